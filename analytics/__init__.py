@@ -1,0 +1,1 @@
+"""Analytics: aggregates over memory, without any memory text."""

@@ -1,0 +1,1 @@
+"""Curation: verification, templates, hand-overs, bundles."""

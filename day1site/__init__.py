@@ -1,0 +1,1 @@
+"""The site: settings, routes, server, command line. It assembles the apps; nothing imports it."""

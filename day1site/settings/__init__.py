@@ -1,0 +1,1 @@
+"""Settings by use: dev (the default), test, production; base holds what they share."""

@@ -1,0 +1,12 @@
+"""For a server that others reach: secrets from the environment, secure cookies."""
+
+from day1site.settings.base import *  # noqa: F403
+from day1site.settings.base import env
+
+SECRET_KEY = env.str("DAY1_SECRET_KEY")
+DEBUG = False
+ALLOWED_HOSTS = env.list("DAY1_ALLOWED_HOSTS")
+CSRF_TRUSTED_ORIGINS = env.list("DAY1_TRUSTED_ORIGINS", default=[])
+SESSION_COOKIE_SECURE = True
+CSRF_COOKIE_SECURE = True
+SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")

@@ -1,0 +1,1 @@
+"""Versioned memory: facts, branches, search. The base that every other app stands on."""

@@ -1,0 +1,68 @@
+"""Who acts: every engine method takes one, and asks it before anything else."""
+
+from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
+from typing import Self
+from uuid import UUID
+
+from memory.exceptions import AgentForbidden, BranchForbidden, ScopeMissing
+
+# Each scope includes those before it.
+SCOPES = ("read", "propose", "write", "curate", "merge", "admin")
+
+ROLE_SCOPES = {"viewer": "read", "curator": "curate", "maintainer": "admin"}
+
+
+@dataclass(frozen=True)
+class Actor:
+    """A key, a person or the system, in one project, over one surface."""
+
+    project_id: UUID
+    kind: str  # key | user | local | system
+    id: str = ""
+    label: str = ""
+    scopes: frozenset[str] = frozenset()
+    branch_patterns: tuple[str, ...] = ()
+    surface: str = "engine"
+    session_id: str = ""
+    task_id: str = ""
+    agent_id: str = ""
+    bound_agent: str = ""
+
+    def can(self, scope: str) -> bool:
+        """Whether one of the scopes held is this one or includes it."""
+        wanted = SCOPES.index(scope)
+        return any(SCOPES.index(held) >= wanted for held in self.scopes)
+
+    def require(self, scope: str, branch_name: str | None = None) -> None:
+        """Refuses with scope_missing or branch_forbidden."""
+        if not self.can(scope):
+            raise ScopeMissing(scope=scope)
+        if branch_name is not None and not self.may_use(branch_name):
+            raise BranchForbidden(name=branch_name)
+
+    def may_use(self, branch_name: str) -> bool:
+        """Whether a branch pattern allows this name; no pattern allows every name."""
+        patterns = self.branch_patterns
+        return not patterns or any(fnmatchcase(branch_name, pattern) for pattern in patterns)
+
+    def stating(self, session_id: str = "", task_id: str = "", agent_id: str = "") -> Self:
+        """The same actor with what the caller states of itself; refused for another's agent."""
+        if self.bound_agent and agent_id and agent_id != self.bound_agent:
+            raise AgentForbidden()
+        return replace(
+            self,
+            session_id=session_id or self.session_id,
+            task_id=task_id or self.task_id,
+            agent_id=agent_id or self.bound_agent or self.agent_id,
+        )
+
+
+def system_actor(project_id: UUID, surface: str = "task") -> Actor:
+    """The server itself: background work and maintenance."""
+    return Actor(project_id, "system", label="system", scopes=frozenset({"admin"}), surface=surface)
+
+
+def local_actor(project_id: UUID, label: str = "local", surface: str = "cli") -> Actor:
+    """Whoever may read the data directory: the command line on the server's own machine."""
+    return Actor(project_id, "local", label=label, scopes=frozenset({"admin"}), surface=surface)

@@ -1,0 +1,42 @@
+"""The settings of Day1, read once from ``settings.DAY1``, with types and defaults."""
+
+from dataclasses import dataclass, fields
+from functools import cache
+from typing import Any
+
+from django.conf import settings
+from django.core.signals import setting_changed
+
+
+@dataclass(frozen=True)
+class Conf:
+    """What can be set. Every field has a default that needs no set-up."""
+
+    embedder: str = "minilm"  # minilm | openai | off | path of an ONNX model
+    embedding_model: str = "text-embedding-3-small"  # openai only
+    embedding_dimensions: int = 0  # openai only; 0 = what the model gives
+    embedding_base_url: str = ""  # openai only; "" = the client's default
+    embedding_api_key: str = ""
+    embedding_timeout: float = 20.0  # seconds for one call
+    embedding_batch: int = 64  # texts in one call
+    recipe: str = "default"
+    resident_projects: int = 8  # projects whose vectors stay in memory
+    commit_node_seconds: int = 120  # how long a process owns its node number
+
+
+@cache
+def conf() -> Conf:
+    """The settings in force. Unknown names are refused, so that a typing error is seen."""
+    given: dict[str, Any] = getattr(settings, "DAY1", {})
+    unknown = set(given) - {field.name for field in fields(Conf)}
+    if unknown:
+        raise ValueError(f"DAY1 has no setting named {', '.join(sorted(unknown))}")
+    return Conf(**given)
+
+
+def _forget(*, setting: str, **_: Any) -> None:
+    if setting == "DAY1":
+        conf.cache_clear()
+
+
+setting_changed.connect(_forget, dispatch_uid="day1.conf")

@@ -1,0 +1,46 @@
+"""Fields whose storage differs from Django's own."""
+
+import json
+from typing import Any
+
+import numpy as np
+from django.core.serializers.json import DjangoJSONEncoder
+from django.db import models
+
+
+class RowIdField(models.BigIntegerField):
+    """The 64-bit primary key of a version. On SQLite it is the rowid itself: one tree less to walk."""
+
+    def get_internal_type(self) -> str:
+        return "RowIdField"
+
+
+class JSONTextField(models.TextField):
+    """JSON kept as text: a branch diff of the production database cannot return its JSON type."""
+
+    def from_db_value(self, value: str | None, expression: Any, connection: Any) -> Any:
+        return None if value is None else json.loads(value)
+
+    def to_python(self, value: Any) -> Any:
+        return json.loads(value) if isinstance(value, str) else value
+
+    def get_prep_value(self, value: Any) -> str | None:
+        return None if value is None else dumps(value)
+
+    def value_to_string(self, obj: models.Model) -> str:
+        return dumps(self.value_from_object(obj))
+
+
+class VectorField(models.BinaryField):
+    """A float32 vector of shape (d,), stored as its little-endian bytes; None while there is none."""
+
+    def from_db_value(self, value: bytes | None, expression: Any, connection: Any) -> np.ndarray | None:
+        return None if value is None else np.frombuffer(value, dtype="<f4")
+
+    def get_prep_value(self, value: np.ndarray | None) -> bytes | None:
+        return None if value is None else np.asarray(value, dtype="<f4").tobytes()
+
+
+def dumps(value: Any) -> str:
+    """Compact JSON with sorted keys, so that equal values are equal texts."""
+    return json.dumps(value, cls=DjangoJSONEncoder, ensure_ascii=False, sort_keys=True, separators=(",", ":"))

@@ -1,0 +1,183 @@
+"""Reading versions: nothing is answered until a branch was named.
+
+``on(branch)`` composes the visibility rule of docs/decisions/0001 twice: as a set of keys for lists
+(``rid IN (arm UNION ALL arm …)``), and, through ``rows()``, as a predicate per row for the ranked walks
+of search, where building the set would cost more than the search.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from datetime import datetime
+from typing import Any, NoReturn, Self, TypeVar
+
+import numpy as np
+from django.db import connections, models
+from django.db.models import Exists, F, OuterRef, Q
+
+Row = TypeVar("Row", bound=models.Model)
+Lineage = Sequence[tuple[int, int]]
+Ranked = list[tuple[int, float]]  # (rid, score), the best first
+
+
+class BranchNotNamed(RuntimeError):
+    """A programming error: versions of all branches and projects would have been read."""
+
+
+class VersionedQuerySet(models.QuerySet[Row, Row]):
+    _scoped = False
+    _lineage: Lineage | None = None
+    _said: tuple[tuple[bool, tuple, dict], ...] = ()
+    _tokens: dict[str, tuple[str, ...]] = {}
+    _only_searchable = False
+    _known = 0  # how many of the filters said the index knows by itself
+
+    # ---- naming the branch -------------------------------------------------------------------
+
+    def on(self, branch: Any, seq: int | None = None) -> Self:
+        """Rows visible on ``branch`` at ``seq`` (its head as read, when None)."""
+        return self.along(branch.lineage(seq))
+
+    def along(self, lineage: Lineage) -> Self:
+        """Rows visible along a lineage: of each memory the nearest version, none if that is deleted."""
+        clone = self._chain()
+        clone._scoped, clone._lineage = True, tuple(lineage)
+        arms = [self._arm(lineage, i).values("pk") for i in range(len(lineage))]
+        if len(arms) == 1:
+            return clone._unsaid(Q(branch_id=lineage[0][0], deleted=False) & _open_at(lineage[0][1]))
+        return clone._unsaid(Q(pk__in=arms[0].union(*arms[1:], all=True)))
+
+    def all_versions(self) -> Self:
+        """Every version of every branch and project. For history, maintenance and tests."""
+        clone = self._chain()
+        clone._scoped = True
+        return clone
+
+    def history(self, lineage: Lineage, uid: Any) -> Self:
+        """All versions of one memory that the lineage passed through, newest first."""
+        seen = Q()
+        for branch, limit in lineage:
+            seen |= Q(branch_id=branch, seq_from__lte=limit)
+        return self.all_versions().filter(seen, uid=uid).order_by("-updated_at", "-version", "-pk")
+
+    def narrowed(self, **fields: str | Iterable[str]) -> Self:
+        """Filter by columns that the index knows as tokens; searches then skip the rest unread."""
+        clone = self
+        for field, value in fields.items():
+            values = (value,) if isinstance(value, str) else tuple(value)
+            clone = clone.filter(**{f"{field}__in": values})
+            if all(values):  # an empty value has no token
+                clone._tokens = {**clone._tokens, field: values}
+                clone._known += 1
+        return clone
+
+    def searchable(self) -> Self:
+        """Only rows that a search finds without being asked for more (the model says which)."""
+        clone = self.filter(self.model.searchable_q())
+        clone._only_searchable = True
+        clone._known += 1
+        return clone
+
+    @property
+    def known_to_index(self) -> bool:
+        """Whether the index can apply every filter by itself."""
+        return self._known == len(self._said)
+
+    # ---- searching ---------------------------------------------------------------------------
+
+    def keyword(self, words: Sequence[str], k: int, also: Iterable[int] = ()) -> tuple[Ranked, Ranked]:
+        """The best k rows by BM25 over any of the words, and the scores of the rows ``also``."""
+        return connections[self.db].index.keyword(self, words, k, tuple(also))
+
+    def nearest(self, vector: np.ndarray, k: int, model: str, project_id: Any) -> Ranked:
+        """The best k rows by cosine with ``vector`` (unit length) among those embedded by ``model``."""
+        return connections[self.db].index.nearest(self, vector, k, model, project_id)
+
+    def cosines(self, rids: Sequence[int], vector: np.ndarray, model: str, project_id: Any) -> Ranked:
+        """The cosine of each of some of these rows with ``vector``; rows without a vector are left out."""
+        return connections[self.db].index.cosines(rids, self, vector, model, project_id)
+
+    def rows(self) -> models.QuerySet:
+        """The same rows as a predicate on each row, unordered, for use under a known primary key."""
+        if self._lineage is None:
+            self._refuse()
+        rows = self.model._base_manager.using(self.db).filter(self._visible_row())
+        for negate, args, kwargs in self._said:
+            rows = rows.exclude(*args, **kwargs) if negate else rows.filter(*args, **kwargs)
+        return rows
+
+    # ---- the rule ----------------------------------------------------------------------------
+
+    def _arm(self, lineage: Lineage, i: int) -> models.QuerySet:
+        """What the i-th branch of the lineage shows, less what the nearer ones speak of."""
+        base = self.model._base_manager.using(self.db)
+        branch, limit = lineage[i]
+        arm = base.filter(_open_at(limit), branch_id=branch, deleted=False)
+        for nearer, nearer_limit in lineage[:i]:
+            spoken = base.filter(branch_id=nearer, seq_from__lte=nearer_limit)
+            arm = arm.exclude(uid__in=spoken.values("uid"))
+        return arm
+
+    def _visible_row(self) -> Q:
+        base = self.model._base_manager.using(self.db)
+        visible = Q()
+        for i, (branch, limit) in enumerate(self._lineage or ()):
+            arm = Q(branch_id=branch, deleted=False) & _open_at(limit)
+            for nearer, nearer_limit in (self._lineage or ())[:i]:
+                spoken = base.filter(branch_id=nearer, uid=OuterRef("uid"), seq_from__lte=nearer_limit)
+                arm &= ~Exists(spoken)
+            visible |= arm
+        return visible
+
+    # ---- keeping what was said, refusing what was not ------------------------------------------
+
+    def _unsaid(self, condition: Q) -> Self:
+        return super()._filter_or_exclude(False, (condition,), {})  # type: ignore[misc]
+
+    def _filter_or_exclude(self, negate: bool, args: tuple, kwargs: dict) -> Self:
+        clone = super()._filter_or_exclude(negate, args, kwargs)  # type: ignore[misc]
+        clone._said = (*self._said, (negate, args, kwargs))
+        return clone
+
+    def _clone(self) -> Self:
+        clone = super()._clone()  # type: ignore[misc]
+        clone._scoped, clone._lineage = self._scoped, self._lineage
+        clone._said, clone._tokens = self._said, self._tokens
+        clone._only_searchable, clone._known = self._only_searchable, self._known
+        return clone
+
+    def _refuse(self) -> NoReturn:
+        raise BranchNotNamed(f"{self.model.__name__}: say .on(branch) or .all_versions() first.")
+
+
+def _open_at(limit: int) -> Q:
+    return Q(seq_from__lte=limit, seq_to__gt=limit)
+
+
+def _guarded(name: str) -> Callable[..., Any]:
+    """The method of QuerySet, refused while no branch was named."""
+    plain = getattr(models.QuerySet, name)
+
+    def method(self: VersionedQuerySet, *args: Any, **kwargs: Any) -> Any:
+        if not self._scoped:
+            self._refuse()
+        return plain(self, *args, **kwargs)
+
+    method.__name__, method.__doc__ = name, plain.__doc__
+    return method
+
+
+for _name in "_fetch_all iterator aiterator count exists aggregate update delete explain resolve_expression \
+_combinator_query".split():
+    setattr(VersionedQuerySet, _name, _guarded(_name))
+
+# from_queryset copies the public methods, so that Fact.objects.on(…) works.
+VersionedManager = models.Manager.from_queryset(VersionedQuerySet, class_name="VersionedManager")
+
+
+def seq_at(commits: models.QuerySet, when: datetime) -> int:
+    """The seq of the newest of a branch's commits made at ``when`` or before; 0 when there is none."""
+    return commits.filter(at__lte=when).order_by("-at").values_list("seq", flat=True).first() or 0
+
+
+def raised(field: str, by: int = 1) -> Any:
+    """An expression that lets the database add: two writers cannot lose each other's count."""
+    return F(field) + by

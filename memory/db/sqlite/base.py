@@ -1,0 +1,89 @@
+"""SQLite as a server's database: fair short writes, consistent reads, full text, vectors."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from django.db import OperationalError
+from django.db.backends.sqlite3 import base, features, operations
+from django.utils.functional import cached_property
+
+from memory.db.sqlite.index import SearchIndex
+from memory.db.sqlite.locks import FairLock, lock_of
+from memory.db.sqlite.schema import DatabaseSchemaEditor, index_tables
+
+
+class DatabaseFeatures(features.DatabaseFeatures):
+    has_native_snapshots = False
+    # Versions of a database file can be copied whole while it is in use.
+    has_online_backup = True
+
+
+class DatabaseOperations(operations.DatabaseOperations):
+    def sql_flush(self, style: Any, tables: list[str], **kwargs: Any) -> list[str]:
+        """Empties the full-text tables with the tables that they belong to."""
+        statements = super().sql_flush(style, tables, **kwargs)
+        indexed = [name for table, name in index_tables(self.connection) if table in tables]
+        return statements + [f"DELETE FROM {self.quote_name(name)};" for name in indexed]
+
+
+class DatabaseWrapper(base.DatabaseWrapper):
+    SchemaEditorClass = DatabaseSchemaEditor
+    features_class = DatabaseFeatures
+    ops_class = DatabaseOperations
+    data_types = {**base.DatabaseWrapper.data_types, "RowIdField": "integer"}
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._turn: FairLock | None = None
+
+    @cached_property
+    def index(self) -> SearchIndex:
+        return SearchIndex(self)
+
+    @contextmanager
+    def snapshot(self) -> Iterator[None]:
+        """Every read inside sees the database as of the first one. Nothing may be written inside."""
+        if not self.get_autocommit():
+            yield
+            return
+        self.ensure_connection()
+        self.connection.execute("BEGIN DEFERRED")
+        try:
+            yield
+        finally:
+            self.connection.execute("ROLLBACK")
+
+    # ---- writers queue -------------------------------------------------------------------------
+
+    def _start_transaction_under_autocommit(self) -> None:
+        turn = lock_of(str(self.settings_dict["NAME"]))
+        if not turn.acquire(float(self.settings_dict["OPTIONS"].get("timeout", 20))):
+            raise OperationalError("database is locked: other writers took too long")
+        self._turn = turn
+        try:
+            super()._start_transaction_under_autocommit()
+        except BaseException:
+            self._pass_on()
+            raise
+
+    def _commit(self) -> None:
+        super()._commit()
+        self._pass_on()
+
+    def _rollback(self) -> None:
+        try:
+            super()._rollback()
+        finally:
+            self._pass_on()
+
+    def _close(self) -> None:
+        try:
+            super()._close()
+        finally:
+            self._pass_on()
+
+    def _pass_on(self) -> None:
+        turn, self._turn = self._turn, None
+        if turn:
+            turn.release()

@@ -1,0 +1,63 @@
+"""Arrays that grow: the side columns of resident rows, and the vectors in blocks."""
+
+import numpy as np
+
+BLOCK = 8192  # vectors in a block; blocks never move, so growing copies nothing
+
+
+class Columns:
+    """Parallel arrays of equal length, appended to in bulk. ``self[name]`` is the filled part."""
+
+    def __init__(self, **dtypes: str) -> None:
+        self.size = 0
+        self._arrays = {name: np.empty(1024, dtype=dtype) for name, dtype in dtypes.items()}
+
+    def __getitem__(self, name: str) -> np.ndarray:
+        return self._arrays[name][: self.size]
+
+    def append(self, **values: np.ndarray | list) -> np.ndarray:
+        """Adds rows, one value of every column for each; returns their positions."""
+        more = len(next(iter(values.values())))
+        start, self_size = self.size, self.size + more
+        for name, array in self._arrays.items():
+            if self_size > len(array):
+                array = np.resize(array, max(self_size, len(array) * 3 // 2))
+                self._arrays[name] = array
+            array[start:self_size] = values[name]
+        self.size = self_size
+        return np.arange(start, self_size)
+
+
+class Blocks:
+    """Unit vectors of shape (n, d), in blocks. Positions are given in the order of adding."""
+
+    def __init__(self) -> None:
+        self.size = 0
+        self._blocks: list[np.ndarray] = []
+
+    def append(self, vectors: np.ndarray) -> np.ndarray:
+        """Adds float32 vectors of shape (m, d); returns their positions."""
+        start = self.size
+        while len(vectors):
+            offset = self.size % BLOCK
+            if offset == 0:
+                self._blocks.append(np.empty((BLOCK, vectors.shape[1]), dtype="f4"))
+            some = vectors[: BLOCK - offset]
+            self._blocks[-1][offset : offset + len(some)] = some
+            self.size, vectors = self.size + len(some), vectors[len(some) :]
+        return np.arange(start, self.size)
+
+    @property
+    def dimensions(self) -> int:
+        return self._blocks[0].shape[1] if self._blocks else 0
+
+    def dot(self, at: np.ndarray, vector: np.ndarray) -> np.ndarray:
+        """The inner product of ``vector`` with each vector at the positions ``at``."""
+        if len(at) * 4 > self.size:
+            return np.concatenate([block @ vector for block in self._blocks])[at]
+        scores = np.empty(len(at), dtype="f4")
+        block_of = at // BLOCK
+        for number in np.unique(block_of):
+            here = block_of == number
+            scores[here] = self._blocks[number][at[here] % BLOCK] @ vector
+        return scores

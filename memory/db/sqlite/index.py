@@ -1,0 +1,165 @@
+"""Full text and vectors on SQLite. The only place that says MATCH or bm25."""
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+from django.db import models
+
+from memory.db.indexes import FullTextIndex, full_text_index
+from memory.db.querysets import Ranked, VersionedQuerySet
+from memory.db.sqlite.resident import resident_of
+from memory.db.tokens import HELD, OPEN, state_token, tokens, value_token
+from memory.db.words import phrases, spaced
+
+IN_ONE_STATEMENT = 500
+MOST_PHRASES = 200
+
+
+class SearchIndex:
+    """What a connection can search; rows are written by the committing transaction itself."""
+
+    def __init__(self, connection: Any) -> None:
+        self.connection = connection
+
+    # ---- writing -------------------------------------------------------------------------------
+
+    def add(self, rows: Sequence[Any]) -> None:
+        """Index new open versions, in the transaction that made them."""
+        if rows and (index := full_text_index(type(rows[0]))):
+            self._insert(index, rows, OPEN)
+
+    def close(self, rows: Iterable[Any], held: Iterable[bool]) -> None:
+        """Versions that were just closed: kept where a branch was forked while they were open."""
+        for row, keep in zip(rows, held, strict=True):
+            index = full_text_index(type(row))
+            if index and keep:
+                self._run(f'UPDATE "{index.name}" SET tok = %s WHERE rowid = %s', tokens(index, row, HELD), row.pk)
+            elif index:
+                self._run(f'DELETE FROM "{index.name}" WHERE rowid = %s', row.pk)
+
+    def hold(self, rows: Sequence[Any]) -> None:
+        """Index closed versions that a branch forked from a past point shows."""
+        for row in rows:
+            if index := full_text_index(type(row)):
+                self._run(f'DELETE FROM "{index.name}" WHERE rowid = %s', row.pk)
+                self._insert(index, [row], HELD)
+
+    def drop(self, model: type[models.Model], pks: Sequence[int]) -> None:
+        """Forget versions, whatever their state."""
+        if index := full_text_index(model):
+            for pk in pks:
+                self._run(f'DELETE FROM "{index.name}" WHERE rowid = %s', pk)
+
+    def clear(self, model: type[models.Model]) -> None:
+        """Empty the index of a model, before it is filled anew."""
+        if index := full_text_index(model):
+            self._run(f'DELETE FROM "{index.name}"')
+
+    def optimize(self) -> None:
+        """Statistics for the planner; cheap when little has changed."""
+        self._run("PRAGMA analysis_limit = 400")
+        self._run("PRAGMA optimize")
+
+    def _insert(self, index: FullTextIndex, rows: Sequence[Any], letters: str) -> None:
+        column = index.fields[0]
+        values = [(row.pk, spaced(getattr(row, column)), tokens(index, row, letters)) for row in rows]
+        with self.connection.cursor() as cursor:
+            cursor.executemany(f'INSERT INTO "{index.name}" (rowid, text, tok) VALUES (%s, %s, %s)', values)
+
+    def _run(self, sql: str, *params: Any) -> None:
+        with self.connection.cursor() as cursor:
+            cursor.execute(sql, params)
+
+    # ---- keyword -------------------------------------------------------------------------------
+
+    def keyword(
+        self, rows: VersionedQuerySet, words: Sequence[str], k: int, also: Sequence[int]
+    ) -> tuple[Ranked, Ranked]:
+        """See VersionedQuerySet.keyword. One pass over the index gives both lists."""
+        found = list(dict.fromkeys(p for word in words for p in phrases(word)))[:MOST_PHRASES]
+        if not found:
+            return [], []
+        text = "text:(" + " OR ".join('"' + p.replace('"', '""') + '"' for p in found) + ")"
+        if not self.covers(rows):
+            return self._past(rows, text, k, also)
+        index = full_text_index(rows.model)
+        assert index is not None
+        return self._ranked(index.name, f"{self._narrow(index, rows)} AND {text}", rows, k, also)
+
+    def covers(self, rows: VersionedQuerySet) -> bool:
+        """Whether the index holds what the rows' lineage shows: a branch at its head does."""
+        from memory.models import Branch  # the models are built on this package
+
+        branch, limit = (rows._lineage or ((0, 0),))[0]
+        return Branch.objects.filter(pk=branch, head__lte=limit, indexed=True).exists()
+
+    def _narrow(self, index: FullTextIndex, rows: VersionedQuerySet) -> str:
+        lineage = rows._lineage or ()
+        states = [False, True] if not rows._only_searchable else [True]
+        branches = [state_token(b, OPEN, s) for b, _ in lineage for s in states]
+        branches += [state_token(b, HELD, s) for b, _ in lineage[1:] for s in states]
+        narrow = [" OR ".join(branches)]
+        for name, values in rows._tokens.items():
+            field = index.tokens.index(name)
+            narrow.append(" OR ".join(value_token(field, v) for v in values) or "none")
+        return " AND ".join(f"tok:({some})" for some in narrow)
+
+    def _ranked(
+        self, table: str, match: str, rows: VersionedQuerySet, k: int, also: Sequence[int]
+    ) -> tuple[Ranked, Ranked]:
+        check, params = self._check(rows)
+        # LIMIT -1 keeps SQLite from dropping the order of the inner query: the walk stops at the k-th
+        # visible row and has looked at no more rows than that. The scores of `also` come from the same
+        # pass; a second one would cost as much as the first.
+        sql = f"""
+            WITH m AS MATERIALIZED (SELECT rowid AS r, rank AS s FROM "{table}" WHERE "{table}" MATCH %s)
+            SELECT 0, r, s FROM (
+              SELECT ranked.r, ranked.s FROM (SELECT r, s FROM m ORDER BY s LIMIT -1) ranked
+              WHERE EXISTS ({check}) LIMIT %s)
+            UNION ALL SELECT 1, r, s FROM m WHERE r IN ({", ".join(str(int(rid)) for rid in also)})"""
+        with self.connection.cursor() as cursor:
+            cursor.execute(sql, [match, *params, k])
+            found = cursor.fetchall()
+        best = sorted(((r, -s) for kind, r, s in found if kind == 0), key=lambda hit: (-hit[1], hit[0]))
+        return best, [(r, -s) for kind, r, s in found if kind == 1]
+
+    def _check(self, rows: VersionedQuerySet) -> tuple[str, tuple]:
+        """The rows' conditions as a subquery about the one row with the key ``ranked.r``."""
+        table, pk = rows.model._meta.db_table, rows.model._meta.pk.column
+        one = rows.rows().extra(where=[f'"{table}"."{pk}" = ranked.r']).order_by().values("pk")
+        return one.query.get_compiler(connection=self.connection).as_sql()
+
+    def _past(
+        self, rows: VersionedQuerySet, text: str, k: int, also: Sequence[int]
+    ) -> tuple[Ranked, Ranked]:
+        """Another point of time than the index knows: index what was visible then, and ask that."""
+        index = full_text_index(rows.model)
+        assert index is not None
+        visible = rows.order_by().values_list("pk", index.fields[0])
+        with self.connection.cursor() as cursor:
+            cursor.execute("DROP TABLE IF EXISTS temp.past")
+            cursor.execute("CREATE VIRTUAL TABLE temp.past USING fts5(text, tokenize='porter unicode61')")
+            values = ((pk, spaced(value)) for pk, value in visible.iterator(2000))
+            cursor.executemany("INSERT INTO temp.past (rowid, text) VALUES (%s, %s)", values)
+            cursor.execute("SELECT rowid, -rank FROM temp.past WHERE past MATCH %s", [text])
+            found = sorted(cursor.fetchall(), key=lambda hit: (-hit[1], hit[0]))
+            cursor.execute("DROP TABLE temp.past")
+        wanted = set(also)
+        return found[:k], [hit for hit in found if hit[0] in wanted]
+
+    # ---- vectors -------------------------------------------------------------------------------
+
+    def nearest(
+        self, rows: VersionedQuerySet, vector: np.ndarray, k: int, model: str, project_id: Any
+    ) -> Ranked:
+        """See VersionedQuerySet.nearest. Exact: every visible vector is compared."""
+        resident = resident_of(self.connection, rows.model, project_id, model)
+        if not self.covers(rows):
+            return resident.nearest_past(rows, vector, k)
+        return resident.nearest(rows, vector, k)
+
+    def cosines(self, rids: Sequence[int], rows: VersionedQuerySet, vector: np.ndarray, model: str,
+                project_id: Any) -> Ranked:
+        """The cosine of each of some visible rows with the vector, where the row has one."""
+        return resident_of(self.connection, rows.model, project_id, model).cosines(rids, rows, vector)

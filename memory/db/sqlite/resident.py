@@ -1,0 +1,303 @@
+"""The vectors of a project in memory, with what is needed to know who may see them.
+
+The rows in the database are the truth; this is a copy that is brought up to date by counters: the heads
+of the lineage, and the project's vector clock. It never looks at row ids or times to find what is new:
+transactions commit in another order than they begin.
+"""
+
+import threading
+from collections import OrderedDict
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from django.db import models
+from django.db.models import BooleanField, ExpressionWrapper, Q, Value
+
+from memory.conf import conf
+from memory.db.indexes import full_text_index
+from memory.db.querysets import Lineage, Ranked, VersionedQuerySet
+from memory.db.sqlite.columns import Blocks, Columns
+from memory.db.tokens import code
+
+CHUNK = 500
+MASKS = 32
+
+_code = lru_cache(maxsize=50_000)(code)
+
+
+class Resident:
+    """One project's rows of one model, with the vectors that one embedding model made of them."""
+
+    def __init__(self, model: type[models.Model], project_id: Any, embedder: str) -> None:
+        self.model, self.project_id, self.embedder = model, project_id, embedder
+        index = full_text_index(model)
+        self.token_fields = index.tokens if index else ()
+        self._lock = threading.RLock()
+        self._reset(epoch=0)
+
+    def _reset(self, epoch: int) -> None:
+        codes = {f"code{i}": "i8" for i in range(len(self.token_fields))}
+        self.rows = Columns(
+            rid="i8", branch="i8", seq_from="i8", seq_to="i8", uid="i8", vec="i8", deleted="?", found="?", **codes
+        )
+        self.vectors = Blocks()
+        self._known: dict[int, int] = {}  # hash -> position of its vector
+        self._missing: dict[int, list[int]] = {}  # hash -> rows that wait for it
+        self._loaded: dict[int, tuple[int, int]] = {}  # branch -> (lowest, highest) seq that is complete
+        self._masks: OrderedDict[Lineage, np.ndarray] = OrderedDict()
+        self._sorted: tuple[int, np.ndarray] = (0, np.empty(0, dtype="i8"))
+        self._n, self._epoch, self._dead = 0, epoch, 0
+
+    # ---- answers -------------------------------------------------------------------------------
+
+    def nearest(self, rows: VersionedQuerySet, vector: np.ndarray, k: int) -> Ranked:
+        """The k best visible rows that pass every filter, by cosine; ties by row id."""
+        with self._lock:
+            at = self._narrowed(self._visible(rows._lineage or ()), rows)
+            vec = self.rows["vec"][at]
+            at, vec = at[vec >= 0], vec[vec >= 0]
+            if not len(at) or self.vectors.dimensions != len(vector):
+                return []
+            scores, rids = self.vectors.dot(vec, vector), self.rows["rid"][at]
+        return _best_that_pass(rids, scores, rows, k)
+
+    def cosines(self, rids: Sequence[int], rows: VersionedQuerySet, vector: np.ndarray) -> Ranked:
+        """The cosine of each of some rows; rows that are not resident or have no vector are left out."""
+        with self._lock:
+            self._refresh(rows._lineage or ())
+            wanted = np.asarray(rids, dtype="i8")
+            at = self._find(wanted)
+            wanted, at = wanted[at >= 0], at[at >= 0]
+            vec = self.rows["vec"][at]
+            if self.vectors.dimensions != len(vector):
+                return []
+            scores = self.vectors.dot(vec[vec >= 0], vector)
+        return list(zip(wanted[vec >= 0].tolist(), scores.tolist(), strict=True))
+
+    # ---- who is visible ------------------------------------------------------------------------
+
+    def _visible(self, lineage: Lineage) -> np.ndarray:
+        """Positions of the rows visible along the lineage; remembered, since they cannot change."""
+        self._refresh(lineage)
+        lineage = tuple(lineage)
+        if (mask := self._masks.get(lineage)) is None:
+            mask = self._masks[lineage] = self._arms(lineage)
+            if len(self._masks) > MASKS:
+                self._masks.popitem(last=False)
+        self._masks.move_to_end(lineage)
+        return mask
+
+    def _arms(self, lineage: Lineage) -> np.ndarray:
+        rows, arms, spoken = self.rows, [], np.empty(0, dtype="i8")
+        for branch, limit in lineage:
+            here = (rows["branch"] == branch) & (rows["seq_from"] <= limit) & (rows["seq_to"] > limit)
+            at = np.flatnonzero(here)
+            uids = rows["uid"][at]
+            shown = ~rows["deleted"][at]
+            if len(spoken):
+                shown &= ~np.isin(uids, spoken)
+            arms.append(at[shown])
+            spoken = np.concatenate([spoken, uids])
+        return np.concatenate(arms)
+
+    def _narrowed(self, at: np.ndarray, rows: VersionedQuerySet) -> np.ndarray:
+        if rows._only_searchable:
+            at = at[self.rows["found"][at]]
+        for name, values in rows._tokens.items():
+            field = self.token_fields.index(name)
+            at = at[np.isin(self.rows[f"code{field}"][at], [_code(field, v) for v in values])]
+        return at
+
+    def _find(self, rids: np.ndarray) -> np.ndarray:
+        """The position of each row id, -1 where it is not here."""
+        if self._sorted[0] != self.rows.size:
+            self._sorted = (self.rows.size, np.argsort(self.rows["rid"], kind="stable"))
+        order = self._sorted[1]
+        if not len(order):
+            return np.full(len(rids), -1)
+        place = np.searchsorted(self.rows["rid"], rids, sorter=order)
+        at = order[np.minimum(place, len(order) - 1)]
+        return np.where(self.rows["rid"][at] == rids, at, -1)
+
+    # ---- keeping up ----------------------------------------------------------------------------
+
+    def _refresh(self, lineage: Lineage) -> None:
+        n, epoch = self._clock()
+        if epoch != self._epoch or self._dead > max(20_000, self.rows.size // 2):
+            self._reset(epoch)
+        for branch, limit in lineage:
+            self._load(branch, limit)
+        if n > self._n:
+            self._fetch_new(n)
+
+    def _clock(self) -> tuple[int, int]:
+        from memory.models import VectorClock  # the models are built on this package
+
+        found = VectorClock.objects.filter(project=self.project_id).values_list("n", "epoch").first()
+        return found or (0, 0)
+
+    def _load(self, branch: int, limit: int) -> None:
+        """Make the branch complete from its lowest to its highest seq in use."""
+        if branch not in self._loaded:
+            self._add(Q(seq_from__lte=limit, seq_to__gt=limit), branch)
+            self._loaded[branch] = (limit, limit)
+            return
+        low, high = self._loaded[branch]
+        if limit > high:
+            self._close(branch, high, limit)
+            self._add(Q(seq_from__gt=high, seq_from__lte=limit), branch)
+            self._loaded[branch] = (low, limit)
+        elif limit < low:
+            self._add(Q(seq_from__lte=limit, seq_to__gt=limit, seq_to__lte=low), branch)
+            self._loaded[branch] = (limit, high)
+
+    def _close(self, branch: int, high: int, limit: int) -> None:
+        """Rows that commits after ``high`` have closed."""
+        closed = self.model._base_manager.filter(
+            branch_id=branch, seq_to__gt=high, seq_to__lte=limit, seq_from__lte=high
+        ).values_list("rid", "seq_to")
+        if pairs := list(closed):
+            rids, ends = np.array(pairs, dtype="i8").T
+            at = self._find(rids)
+            self.rows["seq_to"][at[at >= 0]] = ends[at >= 0]
+            self._dead += len(pairs)
+
+    def _add(self, condition: Q, branch: int) -> None:
+        searchable = self.model.searchable_q()  # type: ignore[attr-defined]
+        found = ExpressionWrapper(searchable, BooleanField()) if searchable else Value(True)
+        values = (
+            self.model._base_manager.filter(condition, branch_id=branch)
+            .annotate(found=found)
+            .values_list(
+                "rid", "seq_from", "seq_to", "deleted", "found", "uid", "content_hash", *self.token_fields
+            )
+        )
+        columns = list(zip(*values.iterator(5000), strict=True))
+        if columns:
+            self._append(branch, columns)
+
+    def _append(self, branch: int, columns: list[tuple]) -> None:
+        rid, seq_from, seq_to, deleted, found, uids, hashes, *tokens = columns
+        codes = {f"code{i}": [_code(i, v) if v else 0 for v in values] for i, values in enumerate(tokens)}
+        keys = [_key(value) for value in hashes]
+        self._ensure_vectors(dict(zip(keys, hashes, strict=True)))
+        vec = [self._known.get(key, -1) for key in keys]
+        at = self.rows.append(
+            rid=rid, seq_from=seq_from, seq_to=seq_to, deleted=deleted, found=found, vec=vec,
+            branch=np.full(len(rid), branch), uid=[_low(uid) for uid in uids], **codes,
+        )  # fmt: skip
+        for place, key, known in zip(at.tolist(), keys, vec, strict=True):
+            if known < 0:
+                self._missing.setdefault(key, []).append(place)
+
+    # ---- vectors -------------------------------------------------------------------------------
+
+    def _ensure_vectors(self, hashes: dict[int, str]) -> None:
+        """Fetch the vectors of texts that are new here, as far as they are ready."""
+        new = [value for key, value in hashes.items() if key not in self._known and key not in self._missing]
+        for start in range(0, len(new), CHUNK):
+            self._keep(self._ready().filter(slot__in=self._slots(new[start : start + CHUNK])))
+
+    def _fetch_new(self, n: int) -> None:
+        """Vectors that became ready since the last look, where a row waits for them."""
+        fresh = self._ready().filter(n__gt=self._n, n__lte=n).values_list("slot", "content_hash")
+        slots = [slot for slot, value in fresh.iterator(5000) if _key(value) in self._missing]
+        for start in range(0, len(slots), CHUNK):
+            self._keep(self._ready().filter(slot__in=slots[start : start + CHUNK]))
+        self._n = n
+
+    def _keep(self, ready: models.QuerySet) -> None:
+        pairs = [(key, data) for value, data in ready.values_list("content_hash", "data")
+                 if (key := _key(value)) not in self._known and self._fits(data)]  # fmt: skip
+        if not pairs:
+            return
+        at = self.vectors.append(np.stack([data for _, data in pairs]))
+        for place, (key, _) in zip(at.tolist(), pairs, strict=True):
+            self._known[key] = place
+            for row in self._missing.pop(key, ()):
+                self.rows["vec"][row] = place
+
+    def _fits(self, data: np.ndarray) -> bool:
+        """Models are never mixed, but one may have changed its dimensions under the same name."""
+        return not self.vectors.dimensions or len(data) == self.vectors.dimensions
+
+    def _ready(self) -> models.QuerySet:
+        from memory.models import Vector
+
+        return Vector.objects.filter(project=self.project_id, model=self.embedder, state="ready")
+
+    def _slots(self, hashes: Iterable[str]) -> list[str]:
+        from memory.models.vectors import vector_slot
+
+        return [vector_slot(self.project_id, self.embedder, value) for value in hashes]
+
+    # ---- the past ------------------------------------------------------------------------------
+
+    def nearest_past(self, rows: VersionedQuerySet, vector: np.ndarray, k: int) -> Ranked:
+        """Any other point of time: the vectors of what was visible then, read from the database."""
+        by_hash: dict[str, list[int]] = {}
+        for rid, value in rows.order_by().values_list("pk", "content_hash").iterator(5000):
+            by_hash.setdefault(value, []).append(rid)
+        hashes, hits = list(by_hash), []
+        for start in range(0, len(hashes), CHUNK):
+            ready = self._ready().filter(slot__in=self._slots(hashes[start : start + CHUNK]))
+            for value, data in ready.values_list("content_hash", "data"):
+                if len(data) == len(vector):
+                    hits += [(rid, float(data @ vector)) for rid in by_hash[value]]
+        return sorted(hits, key=lambda hit: (-hit[1], hit[0]))[:k]
+
+
+def _best_that_pass(rids: np.ndarray, scores: np.ndarray, rows: VersionedQuerySet, k: int) -> Ranked:
+    """The best k; where filters are left that memory does not know, the database is asked in rank order."""
+    exact = rows.known_to_index
+    take = k if exact else 4 * k
+    while True:
+        ranked = _best(rids, scores, take)
+        passed = ranked if exact else _passing(ranked, rows)
+        if len(passed) >= k or take >= len(rids):
+            return passed[:k]
+        take *= 4
+
+
+def _best(rids: np.ndarray, scores: np.ndarray, k: int) -> Ranked:
+    if k < len(scores):
+        # All that tie with the k-th stay in, so that the order by row id decides.
+        edge = np.partition(scores, len(scores) - k)[len(scores) - k]
+        rids, scores = rids[scores >= edge], scores[scores >= edge]
+    order = np.lexsort((rids, -scores))[:k]
+    return list(zip(rids[order].tolist(), scores[order].tolist(), strict=True))
+
+
+def _passing(ranked: Ranked, rows: VersionedQuerySet) -> Ranked:
+    passed: set[int] = set()
+    for start in range(0, len(ranked), CHUNK):
+        some = [rid for rid, _ in ranked[start : start + CHUNK]]
+        passed.update(rows.rows().filter(pk__in=some).values_list("pk", flat=True))
+    return [hit for hit in ranked if hit[0] in passed]
+
+
+def _key(content_hash: str) -> int:
+    return int(content_hash[:15], 16)
+
+
+def _low(uid: Any) -> int:
+    """The random half of a UUID as a signed 64-bit number."""
+    low = uid.int & (2**64 - 1)
+    return low - 2**64 if low >= 2**63 else low
+
+
+_residents: OrderedDict[tuple, Resident] = OrderedDict()
+_registry = threading.Lock()
+
+
+def resident_of(connection: Any, model: type[models.Model], project_id: Any, embedder: str) -> Resident:
+    """The resident copy; those used longest ago are dropped when there are too many."""
+    key = (str(connection.settings_dict["NAME"]), model._meta.label, str(project_id), embedder)
+    with _registry:
+        found = _residents.get(key) or _residents.setdefault(key, Resident(model, project_id, embedder))
+        _residents.move_to_end(key)
+        while len(_residents) > conf().resident_projects:
+            _residents.popitem(last=False)
+    return found

@@ -1,0 +1,42 @@
+"""The schema editor makes the full-text tables, so that they outlive Django's table remakes."""
+
+from typing import Any
+
+from django.db import models
+from django.db.backends.sqlite3 import schema
+
+from memory.db.indexes import FullTextIndex
+
+TOKENIZER = "porter unicode61"
+
+
+class DatabaseSchemaEditor(schema.DatabaseSchemaEditor):
+    def full_text_sql(self, model: type[models.Model], index: FullTextIndex) -> str:
+        # A table remake runs this again while the index and its rows are still there: hence IF NOT EXISTS.
+        name = self.quote_name(index.name)
+        return f"CREATE VIRTUAL TABLE IF NOT EXISTS {name} USING fts5(text, tok, tokenize='{TOKENIZER}')"
+
+    def drop_full_text_sql(self, model: type[models.Model], index: FullTextIndex) -> str:
+        return f"DROP TABLE IF EXISTS {self.quote_name(index.name)}"
+
+    def execute(self, sql: Any, params: Any = ()) -> None:
+        super().execute(sql, params)
+        text = str(sql)
+        if text.startswith("CREATE VIRTUAL TABLE"):
+            name = text.split('"')[1]
+            # Said once, kept by the table: only the text counts, the tokens have no weight.
+            super().execute(f"INSERT INTO \"{name}\"(\"{name}\", rank) VALUES('rank', 'bm25(1.0, 0.0)')", None)
+
+    def delete_model(self, model: type[models.Model], handle_autom2m: bool = True) -> None:
+        super().delete_model(model, handle_autom2m=handle_autom2m)
+        if handle_autom2m:  # False in a remake, which must keep the index
+            for index in model._meta.indexes:
+                if isinstance(index, FullTextIndex):
+                    self.execute(self.drop_full_text_sql(model, index))
+
+
+def index_tables(connection: Any) -> list[tuple[str, str]]:
+    """(table, its full-text table) for each that exists; the latter is named <table>_fts."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT name FROM sqlite_master WHERE sql LIKE 'CREATE VIRTUAL TABLE%%USING fts5%%'")
+        return [(name.removesuffix("_fts"), name) for (name,) in cursor.fetchall()]

@@ -1,0 +1,34 @@
+"""The tokens that stand beside an indexed text: which branch shows it, and what it can be narrowed by.
+
+Tokens are letters and digits that end in a digit or in o, q, h, j: no stemmer changes them.
+"""
+
+import hashlib
+from typing import Any
+
+from memory.db.indexes import FullTextIndex
+
+OPEN, HELD = "oq", "hj"  # first letter: found by a plain search; second: only when asked for
+
+
+def state_token(branch: int, letters: str, searchable: bool) -> str:
+    return f"b{branch}{letters[0 if searchable else 1]}"
+
+
+def code(field: int, value: str) -> int:
+    """A 60-bit number for a value of the index's n-th token column; equal values, equal numbers."""
+    digest = hashlib.blake2b(f"{field}={value}".encode(), digest_size=8).digest()
+    return int.from_bytes(digest, "big") >> 4
+
+
+def value_token(field: int, value: str) -> str:
+    return f"v{field}n{code(field, value)}"
+
+
+def tokens(index: FullTextIndex, row: Any, letters: str) -> str:
+    """All tokens of a row, as one text."""
+    found = [state_token(row.branch_id, letters, row.searchable)]
+    for field, name in enumerate(index.tokens):
+        if value := getattr(row, name):
+            found.append(value_token(field, value))
+    return " ".join(found)

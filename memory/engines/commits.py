@@ -1,0 +1,202 @@
+"""Writing versions. Every change goes through a CommitWriter; docs/decisions/0001 has the rules.
+
+The branch's head is raised before anything is looked at: writers of one branch queue there, so that
+what they then read stays true until they commit.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from datetime import datetime, timedelta
+from typing import Any, TypeVar
+
+from django.db import connection, transaction
+from django.db.models import F
+from django.utils import timezone
+
+from memory.actors import Actor
+from memory.exceptions import BranchArchived, BranchNotFound, NotFound
+from memory.models import OPEN, AuditEntry, Branch, BranchedModel, Commit
+from memory.models.nodes import next_rid
+
+Row = TypeVar("Row", bound=BranchedModel)
+BATCH = 500
+
+
+@contextmanager
+def committing(actor: Actor, branch_name: str, kind: str, message: str = "") -> Iterator["CommitWriter"]:
+    """One commit, one transaction. Without a change in it, no commit is made and no seq is used.
+
+    Raises BranchNotFound, BranchArchived.
+    """
+    next_rid.ready()
+    with transaction.atomic(savepoint=False):
+        writer = CommitWriter(_raise_head(actor, branch_name), actor, kind, message)
+        yield writer
+        writer.finish()
+
+
+def _raise_head(actor: Actor, name: str) -> Branch:
+    named = Branch.objects.filter(project=actor.project_id, name=name)
+    raised = named.live().update(head=F("head") + 1)
+    branch = named.select_related("parent").first()
+    if branch is None:
+        raise BranchNotFound(name=name)
+    if not raised:
+        raise BranchArchived(name=name)
+    return branch
+
+
+class CommitWriter:
+    """The changes of one commit. Rows are written at once; index and bookkeeping at the end."""
+
+    def __init__(self, branch: Branch, actor: Actor, kind: str, message: str) -> None:
+        self.branch, self.actor, self.kind, self.message = branch, actor, kind, message
+        self.seq = branch.head
+        # Never earlier than the commit before: a time then names exactly one seq.
+        self.at: datetime = max(timezone.now(), branch.head_at + timedelta(microseconds=1))
+        self.lineage = branch.lineage()
+        self.added = self.changed = self.removed = 0
+        self.beside = 0  # rows outside the version tables that belong to this commit
+        self.targets: list[str] = []
+        self._fresh: dict[int, BranchedModel] = {}
+        self._closed: dict[int, BranchedModel] = {}
+        self._overwritten: set[int] = set()
+        self.commit: Commit | None = None
+
+    # ---- reading under the lock ----------------------------------------------------------------
+
+    def visible(self, model: type[Row]) -> Any:
+        """What this branch shows now, this commit's own changes included."""
+        return model.objects.along(self.lineage)
+
+    def get(self, model: type[Row], uid: Any) -> Row:
+        """The visible version of a memory. Raises NotFound."""
+        if (row := self.visible(model).filter(uid=uid).first()) is None:
+            raise NotFound()
+        return row
+
+    # ---- changing ------------------------------------------------------------------------------
+
+    def add(self, rows: Sequence[Row]) -> Sequence[Row]:
+        """New memories, never seen before under their uid. They come with their content only."""
+        for row in rows:
+            self._stamp(row, prev=None)
+        self._insert(rows)
+        self.added += len(rows)
+        return rows
+
+    def change(self, old: Row, **content: Any) -> Row:
+        """A new version with other content. ``old`` is what the branch shows, its own or inherited."""
+        self.changed += 1
+        return self._succeed(old, content, deleted=False)
+
+    def remove(self, old: Row) -> Row:
+        """A tombstone: the memory is gone from here on, and stays in the history."""
+        self.removed += 1
+        return self._succeed(old, {}, deleted=True)
+
+    def put(self, row: Row, **graph: Any) -> Row:
+        """A version as it is, over whatever this branch holds under its uid (merge, restore, revival).
+
+        ``graph`` may set vid, prev_vid, merged_vid and version.
+        """
+        held = type(row)._base_manager.filter(branch=self.branch, uid=row.uid, seq_to=OPEN).first()
+        new = type(row)(uid=row.uid, **row.content())
+        self._stamp(new, prev=held, deleted=row.deleted, **graph)
+        self.changed += 1
+        return self._replace(held, new)
+
+    def _succeed(self, old: Row, content: dict[str, Any], deleted: bool) -> Row:
+        new = type(old)(uid=old.uid, **{**old.content(), **content})
+        self._stamp(new, prev=old, deleted=deleted)
+        return self._replace(old if old.branch_id == self.branch.pk else None, new)
+
+    def _replace(self, held: Row | None, new: Row) -> Row:
+        """Close what the branch holds, if it does, and add the new version."""
+        if held is not None and held.seq_from == self.seq:
+            return self._overwrite(held, new)
+        if held is not None:
+            self._close(held)
+        self._insert([new])
+        return new
+
+    def _overwrite(self, held: Row, new: Row) -> Row:
+        """A second change within one commit is the same version."""
+        new.rid, new.vid, new.prev_vid = held.rid, held.vid, held.prev_vid
+        new.version = held.version
+        new.save(force_update=True)
+        self._fresh[new.rid] = new
+        self._overwritten.add(new.rid)
+        return new
+
+    def _close(self, held: Row) -> None:
+        closed = type(held)._base_manager.filter(pk=held.pk, seq_to=OPEN)
+        if not closed.update(seq_to=self.seq, slot=None):
+            raise RuntimeError(f"version {held.pk} was closed by somebody else")
+        self._closed[held.rid] = held
+
+    def _stamp(self, row: BranchedModel, prev: BranchedModel | None, deleted: bool = False, **graph: Any) -> None:
+        row.rid = next_rid()
+        row.branch, row.seq_from, row.seq_to, row.deleted = self.branch, self.seq, OPEN, deleted
+        row.vid = row.rid
+        row.prev_vid = prev.vid if prev else None
+        row.version = prev.version + 1 if prev else 1
+        row.updated_at = self.at
+        for name, value in graph.items():
+            setattr(row, name, value)
+        row.slot = None if deleted else f"{self.branch.pk}:{row.identity()}"
+        row.created_at = row.created_at or self.at
+
+    def _insert(self, rows: Sequence[BranchedModel]) -> None:
+        if rows:
+            type(rows[0])._base_manager.bulk_create(rows, batch_size=BATCH)
+            self._fresh.update((row.rid, row) for row in rows)
+
+    # ---- finishing -----------------------------------------------------------------------------
+
+    @property
+    def empty(self) -> bool:
+        return not (self._fresh or self._closed or self.beside)
+
+    def finish(self) -> None:
+        """Index, commit and audit; gives the seq back when nothing was changed."""
+        if self.empty:
+            Branch.objects.filter(pk=self.branch.pk).update(head=F("head") - 1)
+            return
+        self._index()
+        Branch.objects.filter(pk=self.branch.pk).update(head_at=self.at)
+        self.record()
+
+    def _index(self) -> None:
+        forks = list(Branch.objects.filter(parent=self.branch).values_list("fork_seq", flat=True))
+        for rows in _by_model(self._closed.values()):
+            held = [any(row.seq_from <= fork < self.seq for fork in forks) for row in rows]
+            connection.index.close(rows, held)  # type: ignore[attr-defined]
+        for rows in _by_model(self._fresh.values()):
+            if again := [row.pk for row in rows if row.pk in self._overwritten]:
+                connection.index.drop(type(rows[0]), again)  # type: ignore[attr-defined]
+            connection.index.add([row for row in rows if not row.deleted])  # type: ignore[attr-defined]
+
+    def record(self) -> Commit:
+        actor = self.actor
+        who = {"actor_kind": actor.kind, "actor_id": actor.id, "actor_label": actor.label, "surface": actor.surface}
+        commit = Commit.objects.create(
+            branch=self.branch, seq=self.seq, at=self.at, kind=self.kind, message=self.message,
+            session_id=actor.session_id, agent_id=actor.agent_id, task_id=actor.task_id,
+            added=self.added, changed=self.changed, removed=self.removed, **who,
+        )  # fmt: skip
+        detail = {"branch": self.branch.name, "seq": self.seq, "added": self.added, "changed": self.changed}
+        detail["removed"] = self.removed
+        target = self.targets[0] if len(self.targets) == 1 else f"{self.branch.name}@{self.seq}"
+        AuditEntry.objects.create(
+            project_id=actor.project_id, at=self.at, action=self.kind, target=target, detail=detail, **who
+        )
+        self.commit = commit
+        return commit
+
+
+def _by_model(rows: Iterable[BranchedModel]) -> list[list[BranchedModel]]:
+    grouped: dict[type, list[BranchedModel]] = {}
+    for row in rows:
+        grouped.setdefault(type(row), []).append(row)
+    return list(grouped.values())

@@ -1,0 +1,41 @@
+"""The shape of the data. One module per resource."""
+
+from memory.models.audit import AuditEntry
+from memory.models.base import OPEN, BranchedModel
+from memory.models.branches import MAX_DEPTH, Branch, Commit
+from memory.models.facts import Confirmation, Fact, FactAssessment, FactUse
+from memory.models.keys import ApiKey, IdempotencyRecord
+from memory.models.links import FactLink
+from memory.models.nodes import Node
+from memory.models.projects import Membership, Project
+from memory.models.queue import QueueMessage
+from memory.models.recall import RecallLog
+from memory.models.review import ReviewItem
+from memory.models.sessions import Session
+from memory.models.vectors import NearCheck, Vector, VectorClock
+
+__all__ = [
+    "MAX_DEPTH",
+    "OPEN",
+    "ApiKey",
+    "AuditEntry",
+    "Branch",
+    "BranchedModel",
+    "Commit",
+    "Confirmation",
+    "Fact",
+    "FactAssessment",
+    "FactLink",
+    "FactUse",
+    "IdempotencyRecord",
+    "Membership",
+    "NearCheck",
+    "Node",
+    "Project",
+    "QueueMessage",
+    "RecallLog",
+    "ReviewItem",
+    "Session",
+    "Vector",
+    "VectorClock",
+]

@@ -1,0 +1,78 @@
+"""Rows that branches share: each row is one version of a memory on one branch.
+
+A change closes the open version of a ``uid`` on its branch (``seq_to``) and adds one. ``vid`` names the
+version across branches (a merge that copies a version keeps it), ``prev_vid`` what it was made from and
+``merged_vid`` the other parent. ``rid`` never leaves the server. See docs/decisions/0001.
+"""
+
+from typing import Any, ClassVar
+
+from django.db import models
+
+from memory.db.fields import RowIdField
+from memory.db.querysets import VersionedManager
+from memory.models.branches import Branch
+from memory.models.nodes import new_rid, uuid7
+
+OPEN = 2**62  # the seq_to of a version that no later one has closed
+
+
+class BranchedModel(models.Model):
+    rid = RowIdField(primary_key=True, default=new_rid, editable=False)
+    uid = models.UUIDField(default=uuid7, editable=False)
+    branch = models.ForeignKey(
+        Branch, on_delete=models.DO_NOTHING, db_constraint=False, db_index=False, related_name="+"
+    )
+    seq_from = models.BigIntegerField()
+    seq_to = models.BigIntegerField(default=OPEN)
+    deleted = models.BooleanField(default=False)
+    vid = models.BigIntegerField()
+    prev_vid = models.BigIntegerField(null=True)
+    merged_vid = models.BigIntegerField(null=True)
+    version = models.PositiveIntegerField(default=1)
+    # One column, unique: branch and identity while open and not deleted. It settles races.
+    slot = models.CharField(max_length=120, null=True, unique=True)
+    session_id = models.CharField(max_length=200, blank=True, default="")
+    task_id = models.CharField(max_length=200, blank=True, default="")
+    agent_id = models.CharField(max_length=200, blank=True, default="")
+    created_at = models.DateTimeField()
+    updated_at = models.DateTimeField()
+
+    objects = VersionedManager()
+
+    # Fields that say which version this is; everything else is content.
+    VERSION_FIELDS: ClassVar[frozenset[str]] = frozenset(
+        "rid uid branch seq_from seq_to deleted vid prev_vid merged_vid version slot updated_at".split()
+    )
+
+    class Meta:
+        abstract = True
+        indexes = [
+            # No index holds the primary key: on the production database it would stay empty.
+            models.Index(fields=["branch", "uid", "seq_to"], name="%(class)s_buid"),
+            models.Index(fields=["branch", "seq_from", "uid"], name="%(class)s_bseq"),
+            models.Index(fields=["branch", "seq_to"], name="%(class)s_bopen"),
+            models.Index(fields=["uid"], name="%(class)s_uid"),
+        ]
+
+    def identity(self) -> str:
+        """What may be open only once on a branch."""
+        return self.uid.hex
+
+    @property
+    def searchable(self) -> bool:
+        """Whether a search finds it without being asked for more."""
+        return True
+
+    @classmethod
+    def searchable_q(cls) -> models.Q:
+        """The same as a condition."""
+        return models.Q()
+
+    @classmethod
+    def content_fields(cls) -> list[str]:
+        return [f.attname for f in cls._meta.concrete_fields if f.name not in cls.VERSION_FIELDS]
+
+    def content(self) -> dict[str, Any]:
+        """The values that a new version starts from."""
+        return {name: getattr(self, name) for name in self.content_fields()}

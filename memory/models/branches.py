@@ -1,0 +1,85 @@
+"""Branches and commits: a branch is a row with a parent, a fork point and a head."""
+
+from collections.abc import Sequence
+from typing import Self
+
+from django.db import models
+
+from memory.models.nodes import uuid7
+from memory.models.projects import Project
+
+MAX_DEPTH = 16
+
+Lineage = Sequence[tuple[int, int]]  # (branch id, highest seq that counts), nearest first
+
+
+class BranchQuerySet(models.QuerySet["Branch"]):
+    def live(self) -> Self:
+        return self.filter(archived_at=None)
+
+
+class Branch(models.Model):
+    """A line of commits. ``head`` is the seq of the newest; ``fork_seq`` where it left its parent."""
+
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="branches")
+    name = models.CharField(max_length=200)
+    parent = models.ForeignKey("self", on_delete=models.PROTECT, null=True, related_name="children")
+    fork_seq = models.BigIntegerField(default=0)
+    depth = models.PositiveSmallIntegerField(default=0)
+    head = models.BigIntegerField(default=0)
+    head_at = models.DateTimeField(help_text="When the newest commit was made; no later commit is earlier.")
+    cycle = models.BigIntegerField(default=0)
+    indexed = models.BooleanField(
+        default=True, help_text="False until the index holds what a branch from a past point needs."
+    )
+    purpose = models.CharField(max_length=500, blank=True)
+    created_at = models.DateTimeField()
+    created_by = models.CharField(max_length=200, blank=True)
+    archived_at = models.DateTimeField(null=True, blank=True)
+
+    objects = BranchQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["name"]
+        constraints = [models.UniqueConstraint(fields=["project", "name"], name="one_branch_of_a_name")]
+
+    def __str__(self) -> str:
+        return self.name
+
+    def lineage(self, seq: int | None = None) -> list[tuple[int, int]]:
+        """This branch read at ``seq`` (its head when None), then each ancestor at its fork point."""
+        found = [(self.pk, self.head if seq is None else min(seq, self.head))]
+        branch = self
+        while branch.parent_id:
+            found.append((branch.parent_id, branch.fork_seq))
+            branch = branch.parent
+        return found
+
+
+class Commit(models.Model):
+    """Every change belongs to one: who, over which surface, when and how much."""
+
+    id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
+    branch = models.ForeignKey(Branch, on_delete=models.CASCADE, related_name="commits")
+    seq = models.BigIntegerField()
+    at = models.DateTimeField()
+    kind = models.CharField(max_length=40)
+    message = models.CharField(max_length=500, blank=True)
+    actor_kind = models.CharField(max_length=10)
+    actor_id = models.CharField(max_length=64, blank=True)
+    actor_label = models.CharField(max_length=200, blank=True)
+    surface = models.CharField(max_length=20)
+    session_id = models.CharField(max_length=200, blank=True)
+    agent_id = models.CharField(max_length=200, blank=True)
+    task_id = models.CharField(max_length=200, blank=True)
+    added = models.PositiveIntegerField(default=0)
+    changed = models.PositiveIntegerField(default=0)
+    removed = models.PositiveIntegerField(default=0)
+
+    class Meta:
+        ordering = ["branch", "-seq"]
+        constraints = [models.UniqueConstraint(fields=["branch", "seq"], name="one_commit_of_a_seq")]
+        indexes = [models.Index(fields=["branch", "at"], name="commit_branch_at")]
+
+    def __str__(self) -> str:
+        return f"{self.branch_id}@{self.seq} {self.kind}"

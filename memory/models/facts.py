@@ -1,0 +1,167 @@
+"""Facts, and what stands beside their history: verdicts, confirmations, use."""
+
+from typing import ClassVar
+
+from django.db import models
+from django_mysql.models import FixedCharField
+
+from memory.db.fields import JSONTextField
+from memory.db.indexes import FullTextIndex
+from memory.models import hashes
+from memory.models.base import BranchedModel
+from memory.models.nodes import uuid7
+from memory.models.projects import Project
+
+KNOWN_CATEGORIES = (
+    "bug_fix architecture pattern decision security performance preference discovery insight configuration"
+    " error general"
+).split()
+
+
+class Fact(BranchedModel):
+    class Kind(models.TextChoices):
+        OBSERVATION = "OBSERVATION"
+        BELIEF = "BELIEF"
+        TASK = "TASK"
+        OUTPUT_DRAFT = "OUTPUT_DRAFT"
+        NOTE = "NOTE"
+        REFLECTION = "REFLECTION"
+
+    class Priority(models.TextChoices):
+        P1 = "P1"
+        P2 = "P2"
+        P3 = "P3"
+        P4 = "P4"
+
+    class Status(models.TextChoices):
+        CREATED = "created"
+        ACTIVE = "active"
+        DONE = "done"
+        SUPERSEDED = "superseded"
+        ARCHIVED = "archived"
+
+    class SourceType(models.TextChoices):
+        MANUAL = "manual"
+        OBSERVATION = "observation"
+        EXTRACTION = "extraction"
+        CONSOLIDATION = "consolidation"
+        MERGE = "merge"
+        CHERRY_PICK = "cherry_pick"
+        BUNDLE_IMPORT = "bundle_import"
+        IMPORT = "import"
+
+    class Origin(models.TextChoices):
+        EXPERIENCE = "EXPERIENCE"
+        SEEDED_LLM = "SEEDED_LLM"
+        DISTILLED_LLM = "DISTILLED_LLM"
+        DREAMING = "DREAMING"
+
+    class Visibility(models.TextChoices):
+        PRIVATE = "private"
+        SELECTIVE = "selective"
+        PUBLIC = "public"
+
+    SEARCHED: ClassVar[frozenset[str]] = frozenset({Status.ACTIVE, Status.DONE})
+
+    fact_text = models.TextField()
+    essence = models.CharField(max_length=200)
+    category = models.CharField(max_length=100, default="general")
+    kind = models.CharField(max_length=20, choices=Kind.choices, default=Kind.OBSERVATION)
+    priority = models.CharField(max_length=2, choices=Priority.choices, default=Priority.P3)
+    status = models.CharField(max_length=20, choices=Status.choices, default=Status.ACTIVE)
+    held_status = models.CharField(
+        max_length=20, blank=True, default="", help_text="The status an archived fact goes back to."
+    )
+    confidence = models.FloatField(default=0.7)
+    parent_id = models.UUIDField(null=True, blank=True)
+    source_type = models.CharField(max_length=20, choices=SourceType.choices, default=SourceType.MANUAL)
+    source_id = models.CharField(max_length=200, blank=True, default="")
+    source = models.CharField(max_length=200, blank=True, default="")
+    origin = models.CharField(max_length=20, choices=Origin.choices, default=Origin.EXPERIENCE)
+    visibility = models.CharField(max_length=10, choices=Visibility.choices, default=Visibility.SELECTIVE)
+    created_cycle = models.BigIntegerField(default=0)
+    updated_cycle = models.BigIntegerField(default=0)
+    valid_from = models.DateTimeField(null=True, blank=True)
+    valid_until = models.DateTimeField(null=True, blank=True)
+    expires_at = models.DateTimeField(null=True, blank=True)
+    pinned = models.BooleanField(default=False)
+    tags = JSONTextField(default=list)
+    metadata = JSONTextField(default=dict)
+    content_hash = FixedCharField(max_length=64, help_text="SHA-256 of the text: the key of its vector.")
+    norm_hash = FixedCharField(max_length=32, help_text="Of the normalised text: equal texts are one fact.")
+    judged_hash = FixedCharField(max_length=32, help_text="Of text, essence and category: what a verdict is on.")
+
+    class Meta(BranchedModel.Meta):
+        indexes = [
+            *BranchedModel.Meta.indexes,
+            models.Index(fields=["branch", "norm_hash"], name="fact_bnorm"),
+            FullTextIndex(
+                fields=["fact_text"],
+                tokens=["category", "kind", "status", "session_id", "agent_id"],
+                name="memory_fact_fts",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.essence
+
+    @property
+    def searchable(self) -> bool:
+        return self.status in self.SEARCHED
+
+    @classmethod
+    def searchable_q(cls) -> models.Q:
+        return models.Q(status__in=sorted(cls.SEARCHED))
+
+    def rehash(self) -> None:
+        """Bring the three hashes in step with the content."""
+        self.content_hash = hashes.content_hash(self.fact_text)
+        self.norm_hash = hashes.norm_hash(self.fact_text)
+        self.judged_hash = hashes.judged_hash(self.fact_text, self.essence, self.category)
+
+
+class FactAssessment(BranchedModel):
+    """The verdict on a fact (``uid`` is the fact's). It counts while the fact's judged_hash is the same."""
+
+    class Status(models.TextChoices):
+        UNVERIFIED = "unverified"
+        VERIFIED = "verified"
+        INVALIDATED = "invalidated"
+
+    class Method(models.TextChoices):
+        HUMAN = "human"
+        JUDGE = "judge"
+        HEURISTIC = "heuristic"
+
+    status = models.CharField(max_length=20, choices=Status.choices)
+    method = models.CharField(max_length=20, choices=Method.choices)
+    reason = models.TextField(blank=True, default="")
+    by = models.CharField(max_length=200)
+    at = models.DateTimeField()
+    judged_hash = FixedCharField(max_length=32)
+
+    def __str__(self) -> str:
+        return f"{self.uid} {self.status}"
+
+
+class Confirmation(models.Model):
+    """One independent source that said the same. Append-only; visible along the lineage."""
+
+    id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
+    uid = models.UUIDField()
+    branch_id = models.BigIntegerField()
+    seq = models.BigIntegerField()
+    source = models.CharField(max_length=420, help_text="The session or agent that confirmed it.")
+    at = models.DateTimeField()
+
+    class Meta:
+        indexes = [models.Index(fields=["uid", "branch_id", "seq"], name="confirmation_uid")]
+
+
+class FactUse(models.Model):
+    """How often a fact was recalled. Outside the history: a read is no version."""
+
+    uid = models.UUIDField(primary_key=True)
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="+")
+    access_count = models.PositiveBigIntegerField(default=0)
+    last_accessed_at = models.DateTimeField()

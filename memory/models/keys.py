@@ -1,0 +1,44 @@
+"""API keys, and the answers that make a repeated request safe."""
+
+from django.db import models
+from django_mysql.models import FixedCharField
+
+from memory.db.fields import JSONTextField
+from memory.models.nodes import uuid7
+from memory.models.projects import Project
+
+
+class ApiKey(models.Model):
+    """Who an agent is and what it may do. Only the hash of the secret is stored."""
+
+    id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="keys")
+    label = models.CharField(max_length=200)
+    prefix = FixedCharField(max_length=8, unique=True, help_text="The shown part: day1_<prefix>_…")
+    secret_hash = FixedCharField(max_length=64, editable=False)
+    scopes = JSONTextField(default=list)
+    branch_patterns = JSONTextField(default=list, help_text="Such as task/*; empty means every branch.")
+    agent_id = models.CharField(max_length=200, blank=True, help_text="Bound to this agent when set.")
+    rate_per_minute = models.PositiveIntegerField(default=6000)
+    created_at = models.DateTimeField(auto_now_add=True)
+    created_by = models.CharField(max_length=200, blank=True)
+    expires_at = models.DateTimeField(null=True, blank=True)
+    last_used_at = models.DateTimeField(null=True, blank=True)
+    revoked_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        ordering = ["-created_at"]
+
+    def __str__(self) -> str:
+        return f"{self.label} ({self.prefix})"
+
+
+class IdempotencyRecord(models.Model):
+    """The answer to a request that carried an Idempotency-Key; kept for 24 hours."""
+
+    slot = FixedCharField(max_length=64, primary_key=True, help_text="Of project, key and route.")
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="+")
+    request_hash = FixedCharField(max_length=64)
+    status = models.PositiveSmallIntegerField(default=0)
+    body = models.TextField(blank=True)
+    created_at = models.DateTimeField(auto_now_add=True, db_index=True)

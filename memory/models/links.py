@@ -1,0 +1,45 @@
+"""Typed edges from a fact to a fact, an observation or a message."""
+
+import hashlib
+
+from django.db import models
+
+from memory.models.base import BranchedModel
+
+
+class FactLink(BranchedModel):
+    class Type(models.TextChoices):
+        ASSOCIATED = "ASSOCIATED"
+        DEPENDS_ON = "DEPENDS_ON"
+        DERIVED_FROM = "DERIVED_FROM"
+        MESSAGE_OF = "MESSAGE_OF"
+        BRIDGE = "BRIDGE"
+        CONSOLIDATED_FROM = "CONSOLIDATED_FROM"
+        CONTESTED_BY = "CONTESTED_BY"
+
+    class Target(models.TextChoices):
+        FACT = "fact"
+        OBSERVATION = "observation"
+        MESSAGE = "message"
+
+    from_id = models.UUIDField()
+    to_id = models.UUIDField()
+    to_type = models.CharField(max_length=20, choices=Target.choices, default=Target.FACT)
+    link_type = models.CharField(max_length=20, choices=Type.choices)
+    weight = models.FloatField(default=1.0)
+    valid_from = models.DateTimeField(null=True, blank=True)
+    valid_until = models.DateTimeField(null=True, blank=True)
+
+    class Meta(BranchedModel.Meta):
+        indexes = [
+            *BranchedModel.Meta.indexes,
+            models.Index(fields=["from_id"], name="factlink_from"),
+            models.Index(fields=["to_id"], name="factlink_to"),
+        ]
+
+    def identity(self) -> str:
+        edge = f"{self.from_id.hex}{self.to_id.hex}{self.to_type}{self.link_type}"
+        return hashlib.sha256(edge.encode()).hexdigest()[:32]
+
+    def __str__(self) -> str:
+        return f"{self.from_id} {self.link_type} {self.to_id}"

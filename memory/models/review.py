@@ -1,0 +1,40 @@
+"""What waits for a person."""
+
+from django.db import models
+
+from memory.db.fields import JSONTextField
+from memory.models.branches import Branch
+from memory.models.nodes import uuid7
+from memory.models.projects import Project
+
+
+class ReviewItem(models.Model):
+    """A question for a curator, for example whether two facts say the same."""
+
+    class Kind(models.TextChoices):
+        NEAR_DUPLICATE = "near_duplicate"
+
+    class Status(models.TextChoices):
+        OPEN = "open"
+        RESOLVED = "resolved"
+
+    id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="review_items")
+    branch = models.ForeignKey(Branch, on_delete=models.CASCADE, related_name="review_items")
+    kind = models.CharField(max_length=20, choices=Kind.choices)
+    status = models.CharField(max_length=10, choices=Status.choices, default=Status.OPEN)
+    fact_id = models.UUIDField()
+    other_id = models.UUIDField()
+    pair = models.CharField(max_length=100, unique=True, help_text="Branch and both facts: asked only once.")
+    score = models.FloatField(help_text="The cosine of the two texts.")
+    resolution = models.CharField(max_length=40, blank=True)
+    details = JSONTextField(default=dict)
+    created_at = models.DateTimeField(auto_now_add=True)
+    resolved_at = models.DateTimeField(null=True, blank=True)
+    resolved_by = models.CharField(max_length=200, blank=True)
+
+    class Meta:
+        ordering = ["-created_at"]
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.fact_id}"

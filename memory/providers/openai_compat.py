@@ -1,0 +1,161 @@
+"""Vectors from OpenAI, or from any server that speaks its API (Ollama, vLLM, LiteLLM, ...)."""
+
+import json
+import math
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from memory.exceptions import ProviderNonsense, ProviderUnavailable
+from memory.providers.vectors import Vectors, unit_rows
+
+if TYPE_CHECKING:
+    from openai import APIStatusError, OpenAI
+
+SERVER_WORDS = 200  # characters of the server's own explanation that are passed on
+
+REASONS = {
+    400: "it refuses the request",
+    401: "it does not accept the API key",
+    403: "the API key may not use this model",
+    404: "it does not know the address or the model",
+    429: "it asks for fewer requests",
+}
+EXPLAINED = (400, 404, 422)  # the others may quote the key, or say nothing of use
+
+
+class OpenAICompatible:
+    """Sentence vectors from a server.
+
+    ``base_url`` "" means OpenAI itself; ``dimensions`` 0 means as many as the model gives;
+    ``timeout`` is in seconds; more than ``batch`` texts are sent in several requests.
+    """
+
+    def __init__(
+        self, base_url: str, api_key: str, model: str, dimensions: int, timeout: float, *, batch: int = 64
+    ) -> None:
+        self._base_url = base_url
+        self._key = api_key.strip()  # a line end from a secrets file is no legal header
+        self._name = model
+        self._asked = dimensions
+        self._timeout = timeout
+        self._batch = max(1, batch)
+        self.model = f"openai:{model}:{dimensions}" if dimensions else f"openai:{model}"
+        self.dimensions: int | None = dimensions or None
+
+    def embed(self, texts: list[str]) -> Vectors:
+        """One row of length one for each text, in their order, shape (n, d), float32.
+
+        ProviderUnavailable if the server does not answer or refuses; its ``data`` holds ``status``
+        and ``retry_after`` (seconds) when the server gave them. ProviderNonsense if the answer is not
+        one usable vector a text, all of one dimension. No message ever holds the key.
+        """
+        if not texts:
+            return np.zeros((0, self.dimensions or 0), dtype=np.float32)
+        chunks = [texts[at : at + self._batch] for at in range(0, len(texts), self._batch)]
+        return np.concatenate([self._vectors(chunk) for chunk in chunks])
+
+    def _vectors(self, texts: list[str]) -> Vectors:
+        rows = _rows(self._ask([_sendable(text) for text in texts]), len(texts))
+        found = rows.shape[1]
+        if self.dimensions not in (None, found):
+            raise ProviderNonsense(reason=f"vectors of {found} dimensions came, not {self.dimensions}")
+        vectors = unit_rows(rows)
+        self.dimensions = found
+        return vectors
+
+    def _ask(self, texts: list[str]) -> bytes:
+        """The body of the server's answer."""
+        import openai
+
+        try:
+            # The raw answer, because the client would let an answer of another shape pass.
+            answer = self._client.embeddings.with_raw_response.create(
+                model=self._name,
+                input=texts,
+                encoding_format="float",
+                dimensions=self._asked or openai.omit,
+            )
+            return answer.http_response.content
+        # "from None": a cause can quote the header that holds the key.
+        except openai.APITimeoutError:
+            raise ProviderUnavailable(reason=f"no answer within {self._timeout:g} s") from None
+        except openai.APIStatusError as error:
+            raise self._refused(error) from None
+        except Exception as error:  # httpx's errors for a bad address or header share no public base
+            reason = f"no connection ({type(error).__name__})"
+            raise ProviderUnavailable(reason=reason) from None
+
+    @cached_property
+    def _client(self) -> "OpenAI":
+        import openai  # takes more than a second, which a process that embeds nothing should not pay
+
+        return openai.OpenAI(
+            base_url=self._base_url or None, api_key=self._key, timeout=self._timeout, max_retries=0
+        )
+
+    def _refused(self, error: "APIStatusError") -> ProviderUnavailable:
+        status = error.status_code
+        otherwise = "the server failed" if status >= 500 else REASONS[400]
+        reason = f"{REASONS.get(status, otherwise)} (HTTP {status})"
+        if status in EXPLAINED:
+            reason += self._server_words(error)
+        data: dict[str, Any] = {"reason": reason, "status": status}
+        wait = _seconds(error.response.headers.get("retry-after", ""))
+        if wait is not None:
+            data["retry_after"] = wait
+        return ProviderUnavailable(**data)
+
+    def _server_words(self, error: "APIStatusError") -> str:
+        body = error.body
+        words = body.get("message") if isinstance(body, dict) else None
+        if not isinstance(words, str) or not words:
+            return ""
+        return ": " + (words.replace(self._key, "***") if self._key else words)[:SERVER_WORDS]
+
+
+def _sendable(text: str) -> str:
+    """``text`` as the server takes it: lone surrogates are no UTF-8, and OpenAI refuses an empty text."""
+    return text.encode("utf-8", "replace").decode() or " "
+
+
+def _rows(body: bytes, count: int) -> np.ndarray[Any, np.dtype[np.float64]]:
+    """The vectors in the order of their texts, shape (count, d). ProviderNonsense if they are not that."""
+    try:
+        items = json.loads(body)["data"]
+        by_index = {item["index"]: item["embedding"] for item in items}
+    except (ValueError, KeyError, TypeError, RecursionError):
+        raise ProviderNonsense(reason="it is not a list of vectors in JSON") from None
+    if len(items) != count or set(by_index) != set(range(count)):
+        raise ProviderNonsense(reason=f"{count} texts got {len(items)} vectors, or wrong index numbers")
+    rows = [by_index[at] for at in range(count)]
+    if not all(_is_vector(row) for row in rows):
+        raise ProviderNonsense(reason="a vector is not a list of numbers")
+    if len({len(row) for row in rows}) != 1:
+        raise ProviderNonsense(reason="the vectors have different dimensions")
+    try:
+        return np.array(rows, dtype=np.float64)
+    except OverflowError:
+        raise ProviderNonsense(reason="a vector holds a number out of range") from None
+
+
+def _is_vector(row: Any) -> bool:
+    return isinstance(row, list) and bool(row) and all(type(value) in (int, float) for value in row)
+
+
+def _seconds(header: str) -> int | None:
+    """A Retry-After header (seconds or a date) as whole seconds from now; None if it is neither."""
+    try:
+        return max(0, math.ceil(float(header)))
+    except (ValueError, OverflowError):
+        pass  # not a finite number: perhaps a date
+    try:
+        moment = parsedate_to_datetime(header)
+    except ValueError:
+        return None
+    if moment.tzinfo is None:  # "-0000", which means UTC here
+        moment = moment.replace(tzinfo=UTC)
+    return max(0, math.ceil((moment - datetime.now(UTC)).total_seconds()))

@@ -1,0 +1,104 @@
+"""WordPiece, the way BERT (uncased) cuts a text into the pieces that its vocabulary holds."""
+
+import hashlib
+import unicodedata
+from functools import lru_cache
+from pathlib import Path
+
+VOCABULARY = Path(__file__).parent / "data" / "bert-uncased-vocab.txt"
+VOCABULARY_SHA256 = "07eced375cec144d27c900241f3e339478dec958f92fddbc551f295c992038a3"
+LONGEST_WORD = 100  # characters; longer words become one [UNK]
+WORDS_KEPT = 20_000  # words whose pieces are remembered, about 5 MB
+SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]")
+
+# Ideographs stand alone, as in Chinese. Kana and Hangul do not: they are written with spaces or endings.
+_IDEOGRAPHS = (
+    (0x4E00, 0x9FFF),
+    (0x3400, 0x4DBF),
+    (0x20000, 0x2A6DF),
+    (0x2A700, 0x2B73F),
+    (0x2B740, 0x2B81F),
+    (0x2B920, 0x2CEAF),
+    (0xF900, 0xFAFF),
+    (0x2F800, 0x2FA1F),
+)
+
+
+class _Normal(dict[int, str]):
+    """For ``str.translate``: what each character becomes, worked out when it is first met."""
+
+    def __missing__(self, code: int) -> str:
+        self[code] = normal = _normal(chr(code))
+        return normal
+
+
+def _normal(char: str) -> str:
+    """The character in lower case without accents; spaced when it is a word of its own; "" if dropped."""
+    category = unicodedata.category(char)
+    if char in "\t\n\r" or category in ("Zs", "Zl", "Zp"):
+        return " "
+    if char == "\ufffd" or category in ("Cc", "Cf", "Co", "Cs"):
+        return ""
+    parts = unicodedata.normalize("NFD", char)
+    # Lowered one by one: str.lower() of a whole word has a rule for the last sigma that BERT lacks.
+    lowered = "".join(part.lower() for part in parts if unicodedata.category(part) != "Mn")
+    spaced = "".join(f" {part} " if _is_punctuation(part) else part for part in lowered)
+    return f" {spaced} " if any(low <= ord(char) <= high for low, high in _IDEOGRAPHS) else spaced
+
+
+def _is_punctuation(char: str) -> bool:
+    # BERT counts every ASCII sign as punctuation, also $ + < = > ^ ` | ~ which Unicode does not.
+    ascii_sign = char.isascii() and char.isprintable() and not char.isalnum() and char != " "
+    return ascii_sign or unicodedata.category(char)[0] == "P"
+
+
+class WordPiece:
+    """Gives the numbers of a text's pieces, without [CLS] and [SEP].
+
+    "[SEP]" and the like inside a text are plain characters: a stored text steers nothing.
+    """
+
+    def __init__(self, tokens: list[str]) -> None:
+        """``tokens``: the vocabulary in the order of its numbers. ValueError if a special one lacks."""
+        self._ids = {token: number for number, token in enumerate(tokens)}
+        missing = [token for token in SPECIAL if token not in self._ids]
+        if missing:
+            raise ValueError(f"the vocabulary has no {', '.join(missing)}")
+        self.pad, self.unknown, self.start, self.end = (self._ids[token] for token in SPECIAL)
+        self._normal = _Normal()
+        self._pieces_of = lru_cache(maxsize=WORDS_KEPT)(self._cut)
+
+    @classmethod
+    def load(cls, path: Path = VOCABULARY) -> "WordPiece":
+        """Read a vocabulary, one token a line. ValueError if the one that ships here was changed."""
+        content = path.read_bytes()
+        if path == VOCABULARY and hashlib.sha256(content).hexdigest() != VOCABULARY_SHA256:
+            raise ValueError(f"{path.name} is not the file that was shipped: its sha256 differs")
+        return cls(content.decode().rstrip("\n").split("\n"))
+
+    def ids(self, text: str) -> list[int]:
+        """The pieces of ``text``; [] for an empty one. Never fails, whatever characters it holds."""
+        words = text.translate(self._normal).split(" ")
+        return [number for word in words if word for number in self._pieces_of(word)]
+
+    def _cut(self, word: str) -> tuple[int, ...]:
+        """Longest piece first, from left to right; one [UNK] when any part is not in the vocabulary."""
+        if len(word) > LONGEST_WORD:
+            return (self.unknown,)
+        pieces: list[int] = []
+        start = 0
+        while start < len(word):
+            end, number = self._longest(word, start)
+            if number is None:
+                return (self.unknown,)
+            pieces.append(number)
+            start = end
+        return tuple(pieces)
+
+    def _longest(self, word: str, start: int) -> tuple[int, int | None]:
+        prefix = "##" if start else ""
+        for end in range(len(word), start, -1):
+            number = self._ids.get(prefix + word[start:end])
+            if number is not None:
+                return end, number
+        return start, None

@@ -1,0 +1,435 @@
+"""The providers of vectors: the local model, a server double behind real HTTP, and the choice of one."""
+
+import json
+import socket
+import subprocess
+import sys
+import threading
+import time
+import traceback
+
+import numpy as np
+import pytest
+from django.core.exceptions import ImproperlyConfigured
+from werkzeug import Response
+
+from memory.exceptions import ProviderNonsense, ProviderUnavailable
+from memory.providers import onnx_minilm
+from memory.providers.embedding import embed_query, get_provider
+from memory.providers.onnx_minilm import OnnxMiniLM
+from memory.providers.openai_compat import OpenAICompatible
+
+FORK = """
+import os, sys
+from memory.providers.onnx_minilm import OnnxMiniLM
+model = OnnxMiniLM()
+model.embed(["in the parent"])
+child = os.fork()
+if child == 0:
+    print(model.embed(["in the child"]).shape, flush=True)
+    sys.exit()  # frees what was inherited, unlike os._exit
+for _ in range(150):
+    if os.waitpid(child, os.WNOHANG)[0]:
+        os._exit(0)
+    __import__("time").sleep(0.1)
+os.kill(child, 9)
+os._exit(1)
+"""
+
+KEY = "sk-proj-verysecret"
+
+
+def cosine(left, right):
+    return float(left @ right)
+
+
+@pytest.fixture(scope="module")
+def minilm():
+    return OnnxMiniLM()
+
+
+class TestLocalModel:
+    def test_name_and_dimensions_are_known_before_the_model_is_read(self):
+        fresh = OnnxMiniLM()
+        assert (fresh.model, fresh.dimensions) == ("minilm-l6-int8", 384)
+
+    def test_no_texts_give_no_rows(self, minilm):
+        assert minilm.embed([]).shape == (0, 384)
+
+    def test_rows_are_float32_of_length_one(self, minilm):
+        vectors = minilm.embed(["The cat sat on the mat.", "", "\0", "日本語", "\ud800", "word " * 300])
+        assert vectors.shape == (6, 384)
+        assert vectors.dtype == np.float32
+        np.testing.assert_allclose(np.linalg.norm(vectors, axis=1), 1, atol=1e-6)
+
+    def test_the_same_text_gives_the_same_row(self, minilm):
+        text = "Caroline went to the support group on 7 May 2023."
+        assert np.array_equal(minilm.embed([text]), minilm.embed([text]))
+
+    def test_a_row_does_not_depend_on_its_batch(self, minilm):
+        texts = [f"{'note ' * (at * 7 % 40)}number {at}" for at in range(70)] + ["", "long " * 700]
+        single = np.concatenate([minilm.embed([text]) for text in texts])
+        np.testing.assert_allclose(minilm.embed(texts), single, atol=1e-4)
+
+    def test_the_first_numbers_are_those_of_the_original_model(self, minilm):
+        vector = minilm.embed(["hello world"])[0]
+        original = [-0.0345, 0.0310, 0.0067, 0.0261, -0.0394, -0.1603]  # all-MiniLM-L6-v2 in float32
+        np.testing.assert_allclose(vector[:6], original, atol=0.01)
+
+    def test_meaning_counts_more_than_words(self, minilm):
+        base, near, far = minilm.embed(
+            ["The build fails on Windows.", "Compilation breaks under Win32.", "The soup needs more salt."]
+        )
+        assert cosine(base, near) > cosine(base, far) + 0.3
+
+    def test_the_end_of_a_long_text_counts(self, minilm):
+        filler = "The weather was mild and nothing happened that day. " * 60
+        plain, with_end, end = minilm.embed(
+            [filler, filler + "The database password is rotated monthly. " * 40, "database password rotation"]
+        )
+        assert cosine(with_end, end) > cosine(plain, end) + 0.1
+
+    def test_a_text_of_20_000_characters_is_seen_to_its_end(self, minilm):
+        filler = ("The weather was mild and nothing happened. " * 500)[:17_000]
+        text = filler + ("Database passwords rotate monthly. " * 100)[:3_000]
+        plain, vector, end = minilm.embed([filler, text, "database password rotation"])
+        assert len(text) == 20_000
+        assert cosine(vector, end) > cosine(plain, end)
+
+    def test_threads_share_one_model(self, monkeypatch):
+        loads, fresh, real = [], OnnxMiniLM(), onnx_minilm._session
+        monkeypatch.setattr(onnx_minilm, "_session", lambda path: loads.append(path) or real(path))
+        threads = [threading.Thread(target=fresh.embed, args=(["hi"],)) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert loads == [None]
+
+    def test_a_model_of_another_checksum_is_refused(self, monkeypatch):
+        monkeypatch.setattr(onnx_minilm, "DEFAULT_SHA256", "0" * 64)
+        with pytest.raises(ProviderUnavailable, match="sha256 differs"):
+            OnnxMiniLM().embed(["hi"])
+
+    def test_a_file_that_is_no_model_is_unavailable(self, tmp_path):
+        path = tmp_path / "broken.onnx"
+        path.write_bytes(b"not a model")
+        with pytest.raises(ProviderUnavailable, match="cannot be loaded"):
+            OnnxMiniLM(path).embed(["hi"])
+
+
+class TestModelAtAPath:
+    @pytest.fixture
+    def path(self, tmp_path):
+        path = tmp_path / "own-model.onnx"
+        path.symlink_to(onnx_minilm._default_model())
+        return path
+
+    def test_name_holds_the_files_hash_and_vectors_equal(self, path):
+        own = OnnxMiniLM(path)
+        assert (own.model, own.dimensions) == ("onnx:own-model:8199be6f", None)
+        assert np.array_equal(own.embed(["hi there"]), OnnxMiniLM().embed(["hi there"]))
+        assert own.dimensions == 384
+
+    def test_the_vocabulary_beside_it_is_used(self, path):
+        path.with_name("vocab.txt").write_text("[PAD]\n[UNK]\n[CLS]\n[SEP]\nhello\n")
+        own = OnnxMiniLM(path)
+        assert np.array_equal(own.embed(["one"]), own.embed(["two"]))  # both are [UNK]
+        assert not np.array_equal(own.embed(["one"]), own.embed(["hello"]))
+
+    def test_a_useless_vocabulary_beside_it_is_told(self, path):
+        path.with_name("vocab.txt").write_text("hello\n")
+        with pytest.raises(ProviderUnavailable, match=r"no \[PAD\]"):
+            OnnxMiniLM(path).embed(["hi"])
+
+
+def answer(*rows, order=None):
+    order = order or range(len(rows))
+    return {
+        "object": "list",
+        "model": "m",
+        "data": [{"object": "embedding", "index": at, "embedding": rows[at]} for at in order],
+        "usage": {"prompt_tokens": 1, "total_tokens": 1},
+    }
+
+
+@pytest.fixture
+def server(httpserver, monkeypatch):
+    monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
+    return httpserver
+
+
+@pytest.fixture
+def remote(server):
+    def build(dimensions=0, timeout=5.0, base_url=None, key=KEY, **more):
+        return OpenAICompatible(base_url or server.url_for("/v1"), key, "m", dimensions, timeout, **more)
+
+    return build
+
+
+def embeddings(server):
+    return server.expect_request("/v1/embeddings", method="POST")
+
+
+class TestServer:
+    def test_sends_what_the_api_asks_for(self, server, remote):
+        embeddings(server).respond_with_json(answer([3.0, 4.0]))
+        provider = remote(dimensions=2)
+        np.testing.assert_allclose(provider.embed(["hi"]), [[0.6, 0.8]])
+        request = server.log[0][0]
+        assert request.headers["Authorization"] == f"Bearer {KEY}"
+        assert request.json == {"model": "m", "input": ["hi"], "encoding_format": "float", "dimensions": 2}
+        assert (provider.model, provider.dimensions) == ("openai:m:2", 2)
+
+    def test_dimensions_are_unknown_until_the_first_answer(self, server, remote):
+        embeddings(server).respond_with_json(answer([1, 0, 0]))
+        provider = remote()
+        assert (provider.model, provider.dimensions) == ("openai:m", None)
+        vectors = provider.embed(["hi"])
+        assert (provider.dimensions, vectors.dtype) == (3, np.float32)
+        assert "dimensions" not in server.log[0][0].json
+
+    def test_rows_come_in_the_order_of_the_texts(self, server, remote):
+        embeddings(server).respond_with_json(answer([1, 0], [0, 1], [-1, 0], order=[2, 0, 1]))
+        np.testing.assert_array_equal(remote().embed(["a", "b", "c"]), [[1, 0], [0, 1], [-1, 0]])
+
+    def test_no_texts_ask_nothing(self, server, remote):
+        assert remote().embed([]).shape == (0, 0)
+        assert remote(dimensions=7).embed([]).shape == (0, 7)
+        assert server.log == []
+
+    def test_many_texts_go_in_several_requests(self, server, remote):
+        def respond(request):
+            rows = [[float(text), 1.0] for text in request.json["input"]]
+            return Response(json.dumps(answer(*rows)), content_type="application/json")
+
+        embeddings(server).respond_with_handler(respond)
+        vectors = remote(batch=2).embed(["1", "2", "3", "4", "5"])
+        np.testing.assert_allclose(vectors[:, 0] / vectors[:, 1], [1, 2, 3, 4, 5], rtol=1e-6)
+        assert [len(request.json["input"]) for request, _ in server.log] == [2, 2, 1]
+
+    def test_texts_that_a_server_would_refuse_are_made_sendable(self, server, remote):
+        embeddings(server).respond_with_json(answer([1, 0], [0, 1]))
+        remote().embed(["", "a\ud800b"])
+        assert server.log[0][0].json["input"] == [" ", "a?b"]
+
+    @pytest.mark.parametrize("status", [400, 401, 403, 404, 408, 422, 429, 500, 502, 503])
+    def test_refusals_are_unavailable_and_never_tell_the_key(self, server, remote, status):
+        words = f"key {KEY} is bad"
+        embeddings(server).respond_with_json({"error": {"message": words}}, status=status)
+        with pytest.raises(ProviderUnavailable, match=f"HTTP {status}") as caught:
+            remote().embed(["hi"])
+        assert type(caught.value) is ProviderUnavailable
+        assert caught.value.data["status"] == status
+        assert "retry_after" not in caught.value.data
+        assert KEY not in "".join(traceback.format_exception(caught.value))
+        assert len(server.log) == 1  # trying again is the task's business
+
+    def test_the_servers_reason_is_passed_on(self, server, remote):
+        embeddings(server).respond_with_json({"error": {"message": 'model "m" not found'}}, status=404)
+        with pytest.raises(ProviderUnavailable, match='model "m" not found'):
+            remote().embed(["hi"])
+
+    def test_an_error_page_in_html_is_unavailable(self, server, remote):
+        embeddings(server).respond_with_data("<html>Bad gateway", status=502, content_type="text/html")
+        with pytest.raises(ProviderUnavailable, match="HTTP 502"):
+            remote().embed(["hi"])
+
+    @pytest.mark.parametrize(("header", "seconds"), [("7", 7), ("0.2", 1), ("-3", 0)])
+    def test_retry_after_in_seconds(self, server, remote, header, seconds):
+        embeddings(server).respond_with_json({}, status=429, headers={"Retry-After": header})
+        with pytest.raises(ProviderUnavailable) as caught:
+            remote().embed(["hi"])
+        assert caught.value.data["retry_after"] == seconds
+
+    @pytest.mark.parametrize("header", ["soon", "nan", "inf", "1e999"])
+    def test_retry_after_that_says_nothing_is_left_out(self, server, remote, header):
+        embeddings(server).respond_with_json({}, status=503, headers={"Retry-After": header})
+        with pytest.raises(ProviderUnavailable) as caught:
+            remote().embed(["hi"])
+        assert "retry_after" not in caught.value.data
+
+    def test_retry_after_as_a_date(self, server, remote):
+        moment = time.strftime("%a, %d %b %Y %H:%M:%S GMT", time.gmtime(time.time() + 60))
+        embeddings(server).respond_with_json({}, status=429, headers={"Retry-After": moment})
+        with pytest.raises(ProviderUnavailable) as caught:
+            remote().embed(["hi"])
+        assert 50 <= caught.value.data["retry_after"] <= 60
+
+    def test_a_slow_server_is_given_up(self, server, remote):
+        release = threading.Event()
+        embeddings(server).respond_with_handler(lambda request: release.wait(5) and Response("{}"))
+        started = time.monotonic()
+        with pytest.raises(ProviderUnavailable, match=r"no answer within 0\.3 s"):
+            remote(timeout=0.3).embed(["hi"])
+        assert time.monotonic() - started < 4
+        release.set()
+
+    def test_a_server_that_is_down(self, remote):
+        with socket.socket() as taken:  # bound, but nobody listens
+            taken.bind(("127.0.0.1", 0))
+            url = f"http://127.0.0.1:{taken.getsockname()[1]}/v1"
+            with pytest.raises(ProviderUnavailable, match="no connection"):
+                remote(base_url=url).embed(["hi"])
+
+    @pytest.mark.parametrize("url", ["not an address", "ftp://127.0.0.1/v1", "http://[bad/v1"])
+    def test_a_bad_address_is_unavailable(self, remote, url):
+        with pytest.raises(ProviderUnavailable, match="no connection"):
+            remote(base_url=url).embed(["hi"])
+
+    @pytest.mark.parametrize("key", ["sk-\nsecret", "sk-sécret", "sk-日本secret"])
+    def test_a_key_that_is_no_header_is_not_told(self, server, remote, key):
+        with pytest.raises(ProviderUnavailable) as caught:
+            remote(key=key).embed(["hi"])
+        assert "cret" not in "".join(traceback.format_exception(caught.value, chain=True)).replace(
+            "secrets", ""
+        )
+
+    def test_a_key_with_a_line_end_works(self, server, remote):
+        embeddings(server).respond_with_json(answer([1.0]))
+        remote(key=f"{KEY}\n").embed(["hi"])
+        assert server.log[0][0].headers["Authorization"] == f"Bearer {KEY}"
+
+
+NONSENSE = {
+    "html": "<html>Welcome</html>",
+    "empty": "",
+    "cut off": '{"data": [',
+    "no data": "{}",
+    "data is null": '{"data": null}',
+    "a list": "[]",
+    "a number": "5",
+    "too few": json.dumps(answer([1, 0])),
+    "too many": json.dumps(answer([1, 0], [0, 1], [1, 1])),
+    "one index twice": json.dumps(answer([1, 0], [0, 1], order=[0, 0])),
+    "index out of range": json.dumps(answer([1, 0], [0, 1], [1, 1], order=[0, 2])),
+    "no index": '{"data": [{"embedding": [1]}, {"embedding": [2]}]}',
+    "no vector": '{"data": [{"index": 0}, {"index": 1}]}',
+    "different dimensions": json.dumps(answer([1, 0], [0, 1, 0])),
+    "no dimension": json.dumps(answer([], [])),
+    "NaN": '{"data": [{"index": 0, "embedding": [NaN, 1]}, {"index": 1, "embedding": [0, 1]}]}',
+    "infinity": '{"data": [{"index": 0, "embedding": [1e999, 1]}, {"index": 1, "embedding": [0, 1]}]}',
+    "huge": json.dumps(answer([10**400, 1], [0, 1])),
+    "zero": json.dumps(answer([0, 0], [0, 1])),
+    "text": json.dumps(answer(["1", "0"], ["0", "1"])),
+    "base64": json.dumps(answer("AAAAAA==", "AAAAAA==")),
+    "null": json.dumps(answer([None, 1], [0, 1])),
+    "truth": json.dumps(answer([True, False], [0, 1])),
+    "nested": json.dumps(answer([[1, 0]], [[0, 1]])),
+    "deep": "[" * 200_000,
+}
+
+
+class TestNonsense:
+    @pytest.mark.parametrize("body", NONSENSE.values(), ids=NONSENSE.keys())
+    @pytest.mark.parametrize("kind", ["application/json", "text/html"])
+    def test_an_answer_that_cannot_be_used(self, server, remote, body, kind):
+        embeddings(server).respond_with_data(body, content_type=kind)
+        provider = remote()
+        with pytest.raises(ProviderNonsense):
+            provider.embed(["a", "b"])
+        assert provider.dimensions is None  # nothing is learnt from nonsense
+
+    def test_bytes_that_are_no_text(self, server, remote):
+        embeddings(server).respond_with_data(b"\xff\xfe\x00{", content_type="application/json")
+        with pytest.raises(ProviderNonsense):
+            remote().embed(["a"])
+
+    def test_another_dimension_than_asked(self, server, remote):
+        embeddings(server).respond_with_json(answer([1, 0, 0]))
+        with pytest.raises(ProviderNonsense, match="vectors of 3 dimensions came, not 2"):
+            remote(dimensions=2).embed(["a"])
+
+    def test_another_dimension_than_before(self, server, remote):
+        server.expect_ordered_request("/v1/embeddings").respond_with_json(answer([1, 0]))
+        server.expect_ordered_request("/v1/embeddings").respond_with_json(answer([1, 0, 0]))
+        provider = remote()
+        provider.embed(["a"])
+        with pytest.raises(ProviderNonsense, match="3 dimensions came, not 2"):
+            provider.embed(["a"])
+
+    def test_large_numbers_that_are_finite_are_fine(self, server, remote):
+        embeddings(server).respond_with_json(answer([3e30, 4e30]))
+        np.testing.assert_allclose(remote().embed(["a"]), [[0.6, 0.8]], rtol=1e-6)
+
+
+class TestChoice:
+    def test_the_local_model_needs_no_settings(self, settings):
+        settings.DAY1 = {}
+        assert get_provider().model == "minilm-l6-int8"
+
+    def test_one_instance_also_when_other_settings_differ(self, settings):
+        settings.DAY1 = {}
+        first = get_provider()
+        settings.DAY1 = {"recipe": "other"}
+        assert get_provider() is first
+
+    def test_off(self, settings):
+        settings.DAY1 = {"embedder": "off"}
+        assert get_provider() is None
+        assert embed_query("hi") is None
+
+    def test_openai(self, settings):
+        settings.DAY1 = {"embedder": "openai", "embedding_api_key": KEY, "embedding_dimensions": 256}
+        assert get_provider().model == "openai:text-embedding-3-small:256"
+        assert get_provider() is get_provider()
+
+    @pytest.mark.parametrize("key", ["", "  \n"])
+    def test_openai_without_a_key(self, settings, key):
+        settings.DAY1 = {"embedder": "openai", "embedding_api_key": key}
+        with pytest.raises(ImproperlyConfigured, match="embedding_api_key"):
+            get_provider()
+
+    @pytest.mark.parametrize("embedder", ["miniln", "/no/such/model.onnx", "", "/"])
+    def test_a_path_that_does_not_exist(self, settings, embedder):
+        settings.DAY1 = {"embedder": embedder}
+        with pytest.raises(ImproperlyConfigured, match="nor a file that exists"):
+            get_provider()
+
+    def test_a_path(self, settings, tmp_path):
+        path = tmp_path / "own.onnx"
+        path.write_bytes(b"x")
+        settings.DAY1 = {"embedder": str(path)}
+        assert get_provider().model == "onnx:own:2d711642"
+
+    def test_a_forked_child_can_embed_and_end(self):
+        ended = subprocess.run([sys.executable, "-c", FORK], timeout=40, capture_output=True, text=True)
+        assert (ended.returncode, ended.stdout) == (0, "(1, 384)\n"), ended.stderr
+
+
+class TestQuery:
+    @pytest.fixture
+    def asked(self, server, settings):
+        settings.DAY1 = {
+            "embedder": "openai",
+            "embedding_api_key": KEY,
+            "embedding_base_url": server.url_for("/v1"),
+        }
+        embeddings(server).respond_with_json(answer([3, 4]))
+        return lambda: len(server.log)
+
+    def test_the_same_query_is_asked_once(self, asked):
+        first = embed_query("where?")
+        np.testing.assert_allclose(first, [0.6, 0.8], rtol=1e-6)
+        assert embed_query("where?") is first
+        assert asked() == 1
+        embed_query("when?")
+        assert asked() == 2
+
+    def test_a_shared_vector_cannot_be_changed(self, asked):
+        with pytest.raises(ValueError, match="read-only"):
+            embed_query("where?")[0] = 0
+
+    def test_another_model_is_asked_anew(self, asked, settings):
+        embed_query("where?")
+        settings.DAY1 = {**settings.DAY1, "embedding_model": "other"}
+        embed_query("where?")
+        assert asked() == 2
+
+    def test_a_failure_is_not_remembered(self, server, settings, asked):
+        server.clear()
+        server.expect_ordered_request("/v1/embeddings").respond_with_json({}, status=503)
+        server.expect_ordered_request("/v1/embeddings").respond_with_json(answer([1, 0]))
+        with pytest.raises(ProviderUnavailable):
+            embed_query("where?")
+        np.testing.assert_array_equal(embed_query("where?"), [1, 0])
