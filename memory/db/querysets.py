@@ -6,12 +6,11 @@ of search, where building the set would cost more than the search.
 """
 
 from collections.abc import Callable, Iterable, Sequence
-from datetime import datetime
 from typing import Any, NoReturn, Self, TypeVar
 
 import numpy as np
 from django.db import connections, models
-from django.db.models import Exists, F, OuterRef, Q
+from django.db.models import Exists, OuterRef, Q
 
 Row = TypeVar("Row", bound=models.Model)
 Lineage = Sequence[tuple[int, int]]
@@ -50,6 +49,23 @@ class VersionedQuerySet(models.QuerySet[Row, Row]):
         clone = self._chain()
         clone._scoped = True
         return clone
+
+    def newest(self, k: int, before: Any = None, after: Any = None) -> list[Row]:
+        """The k rows with the highest uid (the newest), or the k next to a uid; newest first.
+
+        Each arm of the lineage is asked for k rows by itself: sorting their union would read it whole.
+        """
+        order = "uid" if after is not None else "-uid"
+        found: list[Row] = []
+        for i in range(len(self._lineage or ())):
+            arm = self._replay(self.model._base_manager.using(self.db).filter(self._arm_row(i)))
+            if before is not None:
+                arm = arm.filter(uid__lt=before)
+            if after is not None:
+                arm = arm.filter(uid__gt=after)
+            found += arm.order_by(order)[:k]
+        found.sort(key=lambda row: row.uid, reverse=after is None)  # type: ignore[attr-defined]
+        return found[:k] if after is None else found[:k][::-1]
 
     def history(self, lineage: Lineage, uid: Any) -> Self:
         """All versions of one memory that the lineage passed through, newest first."""
@@ -99,10 +115,10 @@ class VersionedQuerySet(models.QuerySet[Row, Row]):
         """The same rows as a predicate on each row, unordered, for use under a known primary key."""
         if self._lineage is None:
             self._refuse()
-        rows = self.model._base_manager.using(self.db).filter(self._visible_row())
-        for negate, args, kwargs in self._said:
-            rows = rows.exclude(*args, **kwargs) if negate else rows.filter(*args, **kwargs)
-        return rows
+        visible = Q()
+        for i in range(len(self._lineage)):
+            visible |= self._arm_row(i)
+        return self._replay(self.model._base_manager.using(self.db).filter(visible))
 
     # ---- the rule ----------------------------------------------------------------------------
 
@@ -116,16 +132,23 @@ class VersionedQuerySet(models.QuerySet[Row, Row]):
             arm = arm.exclude(uid__in=spoken.values("uid"))
         return arm
 
-    def _visible_row(self) -> Q:
-        base = self.model._base_manager.using(self.db)
-        visible = Q()
-        for i, (branch, limit) in enumerate(self._lineage or ()):
-            arm = Q(branch_id=branch, deleted=False) & _open_at(limit)
-            for nearer, nearer_limit in (self._lineage or ())[:i]:
-                spoken = base.filter(branch_id=nearer, uid=OuterRef("uid"), seq_from__lte=nearer_limit)
-                arm &= ~Exists(spoken)
-            visible |= arm
-        return visible
+    def _arm_row(self, i: int) -> Q:
+        """What the i-th branch of the lineage shows, as a condition on one row."""
+        lineage = self._lineage or ()
+        branch, limit = lineage[i]
+        arm = Q(branch_id=branch, deleted=False) & _open_at(limit)
+        for nearer, nearer_limit in lineage[:i]:
+            spoken = self.model._base_manager.using(self.db).filter(
+                branch_id=nearer, uid=OuterRef("uid"), seq_from__lte=nearer_limit
+            )
+            arm &= ~Exists(spoken)
+        return arm
+
+    def _replay(self, rows: models.QuerySet) -> models.QuerySet:
+        """The filters that were said, on another queryset of the same model."""
+        for negate, args, kwargs in self._said:
+            rows = rows.exclude(*args, **kwargs) if negate else rows.filter(*args, **kwargs)
+        return rows
 
     # ---- keeping what was said, refusing what was not ------------------------------------------
 
@@ -173,11 +196,3 @@ _combinator_query".split():
 VersionedManager = models.Manager.from_queryset(VersionedQuerySet, class_name="VersionedManager")
 
 
-def seq_at(commits: models.QuerySet, when: datetime) -> int:
-    """The seq of the newest of a branch's commits made at ``when`` or before; 0 when there is none."""
-    return commits.filter(at__lte=when).order_by("-at").values_list("seq", flat=True).first() or 0
-
-
-def raised(field: str, by: int = 1) -> Any:
-    """An expression that lets the database add: two writers cannot lose each other's count."""
-    return F(field) + by

@@ -60,7 +60,6 @@ class CommitWriter:
         self.targets: list[str] = []
         self._fresh: dict[int, BranchedModel] = {}
         self._closed: dict[int, BranchedModel] = {}
-        self._overwritten: set[int] = set()
         self.commit: Commit | None = None
 
     # ---- reading under the lock ----------------------------------------------------------------
@@ -126,7 +125,6 @@ class CommitWriter:
         new.version = held.version
         new.save(force_update=True)
         self._fresh[new.rid] = new
-        self._overwritten.add(new.rid)
         return new
 
     def _close(self, held: Row) -> None:
@@ -173,8 +171,6 @@ class CommitWriter:
             held = [any(row.seq_from <= fork < self.seq for fork in forks) for row in rows]
             connection.index.close(rows, held)  # type: ignore[attr-defined]
         for rows in _by_model(self._fresh.values()):
-            if again := [row.pk for row in rows if row.pk in self._overwritten]:
-                connection.index.drop(type(rows[0]), again)  # type: ignore[attr-defined]
             connection.index.add([row for row in rows if not row.deleted])  # type: ignore[attr-defined]
 
     def record(self) -> Commit:

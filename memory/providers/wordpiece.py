@@ -8,7 +8,7 @@ from pathlib import Path
 VOCABULARY = Path(__file__).parent / "data" / "bert-uncased-vocab.txt"
 VOCABULARY_SHA256 = "07eced375cec144d27c900241f3e339478dec958f92fddbc551f295c992038a3"
 LONGEST_WORD = 100  # characters; longer words become one [UNK]
-WORDS_KEPT = 20_000  # words whose pieces are remembered, about 5 MB
+WORDS_KEPT = 20_000  # words whose pieces are remembered: most words of a text repeat
 SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]")
 
 # Ideographs stand alone, as in Chinese. Kana and Hangul do not: they are written with spaces or endings.

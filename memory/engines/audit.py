@@ -1,0 +1,58 @@
+"""The audit trail: one entry per commit or act; sealed into a chain by beat."""
+
+import hashlib
+from typing import Any
+from uuid import UUID
+
+from django.db import transaction
+from django.db.models import Max
+from django.utils import timezone
+
+from memory.actors import Actor
+from memory.db.fields import dumps
+from memory.models import AuditEntry, Project
+
+SEALED = ("id", "at", "actor_kind", "actor_id", "actor_label", "surface", "action", "target", "detail")
+
+
+def record(actor: Actor, action: str, target: str = "", detail: dict[str, Any] | None = None) -> AuditEntry:
+    """Add an entry, in the transaction of what it tells of."""
+    return AuditEntry.objects.create(
+        project_id=actor.project_id, at=timezone.now(), actor_kind=actor.kind, actor_id=actor.id,
+        actor_label=actor.label, surface=actor.surface, action=action, target=target[:300],
+        detail=detail or {},
+    )  # fmt: skip
+
+
+def seal(project: Project, batch: int = 1000) -> int:
+    """Give the waiting entries their place in the chain; returns how many. Writers never wait for it."""
+    with transaction.atomic(savepoint=False):
+        Project.objects.select_for_update().get(pk=project.pk)  # two sealers cannot give one place twice
+        entries = AuditEntry.objects.filter(project=project)
+        place = entries.aggregate(last=Max("place"))["last"] or 0
+        before = entries.filter(place=place).values_list("hash", flat=True).first() or ""
+        waiting = list(entries.filter(place=None).order_by("id")[:batch])
+        for entry in waiting:
+            place += 1
+            entry.place, entry.hash = place, _chained(before, place, entry)
+            before = entry.hash
+            entry.save(update_fields=["place", "hash"])
+    return len(waiting)
+
+
+def broken_at(project_id: UUID) -> int | None:
+    """The first place whose entry does not fit the chain, or None when all do."""
+    before, expected = "", 0
+    sealed = AuditEntry.objects.filter(project=project_id).exclude(place=None).order_by("place")
+    for entry in sealed.iterator(1000):
+        expected += 1
+        if entry.place != expected or entry.hash != _chained(before, expected, entry):
+            return expected
+        before = entry.hash
+    return None
+
+
+def _chained(before: str, place: int, entry: AuditEntry) -> str:
+    content = {name: getattr(entry, name) for name in SEALED}
+    content["at"] = entry.at.isoformat()
+    return hashlib.sha256(f"{before}|{place}|{dumps(content)}".encode()).hexdigest()

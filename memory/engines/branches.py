@@ -1,0 +1,192 @@
+"""Branches: made in O(1), isolated both ways, listed, logged and archived."""
+
+import re
+from datetime import datetime
+from uuid import UUID
+
+from django.db import IntegrityError, connection, transaction
+from django.utils import timezone
+
+from memory.actors import Actor
+from memory.engines.audit import record
+from memory.engines.pages import Page, page_of
+from memory.exceptions import BranchExists, BranchNotFound, Conflict, Invalid, NotFound
+from memory.models import MAX_DEPTH, Branch, Commit, Project
+from memory.models.nodes import next_rid
+from memory.queue import enqueue
+
+MAIN = "main"
+NAME = re.compile(r"[a-z0-9._-]+(/[a-z0-9._-]+)*")
+RESERVED = frozenset("log diff stats enrich restore merge topology expired auto-archive".split())
+
+
+class BranchManager:
+    def create_branch(
+        self,
+        *,
+        name: str,
+        actor: Actor,
+        parent: str = MAIN,
+        at: int | datetime | UUID | None = None,
+        purpose: str = "",
+    ) -> Branch:
+        """A branch that starts with all that ``parent`` holds now, or at a seq, commit or time.
+
+        Raises Invalid (name, depth, point), BranchExists, BranchNotFound, BranchArchived, scope and
+        branch refusals. Every branch grows from main, so main may always be forked; any other parent
+        must be one that the actor may use.
+        """
+        actor.require("write", check_name(name))
+        if parent != MAIN:
+            actor.require("write", parent)
+        next_rid.ready()
+        with transaction.atomic(savepoint=False):
+            branch = self._fork(actor, name, self._open(actor, parent), at, purpose)
+            record(actor, "branch.create", name, {"parent": parent, "fork_seq": branch.fork_seq})
+        return branch
+
+    def get_branch(self, *, name: str, actor: Actor) -> Branch:
+        """A branch by its name, archived ones included. Raises BranchNotFound, BranchForbidden."""
+        actor.require("read", name)
+        return find_branch(actor, name)
+
+    def list_branches(
+        self, *, actor: Actor, archived: bool = False, limit: int = 50, cursor: str = ""
+    ) -> Page[Branch]:
+        """The branches that the actor may use, by name; archived ones only when asked for."""
+        actor.require("read")
+        branches = Branch.objects.filter(project=actor.project_id).select_related("parent")
+        branches = branches if archived else branches.live()
+        if actor.branch_patterns:
+            allowed = [n for n in branches.values_list("name", flat=True) if actor.may_use(n)]
+            branches = branches.filter(name__in=allowed)
+        return page_of(branches, key="name", limit=limit, cursor=cursor)
+
+    def log(self, *, name: str, actor: Actor, limit: int = 50, cursor: str = "") -> Page[Commit]:
+        """The branch's own commits, newest first."""
+        branch = self.get_branch(name=name, actor=actor)
+        return page_of(branch.commits.all(), key="-seq", limit=limit, cursor=cursor)
+
+    def archive_branch(self, *, name: str, actor: Actor) -> Branch:
+        """No more writes, not listed; nothing is deleted. Archiving again changes nothing."""
+        actor.require("write", name)
+        if name == MAIN:
+            raise Conflict("The branch main cannot be archived.")
+        next_rid.ready()
+        with transaction.atomic(savepoint=False):
+            branch = find_branch(actor, name)
+            if Branch.objects.live().filter(pk=branch.pk).update(archived_at=timezone.now()):
+                record(actor, "branch.archive", name)
+        branch.refresh_from_db()
+        return branch
+
+    def restore_branch(self, *, name: str, actor: Actor) -> Branch:
+        """Take an archived branch back into use."""
+        actor.require("curate", name)
+        next_rid.ready()
+        with transaction.atomic(savepoint=False):
+            branch = find_branch(actor, name)
+            if Branch.objects.filter(pk=branch.pk).exclude(archived_at=None).update(archived_at=None):
+                record(actor, "branch.restore", name)
+        branch.refresh_from_db()
+        return branch
+
+    # ---- pieces --------------------------------------------------------------------------------
+
+    def _open(self, actor: Actor, name: str) -> Branch:
+        return find_branch(actor, name)
+
+    def _fork(
+        self, actor: Actor, name: str, parent: Branch, at: int | datetime | UUID | None, purpose: str
+    ) -> Branch:
+        if parent.depth + 1 > MAX_DEPTH:
+            raise Invalid("Branches nest at most {limit} deep.", limit=MAX_DEPTH, field="parent")
+        seq = point_of(parent, at)
+        now = timezone.now()
+        branch = Branch(
+            project_id=actor.project_id, name=name, parent=parent, fork_seq=seq, depth=parent.depth + 1,
+            head_at=now, created_at=now, created_by=actor.label, cycle=parent.cycle, purpose=purpose,
+            indexed=seq == parent.head,
+        )  # fmt: skip
+        _insert(branch)
+        if not branch.indexed:
+            enqueue("memory.hold_past", branch.pk)
+        return branch
+
+
+def _insert(branch: Branch) -> None:
+    # Looked up first, since a failed insert would end the caller's transaction; the constraint settles races.
+    if Branch.objects.filter(project=branch.project_id, name=branch.name).exists():
+        raise BranchExists(name=branch.name)
+    try:
+        branch.save(force_insert=True)
+    except IntegrityError:
+        raise BranchExists(name=branch.name) from None
+
+
+def check_name(name: str) -> str:
+    """The name, when it is one that a branch may have. Raises Invalid."""
+    segments = name.split("/")
+    if len(name) > 200 or not NAME.fullmatch(name) or ".." in name or "." in segments:
+        raise Invalid(
+            "A branch name is made of a–z, 0–9, '.', '_', '-' in segments between '/', at most 200"
+            " characters, without '..'.",
+            field="name",
+        )
+    if segments[-1] in RESERVED:
+        raise Invalid("A branch name cannot end in {word}.", word=segments[-1], field="name")
+    return name
+
+
+def find_branch(actor: Actor, name: str) -> Branch:
+    """The branch of the actor's project. Raises BranchNotFound."""
+    branch = Branch.objects.select_related("parent").filter(project=actor.project_id, name=name).first()
+    if branch is None:
+        raise BranchNotFound(name=name)
+    return branch
+
+
+def create_main(project: Project) -> Branch:
+    """The first branch of a new project."""
+    now = timezone.now()
+    return Branch.objects.create(project=project, name=MAIN, head_at=now, created_at=now)
+
+
+def point_of(branch: Branch, at: int | datetime | UUID | None) -> int:
+    """The seq on a branch that a number, a commit's id or a time names. Raises Invalid, NotFound."""
+    if at is None:
+        return branch.head
+    if isinstance(at, UUID):
+        return _commit_seq(branch, at)
+    if isinstance(at, datetime):
+        return _seq_at_time(branch, at)
+    if not 0 <= at <= branch.head:
+        raise Invalid("{name} has the seqs 0 to {head}.", name=branch.name, head=branch.head, field="at")
+    return at
+
+
+def _commit_seq(branch: Branch, commit_id: UUID) -> int:
+    seq = branch.commits.filter(pk=commit_id).values_list("seq", flat=True).first()
+    if seq is None:
+        raise NotFound("There is no commit with this id on {name}.", name=branch.name)
+    return seq
+
+
+def _seq_at_time(branch: Branch, when: datetime) -> int:
+    newest = branch.commits.filter(at__lte=when).order_by("-at").values_list("seq", flat=True)
+    return newest.first() or 0
+
+
+def hold_past(branch: Branch) -> int:
+    """Index the versions that a branch from a past point shows; returns how many. May run twice."""
+    from memory.models import Fact
+
+    count = 0
+    with transaction.atomic(savepoint=False):
+        for parent, limit in branch.lineage()[1:]:
+            closed = Fact._base_manager.filter(branch=parent, seq_from__lte=limit, seq_to__gt=limit)
+            for fact in closed.filter(deleted=False, seq_to__lt=2**62).iterator(500):
+                connection.index.hold([fact])  # type: ignore[attr-defined]
+                count += 1
+        Branch.objects.filter(pk=branch.pk).update(indexed=True)
+    return count
