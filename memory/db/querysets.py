@@ -10,7 +10,7 @@ from typing import Any, NoReturn, Self, TypeVar
 
 import numpy as np
 from django.db import connections, models
-from django.db.models import Exists, OuterRef, Q
+from django.db.models import Exists, OuterRef, Q, Subquery
 
 Row = TypeVar("Row", bound=models.Model)
 Lineage = Sequence[tuple[int, int]]
@@ -66,6 +66,29 @@ class VersionedQuerySet(models.QuerySet[Row, Row]):
             found += arm.order_by(order)[:k]
         found.sort(key=lambda row: row.uid, reverse=after is None)  # type: ignore[attr-defined]
         return found[:k] if after is None else found[:k][::-1]
+
+    def gather(self) -> list[Row]:
+        """All the rows, in no order. For narrow filters: each arm of the lineage uses its own index."""
+        base = self.model._base_manager.using(self.db)
+        arms = range(len(self._lineage or ()))
+        return [row for i in arms for row in self._replay(base.filter(self._arm_row(i)))]
+
+    def following(self, pks: Sequence[int], same: str) -> dict[int, int]:
+        """Of each row the visible row of the next higher uid with the same value of ``same``, by key."""
+        if not pks:
+            return {}
+        base = self.model._base_manager.using(self.db)
+        best: dict[int, tuple[Any, int]] = {}
+        for i in range(len(self._lineage or ())):
+            later = self._replay(base.filter(self._arm_row(i)))
+            later = later.filter(**{same: OuterRef(same)}, uid__gt=OuterRef("uid")).order_by("uid")
+            found = base.filter(pk__in=pks).annotate(
+                next_uid=Subquery(later.values("uid")[:1]), next_pk=Subquery(later.values("pk")[:1])
+            )
+            for pk, uid, next_pk in found.values_list("pk", "next_uid", "next_pk"):
+                if next_pk is not None:
+                    best[pk] = min(best.get(pk, (uid, next_pk)), (uid, next_pk))
+        return {pk: next_pk for pk, (_, next_pk) in best.items()}
 
     def history(self, lineage: Lineage, uid: Any) -> Self:
         """All versions of one memory that the lineage passed through, newest first."""

@@ -70,9 +70,9 @@ class CommitWriter:
 
     def get(self, model: type[Row], uid: Any) -> Row:
         """The visible version of a memory. Raises NotFound."""
-        if (row := self.visible(model).filter(uid=uid).first()) is None:
-            raise NotFound()
-        return row
+        for row in self.visible(model).filter(uid=uid).gather():
+            return row
+        raise NotFound()
 
     # ---- changing ------------------------------------------------------------------------------
 

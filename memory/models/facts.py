@@ -95,6 +95,7 @@ class Fact(BranchedModel):
         indexes = [
             *BranchedModel.Meta.indexes,
             models.Index(fields=["branch", "norm_hash"], name="fact_bnorm"),
+            models.Index(fields=["branch", "session_id", "uid"], name="fact_bsession"),
             FullTextIndex(
                 fields=["fact_text"],
                 tokens=["category", "kind", "status", "session_id", "agent_id"],

@@ -20,7 +20,7 @@ class Vector(models.Model):
 
     slot = FixedCharField(max_length=32, primary_key=True, help_text="Of project, model and content hash.")
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="+", db_index=False)
-    model = models.CharField(max_length=100)
+    model = models.CharField(max_length=200)
     content_hash = FixedCharField(max_length=64)
     n = models.BigIntegerField(default=0, help_text="The project's vector clock when it became ready.")
     state = models.CharField(max_length=10, choices=State.choices, default=State.PENDING)
@@ -29,6 +29,7 @@ class Vector(models.Model):
     error = models.CharField(max_length=300, blank=True)
     text = models.TextField(blank=True)
     data = VectorField(null=True)
+    words = models.BinaryField(null=True, help_text="The words in their context, one bit a number.")
 
     class Meta:
         indexes = [

@@ -4,7 +4,7 @@ import os
 from functools import cache, lru_cache
 from pathlib import Path
 from threading import Lock
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeGuard
 
 from django.core.exceptions import ImproperlyConfigured
 from django.core.signals import setting_changed
@@ -13,6 +13,7 @@ from memory.conf import Conf, conf
 from memory.providers.onnx_minilm import OnnxMiniLM
 from memory.providers.openai_compat import OpenAICompatible
 from memory.providers.vectors import Vectors
+from memory.providers.word_vectors import Codes
 
 QUERIES_KEPT = 256  # vectors of the latest queries, 400 kB
 
@@ -36,6 +37,20 @@ class EmbeddingProvider(Protocol):
         """
 
 
+class WordProvider(EmbeddingProvider, Protocol):
+    """A model that also tells how the words of a text stand in it: they can be matched one by one."""
+
+    def embed_words(self, texts: list[str]) -> tuple[Vectors, list[Codes]]:
+        """The vectors as ``embed`` gives them, and for each text the codes of its words, b"" for none."""
+
+    def query_words(self, text: str) -> tuple[Vectors, Vectors]:
+        """The vector of a query, shape (d,), and those of its words, shape (words, d)."""
+
+
+def tells_words(provider: EmbeddingProvider) -> TypeGuard[WordProvider]:
+    return hasattr(provider, "embed_words")
+
+
 def get_provider() -> EmbeddingProvider | None:
     """The provider that the settings name; None when embedding is off.
 
@@ -50,18 +65,26 @@ def embed_query(text: str) -> Vectors | None:
 
     The latest queries are answered from memory. Raises what ``EmbeddingProvider.embed`` raises.
     """
+    read = read_query(text)
+    return None if read is None else read[0]
+
+
+def read_query(text: str) -> tuple[Vectors, Vectors | None] | None:
+    """The vector of a query and those of its words (None from a model that does not tell them), read-only."""
     provider = get_provider()
     return None if provider is None else _query_vector(provider.model, text)
 
 
 @lru_cache(maxsize=QUERIES_KEPT)
-def _query_vector(model: str, text: str) -> Vectors | None:
+def _query_vector(model: str, text: str) -> tuple[Vectors, Vectors | None] | None:
     provider = get_provider()
     if provider is None:
         return None
-    vector: Vectors = provider.embed([text])[0]
-    vector.setflags(write=False)  # many callers share it
-    return vector
+    vector, words = provider.query_words(text) if tells_words(provider) else (provider.embed([text])[0], None)
+    for shared in (vector, words):  # many callers share them
+        if shared is not None:
+            shared.setflags(write=False)
+    return vector, words
 
 
 @lru_cache(maxsize=8)

@@ -2,18 +2,19 @@
 
 import hashlib
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from memory.exceptions import ProviderNonsense, ProviderUnavailable
 from memory.providers.vectors import Vectors, unit_rows
+from memory.providers.word_vectors import Codes, pack, word_rows, worth_matching
 from memory.providers.wordpiece import VOCABULARY, WordPiece
 
 if TYPE_CHECKING:
@@ -27,7 +28,12 @@ WINDOWS = 8  # of one text
 BATCH_TOKENS = 512  # in one run, padding included; 2048 takes 500 MB more and is no faster
 THREADS = 2
 
-Row = list[int]
+
+class Row(NamedTuple):
+    """A window: its piece numbers with [CLS] and [SEP], and of each piece between the number of its word."""
+
+    ids: list[int]
+    word_of: list[int]
 
 
 class OnnxMiniLM:
@@ -57,15 +63,36 @@ class OnnxMiniLM:
         A long text is cut into windows, whose vectors are averaged; of a very long one, eight windows
         spread over the whole. ProviderUnavailable if the model cannot run.
         """
+        return self.embed_words(texts)[0]
+
+    def embed_words(self, texts: list[str]) -> tuple[Vectors, list[Codes]]:
+        """The same vectors, and the words of each text in their context, as codes to be matched."""
+        vectors, words = self._read(texts, keep=lambda word: word[0].isalnum(), shape=pack)
+        return vectors, [b"".join(parts) for parts in words]
+
+    def query_words(self, text: str) -> tuple[Vectors, Vectors]:
+        """The vector of a query, shape (d,), and of its words in their context, shape (words, d)."""
+        vectors, words = self._read([text], keep=worth_matching(text), shape=lambda rows: rows)
+        return vectors[0], np.concatenate([*words[0], np.zeros((0, vectors.shape[1]), np.float32)])
+
+    def _read(self, texts: list[str], keep: Callable[[str], bool], shape: Callable[[Vectors], Any]) -> Any:
+        """Vectors, shape (n, d), and for each text what ``shape`` makes of its words, window by window."""
         if not texts:
-            return np.zeros((0, self.dimensions or 0), dtype=np.float32)
-        words, session = self._load()
-        windows = [_windows(words.ids(text)) for text in texts]
-        rows = [[words.start, *window, words.end] for group in windows for window in group]
-        vectors = self._run_all(session, rows, words.pad)
-        starts = np.cumsum([0, *map(len, windows[:-1])])
+            return np.zeros((0, self.dimensions or 0), dtype=np.float32), []
+        pieces, session = self._load()
+        rows: list[Row] = []
+        owners: list[int] = []
+        for at, text in enumerate(texts):
+            windows = _windows(*_numbered(pieces, text, keep))
+            rows += [Row([pieces.start, *ids, pieces.end], word_of) for ids, word_of in windows]
+            owners += [at] * len(windows)
+        vectors, words = self._run_all(session, rows, pieces.pad, shape)
+        starts = np.flatnonzero(np.diff(owners, prepend=-1))
         self.dimensions = vectors.shape[1]
-        return unit_rows(np.add.reduceat(vectors, starts, axis=0))
+        grouped: list[list[Any]] = [[] for _ in texts]
+        for owner, some in zip(owners, words, strict=True):
+            grouped[owner].append(some)
+        return unit_rows(np.add.reduceat(vectors, starts, axis=0)), grouped
 
     def _load(self) -> tuple[WordPiece, "InferenceSession"]:
         process = os.getpid()
@@ -77,12 +104,18 @@ class OnnxMiniLM:
                     raise ProviderUnavailable(reason=f"the model cannot be loaded: {error}") from error
             return self._loaded[process]
 
-    def _run_all(self, session: "InferenceSession", rows: list[Row], pad: int) -> Vectors:
-        order = sorted(range(len(rows)), key=lambda at: len(rows[at]))
-        parts = [_run(session, [rows[at] for at in batch], pad) for batch in _batches(order, rows)]
-        vectors = np.empty((len(rows), parts[0].shape[1]), dtype=np.float32)
-        vectors[order] = np.concatenate(parts)
-        return vectors
+    def _run_all(self, session: "InferenceSession", rows: list[Row], pad: int, shape: Any) -> Any:
+        order = sorted(range(len(rows)), key=lambda at: len(rows[at].ids))
+        means: list[Vectors] = []
+        words: list[Any] = [None] * len(rows)
+        for batch in _batches(order, rows):
+            mean, some = _run(session, [rows[at] for at in batch], pad, shape)
+            means.append(mean)
+            for at, made in zip(batch, some, strict=True):
+                words[at] = made
+        vectors = np.empty((len(rows), means[0].shape[1]), dtype=np.float32)
+        vectors[order] = np.concatenate(means)
+        return vectors, words
 
 
 def _vocabulary(path: Path | None) -> WordPiece:
@@ -120,11 +153,22 @@ def _sha256(path: Path) -> str:
         raise ProviderUnavailable(reason=f"the model file cannot be read: {error}") from error
 
 
-def _windows(pieces: Row) -> list[Row]:
-    """``pieces`` in windows of nearly equal length, so that no short rest weighs as much as a full one."""
-    count = max(1, -(-len(pieces) // WINDOW))
-    edges = [len(pieces) * at // count for at in range(count + 1)]
-    windows = [pieces[low:high] for low, high in pairwise(edges)]
+def _numbered(pieces: WordPiece, text: str, keep: Callable[[str], bool]) -> tuple[list[int], list[int]]:
+    """The pieces of a text, and of each piece the number of its word, -1 where it is not to be matched."""
+    ids: list[int] = []
+    word_of: list[int] = []
+    for number, (word, some) in enumerate(pieces.words(text)):
+        ids += some
+        matched = some[0] != pieces.unknown and keep(word)
+        word_of += [number if matched else -1] * len(some)
+    return ids, word_of
+
+
+def _windows(ids: list[int], word_of: list[int]) -> list[tuple[list[int], list[int]]]:
+    """Both in windows of nearly equal length, so that no short rest weighs as much as a full one."""
+    count = max(1, -(-len(ids) // WINDOW))
+    edges = [len(ids) * at // count for at in range(count + 1)]
+    windows = [(ids[low:high], word_of[low:high]) for low, high in pairwise(edges)]
     if count <= WINDOWS:
         return windows
     return [windows[at * (count - 1) // (WINDOWS - 1)] for at in range(WINDOWS)]
@@ -134,23 +178,25 @@ def _batches(order: list[int], rows: list[Row]) -> Iterator[list[int]]:
     """``order`` (shortest row first) in batches of at most BATCH_TOKENS, counted with their padding."""
     batch: list[int] = []
     for at in order:
-        if batch and (len(batch) + 1) * len(rows[at]) > BATCH_TOKENS:
+        if batch and (len(batch) + 1) * len(rows[at].ids) > BATCH_TOKENS:
             yield batch
             batch = []
         batch.append(at)
     yield batch
 
 
-def _run(session: "InferenceSession", rows: list[Row], pad: int) -> Vectors:
-    """The mean over each row's pieces, padding left out, as rows of length one."""
-    ids = np.full((len(rows), max(map(len, rows))), pad, dtype=np.int64)
+def _run(session: "InferenceSession", rows: list[Row], pad: int, shape: Any) -> tuple[Vectors, list[Any]]:
+    """The mean over each row's pieces, padding left out, of length one; and each row's words, shaped."""
+    ids = np.full((len(rows), max(len(row.ids) for row in rows)), pad, dtype=np.int64)
     mask = np.zeros_like(ids)
     for at, row in enumerate(rows):
-        ids[at, : len(row)] = row
-        mask[at, : len(row)] = 1
+        ids[at, : len(row.ids)] = row.ids
+        mask[at, : len(row.ids)] = 1
     hidden = _hidden(session, ids, mask)
     summed = np.einsum("rtd,rt->rd", hidden, mask.astype(np.float32))
-    return unit_rows(summed / mask.sum(axis=1, keepdims=True))
+    # The first state of a row is [CLS], the one after its pieces [SEP]: neither is a word.
+    words = [shape(word_rows(states[1:], row.word_of)) for states, row in zip(hidden, rows, strict=True)]
+    return unit_rows(summed / mask.sum(axis=1, keepdims=True)), words
 
 
 def _hidden(session: "InferenceSession", ids: npt.NDArray[np.int64], mask: npt.NDArray[np.int64]) -> Vectors:

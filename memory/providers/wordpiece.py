@@ -78,8 +78,12 @@ class WordPiece:
 
     def ids(self, text: str) -> list[int]:
         """The pieces of ``text``; [] for an empty one. Never fails, whatever characters it holds."""
+        return [number for _, pieces in self.words(text) for number in pieces]
+
+    def words(self, text: str) -> list[tuple[str, tuple[int, ...]]]:
+        """The words of ``text`` in their normal form, signs included, each with its pieces."""
         words = text.translate(self._normal).split(" ")
-        return [number for word in words if word for number in self._pieces_of(word)]
+        return [(word, self._pieces_of(word)) for word in words if word]
 
     def _cut(self, word: str) -> tuple[int, ...]:
         """Longest piece first, from left to right; one [UNK] when any part is not in the vocabulary."""

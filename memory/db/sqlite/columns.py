@@ -54,7 +54,9 @@ class Blocks:
     def dot(self, at: np.ndarray, vector: np.ndarray) -> np.ndarray:
         """The inner product of ``vector`` with each vector at the positions ``at``."""
         if len(at) * 4 > self.size:
-            return np.concatenate([block @ vector for block in self._blocks])[at]
+            ends = [min(BLOCK, self.size - start) for start in range(0, self.size, BLOCK)]
+            parts = [block[:end] @ vector for block, end in zip(self._blocks, ends, strict=True)]
+            return np.concatenate(parts)[at]
         scores = np.empty(len(at), dtype="f4")
         block_of = at // BLOCK
         for number in np.unique(block_of):

@@ -1,0 +1,86 @@
+"""What stands beside a fact's history: verdict, confirmations, use, embedding. Attached page by page."""
+
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from uuid import UUID
+
+from django.db.models import Count, Exists, OuterRef, Q
+
+from memory.db.querysets import Lineage
+from memory.engines.embedding import state_of
+from memory.models import Confirmation, Fact, FactAssessment, FactUse
+
+CHUNK = 500
+
+
+def attach(facts: Sequence[Fact], lineage: Lineage, project_id: UUID) -> Sequence[Fact]:
+    """Sets the derived fields of each fact: a fixed number of queries, however many facts."""
+    for start in range(0, len(facts), CHUNK):
+        some = facts[start : start + CHUNK]
+        uids = [fact.uid for fact in some]
+        verdicts = assessments(uids, lineage)
+        confirmed = confirmations(uids, lineage)
+        used = FactUse.objects.in_bulk(uids)
+        states = state_of(project_id, {fact.content_hash for fact in some})
+        for fact in some:
+            _verdict(fact, verdicts.get(fact.uid))
+            fact.confirmation_count = confirmed.get(fact.uid, 0)
+            use = used.get(fact.uid)
+            fact.access_count = use.access_count if use else 0
+            fact.last_accessed_at = use.last_accessed_at if use else None
+            fact.embedding_state, fact.embedding_model = states[fact.content_hash]
+    return facts
+
+
+def _verdict(fact: Fact, given: FactAssessment | None) -> None:
+    """A verdict on another text, essence or category than the fact has now does not count."""
+    counts = given if given and given.judged_hash == fact.judged_hash else None
+    fact.verification_status = counts.status if counts else FactAssessment.Status.UNVERIFIED
+    fact.verified_at = counts.at if counts else None
+    fact.verified_by = counts.by if counts else ""
+    fact.verification_method = counts.method if counts else ""
+    fact.verification_reason = counts.reason if counts else ""
+
+
+def assessments(uids: Iterable[UUID], lineage: Lineage) -> dict[UUID, FactAssessment]:
+    found = FactAssessment.objects.along(lineage).filter(uid__in=list(uids)).gather()
+    return {row.uid: row for row in found}
+
+
+def judged(statuses: Sequence[str], lineage: Lineage) -> Exists:
+    """A condition: facts whose verdict along the lineage, on what they say now, is one of ``statuses``."""
+    verdicts = FactAssessment.objects.along(lineage).filter(status__in=statuses).rows()
+    return Exists(verdicts.filter(uid=OuterRef("uid"), judged_hash=OuterRef("judged_hash")))
+
+
+def with_verification(status: str, lineage: Lineage) -> Q:
+    """A condition: facts with this verification status."""
+    known = [FactAssessment.Status.VERIFIED, FactAssessment.Status.INVALIDATED]
+    if status in known:
+        return Q(judged([status], lineage))
+    return ~Q(judged(known, lineage))
+
+
+def confirmations(uids: Iterable[UUID], lineage: Lineage) -> dict[UUID, int]:
+    counted = Confirmation.objects.filter(_seen(lineage), uid__in=list(uids)).values("uid")
+    return {row["uid"]: row["n"] for row in counted.annotate(n=Count("source", distinct=True))}
+
+
+def confirmed_by(uid: UUID, source: str, lineage: Lineage) -> bool:
+    return Confirmation.objects.filter(_seen(lineage), uid=uid, source=source).exists()
+
+
+def _seen(lineage: Lineage) -> Q:
+    seen = Q()
+    for branch, limit in lineage:
+        seen |= Q(branch_id=branch, seq__lte=limit)
+    return seen
+
+
+def searchable_now(now: datetime, lineage: Lineage) -> dict[str, Q]:
+    """What a search leaves out unless asked for, by the name of the flag that brings it in."""
+    return {
+        "expired": ~Q(expires_at__lte=now),
+        "outdated": ~Q(valid_until__lte=now),
+        "invalidated": ~Q(judged([FactAssessment.Status.INVALIDATED], lineage)),
+    }

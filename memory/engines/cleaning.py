@@ -1,0 +1,167 @@
+"""Checks of what callers give, the same for every surface. Each refusal names the field."""
+
+import json
+from collections.abc import Callable, Collection, Mapping
+from datetime import UTC, datetime
+from typing import Any
+from uuid import UUID
+
+from django.utils.dateparse import parse_datetime
+
+from memory.db.fields import dumps
+from memory.exceptions import Invalid, TooLarge, UnknownField
+
+Check = Callable[[str, Any], Any]
+
+
+def clean(values: Mapping[str, Any], checks: Mapping[str, Check]) -> dict[str, Any]:
+    """The values as their fields hold them. Raises UnknownField, Invalid, TooLarge."""
+    found = {}
+    for name, value in values.items():
+        if (check := checks.get(name)) is None:
+            raise UnknownField(field=name)
+        found[name] = check(name, value)
+    return found
+
+
+def text(most: int, *, least: int = 0) -> Check:
+    """A string of ``least`` to ``most`` characters without NUL."""
+
+    def check(name: str, value: Any) -> str:
+        value = plain_text(name, value)
+        if len(value) > most:
+            raise Invalid("{field} has at most {most} characters.", field=name, most=most)
+        if len(value.strip()) < least:
+            raise Invalid("{field} may not be empty.", field=name)
+        return value
+
+    return check
+
+
+def long_text(most_bytes: int) -> Check:
+    """A string that is not blank, of at most so many bytes in UTF-8."""
+
+    def check(name: str, value: Any) -> str:
+        value = plain_text(name, value)
+        if len(value) * 4 > most_bytes and len(value.encode()) > most_bytes:
+            raise TooLarge(what=name, limit=f"{most_bytes // 1024} KiB", field=name)
+        if not value.strip():
+            raise Invalid("{field} may not be empty.", field=name)
+        return value
+
+    return check
+
+
+def plain_text(name: str, value: Any) -> str:
+    """A string that every database can hold."""
+    if not isinstance(value, str):
+        raise Invalid("{field} must be a text.", field=name)
+    if "\x00" in value:
+        raise Invalid("{field} holds a NUL character, which no text may.", field=name)
+    if not value.isascii():
+        try:
+            value.encode()
+        except UnicodeEncodeError:
+            raise Invalid("{field} is not valid Unicode: it holds half a surrogate pair.", field=name) from None
+    return value
+
+
+def one_of(allowed: Collection[str]) -> Check:
+    def check(name: str, value: Any) -> str:
+        if not isinstance(value, str) or value not in allowed:
+            raise Invalid("{field} must be one of {allowed}.", field=name, allowed=", ".join(sorted(allowed)))
+        return value
+
+    return check
+
+
+def number(low: float, high: float) -> Check:
+    def check(name: str, value: Any) -> float:
+        right = isinstance(value, int | float) and not isinstance(value, bool) and low <= value <= high
+        if not right:
+            raise Invalid("{field} must be a number from {low} to {high}.", field=name, low=low, high=high)
+        return float(value)
+
+    return check
+
+
+def integer(low: int, high: int = 2**53) -> Check:
+    def check(name: str, value: Any) -> int:
+        right = isinstance(value, int) and not isinstance(value, bool) and low <= value <= high
+        if not right:
+            raise Invalid("{field} must be a whole number from {low} to {high}.", field=name, low=low, high=high)
+        return value
+
+    return check
+
+
+def boolean(name: str, value: Any) -> bool:
+    if not isinstance(value, bool):
+        raise Invalid("{field} must be true or false.", field=name)
+    return value
+
+
+def moment(name: str, value: Any) -> datetime | None:
+    """A time in UTC, from a datetime or ISO 8601; without a zone it is UTC; None stays None."""
+    if value is None or isinstance(value, datetime):
+        parsed = value
+    else:
+        parsed = _parse(value)
+        if parsed is None:
+            raise Invalid("{field} must be a time in ISO 8601, such as 2026-05-01T12:00:00Z.", field=name)
+    if parsed is None:
+        return None
+    return parsed.replace(tzinfo=UTC) if parsed.tzinfo is None else parsed.astimezone(UTC)
+
+
+def _parse(value: Any) -> datetime | None:
+    try:
+        return parse_datetime(value) or datetime.fromisoformat(value)
+    except (TypeError, ValueError, OverflowError):
+        return None
+
+
+def identifier(name: str, value: Any) -> UUID:
+    """A UUID, from one or from its text."""
+    if isinstance(value, UUID):
+        return value
+    try:
+        return UUID(value)
+    except (TypeError, ValueError, AttributeError):
+        raise Invalid("{field} must be a UUID.", field=name) from None
+
+
+def optional(check: Check) -> Check:
+    return lambda name, value: None if value is None else check(name, value)
+
+
+def tags(name: str, value: Any) -> list[str]:
+    """At most 50 different short texts."""
+    if not isinstance(value, list | tuple) or len(value) > 50:
+        raise Invalid("{field} must be a list of at most 50 texts.", field=name)
+    return list(dict.fromkeys(text(100, least=1)(name, tag) for tag in value))
+
+
+def json_object(most_bytes: int) -> Check:
+    """A JSON object of limited size, with nothing in it that JSON or a database cannot hold."""
+
+    def check(name: str, value: Any) -> dict[str, Any]:
+        if not isinstance(value, dict):
+            raise Invalid("{field} must be an object.", field=name)
+        try:
+            packed = dumps(value)
+            json.loads(packed, parse_constant=_no_constant)
+            plain_text(name, packed)
+        except (TypeError, ValueError, RecursionError):
+            raise Invalid("{field} must be plain JSON.", field=name) from None
+        if "\\u0000" in packed:
+            raise Invalid("{field} holds a NUL character, which no text may.", field=name)
+        if len(packed.encode()) > most_bytes:
+            raise TooLarge(what=name, limit=f"{most_bytes // 1024} KiB", field=name)
+        return value
+
+    return check
+
+
+def _no_constant(name: str) -> Any:
+    raise ValueError(name)

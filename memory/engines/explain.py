@@ -1,0 +1,136 @@
+"""Why a fact is found by a query, or why it is not."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+from uuid import UUID
+
+from django.db import connection
+
+from memory.actors import Actor
+from memory.db.querysets import Lineage
+from memory.engines.belief import attach, searchable_now
+from memory.engines.branches import MAIN, find_branch, point_of
+from memory.engines.filters import FactFilter
+from memory.engines.pages import check_limit
+from memory.engines.questions import ask
+from memory.engines.search import Hit, SearchEngine, Wish
+from memory.models import Branch, Fact
+
+SAYINGS = {
+    "found": "It is hit {position} of this search.",
+    "out_ranked": "{position_text}; the search returns {limit}.",
+    "no_signal": "It shares no word with the query and has no vector to compare.",
+    "absent": "No fact with this id is known here.",
+    "deleted": "It was deleted on this branch.",
+    "other_branch": "It is not visible on this branch, but on: {branches}.",
+    "filtered": "The filter {filters} leaves it out.",
+    "created": "It is a proposal that nobody has activated.",
+    "archived": "It is archived.",
+    "superseded": "Another fact has superseded it.",
+    "expired": "It has expired.",
+    "outdated": "It is no longer valid.",
+    "invalidated": "It was judged to be wrong.",
+}
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """``reason`` is a stable word (the keys of SAYINGS), ``message`` a sentence."""
+
+    found: bool
+    reason: str
+    message: str
+    position: int | None = None
+    score: float | None = None
+    signals: dict[str, float] = field(default_factory=dict)
+    details: dict[str, Any] = field(default_factory=dict)
+    fact: Fact | None = None
+
+
+class ExplainEngine:
+    def explain(
+        self,
+        *,
+        query: str,
+        fact_id: UUID,
+        actor: Actor,
+        branch_name: str = MAIN,
+        limit: int = 10,
+        search_type: str = "hybrid",
+        filters: FactFilter | None = None,
+        include: Sequence[str] = (),
+        recipe: str = "",
+        at: Any = None,
+        current_cycle: int | None = None,
+    ) -> Explanation:
+        """Why, or why not, for any id. Raises as a search does, never for the id."""
+        actor.require("read", branch_name)
+        check_limit(limit)
+        wish = SearchEngine()._wish(actor, search_type, filters, include, recipe, at, current_cycle)
+        question = ask(query, None, search_type)
+        with connection.snapshot():  # type: ignore[attr-defined]
+            branch = find_branch(actor, branch_name)
+            lineage = branch.lineage(point_of(branch, at))
+            shown = Fact.objects.along(lineage).filter(uid=fact_id).gather()
+            if not shown:
+                return _unseen(fact_id, lineage, actor)
+            (fact,) = attach(shown, lineage, actor.project_id)
+            if left_out := _left_out(fact, wish, lineage):
+                return left_out
+            hits, _ = SearchEngine().ranked([branch_name], question, wish, actor, also=[fact.rid])
+            return _placed(fact, hits, wish, limit)
+
+
+def _unseen(fact_id: UUID, lineage: Lineage, actor: Actor) -> Explanation:
+    """Not on this branch: deleted here, on others that the actor may know of, or nowhere."""
+    versions = Fact.objects.all_versions().filter(uid=fact_id)
+    own = [branch for branch, _ in lineage]
+    if versions.filter(branch__in=own, deleted=True).exists():
+        return _because("deleted")
+    others = Branch.objects.live().filter(project=actor.project_id, pk__in=versions.values("branch_id"))
+    names = [name for name in others.values_list("name", flat=True) if actor.may_use(name)]
+    if names:
+        return _because("other_branch", branches=names)
+    return _because("absent")
+
+
+def _left_out(fact: Fact, wish: Wish, lineage: Lineage) -> Explanation | None:
+    """The first condition that leaves the fact out of this search."""
+    if fact.status not in Fact.SEARCHED and fact.status not in (*wish.include, *wish.filters.status):
+        return _because(str(fact.status), fact)
+    one = Fact.objects.along(lineage)
+    failing = [n for n, f in wish.filters.each().items() if not f.apply(one, lineage).filter(uid=fact.uid).gather()]
+    if failing:
+        return _because("filtered", fact, filters=failing)
+    for flag, condition in searchable_now(wish.now, lineage).items():
+        if flag not in wish.include and not one.filter(condition, uid=fact.uid).gather():
+            return _because(flag, fact)
+    return None
+
+
+def _placed(fact: Fact, hits: Sequence[Hit], wish: Wish, limit: int) -> Explanation:
+    for position, hit in enumerate(hits, 1):
+        if hit.fact.uid == fact.uid:
+            break
+    else:
+        return _because("no_signal", fact)
+    score = {"score": hit.score, "signals": hit.signals}
+    if not any(hit.signals.get(arm) for arm in ("keyword", "vector", "words")):
+        return _because("no_signal", fact, **score)
+    if position <= limit:
+        return _because("found", fact, found=True, position=position, **score)
+    # The fact itself was put into the pool: beyond its size, its place is only known to be no better.
+    beyond = position > wish.recipe.pool
+    text = f"At least {position - 1} facts rank before it" if beyond else f"It is at position {position}"
+    return _because("out_ranked", fact, position=position, position_text=text, limit=limit, **score)
+
+
+def _because(reason: str, fact: Fact | None = None, found: bool = False, **data: Any) -> Explanation:
+    known = {name: data.pop(name) for name in ("score", "signals") if name in data}
+    words = {name: ", ".join(value) if isinstance(value, list) else value for name, value in data.items()}
+    position = data.pop("position", None)
+    data.pop("position_text", None)
+    return Explanation(
+        found, reason, SAYINGS[reason].format(**words), position, details=data, fact=fact, **known
+    )

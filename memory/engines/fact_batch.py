@@ -1,0 +1,163 @@
+"""Many facts in one commit: checked, compared with what is there, written with few statements."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.db.models import Q
+
+from memory.actors import Actor
+from memory.engines import fact_rules as rules
+from memory.engines.belief import confirmed_by, judged
+from memory.engines.cleaning import clean
+from memory.engines.commits import CommitWriter
+from memory.engines.embedding import embedder_is_on, want
+from memory.exceptions import Invalid
+from memory.models import Confirmation, Fact, FactAssessment, NearCheck, Session
+from memory.queue import enqueue
+
+CURRENT = (Fact.Status.CREATED, Fact.Status.ACTIVE, Fact.Status.DONE)
+
+
+@dataclass(frozen=True)
+class Written:
+    """A fact as stored; ``created`` is False where the same text was there already."""
+
+    fact: Fact
+    created: bool
+
+
+class FactBatch:
+    """Checks everything before anything is written: a batch is stored whole or not at all."""
+
+    def __init__(
+        self,
+        facts: Sequence[Mapping[str, Any]],
+        actor: Actor,
+        status: str,
+        deduplicate: bool,
+        parent: Fact | None = None,
+    ) -> None:
+        self.actor, self.status, self.deduplicate, self.parent = actor, status, deduplicate, parent
+        self.rows = [self._row(place, given, len(facts)) for place, given in enumerate(facts)]
+
+    def _row(self, place: int, given: Mapping[str, Any], count: int) -> Fact:
+        try:
+            return self._fact(given)
+        except Invalid as error:
+            if count > 1:  # say which one, as a path into the list
+                error.data["field"] = f"facts[{place}].{error.data.get('field', '')}".rstrip(".")
+                error.text = f"Fact {place}: {error.text}"
+                error.args = (error.text,)
+            raise
+
+    def _fact(self, given: Mapping[str, Any]) -> Fact:
+        if not isinstance(given, Mapping):
+            raise Invalid("A fact must be an object.", field="")
+        stated = clean({k: v for k, v in given.items() if k in rules.STATED}, rules.STATED)
+        actor = self.actor.stating(**stated)
+        fields = rules.clean_new({k: v for k, v in given.items() if k not in rules.STATED})
+        fields.setdefault("source", actor.label)
+        fact = Fact(
+            **fields, status=self.status, session_id=actor.session_id, task_id=actor.task_id, agent_id=actor.agent_id
+        )
+        if self.parent:
+            fact.parent_id = self.parent.uid
+        fact.rehash()
+        return fact
+
+    # ---- writing -------------------------------------------------------------------------------
+
+    def write(self, commit: CommitWriter) -> list[Written]:
+        """Raises NotFound for a parent that the branch does not show."""
+        self._check_parents(commit)
+        there = self._there(commit) if self.deduplicate else {}
+        fresh: list[Fact] = []
+        results: list[Written] = []
+        for row in self.rows:
+            known = there.get(row.norm_hash)
+            if known is None:
+                fresh.append(row)
+                if self.deduplicate:
+                    there[row.norm_hash] = row
+            results.append(Written(known or row, created=known is None))
+        commit.add(fresh)
+        self._confirm(commit, results)
+        self._open_sessions(commit)
+        self.announce(commit, fresh)
+        commit.targets += [str(row.uid) for row in fresh]
+        return results
+
+    def _check_parents(self, commit: CommitWriter) -> None:
+        parents = {row.parent_id for row in self.rows if row.parent_id} if not self.parent else set()
+        if parents:
+            found = {fact.uid for fact in commit.visible(Fact).filter(uid__in=parents).gather()}
+            if missing := parents - found:
+                raise Invalid("There is no fact {id} on this branch.", id=min(missing), field="parent_id")
+
+    def _there(self, commit: CommitWriter) -> dict[str, Fact]:
+        """Current facts of the branch with one of these texts, by the hash of the text."""
+        hashes = list({row.norm_hash for row in self.rows})
+        found: dict[str, Fact] = {}
+        for start in range(0, len(hashes), 500):
+            same = commit.visible(Fact).filter(
+                ~Q(expires_at__lte=commit.at), norm_hash__in=hashes[start : start + 500], status__in=CURRENT
+            )
+            same = same.exclude(Q(judged([FactAssessment.Status.INVALIDATED], commit.lineage)))
+            for fact in sorted(same.gather(), key=lambda fact: fact.uid, reverse=True):
+                found[fact.norm_hash] = fact
+        return found
+
+    def _confirm(self, commit: CommitWriter, results: Sequence[Written]) -> None:
+        """A text that comes again from another session or agent is confirmed; each source counts once."""
+        new: dict[tuple, Confirmation] = {}
+        for row, written in zip(self.rows, results, strict=True):
+            source = source_of(row)
+            if written.created or not source or source == source_of(written.fact):
+                continue
+            if not confirmed_by(written.fact.uid, source, commit.lineage):
+                new[(written.fact.uid, source)] = Confirmation(
+                    uid=written.fact.uid, branch_id=commit.branch.pk, seq=commit.seq, source=source, at=commit.at
+                )
+        Confirmation.objects.bulk_create(new.values())
+        commit.beside += len(new)
+
+    def _open_sessions(self, commit: CommitWriter) -> None:
+        """A session that is named for the first time begins here."""
+        named = {row.session_id: row for row in self.rows if row.session_id}
+        known = Session.objects.filter(project=self.actor.project_id, key__in=named)
+        missing = set(named) - set(known.values_list("key", flat=True)) if named else set()
+        new = [
+            Session(
+                project_id=self.actor.project_id, key=key, branch=commit.branch, started_at=commit.at,
+                task_id=named[key].task_id, agent_id=named[key].agent_id,
+            )
+            for key in sorted(missing)
+        ]  # fmt: skip
+        # Another branch's writer may open the same session at this moment: either row will do.
+        Session.objects.bulk_create(new, ignore_conflicts=True)
+
+    @staticmethod
+    def announce(commit: CommitWriter, facts: Sequence[Fact]) -> None:
+        """Leave the texts to be embedded and compared, and say so to the worker."""
+        if not facts or not embedder_is_on():
+            return
+        project_id = commit.actor.project_id
+        want(project_id, {fact.content_hash: fact.fact_text for fact in facts}, commit.at)
+        NearCheck.objects.bulk_create(
+            [
+                NearCheck(
+                    project_id=project_id, branch_id=commit.branch.pk, uid=fact.uid, content_hash=fact.content_hash
+                )
+                for fact in facts
+            ],
+            batch_size=500,
+        )
+        enqueue("memory.embed", str(project_id))
+
+
+def source_of(fact: Fact) -> str:
+    """Who said it: the session, else the agent; empty when neither is known."""
+    if fact.session_id:
+        return f"session:{fact.session_id}"
+    return f"agent:{fact.agent_id}" if fact.agent_id else ""

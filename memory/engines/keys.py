@@ -1,0 +1,283 @@
+"""API keys: made, shown once, checked, rotated and revoked. Only a hash of the secret is stored."""
+
+import hashlib
+import re
+import secrets
+import string
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime, timedelta
+from fnmatch import fnmatchcase
+from hmac import compare_digest
+from typing import Any
+from uuid import UUID
+from zlib import crc32
+
+from django.db import transaction
+from django.db.models import F
+from django.db.models.functions import Coalesce, Greatest
+from django.utils import timezone
+
+from memory.actors import SCOPES, Actor
+from memory.engines.audit import record
+from memory.engines.buffers import buffer
+from memory.engines.pages import Page, page_of
+from memory.exceptions import AgentForbidden, BranchForbidden, Conflict, Invalid, NotFound, Unauthenticated
+from memory.models import ApiKey
+from memory.models.nodes import next_rid
+
+# day1_<prefix>_<secret><checksum>: a fixed form, so that scanners for leaked secrets can know it.
+TOKEN = re.compile(r"day1_([a-z0-9]{8})_([A-Za-z0-9]{43})([A-Za-z0-9]{6})")
+PREFIX_LETTERS = string.ascii_lowercase + string.digits  # one case: the database may not tell two apart
+LETTERS = string.digits + string.ascii_uppercase + string.ascii_lowercase
+PATTERN = re.compile(r"[a-z0-9._*?-]+(/[a-z0-9._*?-]+)*")
+HIGHEST_RATE = 1_000_000
+LONGEST_GRACE = 7 * 24 * 3600
+USED = "key.used"
+
+
+class KeyEngine:
+    def create_key(
+        self,
+        *,
+        label: str,
+        scopes: Iterable[str],
+        actor: Actor,
+        branch_patterns: Sequence[str] = (),
+        agent_id: str = "",
+        rate_per_minute: int = 6000,
+        expires_at: datetime | None = None,
+    ) -> tuple[ApiKey, str]:
+        """A new key and its token, which is not stored and cannot be shown again.
+
+        Raises Invalid; ScopeMissing, BranchForbidden or AgentForbidden for more than the maker holds.
+        """
+        actor.require("admin")
+        key = ApiKey(
+            project_id=actor.project_id, label=check_text("label", label), scopes=check_scopes(scopes),
+            branch_patterns=check_patterns(branch_patterns), agent_id=check_text("agent_id", agent_id, least=0),
+            rate_per_minute=check_rate(rate_per_minute), expires_at=check_expiry(expires_at),
+            created_by=actor.label,
+        )  # fmt: skip
+        check_grant(key, actor)
+        next_rid.ready()
+        with transaction.atomic(savepoint=False):
+            token = save_new(key)
+            record(actor, "key.create", key.prefix, detail_of(key))
+        return key, token
+
+    def authenticate(self, token: str, surface: str) -> Actor:
+        """Who comes with this token. Raises Unauthenticated."""
+        return actor_of(self.verify(token), surface)
+
+    def verify(self, token: str) -> ApiKey:
+        """The key of a token. Only who has the secret learns that a key is revoked or expired."""
+        key = find_key(token)
+        now = timezone.now()
+        if key.revoked_at:
+            raise Unauthenticated("This API key was revoked.")
+        if key.expires_at and key.expires_at <= now:
+            raise Unauthenticated("This API key has expired.")
+        buffer.add(USED, key.pk, now)
+        return key
+
+    def list_keys(self, *, actor: Actor, limit: int = 50, cursor: str = "") -> Page[ApiKey]:
+        """The project's keys, newest first, expired and revoked ones included."""
+        actor.require("admin")
+        return page_of(ApiKey.objects.filter(project=actor.project_id), key="-id", limit=limit, cursor=cursor)
+
+    def revoke_key(self, *, key_id: UUID, actor: Actor) -> ApiKey:
+        """From now on the key opens nothing. Revoking again changes nothing. Raises NotFound."""
+        actor.require("admin")
+        next_rid.ready()
+        with transaction.atomic(savepoint=False):
+            key = own_key(actor, key_id)
+            if ApiKey.objects.filter(pk=key.pk, revoked_at=None).update(revoked_at=timezone.now()):
+                record(actor, "key.revoke", key.prefix, {"label": key.label})
+        key.refresh_from_db()
+        return key
+
+    def rotate_key(self, *, key_id: UUID, actor: Actor, grace_seconds: int = 0) -> tuple[ApiKey, str]:
+        """A new key with the same rights; the old one ends now, or after some seconds of grace.
+
+        Raises NotFound, Invalid, Conflict when the old key has ended already, and as create_key does.
+        """
+        actor.require("admin")
+        if not 0 <= grace_seconds <= LONGEST_GRACE:
+            raise Invalid("grace_seconds is 0 to {most}.", most=LONGEST_GRACE, field="grace_seconds")
+        next_rid.ready()
+        with transaction.atomic(savepoint=False):
+            old = own_key(actor, key_id)
+            check_grant(old, actor)
+            end_key(old, grace_seconds)
+            new = successor(old, actor)
+            token = save_new(new)
+            record(actor, "key.rotate", new.prefix, {**detail_of(new), "rotated_from": old.prefix})
+        return new, token
+
+
+# ---- tokens ----------------------------------------------------------------------------------------
+
+
+def new_token(prefix: str) -> str:
+    """A token with a secret of 256 bits."""
+    start = f"day1_{prefix}_{base62(secrets.randbits(256), 43)}"
+    return start + checksum(start)
+
+
+def checksum(text: str) -> str:
+    """Tells a mistyped token from a wrong one without the database; it protects nothing."""
+    return base62(crc32(text.encode()), 6)
+
+
+def base62(number: int, width: int) -> str:
+    letters = ""
+    while number:
+        number, rest = divmod(number, 62)
+        letters = LETTERS[rest] + letters
+    return letters.rjust(width, "0")
+
+
+def hash_of(token: str) -> str:
+    # A plain hash is enough: nobody can try all secrets of 256 bits.
+    return hashlib.sha256(token.encode()).hexdigest()
+
+
+def find_key(token: str) -> ApiKey:
+    """The key with this secret, whatever its state. Raises Unauthenticated, always the same."""
+    form = TOKEN.fullmatch(token)
+    if form is None or checksum(token[:-6]) != form[3]:
+        raise Unauthenticated()
+    key = ApiKey.objects.filter(prefix=form[1]).first()
+    if key is None or not compare_digest(key.secret_hash, hash_of(token)):
+        raise Unauthenticated()
+    return key
+
+
+def actor_of(key: ApiKey, surface: str) -> Actor:
+    return Actor(
+        project_id=key.project_id, kind="key", id=str(key.pk), label=key.label, scopes=frozenset(key.scopes),
+        branch_patterns=tuple(key.branch_patterns), surface=surface, agent_id=key.agent_id,
+        bound_agent=key.agent_id,
+    )  # fmt: skip
+
+
+# ---- rows ------------------------------------------------------------------------------------------
+
+
+def save_new(key: ApiKey) -> str:
+    key.prefix = "".join(secrets.choice(PREFIX_LETTERS) for _ in range(8))
+    token = new_token(key.prefix)
+    key.secret_hash = hash_of(token)
+    key.save(force_insert=True)
+    return token
+
+
+def own_key(actor: Actor, key_id: UUID) -> ApiKey:
+    key = ApiKey.objects.filter(project=actor.project_id, pk=key_id).first()
+    if key is None:
+        raise NotFound()
+    return key
+
+
+def end_key(key: ApiKey, grace_seconds: int) -> None:
+    now = timezone.now()
+    alive = ApiKey.objects.filter(pk=key.pk, revoked_at=None)
+    end = now + timedelta(seconds=grace_seconds)
+    if key.expires_at:
+        end = min(end, key.expires_at)
+    changes: dict[str, Any] = {"expires_at": end} if grace_seconds else {"revoked_at": now}
+    if end < now or not alive.update(**changes):
+        raise Conflict("This key has ended already; make a new one.")
+
+
+def successor(old: ApiKey, actor: Actor) -> ApiKey:
+    return ApiKey(
+        project_id=old.project_id, label=old.label, scopes=old.scopes, branch_patterns=old.branch_patterns,
+        agent_id=old.agent_id, rate_per_minute=old.rate_per_minute, expires_at=old.expires_at,
+        created_by=actor.label,
+    )  # fmt: skip
+
+
+def detail_of(key: ApiKey) -> dict[str, Any]:
+    return {
+        "label": key.label,
+        "scopes": key.scopes,
+        "branch_patterns": key.branch_patterns,
+        "agent_id": key.agent_id,
+        "expires_at": key.expires_at,
+    }
+
+
+def write_used(times: Mapping[UUID, datetime]) -> None:
+    for pk, at in times.items():
+        # Two processes may write in any order: the later time stays.
+        ApiKey.objects.filter(pk=pk).update(last_used_at=Greatest(Coalesce(F("last_used_at"), at), at))
+
+
+buffer.kind(USED, write_used, merge=max)
+
+
+# ---- what a key may be -----------------------------------------------------------------------------
+
+
+def check_scopes(scopes: Iterable[str]) -> list[str]:
+    wanted = {scopes} if isinstance(scopes, str) else set(scopes)
+    if unknown := wanted - set(SCOPES):
+        raise Invalid("There is no scope {name}.", name=sorted(map(str, unknown))[0], field="scopes")
+    if not wanted:
+        raise Invalid("A key needs a scope: one of {known}.", known=", ".join(SCOPES), field="scopes")
+    return sorted(wanted, key=SCOPES.index)
+
+
+def check_patterns(patterns: Sequence[str]) -> list[str]:
+    for pattern in patterns:
+        if len(pattern) > 200 or not PATTERN.fullmatch(pattern):
+            raise Invalid(
+                "{pattern} is no branch pattern: it is a branch name in which * stands for any characters"
+                " and ? for one.",
+                pattern=pattern[:200],
+                field="branch_patterns",
+            )
+    return list(dict.fromkeys(patterns))
+
+
+def check_text(field: str, text: str, least: int = 1) -> str:
+    if not least <= len(text.strip()) <= 200 or "\0" in text:
+        raise Invalid("{field} has {least} to 200 characters.", field=field, least=least)
+    return text.strip()
+
+
+def check_rate(rate: int) -> int:
+    if not 1 <= rate <= HIGHEST_RATE:
+        raise Invalid("rate_per_minute is 1 to {most}.", most=HIGHEST_RATE, field="rate_per_minute")
+    return rate
+
+
+def check_expiry(at: datetime | None) -> datetime | None:
+    if at is None:
+        return None
+    if timezone.is_naive(at):
+        raise Invalid("expires_at needs a time zone.", field="expires_at")
+    if at <= timezone.now():
+        raise Invalid("expires_at is in the past.", field="expires_at")
+    return at
+
+
+def check_grant(key: ApiKey, maker: Actor) -> None:
+    """Nobody gives more than they hold: scopes, branches and the agent that they are bound to."""
+    for scope in key.scopes:
+        maker.require(scope)
+    if maker.bound_agent and key.agent_id != maker.bound_agent:
+        raise AgentForbidden()
+    if maker.branch_patterns and not key.branch_patterns:
+        raise BranchForbidden(name="*")
+    for pattern in key.branch_patterns:
+        if not covered(pattern, maker.branch_patterns):
+            raise BranchForbidden(name=pattern)
+
+
+def covered(pattern: str, held: Sequence[str]) -> bool:
+    """Whether all names of a pattern are names of one held pattern. May say no where that is hard to see."""
+    # "?" would match a "*" as if it were one character.
+    wide = [other for other in held if not set("?[") & set(other)]
+    return not held or pattern in held or any(fnmatchcase(pattern, other) for other in wide)

@@ -1,0 +1,23 @@
+"""How well the words of a question match the words of each candidate, in their context."""
+
+from collections.abc import Mapping
+from uuid import UUID
+
+import numpy as np
+
+from memory.engines.candidates import Question
+from memory.models import Vector
+from memory.models.vectors import vector_slot
+from memory.providers.word_vectors import similarity
+
+
+def word_similarity(hashes: Mapping[int, str], question: Question, project_id: UUID) -> dict[int, float]:
+    """By row id, for the rows whose text has word codes; empty where the question has no word vectors."""
+    if question.word_vectors is None or not len(question.word_vectors):
+        return {}
+    slots = {vector_slot(project_id, question.model, value): value for value in set(hashes.values())}
+    codes = dict(Vector.objects.filter(slot__in=slots, state=Vector.State.READY).values_list("slot", "words"))
+    by_hash = {slots[slot]: words for slot, words in codes.items() if words}
+    known = [(rid, by_hash[value]) for rid, value in hashes.items() if value in by_hash]
+    scores = similarity(question.word_vectors, [words for _, words in known])
+    return {rid: float(score) for (rid, _), score in zip(known, scores, strict=True) if not np.isnan(score)}

@@ -1,0 +1,82 @@
+"""Typed links between facts; each is a version on a branch, as a fact is."""
+
+from collections.abc import Mapping
+from typing import Any
+from uuid import UUID
+
+from django.db.models import Q
+
+from memory.actors import Actor
+from memory.engines import cleaning as c
+from memory.engines.branches import MAIN, find_branch, point_of
+from memory.engines.commits import committing
+from memory.engines.fact_rules import check_interval
+from memory.engines.pages import Page, page_of_versions, read_cursor
+from memory.exceptions import Exists, Invalid, NotFound
+from memory.models import Fact, FactLink
+
+CHECKS: dict[str, c.Check] = {
+    "to_id": c.identifier,
+    "to_type": c.one_of(FactLink.Target.values),
+    "link_type": c.one_of(FactLink.Type.values),
+    "weight": c.number(0, 1),
+    "valid_from": c.moment,
+    "valid_until": c.moment,
+}
+
+
+class LinkEngine:
+    def write_link(
+        self, *, from_id: UUID, actor: Actor, branch_name: str = MAIN, **fields: Any
+    ) -> FactLink:
+        """Link a fact to another. Raises NotFound for either end, Exists for the same open edge, Invalid."""
+        actor.require("write", branch_name)
+        wanted = _clean(fields)
+        with committing(actor, branch_name, "link.write") as commit:
+            commit.get(Fact, from_id)
+            if wanted["to_type"] != FactLink.Target.FACT:
+                raise NotFound("No {kind} with this id is visible here.", kind=wanted["to_type"])
+            commit.get(Fact, wanted["to_id"])
+            if from_id == wanted["to_id"]:
+                raise Invalid("A fact cannot be linked to itself.", field="to_id")
+            same = {name: wanted[name] for name in ("to_id", "to_type", "link_type")}
+            if commit.visible(FactLink).filter(from_id=from_id, **same).gather():
+                raise Exists("This link exists already.")
+            (link,) = commit.add([FactLink(from_id=from_id, **_stated(actor), **wanted)])
+        return link
+
+    def delete_link(self, *, from_id: UUID, link_id: UUID, actor: Actor, branch_name: str = MAIN) -> None:
+        """Take a link away from this branch. Raises NotFound."""
+        actor.require("write", branch_name)
+        with committing(actor, branch_name, "link.delete") as commit:
+            link = commit.get(FactLink, link_id)
+            if link.from_id != from_id:
+                raise NotFound()
+            commit.remove(link)
+
+    def list_links(
+        self, *, fact_id: UUID, actor: Actor, branch_name: str = MAIN, at: Any = None, limit: int = 50,
+        cursor: str = "",
+    ) -> Page[FactLink]:  # fmt: skip
+        """The links from and to a fact, newest first. Raises NotFound for the fact."""
+        actor.require("read", branch_name)
+        branch = find_branch(actor, branch_name)
+        seq = point_of(branch, read_cursor(cursor).get("seq", at))
+        if not Fact.objects.on(branch, seq).filter(uid=fact_id).gather():
+            raise NotFound()
+        links = FactLink.objects.on(branch, seq).filter(Q(from_id=fact_id) | Q(to_id=fact_id))
+        return page_of_versions(links, seq=seq, limit=limit, cursor=cursor)
+
+
+def _clean(fields: Mapping[str, Any]) -> dict[str, Any]:
+    wanted = c.clean(fields, CHECKS)
+    for needed in ("to_id", "link_type"):
+        if needed not in wanted:
+            raise Invalid("{field} is needed.", field=needed)
+    wanted.setdefault("to_type", FactLink.Target.FACT)
+    check_interval(wanted.get("valid_from"), wanted.get("valid_until"))
+    return wanted
+
+
+def _stated(actor: Actor) -> dict[str, str]:
+    return {"session_id": actor.session_id, "task_id": actor.task_id, "agent_id": actor.agent_id}

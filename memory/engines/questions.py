@@ -1,0 +1,41 @@
+"""A query made ready to be asked. The provider is asked here, before any transaction or snapshot."""
+
+import logging
+
+import numpy as np
+
+from memory.engines.candidates import Question
+from memory.exceptions import Invalid, ProviderUnavailable, QueryTooLong
+from memory.providers.embedding import get_provider, read_query
+from memory.words import keywords
+
+QUERY = 8000  # characters
+logger = logging.getLogger(__name__)
+
+
+def ask(query: str, vector: np.ndarray | None = None, search_type: str = "hybrid") -> Question:
+    """The words and vectors of a query. Without an embedder, or when it fails, the words alone.
+
+    ``vector`` takes the place of the embedder's. Raises QueryTooLong, Invalid for what is no text.
+    """
+    text = check_query(query)
+    words = keywords(text)
+    provider = get_provider()
+    model = provider.model if provider else ""
+    if vector is not None or search_type == "keyword" or provider is None or not text.strip():
+        return Question(text, words, vector, None, model)
+    try:
+        read = read_query(text)
+    except ProviderUnavailable as error:
+        logger.warning("search without vectors: %s", error)
+        read = None
+    return Question(text, words, *(read or (None, None)), model)
+
+
+def check_query(query: str) -> str:
+    """The query, fit for every database: half surrogate pairs and NULs are dropped, they match nothing."""
+    if not isinstance(query, str):
+        raise Invalid("{field} must be a text.", field="query")
+    if len(query) > QUERY:
+        raise QueryTooLong(limit=QUERY, length=len(query), field="query")
+    return query.replace("\x00", " ").encode("utf-8", "ignore").decode()

@@ -1,0 +1,48 @@
+"""What was recalled: noted in memory and written together, so that a read does not become a write."""
+
+from collections.abc import Mapping, Sequence
+from uuid import UUID
+
+from django.db.models import F
+from django.utils import timezone
+
+from memory.actors import Actor
+from memory.engines.buffers import buffer
+from memory.models import FactUse, RecallLog
+
+CHUNK = 500
+
+
+def log_recall(actor: Actor, branches: Sequence[str], query: str, fact_ids: Sequence[UUID]) -> None:
+    """Note a search and its answer. Written within about a second; a crash may lose that second."""
+    log = RecallLog(
+        project_id=actor.project_id, at=timezone.now(), branch=", ".join(branches)[:200], query=query,
+        fact_ids=[str(uid) for uid in fact_ids], session_id=actor.session_id, agent_id=actor.agent_id,
+        surface=actor.surface,
+    )  # fmt: skip
+    buffer.add("recalls", log.pk, log)
+
+
+def write_recalls(waiting: Mapping[UUID, RecallLog]) -> None:
+    """The log, and the counts of the facts in it."""
+    logs = list(waiting.values())
+    RecallLog.objects.bulk_create(logs, batch_size=CHUNK)
+    for project_id in {log.project_id for log in logs}:
+        counts: dict[UUID, int] = {}
+        for log in logs:
+            if log.project_id == project_id:
+                for uid in log.fact_ids:
+                    counts[UUID(uid)] = counts.get(UUID(uid), 0) + 1
+        _count(project_id, counts)
+
+
+def _count(project_id: UUID, counts: dict[UUID, int]) -> None:
+    now = timezone.now()
+    known = set(FactUse.objects.filter(uid__in=counts).values_list("uid", flat=True))
+    new = [FactUse(uid=uid, project_id=project_id, last_accessed_at=now) for uid in counts.keys() - known]
+    FactUse.objects.bulk_create(new, ignore_conflicts=True)  # another process may count it first
+    for uid, times in counts.items():
+        FactUse.objects.filter(uid=uid).update(access_count=F("access_count") + times, last_accessed_at=now)
+
+
+buffer.kind("recalls", write_recalls)

@@ -1,0 +1,62 @@
+"""Words in their context: what a model knows of each word of a text, small enough to keep with the text.
+
+Matching a question word by word against a text ("late interaction", Khattab and Zaharia, ColBERT, 2020)
+finds what one vector for a whole text blurs. A word is kept as the signs of its vector: one bit a number.
+"""
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from memory.providers.vectors import Vectors
+from memory.words import STOP
+
+Codes = bytes  # d / 8 bytes for each word, one after the other
+MOST_WORDS = 256  # of one text: 12 KiB at 384 numbers
+
+
+def word_rows(states: Vectors, word_of: Sequence[int]) -> Vectors:
+    """One row of length one for each word: the mean of its pieces' directions. Shape (words, d)."""
+    numbers = np.asarray(word_of, dtype=np.int64)
+    matched = numbers >= 0
+    if not matched.any():
+        return np.zeros((0, states.shape[1]), dtype=np.float32)
+    directions = _unit(states[: len(numbers)][matched])
+    starts = np.flatnonzero(np.diff(numbers[matched], prepend=-1))
+    return _unit(np.add.reduceat(directions, starts, axis=0))
+
+
+def pack(rows: Vectors) -> Codes:
+    """The signs of each row as bits; at most MOST_WORDS rows."""
+    return np.packbits(rows[:MOST_WORDS] > 0, axis=1).tobytes()
+
+
+def worth_matching(query: str) -> Callable[[str], bool]:
+    """Which words of a query are matched: no stop words, unless it has nothing else."""
+    words = [word for word in query.lower().split() if word.strip("?!.,;:'\"")]
+    only_stop = all(word.strip("?!.,;:'\"") in STOP for word in words)
+    return lambda word: word[0].isalnum() and (only_stop or word not in STOP)
+
+
+def similarity(query: Vectors, texts: Sequence[Codes]) -> np.ndarray:
+    """For each text the mean over the query's words of the best cosine with any of its words; nan without codes.
+
+    The query's rows are floats of length one, the texts' are signs: an estimate of the cosine, good to
+    about 1/sqrt(d).
+    """
+    scores = np.full(len(texts), np.nan, dtype=np.float32)
+    have = [at for at, codes in enumerate(texts) if codes]
+    if not have or not len(query):
+        return scores
+    width = query.shape[1] // 8
+    bits = np.frombuffer(b"".join(texts[at] for at in have), dtype=np.uint8).reshape(-1, width)
+    signs = np.unpackbits(bits, axis=1).astype(np.float32) * 2 - 1
+    cosines = signs @ query.T / np.float32(np.sqrt(query.shape[1]))
+    starts = np.cumsum([0, *(len(texts[at]) // width for at in have[:-1])])
+    scores[have] = np.maximum.reduceat(cosines, starts, axis=0).mean(axis=1)
+    return scores
+
+
+def _unit(rows: Vectors) -> Vectors:
+    lengths = np.linalg.norm(rows, axis=1, keepdims=True)
+    return (rows / np.maximum(lengths, 1e-9)).astype(np.float32)

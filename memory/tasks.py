@@ -1,0 +1,88 @@
+"""Work in the background: thin, by id, may run twice. What is left undone, a sweep finds."""
+
+from datetime import timedelta
+from uuid import UUID
+
+from celery import shared_task
+from django.db import connection
+from django.utils import timezone
+
+IDEMPOTENCY_HOURS = 24
+BATCH = 500
+
+
+@shared_task(name="memory.embed")
+def embed(project_id: UUID, model: str | None = None) -> None:
+    """Embed what waits in a project. ``model`` only says for whom it was sent: all models are looked at."""
+    from memory.engines.embedding import EmbeddingEngine
+    from memory.queue import enqueue
+
+    if EmbeddingEngine().embed_pending(project_id, limit=BATCH) >= BATCH:
+        enqueue("memory.embed", project_id)  # the rest in its turn, so that others get theirs
+
+
+@shared_task(name="memory.sweep_embeddings")
+def sweep_embeddings() -> None:
+    from memory.engines.embedding import EmbeddingEngine
+
+    EmbeddingEngine().sweep()
+
+
+@shared_task(name="memory.near")
+def near(project_id: UUID) -> None:
+    from memory.engines.embedding import NearDuplicateEngine
+
+    NearDuplicateEngine().check_pending(project_id)
+
+
+@shared_task(name="memory.sweep_near")
+def sweep_near() -> None:
+    from memory.engines.embedding import NearDuplicateEngine
+
+    NearDuplicateEngine().sweep()
+
+
+@shared_task(name="memory.hold_past")
+def hold_past(branch_pk: int) -> None:
+    from memory.engines import branches
+    from memory.models import Branch
+
+    if branch := Branch.objects.filter(pk=branch_pk, indexed=False).first():
+        branches.hold_past(branch)
+
+
+@shared_task(name="memory.sweep_branches")
+def sweep_branches() -> None:
+    """Branches from a past point whose message was lost."""
+    from memory.models import Branch
+
+    for pk in Branch.objects.filter(indexed=False).values_list("pk", flat=True):
+        hold_past(pk)
+
+
+@shared_task(name="memory.seal_audit")
+def seal_audit() -> None:
+    """Seal what waits, project by project; one that has nothing new costs no write."""
+    from memory.engines.audit import seal
+    from memory.models import Project
+
+    for project in Project.objects.all():
+        while project.audit.filter(place=None).exists():
+            seal(project)
+
+
+@shared_task(name="memory.expire")
+def expire() -> None:
+    """Remove the kept answers of requests that can no longer be repeated."""
+    from memory.models import IdempotencyRecord
+
+    before = timezone.now() - timedelta(hours=IDEMPOTENCY_HOURS)
+    old = IdempotencyRecord.objects.filter(created_at__lt=before).order_by("created_at")
+    while slots := list(old.values_list("slot", flat=True)[:BATCH]):
+        IdempotencyRecord.objects.filter(slot__in=slots).delete()
+
+
+@shared_task(name="memory.tidy")
+def tidy() -> None:
+    """Keep the search index and the planner's statistics in shape."""
+    connection.index.optimize()  # type: ignore[attr-defined]
