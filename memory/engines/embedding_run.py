@@ -220,7 +220,7 @@ def _tick(project_id: UUID) -> int:
 
 def _each(pairs: Sequence[tuple[Vector, Answer]], part: int, field: str) -> Case:
     """One expression that gives each row its own part of the answer: one statement for all of them."""
-    kind = Vector._meta.get_field(field)
+    kind: Any = Vector._meta.get_field(field)
     return Case(*[When(slot=row.slot, then=Value(answer[part], output_field=kind)) for row, answer in pairs])
 
 

@@ -135,21 +135,18 @@ def _asked(
     fact: Fact, branch: Branch, lineage: Lineage, vector: np.ndarray, model: str
 ) -> Iterator[ReviewItem]:
     """A question for each near neighbour that the fact does not replace, nor is replaced by."""
-    hits = _neighbours(fact, lineage, vector, branch.project_id, model)
-    others = Fact._base_manager.in_bulk([rid for rid, _ in hits])
-    for rid, score in hits:
-        other = others[rid]
-        if other.uid != fact.uid and other.uid != fact.parent_id and other.parent_id != fact.uid:
-            yield _question(branch, fact, other, score, model)
-
-
-def _neighbours(
-    fact: Fact, lineage: Lineage, vector: np.ndarray, project_id: UUID, model: str
-) -> list[tuple[int, float]]:
     rows = Fact.objects.along(lineage).searchable()
-    rows = rows.filter(*searchable_now(timezone.now(), lineage).values())
-    hits = rows.nearest(vector, k=NEIGHBOURS, model=model, project_id=project_id)
-    return [(rid, score) for rid, score in hits if rid != fact.rid and is_near(model, score)]
+    hits = rows.nearest(vector, k=NEIGHBOURS, model=model, project_id=branch.project_id)
+    scores = {rid: score for rid, score in hits if rid != fact.rid and is_near(model, score)}
+    for other in _found(list(scores), lineage):
+        if other.uid != fact.parent_id and other.parent_id != fact.uid:
+            yield _question(branch, fact, other, scores[other.rid], model)
+
+
+def _found(rids: Sequence[int], lineage: Lineage) -> list[Fact]:
+    """Those of the rows that a search finds today."""
+    now = searchable_now(timezone.now(), lineage).values()
+    return Fact.objects.along(lineage).filter(*now, rid__in=rids).gather() if rids else []
 
 
 def _question(branch: Branch, fact: Fact, other: Fact, score: float, model: str) -> ReviewItem:
@@ -163,5 +160,5 @@ def _question(branch: Branch, fact: Fact, other: Fact, score: float, model: str)
         other_id=older.uid,
         pair=f"{branch.pk}:{low}:{high}",
         score=score,
-        details={"model": model, "same": is_same(model, score, fact.fact_text, other.fact_text)},
+        details={"model": model, "same": is_same(model, score, fact.fact_text, other.fact_text)},  # type: ignore[misc]
     )

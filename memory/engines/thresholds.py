@@ -59,17 +59,18 @@ _OTHERS = _words(
 _COUNTING = {word: str(value) for value, word in enumerate(_COUNTED)} | {word: word for word in _OTHERS}
 _NEGATIONS = frozenset(
     _words(
-        """no not never none nothing nobody nowhere neither nor without cannot hardly barely rarely seldom dont
-        doesnt didnt isnt arent wasnt werent wont cant couldnt shouldnt wouldnt hasnt havent hadnt"""
+        """no not never none nothing nobody nowhere neither nor without cannot hardly barely rarely seldom
+        dont doesnt didnt isnt arent wasnt werent wont cant couldnt shouldnt wouldnt hasnt havent hadnt"""
     )
 )
 # Words that begin a sentence without naming anything.
 _OPENERS = frozenset(
     _words(
         """a an the this that these those there here it its he she they we you his her their our your my in on
-        at by for from to with of as if when while after before since until because although but and or so what
-        which who whose how why where do does did is are was were be has have had can could should would will
-        may might must not no never all any each every some most many more use using always only also"""
+        at by for from to with of as if when while after before since until because although but and or so
+        what which who whose how why where do does did is are was were be has have had can could should would
+        will may might must not no never all any each every some most many more use using always only
+        also"""
     )
 )
 
