@@ -32,6 +32,7 @@ RECIPES: Mapping[str, Recipe] = {
     for recipe in (
         Recipe("seed", 0.3, 0.7),
         Recipe("hybrid", 0.4, 0.6),
+        Recipe("words", 0.2, 0.3, words=0.5),
         Recipe("default", 0.2, 0.3, words=0.5, replies=True),
         Recipe("timeless", 0.2, 0.3, words=0.5, replies=True, half_life_days=0),
     )
