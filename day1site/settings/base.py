@@ -73,9 +73,8 @@ USE_I18N = True
 USE_TZ = True
 
 STATIC_URL = "static/"
-STATIC_ROOT = ROOT / "staticfiles"
 STATICFILES_DIRS = [ROOT / "static"]
-WHITENOISE_USE_FINDERS = True
+WHITENOISE_USE_FINDERS = True  # nothing needs collecting before the first start
 
 DATA_UPLOAD_MAX_MEMORY_SIZE = 8 * 1024 * 1024  # spec: request body 8 MiB
 
@@ -93,6 +92,19 @@ SECURE_CONTENT_TYPE_NOSNIFF = True
 SECURE_REFERRER_POLICY = "same-origin"
 X_FRAME_OPTIONS = "DENY"
 
+LOGGING = {
+    "version": 1,
+    "disable_existing_loggers": False,
+    "formatters": {"line": {"format": "{asctime} {levelname} {name}: {message}", "style": "{"}},
+    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
+    "root": {"handlers": ["stderr"], "level": env.str("DAY1_LOG_LEVEL", "WARNING")},
+    "loggers": {
+        "django": {"handlers": [], "level": "NOTSET", "propagate": True},
+        # A refused request is its caller's business; a failed one is ours, and comes with its traceback.
+        "django.request": {"level": "ERROR"},
+    },
+}
+
 DAY1 = {
     "embedder": env.str("DAY1_EMBEDDER", "minilm"),
     "embedding_model": env.str("DAY1_EMBEDDING_MODEL", "text-embedding-3-small"),
@@ -102,3 +114,34 @@ DAY1 = {
 }
 
 REST_FRAMEWORK: dict = {}
+
+# ---- background work (CELERY_*) ------------------------------------------------------------------
+# djangodb:// keeps the messages in Day1's own database; redis://host/0 is for many workers.
+CELERY_BROKER_URL = env.str("DAY1_BROKER_URL", "djangodb://")
+CELERY_BROKER_TRANSPORT_OPTIONS = {
+    # A sender gives up at once: no write may wait for a broker. Workers have retries of their own.
+    "max_retries": 0,
+    "socket_connect_timeout": 1,
+    # djangodb: seconds until the messages of a dead worker go to another; the living renew in time.
+    "lease": env.float("DAY1_QUEUE_LEASE", 60.0),
+}
+CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
+CELERY_TASK_PUBLISH_RETRY = False
+CELERY_TASK_DEFAULT_QUEUE = "day1"
+CELERY_TASK_SERIALIZER = "json"
+CELERY_ACCEPT_CONTENT = ["json"]
+CELERY_TASK_IGNORE_RESULT = True  # what a task achieved is in the rows that it changed
+CELERY_RESULT_EXPIRES = None
+CELERY_TASK_ACKS_LATE = True
+CELERY_TASK_REJECT_ON_WORKER_LOST = True
+CELERY_WORKER_PREFETCH_MULTIPLIER = 1
+CELERY_WORKER_POOL = "threads"
+CELERY_WORKER_CONCURRENCY = env.int("DAY1_WORKER_THREADS", 2)
+CELERY_WORKER_ENABLE_REMOTE_CONTROL = not CELERY_BROKER_URL.startswith("djangodb:")
+CELERY_BEAT_SCHEDULER = "memory.broker.scheduler:Scheduler"
+CELERY_TIMEZONE = "UTC"
+CELERY_ENABLE_UTC = True
+CELERY_DB_REUSE_MAX = 10**12  # tasks between two new connections; Django's own rules for old ones hold
+
+# With the settings, since the package day1site must import on a bare Python: it makes the environment.
+from day1site.celery import app as celery_app  # noqa: E402, F401  every shared task belongs to it

@@ -6,4 +6,16 @@ from day1site.settings.paths import secret_key
 
 SECRET_KEY = env.str("DAY1_SECRET_KEY", "") or secret_key(DATA_DIR)
 DEBUG = env.bool("DAY1_DEBUG", False)
-ALLOWED_HOSTS = env.list("DAY1_ALLOWED_HOSTS", default=["*"])
+
+HOST = env.str("DAY1_HOST", "127.0.0.1")  # set by `up --host`
+
+
+def allowed_hosts(host: str, others: list[str]) -> list[str]:
+    """The names that a request may call this server by: every one when it listens on all addresses."""
+    if host in ("0.0.0.0", "::"):
+        return ["*"]
+    named = f"[{host}]" if ":" in host else host
+    return list(dict.fromkeys(["localhost", "127.0.0.1", "[::1]", named, *others]))
+
+
+ALLOWED_HOSTS = allowed_hosts(HOST, env.list("DAY1_ALLOWED_HOSTS", default=[]))

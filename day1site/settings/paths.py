@@ -2,6 +2,8 @@
 
 import os
 import secrets
+import tempfile
+from contextlib import suppress
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
@@ -34,14 +36,33 @@ def secret_key(folder: Path) -> str:
     """The key of this installation, made on first use and readable by its owner only."""
     path = folder / "secret_key"
     try:
-        folder.mkdir(parents=True, exist_ok=True)
-        with open(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "w") as file:
-            file.write(secrets.token_urlsafe(50))
-    except FileExistsError:
-        pass
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if not path.exists():
+            write_private(path, secrets.token_urlsafe(50), replace=False)
+        return path.read_text()
     except OSError as error:
-        raise ImproperlyConfigured(f"The data directory {folder} cannot be written: {error.strerror}.") from None
-    return path.read_text()
+        reason = "it is a file" if isinstance(error, FileExistsError) else error.strerror
+        raise ImproperlyConfigured(f"The data directory {folder} cannot be written: {reason}.") from None
+
+
+def write_private(path: Path, text: str, replace: bool = True) -> None:
+    """A file that only its owner can read, there with all of its text or not at all.
+
+    With ``replace=False`` whoever comes first wins.
+    """
+    handle, draft = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")  # mode 0600
+    try:
+        with open(handle, "w") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        if replace:
+            os.replace(draft, path)
+        else:
+            with suppress(FileExistsError):
+                os.link(draft, path)
+    finally:
+        Path(draft).unlink(missing_ok=True)
 
 
 def database(url: str | None, folder: Path) -> dict:

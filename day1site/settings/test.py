@@ -1,10 +1,28 @@
 """For the tests: a database file of their own, no provider unless a test asks for one."""
 
+import atexit
 import os
+import shutil
 import tempfile
 from pathlib import Path
 
-os.environ.setdefault("DAY1_DATA_DIR", tempfile.mkdtemp(prefix="day1-test-"))
+
+def test_folder() -> str:
+    """A folder for this run, removed by the process that made it; its child processes share it."""
+    folder = os.environ.get("DAY1_TEST_DATA_DIR")
+    if not folder:
+        folder = os.environ["DAY1_TEST_DATA_DIR"] = tempfile.mkdtemp(prefix="day1-test-")
+        atexit.register(remove, folder, os.getpid())
+    return folder
+
+
+def remove(folder: str, maker: int) -> None:
+    if os.getpid() == maker:  # not a forked child
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+# Never the folder of a real installation.
+os.environ["DAY1_DATA_DIR"] = test_folder()
 
 from day1site.settings.base import *  # noqa: F403, E402
 from day1site.settings.base import DATA_DIR, DATABASES, env  # noqa: E402

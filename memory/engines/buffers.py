@@ -135,4 +135,4 @@ class WriteBehind:
 
 
 buffer = WriteBehind()
-atexit.register(lambda: any(k.waiting for k in buffer._kinds.values()) and buffer.flush())
+atexit.register(buffer.flush)

@@ -33,6 +33,7 @@ PATTERN = re.compile(r"[a-z0-9._*?-]+(/[a-z0-9._*?-]+)*")
 HIGHEST_RATE = 1_000_000
 LONGEST_GRACE = 7 * 24 * 3600
 USED = "key.used"
+ENDED = "This key has ended already; make a new one."
 
 
 class KeyEngine:
@@ -53,11 +54,15 @@ class KeyEngine:
         """
         actor.require("admin")
         key = ApiKey(
-            project_id=actor.project_id, label=check_text("label", label), scopes=check_scopes(scopes),
-            branch_patterns=check_patterns(branch_patterns), agent_id=check_text("agent_id", agent_id, least=0),
-            rate_per_minute=check_rate(rate_per_minute), expires_at=check_expiry(expires_at),
+            project_id=actor.project_id,
+            label=check_text("label", label),
+            scopes=check_scopes(scopes),
+            branch_patterns=check_patterns(branch_patterns),
+            agent_id=check_text("agent_id", agent_id, least=0),
+            rate_per_minute=check_rate(rate_per_minute),
+            expires_at=check_expiry(expires_at),
             created_by=actor.label,
-        )  # fmt: skip
+        )  # type: ignore[misc]
         check_grant(key, actor)
         next_rid.ready()
         with transaction.atomic(savepoint=False):
@@ -88,9 +93,9 @@ class KeyEngine:
     def revoke_key(self, *, key_id: UUID, actor: Actor) -> ApiKey:
         """From now on the key opens nothing. Revoking again changes nothing. Raises NotFound."""
         actor.require("admin")
+        key = own_key(actor, key_id)
         next_rid.ready()
         with transaction.atomic(savepoint=False):
-            key = own_key(actor, key_id)
             if ApiKey.objects.filter(pk=key.pk, revoked_at=None).update(revoked_at=timezone.now()):
                 record(actor, "key.revoke", key.prefix, {"label": key.label})
         key.refresh_from_db()
@@ -104,12 +109,16 @@ class KeyEngine:
         actor.require("admin")
         if not 0 <= grace_seconds <= LONGEST_GRACE:
             raise Invalid("grace_seconds is 0 to {most}.", most=LONGEST_GRACE, field="grace_seconds")
+        old = own_key(actor, key_id)
+        check_grant(old, actor)
+        ends = end_of(old, grace_seconds)
+        new = successor(old, actor)
         next_rid.ready()
         with transaction.atomic(savepoint=False):
-            old = own_key(actor, key_id)
-            check_grant(old, actor)
-            end_key(old, grace_seconds)
-            new = successor(old, actor)
+            # Of two rotations at once, one finds the key ended.
+            unchanged = ApiKey.objects.filter(pk=old.pk, revoked_at=None, expires_at=old.expires_at)
+            if not unchanged.update(**ends):
+                raise Conflict(ENDED)
             token = save_new(new)
             record(actor, "key.rotate", new.prefix, {**detail_of(new), "rotated_from": old.prefix})
         return new, token
@@ -179,15 +188,15 @@ def own_key(actor: Actor, key_id: UUID) -> ApiKey:
     return key
 
 
-def end_key(key: ApiKey, grace_seconds: int) -> None:
+def end_of(key: ApiKey, grace_seconds: int) -> dict[str, datetime]:
+    """The columns that end a key, now or after the grace. Raises Conflict when it has ended already."""
     now = timezone.now()
-    alive = ApiKey.objects.filter(pk=key.pk, revoked_at=None)
+    if key.revoked_at or (key.expires_at and key.expires_at <= now):
+        raise Conflict(ENDED)
+    if not grace_seconds:
+        return {"revoked_at": now}
     end = now + timedelta(seconds=grace_seconds)
-    if key.expires_at:
-        end = min(end, key.expires_at)
-    changes: dict[str, Any] = {"expires_at": end} if grace_seconds else {"revoked_at": now}
-    if end < now or not alive.update(**changes):
-        raise Conflict("This key has ended already; make a new one.")
+    return {"expires_at": min(end, key.expires_at or end)}
 
 
 def successor(old: ApiKey, actor: Actor) -> ApiKey:

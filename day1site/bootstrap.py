@@ -1,0 +1,250 @@
+"""From a bare Python to a running command. Standard library only.
+
+``python3 manage.py …`` makes ``.venv`` from a lock file with hashes, on the first start and whenever the
+lock has changed, and goes on inside it. DAY1_NO_BOOTSTRAP=1 leaves that out, for containers.
+"""
+
+import fcntl
+import hashlib
+import importlib.util
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections import deque
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+RUNTIME, DEV = "requirements.lock", "requirements-dev.lock"  # the second holds all of the first
+
+
+class Refusal(Exception):
+    """A start that cannot go on; its text is the one sentence that the user reads."""
+
+
+def run(argv: list[str]) -> None:
+    """Carry out a command line in the right environment. Exits 1 with one sentence where it cannot."""
+    try:
+        argv = take_early_options(argv)
+        if os.environ.get("DAY1_NO_BOOTSTRAP") != "1":
+            enter(argv)
+        execute(argv)
+    except Refusal as refusal:
+        sys.exit(str(refusal))
+    except KeyboardInterrupt:
+        sys.exit("Interrupted.")
+
+
+def take_early_options(argv: list[str]) -> list[str]:
+    """Put into the environment what the settings read from it; returns the other arguments."""
+    if is_test(argv):
+        return argv  # these are pytest's
+    if "up" in argv[1:3] and (host := option(argv, "--host")):
+        os.environ["DAY1_HOST"] = host
+    if folder := option(argv, "--data-dir"):
+        os.environ["DAY1_DATA_DIR"] = os.path.abspath(folder)
+        return without(argv, "--data-dir")
+    return argv
+
+
+def option(argv: list[str], name: str) -> str:
+    """The value of an option, written ``--name value`` or ``--name=value``; "" without one."""
+    for place, word in enumerate(argv):
+        if word == name and place + 1 < len(argv):
+            return argv[place + 1]
+        if word.startswith(name + "="):
+            return word.partition("=")[2]
+    return ""
+
+
+def without(argv: list[str], name: str) -> list[str]:
+    if name in argv:
+        place = argv.index(name)
+        return argv[:place] + argv[place + 2 :]
+    return [word for word in argv if not word.startswith(name + "=")]
+
+
+def is_test(argv: list[str]) -> bool:
+    return argv[1:2] == ["test"]
+
+
+def enter(argv: list[str]) -> None:
+    """Go on inside .venv, made or brought up to date first."""
+    environment = Environment(ROOT)
+    try:
+        environment.ensure(DEV if is_test(argv) else RUNTIME)
+    except OSError as error:
+        raise Refusal(f"{environment.folder} cannot be written: {error.strerror}.") from None
+    os.environ["DAY1_NO_BOOTSTRAP"] = "1"
+    python = str(environment.python)
+    os.execv(python, [python, str(ROOT / "manage.py"), *argv[1:]])
+
+
+def execute(argv: list[str]) -> None:
+    """Hand over to Django, with the settings that this command wants."""
+    if importlib.util.find_spec("django") is None:
+        raise Refusal("Django is not installed here, and DAY1_NO_BOOTSTRAP=1 says not to install it.")
+    choose_settings(argv)
+    from django.conf import settings
+    from django.core.exceptions import ImproperlyConfigured
+    from django.core.management import execute_from_command_line
+
+    try:
+        _ = settings.INSTALLED_APPS
+    except ImproperlyConfigured as error:
+        raise Refusal(str(error)) from None
+    execute_from_command_line(argv)
+
+
+def choose_settings(argv: list[str]) -> None:
+    if is_test(argv):
+        os.environ["DJANGO_SETTINGS_MODULE"] = "day1site.settings.test"
+        # Each plug-in found on the machine costs seconds; the command names those that are used.
+        os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "day1site.settings.dev")
+
+
+class Environment:
+    """The virtual environment of a checkout, and what is installed in it."""
+
+    def __init__(self, root: Path) -> None:
+        self.root, self.folder = root, root / ".venv"
+        self.python = self.folder / "bin" / "python"
+        self.stamp = self.folder / "day1-installed.json"
+        self.unfinished = self.folder / "day1-installing"
+
+    def ensure(self, lock: str) -> None:
+        """Everything in the lock file is installed afterwards. Raises Refusal, OSError."""
+        if self.holds(lock):
+            return
+        with self.alone():
+            if not self.holds(lock):
+                self.make(lock)
+
+    def holds(self, lock: str) -> bool:
+        """Whether exactly this lock file was installed, to the end, for the Python that is there."""
+        try:
+            installed = json.loads(self.stamp.read_text())
+        except (OSError, ValueError):
+            return False
+        return installed.get(lock) == self.hash_of(lock) and installed.get("python") == self.base()
+
+    def make(self, lock: str) -> None:
+        self.stamp.unlink(missing_ok=True)
+        # A killed installation can leave half a package that looks whole: then all is made anew.
+        if self.unfinished.exists() or not self.python.exists():
+            self.create()
+        self.unfinished.touch()
+        self.install(lock)
+        self.write_stamp(lock)
+        self.unfinished.unlink()
+
+    def create(self) -> None:
+        uv = find_uv()
+        if not uv:
+            check_venv_module()
+        say("Making .venv …")
+        shutil.rmtree(self.folder, ignore_errors=True)
+        if uv:
+            command(uv, "venv", "--python", sys.executable, str(self.folder))
+        else:
+            command(sys.executable, "-m", "venv", str(self.folder))
+
+    def install(self, lock: str) -> None:
+        count = len(re.findall(r"^[\w.-]+==", (self.root / lock).read_text(), re.MULTILINE))
+        options = ["--require-hashes", "--only-binary", ":all:", "-r", str(self.root / lock)]
+        if uv := find_uv():
+            say(f"Installing {count} packages with uv …")
+            command(uv, "pip", "install", "--python", str(self.python), *options)
+            return
+        if not has_pip(self.python):  # made by uv, which is gone
+            self.create()
+            self.unfinished.touch()
+        say(f"Installing {count} packages with pip (this takes a minute or two) …")
+        command(str(self.python), "-m", "pip", "install", "--no-input", *options, count=count)
+
+    def write_stamp(self, lock: str) -> None:
+        names = [RUNTIME, DEV] if lock == DEV else [lock]
+        installed = {"python": self.base(), **{name: self.hash_of(name) for name in names}}
+        draft = self.stamp.with_suffix(".new")
+        draft.write_text(json.dumps(installed))
+        draft.replace(self.stamp)
+
+    def hash_of(self, lock: str) -> str:
+        return hashlib.sha256((self.root / lock).read_bytes()).hexdigest()
+
+    def base(self) -> str:
+        """The Python below; a new one of the system has none of the packages."""
+        return os.path.realpath(self.python)
+
+    @contextmanager
+    def alone(self) -> Iterator[None]:
+        """One start installs, the others wait for it."""
+        folder = os.open(self.root, os.O_RDONLY)
+        try:
+            try:
+                fcntl.flock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                say("Another start is installing; waiting for it …")
+                fcntl.flock(folder, fcntl.LOCK_EX)
+            yield
+        finally:
+            os.close(folder)
+
+
+def check_venv_module() -> None:
+    """Debian's Python comes without what makes environments. Raises Refusal."""
+    try:
+        import ensurepip  # noqa: F401
+        import venv  # noqa: F401
+    except ImportError:
+        raise Refusal(
+            "This Python cannot make virtual environments: install the module venv"
+            " (on Debian and Ubuntu: apt-get install python3-venv) and run it again."
+        ) from None
+
+
+def find_uv() -> str:
+    """The path of a uv that works, or ""."""
+    found = shutil.which("uv")
+    if found and subprocess.run([found, "--version"], capture_output=True).returncode == 0:
+        return found
+    return ""
+
+
+def has_pip(python: Path) -> bool:
+    return subprocess.run([str(python), "-m", "pip", "--version"], capture_output=True).returncode == 0
+
+
+def command(*words: str, count: int = 0) -> None:
+    """Run an installer, quietly. Raises Refusal with what it said last."""
+    with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as process:
+        last = follow(process.stdout or (), count)
+    if process.returncode:
+        for line in last:
+            say("  " + line)
+        raise Refusal(
+            f"The installation stopped with status {process.returncode} at `{' '.join(words)}`:"
+            " check the network, then run the same command again."
+        )
+
+
+def follow(lines: Iterable[str], count: int) -> list[str]:
+    """Show how far pip is; returns the last lines that it wrote."""
+    last: deque[str] = deque(maxlen=5)
+    done = 0
+    for line in lines:
+        last.append(line.rstrip())
+        if count and line.startswith("Collecting "):
+            done += 1
+            if done % 10 == 0:
+                say(f"  {done} of {count}")
+    return list(last)
+
+
+def say(text: str) -> None:
+    print(text, flush=True)

@@ -1,0 +1,124 @@
+"""``manage.py up``: from nothing to a running server; Ctrl-C stops it."""
+
+import os
+import shlex
+import sys
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+from django.core.management.base import BaseCommand
+from django.db import DatabaseError
+
+from day1site import first_start
+from day1site.first_start import FILE, FirstStart, prepare
+from day1site.server import CannotStart, leave, listening, only_server, serve, sign, url_of
+
+PORT = 8765
+
+READY = """Day1 is ready.
+
+  Web    {url}/
+  API    {url}/api/v1/
+  Docs   {url}/api/v1/docs
+  Admin  {url}/admin/
+  Data   {folder}
+"""
+
+FIRST = """  This was the first start. User, password and key are kept in {file}, which only you can read.
+
+  User      {user}
+  Password  {password}
+  Key       {key}
+"""
+
+AGAIN = """  User, password and key of the first start are in {file}.
+"""
+
+TRY = """  Store and find a first fact:
+
+  KEY=$({python} -c 'import json, sys; print(json.load(open(sys.argv[1]))["key"])' {file})
+  curl {url}/api/v1/facts -H "Authorization: Bearer $KEY" \\
+       -H "Content-Type: application/json" -d '{{"fact_text": "Day1 keeps what agents learn."}}'
+  curl "{url}/api/v1/facts/search?query=agents" -H "Authorization: Bearer $KEY"
+"""
+
+OPEN_TO_ALL = """  It listens on every address of this machine, and answers to every host name:
+  whoever reaches the machine reaches the login and the API.
+"""
+
+
+class Command(BaseCommand):
+    help = "Start Day1: prepares the data directory, then serves web, API and background work until Ctrl-C."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument(
+            "--port", type=port_number, default=PORT, help=f"default {PORT}; 0 takes a free one"
+        )
+        host = getattr(settings, "HOST", "127.0.0.1")
+        parser.add_argument("--host", default=host, help="default 127.0.0.1; 0.0.0.0 for every address")
+        # Read by bootstrap.py, before the settings are; here for --help.
+        parser.add_argument("--data-dir", help="default: the folder data beside manage.py")
+        parser.add_argument("--no-worker", action="store_true", help="serve only, without background work")
+        parser.add_argument(
+            "--admin-password", default="", help="sets it; DAY1_ADMIN_PASSWORD does so on the first start"
+        )
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        os.umask(0o077)  # what is kept is nobody else's to read
+        try:
+            self.start(options)
+        except CannotStart as refusal:
+            sys.exit(str(refusal))
+        except DatabaseError as error:
+            sys.exit(f"The database cannot be used: {error}.")
+        except KeyboardInterrupt:  # before the server was there to take it
+            pass
+        self.say("Stopped.")
+        leave()
+
+    def start(self, options: dict[str, Any]) -> None:
+        folder, host = Path(settings.DATA_DIR), options["host"]
+        with only_server(folder) as lock, listening(host, options["port"]) as listener:
+            url = url_of(host, listener)
+            sign(lock, url)
+            made = self.prepare(folder, url, options["admin_password"])
+            text = announcement(folder, url, host, made)
+            serve(listener, not options["no_worker"], lambda: self.say(text))
+
+    def prepare(self, folder: Path, url: str, password: str) -> FirstStart | None:
+        made = prepare(folder, url, password or os.environ.get("DAY1_ADMIN_PASSWORD", ""))
+        if made is None and password:
+            first_start.set_password(folder, password)
+        first_start.refresh(folder, url=url)
+        return made
+
+    def say(self, text: str) -> None:
+        self.stdout.write(text)
+        self.stdout.flush()
+
+
+def port_number(text: str) -> int:
+    number = int(text)
+    if not 0 <= number <= 65535:
+        raise ValueError(text)
+    return number
+
+
+def announcement(folder: Path, url: str, host: str, made: FirstStart | None) -> str:
+    """What the newcomer reads: where everything is, and what to do first."""
+    file = folder / FILE
+    values = {"url": url, "folder": folder, "file": shlex.quote(str(file)), "python": "python3"}
+    parts = [READY]
+    if host in ("0.0.0.0", "::"):
+        parts.append(OPEN_TO_ALL)
+    if made:
+        values |= {"user": made.user, "password": made.password or "(the one you chose)", "key": made.key}
+        parts.append(FIRST)
+    elif file.exists():
+        parts.append(AGAIN)
+    if file.exists():
+        parts.append(TRY)
+    parts.append("  Ctrl-C stops it.")
+    return "\n".join(part.format(**values) for part in parts)

@@ -1,0 +1,47 @@
+"""The pages that belong to no app: home, health, and what is shown when something is wrong."""
+
+from django.db import DatabaseError, connection
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import render
+from django.template.loader import render_to_string
+
+PROBLEM = "application/problem+json"
+
+
+def home(request: HttpRequest) -> HttpResponse:
+    return render(request, "home.html", {"healthy": database_answers()})
+
+
+def health(request: HttpRequest) -> JsonResponse:
+    """Whether the server is alive and its database answers. Needs no key."""
+    healthy = database_answers()
+    return JsonResponse({"status": "ok" if healthy else "degraded"}, status=200 if healthy else 503)
+
+
+def database_answers() -> bool:
+    try:
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT 1")
+        return True
+    except DatabaseError:
+        return False
+
+
+def page_not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
+    if request.path.startswith("/api/"):
+        return problem(404, "not_found", "Not Found", "There is no such address.")
+    return render(request, "404.html", status=404)
+
+
+def server_error(request: HttpRequest) -> HttpResponse:
+    """Rendered without the request, since anything may be broken by now."""
+    if request.path.startswith("/api/"):
+        return problem(
+            500, "error", "Internal Server Error", "Something went wrong; the server's log has more."
+        )
+    return HttpResponse(render_to_string("500.html"), status=500)
+
+
+def problem(status: int, code: str, title: str, detail: str) -> JsonResponse:
+    content = {"type": "about:blank", "title": title, "status": status, "code": code, "detail": detail}
+    return JsonResponse(content, status=status, content_type=PROBLEM)

@@ -1,0 +1,104 @@
+import operator
+import time
+
+import pytest
+from django.db import IntegrityError, OperationalError
+
+from memory.engines.buffers import WriteBehind
+
+pytestmark = pytest.mark.django_db
+
+
+class Sink:
+    """Collects what is written; fails first as often as told."""
+
+    def __init__(self, *failures: Exception) -> None:
+        self.failures, self.written = list(failures), []
+
+    def __call__(self, values: dict) -> None:
+        if self.failures:
+            raise self.failures.pop(0)
+        self.written.append(dict(values))
+
+
+def behind(sink: Sink, merge=None, interval: float = 60) -> WriteBehind:
+    buffer = WriteBehind(interval)
+    buffer.kind("use", sink, **({"merge": merge} if merge else {}))
+    return buffer
+
+
+def test_values_of_one_key_are_merged_and_written_once() -> None:
+    sink = Sink()
+    buffer = behind(sink, operator.add)
+    for key in ("a", "b", "a"):
+        buffer.add("use", key, 1)
+    assert (sink.written, buffer.waiting("use")) == ([], {"a": 2, "b": 1})
+    buffer.flush()
+    buffer.flush()
+    assert (sink.written, buffer.waiting("use")) == ([{"a": 2, "b": 1}], {})
+
+
+def test_without_a_merge_the_newer_value_stays() -> None:
+    sink = Sink()
+    buffer = behind(sink)
+    buffer.add("use", "a", 1)
+    buffer.add("use", "a", 0)
+    buffer.flush()
+    assert sink.written == [{"a": 0}]
+
+
+def test_what_the_database_cannot_take_now_is_kept_and_merged_with_what_comes() -> None:
+    sink = Sink(OperationalError("database is locked"))
+    buffer = behind(sink, operator.add)
+    buffer.add("use", "a", 1)
+    buffer.flush()
+    buffer.add("use", "a", 2)
+    buffer.flush()
+    assert sink.written == [{"a": 3}]
+
+
+def test_a_value_that_can_never_be_written_is_dropped_with_a_log_line(caplog) -> None:
+    sink = Sink(IntegrityError("no such row"))
+    buffer = behind(sink)
+    buffer.add("use", "a", 1)
+    buffer.flush()
+    assert buffer.waiting("use") == {}
+    assert caplog.messages == ["1 values of use are dropped"]
+
+
+def test_nothing_is_written_inside_a_caller_transaction() -> None:
+    sink = Sink()
+    buffer = behind(sink, interval=0)
+    buffer.add("use", "a", 1)  # these tests run in a transaction
+    assert sink.written == []
+
+
+@pytest.mark.django_db(transaction=True)
+def test_without_a_thread_the_next_use_after_the_interval_writes() -> None:
+    sink = Sink()
+    buffer = behind(sink, interval=0.05)
+    buffer.add("use", "a", 1)
+    assert sink.written == []
+    time.sleep(0.06)
+    buffer.add("use", "b", 1)
+    assert sink.written == [{"a": 1, "b": 1}]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_started_buffer_writes_by_itself_and_writes_the_rest_when_it_stops() -> None:
+    sink = Sink()
+    buffer = behind(sink, interval=0.05)
+    buffer.start()
+    buffer.add("use", "a", 1)
+    wait_until(lambda: sink.written == [{"a": 1}])
+    buffer.interval = 60
+    buffer.add("use", "b", 1)
+    buffer.stop()
+    assert [key for values in sink.written for key in values] == ["a", "b"]
+
+
+def wait_until(condition, seconds: float = 5) -> None:
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end, "it did not happen in time"
+        time.sleep(0.01)

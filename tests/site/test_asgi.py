@@ -1,0 +1,100 @@
+"""The body limit, without a server: an application is a function of messages."""
+
+import asyncio
+import json
+from typing import Any
+
+import pytest
+
+from day1site import asgi
+
+MIB = 1024 * 1024
+
+
+class Client:
+    """Sends pieces of a body; keeps what came back and how much was asked for."""
+
+    def __init__(self, pieces: list[bytes], headers: dict[str, str] | None = None, cut: bool = False) -> None:
+        self.messages: list[dict[str, Any]] = [
+            {"type": "http.request", "body": piece, "more_body": cut or place < len(pieces) - 1}
+            for place, piece in enumerate(pieces)
+        ]
+        self.messages += [{"type": "http.disconnect"}]
+        raw = [(name.encode(), value.encode()) for name, value in (headers or {}).items()]
+        self.scope = {"type": "http", "path": "/echo", "headers": raw}
+        self.sent: list[dict[str, Any]] = []
+
+    async def receive(self) -> dict[str, Any]:
+        return self.messages.pop(0)
+
+    async def send(self, message: dict[str, Any]) -> None:
+        self.sent.append(message)
+
+    def run(self) -> "Client":
+        asyncio.run(asgi.application(self.scope, self.receive, self.send))
+        return self
+
+
+@pytest.fixture
+def echo(monkeypatch) -> list:
+    """An application that notes what reaches it."""
+    seen: list = []
+
+    async def app(scope, receive, send) -> None:
+        seen.append((scope, await receive(), await receive()))
+
+    monkeypatch.setattr(asgi, "ASYNC_APPS", [("/echo", app)])
+    return seen
+
+
+def test_a_body_within_the_limit_arrives_in_one_piece(echo) -> None:
+    Client([b"a" * MIB] * 8, {"content-length": str(8 * MIB)}).run()
+    scope, message, after = echo[0]
+    assert message == {"type": "http.request", "body": b"a" * 8 * MIB, "more_body": False}
+    assert after == {"type": "http.disconnect"}
+    assert scope["headers"] == [(b"content-length", str(8 * MIB).encode())]
+
+
+def test_a_chunked_body_gets_the_length_that_wsgi_needs(echo) -> None:
+    Client([b"ab", b"c"]).run()
+    scope, message, _ = echo[0]
+    assert (message["body"], scope["headers"]) == (b"abc", [(b"content-length", b"3")])
+
+
+def test_a_body_that_says_that_it_is_too_long_is_refused_before_it_is_read(echo) -> None:
+    client = Client([b"x", b""], {"content-length": str(8 * MIB + 1)}).run()
+    assert_refused(client, echo)
+
+
+def test_a_stream_that_grows_over_the_limit_is_refused(echo) -> None:
+    client = Client([b"a" * MIB] * 20).run()
+    assert_refused(client, echo)
+    assert client.messages == [{"type": "http.disconnect"}]  # the rest was read and dropped
+
+
+def test_a_client_that_never_stops_sending_is_cut_off(echo) -> None:
+    client = Client([b"a" * MIB] * 100).run()
+    assert_refused(client, echo)
+    assert len(client.messages) > 30
+
+
+def test_half_a_body_reaches_nobody(echo) -> None:
+    client = Client([b"half"], {"content-length": "8"}, cut=True).run()
+    assert (echo, client.sent) == ([], [])
+
+
+def test_only_the_path_and_what_is_below_it_belongs_to_an_asynchronous_application(echo) -> None:
+    app = asgi.ASYNC_APPS[0][1]
+    assert asgi.app_for("/echo") is asgi.app_for("/echo/1") is app
+    assert asgi.app_for("/echoes") is asgi.app_for("/") is asgi.django
+
+
+def assert_refused(client: Client, seen: list) -> None:
+    start, body = client.sent
+    assert (seen, start["status"]) == ([], 413)
+    assert (b"content-type", b"application/problem+json") in start["headers"]
+    problem = json.loads(body["body"])
+    assert (problem["code"], problem["detail"]) == (
+        "too_large",
+        "The request body is over the limit of 8 MiB.",
+    )

@@ -1,0 +1,168 @@
+"""From a bare Python to an installed environment, with an installer that only pretends."""
+
+import ast
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import manage
+from day1site import bootstrap
+from day1site.bootstrap import DEV, RUNTIME, Environment, Refusal
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+
+# Stands for uv: notes its arguments, makes what venv makes, and fails when it is told to.
+FAKE_UV = """#!/bin/sh
+echo "$@" >> "$LOG"
+[ "$1" = venv ] && mkdir -p "$4/bin" && ln -sf "$3" "$4/bin/python"
+[ "$1" = pip ] && [ -n "$FAIL" ] && echo "error: no route to host" && exit 7
+exit 0
+"""
+
+
+@pytest.fixture
+def checkout(tmp_path: Path, monkeypatch) -> Path:
+    """A folder with lock files, and a uv on PATH."""
+    for name in (RUNTIME, DEV):
+        (tmp_path / name).write_text("django==5.2 \\\n    --hash=sha256:0\nnumpy==2.3\n")
+    uv = tmp_path / "bin" / "uv"
+    uv.parent.mkdir()
+    uv.write_text(FAKE_UV)
+    uv.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{uv.parent}:/usr/bin:/bin")
+    monkeypatch.setenv("LOG", str(tmp_path / "uv.log"))
+    return tmp_path
+
+
+def calls(checkout: Path) -> list[str]:
+    """What uv was asked for since the last time, its version left out."""
+    log = checkout / "uv.log"
+    lines = log.read_text().splitlines() if log.exists() else []
+    log.unlink(missing_ok=True)
+    return [" ".join(line.split()[:2]) for line in lines if line != "--version"]
+
+
+MADE = ["venv --python", "pip install"]
+
+
+def test_the_first_start_installs_and_the_second_does_nothing(checkout: Path, capsys) -> None:
+    Environment(checkout).ensure(RUNTIME)
+    assert calls(checkout) == MADE
+    assert capsys.readouterr().out.splitlines() == ["Making .venv …", "Installing 2 packages with uv …"]
+    Environment(checkout).ensure(RUNTIME)
+    assert (calls(checkout), capsys.readouterr().out) == ([], "")
+
+
+def test_packages_are_taken_by_hash_and_nothing_is_built(checkout: Path) -> None:
+    Environment(checkout).ensure(RUNTIME)
+    installing = (checkout / "uv.log").read_text().splitlines()[-1]
+    assert f"--require-hashes --only-binary :all: -r {checkout}/requirements.lock" in installing
+
+
+def test_after_the_tests_were_installed_up_needs_nothing_more(checkout: Path) -> None:
+    Environment(checkout).ensure(DEV)
+    calls(checkout)
+    Environment(checkout).ensure(RUNTIME)
+    assert calls(checkout) == []
+
+
+def test_the_tests_need_more_than_up_installed(checkout: Path) -> None:
+    Environment(checkout).ensure(RUNTIME)
+    calls(checkout)
+    Environment(checkout).ensure(DEV)
+    assert calls(checkout) == ["pip install"]
+
+
+def test_a_changed_lock_is_installed_over_what_is_there(checkout: Path) -> None:
+    Environment(checkout).ensure(RUNTIME)
+    calls(checkout)
+    (checkout / RUNTIME).write_text("django==5.3\n")
+    Environment(checkout).ensure(RUNTIME)
+    assert calls(checkout) == ["pip install"]
+
+
+def test_an_installation_that_failed_says_so_and_is_made_anew(checkout: Path, monkeypatch, capsys) -> None:
+    monkeypatch.setenv("FAIL", "1")
+    with pytest.raises(Refusal) as refusal:
+        Environment(checkout).ensure(RUNTIME)
+    assert "stopped with status 7 at `" in str(refusal.value)
+    assert "run the same command again" in str(refusal.value)
+    assert "  error: no route to host" in capsys.readouterr().out
+    assert not Environment(checkout).holds(RUNTIME)
+    monkeypatch.delenv("FAIL")
+    calls(checkout)
+    Environment(checkout).ensure(RUNTIME)
+    assert calls(checkout) == MADE
+    assert not Environment(checkout).unfinished.exists()
+
+
+def test_a_new_python_of_the_system_gets_a_new_environment(checkout: Path) -> None:
+    environment = Environment(checkout)
+    environment.ensure(RUNTIME)
+    installed = json.loads(environment.stamp.read_text())
+    environment.stamp.write_text(json.dumps(installed | {"python": "/usr/bin/python3.0"}))
+    assert not environment.holds(RUNTIME)
+    environment.python.unlink()
+    environment.python.symlink_to("/nowhere/python3.0")
+    calls(checkout)
+    environment.ensure(RUNTIME)
+    assert calls(checkout) == MADE
+
+
+def test_a_python_without_venv_says_what_to_install(checkout: Path, monkeypatch) -> None:
+    stub = checkout / "stub"
+    stub.mkdir()
+    (stub / "ensurepip.py").write_text("raise ImportError('not on this Debian')\n")
+    (checkout / "bin" / "uv").unlink()
+    for name in ("manage.py", "day1site/bootstrap.py"):
+        (checkout / name).parent.mkdir(exist_ok=True)
+        (checkout / name).write_bytes((ROOT / name).read_bytes())
+    env = {"PATH": str(checkout / "bin"), "PYTHONPATH": str(stub)}
+    done = subprocess.run(
+        [sys.executable, "manage.py", "up"], cwd=checkout, env=env, capture_output=True, text=True
+    )
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr.count("\n") == 1
+    assert "apt-get install python3-venv" in done.stderr
+    assert not (checkout / ".venv").exists()
+
+
+def test_a_python_that_is_too_old_says_so() -> None:
+    assert manage.too_old((3, 10, 13)) == "Day1 needs Python 3.11 or newer; this is Python 3.10."
+    assert manage.too_old((2, 7, 18)) != ""
+    assert manage.too_old((3, 11, 0)) == manage.too_old((3, 14, 1)) == ""
+
+
+def test_an_old_python_can_read_manage_py() -> None:
+    ast.parse((ROOT / "manage.py").read_text(), feature_version=(3, 4))
+
+
+def test_bootstrap_needs_nothing_but_the_standard_library() -> None:
+    tree = ast.parse((ROOT / "day1site" / "bootstrap.py").read_text())
+    named = {node.module for node in tree.body if isinstance(node, ast.ImportFrom)}
+    named |= {name.name for node in tree.body if isinstance(node, ast.Import) for name in node.names}
+    assert {name.split(".")[0] for name in named} <= set(sys.stdlib_module_names)
+
+
+@pytest.mark.parametrize(
+    ("words", "left", "folder", "host"),
+    [
+        (["up", "--data-dir", "/d", "--port", "1"], ["up", "--port", "1"], "/d", None),
+        (["up", "--data-dir=/d", "--host=::"], ["up", "--host=::"], "/d", "::"),
+        (["day1", "up", "--host", "h"], ["day1", "up", "--host", "h"], None, "h"),
+        (["migrate", "--data-dir", "/d"], ["migrate"], "/d", None),
+        (["day1", "search", "--host", "x"], ["day1", "search", "--host", "x"], None, None),
+        (["test", "--data-dir", "/d"], ["test", "--data-dir", "/d"], None, None),
+        (["up", "--data-dir"], ["up", "--data-dir"], None, None),
+    ],
+)
+def test_what_the_settings_need_is_read_before_them(words, left, folder, host, monkeypatch) -> None:
+    for name in ("DAY1_DATA_DIR", "DAY1_HOST"):
+        monkeypatch.setenv(name, "x")
+        monkeypatch.delenv(name)
+    assert bootstrap.take_early_options(["manage.py", *words]) == ["manage.py", *left]
+    assert (os.environ.get("DAY1_DATA_DIR"), os.environ.get("DAY1_HOST")) == (folder, host)

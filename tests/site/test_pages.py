@@ -1,0 +1,111 @@
+import re
+from html.parser import HTMLParser
+
+import pytest
+from django.db import DatabaseError
+from django.test import Client, override_settings
+
+from day1site import views
+from day1site.settings.dev import allowed_hosts
+
+
+class Loaded(HTMLParser):
+    """What a page loads or runs."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.addresses, self.inline = [], []
+        self.feed(text)
+
+    def handle_starttag(self, tag, attrs) -> None:
+        attrs = dict(attrs)
+        self.addresses += [attrs[name] for name in ("src", "href", "action") if name in attrs]
+        if tag == "style" or (tag == "script" and "src" not in attrs):
+            self.inline.append(tag)
+        self.inline += [name for name in attrs if name == "style" or name.startswith("on")]
+
+
+def look(text: str) -> Loaded:
+    return Loaded(text)
+
+
+@pytest.mark.django_db
+def test_home_says_that_memory_runs_and_where_to_go(client: Client) -> None:
+    answer = client.get("/")
+    text = answer.content.decode()
+    assert answer.status_code == 200
+    assert "The memory is running and answers." in text
+    assert {"/api/v1/docs", "/admin/", "/api/v1/health"} <= set(look(text).addresses)
+
+
+def test_a_database_that_does_not_answer_is_said_and_not_hidden(client: Client, monkeypatch) -> None:
+    monkeypatch.setattr(views, "database_answers", lambda: False)
+    assert "The database does not answer" in client.get("/").content.decode()
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("path", ["/", "/nothing/here"])
+def test_pages_load_nothing_from_elsewhere_and_run_nothing_inline(client: Client, path: str) -> None:
+    answer = client.get(path)
+    loaded = look(answer.content.decode())
+    assert loaded.inline == []
+    assert [address for address in loaded.addresses if not re.match(r"/(?!/)", address)] == []
+    assert "default-src 'self'" in answer["Content-Security-Policy"]
+    assert "unsafe" not in answer["Content-Security-Policy"]
+
+
+@pytest.mark.django_db
+def test_static_files_are_served_by_the_process_itself(client: Client) -> None:
+    for path in ("/static/day1/day1.css", "/static/day1/icon.svg"):
+        assert client.get(path).status_code == 200
+
+
+def test_an_unknown_page_is_a_page_and_an_unknown_route_of_the_api_a_problem(client: Client) -> None:
+    page, route = client.get("/nothing"), client.get("/api/v1/nothing")
+    assert (page.status_code, "There is no page" in page.content.decode()) == (404, True)
+    assert (route.status_code, route["Content-Type"]) == (404, "application/problem+json")
+    assert route.json()["code"] == "not_found"
+
+
+def test_a_failure_is_a_page_that_needs_no_database(client: Client, monkeypatch) -> None:
+    client.raise_request_exception = False
+    monkeypatch.setattr(views, "database_answers", fail)
+    answer = client.get("/")
+    assert (answer.status_code, "Something went wrong" in answer.content.decode()) == (500, True)
+
+
+def fail() -> bool:
+    raise RuntimeError("for a test")
+
+
+def test_a_failure_of_the_api_is_a_problem_without_details(rf) -> None:
+    answer = views.server_error(rf.get("/api/v1/facts"))
+    assert (answer.status_code, answer["Content-Type"]) == (500, "application/problem+json")
+
+
+def test_a_broken_database_does_not_answer(monkeypatch) -> None:
+    def broken():
+        raise DatabaseError
+
+    monkeypatch.setattr(views.connection, "cursor", broken)
+    assert views.database_answers() is False
+
+
+@override_settings(ALLOWED_HOSTS=allowed_hosts("127.0.0.1", []))
+def test_a_request_by_another_name_is_refused(client: Client) -> None:
+    assert client.get("/nothing", headers={"host": "evil.example"}).status_code == 400
+    assert client.get("/nothing", headers={"host": "localhost:8765"}).status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("host", "others", "names"),
+    [
+        ("127.0.0.1", [], ["localhost", "127.0.0.1", "[::1]"]),
+        ("10.0.0.5", ["day1.lan"], ["localhost", "127.0.0.1", "[::1]", "10.0.0.5", "day1.lan"]),
+        ("fd00::5", [], ["localhost", "127.0.0.1", "[::1]", "[fd00::5]"]),
+        ("0.0.0.0", [], ["*"]),
+        ("::", [], ["*"]),
+    ],
+)
+def test_allowed_hosts(host, others, names) -> None:
+    assert allowed_hosts(host, others) == names

@@ -1,0 +1,246 @@
+"""`manage.py up` as a newcomer meets it: real processes, real signals."""
+
+import json
+import os
+import signal
+import socket
+import sqlite3
+import stat
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+from urllib.request import Request, urlopen
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+PATIENCE = 40  # seconds, for a busy machine
+
+
+def environment(**changes: str) -> dict[str, str]:
+    """The environment of a user: nothing of this test run is left in it."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("DAY1_", "DJANGO_"))}
+    return kept | {"DAY1_NO_BOOTSTRAP": "1", "DAY1_EMBEDDER": "off", "PYTHONUNBUFFERED": "1"} | changes
+
+
+class Up:
+    """One `up` on a data directory, on a port of its own."""
+
+    def __init__(self, folder: Path, *options: str, **env: str) -> None:
+        words = [sys.executable, "manage.py", "up", "--port", "0", "--data-dir", str(folder), *options]
+        self.folder = folder
+        self.log = (folder.parent / "up.log").open("a+")
+        self.start = self.log.tell()
+        self.process = subprocess.Popen(
+            words, cwd=ROOT, env=environment(**env), stdout=self.log, stderr=subprocess.STDOUT
+        )
+
+    def output(self) -> str:
+        self.log.seek(self.start)
+        return self.log.read()
+
+    def ready(self) -> "Up":
+        """Waits for the announcement, which comes when everything runs."""
+        end = time.monotonic() + PATIENCE
+        while "Ctrl-C stops it." not in self.output():
+            assert self.process.poll() is None, self.output()
+            assert time.monotonic() < end, self.output()
+            time.sleep(0.05)
+        return self
+
+    @property
+    def first(self) -> dict[str, Any]:
+        return json.loads((self.folder / "first-key.json").read_text())
+
+    def get(self, path: str, **headers: str) -> tuple[int, bytes]:
+        with urlopen(Request(self.first["url"] + path, headers=headers), timeout=PATIENCE) as answer:
+            return answer.status, answer.read()
+
+    def stop(self, number: int = signal.SIGINT) -> int:
+        self.process.send_signal(number)
+        return self.process.wait(PATIENCE)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return tmp_path / "data"
+
+
+@pytest.fixture
+def up(folder: Path) -> Iterator[Any]:
+    started: list[Up] = []
+
+    def start(*options: str, **env: str) -> Up:
+        started.append(Up(folder, *options, **env))
+        return started[-1]
+
+    yield start
+    for one in started:
+        if one.process.poll() is None:
+            one.process.kill()
+            one.process.wait()
+        one.log.close()
+
+
+@pytest.fixture(scope="module")
+def running(tmp_path_factory) -> Iterator[Up]:
+    """One server for the tests that leave it as it is."""
+    server = Up(tmp_path_factory.mktemp("running") / "data", "--no-worker", DAY1_ADMIN_PASSWORD=CHOSEN)
+    try:
+        yield server.ready()
+    finally:
+        server.process.kill()
+        server.process.wait()
+        server.log.close()
+
+
+CHOSEN = "correct horse battery"
+
+
+def refusal(*options: str, **env: str) -> str:
+    """What `up` says when it cannot start: it must be one line, status 1, no traceback."""
+    done = subprocess.run(
+        [sys.executable, "manage.py", "up", *options],
+        cwd=ROOT, env=environment(**env), capture_output=True, text=True, timeout=PATIENCE,
+    )  # fmt: skip
+    assert (done.returncode, done.stdout) == (1, "")
+    [line] = done.stderr.splitlines()
+    return line
+
+
+def test_from_nothing_to_a_server_that_stops_cleanly_and_comes_back(up) -> None:
+    server = up().ready()
+    first, said = server.first, server.output()
+    check_first_start(server, said)
+
+    # A connection that is kept open, without a request on it, does not hold the server up.
+    with connect(server) as wire:
+        wire.sendall(b"GET /api/v1/health HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        assert wire.recv(15) == b"HTTP/1.1 200 OK"
+        began = time.monotonic()
+        assert server.stop(signal.SIGINT) == 0
+        assert time.monotonic() - began < 12
+    assert server.output().splitlines()[-1] == "Stopped."
+    assert "Traceback" not in server.output()
+    # A clean stop leaves one database file, complete.
+    assert not (server.folder / "day1.sqlite3-wal").exists()
+
+    again = up("--no-worker").ready()
+    assert first["key"] not in again.output()
+    assert first["password"] not in again.output()
+    assert {**again.first, "url": ""} == {**first, "url": ""}
+    assert again.get("/api/v1/health")[0] == 200
+    assert again.stop(signal.SIGTERM) == 0
+
+
+def check_first_start(server: Up, said: str) -> None:
+    first = server.first
+    assert first["key"] in said
+    assert first["password"] in said
+    assert stat.S_IMODE((server.folder / "first-key.json").stat().st_mode) == 0o600
+    assert stat.S_IMODE((server.folder / "day1.sqlite3").stat().st_mode) == 0o600
+    assert stat.S_IMODE(server.folder.stat().st_mode) == 0o700
+    for path in ("/", "/admin/", "/api/v1/docs"):
+        assert first["url"] + path in said
+    status, body = server.get("/api/v1/health")
+    assert (status, json.loads(body)["status"]) == (200, "ok")
+    assert server.get("/")[0] == 200
+
+
+def test_after_a_kill_everything_is_there_and_nothing_needs_repair(up) -> None:
+    server = up("--no-worker").ready()
+    first = server.first
+    assert server.stop(signal.SIGKILL) == -signal.SIGKILL
+    again = up("--no-worker").ready()
+    assert again.first["key"] == first["key"]
+    assert again.get("/api/v1/health")[0] == 200
+    again.process.kill()
+    with closing(sqlite3.connect(server.folder / "day1.sqlite3")) as database:
+        counts = [database.execute(f"SELECT count(*) FROM {table}").fetchone()[0] for table in TABLES]
+        assert (counts, database.execute("PRAGMA integrity_check").fetchone()) == ([1, 1, 1, 1], ("ok",))
+
+
+TABLES = ("memory_project", "memory_branch", "memory_apikey", "auth_user")
+
+
+def run_manage(folder: Path, *words: str) -> str:
+    done = subprocess.run(
+        [sys.executable, "manage.py", *words, "--data-dir", str(folder)],
+        cwd=ROOT, env=environment(), capture_output=True, text=True, timeout=PATIENCE,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_a_second_start_on_the_same_data_is_refused_and_says_where_the_first_is(running: Up) -> None:
+    line = refusal("--port", "0", "--data-dir", str(running.folder))
+    at = f"at {running.first['url']} (process {running.process.pid})"
+    assert line == f"Day1 is running already on {running.folder}, {at}."
+    assert running.get("/api/v1/health")[0] == 200
+
+
+def test_a_password_that_the_owner_chose_is_neither_shown_nor_kept(running: Up) -> None:
+    assert CHOSEN not in running.output() + json.dumps(running.first)
+    check = "from django.contrib.auth import authenticate as a; print(bool(a(username='admin', password=%r)))"
+    assert run_manage(running.folder, "shell", "-v0", "-c", check % CHOSEN) == "True\n"
+
+
+def test_a_body_over_the_limit_is_refused_over_the_wire(running: Up) -> None:
+    with connect(running) as wire:
+        wire.sendall(b"POST /api/v1/facts HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n")
+        for _ in range(9):
+            wire.sendall(b"100000\r\n" + b"a" * 0x100000 + b"\r\n")
+        wire.sendall(b"0\r\n\r\n")
+        answer = wire.makefile("rb").read()
+    assert answer.startswith(b"HTTP/1.1 413 ")
+    assert b"over the limit of 8 MiB" in answer
+
+
+def test_every_request_finds_a_thread_that_has_its_connection(running: Up) -> None:
+    """Django's own ASGI handler would open the database for each of them."""
+    for _ in range(40):
+        running.get("/api/v1/health")
+    folder = Path(f"/proc/{running.process.pid}/fd")
+    if not folder.exists():
+        pytest.skip("needs /proc to count open files")
+    opened = [os.readlink(path) for path in folder.iterdir()]
+    assert sum(path.endswith("day1.sqlite3") for path in opened) <= 17
+
+
+def connect(server: Up) -> socket.socket:
+    host, port = server.first["url"].removeprefix("http://").split(":")
+    return socket.create_connection((host, int(port)), timeout=PATIENCE)
+
+
+def test_a_port_that_is_taken(folder: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        port = other.getsockname()[1]
+        line = refusal("--port", str(port), "--data-dir", str(folder))
+    assert line == (
+        f"Port {port} of 127.0.0.1 is taken by another program: stop that one or choose another --port."
+    )
+    assert not (folder / "day1.sqlite3").exists()
+
+
+def test_an_address_that_this_machine_does_not_have(folder: Path) -> None:
+    line = refusal("--host", "203.0.113.9", "--port", "0", "--data-dir", str(folder))
+    assert line.startswith("This machine cannot listen on 203.0.113.9")
+
+
+@pytest.mark.parametrize(("below", "secret"), [(".", ""), ("data", "a secret of one's own")])
+def test_a_data_directory_that_cannot_be_written(tmp_path: Path, below: str, secret: str) -> None:
+    (tmp_path / "file").touch()
+    path = tmp_path / "file" / below
+    line = refusal("--port", "0", "--data-dir", str(path), DAY1_SECRET_KEY=secret)
+    assert line.startswith(f"The data directory {path} cannot be written: ")
+
+
+def test_a_data_file_that_is_no_database(folder: Path) -> None:
+    folder.mkdir()
+    (folder / "day1.sqlite3").write_text("this is a letter, not a database\n" * 100)
+    line = refusal("--port", "0", "--data-dir", str(folder))
+    assert line == "The database cannot be used: file is not a database."
