@@ -80,6 +80,7 @@ def want(project_id: UUID, texts_by_hash: Mapping[str, str], now: datetime) -> i
         return 0
     slots = {vector_slot(project_id, model, value): value for value in texts_by_hash}
     states = _states(slots)
+    now = min(now, timezone.now())  # a commit's time may lie ahead of the clock
     common = {"project_id": project_id, "model": model, "next_try": now}
     new = [
         Vector(slot=slot, content_hash=value, text=texts_by_hash[value], **common)

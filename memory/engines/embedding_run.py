@@ -24,6 +24,7 @@ log = logging.getLogger(__name__)
 
 CHUNK = 500
 IN_ONE_UPDATE = 100
+REFUSED = (400, 413, 422)  # HTTP: the server does not like what it was sent, which may be one text
 FIRST_WAIT, LONGEST_WAIT = 10.0, 3600.0  # seconds between two tries
 JITTER = 0.25  # of the wait; below 1, so that each wait is longer than the one before
 LONGEST_ASKED = 86_400  # seconds; a Retry-After beyond a day is not believed
@@ -126,9 +127,14 @@ class EmbeddingRun:
 
     def _ask(self, rows: Sequence[Vector]) -> list[Answer]:
         texts = [row.text for row in rows]
-        if tells_words(self.provider):
-            return list(zip(*self.provider.embed_words(texts), strict=True))
-        return [(vector, None) for vector in self.provider.embed(texts)]
+        try:
+            if tells_words(self.provider):
+                return list(zip(*self.provider.embed_words(texts), strict=True))
+            return [(vector, None) for vector in self.provider.embed(texts)]
+        except ProviderUnavailable as error:
+            if error.data.get("status") in REFUSED:
+                raise ProviderNonsense(reason=error.data["reason"]) from None
+            raise
 
     def _store_singles(self, rows: Sequence[Vector], answers: Sequence[Answer]) -> int:
         try:

@@ -5,7 +5,7 @@ crash at any moment repeats a comparison and loses none.
 """
 
 import logging
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Any
 from uuid import UUID
 
@@ -13,7 +13,7 @@ import numpy as np
 from django.db import connection, transaction
 from django.utils import timezone
 
-from memory.db.querysets import Lineage
+from memory.db.querysets import Lineage, VersionedQuerySet
 from memory.engines.belief import searchable_now
 from memory.engines.embedding import SWEEP_SECONDS, in_turns, provider_in_force, want
 from memory.engines.embedding_run import chunks
@@ -117,11 +117,26 @@ def _questions(
 ) -> Iterator[ReviewItem]:
     branches = Branch.objects.live().select_related("parent").in_bulk({check.branch_id for check in checks})
     for branch in branches.values():
-        lineage = branch.lineage()
         here = {check.uid: check.content_hash for check in checks if check.branch_id == branch.pk}
-        for fact in _current(list(here), lineage):
-            if fact.content_hash == here[fact.uid]:  # else a later text has a check of its own
-                yield from _asked(fact, branch, lineage, vectors[fact.content_hash], model)
+        yield from _on(branch, here, vectors, model)
+
+
+def _on(
+    branch: Branch, hashes: dict[UUID, str], vectors: dict[str, np.ndarray], model: str
+) -> Iterator[ReviewItem]:
+    """A question for each near neighbour that a fact does not replace, nor is replaced by."""
+    lineage = branch.lineage()
+    facts = [fact for fact in _current(list(hashes), lineage) if fact.content_hash == hashes[fact.uid]]
+    rows = Fact.objects.along(lineage).searchable()
+    near = {
+        fact.rid: _near(fact, rows, vectors[fact.content_hash], model, branch.project_id) for fact in facts
+    }
+    others = _found({rid for scores in near.values() for rid in scores}, lineage)
+    for fact in facts:
+        for rid, score in near[fact.rid].items():
+            other = others.get(rid)
+            if other and other.uid != fact.parent_id and other.parent_id != fact.uid:
+                yield _question(branch, fact, other, score, model)
 
 
 def _current(uids: Sequence[UUID], lineage: Lineage) -> list[Fact]:
@@ -131,22 +146,17 @@ def _current(uids: Sequence[UUID], lineage: Lineage) -> list[Fact]:
     return sorted(shown.gather(), key=lambda fact: fact.rid)
 
 
-def _asked(
-    fact: Fact, branch: Branch, lineage: Lineage, vector: np.ndarray, model: str
-) -> Iterator[ReviewItem]:
-    """A question for each near neighbour that the fact does not replace, nor is replaced by."""
-    rows = Fact.objects.along(lineage).searchable()
-    hits = rows.nearest(vector, k=NEIGHBOURS, model=model, project_id=branch.project_id)
-    scores = {rid: score for rid, score in hits if rid != fact.rid and is_near(model, score)}
-    for other in _found(list(scores), lineage):
-        if other.uid != fact.parent_id and other.parent_id != fact.uid:
-            yield _question(branch, fact, other, scores[other.rid], model)
+def _near(
+    fact: Fact, rows: VersionedQuerySet[Fact], vector: np.ndarray, model: str, project_id: UUID
+) -> dict[int, float]:
+    hits = rows.nearest(vector, k=NEIGHBOURS, model=model, project_id=project_id)
+    return {rid: score for rid, score in hits if rid != fact.rid and is_near(model, score)}
 
 
-def _found(rids: Sequence[int], lineage: Lineage) -> list[Fact]:
+def _found(rids: Collection[int], lineage: Lineage) -> dict[int, Fact]:
     """Those of the rows that a search finds today."""
     now = searchable_now(timezone.now(), lineage).values()
-    return Fact.objects.along(lineage).filter(*now, rid__in=rids).gather() if rids else []
+    return {fact.rid: fact for fact in Fact.objects.along(lineage).filter(*now, rid__in=rids).gather()}
 
 
 def _question(branch: Branch, fact: Fact, other: Fact, score: float, model: str) -> ReviewItem:

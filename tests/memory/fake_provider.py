@@ -1,0 +1,104 @@
+"""A server that speaks OpenAI's embeddings API, with vectors that a test can foresee."""
+
+import hashlib
+import json
+from collections import deque
+from collections.abc import Callable
+from typing import Any, Self
+
+import numpy as np
+from pytest_httpserver import HTTPServer
+from werkzeug import Request, Response
+
+DIMENSIONS = 16
+KEY = "sk-not-to-be-told"
+
+
+def direction(text: str, dimensions: int = DIMENSIONS) -> np.ndarray:
+    """A unit vector that depends on the text alone; those of two texts are nearly at right angles."""
+    seed = int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big")
+    vector = np.random.default_rng(seed).normal(size=dimensions)
+    return vector / np.linalg.norm(vector)
+
+
+def beside(text: str, cosine: float) -> np.ndarray:
+    """A unit vector with this cosine to the direction of the text."""
+    base, other = direction(text), direction(text + " another way")
+    other = other - (other @ base) * base
+    return cosine * base + np.sqrt(1 - cosine**2) * other / np.linalg.norm(other)
+
+
+class FakeProvider:
+    """Answers each text with its direction, or with what the test has laid out. ``calls`` has the texts."""
+
+    def __init__(self) -> None:
+        self._server = HTTPServer(threaded=True)
+        self.calls: list[list[str]] = []
+        self.vectors: dict[str, np.ndarray] = {}
+        self.poison: set[str] = set()  # a batch with one of these is answered with NaN
+        self.refused: set[str] = set()  # … with HTTP 400
+        self.next: deque[Response] = deque()  # answers that come before the usual ones
+        self.always: Response | None = None  # the answer to everything
+        self.dimensions = DIMENSIONS
+        self.before: Callable[[list[str]], Any] | None = None  # called with the texts of each request
+
+    def __enter__(self) -> Self:
+        self._server.start()
+        self._server.expect_request("/v1/embeddings", method="POST").respond_with_handler(self._answer)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._server.stop()
+
+    def settings(self, model: str = "fake", batch: int = 4, **more: Any) -> dict[str, Any]:
+        """What settings.DAY1 must say to use this server."""
+        return {
+            "embedder": "openai",
+            "embedding_model": model,
+            "embedding_base_url": self._server.url_for("/v1"),
+            "embedding_api_key": KEY,
+            "embedding_batch": batch,
+            "embedding_timeout": 5.0,
+            **more,
+        }
+
+    def fail(self, status: int, **headers: str) -> None:
+        """The next answer is an error."""
+        given = {name.replace("_", "-"): value for name, value in headers.items()}
+        self.next.append(Response("{}", status=status, headers=given, content_type="application/json"))
+
+    def _answer(self, request: Request) -> Response:
+        texts = request.json["input"]
+        self.calls.append(texts)
+        if self.before:
+            self.before(texts)
+        if self.next:
+            return self.next.popleft()
+        if self.always:
+            return self.always
+        if self.refused.intersection(texts):
+            return _json({"error": {"message": "an input is too long"}}, status=400)
+        return _json({"object": "list", "model": "fake", "usage": {}, "data": self._data(texts)})
+
+    def _data(self, texts: list[str]) -> list[dict[str, Any]]:
+        spoilt = bool(self.poison.intersection(texts))
+        return [
+            {
+                "object": "embedding",
+                "index": at,
+                "embedding": [float("nan")] if spoilt else self._vector(text),
+            }
+            for at, text in enumerate(texts)
+        ]
+
+    def _vector(self, text: str) -> list[float]:
+        return list(map(float, self.vectors.get(text, direction(text, self.dimensions))))
+
+
+def _json(body: Any, status: int = 200) -> Response:
+    return Response(json.dumps(body), status=status, content_type="application/json")
+
+
+def nonsense(body: Any) -> Response:
+    """An answer that is not what was asked for."""
+    return _json(body)

@@ -1,0 +1,550 @@
+"""Embeddings in the background: a write never fails for their sake, and none is ever lost."""
+
+import threading
+from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
+
+import numpy as np
+import pytest
+import time_machine
+from django.db import connection, transaction
+from django.utils import timezone
+
+from memory.engines.branches import BranchManager, create_main
+from memory.engines.embedding import EmbeddingEngine, embedder_is_on, state_of, versions_in_use, want
+from memory.engines.embedding_run import Turns
+from memory.engines.facts import FactEngine
+from memory.exceptions import ProviderUnavailable
+from memory.models import Fact, Project, Vector, VectorClock
+from memory.models.hashes import content_hash
+from tests.memory.fake_provider import DIMENSIONS, KEY, FakeProvider, direction, nonsense
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+START = datetime(2030, 1, 1, tzinfo=UTC)
+DOWN = "The provider is not available: the server failed (HTTP 503)"
+
+
+@pytest.fixture
+def provider(settings):
+    with FakeProvider() as fake:
+        settings.DAY1 = fake.settings()
+        yield fake
+
+
+@pytest.fixture
+def clock():
+    """A clock that stands still unless it is moved."""
+    with time_machine.travel(START, tick=False) as traveller:
+        yield traveller
+
+
+@pytest.fixture
+def engine():
+    return EmbeddingEngine()
+
+
+@pytest.fixture
+def write(actor):
+    def write(*texts, branch="main", **more):
+        facts = [{"fact_text": text} for text in texts]
+        written = FactEngine().write_facts(facts=facts, actor=actor, branch_name=branch, **more)
+        return [one.fact for one in written.results]
+
+    return write
+
+
+def row(text, model="openai:fake"):
+    return Vector.objects.get(content_hash=content_hash(text), model=model)
+
+
+def states():
+    return dict(Vector.objects.values_list("content_hash", "state"))
+
+
+def ready(*texts):
+    return {content_hash(text): "ready" for text in texts}
+
+
+@contextmanager
+def failing(part):
+    """Every statement that holds ``part`` fails, as if the process had died there."""
+
+    def wrapper(execute, sql, params, many, context):
+        if part in sql:
+            raise KeyboardInterrupt
+        return execute(sql, params, many, context)
+
+    with connection.execute_wrapper(wrapper):
+        yield
+
+
+class TestWant:
+    def test_a_write_asks_nobody_and_leaves_the_text_pending(self, provider, write):
+        write("one")
+        waits = row("one")
+        assert (waits.state, waits.text, waits.n, waits.attempts) == ("pending", "one", 0, 0)
+        assert waits.data is None
+        assert provider.calls == []
+
+    def test_returns_how_many_are_new(self, provider, project):
+        texts = {content_hash(text): text for text in ("a", "b")}
+        now = timezone.now()
+        assert want(project.pk, {content_hash("a"): "a"}, now) == 1
+        assert want(project.pk, texts, now) == 1
+        assert want(project.pk, texts, now) == 0
+        assert want(project.pk, {}, now) == 0
+        assert Vector.objects.count() == 2
+
+    def test_one_more_text_costs_two_statements(self, provider, project, django_assert_num_queries):
+        with transaction.atomic(), django_assert_num_queries(2):
+            want(project.pk, {content_hash("a"): "a"}, timezone.now())
+
+    def test_a_thousand_texts_cost_few_statements(self, provider, project, django_assert_max_num_queries):
+        texts = {content_hash(str(at)): str(at) for at in range(1000)}
+        with transaction.atomic(), django_assert_max_num_queries(20):
+            assert want(project.pk, texts, timezone.now()) == 1000
+
+    def test_off_leaves_nothing(self, project, write, engine):
+        write("one")
+        assert Vector.objects.count() == 0
+        assert not embedder_is_on()
+        assert state_of(project.pk, [content_hash("one")]) == {content_hash("one"): ("off", "")}
+        assert engine.embed_pending(project.pk) == 0
+        assert engine.sweep() == 0
+        assert engine.reembed(project.pk) == 0
+        assert engine.backlog(project.pk) == {"pending": 0, "failed": 0, "model": None, "error": ""}
+
+    def test_settings_that_cannot_be_followed_do_not_stop_a_write(self, settings, project, write, engine):
+        settings.DAY1 = {"embedder": "openai", "embedding_api_key": ""}
+        assert [fact.fact_text for fact in write("one")] == ["one"]
+        assert engine.embed_pending(project.pk) == 0
+        backlog = engine.backlog(project.pk)
+        assert (backlog["pending"], backlog["model"]) == (0, None)
+        assert "embedding_api_key" in backlog["error"]
+        with pytest.raises(ProviderUnavailable, match="embedding_api_key"):
+            engine.reembed(project.pk)
+
+    def test_state_of_every_text_in_one_query(
+        self, provider, project, write, engine, django_assert_num_queries
+    ):
+        write("one", "two")
+        provider.poison.add("two")
+        engine.embed_pending(project.pk)
+        Vector.objects.filter(state="pending").update(state="failed")
+        write("three")
+        hashes = [content_hash(text) for text in ("one", "two", "three", "never")]
+        with django_assert_num_queries(1):
+            found = state_of(project.pk, hashes)
+        name = "openai:fake"
+        expected = [("ready", name), ("failed", name), ("pending", name), ("off", "")]
+        assert found == dict(zip(hashes, expected, strict=True))
+
+
+class TestEmbed:
+    def test_vectors_become_ready_and_the_texts_are_let_go(self, provider, project, write, engine):
+        write("one", "two", "three", "four", "five")
+        assert engine.embed_pending(project.pk) == 5
+        assert [len(call) for call in provider.calls] == [4, 1]
+        done = row("one")
+        np.testing.assert_allclose(done.data, direction("one"), atol=1e-6)
+        assert (done.state, done.text, done.error, done.n) == ("ready", "", "", 1)
+        assert VectorClock.objects.get(project=project).n == 2  # one for each batch
+        assert engine.embed_pending(project.pk) == 0
+        assert len(provider.calls) == 2
+
+    def test_one_text_is_embedded_once(self, provider, project, write, engine):
+        write("one")
+        write("one", deduplicate=False)
+        engine.embed_pending(project.pk)
+        write("one", deduplicate=False)
+        assert engine.embed_pending(project.pk) == 0
+        assert Fact.objects.all_versions().count() == 3
+        assert provider.calls == [["one"]]
+
+    def test_no_more_than_the_limit(self, provider, project, write, engine):
+        write(*"abcdefg")
+        assert engine.embed_pending(project.pk, limit=5) == 5
+        assert engine.backlog(project.pk)["pending"] == 2
+
+    def test_search_finds_a_vector_as_soon_as_it_is_ready(self, provider, project, main, write, engine):
+        one, _two = write("one", "two")
+
+        def nearest():
+            main.refresh_from_db()
+            rows = Fact.objects.on(main).searchable()
+            return rows.nearest(direction("one").astype("f4"), 1, "openai:fake", project.pk)
+
+        assert nearest() == []
+        engine.embed_pending(project.pk)
+        assert [(rid, round(score, 5)) for rid, score in nearest()] == [(one.rid, 1.0)]
+
+    def test_others_can_write_while_the_provider_thinks(self, provider, project, write, engine):
+        def meanwhile(texts):
+            try:
+                Project.objects.create(name="n", slug="written-meanwhile")
+            finally:
+                connection.close()
+
+        provider.before = meanwhile
+        write("one")
+        assert engine.embed_pending(project.pk) == 1
+        assert Project.objects.filter(slug="written-meanwhile").exists()
+
+    def test_a_process_that_dies_before_it_stores_loses_nothing(self, provider, project, write, engine):
+        write("one", "two")
+        with pytest.raises(KeyboardInterrupt), failing('"data" = CASE'):
+            engine.embed_pending(project.pk)
+        assert engine.backlog(project.pk)["pending"] == 2
+        assert not VectorClock.objects.exists()
+        assert engine.embed_pending(project.pk) == 2
+        assert states() == ready("one", "two")
+
+    def test_sweep_reaches_every_project(self, provider, project, other_project, write, engine):
+        write("one", "two", "three", "four", "five")
+        want(other_project.pk, {content_hash("six"): "six"}, timezone.now())
+        assert engine.sweep() == 6
+        assert states() == ready("one", "two", "three", "four", "five", "six")
+
+    def test_the_built_in_model_keeps_the_words_too(self, settings, project, write, engine):
+        settings.DAY1 = {"embedder": "minilm"}
+        write("The build fails on Windows.")
+        assert engine.embed_pending(project.pk) == 1
+        done = Vector.objects.get()
+        assert (done.model, done.data.shape) == ("minilm-l6-int8", (384,))
+        assert len(done.words) == 5 * 384 // 8
+
+
+class TestTrouble:
+    def test_down_leaves_the_write_alone_and_the_text_pending(self, provider, project, main, write, engine):
+        provider.always = nonsense({})
+        provider.always.status_code = 503
+        write("one")
+        main.refresh_from_db()
+        assert engine.embed_pending(project.pk) == 0
+        waits = row("one")
+        assert (waits.state, waits.text, waits.attempts, waits.error) == ("pending", "one", 1, DOWN)
+        assert len(Fact.objects.on(main).searchable().keyword(["one"], 5)[0]) == 1
+        expected = {"pending": 1, "failed": 0, "model": "openai:fake", "error": DOWN}
+        assert engine.backlog(project.pk) == expected
+
+    def test_each_wait_is_longer_up_to_an_hour_and_it_never_gives_up(
+        self, clock, provider, project, write, engine
+    ):
+        write("one")
+        waits = []
+        for attempts in range(1, 13):
+            provider.fail(503)
+            assert engine.embed_pending(project.pk) == 0
+            waits.append((row("one").next_try - timezone.now()).total_seconds())
+            assert row("one").attempts == attempts
+            clock.shift(timedelta(seconds=waits[-1] - 0.001))
+            assert engine.embed_pending(project.pk) == 0  # too early: not asked
+            assert len(provider.calls) == attempts
+            clock.shift(timedelta(seconds=0.001))
+        for place, wait in enumerate(waits):
+            least = min(10 * 2**place, 3600)
+            assert least <= wait <= min(1.25 * least, 3600)
+        assert waits[:9] == sorted(set(waits[:9]))
+        assert row("one").state == "pending"
+        assert engine.embed_pending(project.pk) == 1
+        assert states() == ready("one")
+
+    def test_retry_after_is_respected_for_all_that_wait(self, clock, provider, project, write, engine):
+        write("a", "b", "c", "d", "e", "f")
+        provider.fail(429, Retry_After="120")
+        assert engine.embed_pending(project.pk) == 0
+        assert [len(call) for call in provider.calls] == [4]  # no second batch into a closed door
+        times = set(Vector.objects.values_list("next_try", flat=True))
+        assert times == {START + timedelta(seconds=120)}
+        assert sorted(Vector.objects.values_list("attempts", flat=True)) == [0, 0, 1, 1, 1, 1]
+        clock.shift(119)
+        assert engine.sweep() == 0
+        clock.shift(1)
+        assert engine.sweep() == 6
+
+    def test_a_retry_after_beyond_a_day_is_not_believed(self, clock, provider, project, write, engine):
+        write("a")
+        provider.fail(429, Retry_After="99999999999")
+        engine.embed_pending(project.pk)
+        assert row("a").next_try == START + timedelta(days=1)
+
+    def test_slow_is_down(self, settings, provider, project, write, engine):
+        settings.DAY1 = provider.settings(embedding_timeout=0.2)
+        answered = threading.Event()
+        provider.before = lambda texts: answered.wait(2)
+        write("one")
+        assert engine.embed_pending(project.pk) == 0
+        answered.set()
+        assert row("one").error == "The provider is not available: no answer within 0.2 s"
+        Vector.objects.update(next_try=timezone.now())
+        assert engine.embed_pending(project.pk) == 1
+
+    def test_after_an_outage_all_that_rests_is_tried_at_once(self, clock, provider, project, write, engine):
+        write("a", "b")
+        provider.fail(503)
+        engine.embed_pending(project.pk)
+        write("c")
+        assert engine.embed_pending(project.pk) == 1  # the newcomer finds the provider back
+        assert engine.embed_pending(project.pk) == 2
+        assert states() == ready("a", "b", "c")
+
+    @pytest.mark.parametrize(
+        "body",
+        [
+            {"data": []},
+            {"data": [{"index": 0, "embedding": [float("nan")] * DIMENSIONS}]},
+            {"data": [{"index": 0, "embedding": "no"}]},
+            ["what"],
+        ],
+        ids=["wrong count", "NaN", "no numbers", "another shape"],
+    )
+    def test_nonsense_is_tried_again(self, clock, provider, project, write, engine, body):
+        provider.always = nonsense(body)
+        write("one")
+        assert engine.embed_pending(project.pk) == 0
+        waits = row("one")
+        assert (waits.state, waits.attempts, waits.data, waits.text) == ("pending", 1, None, "one")
+        assert waits.error.startswith("The provider's answer cannot be used: ")
+        provider.always = None
+        clock.shift(13)
+        assert engine.embed_pending(project.pk) == 1
+        assert states() == ready("one")
+
+    def test_no_error_tells_the_key(self, provider, project, write, engine):
+        write("one")
+        provider.next.append(nonsense({"error": {"message": f"bad key {KEY}"}}))
+        provider.next[0].status_code = 400
+        engine.embed_pending(project.pk)
+        assert KEY not in row("one").error
+        assert "HTTP 400" in row("one").error
+
+
+class TestPoison:
+    @pytest.mark.parametrize("kind", ["poison", "refused"])
+    def test_one_text_does_not_hold_the_others(self, provider, project, write, engine, kind):
+        getattr(provider, kind).add("b")
+        write("a", "b", "c", "d", "e")
+        assert engine.embed_pending(project.pk) == 4
+        assert [len(call) for call in provider.calls] == [4, 1, 1, 1, 1, 1]
+        assert Vector.objects.filter(state="ready").count() == 4
+        assert (row("b").state, row("b").attempts) == ("pending", 1)
+
+    def test_it_is_given_up_after_eight_tries_and_kept(self, clock, provider, project, write, engine):
+        provider.poison.add("b")
+        write("b")
+        for attempts in range(1, 9):
+            assert row("b").state == "pending"
+            engine.embed_pending(project.pk)
+            assert row("b").attempts == attempts
+            clock.shift(3601)
+        assert (row("b").state, row("b").text) == ("failed", "b")
+        assert engine.embed_pending(project.pk) == 0
+        assert len(provider.calls) == 8
+        backlog = engine.backlog(project.pk)
+        assert (backlog["pending"], backlog["failed"]) == (0, 1)
+
+    def failed(self, clock, provider, project, write, engine):
+        self.test_it_is_given_up_after_eight_tries_and_kept(clock, provider, project, write, engine)
+
+    def test_a_sweep_tries_it_once_a_day(self, clock, provider, project, write, engine):
+        self.failed(clock, provider, project, write, engine)
+        clock.shift(timedelta(days=1))
+        assert engine.sweep() == 0
+        assert (len(provider.calls), row("b").state) == (9, "failed")
+        assert engine.sweep() == 0
+        assert len(provider.calls) == 9
+        provider.poison.clear()
+        clock.shift(timedelta(days=1))
+        assert engine.sweep() == 1
+        assert states() == ready("b")
+
+    def test_wanted_again_it_waits_again(self, clock, provider, project, write, engine):
+        self.failed(clock, provider, project, write, engine)
+        assert want(project.pk, {content_hash("b"): "b"}, timezone.now()) == 0
+        assert (row("b").state, row("b").attempts, row("b").error) == ("pending", 0, "")
+        provider.poison.clear()
+        assert engine.embed_pending(project.pk) == 1
+
+    def test_reembed_tries_it_again(self, clock, provider, project, write, engine):
+        self.failed(clock, provider, project, write, engine)
+        provider.poison.clear()
+        assert engine.reembed(project.pk) == 1
+        assert states() == ready("b")
+
+    def test_an_outage_does_not_use_up_its_tries(self, clock, provider, project, write, engine):
+        write("one")
+        for _ in range(9):
+            provider.fail(503)
+            engine.embed_pending(project.pk)
+            clock.shift(3601)
+        provider.next.append(nonsense({"data": []}))
+        engine.embed_pending(project.pk)
+        assert (row("one").state, row("one").attempts) == ("pending", 1)
+
+    def test_a_provider_that_breaks_down_among_single_texts(self, provider, project, write, engine):
+        provider.poison.add("c")
+        write("a", "b", "c", "d")
+        first = provider.calls
+
+        def then_down(texts):
+            if len(first) == 3:
+                provider.fail(503)
+
+        provider.before = then_down
+        assert engine.embed_pending(project.pk) == 1
+        assert Vector.objects.filter(state="ready").count() == 1
+        assert set(Vector.objects.filter(state="pending").values_list("error", flat=True)) == {DOWN}
+
+
+class TestRivals:
+    def run(self, *work):
+        results, errors = [], []
+
+        def one(call):
+            try:
+                results.append(call())
+            except BaseException as error:
+                errors.append(error)
+            finally:
+                connection.close()
+
+        threads = [threading.Thread(target=one, args=(call,)) for call in work]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join(30)
+        assert errors == []
+        return results
+
+    def test_threads_of_one_process_share_the_work(self, provider, project, write):
+        texts = [f"text {at}" for at in range(30)]
+        write(*texts)
+        calls = [lambda: EmbeddingEngine().embed_pending(project.pk)] * 4
+        assert sum(self.run(*calls)) == 30
+        assert sorted(text for call in provider.calls for text in call) == sorted(texts)
+        assert states() == ready(*texts)
+
+    def test_processes_that_do_the_same_batch_do_no_harm(self, provider, project, write):
+        write("a", "b", "c")
+        both = threading.Barrier(2, timeout=10)
+        provider.before = lambda texts: both.wait()
+        calls = [lambda: EmbeddingEngine(Turns()).embed_pending(project.pk)] * 2
+        assert sorted(self.run(*calls)) == [0, 3]
+        assert provider.calls == [["a", "b", "c"]] * 2
+        assert states() == ready("a", "b", "c")
+        assert set(Vector.objects.values_list("n", flat=True)) == {1}
+        assert VectorClock.objects.get(project=project).n == 2
+
+    def test_a_slow_failure_does_not_undo_a_success(self, provider, project, write):
+        write("a")
+        both = threading.Barrier(2, timeout=10)
+        provider.before = lambda texts: both.wait()
+        provider.fail(503)
+        calls = [lambda: EmbeddingEngine(Turns()).embed_pending(project.pk)] * 2
+        assert sorted(self.run(*calls)) == [0, 1]
+        assert states() == ready("a")
+
+
+class TestAnotherModel:
+    def test_vectors_of_another_length_under_one_name_are_refused(
+        self, settings, clock, provider, project, write, engine
+    ):
+        write("a", "b")
+        engine.embed_pending(project.pk)
+        provider.dimensions = 8
+        settings.DAY1 = provider.settings(embedding_timeout=4.0)  # a new client, as after a restart
+        write("c", "d", "e", "f", "g")
+        assert engine.embed_pending(project.pk) == 0
+        assert [len(call) for call in provider.calls] == [2, 4]
+        error = row("c").error
+        assert "vectors of 8 dimensions came, and those stored under the name openai:fake have 16" in error
+        assert (row("c").state, row("c").text, row("c").data) == ("pending", "c", None)
+        provider.dimensions = DIMENSIONS
+        settings.DAY1 = provider.settings(embedding_timeout=3.0)
+        clock.shift(13)
+        assert engine.embed_pending(project.pk) == 5
+
+    def test_another_project_may_have_another_length(
+        self, settings, provider, project, other_project, engine
+    ):
+        now = timezone.now()
+        want(project.pk, {content_hash("a"): "a"}, now)
+        engine.embed_pending(project.pk)
+        provider.dimensions = 8
+        settings.DAY1 = provider.settings(embedding_timeout=4.0)
+        want(other_project.pk, {content_hash("a"): "a"}, now)
+        assert engine.embed_pending(other_project.pk) == 1
+
+    def test_old_vectors_are_never_compared_with_new_ones(
+        self, settings, provider, project, main, write, engine
+    ):
+        old, new = write("old")[0], None
+        engine.embed_pending(project.pk)
+        settings.DAY1 = provider.settings(model="other")
+        new = write("new")[0]
+        engine.embed_pending(project.pk)
+        main.refresh_from_db()
+        rows, query = Fact.objects.on(main).searchable(), direction("old").astype("f4")
+        assert [rid for rid, _ in rows.nearest(query, 5, "openai:other", project.pk)] == [new.rid]
+        assert [rid for rid, _ in rows.nearest(query, 5, "openai:fake", project.pk)] == [old.rid]
+        found = state_of(project.pk, [old.content_hash, new.content_hash])
+        assert found == {old.content_hash: ("off", ""), new.content_hash: ("ready", "openai:other")}
+
+    def changed(self, settings, provider, project, write, engine, actor):
+        """Seven texts in use under the old model, one that nobody shows any more, and a new model."""
+        facts = write("a", "b", "c", "d", "e", "kept by a child", "forgotten")
+        BranchManager().create_branch(name="task/child", actor=actor)
+        FactEngine().update_fact(fact_id=facts[5].uid, updates={"fact_text": "edited"}, actor=actor)
+        engine.embed_pending(project.pk)
+        Fact._base_manager.filter(uid=facts[6].uid).update(seq_to=1, seq_from=1)  # closed before the fork
+        settings.DAY1 = provider.settings(model="other")
+        provider.calls.clear()
+
+    def test_reembed_gives_every_text_in_use_a_vector(
+        self, settings, provider, project, write, engine, actor
+    ):
+        self.changed(settings, provider, project, write, engine, actor)
+        told = []
+        assert engine.reembed(project.pk, lambda done, total: told.append((done, total))) == 7
+        assert told == [(0, 7), (7, 7)]
+        texts = sorted(text for call in provider.calls for text in call)
+        assert texts == ["a", "b", "c", "d", "e", "edited", "kept by a child"]
+        assert engine.reembed(project.pk) == 0
+        assert sum(len(call) for call in provider.calls) == 7
+
+    def test_reembed_goes_on_where_it_was_stopped(self, settings, provider, project, write, engine, actor):
+        self.changed(settings, provider, project, write, engine, actor)
+        with pytest.raises(KeyboardInterrupt), failing('"data" = CASE'):
+            engine.reembed(project.pk)
+        told = []
+        assert engine.embed_pending(project.pk, limit=4) == 4
+        assert engine.reembed(project.pk, lambda done, total: told.append((done, total))) == 3
+        assert told == [(0, 3), (3, 3)]
+
+    def test_reembed_ends_when_the_provider_is_down(self, settings, provider, project, write, engine, actor):
+        self.changed(settings, provider, project, write, engine, actor)
+        provider.fail(503)
+        assert engine.reembed(project.pk) == 0
+        assert engine.backlog(project.pk)["pending"] == 7
+        assert engine.reembed(project.pk) == 7  # asked for by a person: no waiting
+
+    def test_versions_of_other_projects_are_not_looked_at(self, provider, project, other_project, write):
+        write("a")
+        assert [hash for rows in versions_in_use(other_project.pk) for _, hash in rows] == []
+
+    def test_the_other_models_can_be_dropped(self, settings, provider, project, write, engine, actor):
+        self.changed(settings, provider, project, write, engine, actor)
+        want(project.pk, {content_hash("a"): "a"}, timezone.now())
+        epoch = VectorClock.objects.get(project=project).epoch
+        assert engine.forget_other_models(project.pk) == 8
+        assert list(Vector.objects.values_list("model", flat=True)) == ["openai:other"]
+        assert VectorClock.objects.get(project=project).epoch == epoch + 1
+
+
+def test_create_main_is_all_a_project_needs(provider, engine):
+    fresh = Project.objects.create(name="Fresh", slug="fresh")
+    create_main(fresh)
+    want(fresh.pk, {content_hash("a"): "a"}, timezone.now())
+    assert engine.embed_pending(fresh.pk) == 1  # the clock is made with the first vector
+    assert VectorClock.objects.get(project=fresh).n == 1
