@@ -12,12 +12,12 @@ BATCH = 500
 
 
 @shared_task(name="memory.embed")
-def embed(project_id: UUID, model: str | None = None) -> None:
-    """Embed what waits in a project. ``model`` only says for whom it was sent: all models are looked at."""
+def embed(project_id: str, model: str | None = None) -> None:
+    """Embed what waits in a project. ``model`` is for the eye: only the model in force is ever used."""
     from memory.engines.embedding import EmbeddingEngine
     from memory.queue import enqueue
 
-    if EmbeddingEngine().embed_pending(project_id, limit=BATCH) >= BATCH:
+    if EmbeddingEngine().embed_pending(UUID(project_id), BATCH) >= BATCH:
         enqueue("memory.embed", project_id)  # the rest in its turn, so that others get theirs
 
 
@@ -29,15 +29,17 @@ def sweep_embeddings() -> None:
 
 
 @shared_task(name="memory.near")
-def near(project_id: UUID) -> None:
-    from memory.engines.embedding import NearDuplicateEngine
+def near(project_id: str) -> None:
+    from memory.engines.near import NearDuplicateEngine
+    from memory.queue import enqueue
 
-    NearDuplicateEngine().check_pending(project_id)
+    if NearDuplicateEngine().check_pending(UUID(project_id), BATCH) >= BATCH:
+        enqueue("memory.near", project_id)
 
 
 @shared_task(name="memory.sweep_near")
 def sweep_near() -> None:
-    from memory.engines.embedding import NearDuplicateEngine
+    from memory.engines.near import NearDuplicateEngine
 
     NearDuplicateEngine().sweep()
 

@@ -166,6 +166,8 @@ class Transport(virtual.Transport):
 
     def __init__(self, client: Any, **kwargs: Any) -> None:
         super().__init__(client, **kwargs)
+        lease = client.transport_options.get("lease", Channel.lease)
+        self.polling_interval = min(self.polling_interval, lease / 3)
         self._bell = bell()
 
     def drain_events(self, connection: Any, timeout: float | None = None, **_: Any) -> None:
@@ -180,6 +182,18 @@ class Transport(virtual.Transport):
             if end is not None and (rang or left <= 0):
                 raise TimeoutError  # what socket.timeout is
             rang = self._bell.wait(left)
+
+    def _deliver(self, message: dict[str, Any], queue: str) -> None:
+        try:
+            super()._deliver(message, queue)
+        except (OSError, DatabaseError, InterfaceError):
+            raise
+        except Exception:
+            # Celery ends its worker for a content that it does not expect, and again at the next delivery.
+            tag = message["properties"]["delivery_tag"]
+            logger.exception("The queue message %s cannot be worked on and is dropped", tag)
+            for channel in self.channels:
+                channel.qos.reject(tag)
 
     def _deliver_one(self) -> bool:
         self._bell.clear()  # before the look, so that what comes after it rings again

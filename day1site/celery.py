@@ -1,0 +1,166 @@
+"""Background work: the Celery app, the schedule, and both as threads of the server's own process.
+
+``celery -A day1site worker`` and ``celery -A day1site beat`` run the same on machines of their own.
+"""
+
+import logging
+import os
+import threading
+from time import monotonic
+from typing import Any
+
+from celery import Celery, signals
+from celery.worker import state
+from django.db import close_old_connections, connections
+
+from memory.broker import in_database, register
+from memory.broker.wake import ring
+
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "day1site.settings.dev")
+register()
+
+logger = logging.getLogger(__name__)
+
+PAUSE = 5.0  # seconds before a thread that failed starts again
+
+# The defaults, by task: seconds between two runs. Changed ones live in the database (admin).
+SCHEDULE: list[tuple[str, float, dict[str, Any]]] = [
+    ("memory.sweep_embeddings", 30, {}),
+    ("memory.sweep_near", 60, {}),
+    ("memory.sweep_branches", 60, {}),
+    ("memory.seal_audit", 60, {}),
+    ("memory.expire", 3600, {}),
+    ("memory.tidy", 3600, {}),
+]
+
+
+def _entry(name: str, every: float, options: dict[str, Any]) -> dict[str, Any]:
+    # One that could not run until the next is due is dropped, so that a stopped worker finds no heap.
+    return {"task": name, "schedule": every, "options": {"expire_seconds": int(every), **options}}
+
+
+app = Celery("day1")
+app.config_from_object("django.conf:settings", namespace="CELERY")
+app.conf.beat_schedule = {name: _entry(name, every, options) for name, every, options in SCHEDULE}
+app.autodiscover_tasks()
+app.set_default()  # for the threads that did not import this
+
+
+@signals.task_prerun.connect
+def _drop_dead_connections(**_: Any) -> None:
+    # As before a request. Celery's own way, a new connection for every task, costs more than most tasks.
+    close_old_connections()
+
+
+class Background:
+    """A thread of this process that works until ``stop``, whatever the database does meanwhile."""
+
+    name = ""
+
+    def __init__(self) -> None:
+        self._stopping = threading.Event()
+        self._thread = threading.Thread(target=self._run, name=self.name, daemon=True)
+        self._thread.start()
+
+    def alive(self) -> bool:
+        return self._thread.is_alive()
+
+    def stop(self, timeout: float = 5.0) -> bool:
+        """End it; False when it has not ended in ``timeout`` seconds (it will with the process)."""
+        self._stopping.set()
+        end = monotonic() + timeout
+        while self.alive() and monotonic() < end:
+            self._interrupt()  # again and again: Celery listens to its queue once more before it stops
+            self._thread.join(0.05)
+        return not self.alive()
+
+    def _run(self) -> None:
+        while not self._stopping.is_set():
+            try:
+                self._work()
+            except Exception:
+                logger.exception("%s has failed", self.name)
+            connections.close_all()
+            if not self._stopping.wait(PAUSE):
+                logger.warning("%s starts again", self.name)
+
+    def _work(self) -> None:
+        raise NotImplementedError
+
+    def _interrupt(self) -> None:
+        """Cut a wait in ``_work`` short."""
+
+
+class Worker(Background):
+    """A Celery worker. One for each process: Celery keeps its stop signal in a module."""
+
+    name = "day1-worker"
+
+    def __init__(self) -> None:
+        self.ready = threading.Event()
+        super().__init__()
+
+    def _work(self) -> None:
+        from memory.broker.pool import TaskPool
+
+        state.should_stop = None
+        if in_database(app.conf.broker_url):
+            free_claims()
+        app.WorkController(
+            pool=TaskPool,
+            without_heartbeat=True,
+            without_mingle=True,
+            without_gossip=True,
+            ready_callback=lambda _: self.ready.set(),
+        ).start()
+
+    def _interrupt(self) -> None:
+        state.should_stop = os.EX_OK  # type: ignore[assignment]
+        ring()
+
+
+class Beat(Background):
+    """The schedule. Only one may run for a database, or every task is sent twice."""
+
+    name = "day1-beat"
+
+    def _work(self) -> None:
+        from memory.broker.scheduler import Scheduler
+
+        scheduler = Scheduler(app=app)
+        wait = 0.0
+        while not self._stopping.wait(wait):
+            wait = scheduler.tick()
+        scheduler.close()
+
+
+def free_claims() -> None:
+    """Let what a killed server was working on be delivered again at once.
+
+    Only where the database is a file: its server is one process, so no other holder lives. Elsewhere
+    the leases end by themselves.
+    """
+    from django.db import connection, transaction
+
+    from memory.models import QueueMessage
+
+    if getattr(connection.features, "has_online_backup", False):
+        with transaction.atomic():
+            QueueMessage.objects.all().free()
+
+
+def start_worker() -> Worker:
+    """Run tasks in threads of this process."""
+    quiet()
+    return Worker()
+
+
+def start_beat() -> Beat:
+    """Send what is due in a thread of this process."""
+    quiet()
+    return Beat()
+
+
+def quiet() -> None:
+    for chatty in ("celery", "django_celery_beat", "kombu"):
+        logging.getLogger(chatty).setLevel(logging.WARNING)
