@@ -4,11 +4,16 @@ import hashlib
 import json
 from collections import deque
 from collections.abc import Callable
+from contextlib import contextmanager
 from typing import Any, Self
 
 import numpy as np
+from django.db import connection
 from pytest_httpserver import HTTPServer
 from werkzeug import Request, Response
+
+from memory.models import Vector
+from memory.models.hashes import content_hash
 
 DIMENSIONS = 16
 KEY = "sk-not-to-be-told"
@@ -102,3 +107,28 @@ def _json(body: Any, status: int = 200) -> Response:
 def nonsense(body: Any) -> Response:
     """An answer that is not what was asked for."""
     return _json(body)
+
+
+def row(text, model="openai:fake"):
+    return Vector.objects.get(content_hash=content_hash(text), model=model)
+
+
+def states():
+    return dict(Vector.objects.values_list("content_hash", "state"))
+
+
+def ready(*texts):
+    return {content_hash(text): "ready" for text in texts}
+
+
+@contextmanager
+def failing(part):
+    """Every statement that holds ``part`` fails, as if the process had died there."""
+
+    def wrapper(execute, sql, params, many, context):
+        if part in sql:
+            raise KeyboardInterrupt
+        return execute(sql, params, many, context)
+
+    with connection.execute_wrapper(wrapper):
+        yield
