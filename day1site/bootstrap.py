@@ -229,13 +229,13 @@ def command(*words: str, count: int = 0) -> None:
             say("  " + line)
         raise Refusal(
             f"The installation stopped with status {process.returncode} at `{' '.join(words)}`:"
-            " check the network, then run the same command again."
+            " check the network, then run manage.py again."
         )
 
 
 def follow(lines: Iterable[str], count: int) -> list[str]:
     """Show how far pip is; returns the last lines that it wrote."""
-    last: deque[str] = deque(maxlen=5)
+    last: deque[str] = deque(maxlen=3)
     done = 0
     for line in lines:
         last.append(line.rstrip())

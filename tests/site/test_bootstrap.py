@@ -90,7 +90,7 @@ def test_an_installation_that_failed_says_so_and_is_made_anew(checkout: Path, mo
     with pytest.raises(Refusal) as refusal:
         Environment(checkout).ensure(RUNTIME)
     assert "stopped with status 7 at `" in str(refusal.value)
-    assert "run the same command again" in str(refusal.value)
+    assert "run manage.py again" in str(refusal.value)
     assert "  error: no route to host" in capsys.readouterr().out
     assert not Environment(checkout).holds(RUNTIME)
     monkeypatch.delenv("FAIL")
