@@ -32,3 +32,8 @@ def tokens(index: FullTextIndex, row: Any, letters: str) -> str:
         if value := getattr(row, name):
             found.append(value_token(field, value))
     return " ".join(found)
+
+
+def vector_slot(project_id: object, model: str, content_hash: str) -> str:
+    """The primary key of the vector that ``model`` made of a text of a project."""
+    return hashlib.sha256(f"{project_id}|{model}|{content_hash}".encode()).hexdigest()[:32]

@@ -14,12 +14,12 @@ from django.db.models import F
 from django.utils import timezone
 
 from memory.actors import Actor
+from memory.db.bulk import insert_all
 from memory.exceptions import BranchArchived, BranchNotFound, NotFound
 from memory.models import OPEN, AuditEntry, Branch, BranchedModel, Commit
 from memory.models.nodes import next_rid
 
 Row = TypeVar("Row", bound=BranchedModel)
-BATCH = 500
 
 
 @contextmanager
@@ -147,7 +147,7 @@ class CommitWriter:
 
     def _insert(self, rows: Sequence[BranchedModel]) -> None:
         if rows:
-            type(rows[0])._base_manager.bulk_create(rows, batch_size=BATCH)
+            insert_all(rows)
             self._fresh.update((row.rid, row) for row in rows)
 
     # ---- finishing -----------------------------------------------------------------------------

@@ -18,6 +18,7 @@ from django.db.models import F, QuerySet
 from django.utils import timezone
 
 from memory.conf import conf
+from memory.db.bulk import insert_all
 from memory.engines.embedding_run import MOST_NONSENSE, TURNS, EmbeddingRun, Turns, chunks, due, waiting
 from memory.exceptions import ProviderUnavailable
 from memory.models import OPEN, Branch, Fact, NearCheck, Vector, VectorClock
@@ -88,7 +89,7 @@ def want(project_id: UUID, texts_by_hash: Mapping[str, str], now: datetime) -> i
         if slot not in states
     ]
     if new:
-        Vector.objects.bulk_create(new, ignore_conflicts=True)  # a writer of another branch may be first
+        insert_all(new, ignore_conflicts=True)  # a writer of another branch may be first
     _revive([slot for slot, state in states.items() if state == S.FAILED], now)
     return len(new)
 

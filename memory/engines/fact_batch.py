@@ -7,6 +7,7 @@ from typing import Any
 from django.db.models import Q
 
 from memory.actors import Actor
+from memory.db.bulk import insert_all
 from memory.engines import fact_rules as rules
 from memory.engines.belief import confirmed_by, judged
 from memory.engines.cleaning import clean
@@ -144,15 +145,8 @@ class FactBatch:
             return
         project_id = commit.actor.project_id
         want(project_id, {fact.content_hash: fact.fact_text for fact in facts}, commit.at)
-        NearCheck.objects.bulk_create(
-            [
-                NearCheck(
-                    project_id=project_id, branch_id=commit.branch.pk, uid=fact.uid, content_hash=fact.content_hash
-                )
-                for fact in facts
-            ],
-            batch_size=500,
-        )
+        place = {"project_id": project_id, "branch_id": commit.branch.pk}
+        insert_all([NearCheck(uid=fact.uid, content_hash=fact.content_hash, **place) for fact in facts])
         enqueue("memory.embed", str(project_id))
 
 

@@ -1,11 +1,10 @@
 """Vectors by content hash: versions point to them, so copies and merges need nothing."""
 
-import hashlib
-
 from django.db import models
 from django_mysql.models import FixedCharField
 
 from memory.db.fields import VectorField
+from memory.db.tokens import vector_slot
 from memory.models.nodes import uuid7
 from memory.models.projects import Project
 
@@ -58,7 +57,4 @@ class NearCheck(models.Model):
     class Meta:
         indexes = [models.Index(fields=["project", "content_hash"], name="nearcheck_hash")]
 
-
-def vector_slot(project_id: object, model: str, content_hash: str) -> str:
-    """The primary key of a vector."""
-    return hashlib.sha256(f"{project_id}|{model}|{content_hash}".encode()).hexdigest()[:32]
+__all__ = ["NearCheck", "Vector", "VectorClock", "vector_slot"]

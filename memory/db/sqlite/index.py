@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
+from django.apps import apps
 from django.db import models
 
 from memory.db.indexes import FullTextIndex, full_text_index
@@ -113,10 +114,8 @@ class SearchIndex:
 
     def covers(self, rows: VersionedQuerySet) -> bool:
         """Whether the index holds what the rows' lineage shows: a branch at its head does."""
-        from memory.models import Branch  # the models are built on this package
-
         branch, limit = (rows._lineage or ((0, 0),))[0]
-        return Branch.objects.filter(pk=branch, head__lte=limit, indexed=True).exists()
+        return apps.get_model("memory", "Branch").objects.filter(pk=branch, head__lte=limit, indexed=True).exists()
 
     def _narrow(self, index: FullTextIndex, rows: VersionedQuerySet) -> str:
         lineage = rows._lineage or ()

@@ -12,6 +12,7 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
+from django.apps import apps
 from django.db import models
 from django.db.models import BooleanField, ExpressionWrapper, Q, Value
 
@@ -19,7 +20,7 @@ from memory.conf import conf
 from memory.db.indexes import full_text_index
 from memory.db.querysets import Lineage, Ranked, VersionedQuerySet
 from memory.db.sqlite.columns import Blocks, Columns
-from memory.db.tokens import code
+from memory.db.tokens import code, vector_slot
 
 CHUNK = 500
 MASKS = 32
@@ -127,15 +128,17 @@ class Resident:
         n, epoch = self._clock()
         if epoch != self._epoch or self._dead > max(20_000, self.rows.size // 2):
             self._reset(epoch)
+        before = self.rows.size
         for branch, limit in lineage:
             self._load(branch, limit)
         if n > self._n:
             self._fetch_new(n)
+        elif self.rows.size > before:
+            # An older snapshot has brought rows in without the vectors that it could not see: look again.
+            self._n = n
 
     def _clock(self) -> tuple[int, int]:
-        from memory.models import VectorClock  # the models are built on this package
-
-        found = VectorClock.objects.filter(project=self.project_id).values_list("n", "epoch").first()
+        found = apps.get_model("memory", "VectorClock").objects.filter(project=self.project_id).values_list("n", "epoch").first()
         return found or (0, 0)
 
     def _load(self, branch: int, limit: int) -> None:
@@ -224,13 +227,10 @@ class Resident:
         return not self.vectors.dimensions or len(data) == self.vectors.dimensions
 
     def _ready(self) -> models.QuerySet:
-        from memory.models import Vector
-
-        return Vector.objects.filter(project=self.project_id, model=self.embedder, state="ready")
+        vectors = apps.get_model("memory", "Vector").objects
+        return vectors.filter(project=self.project_id, model=self.embedder, state="ready")
 
     def _slots(self, hashes: Iterable[str]) -> list[str]:
-        from memory.models.vectors import vector_slot
-
         return [vector_slot(self.project_id, self.embedder, value) for value in hashes]
 
     # ---- the past ------------------------------------------------------------------------------
