@@ -98,16 +98,16 @@ class Worker(Background):
 
     def __init__(self) -> None:
         self.ready = threading.Event()
+        # Django's checks were made when this process started. They import the whole site: not in two
+        # threads at once.
+        os.environ.setdefault("CELERY_SKIP_CHECKS", "1")
         super().__init__()
 
     def _work(self) -> None:
-        from memory.broker.pool import TaskPool
-
         state.should_stop = None
         if in_database(app.conf.broker_url):
             free_claims()
         app.WorkController(
-            pool=TaskPool,
             without_heartbeat=True,
             without_mingle=True,
             without_gossip=True,

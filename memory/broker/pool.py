@@ -5,8 +5,9 @@ import threading
 from collections.abc import Callable
 from queue import SimpleQueue
 from time import monotonic
-from typing import Any
+from typing import Any, NamedTuple
 
+from billiard.einfo import ExceptionInfo
 from celery.concurrency.base import BasePool, apply_target
 from django.db import connections
 
@@ -14,7 +15,13 @@ logger = logging.getLogger(__name__)
 
 PATIENCE = 1.5  # seconds that a stop waits for running tasks
 
-Job = tuple[Callable[..., Any], Any, Any, Any, Any]
+
+class Job(NamedTuple):
+    target: Callable[..., Any]
+    args: Any
+    kwargs: Any
+    callback: Callable[[Any], Any]
+    accept_callback: Any
 
 
 class TaskPool(BasePool):
@@ -41,7 +48,7 @@ class TaskPool(BasePool):
         accept_callback: Any = None,
         **_: Any,
     ) -> None:
-        self._jobs.put((target, args, kwargs, callback, accept_callback))
+        self._jobs.put(Job(target, args, kwargs, callback, accept_callback))
 
     def on_stop(self) -> None:
         for _ in self._threads:
@@ -57,5 +64,12 @@ class TaskPool(BasePool):
             try:
                 apply_target(*job)
             except Exception:
-                logger.exception("A task could not be run")
+                self._give_up(job)
         connections.close_all()
+
+    def _give_up(self, job: Job) -> None:
+        # Celery could not even begin. Told as a failure, or the message would be held for ever.
+        try:
+            job.callback((True, ExceptionInfo(), 0.0))
+        except Exception:
+            logger.exception("A task could neither be run nor given up")

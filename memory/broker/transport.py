@@ -183,7 +183,7 @@ class Transport(virtual.Transport):
                 raise TimeoutError  # what socket.timeout is
             rang = self._bell.wait(left)
 
-    def _deliver(self, message: dict[str, Any], queue: str) -> None:
+    def _deliver(self, message: dict[str, Any], queue: str | None) -> None:
         try:
             super()._deliver(message, queue)
         except (OSError, DatabaseError, InterfaceError):

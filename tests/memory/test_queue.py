@@ -1,0 +1,281 @@
+"""The queue: sent with the transaction, taken once, never lost."""
+
+import json
+import os
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from datetime import timedelta
+from pathlib import Path
+from uuid import uuid4
+
+import pytest
+from celery import Celery, shared_task
+from django.conf import settings
+from django.db import DatabaseError, connection, transaction
+from django.utils import timezone
+
+from day1site.celery import Worker, app, start_worker
+from memory import queue
+from memory.models import QueueMessage
+from memory.queue import enqueue
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@shared_task(name="tests.note")
+def note(path: str, word: str, seconds: float = 0.0) -> None:
+    """Append a word to a file, where every process sees it."""
+    time.sleep(seconds)
+    with open(path, "a") as file:
+        file.write(f"{word}@{os.getpid()}\n")
+
+
+@pytest.fixture
+def worker(transactional_db: None) -> Iterator[Worker]:
+    running = start_worker()
+    assert running.ready.wait(10)
+    yield running
+    assert running.stop(5)
+
+
+@pytest.fixture
+def notes(tmp_path: Path) -> "Notes":
+    return Notes(tmp_path / "notes")
+
+
+class Notes:
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        path.touch()
+
+    def send(self, word: str, seconds: float = 0.0, **options: float) -> None:
+        note.apply_async((str(self.path), word, seconds), **options)
+
+    def read(self) -> list[str]:
+        return [line.split("@")[0] for line in self.path.read_text().split()]
+
+    def writers(self) -> set[int]:
+        return {int(line.split("@")[1]) for line in self.path.read_text().split()}
+
+
+def until(true: Callable[[], bool], seconds: float = 5.0) -> bool:
+    end = time.monotonic() + seconds
+    while not true() and time.monotonic() < end:
+        time.sleep(0.01)
+    return true()
+
+
+def no_messages() -> bool:
+    return not QueueMessage.objects.exists()
+
+
+# ---- sending ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_transaction_that_is_rolled_back_sends_nothing():
+    with transaction.atomic():
+        enqueue("memory.embed", "one")
+        assert QueueMessage.objects.count() == 1
+        transaction.set_rollback(True)
+    assert no_messages()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_committed_transaction_sends():
+    with transaction.atomic():
+        enqueue("memory.embed", "one")
+    message = QueueMessage.objects.get()
+    assert (message.queue, message.claim, message.key) == ("day1", None, 'memory.embed["one"]')
+
+
+@pytest.mark.django_db
+def test_what_waits_is_not_sent_again_and_what_has_begun_is():
+    for project in ("one", "two", "one"):
+        enqueue("memory.embed", project)
+    assert QueueMessage.objects.count() == 2
+    QueueMessage.objects.update(claim=uuid4())
+    enqueue("memory.embed", "one")
+    assert QueueMessage.objects.count() == 3
+
+
+def test_only_known_names_are_sent():
+    with pytest.raises(ValueError, match=r"memory\.dream"):
+        enqueue("memory.dream")
+
+
+@pytest.mark.django_db
+def test_a_queue_that_fails_does_not_fail_the_write(monkeypatch, caplog):
+    def refuse(*_: object, **__: object) -> None:
+        raise DatabaseError("disk full")
+
+    monkeypatch.setattr(QueueMessage.objects, "create", refuse)
+    with transaction.atomic():
+        enqueue("memory.embed", "one")
+    assert no_messages()
+    assert "memory.embed('one',) was not queued" in caplog.text
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_broker_that_cannot_be_reached_costs_a_moment_once(monkeypatch, caplog):
+    distant = Celery("distant", set_as_current=False)
+    distant.config_from_object("django.conf:settings", namespace="CELERY")
+    distant.conf.broker_url = "redis://127.0.0.1:1"
+    monkeypatch.setattr(queue, "app_or_default", lambda: distant)
+    monkeypatch.setattr(queue, "_silent_until", 0.0)
+    pytest.importorskip("kombu.transport.redis")
+    began = time.monotonic()
+    with transaction.atomic():
+        enqueue("memory.embed", "one")
+        assert not caplog.records
+    for _ in range(20):
+        enqueue("memory.embed", "one")
+    assert time.monotonic() - began < 0.2
+    assert [record.message[:26] for record in caplog.records] == ["The broker does not answer"]
+    assert no_messages()
+
+
+# ---- taking ----------------------------------------------------------------------------------------
+
+
+def test_a_task_runs_after_the_commit(worker, notes):
+    with transaction.atomic():
+        notes.send("one")
+        time.sleep(0.1)
+        assert notes.read() == []
+    assert until(lambda: notes.read() == ["one"], 0.9)  # woken, not polled
+    assert until(no_messages)
+
+
+def test_a_countdown_holds(worker, notes):
+    notes.send("late", countdown=1.0)
+    notes.send("soon")
+    assert until(lambda: notes.read() == ["soon"])
+    time.sleep(0.5)
+    assert notes.read() == ["soon"]
+    assert until(lambda: notes.read() == ["soon", "late"])
+
+
+def test_lower_priority_numbers_come_first(transactional_db, notes):
+    for word, priority in (("last", 9), ("first", 0), ("middle", 5)):
+        notes.send(word, priority=priority)
+    found = QueueMessage.objects.due("day1")
+    assert [message.priority for message in found] == [0, 5, 9]
+
+
+def broken() -> Iterator[str]:
+    """Rows that hold no message, messages without a task, tasks whose content is not what it should be."""
+    yield from ("", "{", "null", "[]", "{}")
+    yield '{"properties": {}, "headers": {}}'
+    yield '{"properties": 1, "headers": []}'
+    for headers in ({}, {"task": "tests.gone", "id": "1"}, {"task": "tests.note", "id": "1"}):
+        for body in ("?", "W10=", "//8=", "WzEsMiwzXQ=="):  # not base64, [], not UTF-8, [1,2,3]
+            properties = {"delivery_info": {}, "body_encoding": "base64"}
+            content = {"content-type": "application/json", "content-encoding": "utf-8"}
+            yield json.dumps({"body": body, "headers": headers, "properties": properties, **content})
+
+
+def test_a_worker_outlives_broken_messages(worker, notes, caplog):
+    for payload in broken():
+        QueueMessage.objects.create(queue="day1", visible_at=timezone.now(), payload=payload)
+    notes.send("after")
+    assert until(lambda: notes.read() == ["after"])
+    assert until(no_messages)
+    assert "Unrecoverable" not in caplog.text
+
+
+def test_a_failing_task_is_not_run_for_ever(worker, notes):
+    app.send_task("tests.note")  # without its arguments
+    notes.send("after")
+    assert until(lambda: notes.read() == ["after"])
+    assert until(no_messages)
+
+
+def test_a_long_task_keeps_its_lease(transactional_db, notes, monkeypatch):
+    monkeypatch.setitem(app.conf.broker_transport_options, "lease", 0.3)
+    running = start_worker()
+    notes.send("long", seconds=1.0)
+    assert until(lambda: notes.read() == ["long"])
+    assert until(no_messages)
+    assert running.stop(5)
+    assert notes.read() == ["long"]
+
+
+def test_a_start_frees_what_a_killed_server_held(transactional_db, notes):
+    notes.send("held")
+    ends = timezone.now() + timedelta(hours=1)
+    QueueMessage.objects.update(claim=uuid4(), visible_at=ends)
+    running = start_worker()
+    assert until(lambda: notes.read() == ["held"])
+    assert running.stop(5)
+
+
+def test_a_stop_waits_for_the_running_task_and_leaves_the_rest(transactional_db, notes):
+    running = start_worker()
+    for number in range(20):
+        notes.send(str(number), seconds=0.2)
+    assert until(lambda: bool(notes.read()))
+    began = time.monotonic()
+    assert running.stop(5)
+    assert time.monotonic() - began < 2
+    assert not running.alive()
+    done = len(notes.read())
+    assert 0 < done < 20
+    assert QueueMessage.objects.filter(claim=None).count() == QueueMessage.objects.count() == 20 - done
+
+
+def test_a_stop_does_not_wait_for_a_task_that_hangs(transactional_db, notes):
+    running = start_worker()
+    notes.send("hangs", seconds=4)
+    assert until(lambda: QueueMessage.objects.exclude(claim=None).exists())
+    began = time.monotonic()
+    assert running.stop(5)
+    assert time.monotonic() - began < 2
+    assert QueueMessage.objects.get().claim is None  # delivered again after the next start
+
+
+# ---- rival processes -------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def rival(transactional_db: None) -> Iterator[subprocess.Popen[bytes]]:
+    """A worker from Celery's own command line, in a process of its own."""
+    command = [sys.executable, "-m", "celery", "-A", "day1site", "worker", "-I", __name__, "-l", "error"]
+    surroundings = {
+        **os.environ,
+        "PYTHONPATH": str(ROOT),
+        "DJANGO_SETTINGS_MODULE": "day1site.settings.test",
+        "DAY1_TEST_DATABASE_URL": f"sqlite:///{connection.settings_dict['NAME']}",
+        "DAY1_QUEUE_LEASE": "1",
+    }
+    process = subprocess.Popen(command, cwd=ROOT, env=surroundings, stdout=subprocess.DEVNULL)
+    yield process
+    process.kill()
+    process.wait()
+
+
+@pytest.mark.skipif("sqlite" not in settings.DATABASES["default"]["ENGINE"], reason="names a database file")
+def test_rivals_take_each_message_once_and_one_that_is_killed_loses_none(rival, notes, request):
+    notes.send("hello")
+    assert until(lambda: rival.pid in notes.writers(), 20)
+    request.getfixturevalue("worker")
+    words = [f"word-{number}" for number in range(200)]
+    with transaction.atomic():
+        for word in words:
+            notes.send(word)
+    assert until(lambda: set(words) <= set(notes.read()), 10)
+    assert until(no_messages)
+    times = Counter(notes.read())
+    assert [times[word] for word in words] == [1] * 200
+    assert notes.writers() == {os.getpid(), rival.pid}
+
+    with transaction.atomic():
+        for number in range(60):
+            notes.send(f"more-{number}", seconds=0.02)
+    assert until(lambda: "more-10" in notes.read())
+    rival.kill()
+    assert until(lambda: {f"more-{number}" for number in range(60)} <= set(notes.read()))
+    assert until(no_messages)
