@@ -1,0 +1,87 @@
+"""LoCoMo as memories and questions: a conversation is a branch, a turn is a fact. The data is only read."""
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+CATEGORIES = {1: "multi-hop", 2: "temporal", 3: "open-domain", 4: "single-hop"}  # 5 has no true answer
+SESSION = re.compile(r"session_(\d+)")
+TURN = re.compile(r"D:?(\d+):(\d+)")  # "D8:6; D9:17" names two turns; "D:11:26" and "D30:05" occur
+
+
+@dataclass(frozen=True)
+class Turn:
+    dia_id: str
+    session: str
+    speaker: str
+    text: str
+
+    def fact(self, sample: str) -> dict[str, Any]:
+        """The turn as the API takes it."""
+        return {
+            "fact_text": self.text,
+            "session_id": f"{sample}/{self.session}",
+            "agent_id": self.speaker,
+            "metadata": {"dia_id": self.dia_id, "speaker": self.speaker},
+        }
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A question, and the turns that hold its evidence."""
+
+    text: str
+    category: int
+    evidence: frozenset[str]
+
+
+@dataclass(frozen=True)
+class Conversation:
+    sample: str
+    turns: tuple[Turn, ...]
+    questions: tuple[Asked, ...]
+
+    @property
+    def branch(self) -> str:
+        return "experiment/" + re.sub(r"[^a-z0-9._-]+", "-", self.sample.lower())
+
+
+def read(path: Path) -> list[Conversation]:
+    """Every conversation of a LoCoMo file, with its questions of categories 1 to 4 that have evidence."""
+    return [_conversation(sample) for sample in json.loads(path.read_text())]
+
+
+def _conversation(sample: dict[str, Any]) -> Conversation:
+    turns = tuple(_turns(sample["conversation"]))
+    known = {turn.dia_id for turn in turns}
+    return Conversation(str(sample["sample_id"]), turns, tuple(_questions(sample["qa"], known)))
+
+
+def _turns(conversation: dict[str, Any]) -> Iterator[Turn]:
+    # A session_N_date_time may stand there without its session_N.
+    numbers = sorted(int(match[1]) for key in conversation if (match := SESSION.fullmatch(key)))
+    for number in numbers:
+        date = conversation.get(f"session_{number}_date_time", "")
+        for turn in conversation[f"session_{number}"] or ():
+            yield Turn(_named(turn["dia_id"])[0], f"session_{number}", turn["speaker"], _text(date, turn))
+
+
+def _text(date: str, turn: dict[str, Any]) -> str:
+    caption = turn.get("blip_caption")
+    image = f" [image: {caption}]" if caption else ""
+    return f"[{date}] {turn['speaker']}: {turn.get('text', '')}{image}"
+
+
+def _questions(qa: list[dict[str, Any]], known: set[str]) -> Iterator[Asked]:
+    for item in qa:
+        named = _named(" ".join(map(str, item.get("evidence") or ())))
+        evidence = frozenset(named) & known
+        if item["category"] in CATEGORIES and evidence:
+            yield Asked(str(item["question"]), item["category"], evidence)
+
+
+def _named(text: str) -> list[str]:
+    return [f"D{int(session)}:{int(turn)}" for session, turn in TURN.findall(text)]

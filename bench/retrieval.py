@@ -1,0 +1,187 @@
+"""How well memories are found: LoCoMo's questions asked of a running server, or of the engines.
+
+    .venv/bin/python bench/retrieval.py --data locomo.json [--recipe NAME …] [--engine]
+"""
+
+import argparse
+import json
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import locomo
+import measures
+import numpy as np
+from server import Client, serving
+from stores import EngineStore, RestStore, Store
+
+BASELINES = ("vector", "keyword")  # search types, each by itself
+PATIENCE = 900  # seconds without progress
+
+
+@dataclass
+class Run:
+    """The answers to every question under one recipe, or of one arm alone."""
+
+    name: str
+    scores: list[dict[str, float]] = field(default_factory=list)
+    took: list[float] = field(default_factory=list)
+    ranked: list[list[str]] = field(default_factory=list)
+
+
+def main() -> None:
+    options = arguments()
+    conversations = locomo.read(options.data)
+    questions = [asked for conversation in conversations for asked in conversation.questions]
+    turns = sum(len(conversation.turns) for conversation in conversations)
+    print(f"{len(conversations)} conversations, {turns} turns, {len(questions)} questions of categories 1–4")
+    with opened(options) as store:
+        ids = load(store, conversations)
+        wait_until_embedded(store)
+        runs = [ask_all(store, name, conversations, ids) for name in (*options.recipe, *BASELINES)]
+    report(runs, questions, options.recipe)
+    if options.per_question:
+        write_each(options.per_question, runs, conversations)
+    if options.json:
+        options.json.write_text(json.dumps(summary(runs, questions), indent=2) + "\n")
+
+
+def arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description="Recall on LoCoMo, through the REST API.")
+    parser.add_argument("--data", type=Path, required=True, help="a LoCoMo file; it is only read")
+    parser.add_argument("--url", help="a server that runs already, with --key; else one is started")
+    parser.add_argument("--key")
+    parser.add_argument("--engine", action="store_true", help="the engines in this process, without a server")
+    parser.add_argument("--recipe", action="append", help="may be given several times; default: default, hybrid, seed")
+    parser.add_argument("--per-question", type=Path, metavar="FILE", help="one line of JSON for each answer")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="the means, for programs")
+    options = parser.parse_args()
+    if bool(options.url) != bool(options.key):
+        parser.error("--url and --key go together")
+    options.recipe = options.recipe or ["default", "hybrid", "seed"]
+    return options
+
+
+@contextmanager
+def opened(options: argparse.Namespace) -> Iterator[Store]:
+    if options.url:
+        yield RestStore(Client(options.url, options.key))
+        return
+    with tempfile.TemporaryDirectory(prefix="day1-bench-", ignore_cleanup_errors=True) as folder:
+        if options.engine:
+            yield EngineStore(Path(folder))
+            return
+        with serving(Path(folder)) as running:
+            yield RestStore(running.client())
+
+
+# ---- the run ---------------------------------------------------------------------------------------
+
+
+def load(store: Store, conversations: Sequence[locomo.Conversation]) -> dict[str, str]:
+    """Every turn as a fact; returns the turn's dia_id by the fact's id."""
+    started, ids = time.monotonic(), {}
+    for conversation in conversations:
+        ids |= store.load(conversation)
+    seconds = time.monotonic() - started
+    print(f"written in {seconds:.1f} s, {len(ids) / seconds:.0f} facts/s")
+    return ids
+
+
+def wait_until_embedded(store: Store) -> None:
+    started = changed = time.monotonic()
+    first = last = store.pending()
+    while last:
+        bar("embedding", first - last, first)
+        time.sleep(0.05)
+        left = store.pending()
+        if left < last:
+            changed = time.monotonic()
+        elif time.monotonic() - changed > PATIENCE:
+            raise SystemExit(f"{left} texts are still not embedded, and nothing moves.")
+        last = left
+    bar("embedding", first, first)
+    print(f"\nembedded in {time.monotonic() - started:.1f} s")
+
+
+def ask_all(
+    store: Store, name: str, conversations: Sequence[locomo.Conversation], ids: dict[str, str]
+) -> Run:
+    """Every question, under a recipe or with one arm alone."""
+    run, total = Run(name), sum(len(conversation.questions) for conversation in conversations)
+    recipe, search_type = ("", name) if name in BASELINES else (name, "hybrid")
+    for conversation in conversations:
+        for asked in conversation.questions:
+            found, took = store.search(conversation.branch, asked.text, recipe, search_type)
+            ranked = [ids[one] for one in found]
+            run.scores.append(measures.of_ranking(ranked, asked.evidence))
+            run.took.append(took)
+            run.ranked.append(ranked)
+            bar(name, len(run.took), total)
+    print()
+    return run
+
+
+def bar(label: str, done: int, total: int) -> None:
+    if sys.stdout.isatty():
+        width = 30 * done // max(total, 1)
+        print(f"\r{label:<12} {'█' * width}{'·' * (30 - width)} {done}/{total}", end="", flush=True)
+
+
+# ---- the report ------------------------------------------------------------------------------------
+
+
+def report(runs: Sequence[Run], questions: Sequence[locomo.Asked], recipes: Sequence[str]) -> None:
+    table("all questions", runs, range(len(questions)))
+    for number, label in locomo.CATEGORIES.items():
+        places = [at for at, asked in enumerate(questions) if asked.category == number]
+        if places:
+            table(f"category {number}, {label} ({len(places)})", runs, places)
+    compared(runs)
+
+
+def table(title: str, runs: Sequence[Run], places: Sequence[int]) -> None:
+    print(f"\n{title}\n{'':<12}" + "".join(f"{name:>9}" for name in measures.NAMES) + f"{'p50 ms':>9}{'p95 ms':>9}")
+    for run in runs:
+        scores = measures.mean([run.scores[at] for at in places])
+        took = np.percentile([run.took[at] for at in places], (50, 95))
+        cells = "".join(f"{scores[name]:>9.3f}" for name in measures.NAMES) + "".join(f"{t:>9.1f}" for t in took)
+        print(f"{run.name:<12}{cells}")
+
+
+def compared(runs: Sequence[Run]) -> None:
+    print("\npaired over questions: gain of the first over the second, 95 % interval, p")
+    for a, b in combinations(runs, 2):
+        for name in ("R@10", "nDCG@10"):
+            found = measures.compare([s[name] for s in b.scores], [s[name] for s in a.scores])
+            print(
+                f"{a.name + ' − ' + b.name:<22} {name:<8} {found['gain']:+.3f}"
+                f"  [{found['low']:+.3f}, {found['high']:+.3f}]  p = {found['p']:.4f}"
+            )
+
+
+def summary(runs: Sequence[Run], questions: Sequence[locomo.Asked]) -> dict[str, Any]:
+    took = {run.name: np.percentile(run.took, (50, 95)).round(2).tolist() for run in runs}
+    return {
+        "questions": len(questions),
+        "runs": {run.name: measures.mean(run.scores) | {"ms": took[run.name]} for run in runs},
+    }
+
+
+def write_each(path: Path, runs: Sequence[Run], conversations: Sequence[locomo.Conversation]) -> None:
+    asked = [(c.sample, number) for c in conversations for number in range(len(c.questions))]
+    with path.open("w") as file:
+        for run in runs:
+            for (sample, number), ranked, scores in zip(asked, run.ranked, run.scores, strict=True):
+                row = {"run": run.name, "sample": sample, "question": number, "ranked": ranked, **scores}
+                file.write(json.dumps(row) + "\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,108 @@
+"""A server of the benchmark's own: started by ``up`` on a temporary folder, ended at the end."""
+
+import http.client
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote, urlsplit
+
+ROOT = Path(__file__).resolve().parent.parent
+START = 180  # seconds
+
+
+class Refused(RuntimeError):
+    """The server answered with an error; ``status`` and the body say which."""
+
+    def __init__(self, status: int, body: str) -> None:
+        super().__init__(f"{status}: {body[:500]}")
+        self.status = status
+
+
+class Client:
+    """One connection that is kept open. Not for several threads."""
+
+    def __init__(self, url: str, key: str) -> None:
+        parts = urlsplit(url)
+        self._host = (parts.hostname or "127.0.0.1", parts.port or 80)
+        self._headers = {"Authorization": f"Bearer {key}", "Content-Type": "application/json"}
+        self._connection = http.client.HTTPConnection(*self._host, timeout=120)
+
+    def ask(self, method: str, path: str, body: Any = None) -> Any:
+        """The answer as JSON. Raises Refused; waits as told when the server says "too many requests"."""
+        while True:
+            status, headers, text = self.raw(method, path, None if body is None else json.dumps(body).encode())
+            if status != 429:
+                break
+            time.sleep(float(headers.get("Retry-After") or 1))
+        if status >= 400:
+            raise Refused(status, text.decode("utf-8", "replace"))
+        return json.loads(text) if text else None
+
+    def raw(self, method: str, path: str, body: bytes | None) -> tuple[int, Any, bytes]:
+        self._connection.request(method, f"/api/v1{path}", body, self._headers)
+        answer = self._connection.getresponse()
+        return answer.status, answer.headers, answer.read()
+
+    def close(self) -> None:
+        self._connection.close()
+
+
+class Running:
+    """A server that runs, and what is needed to talk to it."""
+
+    def __init__(self, process: subprocess.Popen, folder: Path, url: str) -> None:
+        self.process, self.folder, self.url = process, folder, url
+        self.key = json.loads((folder / "first-key.json").read_text())["key"]
+
+    def client(self) -> Client:
+        return Client(self.url, self.key)
+
+
+@contextmanager
+def serving(folder: Path, embedder: str = "minilm") -> Iterator[Running]:
+    """``manage.py up`` on a data folder and a free port, until the block ends."""
+    log = folder / "bench-server.log"
+    folder.mkdir(parents=True, exist_ok=True)
+    environment = {**os.environ, "DAY1_EMBEDDER": embedder, "DAY1_NO_BOOTSTRAP": "1"}
+    environment.pop("DJANGO_SETTINGS_MODULE", None)
+    command = [sys.executable, str(ROOT / "manage.py"), "up", "--port", "0", "--data-dir", str(folder)]
+    with log.open("wb") as output:
+        process = subprocess.Popen(command, stdout=output, stderr=subprocess.STDOUT, env=environment)
+    try:
+        yield Running(process, folder, _address(process, log))
+    finally:
+        _end(process)
+
+
+def _address(process: subprocess.Popen, log: Path) -> str:
+    until = time.monotonic() + START
+    while time.monotonic() < until:
+        text = log.read_text(errors="replace")
+        if "Ctrl-C stops it" in text and (found := re.search(r"API\s+(http://[^/\s]+)", text)):
+            return found[1]
+        if process.poll() is not None:
+            raise RuntimeError(f"The server did not start:\n{text[-2000:]}")
+        time.sleep(0.1)
+    raise RuntimeError(f"The server did not start within {START} s:\n{log.read_text()[-2000:]}")
+
+
+def _end(process: subprocess.Popen) -> None:
+    process.send_signal(signal.SIGINT)
+    try:
+        process.wait(20)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+
+
+def in_path(name: str) -> str:
+    """A branch's name as a part of a path."""
+    return quote(name, safe="")

@@ -1,0 +1,98 @@
+"""Two ways to the same memory: over REST, or with the engines in this process."""
+
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Protocol
+
+import inprocess
+from locomo import Conversation
+from server import Client, Refused
+
+BULK = 500
+
+
+class Store(Protocol):
+    def load(self, conversation: Conversation) -> dict[str, str]:
+        """Write the turns in order on a branch of their own; the dia_id of each fact's id."""
+
+    def pending(self) -> int:
+        """How many texts are not embedded yet."""
+
+    def search(self, branch: str, query: str, recipe: str, search_type: str) -> tuple[list[str], float]:
+        """The ids found, the best first, and the milliseconds that it took the caller."""
+
+
+class RestStore:
+    def __init__(self, client: Client) -> None:
+        self.client = client
+
+    def load(self, conversation: Conversation) -> dict[str, str]:
+        try:
+            self.client.ask("POST", "/branches", {"name": conversation.branch})
+        except Refused as refusal:
+            if refusal.status == 409:
+                raise SystemExit(f"The server already has the branch {conversation.branch}.") from None
+            raise
+        dia_ids: dict[str, str] = {}
+        for turns in in_bulk(conversation.turns):
+            # Without deduplication, so that equal turns are two facts, as in the data.
+            body = {
+                "branch": conversation.branch,
+                "facts": [turn.fact(conversation.sample) for turn in turns],
+                "deduplicate": False,
+            }
+            answer = self.client.ask("POST", "/facts/bulk", body)["results"]
+            dia_ids |= {row["id"]: turn.dia_id for row, turn in zip(answer, turns, strict=True)}
+        return dia_ids
+
+    def pending(self) -> int:
+        return self.client.ask("GET", "/health")["embedding"]["pending"]
+
+    def search(self, branch: str, query: str, recipe: str, search_type: str) -> tuple[list[str], float]:
+        body = {"query": query, "branch": branch, "limit": 20, "search_type": search_type}
+        started = time.perf_counter()
+        answer = self.client.ask("POST", "/facts/search", {**body, "recipe": recipe} if recipe else body)
+        took = (time.perf_counter() - started) * 1000
+        return [hit["fact"]["id"] for hit in answer["results"]], took
+
+
+class EngineStore:
+    def __init__(self, folder: Path, embedder: str = "minilm") -> None:
+        inprocess.set_up(folder, embedder)
+        self.actor = inprocess.local()
+
+    def load(self, conversation: Conversation) -> dict[str, str]:
+        from memory.engines.branches import BranchManager
+        from memory.engines.facts import FactEngine
+
+        BranchManager().create_branch(name=conversation.branch, actor=self.actor)
+        dia_ids: dict[str, str] = {}
+        for turns in in_bulk(conversation.turns):
+            facts = [turn.fact(conversation.sample) for turn in turns]
+            written = FactEngine().write_facts(
+                facts=facts, actor=self.actor, branch_name=conversation.branch, deduplicate=False
+            )
+            dia_ids |= {str(row.fact.uid): turn.dia_id for row, turn in zip(written.results, turns, strict=True)}
+        return dia_ids
+
+    def pending(self) -> int:
+        """Nobody else embeds here, so each call does some of it."""
+        from memory.engines.embedding import EmbeddingEngine
+
+        EmbeddingEngine().embed_pending(self.actor.project_id, limit=64)
+        return EmbeddingEngine().backlog(self.actor.project_id)["pending"]
+
+    def search(self, branch: str, query: str, recipe: str, search_type: str) -> tuple[list[str], float]:
+        from memory.engines.search import SearchEngine
+
+        started = time.perf_counter()
+        found = SearchEngine().search(
+            query=query, actor=self.actor, branch_name=branch, limit=20, search_type=search_type, recipe=recipe
+        )
+        took = (time.perf_counter() - started) * 1000
+        return [str(hit.fact.uid) for hit in found.hits], took
+
+
+def in_bulk(rows: Sequence[Any]) -> list[Sequence[Any]]:
+    return [rows[start : start + BULK] for start in range(0, len(rows), BULK)]
