@@ -1,15 +1,15 @@
 """Every route of the site."""
 
 from django.contrib import admin
-from django.urls import path
+from django.urls import include, path, re_path
 
-from day1site import views
+from day1site import api, views
 
 urlpatterns = [
     path("", views.home, name="home"),
     path("admin/", admin.site.urls),
-    # The routes of /api/v1 belong here, above this one: their health view then takes its place.
-    path("api/v1/health", views.health),
+    path("api/v1/", include(api.router.urls)),
+    re_path("^api/", api.unknown_route),
 ]
 
 handler404 = "day1site.views.page_not_found"

@@ -113,7 +113,20 @@ DAY1 = {
     "embedding_api_key": env.str("OPENAI_API_KEY", ""),
 }
 
-REST_FRAMEWORK: dict = {}
+REST_FRAMEWORK: dict = {
+    "DEFAULT_AUTHENTICATION_CLASSES": ["memory.api.access.KeyAuthentication"],
+    "DEFAULT_PERMISSION_CLASSES": ["memory.api.access.HasKey"],
+    "DEFAULT_THROTTLE_CLASSES": ["memory.api.access.KeyRate"],
+    "DEFAULT_PARSER_CLASSES": ["memory.api.wire.Parser"],
+    "DEFAULT_RENDERER_CLASSES": ["memory.api.wire.Renderer"],
+    "DEFAULT_CONTENT_NEGOTIATION_CLASS": "memory.api.wire.AlwaysJSON",
+    "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
+    "DEFAULT_METADATA_CLASS": None,
+    "EXCEPTION_HANDLER": "memory.api.problems.handle",
+    "UNAUTHENTICATED_USER": None,
+    "UNAUTHENTICATED_TOKEN": None,
+    "URL_FORMAT_OVERRIDE": None,
+}
 
 # ---- background work (CELERY_*) ------------------------------------------------------------------
 # djangodb:// keeps the messages in Day1's own database; redis://host/0 is for many workers.

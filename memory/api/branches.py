@@ -1,0 +1,70 @@
+"""/branches: made, listed, logged, archived, restored. A name keeps its slashes, encoded or plain."""
+
+from rest_framework.decorators import action
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from memory.api import shapes
+from memory.api.base import Resource, actor_of, one, shown
+from memory.api.filters import BranchFilterSet
+from memory.api.reading import Input, point
+from memory.api.schema import documented
+from memory.engines import cleaning as c
+from memory.engines.branches import MAIN, RESERVED, BranchManager
+from memory.exceptions import Invalid
+
+ENGINE = BranchManager()
+
+
+@documented
+class BranchViewSet(Resource):
+    lookup_field = "name"
+    # The last segment is no branch's: it is a route below one.
+    lookup_value_regex = rf"(?:[^/]+/)*(?!(?:{'|'.join(sorted(RESERVED))})/?$)[^/]+"
+    filterset_class = BranchFilterSet
+
+    def create(self, request: Request) -> Response:
+        given = Input(request)
+        actor = given.actor(actor_of(request))
+        name = given.take("name", c.plain_text)
+        if name is None:
+            raise Invalid("{field} is needed.", field="name")
+        how = {
+            "parent": given.take("parent", c.text(200), MAIN),
+            "at": given.take("at", point),
+            "purpose": given.take("purpose", c.text(500), ""),
+        }
+        given.end()
+        return one(shapes.branch(ENGINE.create_branch(name=name, actor=actor, **how)), 201)
+
+    def list(self, request: Request) -> Response:
+        given = Input(request)
+        archived, paging = given.take("archived", c.boolean, False), given.paging()
+        given.end()
+        page = ENGINE.list_branches(actor=actor_of(request), archived=archived, **paging)
+        return Response(shapes.page(page, shapes.branch))
+
+    def retrieve(self, request: Request, name: str) -> Response:
+        Input(request).end()
+        return shown(request, shapes.branch(ENGINE.get_branch(name=name, actor=actor_of(request))))
+
+    def destroy(self, request: Request, name: str) -> Response:
+        given = Input(request)
+        actor = given.actor(actor_of(request))
+        given.end()
+        return one(shapes.branch(ENGINE.archive_branch(name=name, actor=actor)))
+
+    @action(detail=True, methods=["post"])
+    def restore(self, request: Request, name: str) -> Response:
+        given = Input(request)
+        actor = given.actor(actor_of(request))
+        given.end()
+        return one(shapes.branch(ENGINE.restore_branch(name=name, actor=actor)))
+
+    @action(detail=True, methods=["get"])
+    def log(self, request: Request, name: str) -> Response:
+        given = Input(request)
+        paging = given.paging()
+        given.end()
+        page = ENGINE.log(name=name, actor=actor_of(request), **paging)
+        return Response(shapes.page(page, shapes.commit))

@@ -1,0 +1,92 @@
+"""Every error as application/problem+json (RFC 9457), with a stable code."""
+
+import logging
+from http import HTTPStatus
+from typing import Any
+
+from django.core.exceptions import PermissionDenied
+from django.db import OperationalError
+from django.http import Http404, HttpRequest, HttpResponse
+from rest_framework import exceptions as drf
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from memory.api.wire import Renderer
+from memory.exceptions import Day1Error
+
+logger = logging.getLogger(__name__)
+
+PROBLEM = "application/problem+json"
+LONGEST_DETAIL = 1000
+
+OTHERS: dict[type[Exception], tuple[int, str, str]] = {
+    Http404: (404, "not_found", "There is no such address."),
+    PermissionDenied: (403, "forbidden", "This is not allowed."),
+}
+BUSY = (503, "unavailable", "The database did not answer in time; try again.")
+DRF_ERRORS: dict[type[drf.APIException], tuple[str, str]] = {
+    drf.MethodNotAllowed: ("method_not_allowed", "This address does not know the method {method}."),
+    drf.UnsupportedMediaType: (
+        "unsupported_media_type",
+        "The body must be JSON: send it with Content-Type: application/json.",
+    ),
+}
+BROKEN = (500, "error", "Something went wrong; the server's log has more.")
+
+
+def handle(error: Exception, context: dict[str, Any]) -> Response:
+    """Every error as a problem. What nobody expected is logged, and told without details."""
+    if isinstance(error, Day1Error):
+        return problem(error.status, error.code, error.text, error.data)
+    if isinstance(error, drf.APIException):
+        return _of_framework(error, context["request"])
+    for kind, (status, code, text) in OTHERS.items():
+        if isinstance(error, kind):
+            return problem(status, code, text)
+    if isinstance(error, OperationalError) and "lock" in str(error).lower():
+        logger.warning("%s %s: %s", context["request"].method, context["request"].path, error)
+        return problem(*BUSY)
+    logger.error("%s %s failed", context["request"].method, context["request"].path, exc_info=error)
+    return problem(*BROKEN)
+
+
+def _of_framework(error: drf.APIException, request: Request) -> Response:
+    for kind, (code, text) in DRF_ERRORS.items():
+        if isinstance(error, kind):
+            return problem(error.status_code, code, text.format(method=request.method))
+    return problem(error.status_code, "invalid", str(error.detail))
+
+
+def problem(status: int, code: str, text: str, data: dict[str, Any] | None = None) -> Response:
+    known = dict(data or {})
+    content: dict[str, Any] = {
+        "type": f"/errors/{code}",
+        "title": HTTPStatus(status).phrase,
+        "status": status,
+        "detail": text[:LONGEST_DETAIL],
+        "code": code,
+    }
+    if field := known.pop("field", ""):
+        content["field"] = str(field)[:200]
+    if known:
+        content["data"] = {name: _plain(value) for name, value in known.items()}
+    return Response(content, status=status, headers=_headers(status, known), content_type=PROBLEM)
+
+
+def _headers(status: int, data: dict[str, Any]) -> dict[str, str]:
+    if status == 401:
+        return {"WWW-Authenticate": 'Bearer realm="day1", error="invalid_token"'}
+    if status in (429, 503):
+        return {"Retry-After": str(data.get("retry_after", 1))}
+    return {}
+
+
+def _plain(value: Any) -> Any:
+    return value if isinstance(value, bool | int | float | None) else str(value)[:200]
+
+
+def unknown_route(request: HttpRequest) -> HttpResponse:
+    """Any address below /api/ that no route knows."""
+    status, code, text = OTHERS[Http404]
+    response = problem(status, code, text)
+    return HttpResponse(Renderer().render(response.data), status=status, content_type=PROBLEM)

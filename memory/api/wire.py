@@ -1,0 +1,88 @@
+"""JSON in and out. Named in the settings of the REST framework."""
+
+import json
+from typing import Any
+
+from rest_framework.negotiation import BaseContentNegotiation
+from rest_framework.parsers import BaseParser
+from rest_framework.renderers import BaseRenderer
+from rest_framework.request import Request
+from rest_framework.utils.encoders import JSONEncoder
+
+from memory.exceptions import Invalid, TooLarge
+
+MIB = 1024 * 1024
+BODY_LIMIT = 8 * MIB
+NESTING = 64
+
+
+class Parser(BaseParser):
+    """JSON as RFC 8259 has it: UTF-8, no NaN, no bottomless nesting, at most 8 MiB."""
+
+    media_type = "application/json"
+
+    def parse(self, stream: Any, media_type: str | None = None, parser_context: Any = None) -> Any:
+        body = stream.read(BODY_LIMIT + 1)
+        if len(body) > BODY_LIMIT:
+            raise TooLarge(what="The request body", limit=f"{BODY_LIMIT // MIB} MiB")
+        try:
+            value = json.loads(body.decode(), parse_constant=_no_constant)
+        except (ValueError, RecursionError) as error:
+            raise Invalid(f"The body is not JSON: {_reason(error)}.") from None
+        check_nesting(value)
+        return value
+
+
+def _no_constant(name: str) -> Any:
+    raise ValueError(f"{name} is no JSON number")
+
+
+def _reason(error: Exception) -> str:
+    if isinstance(error, json.JSONDecodeError):
+        return f"{error.msg} at line {error.lineno}, column {error.colno}"
+    if isinstance(error, RecursionError):
+        return f"it is nested more than {NESTING} deep"
+    return "it is not UTF-8" if isinstance(error, UnicodeDecodeError) else str(error)[:200]
+
+
+def check_nesting(value: Any) -> None:
+    """Raises Invalid for what would exhaust the stack of whoever handles it later."""
+    level = [value]
+    for _ in range(NESTING + 1):
+        level = [part for whole in level for part in _parts(whole) if isinstance(part, dict | list)]
+        if not level:
+            return
+    raise Invalid(f"The body is not JSON: it is nested more than {NESTING} deep.")
+
+
+def _parts(whole: Any) -> Any:
+    return whole.values() if isinstance(whole, dict) else whole if isinstance(whole, list) else ()
+
+
+class Renderer(BaseRenderer):
+    media_type = "application/json"
+    format = "json"
+    charset = None
+
+    def render(self, data: Any, accepted_media_type: Any = None, renderer_context: Any = None) -> bytes:
+        if data is None:
+            return b""
+        try:
+            return _dumps(data, ensure_ascii=False).encode()
+        except UnicodeEncodeError:  # half a surrogate pair that the caller sent and is told about
+            return _dumps(data, ensure_ascii=True).encode()
+
+
+def _dumps(data: Any, ensure_ascii: bool) -> str:
+    return json.dumps(data, cls=JSONEncoder, ensure_ascii=ensure_ascii, separators=(",", ":"))
+
+
+class AlwaysJSON(BaseContentNegotiation):
+    """JSON in, or 415; JSON out, whatever was asked for."""
+
+    def select_parser(self, request: Request, parsers: list[BaseParser]) -> BaseParser | None:
+        kind = (request.content_type or "").partition(";")[0].strip().lower()
+        return next((parser for parser in parsers if parser.media_type == kind), None)
+
+    def select_renderer(self, request: Request, renderers: list[BaseRenderer], *_: Any) -> tuple:
+        return renderers[0], renderers[0].media_type
