@@ -10,6 +10,7 @@ import importlib.util
 import json
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -140,6 +141,7 @@ class Environment:
             self.create()
         self.unfinished.touch()
         self.install(lock)
+        self.write_launcher()
         self.write_stamp(lock)
         self.unfinished.unlink()
 
@@ -166,6 +168,13 @@ class Environment:
             self.unfinished.touch()
         say(f"Installing {count} packages with pip (this takes a minute or two) …")
         command(str(self.python), "-m", "pip", "install", "--no-input", *options, count=count)
+
+    def write_launcher(self) -> None:
+        """``.venv/bin/day1``: the command line from any folder, also by a link to it."""
+        words = [shlex.quote(str(path)) for path in (self.python, self.root / "manage.py")]
+        launcher = self.python.with_name("day1")
+        launcher.write_text(f'#!/bin/sh\nexec {" ".join(words)} day1 "$@"\n')
+        launcher.chmod(0o755)
 
     def write_stamp(self, lock: str) -> None:
         names = [RUNTIME, DEV] if lock == DEV else [lock]

@@ -63,6 +63,15 @@ def test_packages_are_taken_by_hash_and_nothing_is_built(checkout: Path) -> None
     assert f"--require-hashes --only-binary :all: -r {checkout}/requirements.lock" in installing
 
 
+def test_the_command_line_runs_from_any_folder(checkout: Path) -> None:
+    (checkout / "manage.py").write_text("import sys; print(*sys.argv[1:], sep='|')\n")
+    Environment(checkout).ensure(RUNTIME)
+    said = subprocess.run(
+        [checkout / ".venv/bin/day1", "search", "two words"], cwd="/", capture_output=True, text=True
+    )
+    assert said.stdout == "day1|search|two words\n"
+
+
 def test_after_the_tests_were_installed_up_needs_nothing_more(checkout: Path) -> None:
     Environment(checkout).ensure(DEV)
     calls(checkout)
