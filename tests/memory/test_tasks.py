@@ -5,7 +5,7 @@ from uuid import uuid4
 
 import pytest
 from django.utils import timezone
-from django_celery_beat.models import PeriodicTask
+from django_celery_beat.models import IntervalSchedule, PeriodicTask
 
 from day1site.celery import SCHEDULE, app, start_beat
 from memory import tasks
@@ -105,17 +105,21 @@ def test_tidy_can_always_run():
 
 @pytest.mark.django_db(transaction=True)
 def test_beat_stores_its_defaults_once_and_keeps_what_the_admin_set():
-    for _ in range(2):
-        beat = start_beat()
-        assert until(lambda: PeriodicTask.objects.count() == len(SCHEDULE))
-        assert beat.stop(2)
-        stored = PeriodicTask.objects.get(name="memory.seal_audit")
-        assert stored.expire_seconds == 60
-        interval = stored.interval
-        PeriodicTask.objects.filter(pk=stored.pk).update(enabled=False, interval=stored.interval)
-        interval.every = 77
-        interval.save()
-    assert PeriodicTask.objects.get(name="memory.seal_audit").interval.every == 77
+    beat = start_beat()
+    assert until(lambda: PeriodicTask.objects.count() == len(SCHEDULE))
+    assert beat.stop(2)
+    stored = PeriodicTask.objects.get(name="memory.seal_audit")
+    assert (stored.task, stored.interval.every, stored.expire_seconds) == ("memory.seal_audit", 60, 60)
+    stored.interval = IntervalSchedule.objects.create(every=77, period="minutes")
+    stored.enabled = False
+    stored.save()
+
+    PeriodicTask.objects.filter(name="memory.tidy").delete()
+    beat = start_beat()
+    assert until(lambda: PeriodicTask.objects.count() == len(SCHEDULE))
+    assert beat.stop(2)
+    stored.refresh_from_db()
+    assert (stored.interval.every, stored.enabled) == (77, False)
 
 
 @pytest.mark.django_db(transaction=True)
