@@ -1,0 +1,20 @@
+"""What the command line itself refuses; the engines' errors have the same two attributes."""
+
+
+class CliError(Exception):
+    """Ends the command with status 1: one line with the text and the stable code."""
+
+    def __init__(self, code: str, text: str) -> None:
+        self.code, self.text = code, text
+        super().__init__(text)
+
+
+class UsageError(Exception):
+    """Ends the command with status 2: the command line cannot mean anything."""
+
+
+def local_only(command: str) -> CliError:
+    return CliError(
+        "local_only",
+        f"`day1 {command}` works on the server's own machine: run it there, without DAY1_URL.",
+    )

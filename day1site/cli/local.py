@@ -1,0 +1,164 @@
+"""The client of the local store: engines, as the local user of one project, over the surface "cli"."""
+
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from day1site.cli import shapes
+from day1site.cli.client import Answer, Export, Given, Importer
+from day1site.cli.errors import CliError
+from memory.actors import Actor, local_actor
+from memory.engines import cleaning as c
+from memory.engines.branches import BranchManager
+from memory.engines.facts import FactEngine
+from memory.engines.filters import FactFilter
+from memory.engines.keys import KeyEngine
+from memory.exceptions import Invalid
+from memory.models import Project
+
+DEFAULT = "default"
+
+
+class LocalClient:
+    def __init__(self, project: str = "") -> None:
+        self.actor = actor_for(project or DEFAULT)
+        self.facts, self.branches, self.keys = FactEngine(), BranchManager(), KeyEngine()
+
+    # ---- facts -----------------------------------------------------------------------------------
+
+    def write_fact(self, branch: str, fields: Given) -> Answer:
+        written = self.facts.write_fact(actor=self.actor, branch_name=branch, **fields)
+        return shapes.fact(written.fact, branch=branch, created=written.created)
+
+    def search(self, query: str, branches: Sequence[str], wish: Given, filters: Given) -> Answer:
+        from memory.engines.search import SearchEngine
+
+        how: dict[str, Any] = {**_wish(wish), "filters": FactFilter.of(filters), "actor": self.actor}
+        if len(branches) > 1 or "*" in branches[0]:
+            found = SearchEngine().search_cross_branch(query=query, branch_names=branches, **how)
+        else:
+            found = SearchEngine().search(query=query, branch_name=branches[0], **how)
+        return shapes.found(found)
+
+    def explain(self, fact_id: str, query: str, branch: str, wish: Given, filters: Given) -> Answer:
+        from memory.engines.explain import ExplainEngine
+
+        answer = ExplainEngine().explain(
+            query=query, fact_id=_id(fact_id), actor=self.actor, branch_name=branch,
+            filters=FactFilter.of(filters), **_wish(wish),
+        )  # fmt: skip
+        return shapes.explanation(answer, branch)
+
+    def list_facts(self, branch: str, filters: Given, paging: Given) -> Answer:
+        page = self.facts.list_facts(
+            actor=self.actor, branch_name=branch, filters=FactFilter.of(filters), **_wish(paging)
+        )
+        return shapes.page(page, lambda row: shapes.fact(row, branch=branch))
+
+    def get_fact(self, fact_id: str, branch: str, at: str | None) -> Answer:
+        fact = self.facts.get_fact(fact_id=_id(fact_id), actor=self.actor, branch_name=branch, at=point(at))
+        return shapes.fact(fact, branch=branch)
+
+    def history(self, fact_id: str, branch: str) -> Answer:
+        versions = self.facts.history(fact_id=_id(fact_id), actor=self.actor, branch_name=branch)
+        return {"results": [shapes.version(row, branch) for row in versions], "next": None, "previous": None}
+
+    def change_fact(self, action: str, fact_id: str, branch: str, fields: Given) -> Answer | None:
+        name = "old_fact_id" if action == "supersede" else "fact_id"
+        engines: dict[str, Callable[..., Any]] = {
+            "archive": self.facts.archive_fact,
+            "restore": self.facts.restore_fact,
+            "delete": self.facts.delete_fact,
+            "supersede": self.facts.supersede_fact,
+            "verify": self.facts.set_verification,
+        }
+        fact = engines[action](**{name: _id(fact_id)}, actor=self.actor, branch_name=branch, **fields)
+        return shapes.fact(fact, branch=branch) if fact is not None else None
+
+    # ---- branches and keys -----------------------------------------------------------------------
+
+    def create_branch(self, fields: Given) -> Answer:
+        made = self.branches.create_branch(actor=self.actor, **{**fields, "at": point(fields.get("at"))})
+        return shapes.branch(made)
+
+    def list_branches(self, archived: bool, paging: Given) -> Answer:
+        page = self.branches.list_branches(actor=self.actor, archived=archived, **paging)
+        return shapes.page(page, shapes.branch)
+
+    def log(self, name: str, paging: Given) -> Answer:
+        return shapes.page(self.branches.log(name=name, actor=self.actor, **paging), shapes.commit)
+
+    def archive_branch(self, name: str) -> Answer:
+        return shapes.branch(self.branches.archive_branch(name=name, actor=self.actor))
+
+    def restore_branch(self, name: str) -> Answer:
+        return shapes.branch(self.branches.restore_branch(name=name, actor=self.actor))
+
+    def create_key(self, fields: Given) -> Answer:
+        expires = c.moment("expires_at", fields.get("expires_at"))
+        key, token = self.keys.create_key(actor=self.actor, **{**fields, "expires_at": expires})
+        return {**shapes.key(key), "token": token}
+
+    def list_keys(self, paging: Given) -> Answer:
+        return shapes.page(self.keys.list_keys(actor=self.actor, **paging), shapes.key)
+
+    def revoke_key(self, key_id: str) -> Answer:
+        return shapes.key(self.keys.revoke_key(key_id=_id(key_id), actor=self.actor))
+
+    # ---- files -----------------------------------------------------------------------------------
+
+    def importer(self, branch: str, message: str) -> Importer:
+        from memory.engines.transfer import FactImport
+
+        return FactImport(actor=self.actor, branch_name=branch, message=message)
+
+    def export(self, branch: str, at: str | None, private: bool) -> Export:
+        from memory.engines.transfer import count_facts, export_facts
+
+        where: dict[str, Any] = {"actor": self.actor, "branch_name": branch, "at": point(at)}
+        found = export_facts(**where, include_private=private)
+        rows = (
+            (_whole(fact, branch), [shapes.link(link, branch=branch) for link in links])
+            for fact, links in found
+        )
+        return count_facts(**where), rows
+
+
+def actor_for(slug: str) -> Actor:
+    """The local user in a project. Raises CliError when there is none with this slug."""
+    project = Project.objects.filter(slug=slug).values_list("pk", flat=True).first()
+    if project is None:
+        known = ", ".join(Project.objects.values_list("slug", flat=True)[:20]) or "none"
+        raise CliError("not_found", f"There is no project {slug} in this store; there is: {known}.")
+    return local_actor(project)
+
+
+def point(text: str | None) -> int | UUID | datetime | None:
+    """A point of a branch's past as the engines take it: a seq, a commit's id or a time."""
+    if text is None:
+        return None
+    if text.isdecimal() and len(text) < 19:
+        return int(text)
+    try:
+        return UUID(text)
+    except ValueError:
+        pass
+    try:
+        return c.moment("at", text)
+    except Invalid:
+        raise Invalid("at must be a seq, the id of a commit or a time in ISO 8601.", field="at") from None
+
+
+def _wish(given: Mapping[str, Any]) -> dict[str, Any]:
+    return {**given, "at": point(given["at"])} if given.get("at") is not None else dict(given)
+
+
+def _id(text: str) -> UUID:
+    return c.identifier("id", text)
+
+
+def _whole(fact: Any, branch: str) -> Answer:
+    """A fact with what only a file needs: the status that an archived one goes back to."""
+    held = {"held_status": fact.held_status} if fact.held_status else {}
+    return {**shapes.fact(fact, branch=branch), **held}

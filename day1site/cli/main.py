@@ -1,0 +1,76 @@
+"""From a command line to an exit status. Whatever happens, nobody sees a traceback."""
+
+import argparse
+import importlib
+import logging
+import os
+import sqlite3
+import sys
+
+from day1site.cli.errors import CliError, UsageError
+from day1site.cli.output import clean
+from day1site.cli.parser import parse
+from memory.exceptions import Day1Error
+
+OK, FAILED, USAGE, INTERRUPTED, PIPE_CLOSED = 0, 1, 2, 130, 141
+
+# Which module has a command; each is read only when it is called for.
+MODULES = {
+    "facts": (
+        "write_fact", "search", "why", "list_facts", "show_fact", "fact_history", "change_fact", "supersede",
+        "verify",
+    ),
+    "branches": (
+        "create_branch", "list_branches", "log", "move_branch", "create_key", "list_keys", "revoke_key",
+    ),
+    "files": ("import_file", "export_file"),
+    "upkeep": ("reindex", "reembed", "backup", "manage"),
+}  # fmt: skip
+PLACES = {name: f"day1site.cli.{module}" for module, names in MODULES.items() for name in names}
+
+
+def main(argv: list[str]) -> int:
+    """Carry out one command line; returns the exit status."""
+    try:
+        args = parse(argv)
+        status = run(args)
+        sys.stdout.flush()
+        return status
+    except SystemExit as end:  # of argparse, which has said why
+        return end.code if isinstance(end.code, int) else USAGE
+    except UsageError as error:
+        return tell(f"day1: error: {error}", USAGE)
+    except (CliError, Day1Error) as error:
+        return tell(f"{error.code}: {error.text}", FAILED)
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except BrokenPipeError:
+        return close_pipe()
+    except OSError as error:
+        return tell(f"file_error: {error.filename or 'A file'}: {error.strerror or error}.", FAILED)
+    except Exception as error:
+        return unexpected(error)
+
+
+def run(args: argparse.Namespace) -> int:
+    command = getattr(importlib.import_module(PLACES[args.run]), args.run)
+    return command(args) or OK
+
+
+def tell(text: str, status: int) -> int:
+    print(clean(" ".join(text.split())), file=sys.stderr)
+    return status
+
+
+def close_pipe() -> int:
+    """Whoever read the output has gone: write the rest nowhere, or Python complains at its end."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return PIPE_CLOSED
+
+
+def unexpected(error: Exception) -> int:
+    """The database's trouble, or a defect: one line, and the rest for who asks (DAY1_LOG_LEVEL=DEBUG)."""
+    logging.getLogger(__name__).debug("The command failed", exc_info=error)
+    if isinstance(error.__cause__, sqlite3.Error):
+        return tell(f"store_error: The store cannot be used: {error}.", FAILED)
+    return tell(f"error: Something went wrong: {type(error).__name__}: {error}", FAILED)

@@ -1,0 +1,369 @@
+"""What can be said on the command line, and the texts that teach it."""
+
+import argparse
+import json
+from typing import Any
+
+Parser = argparse.ArgumentParser
+DEFAULT_ACTIONS = {"facts": "list", "branch": "list", "keys": "list"}
+WITH_VALUE = ("--format", "--project", "--data-dir")
+
+ABOUT = """Memory for AI agents: write facts, find them, work on branches.
+
+It works on the local store, or on a server when DAY1_URL and DAY1_KEY are set."""
+
+EXAMPLES = """examples:
+  day1 write-fact "Deploys run from the main branch only." --category decision
+  day1 search "where do deploys run from?"
+  day1 facts --category decision
+  day1 up
+
+exit status: 0 done, 1 an error (one line on standard error), 2 the command line is not understood"""
+
+STATUSES = ("created", "active", "done", "superseded", "archived")
+INCLUDE = ("superseded", "archived", "created", "expired", "outdated", "invalidated")
+
+
+def build() -> Parser:
+    parser = Parser(
+        prog="day1", description=ABOUT, epilog=EXAMPLES, allow_abbrev=False,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )  # fmt: skip
+    _common(parser, form="table", project="")
+    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND", title="commands")
+    for add in (_server, _facts, _branches, _keys, _files, _upkeep):
+        add(commands)
+    return parser
+
+
+def parse(argv: list[str]) -> argparse.Namespace:
+    """What was said. Raises SystemExit: 0 after --help, 2 where it is not understood."""
+    return build().parse_args(_with_default_action(argv))
+
+
+def _with_default_action(argv: list[str]) -> list[str]:
+    """``day1 facts --limit 5`` is ``day1 facts list --limit 5``."""
+    place = 0
+    while place < len(argv) and argv[place].startswith("-"):
+        place += 2 if argv[place] in WITH_VALUE else 1
+    action = DEFAULT_ACTIONS.get(argv[place]) if place < len(argv) else None
+    after = argv[place + 1] if place + 1 < len(argv) else "--"
+    if action is None or after in ("-h", "--help") or not after.startswith("-"):
+        return argv
+    return [*argv[: place + 1], action, *argv[place + 1 :]]
+
+
+def _common(parser: Parser, form: Any = argparse.SUPPRESS, project: Any = argparse.SUPPRESS) -> None:
+    group = parser.add_argument_group("everywhere")
+    group.add_argument(
+        "--format", choices=("table", "json"), default=form, help="json prints what the REST API answers"
+    )
+    group.add_argument(
+        "--project", metavar="SLUG", default=project, help="of the local store; default: default"
+    )
+    # Read before the settings are, by bootstrap.py; here for --help.
+    group.add_argument(
+        "--data-dir", metavar="DIR", default=argparse.SUPPRESS, help="where the local store is"
+    )
+
+
+def _command(commands: Any, name: str, about: str, example: str, run: str) -> Parser:
+    parser = commands.add_parser(
+        name, help=about.split(": ")[0].rstrip("."), description=about, epilog=f"example:\n  {example}",
+        allow_abbrev=False, formatter_class=argparse.RawDescriptionHelpFormatter,
+    )  # fmt: skip
+    parser.set_defaults(run=run)
+    _common(parser)
+    return parser
+
+
+def _group(commands: Any, name: str, about: str, example: str) -> Any:
+    parser = commands.add_parser(
+        name, help=about, description=f"{about[0].upper()}{about[1:]}.", epilog=f"example:\n  {example}",
+        allow_abbrev=False, formatter_class=argparse.RawDescriptionHelpFormatter,
+    )  # fmt: skip
+    return parser.add_subparsers(dest="action", required=True, metavar="ACTION", title="actions")
+
+
+# ---- values ----------------------------------------------------------------------------------------
+
+
+def json_object(text: str) -> dict[str, Any]:
+    try:
+        value = json.loads(text)
+    except ValueError:
+        value = None
+    if not isinstance(value, dict):
+        raise argparse.ArgumentTypeError(f"not a JSON object: {text}")
+    return value
+
+
+def _branch(parser: Parser, many: bool = False) -> None:
+    if many:
+        parser.add_argument(
+            "--branch", action="append", metavar="NAME",
+            help="default main; several times, or a pattern such as 'task/*', searches them all",
+        )  # fmt: skip
+    else:
+        parser.add_argument("--branch", default="main", metavar="NAME", help="default main")
+
+
+def _at(parser: Parser) -> None:
+    parser.add_argument(
+        "--at", metavar="POINT", help="as it was then: a seq, a commit's id or a time such as 2026-05-01"
+    )
+
+
+def _paging(parser: Parser, all_pages: bool = True) -> None:
+    parser.add_argument("--limit", type=int, metavar="N", help="at most so many, 1 to 100; default 50")
+    parser.add_argument(
+        "--cursor", metavar="TEXT", help="where the page before said that the next one begins"
+    )
+    if all_pages:
+        parser.add_argument("--all", action="store_true", help="every page, one after the other")
+
+
+def _who(parser: Parser) -> None:
+    for name in ("session", "agent", "task"):
+        parser.add_argument(f"--{name}", dest=f"{name}_id", metavar="ID", help=f"the {name} that says it")
+
+
+def _content(parser: Parser) -> None:
+    """The fields of a fact; what the store takes, it says itself."""
+    add = parser.add_argument
+    add("--category", metavar="NAME", help="such as decision, bug_fix, preference; default general")
+    add("--kind", metavar="KIND", help="OBSERVATION (default), BELIEF, TASK, OUTPUT_DRAFT, NOTE")
+    add("--priority", metavar="P", help="P1 to P4; default P3")
+    add("--confidence", type=float, metavar="X", help="0 to 1; default 0.7")
+    add("--essence", metavar="TEXT", help="the line that goes into a prompt; default: the first sentence")
+    add("--tag", dest="tags", action="append", metavar="TAG", help="as often as wanted")
+    add("--metadata", type=json_object, metavar="JSON", help='such as \'{"file": "auth.py"}\'')
+    add("--source", metavar="TEXT", help="where it comes from, in words")
+    add("--source-id", metavar="ID", help="and its id there")
+    add("--valid-from", metavar="TIME", help="since when it is true in the world")
+    add("--valid-until", metavar="TIME", help="until when")
+    add("--expires-at", metavar="TIME", help="from then on no search finds it")
+    add("--visibility", metavar="NAME", help="private, selective (default), public")
+    add("--origin", metavar="NAME", help="EXPERIENCE (default), SEEDED_LLM, DISTILLED_LLM")
+    add("--pinned", action="store_true", default=None, help="keep it at hand")
+
+
+def _filters(parser: Parser) -> None:
+    group = parser.add_argument_group("filters, each as often as wanted where several values make sense")
+
+    def add(flag: str, name: str, text: str, **how: Any) -> None:
+        group.add_argument(flag, dest=f"filter_{name}", action="append", metavar="X", help=text, **how)
+
+    add("--category", "category", "one of these categories")
+    add("--kind", "kind", "one of these kinds")
+    group.add_argument("--status", dest="filter_status", action="append", choices=STATUSES, metavar="STATUS",
+                       help=f"one of {', '.join(STATUSES)}")  # fmt: skip
+    add("--priority", "priority", "one of these priorities")
+    add("--tag", "tags", "all of these tags")
+    add("--session", "session_id", "written in one of these sessions")
+    add("--agent", "agent_id", "written by one of these agents")
+    add("--task", "task_id", "written for one of these tasks")
+    for flag, text in (
+        ("verification", "unverified, verified or invalidated"),
+        ("created-after", "stored at this time or later"),
+        ("created-before", "stored before this time"),
+        ("valid-at", "true in the world at this time"),
+    ):
+        name = "verification_status" if flag == "verification" else flag.replace("-", "_")
+        group.add_argument(f"--{flag}", dest=f"filter_{name}", metavar="X", help=text)
+    group.add_argument(
+        "--min-confidence", dest="filter_min_confidence", type=float, metavar="X", help="0 to 1"
+    )
+
+
+def _wish(parser: Parser) -> None:
+    parser.add_argument("--limit", type=int, metavar="N", help="at most so many, 1 to 100; default 10")
+    parser.add_argument(
+        "--type", dest="search_type", choices=("hybrid", "keyword", "vector"), help="default hybrid"
+    )
+    parser.add_argument("--recipe", metavar="NAME", help="how the parts of the score are mixed")
+    parser.add_argument(
+        "--include", action="append", choices=INCLUDE, metavar="STATE",
+        help=f"what is left out otherwise: {', '.join(INCLUDE)}",
+    )  # fmt: skip
+    _at(parser)
+
+
+# ---- commands --------------------------------------------------------------------------------------
+
+
+def _server(commands: Any) -> None:
+    for name, about in (("up", "start the server"), ("test", "run the tests")):
+        parser = commands.add_parser(name, help=about, add_help=False, prefix_chars="\0")
+        parser.add_argument("rest", nargs="*")
+        parser.set_defaults(run="manage")
+
+
+def _facts(commands: Any) -> None:
+    write = _command(
+        commands, "write-fact", "Store a fact: the same text is stored once.",
+        'day1 write-fact "Tokens expire after 15 minutes." --category security --tag auth\n'
+        "  git log -1 --format=%B | day1 write-fact - --session s1", "write_fact",
+    )  # fmt: skip
+    write.add_argument(
+        "text", metavar="TEXT", help="what is to be remembered; - reads it from standard input"
+    )
+    _branch(write)
+    _content(write)
+    _who(write)
+    write.add_argument("--parent", dest="parent_id", metavar="ID", help="the fact that it replaces")
+    write.add_argument(
+        "--propose", action="store_true", help="keep it, unsearched, until somebody activates it"
+    )
+    write.add_argument(
+        "--no-dedup", dest="deduplicate", action="store_false", help="store it even when the text is there"
+    )
+    search = _command(
+        commands, "search", "Find facts: by meaning and by words, the best first.",
+        'day1 search "how long do logins last?" --branch \'task/*\' --limit 5', "search",
+    )  # fmt: skip
+    search.add_argument("query", metavar="QUERY", help="a question or some words")
+    _branch(search, many=True)
+    _wish(search)
+    search.add_argument(
+        "--max-tokens", type=int, metavar="N", help="as many essences as fit into so many tokens of a prompt"
+    )
+    _filters(search)
+    why = _command(
+        commands, "why", "Say why a search finds a fact, or why it does not.",
+        'day1 why 0197… "how long do logins last?"', "why",
+    )  # fmt: skip
+    why.add_argument("id", metavar="FACT_ID")
+    why.add_argument("query", metavar="QUERY")
+    _branch(why)
+    _wish(why)
+    _filters(why)
+    _fact_actions(
+        _group(commands, "facts", "list facts, read and change one", "day1 facts --status archived")
+    )
+    verify = _command(
+        commands, "verify", "Give your verdict on what a fact says now.",
+        'day1 verify 0197… verified --reason "read the code"', "verify",
+    )  # fmt: skip
+    verify.add_argument("id", metavar="FACT_ID")
+    verify.add_argument("verdict", choices=("verified", "invalidated", "unverified"))
+    verify.add_argument("--reason", default="", metavar="TEXT")
+    _branch(verify)
+
+
+def _fact_actions(actions: Any) -> None:
+    listing = _command(
+        actions, "list", "List facts of every status, the newest first.",
+        "day1 facts list --category decision --all", "list_facts",
+    )  # fmt: skip
+    _branch(listing)
+    _paging(listing)
+    _at(listing)
+    _filters(listing)
+    for name, about, run in (
+        ("show", "Show everything about a fact.", "show_fact"),
+        ("history", "List the versions of a fact, the newest first.", "fact_history"),
+        ("archive", "Retire a fact: not searched, not deleted, restorable.", "change_fact"),
+        ("restore", "Bring an archived fact back.", "change_fact"),
+        ("delete", "Delete a fact on this branch: its history stays.", "change_fact"),
+        ("supersede", "Write a fact that replaces this one.", "supersede"),
+    ):
+        tail = ' "Tokens expire after 30 minutes."' if name == "supersede" else ""
+        one = _command(actions, name, about, f"day1 facts {name} 0197…{tail}", run)
+        one.add_argument("id", metavar="FACT_ID")
+        if name == "supersede":
+            one.add_argument("text", metavar="TEXT", help="the new text; - reads it from standard input")
+            _content(one)
+            _who(one)
+        _branch(one)
+        if name == "show":
+            _at(one)
+        elif name != "history":
+            one.add_argument(
+                "--expected-version", type=int, metavar="N", help="only if it is still at this version"
+            )
+
+
+def _branches(commands: Any) -> None:
+    actions = _group(commands, "branch", "make, list and archive branches", "day1 branch create task/login")
+    create = _command(
+        actions, "create", "Make a branch: it starts with all that its parent holds.",
+        'day1 branch create task/login --purpose "try refresh tokens"', "create_branch",
+    )  # fmt: skip
+    create.add_argument("name", metavar="NAME")
+    create.add_argument("--parent", default="main", metavar="NAME", help="default main")
+    create.add_argument("--purpose", metavar="TEXT")
+    _at(create)
+    listing = _command(actions, "list", "List the branches by name.", "day1 branch list", "list_branches")
+    listing.add_argument("--archived", action="store_true", help="archived ones too")
+    _paging(listing)
+    log = _command(
+        actions, "log", "List a branch's commits, the newest first.", "day1 branch log main", "log"
+    )
+    log.add_argument("name", metavar="NAME", nargs="?", default="main", help="default main")
+    _paging(log)
+    for name, about in (
+        ("archive", "Archive a branch: no more writes, not listed, nothing deleted."),
+        ("restore", "Take an archived branch back into use."),
+    ):
+        one = _command(actions, name, about, f"day1 branch {name} task/login", "move_branch")
+        one.add_argument("name", metavar="NAME")
+
+
+def _keys(commands: Any) -> None:
+    actions = _group(commands, "keys", "make, list and revoke API keys", "day1 keys create ci --scope write")
+    create = _command(
+        actions, "create", "Make an API key: its token is shown this once.",
+        "day1 keys create ci --scope write --branch-pattern 'task/*'", "create_key",
+    )  # fmt: skip
+    create.add_argument("label", metavar="LABEL")
+    create.add_argument(
+        "--scope", dest="scopes", action="append", metavar="SCOPE",
+        help="read, propose, write (default), curate, merge, admin; each includes those before it",
+    )  # fmt: skip
+    create.add_argument("--branch-pattern", dest="branch_patterns", action="append", metavar="PATTERN",
+                        help="only these branches, such as 'task/*'; default: all")  # fmt: skip
+    create.add_argument("--agent", dest="agent_id", metavar="ID", help="bind it to this agent")
+    create.add_argument("--rate", dest="rate_per_minute", type=int, metavar="N", help="requests per minute")
+    create.add_argument("--expires-at", metavar="TIME")
+    listing = _command(actions, "list", "List the keys, the newest first.", "day1 keys list", "list_keys")
+    _paging(listing)
+    revoke = _command(
+        actions, "revoke", "Revoke a key: it opens nothing any more.", "day1 keys revoke 0197…", "revoke_key"
+    )
+    revoke.add_argument("id", metavar="KEY_ID")
+
+
+def _files(commands: Any) -> None:
+    taking = _command(
+        commands, "import", "Import facts from a file: one JSON object a line.",
+        'echo \'{"fact_text": "Tea is in the kitchen."}\' | day1 import -', "import_file",
+    )  # fmt: skip
+    taking.add_argument("file", metavar="FILE.jsonl", help="- reads standard input")
+    _branch(taking)
+    taking.add_argument(
+        "--dry-run", action="store_true", help="count new, known and broken lines, write nothing"
+    )
+    giving = _command(
+        commands, "export", "Export a branch's facts: one JSON object a line, as import reads it.",
+        "day1 export --output facts.jsonl", "export_file",
+    )  # fmt: skip
+    _branch(giving)
+    _at(giving)
+    giving.add_argument("--output", metavar="FILE", help="default: standard output")
+    giving.add_argument("--include-private", action="store_true", help="private facts stay here otherwise")
+
+
+def _upkeep(commands: Any) -> None:
+    _command(commands, "reindex", "Rebuild the full-text index from the facts.", "day1 reindex", "reindex")
+    again = _command(
+        commands, "reembed", "Give every fact a vector of the model in force: after another one was set.",
+        "DAY1_EMBEDDER=openai day1 reembed --forget-others", "reembed",
+    )  # fmt: skip
+    again.add_argument("--forget-others", action="store_true", help="then delete the vectors of other models")
+    backup = _command(
+        commands, "backup", "Copy the whole store to a file while it is in use.",
+        "day1 backup day1-monday.sqlite3", "backup",
+    )  # fmt: skip
+    backup.add_argument("file", metavar="FILE")
+    backup.add_argument("--force", action="store_true", help="replace the file if it is there")

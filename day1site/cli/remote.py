@@ -1,0 +1,207 @@
+"""The client of a server: its REST API, with the standard library only."""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from http.client import HTTPException, HTTPResponse
+from typing import Any
+from urllib.error import HTTPError, URLError
+from urllib.parse import quote, urlencode, urlsplit
+from urllib.request import Request, urlopen
+
+from day1site.cli.client import Answer, Export, Given, Importer
+from day1site.cli.errors import CliError, UsageError
+
+TIMEOUT = 60.0  # seconds without a word from the server
+PAGE = 100
+
+
+class Refused(CliError):
+    """The server's refusal; ``field`` names the input at fault, where one is."""
+
+    def __init__(self, code: str, text: str, field: str = "") -> None:
+        super().__init__(code, text)
+        self.field = field
+
+
+class Api:
+    """Requests to one server with one key. Raises Refused, and CliError where no answer comes."""
+
+    def __init__(self, url: str, key: str) -> None:
+        if urlsplit(url).scheme not in ("http", "https") or not urlsplit(url).netloc:
+            raise UsageError(f"DAY1_URL must be an address such as http://127.0.0.1:8765, not {url}.")
+        if not key.isascii() or not key.isprintable():
+            raise CliError("unauthenticated", "DAY1_KEY holds characters that no key has.")
+        self.url, self.key = url, key
+
+    def get(self, path: str, **query: Any) -> Answer:
+        return self.ask("GET", path, query=query)
+
+    def post(self, path: str, **body: Any) -> Answer:
+        return self.ask("POST", path, body=body)
+
+    def ask(self, method: str, path: str, query: Given | None = None, body: Given | None = None) -> Answer:
+        """The JSON of the answer; {} when it has none. Values of None are not sent."""
+        data = None if body is None else json.dumps(_given(body)).encode()
+        headers = {"Authorization": f"Bearer {self.key}", "Content-Type": "application/json"}
+        asked = urlencode(_words(query or {}), doseq=True)
+        address = f"{self.url}/api/v1{path}" + (f"?{asked}" if asked else "")
+        try:
+            with urlopen(Request(address, data, headers, method=method), timeout=TIMEOUT) as answer:
+                return self._read(answer)
+        except HTTPError as error:
+            raise refusal(error) from None
+        except URLError as error:
+            raise self._unreachable(getattr(error.reason, "strerror", None) or error.reason) from None
+        except (OSError, HTTPException) as error:
+            raise self._unreachable(error) from None
+
+    def _read(self, answer: HTTPResponse) -> Answer:
+        content = answer.read()
+        try:
+            return json.loads(content) if content else {}
+        except ValueError:
+            raise CliError("unreachable", f"What answers at {self.url} is no Day1 server.") from None
+
+    def _unreachable(self, why: Any) -> CliError:
+        return CliError("unreachable", f"The server at {self.url} does not answer: {why}.")
+
+
+def refusal(error: HTTPError) -> Refused:
+    """What the server said, in its own words where it is Day1."""
+    try:
+        problem = json.loads(error.read())
+        return Refused(problem["code"], problem.get("detail") or problem["title"], problem.get("field") or "")
+    except (ValueError, KeyError, TypeError, OSError):
+        return Refused(
+            "unreachable", f"The server answered {error.code} {error.reason}, which Day1 does not."
+        )
+
+
+def _given(values: Given) -> dict[str, Any]:
+    return {name: value for name, value in values.items() if value is not None}
+
+
+def _words(values: Given) -> dict[str, Any]:
+    """The values as an address holds them."""
+    words = {True: "true", False: "false"}
+    return {name: words[v] if isinstance(v, bool) else v for name, v in _given(values).items()}
+
+
+class RemoteClient:
+    def __init__(self, url: str, key: str) -> None:
+        self.api = Api(url, key)
+
+    # ---- facts -----------------------------------------------------------------------------------
+
+    def write_fact(self, branch: str, fields: Given) -> Answer:
+        return self.api.post("/facts", branch=branch, **fields)
+
+    def search(self, query: str, branches: Sequence[str], wish: Given, filters: Given) -> Answer:
+        where: dict[str, Any] = {"branch": branches[0]}
+        if len(branches) > 1 or "*" in branches[0]:
+            where = {"branches": list(branches)}
+        return self.api.post("/facts/search", query=query, **where, **wish, **filters)
+
+    def explain(self, fact_id: str, query: str, branch: str, wish: Given, filters: Given) -> Answer:
+        return self.api.get(f"{fact(fact_id)}/explain", query=query, branch=branch, **wish, **filters)
+
+    def list_facts(self, branch: str, filters: Given, paging: Given) -> Answer:
+        return self.api.get("/facts", branch=branch, **filters, **paging)
+
+    def get_fact(self, fact_id: str, branch: str, at: str | None) -> Answer:
+        return self.api.get(fact(fact_id), branch=branch, at=at)
+
+    def history(self, fact_id: str, branch: str) -> Answer:
+        return self.api.get(f"{fact(fact_id)}/history", branch=branch)
+
+    def change_fact(self, action: str, fact_id: str, branch: str, fields: Given) -> Answer | None:
+        if action == "delete":
+            self.api.ask("DELETE", fact(fact_id), query={"branch": branch, **fields})
+            return None
+        return self.api.post(f"{fact(fact_id)}/{action}", branch=branch, **fields)
+
+    def update_fact(self, fact_id: str, branch: str, fields: Given) -> Answer:
+        return self.api.ask("PATCH", fact(fact_id), body={"branch": branch, **fields})
+
+    # ---- branches and keys -----------------------------------------------------------------------
+
+    def create_branch(self, fields: Given) -> Answer:
+        return self.api.post("/branches", **fields)
+
+    def list_branches(self, archived: bool, paging: Given) -> Answer:
+        return self.api.get("/branches", archived=archived or None, **paging)
+
+    def log(self, name: str, paging: Given) -> Answer:
+        return self.api.get(f"{branch_path(name)}/log", **paging)
+
+    def archive_branch(self, name: str) -> Answer:
+        return self.api.ask("DELETE", branch_path(name))
+
+    def restore_branch(self, name: str) -> Answer:
+        return self.api.post(f"{branch_path(name)}/restore")
+
+    def create_key(self, fields: Given) -> Answer:
+        return self.api.post("/keys", **fields)
+
+    def list_keys(self, paging: Given) -> Answer:
+        return self.api.get("/keys", **paging)
+
+    def revoke_key(self, key_id: str) -> Answer:
+        return self.api.post(f"/keys/{quote(key_id, safe='')}/revoke")
+
+    # ---- files -----------------------------------------------------------------------------------
+
+    def importer(self, branch: str, message: str) -> Importer:
+        from day1site.cli.remote_import import RemoteImport
+
+        return RemoteImport(self, branch)
+
+    def export(self, branch: str, at: str | None, private: bool) -> Export:
+        facts = [row for row in self.all_facts(branch, at) if private or row["visibility"] != "private"]
+        facts.reverse()  # the oldest first
+        return len(facts), self._with_links(facts, branch, at)
+
+    def all_facts(self, branch: str, at: str | None = None, **filters: Any) -> Iterator[Answer]:
+        """Every fact of a branch, the newest first."""
+        return every(lambda cursor: self.list_facts(branch, filters, paging_at(cursor, at)))
+
+    def _with_links(
+        self, facts: Sequence[Answer], branch: str, at: str | None
+    ) -> Iterator[tuple[Answer, list]]:
+        """Nothing that is given out points to a fact that is not."""
+        shown = {row["id"] for row in facts}
+        for row in facts:
+            row["parent_id"] = row["parent_id"] if row["parent_id"] in shown else None
+            links = list(self._links(row["id"], branch, at))
+            leading = (link for link in links if link["from_id"] == row["id"] and link["to_type"] == "fact")
+            yield (
+                row,
+                sorted((link for link in leading if link["to_id"] in shown), key=lambda link: link["id"]),
+            )
+
+    def _links(self, fact_id: str, branch: str, at: str | None) -> Iterator[Answer]:
+        path = f"{fact(fact_id)}/links"
+        return every(lambda cursor: self.api.get(path, branch=branch, **paging_at(cursor, at)))
+
+
+def every(page: Any) -> Iterator[Answer]:
+    """The rows of all pages; ``page`` gives one for a cursor, None for the first."""
+    cursor = None
+    while True:
+        answer: Mapping[str, Any] = page(cursor)
+        yield from answer["results"]
+        if not (cursor := answer["next"]):
+            return
+
+
+def paging_at(cursor: str | None, at: str | None) -> dict[str, Any]:
+    """A cursor knows the point that the first page was read at."""
+    return {"limit": PAGE, "cursor": cursor, "at": None if cursor else at}
+
+
+def fact(fact_id: str) -> str:
+    return f"/facts/{quote(fact_id, safe='')}"
+
+
+def branch_path(name: str) -> str:
+    return f"/branches/{quote(name, safe='')}"

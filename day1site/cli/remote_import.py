@@ -1,0 +1,212 @@
+"""An import through the REST API: bulk writes, then what bulk cannot say, row by row.
+
+Only the server's own machine keeps ``created_at`` and superseded facts as they were: here a fact is as
+old as its import, and a superseded one arrives as archived, which no search finds either.
+"""
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+from uuid import UUID
+
+from day1site.cli.lines import BATCH, BROKEN, KNOWN, NEW, OWN, TOLD, Outcome, normalise
+from day1site.cli.remote import Refused, RemoteClient
+
+PLACE = re.compile(r"facts\[(\d+)\]\.?(.*)")
+MOST_BYTES = 4 * 1024 * 1024  # of one request, well below the server's limit
+CURRENT = ("active", "created", "done")
+
+
+@dataclass
+class Line:
+    number: int
+    fields: dict[str, Any]
+    status: str
+    names: tuple[str, ...] = ()
+    links: list[Mapping[str, Any]] = field(default_factory=list)
+    uid: str = ""
+
+    @property
+    def parent(self) -> str:
+        return str(self.fields.get("parent_id") or "").lower()
+
+
+class RemoteImport:
+    def __init__(self, client: RemoteClient, branch: str) -> None:
+        self.client, self.branch = client, branch
+        self.ids: dict[str, str] = {}
+        self.texts: dict[tuple[str, str], str] = {}
+        self.links: list[tuple[int, str, Mapping[str, Any]]] = []
+        self._loaded = False
+
+    def take(self, lines: Sequence[tuple[int, Any]]) -> list[Outcome]:
+        """Store the lines; as many commits as the requests need."""
+        self._load()
+        outcomes, left = [], [_line(number, given) for number, given in lines]
+        while left:
+            # A parent must be stored before its children are sent.
+            wave = [line for line in left if not line.parent or line.parent in self.ids] or left
+            outcomes += self._wave(wave)
+            sent = {line.number for line in wave}
+            left = [line for line in left if line.number not in sent]
+        self._send_links()
+        return sorted(outcomes, key=lambda outcome: outcome.number)
+
+    def look(self, lines: Sequence[tuple[int, Any]]) -> list[Outcome]:
+        """What ``take`` would do, as far as it shows from here: fields are checked by the server alone."""
+        self._load()
+        outcomes = []
+        for line in (_line(number, given) for number, given in lines):
+            if not isinstance(line.fields.get("fact_text"), str):
+                outcomes.append(Outcome(line.number, BROKEN, reason="invalid: fact_text is needed."))
+                continue
+            found = self._stored(line)
+            outcomes.append(Outcome(line.number, KNOWN if found else NEW, found))
+            self._remember(line, found or str(line.number))
+        return outcomes
+
+    def unresolved(self) -> list[Outcome]:
+        reason = "not_found: a link's to_id names no fact of the file or of this branch"
+        return [Outcome(number, BROKEN, reason=reason) for number, _, _ in self.links]
+
+    # ---- what is there -------------------------------------------------------------------------
+
+    def _load(self) -> None:
+        """Read the branch once: which ids and which texts it has."""
+        if self._loaded:
+            return
+        for row in self.client.all_facts(self.branch):
+            self.ids[row["id"]] = row["id"]
+            self.texts.setdefault((normalise(row["fact_text"]), row["status"]), row["id"])
+            if row["source_type"] == "import" and row["source_id"]:
+                self.ids.setdefault(row["source_id"], row["id"])
+        self._loaded = True
+
+    def _stored(self, line: Line) -> str:
+        known = next((self.ids[name] for name in line.names if name in self.ids), "")
+        if known or (line.names and line.status not in CURRENT):
+            return known
+        text = normalise(line.fields["fact_text"])
+        alike = CURRENT if line.status in CURRENT else (line.status,)
+        return next((self.texts[(text, status)] for status in alike if (text, status) in self.texts), "")
+
+    def _remember(self, line: Line, uid: str) -> None:
+        line.uid = uid
+        self.ids |= dict.fromkeys(line.names, uid)
+        self.texts.setdefault((normalise(line.fields["fact_text"]), line.status), uid)
+        self.links += [(line.number, uid, link) for link in line.links]
+
+    # ---- writing -------------------------------------------------------------------------------
+
+    def _wave(self, lines: Sequence[Line]) -> list[Outcome]:
+        outcomes, fresh = [], []
+        for line in lines:
+            recognised = isinstance(line.fields.get("fact_text"), str) and self._by_id_or_kept_away(line)
+            if recognised:
+                self._remember(line, recognised)
+                outcomes.append(Outcome(line.number, KNOWN, recognised))
+            elif line.parent and line.parent not in self.ids:
+                reason = f"invalid: There is no fact {line.parent} before this line or on this branch."
+                outcomes.append(Outcome(line.number, BROKEN, reason=reason))
+            else:
+                line.fields |= {"parent_id": self.ids[line.parent]} if line.parent else {}
+                fresh.append(line)
+        for request in _requests(fresh):
+            outcomes += self._send(request)
+        return outcomes
+
+    def _by_id_or_kept_away(self, line: Line) -> str:
+        """Current texts are compared by the server, which also counts the confirmation."""
+        if line.status in CURRENT:
+            return next((self.ids[name] for name in line.names if name in self.ids), "")
+        return self._stored(line)
+
+    def _send(self, lines: list[Line]) -> list[Outcome]:
+        """One bulk write; a line that the server names is left out, and the rest sent again."""
+        outcomes = []
+        how = {"propose": lines[0].status == "created", "deduplicate": lines[0].status in CURRENT}
+        while lines:
+            try:
+                facts = [line.fields for line in lines]
+                answer = self.client.api.post("/facts/bulk", branch=self.branch, facts=facts, **how)
+            except Refused as error:
+                place = 0 if len(lines) == 1 else _place(error)
+                if place is None or error.code in ("unreachable", "unauthenticated", "rate_limited"):
+                    raise
+                reason = f"{error.code}: {re.sub(r'^Fact [0-9]+: ', '', error.text)}"
+                outcomes.append(Outcome(lines.pop(place).number, BROKEN, reason=reason))
+                continue
+            rows = zip(lines, answer["results"], strict=True)
+            return outcomes + [self._done(line, row) for line, row in rows]
+        return outcomes
+
+    def _done(self, line: Line, row: Mapping[str, Any]) -> Outcome:
+        if row["created"] and line.status in ("archived", "superseded"):
+            self.client.change_fact("archive", row["id"], self.branch, {})
+        elif row["created"] and line.status == "done":
+            self.client.update_fact(row["id"], self.branch, {"status": "done"})
+        self._remember(line, row["id"])
+        return Outcome(line.number, NEW if row["created"] else KNOWN, row["id"])
+
+    def _send_links(self) -> None:
+        waiting = []
+        for number, uid, link in self.links:
+            target = self.ids.get(str(link.get("to_id", "")).lower())
+            if target is None:
+                waiting.append((number, uid, link))
+            elif target != uid:
+                self._send_link(uid, {**link, "to_id": target})
+        self.links = waiting
+
+    def _send_link(self, uid: str, link: Mapping[str, Any]) -> None:
+        try:
+            self.client.api.post(f"/facts/{uid}/links", branch=self.branch, **link)
+        except Refused as error:
+            if error.code != "exists":
+                raise
+
+
+def _line(number: int, given: Mapping[str, Any]) -> Line:
+    given = {name: value for name, value in given.items() if value is not None}
+    fields = {name: value for name, value in given.items() if name not in OWN and name not in TOLD}
+    names = [given.get("id")] + ([given.get("source_id")] if given.get("source_type") == "import" else [])
+    ids = tuple(name for name in map(_uuid, names) if name)
+    fields["source_type"] = "import"
+    if "id" in given:
+        fields["source_id"] = str(given["id"])
+    links = [link for link in given.get("links", []) if isinstance(link, Mapping)]
+    return Line(number, fields, str(given.get("status", "active")), ids, links)
+
+
+def _uuid(text: Any) -> str:
+    try:
+        return str(UUID(text))
+    except (TypeError, ValueError, AttributeError):
+        return ""
+
+
+def _requests(lines: Sequence[Line]) -> Iterator[list[Line]]:
+    """The lines in requests: of one way of writing, and small enough."""
+    for some in (
+        [line for line in lines if line.status in ("active", "done")],
+        [line for line in lines if line.status == "created"],
+        [line for line in lines if line.status not in CURRENT],
+    ):
+        request: list[Line] = []
+        size = 0
+        for line in some:
+            length = len(json.dumps(line.fields))
+            if request and (size + length > MOST_BYTES or len(request) == BATCH):
+                yield request
+                request, size = [], 0
+            request.append(line)
+            size += length
+        if request:
+            yield request
+
+
+def _place(error: Refused) -> int | None:
+    found = PLACE.match(error.field)
+    return int(found[1]) if found else None

@@ -1,0 +1,100 @@
+"""Rows in the shapes of the REST API (memory.api.shapes), without what a server needs to start.
+
+A test holds the two together; importing the REST framework would cost more than most commands.
+"""
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import Any
+from uuid import UUID
+
+FACT = (
+    "version", "fact_text", "essence", "category", "kind", "priority", "status", "confidence",
+    "confirmation_count", "access_count", "last_accessed_at", "verification_status", "verified_at",
+    "verified_by", "parent_id", "source_type", "source_id", "source", "origin", "visibility", "session_id",
+    "task_id", "agent_id", "created_cycle", "updated_cycle", "valid_from", "valid_until", "expires_at",
+    "pinned", "tags", "metadata", "embedding_state", "embedding_model", "content_hash", "created_at",
+    "updated_at",
+)  # fmt: skip
+BESIDE = (
+    "confirmation_count", "access_count", "last_accessed_at", "verification_status", "verified_at",
+    "verified_by", "embedding_state", "embedding_model",
+)  # fmt: skip
+VERSION = tuple(name for name in FACT if name not in BESIDE)
+LINK = (
+    "version", "from_id", "to_id", "to_type", "link_type", "weight", "valid_from", "valid_until",
+    "session_id", "task_id", "agent_id", "created_at",
+)  # fmt: skip
+BRANCH = ("name", "fork_seq", "depth", "head", "head_at", "cycle", "purpose", "created_at", "created_by",
+          "archived_at")  # fmt: skip
+COMMIT = (
+    "seq", "at", "kind", "message", "actor_kind", "actor_label", "surface", "session_id", "task_id",
+    "agent_id", "added", "changed", "removed",
+)  # fmt: skip
+KEY = (
+    "label", "prefix", "scopes", "branch_patterns", "agent_id", "rate_per_minute", "created_at",
+    "created_by", "expires_at", "last_used_at", "revoked_at",
+)  # fmt: skip
+
+Shape = dict[str, Any]
+
+
+def plain(value: Any) -> Any:
+    """A value as JSON holds it: ids as text, times in UTC with microseconds and Z."""
+    if isinstance(value, datetime):
+        return value.astimezone(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
+    return str(value) if isinstance(value, UUID) else value
+
+
+def picked(row: Any, names: tuple[str, ...]) -> Shape:
+    return {name: plain(getattr(row, name)) for name in names}
+
+
+def fact(row: Any, branch: str, **more: Any) -> Shape:
+    return {"id": str(row.uid), "branch": branch, **picked(row, FACT), **more}
+
+
+def version(row: Any, branch: str) -> Shape:
+    """One version out of a fact's history, with the commit that made it."""
+    made = {"deleted": row.deleted, "commit": commit(row.commit) if row.commit else None}
+    return {"id": str(row.uid), "branch": branch, **picked(row, VERSION), **made}
+
+
+def link(row: Any, branch: str) -> Shape:
+    return {"id": str(row.uid), "branch": branch, **picked(row, LINK)}
+
+
+def branch(row: Any) -> Shape:
+    return {**picked(row, BRANCH), "parent": row.parent.name if row.parent else None}
+
+
+def commit(row: Any) -> Shape:
+    return {"id": str(row.pk), **picked(row, COMMIT)}
+
+
+def key(row: Any) -> Shape:
+    return {"id": str(row.pk), **picked(row, KEY)}
+
+
+def found(answer: Any) -> Shape:
+    hits = [
+        {
+            "fact": fact(hit.fact, hit.branches[0]),
+            "score": hit.score,
+            "signals": hit.signals,
+            "branches": list(hit.branches),
+        }
+        for hit in answer.hits
+    ]
+    told = {name: getattr(answer, name) for name in ("recipe", "took_ms", "context", "tokens")}
+    lists = {"signals_used": list(answer.signals_used), "branches": list(answer.branches)}
+    return {"results": hits, **lists, **told}
+
+
+def explanation(answer: Any, branch: str) -> Shape:
+    names = ("found", "reason", "message", "position", "score", "signals", "details")
+    return {**picked(answer, names), "fact": fact(answer.fact, branch) if answer.fact else None}
+
+
+def page(some: Any, shape: Callable[[Any], Shape]) -> Shape:
+    return {"results": [shape(row) for row in some.results], "next": some.next, "previous": some.previous}

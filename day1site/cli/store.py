@@ -1,0 +1,88 @@
+"""The local store: Django is started here, and only when a command needs it."""
+
+import os
+from pathlib import Path
+
+from day1site.cli.errors import CliError
+from day1site.cli.output import note
+
+MIGRATIONS = Path(__file__).resolve().parent.parent.parent / "memory" / "migrations"
+APPS = (
+    "memory",
+    "conversations",
+    "curation",
+    "analytics",
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+)
+DEFAULT_URL = "http://127.0.0.1:8765"
+
+
+def start_django(whole: bool = False) -> None:
+    """Raises CliError with the sentence of a setting that cannot be followed.
+
+    ``whole`` starts everything that a server has; reading and writing memory needs a third of it.
+    """
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "day1site.settings.dev")
+    import django
+    from django.apps import apps
+    from django.conf import settings
+    from django.core.exceptions import ImproperlyConfigured
+
+    if apps.ready:
+        return
+    try:
+        if not whole:
+            settings.INSTALLED_APPS = [name for name in settings.INSTALLED_APPS if name in APPS]
+        django.setup()
+    except ImproperlyConfigured as error:
+        raise CliError("invalid", str(error)) from None
+
+
+def open_store(make: bool = False) -> None:
+    """The store can be used afterwards; a first write makes it. Raises CliError: no_store, store_outdated."""
+    found = _file_exists()
+    start_django(whole=not found)
+    from django.conf import settings
+
+    folder = Path(settings.DATA_DIR)
+    if not found and make:
+        _make(folder)
+    elif not found:
+        text = f"There is no store in {folder} yet: the first write-fact or import makes one, `up` too."
+        raise CliError("no_store", text)
+    elif _outdated():
+        text = f"The store in {folder} is not up to date with this Day1: run `up` once, which sees to it."
+        raise CliError("store_outdated", text)
+
+
+def _file_exists() -> bool:
+    """Looks without making it."""
+    from django.conf import settings
+    from django.core.exceptions import ImproperlyConfigured
+
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "day1site.settings.dev")
+    try:
+        return Path(str(settings.DATABASES["default"]["NAME"])).exists()
+    except ImproperlyConfigured as error:
+        raise CliError("invalid", str(error)) from None
+
+
+def _outdated() -> bool:
+    from django.db import connection
+
+    if "django_migrations" not in connection.introspection.table_names():
+        return True
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT name FROM django_migrations WHERE app = 'memory'")
+        done = {name for (name,) in cursor.fetchall()}
+    return any(path.stem not in done for path in MIGRATIONS.glob("0*.py"))
+
+
+def _make(folder: Path) -> None:
+    from day1site.first_start import FILE, prepare
+
+    os.umask(0o077)  # what is kept is nobody else's to read
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    if prepare(folder, DEFAULT_URL):
+        note(f"Made a store in {folder}; user, password and key for the server are in {folder / FILE}.")

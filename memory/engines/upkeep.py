@@ -1,0 +1,166 @@
+"""Upkeep of a whole store: its full-text index made anew, and a copy of it while it is in use."""
+
+import hashlib
+import os
+import sqlite3
+import tempfile
+from bisect import bisect_left
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from django.db import connection, transaction
+
+from memory.db.indexes import full_text_index
+from memory.exceptions import Conflict, Exists
+from memory.models import OPEN, Branch, BranchedModel, Fact
+
+Progress = Callable[[int, int], None]
+CHUNK = 1000
+PAGES = 2048  # of the database file, copied between two words about the progress
+INDEXED: tuple[type[BranchedModel], ...] = (Fact,)
+
+
+@dataclass(frozen=True)
+class Backup:
+    """A checked copy of the store: where, how large in bytes, and its SHA-256."""
+
+    path: Path
+    size: int
+    sha256: str
+
+
+class UpkeepEngine:
+    def reindex(self, progress: Progress | None = None) -> int:
+        """Write the full-text rows of every version that a search can meet anew; returns how many.
+
+        One transaction per model: readers see the old index until the new one is whole, and a crash
+        leaves the old one. Writers wait for it.
+        """
+        return sum(_reindex(model, progress or _silent) for model in INDEXED if full_text_index(model))
+
+    def backup(self, path: Path, *, force: bool = False, progress: Progress | None = None) -> Backup:
+        """Copy the store to a file, as of one moment, while others read and write.
+
+        The file is there whole and checked, or not at all. Raises Exists without ``force``, Conflict
+        for a place that cannot take it.
+        """
+        if not connection.features.has_online_backup:  # type: ignore[attr-defined]
+            raise Conflict("This database is backed up with its own tools.")
+        path = path.absolute()
+        _check_place(path, force)
+        draft = _draft(path)
+        try:
+            _copy(draft, progress or _silent)
+            made = Backup(path, draft.stat().st_size, _sha256(draft))
+            _put(draft, path, force)
+        except OSError as error:
+            raise Conflict("{path} cannot be written: {why}.", path=path, why=error.strerror) from None
+        finally:
+            draft.unlink(missing_ok=True)
+        return made
+
+
+# ---- the index -------------------------------------------------------------------------------------
+
+
+def _reindex(model: type[BranchedModel], tell: Progress) -> int:
+    rows, last, seen, count = model._base_manager.order_by("rid"), -1, 0, 0
+    with transaction.atomic(savepoint=False):
+        total, forks = rows.count(), _forks()
+        connection.index.clear(model)  # type: ignore[attr-defined]
+        tell(0, total)
+        while some := list(rows.filter(rid__gt=last)[:CHUNK]):
+            last, seen = some[-1].rid, seen + len(some)
+            count += _index(some, forks)
+            tell(seen, total)
+    return count
+
+
+def _forks() -> Mapping[int, list[int]]:
+    """The points at which other branches left each branch, in order."""
+    points: dict[int, list[int]] = defaultdict(list)
+    children = Branch.objects.exclude(parent=None).order_by("fork_seq")
+    for parent, seq in children.values_list("parent_id", "fork_seq"):
+        points[parent].append(seq)
+    return points
+
+
+def _index(rows: Sequence[Any], forks: Mapping[int, list[int]]) -> int:
+    kept = [row for row in rows if not row.deleted]
+    fresh = [row for row in kept if row.seq_to == OPEN]
+    held = [row for row in kept if row.seq_to != OPEN and _held(row, forks.get(row.branch_id, []))]
+    connection.index.add(fresh)  # type: ignore[attr-defined]
+    connection.index.hold(held)  # type: ignore[attr-defined]
+    return len(fresh) + len(held)
+
+
+def _held(row: BranchedModel, points: Sequence[int]) -> bool:
+    """Whether a branch was forked while this version was open."""
+    place = bisect_left(points, row.seq_from)
+    return place < len(points) and points[place] < row.seq_to
+
+
+# ---- the copy --------------------------------------------------------------------------------------
+
+
+def _check_place(path: Path, force: bool) -> None:
+    store = Path(str(connection.settings_dict["NAME"]))
+    if path.resolve() in {Path(f"{store.resolve()}{end}") for end in ("", "-wal", "-shm", "-journal")}:
+        raise Conflict("This is the store itself: name another file.")
+    if path.is_dir():
+        raise Conflict("{path} is a folder: name a file in it.", path=path)
+    if path.exists() and not force:
+        raise Exists("{path} exists already; --force replaces it.", path=path)
+
+
+def _draft(path: Path) -> Path:
+    """An empty file beside the place, readable by its owner only."""
+    try:
+        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    except OSError as error:
+        raise Conflict("{path} cannot be written: {why}.", path=path, why=error.strerror) from None
+    os.close(handle)
+    return Path(name)
+
+
+def _copy(draft: Path, tell: Progress) -> None:
+    source = Path(str(connection.settings_dict["NAME"]))
+    with closing(sqlite3.connect(source)) as store, closing(sqlite3.connect(draft)) as target:
+        store.execute("BEGIN")  # one moment: without it, each write of others starts the copy anew
+        store.execute("SELECT count(*) FROM sqlite_master").fetchone()
+        store.backup(target, pages=PAGES, progress=lambda _, left, total: tell(total - left, total))
+        target.execute("PRAGMA journal_mode = DELETE")  # one file, without a log beside it
+        answer = target.execute("PRAGMA integrity_check").fetchone()[0]
+        if answer != "ok":
+            raise Conflict("The copy is damaged, so nothing was kept: {answer}.", answer=answer)
+    with draft.open("rb") as file:
+        os.fsync(file.fileno())
+
+
+def _sha256(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _put(draft: Path, path: Path, force: bool) -> None:
+    """Give the file its name. Without ``force`` a file that came in the meantime stays."""
+    if force:
+        os.replace(draft, path)
+    else:
+        try:
+            os.link(draft, path)
+        except FileExistsError:
+            raise Exists("{path} exists already; --force replaces it.", path=path) from None
+    folder = os.open(path.parent, os.O_RDONLY)
+    try:
+        os.fsync(folder)
+    finally:
+        os.close(folder)
+
+
+def _silent(done: int, total: int) -> None:
+    pass
