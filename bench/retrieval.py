@@ -21,7 +21,7 @@ import numpy as np
 from server import Client, serving
 from stores import EngineStore, RestStore, Store
 
-BASELINES = ("vector", "keyword")  # search types, each by itself
+BASELINES = ("vector", "keyword")  # search types: one arm by itself
 PATIENCE = 900  # seconds without progress
 
 
@@ -58,7 +58,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--url", help="a server that runs already, with --key; else one is started")
     parser.add_argument("--key")
     parser.add_argument("--engine", action="store_true", help="the engines in this process, without a server")
-    parser.add_argument("--recipe", action="append", help="may be given several times; default: default, hybrid, seed")
+    parser.add_argument("--recipe", action="append", help="may be repeated; else default, hybrid and seed")
     parser.add_argument("--per-question", type=Path, metavar="FILE", help="one line of JSON for each answer")
     parser.add_argument("--json", type=Path, metavar="FILE", help="the means, for programs")
     options = parser.parse_args()
@@ -115,7 +115,8 @@ def ask_all(
 ) -> Run:
     """Every question, under a recipe or with one arm alone."""
     run, total = Run(name), sum(len(conversation.questions) for conversation in conversations)
-    recipe, search_type = ("", name) if name in BASELINES else (name, "hybrid")
+    # "hybrid" adds nothing to an arm: no matching of single words, no answers drawn in by their questions.
+    recipe, search_type = ("hybrid", name) if name in BASELINES else (name, "hybrid")
     for conversation in conversations:
         for asked in conversation.questions:
             found, took = store.search(conversation.branch, asked.text, recipe, search_type)
@@ -147,12 +148,13 @@ def report(runs: Sequence[Run], questions: Sequence[locomo.Asked], recipes: Sequ
 
 
 def table(title: str, runs: Sequence[Run], places: Sequence[int]) -> None:
-    print(f"\n{title}\n{'':<12}" + "".join(f"{name:>9}" for name in measures.NAMES) + f"{'p50 ms':>9}{'p95 ms':>9}")
+    heads = (*measures.NAMES, "p50 ms", "p95 ms")
+    print(f"\n{title}\n{'':<12}" + "".join(f"{name:>9}" for name in heads))
     for run in runs:
         scores = measures.mean([run.scores[at] for at in places])
         took = np.percentile([run.took[at] for at in places], (50, 95))
-        cells = "".join(f"{scores[name]:>9.3f}" for name in measures.NAMES) + "".join(f"{t:>9.1f}" for t in took)
-        print(f"{run.name:<12}{cells}")
+        cells = [f"{scores[name]:>9.3f}" for name in measures.NAMES] + [f"{ms:>9.1f}" for ms in took]
+        print(f"{run.name:<12}{''.join(cells)}")
 
 
 def compared(runs: Sequence[Run]) -> None:

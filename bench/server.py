@@ -36,9 +36,10 @@ class Client:
         self._connection = http.client.HTTPConnection(*self._host, timeout=120)
 
     def ask(self, method: str, path: str, body: Any = None) -> Any:
-        """The answer as JSON. Raises Refused; waits as told when the server says "too many requests"."""
+        """The answer as JSON. Raises Refused; when there are too many requests it waits as it is told."""
+        packed = None if body is None else json.dumps(body).encode()
         while True:
-            status, headers, text = self.raw(method, path, None if body is None else json.dumps(body).encode())
+            status, headers, text = self.raw(method, path, packed)
             if status != 429:
                 break
             time.sleep(float(headers.get("Retry-After") or 1))
@@ -60,7 +61,8 @@ class Running:
 
     def __init__(self, process: subprocess.Popen, folder: Path, url: str) -> None:
         self.process, self.folder, self.url = process, folder, url
-        self.key = json.loads((folder / "first-key.json").read_text())["key"]
+        file = folder / "first-key.json"
+        self.key = json.loads(file.read_text())["key"] if file.exists() else ""
 
     def client(self) -> Client:
         return Client(self.url, self.key)

@@ -73,7 +73,8 @@ class EngineStore:
             written = FactEngine().write_facts(
                 facts=facts, actor=self.actor, branch_name=conversation.branch, deduplicate=False
             )
-            dia_ids |= {str(row.fact.uid): turn.dia_id for row, turn in zip(written.results, turns, strict=True)}
+            stored = [str(row.fact.uid) for row in written.results]
+            dia_ids |= dict(zip(stored, (turn.dia_id for turn in turns), strict=True))
         return dia_ids
 
     def pending(self) -> int:
@@ -86,10 +87,9 @@ class EngineStore:
     def search(self, branch: str, query: str, recipe: str, search_type: str) -> tuple[list[str], float]:
         from memory.engines.search import SearchEngine
 
+        how: dict[str, Any] = {"limit": 20, "search_type": search_type, "recipe": recipe}
         started = time.perf_counter()
-        found = SearchEngine().search(
-            query=query, actor=self.actor, branch_name=branch, limit=20, search_type=search_type, recipe=recipe
-        )
+        found = SearchEngine().search(query=query, actor=self.actor, branch_name=branch, **how)
         took = (time.perf_counter() - started) * 1000
         return [str(hit.fact.uid) for hit in found.hits], took
 

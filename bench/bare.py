@@ -1,0 +1,87 @@
+"""The references: the same work without Day1, on the same machine and with the same file settings."""
+
+import sqlite3
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+TOP = 50
+
+
+class BareSearch:
+    """FTS5 over the texts alone, and one matrix of all vectors."""
+
+    def __init__(self, file: Path, texts: Sequence[tuple[int, str]], vectors: np.ndarray) -> None:
+        self.database, self.vectors = opened(file), vectors
+        with self.database:
+            self.database.execute("CREATE VIRTUAL TABLE bare USING fts5(text, tokenize='porter unicode61')")
+            self.database.executemany("INSERT INTO bare (rowid, text) VALUES (?, ?)", texts)
+            self.database.execute("INSERT INTO bare (bare) VALUES ('optimize')")
+
+    def keyword(self, words: Sequence[str]) -> list[Any]:
+        match = " OR ".join(f'"{word}"' for word in words)
+        sql = "SELECT rowid, rank FROM bare WHERE bare MATCH ? ORDER BY rank LIMIT ?"
+        return self.database.execute(sql, (match, TOP)).fetchall()
+
+    def nearest(self, vector: np.ndarray) -> np.ndarray:
+        scores = self.vectors @ vector
+        best = np.argpartition(scores, -TOP)[-TOP:]
+        return best[np.argsort(-scores[best])]
+
+
+class BareRows:
+    """Rows that a server has stored, inserted once more into a copy of the store as it was before.
+
+    So the tables, their indexes, the rows that are there already, the journal (WAL) and synchronous
+    (FULL) are the same; what is left out is everything but the inserts and the commit.
+    """
+
+    def __init__(self, store: Path, copy: Path) -> None:
+        self.source, self.target = opened(store), opened(copy)
+        self.last: int = self.source.execute("SELECT max(rid) FROM memory_fact").fetchone()[0]
+
+    def take(self) -> "Taken":
+        """What was stored since the last look."""
+        facts = self.source.execute("SELECT * FROM memory_fact WHERE rid > ?", (self.last,)).fetchall()
+        sql = "SELECT rowid, text, tok FROM memory_fact_fts WHERE rowid > ?"
+        found = Taken(facts, self.source.execute(sql, (self.last,)).fetchall())
+        self.last = max(found.facts, key=lambda row: row[0])[0]
+        return found
+
+    def insert(self, rows: "Taken") -> None:
+        """One transaction."""
+        marks = ", ".join("?" * len(rows.facts[0]))
+        self.target.execute("BEGIN IMMEDIATE")
+        self.target.executemany(f"INSERT INTO memory_fact VALUES ({marks})", rows.facts)
+        self.target.executemany("INSERT INTO memory_fact_fts (rowid, text, tok) VALUES (?, ?, ?)", rows.index)
+        self.target.execute("COMMIT")
+
+    def insert_branch(self, number: int) -> None:
+        """A row as a new branch is one, and its commit."""
+        self.target.execute("BEGIN IMMEDIATE")
+        self.target.execute(
+            "INSERT INTO memory_branch SELECT NULL, project_id, 'bare/' || ?, id, head, 1, 0, head_at,"
+            " cycle, indexed, purpose, created_at, created_by, NULL FROM memory_branch WHERE name = 'main'",
+            (number,),
+        )
+        self.target.execute("COMMIT")
+
+
+class Taken:
+    def __init__(self, facts: list[tuple], index: list[tuple]) -> None:
+        self.facts, self.index = facts, index
+
+    def each(self) -> list["Taken"]:
+        """The rows one by one."""
+        return [Taken([fact], [text]) for fact, text in zip(self.facts, self.index, strict=True)]
+
+
+def opened(file: Path) -> sqlite3.Connection:
+    """With the settings that Day1 gives its own file."""
+    from day1site.settings.paths import SQLITE_OPTIONS
+
+    database = sqlite3.connect(file, isolation_level=None)
+    database.executescript(str(SQLITE_OPTIONS["init_command"]))
+    return database
