@@ -40,6 +40,9 @@ class BareRows:
 
     def __init__(self, store: Path, copy: Path) -> None:
         self.source, self.target = opened(store), opened(copy)
+        found = self.source.execute("SELECT * FROM memory_branch WHERE name = 'main'")
+        names = [column[0] for column in found.description]
+        self.main = dict(zip(names, found.fetchone(), strict=True))
         self.last: int = self.source.execute("SELECT max(rid) FROM memory_fact").fetchone()[0]
 
     def take(self) -> "Taken":
@@ -47,7 +50,7 @@ class BareRows:
         facts = self.source.execute("SELECT * FROM memory_fact WHERE rid > ?", (self.last,)).fetchall()
         sql = "SELECT rowid, text, tok FROM memory_fact_fts WHERE rowid > ?"
         found = Taken(facts, self.source.execute(sql, (self.last,)).fetchall())
-        self.last = max(found.facts, key=lambda row: row[0])[0]
+        self.last = max(rowid for rowid, _, _ in found.index)
         return found
 
     def insert(self, rows: "Taken") -> None:
@@ -60,12 +63,10 @@ class BareRows:
 
     def insert_branch(self, number: int) -> None:
         """A row as a new branch is one, and its commit."""
+        row = self.main | {"id": None, "name": f"bare/{number}", "parent_id": self.main["id"], "depth": 1}
+        sql = f"INSERT INTO memory_branch ({', '.join(row)}) VALUES ({', '.join('?' * len(row))})"
         self.target.execute("BEGIN IMMEDIATE")
-        self.target.execute(
-            "INSERT INTO memory_branch SELECT NULL, project_id, 'bare/' || ?, id, head, 1, 0, head_at,"
-            " cycle, indexed, purpose, created_at, created_by, NULL FROM memory_branch WHERE name = 'main'",
-            (number,),
-        )
+        self.target.execute(sql, tuple(row.values()))
         self.target.execute("COMMIT")
 
 

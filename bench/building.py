@@ -77,8 +77,9 @@ def _in_another_process(folder: Path, size: Size) -> None:
 
 def build(folder: Path, size: Size) -> None:
     inprocess.set_up(folder, "off")
-    from day1site.first_start import prepare
     from django.db import connection, transaction
+
+    from day1site.first_start import prepare
     from memory.models import Branch, Project
 
     prepare(folder, "http://127.0.0.1:0")
@@ -191,8 +192,8 @@ class Builder:
         from memory.models import hashes
         from memory.models.vectors import vector_slot
 
-        columns = "slot project_id model content_hash n state attempts next_try error text data words".split()
-        sql = f"INSERT INTO memory_vector ({', '.join(columns)}) VALUES ({', '.join(['%s'] * len(columns))})"
+        columns = "slot, project_id, model, content_hash, n, state, attempts, next_try, error, text, data"
+        sql = f"INSERT INTO memory_vector ({columns}, words) VALUES ({', '.join(['%s'] * 12)})"
         project, now = self.project_id.hex, plain(self._now())
         for start in range(0, len(texts), BATCH):
             some = texts[start : start + BATCH]
@@ -233,10 +234,11 @@ class Builder:
             rid, essence = next_rid(), essence_of(texts[i])
             judged = hashes.judged_hash(texts[i], essence, self.values[i]["category"])
             status = "invalidated" if len(rows) % 11 == 0 else "verified"
-            span = {"rid": rid, "vid": rid, "seq_from": self.size.head, "branch": self.main, "uid": self.uids[i]}
-            said = {"status": status, "method": "human", "by": "bench", "at": self._now(), "judged_hash": judged}
-            dated = {"created_at": self._now(), "updated_at": self._now()}
-            rows.append(FactAssessment(slot=f"{self.main.pk}:{self.uids[i]}", **span, **said, **dated))
+            span = {"rid": rid, "vid": rid, "seq_from": self.size.head, "branch": self.main}
+            what = {"uid": self.uids[i], "slot": f"{self.main.pk}:{self.uids[i]}", "judged_hash": judged}
+            said = {"status": status, "method": "human", "by": "bench"}
+            dated = dict.fromkeys(("at", "created_at", "updated_at"), self._now())
+            rows.append(FactAssessment(**span, **what, **said, **dated))
         FactAssessment._base_manager.bulk_create(rows, batch_size=500)
 
     def _child(self, texts: Sequence[str]) -> None:
@@ -260,11 +262,11 @@ class Builder:
         new, gone = place % 10 in (0, 1), place % 10 == 2
         uid = self._uid(self._now() + timedelta(seconds=place)) if new else self.uids[i]
         before = None if new else self._rid(self.size.old * self.size.facts + i)
-        span = {"seq_from": place * 10 // OWN + 1, "rid": rid, "vid": rid, "prev_vid": before, "deleted": gone}
+        span = {"seq_from": place * 10 // OWN + 1, "rid": rid, "vid": rid, "prev_vid": before}
+        state = {"deleted": gone, "slot": None if gone else f"{child.pk}:{uid}", "version": 2 - new}
+        fixed = {"uid": uid, "branch_id": child.pk, "fact_text": text}
         dated = {"created_at": self._created(i), "updated_at": self._now()}
-        slot = None if gone else f"{child.pk}:{uid}"
-        fixed = {"uid": uid, "branch_id": child.pk, "slot": slot, "fact_text": text, "version": 2 - new}
-        return {**self.values[i], **span, **fixed, **dated}
+        return {**self.values[i], **span, **state, **fixed, **dated}
 
 
 # ---- rows as they are stored -----------------------------------------------------------------------
@@ -278,16 +280,18 @@ def insert_facts(rows: Sequence[dict[str, Any]]) -> None:
     defaults = _defaults()
     columns = ", ".join(f'"{column}"' for column in fields.values())
     sql = f"INSERT INTO memory_fact ({columns}) VALUES ({', '.join(['%s'] * len(fields))})"
-    run_many(sql, ([value for value in _whole(row, defaults, fields)] for row in rows))
+    run_many(sql, (list(_whole(row, defaults, fields)) for row in rows))
 
 
 def _defaults() -> dict[str, Any]:
     """The stored form of each column of a fact of which nothing is known."""
     from django.db import connection
+
     from memory.models import Fact
 
-    empty = Fact(created_at=datetime.now(UTC), updated_at=datetime.now(UTC))
-    return {f.attname: f.get_db_prep_save(getattr(empty, f.attname), connection) for f in Fact._meta.concrete_fields}
+    fields, now = Fact._meta.concrete_fields, datetime.now(UTC)
+    empty = Fact(created_at=now, updated_at=now)
+    return {f.attname: f.get_db_prep_save(getattr(empty, f.attname), connection) for f in fields}
 
 
 def _whole(row: dict[str, Any], defaults: dict[str, Any], names: Any) -> Iterator[Any]:
@@ -310,6 +314,7 @@ def _whole(row: dict[str, Any], defaults: dict[str, Any], names: Any) -> Iterato
 def index(rows: Sequence[dict[str, Any]]) -> None:
     """The open versions into the full-text index, by the index itself."""
     from django.db import connection
+
     from memory.models import Fact
 
     names = ("rid", "branch_id", "fact_text", "category", "kind", "status", "session_id", "agent_id")

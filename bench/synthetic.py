@@ -1,5 +1,6 @@
 """Texts and queries of made-up words, drawn about as often as words are in English."""
 
+import re
 from collections.abc import Iterator, Sequence
 
 import numpy as np
@@ -8,8 +9,8 @@ WORDS = 30_000
 SHIFT = 25.0  # Zipf-Mandelbrot: the most frequent word of content is in about 8 % of the texts
 CONTENT, FILL = 15, 10  # words of a text: those that mean something, and stop words between them
 ASKING = 0.15  # the share of texts that ask something
-SMALL = "the a to and of in it was for on with that at by is be this from we they".split()
-HOW = "what when where who how which".split()
+SMALL = re.findall(r"\w+", "the a to and of in it was for on with that at by is be this from we they")
+HOW = ("what", "when", "where", "who", "how", "which")
 CONSONANTS, VOWELS = "bdfgklmnprtvz", "aeiou"
 
 

@@ -1,0 +1,91 @@
+"""The memory of the server's whole process tree, at its peak while it embeds and searches."""
+
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from figures import Figure
+from searching import Query
+from server import Client
+from synthetic import Vocabulary
+
+TEXTS = 2000
+MOST = 700  # MiB
+PATIENCE = 600  # seconds
+
+
+class Peak(threading.Thread):
+    """Looks ten times a second what the processes below one take; Linux only."""
+
+    def __init__(self, root: int) -> None:
+        super().__init__(daemon=True)
+        self.root, self.done = root, threading.Event()
+        self.rss = self.own = self.pss = 0.0
+
+    def run(self) -> None:
+        while not self.done.wait(0.1):
+            self.look()
+
+    def look(self) -> None:
+        processes = tree(self.root)
+        self.rss = max(self.rss, sum(kib(pid, "status", "VmRSS") for pid in processes) / 1024)
+        self.own = max(self.own, sum(kib(pid, "status", "RssAnon") for pid in processes) / 1024)
+        self.pss = max(self.pss, sum(kib(pid, "smaps_rollup", "Pss") for pid in processes) / 1024)
+
+    def stop(self) -> None:
+        self.done.set()
+        self.join()
+
+
+def footprint(
+    client: Client, process: int, queries: Sequence[Query], vocabulary: Vocabulary
+) -> Iterator[Figure]:
+    """Texts arrive in bulk and are embedded, and all the while somebody searches."""
+    peak = Peak(process)
+    peak.start()
+    for query in queries[:5]:
+        client.ask("POST", "/facts/search", {"query": query.text})
+    texts = list(vocabulary.texts(TEXTS))
+    for start in range(0, TEXTS, 1000):
+        facts = [{"fact_text": text} for text in texts[start : start + 1000]]
+        client.ask("POST", "/facts/bulk", {"facts": facts})
+    asked, seconds = _search_while_pending(client, queries)
+    peak.stop()
+    highest = sum(kib(pid, "status", "VmHWM") for pid in tree(process)) / 1024
+    print(f"embedded {TEXTS} texts in {seconds:.0f} s, with {asked} searches meanwhile")
+    yield Figure("process tree at its peak, Pss", peak.pss, "MiB", MOST, "≤ 700 MB")
+    yield Figure("the same, highest resident (VmHWM)", max(peak.rss, highest), "MiB", MOST, "≤ 700 MB")
+    yield Figure("of it not a mapped file (RssAnon)", peak.own, "MiB", MOST, "≤ 700 MB")
+
+
+def _search_while_pending(client: Client, queries: Sequence[Query]) -> tuple[int, float]:
+    started, asked = time.monotonic(), 0
+    while client.ask("GET", "/health")["embedding"]["pending"]:
+        client.ask("POST", "/facts/search", {"query": queries[asked % len(queries)].text})
+        asked += 1
+        if time.monotonic() - started > PATIENCE:
+            raise SystemExit("The texts are still not embedded.")
+    return asked, time.monotonic() - started
+
+
+def tree(root: int) -> list[int]:
+    """A process and all below it."""
+    parents = {}
+    for folder in Path("/proc").glob("[0-9]*"):
+        try:
+            parents[int(folder.name)] = int((folder / "stat").read_text().rpartition(")")[2].split()[1])
+        except OSError:  # it has ended
+            continue
+    found = [root]
+    for pid in found:
+        found += [child for child, parent in parents.items() if parent == pid]
+    return found
+
+
+def kib(pid: int, file: str, name: str) -> int:
+    try:
+        text = (Path("/proc") / str(pid) / file).read_text()
+    except OSError:
+        return 0
+    return next((int(line.split()[1]) for line in text.splitlines() if line.startswith(f"{name}:")), 0)

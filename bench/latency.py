@@ -1,0 +1,160 @@
+"""How long Day1 takes at 100,000 facts, each figure beside its reference in the same run.
+
+    .venv/bin/python bench/latency.py [--facts 100000] [--only search,branch] [--data-dir DIR] [--keep]
+
+Exit status 1 when a bound is missed.
+"""
+
+import argparse
+import json
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import building
+import inprocess
+import numpy as np
+from bare import BareRows, BareSearch
+from building import SEED, Size
+from figures import Figure, p50, table, timed
+from footprint import footprint
+from searching import Searches, embedded, queries
+from server import serving
+from serving import bulk, searches, writes
+from synthetic import Vocabulary
+
+PARTS = ("search", "branch", "filters", "fork", "http", "writes", "bulk", "memory")
+IN_ENGINE = ("search", "branch", "filters")
+WARM = 5
+FORKS = 30
+
+
+def main() -> None:
+    options = arguments()
+    size = Size(options.facts)
+    made = building.store(options.data_dir, size)
+    # Beside the store: a folder for temporary files may be in memory, or small.
+    with tempfile.TemporaryDirectory(dir=options.data_dir, ignore_cleanup_errors=True) as folder:
+        figures = list(Run(Path(folder), made, options).figures())
+    if not options.keep:
+        shutil.rmtree(made)
+    print("\n" + table(figures))
+    if options.json:
+        options.json.write_text(json.dumps([figure.told() for figure in figures], indent=2) + "\n")
+    sys.exit(0 if all(figure.kept for figure in figures) else 1)
+
+
+def arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description="Latency at 100,000 facts, beside bare SQLite and numpy.")
+    parser.add_argument("--facts", type=int, default=100_000, help="thousands; each with 3 old versions")
+    parser.add_argument("--only", default=",".join(PARTS), help=f"of {', '.join(PARTS)}")
+    parser.add_argument("--queries", type=int, default=60)
+    parser.add_argument("--data-dir", type=Path, default=Path(tempfile.gettempdir()) / "day1-bench")
+    parser.add_argument("--keep", action="store_true", help="leave the store for the next run")
+    parser.add_argument("--json", type=Path, metavar="FILE")
+    options = parser.parse_args()
+    options.only = options.only.split(",")
+    if unknown := set(options.only) - set(PARTS):
+        parser.error(f"there is no part {', '.join(sorted(unknown))}")
+    if options.facts < 1000 or options.facts % 1000:
+        parser.error("--facts takes whole thousands")
+    options.data_dir.mkdir(parents=True, exist_ok=True)
+    return options
+
+
+class Run:
+    """One run on a copy of the store, so that its writes are gone afterwards."""
+
+    def __init__(self, folder: Path, made: Path, options: argparse.Namespace) -> None:
+        self.folder, self.made, self.options = folder, made, options
+        self.work = self.copy("work")
+        inprocess.set_up(self.work, "off")
+        self.actor = inprocess.local()
+        # The words are those of the store, what is drawn from them is not.
+        self.words = Vocabulary(np.random.default_rng(SEED))
+        self.words.rng = np.random.default_rng(SEED + 1)
+        self.warm, self.counted = queries(self.words, WARM), queries(self.words, options.queries)
+
+    def copy(self, name: str) -> Path:
+        return Path(shutil.copytree(self.made, self.folder / name))
+
+    def wanted(self, *parts: str) -> list[str]:
+        return [part for part in parts if part in self.options.only]
+
+    def figures(self) -> Iterator[Figure]:
+        if kinds := self.wanted(*IN_ENGINE):
+            yield from self.in_engine(kinds)
+        if self.wanted("fork"):
+            yield from self.forks()
+        if kinds := self.wanted("http", "writes", "bulk"):
+            yield from self.over_http(kinds)
+        if self.wanted("memory"):
+            yield from self.memory()
+
+    # ---- in this process -------------------------------------------------------------------------
+
+    def in_engine(self, kinds: list[str]) -> Iterator[Figure]:
+        from memory.engines.buffers import buffer
+
+        texts, vectors = building.open_texts(self.work)
+        asked = Searches(self.actor, BareSearch(self.folder / "bare.sqlite3", texts, vectors))
+        buffer.start()  # as in a server, a thread writes the recall log
+        with embedded([*self.warm, *self.counted]):
+            asked.run(kinds, self.warm, self.counted)
+        buffer.stop()
+        yield from asked.figures(kinds)
+
+    def forks(self) -> Iterator[Figure]:
+        from memory.engines.branches import BranchManager
+        from memory.models import Branch
+
+        rows = self.bare_rows("bare-forks")
+        engine, bare = [], []
+        for number in range(FORKS):
+            name = f"experiment/fork-{number}"
+            engine.append(timed(lambda name=name: BranchManager().create_branch(name=name, actor=self.actor)))
+            bare.append(timed(lambda number=number: rows.insert_branch(number)))
+        Branch.objects.filter(name__startswith="experiment/fork-").delete()
+        says = "one insert and commit"
+        yield Figure("branch creation in the engine, p50", p50(engine), "ms", 5, "≤ 5 ms", p50(bare), says)
+
+    def bare_rows(self, name: str) -> BareRows:
+        return BareRows(self.work / "day1.sqlite3", self.copy(name) / "day1.sqlite3")
+
+    # ---- with a server ---------------------------------------------------------------------------
+
+    def over_http(self, kinds: list[str]) -> Iterator[Figure]:
+        key = self.key()
+        with serving(self.work, embedder="off") as running:
+            running.key = key
+            client = running.client()
+            if "http" in kinds:
+                yield from searches(client, self.actor, self.warm, self.counted)
+            rows = self.bare_rows("bare-rows")
+            if "writes" in kinds:
+                yield from writes(running.url, key, rows, self.words)
+            if "bulk" in kinds:
+                yield from bulk(client, rows, self.words)
+
+    def memory(self) -> Iterator[Figure]:
+        """With the default embedder, whose name the store's vectors have, so that all are resident."""
+        key = self.key()
+        with serving(self.work) as running:
+            running.key = key
+            yield from footprint(running.client(), running.process.pid, self.counted, self.words)
+
+    def key(self) -> str:
+        """A key that no throttle slows down."""
+        from memory.engines.keys import KeyEngine
+
+        made: tuple[Any, str] = KeyEngine().create_key(
+            label="bench", scopes=["admin"], actor=self.actor, rate_per_minute=1_000_000
+        )
+        return made[1]
+
+
+if __name__ == "__main__":
+    main()
