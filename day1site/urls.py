@@ -8,7 +8,7 @@ from day1site import api, views
 urlpatterns = [
     path("", views.home, name="home"),
     path("admin/", admin.site.urls),
-    path("api/v1/", include(api.router.urls)),
+    path("api/v1/", include(api.urls)),
     re_path("^api/", api.unknown_route),
 ]
 

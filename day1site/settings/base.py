@@ -127,6 +127,22 @@ REST_FRAMEWORK: dict = {
     "UNAUTHENTICATED_TOKEN": None,
     "URL_FORMAT_OVERRIDE": None,
 }
+SPECTACULAR_SETTINGS = {
+    "TITLE": "Day1",
+    "DESCRIPTION": "Versioned memory for AI agents. Errors are application/problem+json with a stable code.",
+    "VERSION": "1",
+    "OAS_VERSION": "3.1.0",
+    "SCHEMA_PATH_PREFIX": "/api/v1",
+    "SERVE_INCLUDE_SCHEMA": False,
+    "SERVE_AUTHENTICATION": [],
+    "SERVE_PERMISSIONS": ["rest_framework.permissions.AllowAny"],
+    "SWAGGER_UI_DIST": "SIDECAR",
+    "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
+    "ENUM_GENERATE_CHOICE_DESCRIPTION": False,
+    "COMPONENT_SPLIT_PATCH": False,
+    "PREPROCESSING_HOOKS": ["memory.api.schema.without_slash"],
+    "POSTPROCESSING_HOOKS": ["memory.api.schema.complete"],
+}
 
 # ---- background work (CELERY_*) ------------------------------------------------------------------
 # djangodb:// keeps the messages in Day1's own database; redis://host/0 is for many workers.

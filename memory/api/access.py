@@ -71,6 +71,10 @@ class KeyRate(BaseThrottle):
         if count + last * (1 - passed / self.MINUTE) <= rate:
             return 0
         cache.decr(now)
-        room = (rate - count) / last if last else -1  # the share of the last minute that there is room for
-        until = self.MINUTE * (1 - room) if room >= 0 else self.MINUTE
-        return max(1, math.ceil(until - passed))
+        return max(1, math.ceil(self._until(rate, count, last) - passed))
+
+    def _until(self, rate: int, count: int, last: int) -> float:
+        """The second of this minute, or of the next, in which there is room again."""
+        if count <= rate:  # what the last minute still weighs is in the way
+            return self.MINUTE * (1 - (rate - count) / last)
+        return self.MINUTE * (1 + max(0.0, 1 - (rate - 1) / (count - 1)))

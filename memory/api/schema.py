@@ -1,5 +1,317 @@
-"""What OpenAPI says. Stubbed for the moment."""
+"""What OpenAPI says of the routes. The shapes of answers and requests are in shapes.py and requests.py."""
+
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+from drf_spectacular.drainage import set_override
+from drf_spectacular.extensions import OpenApiAuthenticationExtension
+from drf_spectacular.utils import OpenApiExample, OpenApiParameter, OpenApiResponse, extend_schema
+from rest_framework import serializers as s
+
+from memory.api import requests as r
+from memory.api import shapes
+from memory.api.filters import BranchFilterSet, FactFilterSet, ReviewFilterSet
+from memory.engines import idempotency
+
+Schema = dict[str, Any]
+# What any route may refuse: a name for it, and what it means.
+REFUSALS = {
+    "400": ("Invalid", "The input is not valid: invalid, unknown_field, reserved_value, query_too_long."),
+    "401": ("Unauthenticated", "No key, or one that opens nothing: unauthenticated."),
+    "403": ("Forbidden", "The key may not do this: scope_missing, branch_forbidden."),
+    "404": ("NotFound", "Nothing is visible here under this name or id: not_found."),
+    "405": ("MethodNotAllowed", "The address does not know the method: method_not_allowed."),
+    "409": (
+        "Conflict",
+        "It does not fit what is stored: exists, illegal_transition, branch_archived, conflict.",
+    ),
+    "412": ("Stale", "The fact has changed since it was read: stale_version."),
+    "413": ("TooLarge", "Past a limit: too_large."),
+    "415": ("NotJSON", "The body is not JSON: unsupported_media_type."),
+    "429": ("RateLimited", "Too many requests of this key: rate_limited. Retry-After says when."),
+    "503": ("Unavailable", "The database did not answer in time: unavailable. Retry-After says when."),
+}
+PATHS = {"name": {"type": "string", "maxLength": 200}}  # every other one is an id
+WITHOUT_BODY = {"409", "412", "413", "415"}
 
 
-def documented(view):
+# ---- parameters ------------------------------------------------------------------------------------
+
+
+def query(name: str, kind: Schema, text: str, required: bool = False) -> OpenApiParameter:
+    return OpenApiParameter(
+        name, kind, description=text, required=required, explode=False if "items" in kind else None
+    )
+
+
+def header(name: str, text: str) -> OpenApiParameter:
+    return OpenApiParameter(name, {"type": "string"}, OpenApiParameter.HEADER, description=text)
+
+
+TEXT: Schema = {"type": "string"}
+COUNT: Schema = {"type": "integer", "minimum": 0}
+BRANCH = query("branch", {"type": "string", "maxLength": 200, "default": "main"}, "The branch to look at.")
+AT = query("at", TEXT, r.POINT["description"])
+STATED = [
+    query(name, {"type": "string", "maxLength": 200}, "Who asks.")
+    for name in ("session_id", "task_id", "agent_id")
+]
+PAGING = [
+    query("limit", {"type": "integer", "minimum": 1, "maximum": 100, "default": 50}, "Results on a page."),
+    query("cursor", {"type": "string", "maxLength": 500}, "``next`` or ``previous`` of another page."),
+]
+IF_MATCH = header("If-Match", "The ETag that was read; 412 when the fact has changed since.")
+IF_NONE_MATCH = header("If-None-Match", "An ETag; 304 when it is still the same.")
+ONCE = {
+    "name": "Idempotency-Key", "in": "header",
+    "schema": {"type": "string", "minLength": 1, "maxLength": idempotency.LONGEST},
+    "description": "The same key with the same request gives the stored answer for 24 hours.",
+}  # fmt: skip
+
+
+def of_filters(filters: Any) -> list[OpenApiParameter]:
+    """The query parameters of a FilterSet."""
+    return [query(name, kind_of(one), one.extra["help_text"]) for name, one in filters.base_filters.items()]
+
+
+def kind_of(one: Any) -> Schema:
+    """The JSON schema of a filter."""
+    known = [value for value, _ in one.extra.get("choices", [])]
+    item: Schema = {"type": "string", "enum": known} if known else {"type": "string", "minLength": 1}
+    match type(one).__name__:
+        case "AnyOf" | "AnyChoiceOf":
+            return {"type": "array", "items": item, "minItems": 1, "maxItems": 50}
+        case "NumberFilter":
+            return {"type": "number", "minimum": 0, "maximum": 1}
+        case "BooleanFilter":
+            return {"type": "boolean"}
+        case "IsoDateTimeFilter":
+            return {"type": "string", "format": "date-time"}
+        case "UUIDFilter":
+            return {"type": "string", "format": "uuid"}
+    return item
+
+
+def searching(*left_out: str) -> list[OpenApiParameter]:
+    """The words of a search in a query, as r.Searching has them."""
+    found = [
+        query("q", {"type": "string", "maxLength": 8000}, "What to look for.", required=True),
+        BRANCH,
+        AT,
+    ]
+    for name, field in r.Searching().get_fields().items():
+        if name not in ("at", *left_out):
+            found.append(query(name, _kind(field), str(field.help_text or "")))
+    return found
+
+
+def _kind(field: s.Field) -> Schema:
+    if isinstance(field, s.ListField):
+        return {"type": "array", "items": _kind(field.child)}
+    if isinstance(field, s.ChoiceField):
+        return {"type": "string", "enum": list(field.choices)}
+    return {"type": "integer", "minimum": field.min_value, "maximum": field.max_value}
+
+
+# ---- answers ---------------------------------------------------------------------------------------
+
+
+@cache
+def page(shape: type[s.Serializer]) -> type[s.Serializer]:
+    """A list of rows with its cursors."""
+    cursor = {"allow_null": True, "help_text": "A cursor, or null."}
+    fields = {"results": shape(many=True), "next": s.CharField(**cursor), "previous": s.CharField(**cursor)}
+    made = type(f"{shape.__name__.removesuffix('Shape')}Page", (s.Serializer,), fields)
+    set_override(made, "many", False)  # not a list of pages
+    return made
+
+
+class HealthShape(s.Serializer):
+    """``status`` for everybody; the rest for who has a key."""
+
+    status = s.ChoiceField(choices=["ok", "degraded"])
+    database = s.ChoiceField(choices=["ok", "error"], required=False)
+    worker = s.ChoiceField(choices=["running", "stopped", "unknown"], required=False)
+    queue = s.DictField(required=False, help_text="waiting, and the age of the oldest: oldest_seconds.")
+    embedding = s.DictField(required=False, help_text="pending, failed, model, error.")
+
+
+GONE = OpenApiResponse(description="Done; there is nothing to show.")
+SAME = OpenApiResponse(description="It is what If-None-Match names.")
+
+
+ONE_FACT = {"fact_text": "Access tokens expire after 15 minutes.", "category": "security", "tags": ["auth"]}
+EXAMPLES = {
+    r.FactInput: ONE_FACT,
+    r.FactsInput: {"facts": [ONE_FACT]},
+    r.FactUpdateInput: {"confidence": 0.9},
+    r.SupersedeInput: {"new_fact_text": "Access tokens expire after 30 minutes."},
+    r.VerdictInput: {"verdict": "verified", "reason": "Read in the code."},
+    r.SearchInput: {"query": "When do tokens expire?", "limit": 5},
+    r.BranchInput: {"name": "task/fix-auth", "purpose": "Try longer tokens."},
+    r.KeyInput: {"label": "reader", "scopes": ["read"]},
+}
+
+
+def route(text: str, answers: dict[int, Any], request: Any = None, parameters: Any = ()) -> Callable:
+    example = EXAMPLES.get(request)
+    examples = [OpenApiExample("Short", value=example, request_only=True)] if example else None
+    return extend_schema(
+        summary=text, request=request, responses=answers, parameters=list(parameters), examples=examples,
+        filters=False,
+    )  # fmt: skip
+
+
+F, ONE = shapes.FactShape, [BRANCH, AT, IF_NONE_MATCH]
+WRITTEN = {201: shapes.WrittenShape, 200: shapes.WrittenShape}
+BULK = {201: shapes.BulkShape, 200: shapes.BulkShape}
+LISTING = [BRANCH, AT, *PAGING]
+FILTERS = of_filters(FactFilterSet)
+BRANCHES = query("branches", {"type": "array", "items": TEXT}, "Names or patterns, instead of branch.")
+ROUTES: dict[str, dict[str, Callable]] = {
+    "FactViewSet": {
+        "create": route("Write a fact", WRITTEN, r.FactInput),
+        "list": route("List facts, newest first", {200: page(F)}, None, [*LISTING, *FILTERS]),
+        "bulk": route("Write up to 1,000 facts, all or none", BULK, r.FactsInput),
+        "retrieve": route("Read a fact", {200: F, 304: SAME}, None, ONE),
+        "partial_update": route("Correct a fact", {200: F}, r.FactUpdateInput, [IF_MATCH]),
+        "destroy": route("Delete a fact on this branch", {204: GONE}, None, [BRANCH, *STATED, IF_MATCH]),
+        "supersede": route("Replace a fact by a new one", {201: F}, r.SupersedeInput, [IF_MATCH]),
+        "archive": route("Retire a fact", {200: F}, r.MoveInput, [IF_MATCH]),
+        "restore": route("Bring an archived fact back", {200: F}, r.MoveInput, [IF_MATCH]),
+        "verify": route("A person's verdict on a fact", {200: F}, r.VerdictInput),
+        "verification": route("The verdict on a fact", {200: shapes.VerificationShape, 304: SAME}, None, ONE),
+        "history": route("Every version, newest first", {200: page(shapes.VersionShape)}, None, [BRANCH]),
+        "explain": route(
+            "Why a query finds a fact, or why not", {200: shapes.ExplanationShape}, None,
+            [*searching("max_tokens"), *FILTERS],
+        ),
+        "links": route("The links from and to a fact", {200: page(shapes.LinkShape)}, None, LISTING),
+        "add_link": route("Link a fact to another", {201: shapes.LinkShape}, r.LinkInput),
+        "remove_link": route("Take a link away", {204: GONE}, None, [BRANCH, *STATED]),
+        "search": route("Search facts", {200: shapes.FoundShape}, None, [*searching(), *FILTERS, BRANCHES]),
+        "search_by_body": route("Search facts, told in the body", {200: shapes.FoundShape}, r.SearchInput),
+    },
+    "BranchViewSet": {
+        "create": route("Make a branch", {201: shapes.BranchShape}, r.BranchInput),
+        "list": route(
+            "List branches by name", {200: page(shapes.BranchShape)}, None,
+            [*of_filters(BranchFilterSet), *PAGING],
+        ),
+        "retrieve": route("Read a branch", {200: shapes.BranchShape}),
+        "destroy": route("Archive a branch; nothing is deleted", {200: shapes.BranchShape}, None, STATED),
+        "restore": route("Take an archived branch back into use", {200: shapes.BranchShape}, r.StatedInput),
+        "log": route("The branch's own commits, newest first", {200: page(shapes.CommitShape)}, None, PAGING),
+    },
+    "KeyViewSet": {
+        "create": route("Make an API key; its token is told once", {201: shapes.NewKeyShape}, r.KeyInput),
+        "list": route("List the project's keys, newest first", {200: page(shapes.KeyShape)}, None, PAGING),
+        "revoke": route("End a key", {200: shapes.KeyShape}),
+        "rotate": route("A new key in the place of an old one", {201: shapes.NewKeyShape}, r.RotateInput),
+    },
+    "ReviewViewSet": {
+        "list": route(
+            "What waits for a person, newest first", {200: page(shapes.ReviewShape)}, None,
+            [*of_filters(ReviewFilterSet), *PAGING],
+        ),
+    },
+    "HealthViewSet": {
+        "list": route("How the server is", {200: HealthShape, 503: HealthShape}),
+        "live": route("Whether the process answers", {200: HealthShape}),
+        "ready": route("Whether the database answers", {200: HealthShape, 503: HealthShape}),
+    },
+}  # fmt: skip
+
+
+def documented(view: type) -> type:
+    """Give the routes of a ViewSet their place in OpenAPI."""
+    for name, described in ROUTES[view.__name__].items():
+        described(getattr(view, name))
     return view
+
+
+def _name_components() -> None:
+    for module in (shapes, r):
+        for name, shape in vars(module).items():
+            if isinstance(shape, type) and issubclass(shape, s.Serializer):
+                set_override(shape, "component_name", name.removesuffix("Shape"))
+    set_override(HealthShape, "component_name", "Health")
+
+
+_name_components()
+
+
+class BearerKey(OpenApiAuthenticationExtension):
+    target_class = "memory.api.access.KeyAuthentication"
+    name = "key"
+
+    def get_security_definition(self, auto_schema: Any) -> Schema:
+        return {"type": "http", "scheme": "bearer", "description": "An API key: day1_…"}
+
+
+# ---- hooks of drf-spectacular ----------------------------------------------------------------------
+
+
+def without_slash(endpoints: list[tuple]) -> list[tuple]:
+    """The slash at the end is optional; the schema shows the address without it."""
+    return [(path.rstrip("/"), *rest) for path, *rest in endpoints]
+
+
+def complete(result: Schema, generator: Any, request: Any, public: bool) -> Schema:
+    """Adds what holds for all routes: problems, idempotency keys; and that unknown fields are refused."""
+    components = result["components"]
+    components["schemas"]["Problem"] = problem_schema()
+    components["responses"] = {name: refusal(text) for name, text in REFUSALS.values()}
+    for name, component in components["schemas"].items():
+        if name.endswith("Input") or name == "TimeRange":
+            component["additionalProperties"] = False
+    for path in result["paths"].values():
+        for method, operation in path.items():
+            _complete(method, operation)
+    _strip(result)
+    return result
+
+
+def _strip(part: Any) -> None:
+    """Take out the marks that drf-spectacular leaves for itself."""
+    if isinstance(part, dict):
+        part.pop("x-spec-enum-id", None)
+    for inner in part.values() if isinstance(part, dict) else part if isinstance(part, list) else ():
+        _strip(inner)
+
+
+def _complete(method: str, operation: Schema) -> None:
+    operation.pop("description", None)  # the docstring of the class: it is for those who write code
+    for parameter in operation.get("parameters", []):
+        if parameter["in"] == "path":
+            parameter["schema"] = PATHS.get(parameter["name"], {"type": "string", "format": "uuid"})
+    if method == "post":
+        operation.setdefault("parameters", []).append(ONCE)
+    left_out = WITHOUT_BODY if method == "get" else set()
+    if {} in operation.get("security", [{}]):
+        left_out = left_out | {"403", "404"}
+    for code, (name, _) in REFUSALS.items():
+        if code not in left_out:
+            operation["responses"].setdefault(code, {"$ref": f"#/components/responses/{name}"})
+
+
+def refusal(text: str) -> Schema:
+    problem = {"schema": {"$ref": "#/components/schemas/Problem"}}
+    return {"description": text, "content": {"application/problem+json": problem}}
+
+
+def problem_schema() -> Schema:
+    """The schema of ProblemShape, which no route names."""
+    fields = shapes.ProblemShape().get_fields()
+    kinds: dict[type, Schema] = {s.IntegerField: {"type": "integer"}, s.DictField: {"type": "object"}}
+    properties = {
+        name: {
+            **kinds.get(type(field), TEXT),
+            **({"description": field.help_text} if field.help_text else {}),
+        }
+        for name, field in fields.items()
+    }
+    needed = [name for name, field in fields.items() if field.required]
+    told = shapes.ProblemShape.__doc__
+    return {"type": "object", "description": told, "properties": properties, "required": needed}

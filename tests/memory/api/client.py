@@ -1,0 +1,87 @@
+"""A client of the REST surface, and what every refusal is checked for."""
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from django.apps import apps
+from django.http import HttpResponse
+from django.test import Client
+
+from memory.actors import local_actor
+from memory.engines.keys import KeyEngine
+from memory.models import Branch, Project
+
+ROOT = "/api/v1"
+UNKNOWN = "01890000-0000-7000-8000-000000000000"
+
+
+class Api:
+    """Requests with one key."""
+
+    def __init__(self, token: str = "", client: Client | None = None) -> None:
+        self.token, self.client = token, client or Client()
+
+    def __call__(self, method: str, path: str, body: Any = None, **headers: str) -> HttpResponse:
+        """``body`` is JSON, or bytes as they are; header names have _ for -."""
+        data = body if isinstance(body, bytes) else b"" if body is None else json.dumps(body).encode()
+        sent = {name.replace("_", "-"): value for name, value in headers.items()}
+        if self.token:
+            sent.setdefault("Authorization", f"Bearer {self.token}")
+        kind = sent.pop("Content-Type", "application/json" if body is not None else "")
+        return self.client.generic(method, ROOT + path, data, content_type=kind, headers=sent)
+
+    def get(self, path: str, **headers: str) -> HttpResponse:
+        return self("GET", path, **headers)
+
+    def post(self, path: str, body: Any = None, **headers: str) -> HttpResponse:
+        return self("POST", path, body, **headers)
+
+    def patch(self, path: str, body: Any = None, **headers: str) -> HttpResponse:
+        return self("PATCH", path, body, **headers)
+
+    def delete(self, path: str, body: Any = None, **headers: str) -> HttpResponse:
+        return self("DELETE", path, body, **headers)
+
+    def fact(self, text: str, **fields: Any) -> dict[str, Any]:
+        """Store a fact that must be new."""
+        answer = self.post("/facts", {"fact_text": text, **fields})
+        assert answer.status_code == 201, answer.content
+        return answer.json()
+
+
+def api_for(project: Project, **options: Any) -> Api:
+    """A client with a new key; everything is allowed unless said otherwise."""
+    wanted = {"label": "tester", "scopes": ["admin"], **options}
+    _, token = KeyEngine().create_key(actor=local_actor(project.pk), **wanted)
+    return Api(token)
+
+
+def refused(answer: HttpResponse, status: int, code: str, field: str | None = None) -> dict[str, Any]:
+    """Checks that an answer is a problem, with this status, code and field; returns it."""
+    assert (answer.status_code, answer["Content-Type"]) == (status, "application/problem+json"), (
+        answer.content
+    )
+    problem = answer.json()
+    assert (problem["status"], problem["code"]) == (status, code), problem
+    assert (problem["type"], problem.get("field")) == (f"/errors/{code}", field), problem
+    assert problem["title"]
+    assert problem["detail"].endswith((".", ":")) or " " in problem["detail"]
+    return problem
+
+
+def state() -> dict[str, Any]:
+    """What the database holds: rows of every table, and the heads of the branches."""
+    # A key's last use and the tasks' tables may change at any time.
+    models = [model for model in apps.get_app_config("memory").get_models() if model.__name__ != "Node"]
+    rows = {model.__name__: model._base_manager.count() for model in models}
+    return rows | {"heads": sorted(Branch.objects.values_list("project", "name", "head", "archived_at"))}
+
+
+@contextmanager
+def nothing_left() -> Iterator[None]:
+    """Whatever happens inside leaves no trace in the database."""
+    before = state()
+    yield
+    assert state() == before

@@ -1,0 +1,294 @@
+"""Who may do what: scopes, branch patterns, two projects, how often."""
+
+from datetime import timedelta
+
+import pytest
+import time_machine
+
+from memory.actors import SCOPES
+from memory.models import ApiKey, ReviewItem
+from tests.memory.api.client import UNKNOWN, Api, api_for, nothing_left, refused
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def acts(fact: str, key: str) -> list[tuple[str, str, str, dict | None]]:
+    """(least scope, method, path, body) of every route."""
+    path = f"/facts/{fact}"
+    return [
+        ("read", "GET", "/facts", None),
+        ("read", "GET", path, None),
+        ("read", "GET", f"{path}/history", None),
+        ("read", "GET", f"{path}/verification", None),
+        ("read", "GET", f"{path}/explain?q=a", None),
+        ("read", "GET", f"{path}/links", None),
+        ("read", "GET", "/facts/search?q=a", None),
+        ("read", "POST", "/facts/search", {"query": "a"}),
+        ("read", "POST", "/facts/search", {"query": "a", "branches": ["main"]}),
+        ("read", "GET", "/branches", None),
+        ("read", "GET", "/branches/main", None),
+        ("read", "GET", "/branches/main/log", None),
+        ("read", "GET", "/health", None),
+        ("propose", "POST", "/facts", {"fact_text": "p", "propose": True}),
+        ("propose", "POST", "/facts/bulk", {"facts": [{"fact_text": "q"}], "propose": True}),
+        ("write", "POST", "/facts", {"fact_text": "w"}),
+        ("write", "POST", "/facts/bulk", {"facts": [{"fact_text": "x"}]}),
+        ("write", "PATCH", path, {"pinned": True}),
+        ("write", "POST", f"{path}/archive", {}),
+        ("write", "POST", f"{path}/restore", {}),
+        ("write", "POST", f"{path}/supersede", {"new_fact_text": "y"}),
+        ("write", "POST", f"{path}/links", {"to_id": UNKNOWN, "link_type": "BRIDGE"}),
+        ("write", "DELETE", f"{path}/links/{UNKNOWN}", None),
+        ("write", "POST", "/branches", {"name": "task/new"}),
+        ("write", "DELETE", "/branches/task/new", None),
+        ("curate", "POST", "/branches/task/new/restore", {}),
+        ("curate", "POST", f"{path}/verify", {"verdict": "verified"}),
+        ("curate", "GET", "/review-items", None),
+        ("admin", "GET", "/keys", None),
+        ("admin", "POST", "/keys", {"label": "k", "scopes": ["read"]}),
+        ("admin", "POST", f"/keys/{key}/revoke", {}),
+        ("admin", "POST", f"/keys/{key}/rotate", {}),
+        ("write", "DELETE", path, None),
+    ]
+
+
+@pytest.mark.parametrize("held", SCOPES)
+def test_every_route_wants_its_scope(api: Api, project, held: str) -> None:
+    fact = api.fact("a")["id"]
+    key = api.post("/keys", {"label": "victim", "scopes": ["read"]}).json()["id"]
+    api.post("/branches", {"name": "task/new"}) if held == "curate" else None
+    client = api_for(project, scopes=[held])
+    for scope, method, path, body in acts(fact, key):
+        if SCOPES.index(held) >= SCOPES.index(scope):
+            answer = client(method, path, body)
+            assert answer.status_code not in (401, 403), (method, path, answer.content)
+        else:
+            with nothing_left():
+                problem = refused(client(method, path, body), 403, "scope_missing")
+            assert problem["data"] == {"scope": scope}
+
+
+def test_a_key_for_some_branches_uses_no_other(api: Api, project) -> None:
+    fact = api.fact("a")["id"]
+    for name in ("task/mine", "other"):
+        api.post("/branches", {"name": name})
+    client = api_for(project, scopes=["curate"], branch_patterns=["task/*"])
+    with nothing_left():
+        for branch in ("main", "other"):
+            for answer in (
+                client.get(f"/facts?branch={branch}"),
+                client.get(f"/facts/{fact}?branch={branch}"),
+                client.post("/facts", {"fact_text": "b", "branch": branch}),
+                client.patch(f"/facts/{fact}", {"pinned": True, "branch": branch}),
+                client.delete(f"/facts/{fact}?branch={branch}"),
+                client.get(f"/facts/search?q=a&branch={branch}"),
+                client.post("/facts/search", {"query": "a", "branches": [branch]}),
+                client.get(f"/facts/{fact}/explain?q=a&branch={branch}"),
+                client.get(f"/branches/{branch}"),
+                client.get(f"/branches/{branch}/log"),
+                client.delete(f"/branches/{branch}"),
+                client.get(f"/review-items?branch={branch}"),
+            ):
+                problem = refused(answer, 403, "branch_forbidden")
+                assert problem["data"] == {"name": branch}
+        refused(client.get("/facts"), 403, "branch_forbidden")
+        refused(client.post("/branches", {"name": "elsewhere"}), 403, "branch_forbidden")
+    assert client.get(f"/facts/{fact}?branch=task/mine").status_code == 200
+    assert [b["name"] for b in client.get("/branches").json()["results"]] == ["task/mine"]
+    found = client.post("/facts/search", {"query": "a", "branches": ["*"]}).json()
+    assert found["branches"] == ["task/mine"]
+    assert client.post("/branches", {"name": "task/mine/2", "parent": "task/mine"}).status_code == 201
+
+
+def test_a_key_for_one_agent_speaks_for_no_other(project) -> None:
+    client = api_for(project, scopes=["write"], agent_id="bot")
+    with nothing_left():
+        refused(client.post("/facts", {"fact_text": "a", "agent_id": "other"}), 403, "scope_missing")
+        refused(
+            client.post("/facts/bulk", {"facts": [{"fact_text": "a", "agent_id": "x"}]}), 403, "scope_missing"
+        )
+    assert client.fact("a")["agent_id"] == "bot"
+
+
+def test_two_projects_never_see_each_other(api: Api, stranger: Api, project, main) -> None:
+    row, other = api.fact("Ours alone.", session_id="s1"), api.fact("Ours too.")
+    path = f"/facts/{row['id']}"
+    link = api.post(f"{path}/links", {"to_id": other["id"], "link_type": "BRIDGE"}).json()
+    api.post("/branches", {"name": "task/secret"})
+    key = api.get("/keys").json()["results"][0]["id"]
+    ReviewItem.objects.create(
+        project=project,
+        branch=main,
+        kind="near_duplicate",
+        fact_id=row["id"],
+        other_id=other["id"],
+        score=0.9,
+        pair="p",
+    )
+    theirs = stranger.fact("Theirs.")["id"]
+    unknown = [
+        ("GET", "/facts/{}", None), ("GET", "/facts/{}/history", None), ("GET", "/facts/{}/verification", None),
+        ("GET", "/facts/{}/links", None), ("PATCH", "/facts/{}", {"pinned": True}), ("DELETE", "/facts/{}", None),
+        ("POST", "/facts/{}/archive", {}), ("POST", "/facts/{}/restore", {}),
+        ("POST", "/facts/{}/supersede", {"new_fact_text": "b"}),
+        ("POST", "/facts/{}/verify", {"verdict": "verified"}),
+        ("POST", "/facts/{}/links", {"to_id": theirs, "link_type": "BRIDGE"}),
+        ("POST", "/keys/{}/revoke", {}), ("POST", "/keys/{}/rotate", {}),
+    ]  # fmt: skip
+    with nothing_left():
+        for method, route, body in unknown:
+            ours = key if "keys" in route else row["id"]
+            foreign, missing = (stranger(method, route.format(one), body) for one in (ours, UNKNOWN))
+            assert refused(foreign, 404, "not_found") == refused(missing, 404, "not_found")
+        refused(stranger.delete(f"{path}/links/{link['id']}"), 404, "not_found")
+        refused(
+            stranger.post(f"/facts/{theirs}/links", {"to_id": row["id"], "link_type": "BRIDGE"}),
+            404,
+            "not_found",
+        )
+        refused(
+            stranger.post("/facts", {"fact_text": "x", "parent_id": row["id"]}), 400, "invalid", "parent_id"
+        )
+        refused(stranger.get("/branches/task/secret"), 404, "not_found")
+        refused(stranger.get("/facts?branch=task/secret"), 404, "not_found")
+        refused(stranger.post("/facts", {"fact_text": "x", "branch": "task/secret"}), 404, "not_found")
+    assert [r["id"] for r in stranger.get("/facts").json()["results"]] == [theirs]
+    assert stranger.get("/facts/search?q=ours").json()["results"] == []
+    assert stranger.post("/facts/search", {"query": "ours", "branches": ["*"]}).json()["branches"] == ["main"]
+    assert stranger.get(f"{path}/explain?q=ours").json()["reason"] == "absent"
+    assert [b["name"] for b in stranger.get("/branches").json()["results"]] == ["main"]
+    assert len(stranger.get("/keys").json()["results"]) == 1
+    assert stranger.get("/review-items").json()["results"] == []
+    assert stranger.post("/facts", {"fact_text": "Ours alone.", "session_id": "s1"}).status_code == 201
+
+
+def test_a_cursor_of_another_project_shows_nothing_of_it(api: Api, stranger: Api) -> None:
+    for i in range(3):
+        api.fact(f"ours {i}")
+    cursor = api.get("/facts?limit=1").json()["next"]
+    assert stranger.get(f"/facts?cursor={cursor}").status_code in (200, 400)
+    assert b"ours" not in stranger.get(f"/facts?cursor={cursor}").content
+
+
+# ---- how often ---------------------------------------------------------------------------------------
+
+
+def test_past_its_rate_a_key_waits_as_long_as_told(project, other_project) -> None:
+    client, other = api_for(project, rate_per_minute=5), api_for(project, rate_per_minute=5)
+    with time_machine.travel("2026-05-01T12:00:50Z", tick=False) as clock:
+        for _ in range(5):
+            assert client.get("/branches").status_code == 200
+        with nothing_left():
+            answer = client.post("/facts", {"fact_text": "a"})
+            problem = refused(answer, 429, "rate_limited")
+        wait = int(answer["Retry-After"])
+        assert problem["data"] == {"retry_after": wait}
+        assert other.get("/branches").status_code == 200
+        assert client.get("/health/live").status_code == 200
+        for _ in range(20):  # trying again and again makes it no longer
+            client.get("/branches")
+        clock.shift(timedelta(seconds=wait - 1))
+        refused(client.get("/branches"), 429, "rate_limited")
+        clock.shift(timedelta(seconds=2))
+        assert client.get("/branches").status_code == 200
+
+
+def test_a_steady_caller_gets_its_rate_and_no_more(project) -> None:
+    client, let_through = api_for(project, rate_per_minute=6), 0
+    with time_machine.travel("2026-05-01T12:00:00Z", tick=False) as clock:
+        for _ in range(60):
+            let_through += client.get("/branches").status_code == 200
+            clock.shift(timedelta(seconds=5))
+    assert 24 <= let_through <= 33
+
+
+# ---- keys over REST ----------------------------------------------------------------------------------
+
+
+def test_a_key_is_told_once_and_works_until_it_is_revoked(api: Api) -> None:
+    made = api.post(
+        "/keys", {"label": "agent", "scopes": ["write", "read"], "branch_patterns": ["main"]}
+    ).json()
+    client = Api(made.pop("token"))
+    assert client.fact("a")["source"] == "agent"
+    assert (made["scopes"], made["branch_patterns"], made["revoked_at"]) == (
+        ["read", "write"],
+        ["main"],
+        None,
+    )
+    listed = api.get("/keys").json()["results"]
+    assert made in [{**row, "last_used_at": None} for row in listed]
+    assert "token" not in listed[0]
+    assert "secret_hash" not in listed[0]
+    assert api.post(f"/keys/{made['id']}/revoke").json()["revoked_at"]
+    refused(client.get("/facts"), 401, "unauthenticated")
+
+
+def test_rotating_gives_the_old_key_its_grace(api: Api) -> None:
+    made = api.post("/keys", {"label": "agent", "scopes": ["read"]}).json()
+    new = api.post(f"/keys/{made['id']}/rotate", {"grace_seconds": 60}).json()
+    assert Api(made["token"]).get("/facts").status_code == Api(new["token"]).get("/facts").status_code == 200
+    gone = api.post(f"/keys/{new['id']}/rotate").json()
+    refused(Api(new["token"]).get("/facts"), 401, "unauthenticated")
+    refused(api.post(f"/keys/{new['id']}/rotate"), 409, "conflict")
+    assert Api(gone["token"]).get("/facts").status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("body", "status", "code", "field"),
+    [
+        ({"scopes": ["read"]}, 400, "invalid", "label"),
+        ({"label": "", "scopes": ["read"]}, 400, "invalid", "label"),
+        ({"label": "k"}, 400, "invalid", "scopes"),
+        ({"label": "k", "scopes": []}, 400, "invalid", "scopes"),
+        ({"label": "k", "scopes": ["root"]}, 400, "invalid", "scopes"),
+        ({"label": "k", "scopes": [5]}, 400, "invalid", "scopes"),
+        ({"label": "k", "scopes": ["read"], "branch_patterns": ["[a]"]}, 400, "invalid", "branch_patterns"),
+        ({"label": "k", "scopes": ["read"], "rate_per_minute": 0}, 400, "invalid", "rate_per_minute"),
+        ({"label": "k", "scopes": ["read"], "expires_at": "2020-01-01"}, 400, "invalid", "expires_at"),
+        ({"label": "k", "scopes": ["read"], "project": UNKNOWN}, 400, "unknown_field", "project"),
+    ],
+)
+def test_a_key_that_cannot_be_made(api: Api, body: dict, status: int, code: str, field: str) -> None:
+    with nothing_left():
+        refused(api.post("/keys", body), status, code, field)
+
+
+def test_nobody_gives_more_than_they_hold(api: Api, project) -> None:
+    client = api_for(project, branch_patterns=["task/*"])
+    with nothing_left():
+        refused(client.post("/keys", {"label": "k", "scopes": ["read"]}), 403, "branch_forbidden")
+    assert ApiKey.objects.count() == 2
+
+
+# ---- review items and health -------------------------------------------------------------------------
+
+
+def test_review_items_of_the_branches_within_reach(api: Api, project, main) -> None:
+    api.post("/branches", {"name": "task/a"})
+    for place, branch in enumerate(project.branches.order_by("name")):
+        ReviewItem.objects.create(
+            project=project, branch=branch, kind="near_duplicate", fact_id=UNKNOWN, other_id=UNKNOWN, score=0.9,
+            pair=f"p{place}", status="open" if place else "resolved",
+        )  # fmt: skip
+    listed = api.get("/review-items").json()["results"]
+    assert [(row["branch"], row["status"]) for row in listed] == [("task/a", "open"), ("main", "resolved")]
+    assert len(api.get("/review-items?status=open&kind=near_duplicate").json()["results"]) == 1
+    assert len(api.get("/review-items?branch=main").json()["results"]) == 1
+    refused(api.get("/review-items?status=closed"), 400, "invalid", "status")
+    narrow = api_for(project, scopes=["curate"], branch_patterns=["task/*"])
+    assert [row["branch"] for row in narrow.get("/review-items").json()["results"]] == ["task/a"]
+
+
+def test_health_without_a_key_is_one_word(api: Api) -> None:
+    assert Api("").get("/health").json() == {"status": "ok"}
+    for path in ("/health/live", "/health/ready"):
+        assert Api("").get(path).json() == {"status": "ok"}
+    refused(Api("day1_wrong").get("/health"), 401, "unauthenticated")
+
+
+def test_health_with_a_key_tells_what_waits(api: Api) -> None:
+    told = api.get("/health").json()
+    assert (told["status"], told["database"], told["worker"]) == ("ok", "ok", "unknown")
+    assert told["queue"] == {"waiting": 0, "oldest_seconds": 0.0}
+    assert told["embedding"] == {"pending": 0, "failed": 0, "model": None, "error": ""}

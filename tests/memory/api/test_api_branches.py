@@ -1,0 +1,111 @@
+"""Branches over REST."""
+
+import pytest
+
+from memory.models import Branch
+from tests.memory.api.client import Api, nothing_left, refused
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def test_a_branch_starts_with_what_its_parent_holds(api: Api) -> None:
+    row = api.fact("a")
+    answer = api.post("/branches", {"name": "task/fix-auth", "purpose": "Try longer tokens."})
+    branch = answer.json()
+    assert answer.status_code == 201
+    told = {
+        name: branch[name]
+        for name in ("name", "parent", "fork_seq", "depth", "head", "purpose", "archived_at")
+    }
+    assert told == {
+        "name": "task/fix-auth", "parent": "main", "fork_seq": 1, "depth": 1, "head": 0,
+        "purpose": "Try longer tokens.", "archived_at": None,
+    }  # fmt: skip
+    assert api.get(f"/facts/{row['id']}?branch=task/fix-auth").json()["branch"] == "task/fix-auth"
+    assert api.get("/branches/main").json()["parent"] is None
+
+
+@pytest.mark.parametrize(
+    "path", ["/branches/task/x/agent-1", "/branches/task%2Fx%2Fagent-1", "/branches/task%2Fx/agent-1/"]
+)
+def test_a_name_with_slashes_is_read_encoded_or_plain(api: Api, path: str) -> None:
+    api.post("/branches", {"name": "task/x/agent-1"})
+    api.fact("a", branch="task/x/agent-1")
+    assert api.get(path).json()["name"] == "task/x/agent-1"
+    assert [c["kind"] for c in api.get(f"{path.rstrip('/')}/log").json()["results"]] == ["fact.write"]
+    assert api.delete(path).json()["archived_at"]
+    assert api.post(f"{path.rstrip('/')}/restore").json()["archived_at"] is None
+
+
+def test_the_log_names_who_did_what(api: Api) -> None:
+    api.fact("a", session_id="s1", agent_id="bot", task_id="t1")
+    (commit,) = api.get("/branches/main/log").json()["results"]
+    assert {
+        "seq": 1, "kind": "fact.write", "actor_kind": "key", "actor_label": "tester", "surface": "rest",
+        "session_id": "s1", "agent_id": "bot", "task_id": "t1", "added": 1, "changed": 0, "removed": 0,
+    }.items() <= commit.items()  # fmt: skip
+
+
+def test_from_a_past_point(api: Api) -> None:
+    first = api.fact("a")
+    api.fact("b")
+    log = api.get("/branches/main/log").json()["results"]
+    for place, at in enumerate([1, log[-1]["id"], log[-1]["at"]]):
+        branch = api.post("/branches", {"name": f"past/{place}", "at": at}).json()
+        assert branch["fork_seq"] == 1
+        rows = api.get(f"/facts?branch=past/{place}").json()["results"]
+        assert [row["id"] for row in rows] == [first["id"]]
+
+
+def test_archived_branches_are_listed_only_when_asked_for(api: Api) -> None:
+    for name in ("task/b", "task/a"):
+        api.post("/branches", {"name": name})
+    api.delete("/branches/task/a")
+    assert [b["name"] for b in api.get("/branches").json()["results"]] == ["main", "task/b"]
+    listed = api.get("/branches?archived=true").json()["results"]
+    assert [b["name"] for b in listed] == ["main", "task/a", "task/b"]
+    again = api.delete("/branches/task/a").json()["archived_at"]
+    assert again == Branch.objects.get(name="task/a").archived_at.isoformat().replace("+00:00", "Z")
+
+
+@pytest.mark.parametrize(
+    ("body", "status", "code", "field"),
+    [
+        ({}, 400, "invalid", "name"),
+        ({"name": 5}, 400, "invalid", "name"),
+        ({"name": ""}, 400, "invalid", "name"),
+        ({"name": "Task/A"}, 400, "invalid", "name"),
+        ({"name": "a//b"}, 400, "invalid", "name"),
+        ({"name": "../main"}, 400, "invalid", "name"),
+        ({"name": "task/log"}, 400, "invalid", "name"),
+        ({"name": "a" * 201}, 400, "invalid", "name"),
+        ({"name": "a\u0000"}, 400, "invalid", "name"),
+        ({"name": "main\n"}, 400, "invalid", "name"),
+        ({"name": "main"}, 409, "exists", None),
+        ({"name": "x", "parent": "none"}, 404, "not_found", None),
+        ({"name": "x", "at": 99}, 400, "invalid", "at"),
+        ({"name": "x", "at": "01890000-0000-7000-8000-000000000000"}, 404, "not_found", None),
+        ({"name": "x", "purpose": "p" * 501}, 400, "invalid", "purpose"),
+        ({"name": "x", "ttl": 5}, 400, "unknown_field", "ttl"),
+        ({"name": "x", "branch": "main"}, 400, "unknown_field", "branch"),
+    ],
+)
+def test_a_branch_that_cannot_be_made(
+    api: Api, body: dict, status: int, code: str, field: str | None
+) -> None:
+    with nothing_left():
+        refused(api.post("/branches", body), status, code, field)
+
+
+def test_main_stays(api: Api) -> None:
+    with nothing_left():
+        refused(api.delete("/branches/main"), 409, "conflict")
+
+
+def test_forks_nest_sixteen_deep(api: Api) -> None:
+    parent = "main"
+    for depth in range(16):
+        assert api.post("/branches", {"name": f"d{depth}", "parent": parent}).status_code == 201
+        parent = f"d{depth}"
+    with nothing_left():
+        refused(api.post("/branches", {"name": "d17", "parent": parent}), 400, "invalid", "parent")

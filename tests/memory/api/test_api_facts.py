@@ -1,0 +1,251 @@
+"""Facts over REST: what is sent comes back, and goes where it should."""
+
+import re
+
+import pytest
+
+from memory.models import Commit, Fact
+from tests.memory.api.client import UNKNOWN, Api, nothing_left, refused
+
+pytestmark = pytest.mark.django_db(transaction=True)
+TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z")
+
+EVERYTHING = {
+    "fact_text": "Access tokens expire after 15 minutes.\nRefresh tokens after 30 days.",
+    "essence": "Tokens: 15 minutes, 30 days.",
+    "category": "security",
+    "kind": "BELIEF",
+    "priority": "P1",
+    "confidence": 0.9,
+    "source_type": "observation",
+    "source_id": "msg-7",
+    "source": "code review",
+    "origin": "SEEDED_LLM",
+    "visibility": "private",
+    "created_cycle": 3,
+    "updated_cycle": 4,
+    "valid_from": "2026-05-01T12:00:00+02:00",
+    "valid_until": "2027-05-01",
+    "expires_at": "2999-01-01T00:00:00.000001Z",
+    "pinned": True,
+    "tags": ["auth", "jwt"],
+    "metadata": {"pr": 12, "files": ["auth.py"], "deep": {"null": None}},
+    "session_id": "s1",
+    "task_id": "t1",
+    "agent_id": "a1",
+}
+
+
+def test_every_field_comes_back_as_it_was_sent(api: Api) -> None:
+    answer = api.post("/facts", EVERYTHING)
+    row = answer.json()
+    times = {
+        "valid_from": "2026-05-01T10:00:00.000000Z",
+        "valid_until": "2027-05-01T00:00:00.000000Z",
+        "expires_at": "2999-01-01T00:00:00.000001Z",
+    }
+    assert answer.status_code == 201
+    assert {name: row[name] for name in EVERYTHING} == {**EVERYTHING, **times}
+    assert (row["created"], row["branch"], row["version"], row["status"]) == (True, "main", 1, "active")
+    assert TIME.fullmatch(row["created_at"])
+    assert TIME.fullmatch(row["updated_at"])
+    del row["created"]
+    assert api.get(f"/facts/{row['id']}").json() == row
+
+
+def test_the_defaults_are_those_of_the_spec(api: Api) -> None:
+    row = api.fact("Only a text.")
+    assert {
+        "essence": "Only a text.", "category": "general", "kind": "OBSERVATION", "priority": "P3",
+        "confidence": 0.7, "status": "active", "verification_status": "unverified", "source": "tester",
+        "source_type": "manual", "origin": "EXPERIENCE", "visibility": "selective", "confirmation_count": 0,
+        "access_count": 0, "parent_id": None, "embedding_state": "off", "tags": [], "metadata": {},
+    }.items() <= row.items()  # fmt: skip
+
+
+def test_nothing_of_the_storage_is_told(api: Api) -> None:
+    row = api.fact("Numbers of rows stay on the server.")
+    assert (
+        not {"rid", "vid", "prev_vid", "merged_vid", "slot", "seq_from", "seq_to", "norm_hash"} & row.keys()
+    )
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Ünïcödé — 東京 🙂 \u202eright to left\u202c",
+        "'; DROP TABLE memory_fact; -- \" OR 1=1",
+        "<script>alert(1)</script> {{ 7*7 }} {% now %} ${x} {0} {name}",
+        "line\r\nbreaks\tand\x0bodd\x1fcontrols\x7f",
+        "e\u0301 is not \u00e9 here",
+        "\ufeffbyte order mark and \u0000".replace("\u0000", "\ufffd"),
+    ],
+)
+def test_texts_come_back_letter_by_letter(api: Api, text: str) -> None:
+    fields = {"category": text[:60], "tags": [text[:60]], "metadata": {text: [text]}, "source": text[:60]}
+    row = api.fact(text, **fields)
+    seen = api.get(f"/facts/{row['id']}").json()
+    assert {name: seen[name] for name in fields} == fields
+    assert seen["fact_text"] == text
+    assert api.post("/facts/search", {"query": text}).status_code == 200
+
+
+def test_the_same_text_is_returned_and_another_session_confirms_it(api: Api) -> None:
+    first = api.fact("Tokens expire.", session_id="s1", metadata={"a": 1})
+    again = api.post("/facts", {"fact_text": "tokens  EXPIRE.", "session_id": "s2", "metadata": {"b": 2}})
+    assert again.status_code == 200
+    assert again.json() == {**first, "created": False, "confirmation_count": 1}
+    doubled = api.post("/facts", {"fact_text": "Tokens expire.", "deduplicate": False})
+    assert (doubled.status_code, Fact.objects.all_versions().count()) == (201, 2)
+
+
+def test_a_proposal_waits_and_is_not_searched(api: Api) -> None:
+    row = api.fact("Proposed.", propose=True)
+    assert row["status"] == "created"
+    assert api.get("/facts/search?q=proposed").json()["results"] == []
+    assert api.patch(f"/facts/{row['id']}", {"status": "active"}).json()["status"] == "active"
+    assert len(api.get("/facts/search?q=proposed").json()["results"]) == 1
+
+
+def test_bulk_answers_in_the_order_given_with_one_commit(api: Api) -> None:
+    known = api.fact("two")
+    answer = api.post(
+        "/facts/bulk", {"facts": [{"fact_text": text} for text in ("one", "two", "three", "one")]}
+    )
+    told = answer.json()
+    assert answer.status_code == 201
+    assert [row["created"] for row in told["results"]] == [True, False, True, False]
+    assert told["results"][1]["id"] == known["id"]
+    assert told["results"][0]["id"] == told["results"][3]["id"]
+    assert (told["commit"]["kind"], told["commit"]["added"]) == ("fact.bulk", 2)
+    assert told["commit"]["id"] == str(Commit.objects.order_by("-seq")[0].pk)
+    again = api.post("/facts/bulk", {"facts": [{"fact_text": "one"}]})
+    assert (again.status_code, again.json()["commit"]) == (200, None)
+
+
+def test_what_the_whole_bulk_states_holds_for_each_fact_that_states_nothing(api: Api) -> None:
+    body = {"session_id": "s1", "facts": [{"fact_text": "a"}, {"fact_text": "b", "session_id": "s2"}]}
+    api.post("/facts/bulk", body)
+    rows = api.get("/facts").json()["results"]
+    assert {row["fact_text"]: row["session_id"] for row in rows} == {"a": "s1", "b": "s2"}
+    assert Commit.objects.get().session_id == "s1"
+
+
+def test_correcting_adds_a_version_and_makes_a_verified_fact_unverified(api: Api) -> None:
+    row = api.fact("Tokens expire after 15 minutes.")
+    path = f"/facts/{row['id']}"
+    verified = api.post(f"{path}/verify", {"verdict": "verified", "reason": "read the code"}).json()
+    assert (verified["verification_status"], verified["verified_by"]) == ("verified", "tester")
+    told = api.get(f"{path}/verification").json()
+    assert (told["method"], told["reason"], told["version"]) == ("human", "read the code", 1)
+    assert api.patch(path, {"priority": "P1"}).json()["verification_status"] == "verified"
+    changed = api.patch(path, {"fact_text": "Tokens expire after 30 minutes.", "session_id": "s9"}).json()
+    assert (changed["verification_status"], changed["version"]) == ("unverified", 3)
+    assert changed["essence"] == "Tokens expire after 30 minutes."
+    same = api.patch(path, {"fact_text": "Tokens expire after 30 minutes."}).json()
+    assert same["version"] == 3
+    assert Commit.objects.order_by("-seq")[0].session_id == "s9"
+
+
+def test_the_history_tells_every_version_with_its_commit(api: Api) -> None:
+    row = api.fact("a", session_id="s1")
+    path = f"/facts/{row['id']}"
+    api.patch(path, {"confidence": 0.9})
+    api.delete(path)
+    versions = api.get(f"{path}/history").json()["results"]
+    assert [(v["version"], v["deleted"], v["confidence"]) for v in versions] == [
+        (3, True, 0.9), (2, False, 0.9), (1, False, 0.7),
+    ]  # fmt: skip
+    assert [v["commit"]["kind"] for v in versions] == ["fact.delete", "fact.update", "fact.write"]
+    assert api.get(path).status_code == 404
+    assert api.get(f"{path}?at=1").json()["version"] == 1
+
+
+def test_superseding_keeps_what_is_not_said(api: Api) -> None:
+    old = api.fact("Tokens: 15 minutes.", category="security", tags=["auth"])
+    answer = api.post(
+        f"/facts/{old['id']}/supersede", {"new_fact_text": "Tokens: 30 minutes.", "confidence": 1}
+    )
+    new = answer.json()
+    assert (answer.status_code, new["parent_id"], new["category"], new["tags"]) == (
+        201,
+        old["id"],
+        "security",
+        ["auth"],
+    )
+    assert new["confidence"] == 1.0
+    assert api.get(f"/facts/{old['id']}").json()["status"] == "superseded"
+    problem = refused(
+        api.post(f"/facts/{old['id']}/supersede", {"new_fact_text": "again"}), 409, "illegal_transition"
+    )
+    assert problem["data"] == {"old": "superseded", "new": "superseded"}
+
+
+def test_archiving_and_restoring(api: Api) -> None:
+    path = f"/facts/{api.fact('a')['id']}"
+    assert api.post(f"{path}/archive").json()["status"] == "archived"
+    assert api.post(f"{path}/restore", {}).json()["status"] == "active"
+    with nothing_left():
+        refused(api.post(f"{path}/restore"), 409, "illegal_transition")
+
+
+def test_deleting_hides_here_and_nowhere_else(api: Api) -> None:
+    row = api.fact("a")
+    api.post("/branches", {"name": "task/x"})
+    assert api.delete(f"/facts/{row['id']}?branch=task/x").status_code == 204
+    assert api.get(f"/facts/{row['id']}?branch=task/x").status_code == 404
+    assert api.get(f"/facts/{row['id']}").status_code == 200
+    refused(api.delete(f"/facts/{row['id']}", {"branch": "task/x"}), 404, "not_found")
+
+
+def test_links_go_from_and_to(api: Api) -> None:
+    one, two = api.fact("one")["id"], api.fact("two")["id"]
+    answer = api.post(f"/facts/{one}/links", {"to_id": two, "link_type": "DEPENDS_ON", "weight": 0.5})
+    link = answer.json()
+    assert (answer.status_code, link["from_id"], link["to_id"], link["weight"]) == (201, one, two, 0.5)
+    for fact in (one, two):
+        assert api.get(f"/facts/{fact}/links").json()["results"] == [link]
+    with nothing_left():
+        refused(api.post(f"/facts/{one}/links", {"to_id": two, "link_type": "DEPENDS_ON"}), 409, "exists")
+        refused(api.post(f"/facts/{one}/links", {"to_id": UNKNOWN, "link_type": "BRIDGE"}), 404, "not_found")
+        refused(api.post(f"/facts/{one}/links", {"link_type": "BRIDGE"}), 400, "invalid", "to_id")
+        refused(
+            api.post(f"/facts/{one}/links", {"to_id": one, "link_type": "BRIDGE"}), 400, "invalid", "to_id"
+        )
+        refused(api.delete(f"/facts/{two}/links/{link['id']}"), 404, "not_found")
+        refused(api.delete(f"/facts/{one}/links/xyz"), 400, "invalid", "link_id")
+    assert api.delete(f"/facts/{one}/links/{link['id']}").status_code == 204
+    assert api.get(f"/facts/{one}/links").json()["results"] == []
+
+
+def test_judged_verification_says_that_it_is_not_there_yet(api: Api) -> None:
+    path = f"/facts/{api.fact('a')['id']}/verify"
+    with nothing_left():
+        problem = refused(api.post(path, {}), 400, "invalid", "verdict")
+        refused(api.post(path, {"verdict": "maybe"}), 400, "invalid", "verdict")
+        refused(api.post(path, {"verdict": "verified", "reason": "x" * 2001}), 400, "invalid", "reason")
+    assert "not available yet" in problem["detail"]
+
+
+def test_the_branch_may_be_said_in_the_query_or_in_the_body(api: Api) -> None:
+    api.post("/branches", {"name": "task/x"})
+    assert api.fact("a", branch="task/x")["branch"] == "task/x"
+    assert api.fact("b", branch_name="task/x")["branch"] == "task/x"
+    assert (
+        api.post("/facts?branch=task/x", {"fact_text": "c", "branch": "task/x"}).json()["branch"] == "task/x"
+    )
+    assert len(api.get("/facts?branch=task%2Fx").json()["results"]) == 3
+    assert len(api.get("/facts?branch_name=task/x").json()["results"]) == 3
+    assert api.get("/facts").json()["results"] == []
+    with nothing_left():
+        refused(
+            api.post("/facts?branch=main", {"fact_text": "d", "branch": "task/x"}), 400, "invalid", "branch"
+        )
+        body = {"fact_text": "d", "branch": "main", "branch_name": "task/x"}
+        refused(api.post("/facts", body), 400, "invalid", "branch")
+
+
+def test_a_slash_at_the_end_changes_nothing(api: Api) -> None:
+    row = api.post("/facts/", {"fact_text": "a"}).json()
+    for path in ("/facts/", f"/facts/{row['id']}/", f"/facts/{row['id']}/history/", "/facts/search/?q=a"):
+        assert api.get(path).status_code == 200, path
