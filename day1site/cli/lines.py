@@ -5,6 +5,7 @@ import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
+from uuid import UUID
 
 NEW, KNOWN, BROKEN = "new", "known", "broken"
 BATCH = 1000
@@ -18,6 +19,15 @@ TOLD = frozenset(
         "content_hash", "updated_at", "version", "branch", "source_type",
     )
 )  # fmt: skip
+# The fields of a new fact; as memory.engines.fact_rules has them.
+FIELDS = frozenset(
+    (
+        "fact_text", "essence", "category", "kind", "priority", "confidence", "parent_id", "source_id",
+        "source", "origin", "visibility", "created_cycle", "updated_cycle", "valid_from", "valid_until",
+        "expires_at", "pinned", "tags", "metadata", "session_id", "task_id", "agent_id",
+    )
+)  # fmt: skip
+STATUSES = ("created", "active", "done", "superseded", "archived")
 # Not exported: it says something about this store, not about the fact.
 LEFT_OUT = frozenset(
     ("access_count", "last_accessed_at", "embedding_state", "embedding_model", "content_hash", "branch")
@@ -58,6 +68,32 @@ def read(lines: Iterable[bytes]) -> Iterator[tuple[int, Any, str]]:
             yield number, None, "invalid: The line is not UTF-8."
         except (ValueError, RecursionError):
             yield number, None, "invalid: The line is not JSON."
+
+
+def fault(line: Mapping[str, Any]) -> str:
+    """What is wrong with a line, as far as it shows without a store; "" when nothing is."""
+    given = {name: value for name, value in line.items() if value is not None}
+    links = given.get("links", [])
+    if unknown := given.keys() - FIELDS - OWN - TOLD:
+        return f"unknown_field: There is no field named {min(unknown)}."
+    if not isinstance(given.get("fact_text"), str):
+        return "invalid: fact_text is needed."
+    if "id" in given and not as_uuid(given["id"]):
+        return "invalid: id must be a UUID."
+    if given.get("status", "active") not in STATUSES:
+        return f"invalid: status must be one of {', '.join(sorted(STATUSES))}."
+    if given.get("status") == "done" and given.get("kind") != "TASK":
+        return "invalid: Only a fact of kind TASK can be done."
+    if not isinstance(links, list) or not all(isinstance(link, dict) and link.get("to_id") for link in links):
+        return "invalid: links must be a list of objects with to_id and link_type."
+    return ""
+
+
+def as_uuid(text: Any) -> str:
+    try:
+        return str(UUID(text))
+    except (TypeError, ValueError, AttributeError):
+        return ""
 
 
 def normalise(text: str) -> str:

@@ -337,7 +337,8 @@ def _keys(commands: Any) -> None:
 def _files(commands: Any) -> None:
     taking = _command(
         commands, "import", "Import facts from a file: one JSON object a line.",
-        'echo \'{"fact_text": "Tea is in the kitchen."}\' | day1 import -', "import_file",
+        'day1 import facts.jsonl --dry-run\n'
+        '  echo \'{"fact_text": "Tea is in the kitchen."}\' | day1 import -', "import_file",
     )  # fmt: skip
     taking.add_argument("file", metavar="FILE.jsonl", help="- reads standard input")
     _branch(taking)
@@ -358,7 +359,7 @@ def _upkeep(commands: Any) -> None:
     _command(commands, "reindex", "Rebuild the full-text index from the facts.", "day1 reindex", "reindex")
     again = _command(
         commands, "reembed", "Give every fact a vector of the model in force: after another one was set.",
-        "DAY1_EMBEDDER=openai day1 reembed --forget-others", "reembed",
+        "day1 reembed\n  DAY1_EMBEDDER=openai day1 reembed --forget-others", "reembed",
     )  # fmt: skip
     again.add_argument("--forget-others", action="store_true", help="then delete the vectors of other models")
     backup = _command(

@@ -1,6 +1,7 @@
 """The client of a server: its REST API, with the standard library only."""
 
 import json
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from http.client import HTTPException, HTTPResponse
 from typing import Any
@@ -12,6 +13,7 @@ from day1site.cli.client import Answer, Export, Given, Importer
 from day1site.cli.errors import CliError, UsageError
 
 TIMEOUT = 60.0  # seconds without a word from the server
+WAITS = (2, 5, 15, 30, 0)  # seconds, where the server says that it is too much at once
 PAGE = 100
 
 
@@ -45,8 +47,18 @@ class Api:
         headers = {"Authorization": f"Bearer {self.key}", "Content-Type": "application/json"}
         asked = urlencode(_words(query or {}), doseq=True)
         address = f"{self.url}/api/v1{path}" + (f"?{asked}" if asked else "")
+        for pause in WAITS:
+            try:
+                return self._send(Request(address, data, headers, method=method))
+            except Refused as error:
+                if error.code != "rate_limited" or not pause:
+                    raise
+                time.sleep(pause)
+        raise AssertionError("the last wait is none")
+
+    def _send(self, request: Request) -> Answer:
         try:
-            with urlopen(Request(address, data, headers, method=method), timeout=TIMEOUT) as answer:
+            with urlopen(request, timeout=TIMEOUT) as answer:
                 return self._read(answer)
         except HTTPError as error:
             raise refusal(error) from None
@@ -83,8 +95,14 @@ def _given(values: Given) -> dict[str, Any]:
 
 def _words(values: Given) -> dict[str, Any]:
     """The values as an address holds them."""
-    words = {True: "true", False: "false"}
-    return {name: words[v] if isinstance(v, bool) else v for name, v in _given(values).items()}
+    return {name: _word(value) for name, value in _given(values).items()}
+
+
+def _word(value: Any) -> Any:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    # A single value would be split at its commas; values that are given several times are not.
+    return value * 2 if isinstance(value, list) and len(value) == 1 and "," in value[0] else value
 
 
 class RemoteClient:

@@ -9,13 +9,16 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
-from uuid import UUID
 
-from day1site.cli.lines import BATCH, BROKEN, KNOWN, NEW, OWN, TOLD, Outcome, normalise
+from day1site.cli import lines as jsonl
+from day1site.cli.lines import BROKEN, KNOWN, NEW, Outcome, as_uuid
 from day1site.cli.remote import Refused, RemoteClient
 
 PLACE = re.compile(r"facts\[(\d+)\]\.?(.*)")
 MOST_BYTES = 4 * 1024 * 1024  # of one request, well below the server's limit
+GENERAL = (
+    "unreachable", "unauthenticated", "scope_missing", "branch_forbidden", "branch_archived", "rate_limited",
+)  # fmt: skip  # refusals that are no line's fault
 CURRENT = ("active", "created", "done")
 
 
@@ -39,12 +42,13 @@ class RemoteImport:
         self.ids: dict[str, str] = {}
         self.texts: dict[tuple[str, str], str] = {}
         self.links: list[tuple[int, str, Mapping[str, Any]]] = []
+        self.refused: list[Outcome] = []
         self._loaded = False
 
     def take(self, lines: Sequence[tuple[int, Any]]) -> list[Outcome]:
         """Store the lines; as many commits as the requests need."""
         self._load()
-        outcomes, left = [], [_line(number, given) for number, given in lines]
+        outcomes, left = _checked(lines)
         while left:
             # A parent must be stored before its children are sent.
             wave = [line for line in left if not line.parent or line.parent in self.ids] or left
@@ -57,19 +61,18 @@ class RemoteImport:
     def look(self, lines: Sequence[tuple[int, Any]]) -> list[Outcome]:
         """What ``take`` would do, as far as it shows from here: fields are checked by the server alone."""
         self._load()
-        outcomes = []
-        for line in (_line(number, given) for number, given in lines):
-            if not isinstance(line.fields.get("fact_text"), str):
-                outcomes.append(Outcome(line.number, BROKEN, reason="invalid: fact_text is needed."))
-                continue
+        outcomes, left = _checked(lines)
+        for line in left:
             found = self._stored(line)
             outcomes.append(Outcome(line.number, KNOWN if found else NEW, found))
             self._remember(line, found or str(line.number))
+        self.links = [link for link in self.links if self._target(link[2]) is None]
         return outcomes
 
     def unresolved(self) -> list[Outcome]:
+        """The links whose other end never came, and those that the server refused."""
         reason = "not_found: a link's to_id names no fact of the file or of this branch"
-        return [Outcome(number, BROKEN, reason=reason) for number, _, _ in self.links]
+        return [*self.refused, *(Outcome(number, BROKEN, reason=reason) for number, _, _ in self.links)]
 
     # ---- what is there -------------------------------------------------------------------------
 
@@ -79,7 +82,7 @@ class RemoteImport:
             return
         for row in self.client.all_facts(self.branch):
             self.ids[row["id"]] = row["id"]
-            self.texts.setdefault((normalise(row["fact_text"]), row["status"]), row["id"])
+            self.texts.setdefault((jsonl.normalise(row["fact_text"]), row["status"]), row["id"])
             if row["source_type"] == "import" and row["source_id"]:
                 self.ids.setdefault(row["source_id"], row["id"])
         self._loaded = True
@@ -88,14 +91,14 @@ class RemoteImport:
         known = next((self.ids[name] for name in line.names if name in self.ids), "")
         if known or (line.names and line.status not in CURRENT):
             return known
-        text = normalise(line.fields["fact_text"])
+        text = jsonl.normalise(line.fields["fact_text"])
         alike = CURRENT if line.status in CURRENT else (line.status,)
         return next((self.texts[(text, status)] for status in alike if (text, status) in self.texts), "")
 
     def _remember(self, line: Line, uid: str) -> None:
         line.uid = uid
         self.ids |= dict.fromkeys(line.names, uid)
-        self.texts.setdefault((normalise(line.fields["fact_text"]), line.status), uid)
+        self.texts.setdefault((jsonl.normalise(line.fields["fact_text"]), line.status), uid)
         self.links += [(line.number, uid, link) for link in line.links]
 
     # ---- writing -------------------------------------------------------------------------------
@@ -103,8 +106,7 @@ class RemoteImport:
     def _wave(self, lines: Sequence[Line]) -> list[Outcome]:
         outcomes, fresh = [], []
         for line in lines:
-            recognised = isinstance(line.fields.get("fact_text"), str) and self._by_id_or_kept_away(line)
-            if recognised:
+            if recognised := self._recognised(line):
                 self._remember(line, recognised)
                 outcomes.append(Outcome(line.number, KNOWN, recognised))
             elif line.parent and line.parent not in self.ids:
@@ -117,7 +119,7 @@ class RemoteImport:
             outcomes += self._send(request)
         return outcomes
 
-    def _by_id_or_kept_away(self, line: Line) -> str:
+    def _recognised(self, line: Line) -> str:
         """Current texts are compared by the server, which also counts the confirmation."""
         if line.status in CURRENT:
             return next((self.ids[name] for name in line.names if name in self.ids), "")
@@ -133,7 +135,7 @@ class RemoteImport:
                 answer = self.client.api.post("/facts/bulk", branch=self.branch, facts=facts, **how)
             except Refused as error:
                 place = 0 if len(lines) == 1 else _place(error)
-                if place is None or error.code in ("unreachable", "unauthenticated", "rate_limited"):
+                if place is None or error.code in GENERAL:
                     raise
                 reason = f"{error.code}: {re.sub(r'^Fact [0-9]+: ', '', error.text)}"
                 outcomes.append(Outcome(lines.pop(place).number, BROKEN, reason=reason))
@@ -153,38 +155,45 @@ class RemoteImport:
     def _send_links(self) -> None:
         waiting = []
         for number, uid, link in self.links:
-            target = self.ids.get(str(link.get("to_id", "")).lower())
+            target = self._target(link)
             if target is None:
                 waiting.append((number, uid, link))
             elif target != uid:
-                self._send_link(uid, {**link, "to_id": target})
+                self._send_link(number, uid, {**link, "to_id": target})
         self.links = waiting
 
-    def _send_link(self, uid: str, link: Mapping[str, Any]) -> None:
+    def _target(self, link: Mapping[str, Any]) -> str | None:
+        return self.ids.get(as_uuid(link["to_id"]))
+
+    def _send_link(self, number: int, uid: str, link: Mapping[str, Any]) -> None:
+        fields = {name: link[name] for name in jsonl.OF_LINK if link.get(name) is not None}
         try:
-            self.client.api.post(f"/facts/{uid}/links", branch=self.branch, **link)
+            self.client.api.post(f"/facts/{uid}/links", branch=self.branch, **fields)
         except Refused as error:
-            if error.code != "exists":
+            if error.code in GENERAL:
                 raise
+            if error.code != "exists":
+                self.refused.append(Outcome(number, BROKEN, reason=f"{error.code}: {error.text}"))
+
+
+def _checked(lines: Sequence[tuple[int, Any]]) -> tuple[list[Outcome], list[Line]]:
+    """The lines that are broken for all to see, and the others."""
+    faults = {number: reason for number, given in lines if (reason := jsonl.fault(given))}
+    good = [_line(number, given) for number, given in lines if number not in faults]
+    return [Outcome(number, BROKEN, reason=reason) for number, reason in faults.items()], good
 
 
 def _line(number: int, given: Mapping[str, Any]) -> Line:
     given = {name: value for name, value in given.items() if value is not None}
-    fields = {name: value for name, value in given.items() if name not in OWN and name not in TOLD}
+    fields = {
+        name: value for name, value in given.items() if name not in jsonl.OWN and name not in jsonl.TOLD
+    }
     names = [given.get("id")] + ([given.get("source_id")] if given.get("source_type") == "import" else [])
-    ids = tuple(name for name in map(_uuid, names) if name)
+    ids = tuple(name for name in map(as_uuid, names) if name)
     fields["source_type"] = "import"
     if "id" in given:
         fields["source_id"] = str(given["id"])
-    links = [link for link in given.get("links", []) if isinstance(link, Mapping)]
-    return Line(number, fields, str(given.get("status", "active")), ids, links)
-
-
-def _uuid(text: Any) -> str:
-    try:
-        return str(UUID(text))
-    except (TypeError, ValueError, AttributeError):
-        return ""
+    return Line(number, fields, given.get("status", "active"), ids, given.get("links", []))
 
 
 def _requests(lines: Sequence[Line]) -> Iterator[list[Line]]:
@@ -198,7 +207,7 @@ def _requests(lines: Sequence[Line]) -> Iterator[list[Line]]:
         size = 0
         for line in some:
             length = len(json.dumps(line.fields))
-            if request and (size + length > MOST_BYTES or len(request) == BATCH):
+            if request and (size + length > MOST_BYTES or len(request) == jsonl.BATCH):
                 yield request
                 request, size = [], 0
             request.append(line)

@@ -8,13 +8,9 @@ from day1site.cli.output import note
 
 MIGRATIONS = Path(__file__).resolve().parent.parent.parent / "memory" / "migrations"
 APPS = (
-    "memory",
-    "conversations",
-    "curation",
-    "analytics",
-    "django.contrib.auth",
+    "memory", "conversations", "curation", "analytics", "day1site", "django.contrib.auth",
     "django.contrib.contenttypes",
-)
+)  # fmt: skip
 DEFAULT_URL = "http://127.0.0.1:8765"
 
 
@@ -23,7 +19,6 @@ def start_django(whole: bool = False) -> None:
 
     ``whole`` starts everything that a server has; reading and writing memory needs a third of it.
     """
-    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "day1site.settings.dev")
     import django
     from django.apps import apps
     from django.conf import settings
@@ -41,29 +36,26 @@ def start_django(whole: bool = False) -> None:
 
 def open_store(make: bool = False) -> None:
     """The store can be used afterwards; a first write makes it. Raises CliError: no_store, store_outdated."""
-    found = _file_exists()
-    start_django(whole=not found)
-    from django.conf import settings
-
-    folder = Path(settings.DATA_DIR)
-    if not found and make:
-        _make(folder)
-    elif not found:
+    folder, found = _look()
+    if not found and not make:
         text = f"There is no store in {folder} yet: the first write-fact or import makes one, `up` too."
         raise CliError("no_store", text)
+    start_django(whole=not found)
+    if not found:
+        _make(folder)
     elif _outdated():
         text = f"The store in {folder} is not up to date with this Day1: run `up` once, which sees to it."
         raise CliError("store_outdated", text)
 
 
-def _file_exists() -> bool:
-    """Looks without making it."""
+def _look() -> tuple[Path, bool]:
+    """The data directory, and whether a store is there; looks without making it."""
     from django.conf import settings
     from django.core.exceptions import ImproperlyConfigured
 
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "day1site.settings.dev")
     try:
-        return Path(str(settings.DATABASES["default"]["NAME"])).exists()
+        return Path(settings.DATA_DIR), Path(str(settings.DATABASES["default"]["NAME"])).exists()
     except ImproperlyConfigured as error:
         raise CliError("invalid", str(error)) from None
 

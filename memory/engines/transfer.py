@@ -143,6 +143,7 @@ class FactImport:
                 good.append(self._line(number, given))
             except Day1Error as error:
                 broken.append(Outcome(number, BROKEN, reason=f"{error.code}: {error.text}"))
+        _in_order(good)
         self._load(view, good)
         good = self._with_parents(good, broken)
         fresh = self._recognise(view, good)
@@ -225,7 +226,7 @@ class FactImport:
         self._confirm(commit, lines, {row.uid for row in rows})
         self.batch.rows = rows
         self.batch._open_sessions(commit)
-        self.batch.announce(commit, [row for row in rows if row.status in CURRENT])
+        self.batch.announce(commit, rows)
         commit.targets += [str(row.uid) for row in rows]
 
     def _confirm(self, commit: CommitWriter, lines: Sequence[Line], new: set[UUID]) -> None:
@@ -309,6 +310,12 @@ def count_facts(*, actor: Actor, branch_name: str = MAIN, at: Any = None) -> int
 
 
 # ---- small ones ------------------------------------------------------------------------------------
+
+
+def _in_order(lines: Sequence[Line]) -> None:
+    """Ids made within one millisecond have no order of their own: give them that of the lines."""
+    for line, uid in zip(lines, sorted(line.row.uid for line in lines), strict=True):
+        line.row.uid = uid
 
 
 def _dress(row: Fact, own: Mapping[str, Any]) -> None:

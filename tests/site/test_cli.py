@@ -1,0 +1,347 @@
+"""The command line on the local store, in this process: what it prints and how it ends."""
+
+import io
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from day1site.cli import main, shapes
+from day1site.cli.facts import NONE_YET
+from memory.actors import Actor
+from memory.api import shapes as rest
+from memory.engines.branches import BranchManager
+from memory.engines.explain import ExplainEngine
+from memory.engines.facts import FactEngine
+from memory.engines.keys import KeyEngine
+from memory.engines.links import LinkEngine
+from memory.engines.search import SearchEngine
+from memory.models import ApiKey, Commit, Fact, Project
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+Day1 = Callable[..., tuple[int, str, str]]
+NOWHERE = "01970000-0000-7000-8000-000000000000"
+
+
+@pytest.fixture(autouse=True)
+def no_server(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("DAY1_URL", raising=False)
+
+
+@pytest.fixture
+def day1(project: Project, capsys: pytest.CaptureFixture[str]) -> Day1:
+    def run(*words: str) -> tuple[int, str, str]:
+        status = main(["--project", project.slug, *words])
+        said = capsys.readouterr()
+        return status, said.out, said.err
+
+    return run
+
+
+@pytest.fixture
+def fact(actor: Actor) -> Fact:
+    return FactEngine().write_fact(fact_text="Tokens expire — nach 15 Minuten ☕.", actor=actor).fact
+
+
+def newest() -> Fact:
+    return max(Fact.objects.all_versions(), key=lambda fact: fact.uid)
+
+
+# ---- facts -----------------------------------------------------------------------------------------
+
+
+def test_an_empty_store_says_how_to_begin(day1: Day1) -> None:
+    for words in (("facts",), ("search", "anything")):
+        assert day1(*words) == (0, "", f"{NONE_YET}\n")
+    assert day1("facts", "--category", "x") == (0, "", "No fact here fits.\n")
+    assert day1("branch", "log") == (0, "", "No commit on main yet.\n")
+    assert day1("export") == (0, "", "No facts to export.\n")
+    assert json.loads(day1("facts", "--format", "json")[1]) == {"results": [], "next": None, "previous": None}
+
+
+def test_write_fact_stores_every_field_and_says_the_id(day1: Day1) -> None:
+    status, out, err = day1(
+        "write-fact", "Tee ☕", "--category", "preference", "--kind", "NOTE", "--priority", "P1",
+        "--confidence", "0.5", "--tag", "a", "--tag", "b, c", "--session", "s", "--agent", "g", "--task", "t",
+        "--metadata", '{"x": [1]}', "--source", "book", "--valid-until", "2030-01-01", "--pinned",
+    )  # fmt: skip
+    fact = newest()
+    assert (status, out, err) == (0, f"{fact.uid}\tstored on main\n", "")
+    told = (fact.category, fact.kind, fact.priority, fact.confidence, fact.tags, fact.metadata, fact.source)
+    assert told == ("preference", "NOTE", "P1", 0.5, ["a", "b, c"], {"x": [1]}, "book")
+    assert (fact.session_id, fact.agent_id, fact.task_id, fact.pinned) == ("s", "g", "t", True)
+    assert Commit.objects.get().surface == "cli"
+
+
+def test_a_known_text_is_confirmed_and_a_proposal_waits(day1: Day1, fact: Fact) -> None:
+    again = day1("write-fact", fact.fact_text.upper(), "--session", "s")
+    assert again == (0, f"{fact.uid}\tknown already on main, confirmed once\n", "")
+    status, out, _ = day1("write-fact", "Maybe.", "--propose")
+    assert (status, out) == (0, f"{newest().uid}\tproposed on main\n")
+    assert newest().status == "created"
+
+
+def test_a_dash_reads_standard_input(day1: Day1, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO("zwei\nZeilen ü\n".encode())))
+    assert day1("write-fact", "-")[0] == 0
+    assert newest().fact_text == "zwei\nZeilen ü"
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"\xff")))
+    assert day1("write-fact", "-") == (1, "", "invalid: The text on standard input is not UTF-8.\n")
+
+
+def test_search_prints_a_line_per_hit(day1: Day1, fact: Fact, actor: Actor) -> None:
+    BranchManager().create_branch(name="task/a", actor=actor)
+    row = f"{fact.uid}\tactive\tgeneral\tTokens expire — nach 15 Minuten ☕."
+    assert day1("search", "tokens") == (0, f"score\tid\tstatus\tcategory\tessence\n0.970\t{row}\n", "")
+    both = day1("search", "tokens", "--branch", "main", "--branch", "task/*")[1]
+    assert both == f"score\tid\tstatus\tcategory\tessence\tbranches\n0.970\t{row}\tmain, task/a\n"
+    assert day1("search", "tokens", "--max-tokens", "30")[1] == "- Tokens expire — nach 15 Minuten ☕.\n"
+    assert day1("search", "tokens", "--category", "other") == (0, "", "Nothing found.\n")
+    assert day1("search", "expire", "--at", "0") == (0, "", "Nothing found.\n")
+
+
+def test_why_says_the_reason(day1: Day1, fact: Fact, actor: Actor) -> None:
+    status, out, _ = day1("why", str(fact.uid), "tokens")
+    assert (status, out.splitlines()[0]) == (0, "found: It is hit 1 of this search.")
+    assert day1("why", NOWHERE, "tokens")[1] == "absent: No fact with this id is known here.\n"
+    assert day1("why", str(fact.uid), "x", "--tag", "t")[1].startswith(
+        "filtered: The filter tags leaves it out.\n"
+    )
+
+
+def test_facts_are_listed_in_pages_or_all(day1: Day1, actor: Actor) -> None:
+    ids = [FactEngine().write_fact(fact_text=f"Fact {i}", actor=actor).fact.uid for i in range(3)]
+    lines = [f"{uid}\tactive\tgeneral\tFact {i}" for i, uid in enumerate(ids)]
+    status, out, err = day1("facts", "--limit", "2")
+    assert (status, out) == (0, "\n".join(["id\tstatus\tcategory\tessence", lines[2], lines[1], ""]))
+    cursor = err.split()[4].rstrip(",")
+    assert err == f"There are more: --cursor {cursor}, or --all.\n"
+    assert day1("facts", "--limit", "2", "--cursor", cursor)[1].splitlines()[1:] == [lines[0]]
+    assert day1("facts", "--limit", "2", "--all")[1].splitlines()[1:] == lines[::-1]
+    assert len(json.loads(day1("facts", "list", "--all", "--format", "json")[1])["results"]) == 3
+
+
+def test_the_life_of_a_fact(day1: Day1, fact: Fact) -> None:
+    one = str(fact.uid)
+    assert day1("facts", "archive", one) == (0, f"{one}\tarchived on main\n", "")
+    assert day1("facts", "restore", one, "--expected-version", "2") == (0, f"{one}\trestored on main\n", "")
+    assert day1("verify", one, "verified", "--reason", "seen") == (0, f"{one}\tverified on main\n", "")
+    status, out, _ = day1("facts", "supersede", one, "New text.", "--tag", "x")
+    assert (status, out) == (0, f"{newest().uid}\tstored on main, supersedes {one}\n")
+    assert day1("facts", "delete", one) == (0, f"{one}\tdeleted on main\n", "")
+    history = [line.split("\t") for line in day1("facts", "history", one)[1].splitlines()]
+    assert [row[0] for row in history] == ["version", "5", "4", "3", "2", "1"]
+    assert [row[4] for row in history[1:]] == [
+        "fact.delete", "fact.supersede", "fact.restore", "fact.archive", "fact.write",
+    ]  # fmt: skip
+    assert day1("facts", "show", one) == (1, "", "not_found: Nothing with this id is visible here.\n")
+    shown = day1("facts", "show", str(newest().uid))[1].splitlines()
+    assert {"fact_text: New text.", f"parent_id: {one}", "tags: x", "pinned: no"} <= set(shown)
+
+
+def test_stored_text_cannot_write_to_the_terminal(day1: Day1, actor: Actor) -> None:
+    FactEngine().write_fact(fact_text="red\x1b[31m\ttab\x07 \u202eback", actor=actor)
+    assert day1("facts")[1].splitlines()[1].split("\t")[3] == "red\ufffd[31m tab\ufffd \ufffdback"
+
+
+# ---- branches and keys -----------------------------------------------------------------------------
+
+
+def test_branches(day1: Day1, fact: Fact) -> None:
+    assert day1("branch", "create", "task/a", "--purpose", "try") == (0, "task/a\tmade from main at 1\n", "")
+    assert [line.split("\t")[:3] for line in day1("branch")[1].splitlines()] == [
+        ["name", "parent", "head"], ["main", "", "1"], ["task/a", "main", "0"],
+    ]  # fmt: skip
+    assert day1("branch", "archive", "task/a") == (0, "task/a\tarchived\n", "")
+    refused = "branch_archived: The branch task/a is archived and takes no writes.\n"
+    assert day1("write-fact", "x", "--branch", "task/a") == (1, "", refused)
+    assert "task/a" not in day1("branch", "list")[1]
+    assert "task/a" in day1("branch", "list", "--archived")[1]
+    assert day1("branch", "restore", "task/a") == (0, "task/a\trestored\n", "")
+    log = [line.split("\t") for line in day1("branch", "log")[1].splitlines()]
+    assert [row[0:1] + row[2:8] for row in log[1:]] == [["1", "fact.write", "local", "cli", "1", "0", "0"]]
+
+
+def test_a_key_opens_until_it_is_revoked(day1: Day1) -> None:
+    status, out, err = day1("keys", "create", "ci", "--scope", "propose", "--branch-pattern", "task/*")
+    assert (status, err) == (0, "This is the only time that the token is shown.\n")
+    actor = KeyEngine().authenticate(out.strip(), "rest")
+    assert (actor.scopes, actor.branch_patterns) == ({"propose"}, ("task/*",))
+    key = ApiKey.objects.get()
+    row = day1("keys")[1].splitlines()[1].split("\t")
+    assert row[:5] + row[6:] == [str(key.pk), "ci", key.prefix, "propose", "task/*", "open"]
+    assert day1("keys", "revoke", str(key.pk)) == (0, f"{key.pk}\trevoked\n", "")
+    assert day1("keys")[1].splitlines()[1].split("\t")[6] == "revoked"
+    assert json.loads(day1("keys", "create", "b", "--format", "json")[1])["scopes"] == ["write"]
+
+
+# ---- files -----------------------------------------------------------------------------------------
+
+
+def test_import_and_export(day1: Day1, tmp_path: Path, actor: Actor) -> None:
+    file = tmp_path / "facts.jsonl"
+    lines = [
+        '{"fact_text": "Té \u2028 1"}',
+        "",
+        "{bad",
+        "?",
+        '{"fact_text": "x", "tags": 1}',
+        '{"fact_text": "two"}',
+    ]
+    file.write_bytes(b"\xef\xbb\xbf" + "\n".join(lines).encode().replace(b"?", b"\xff"))
+    told = (
+        "line 3: invalid: The line is not JSON.\nline 4: invalid: The line is not UTF-8.\n"
+        "line 5: invalid: tags must be a list of at most 50 texts.\n"
+    )
+    dry = day1("import", str(file), "--dry-run")
+    assert dry == (1, "2 new, 0 known, 3 broken; nothing was written.\n", told)
+    assert Commit.objects.count() == 0
+    assert day1("import", str(file)) == (1, "2 new, 0 known, 3 broken on main.\n", told)
+    assert (Commit.objects.get().message, Commit.objects.get().added) == ("import of facts.jsonl", 2)
+    target = tmp_path / "out.jsonl"
+    assert day1("export", "--output", str(target)) == (0, "", f"2 facts in {target}.\n")
+    assert [json.loads(line)["fact_text"] for line in target.read_text("utf-8").split("\n") if line] == [
+        "Té \u2028 1",
+        "two",
+    ]
+    assert day1("export")[1] == target.read_text("utf-8")
+    assert day1("import", str(target)) == (0, "0 new, 2 known, 0 broken on main.\n", "")
+    BranchManager().create_branch(name="task/a", actor=actor, at=0)
+    answer = json.loads(day1("import", str(target), "--branch", "task/a", "--format", "json")[1])
+    assert answer == {"new": 2, "known": 0, "broken": 0, "dry_run": False, "errors": []}
+
+
+def test_a_long_file_is_a_commit_per_thousand_lines(day1: Day1, tmp_path: Path) -> None:
+    file = tmp_path / "many.jsonl"
+    file.write_text("".join(f'{{"fact_text": "Fact {i}"}}\n' for i in range(2001)))
+    assert day1("import", str(file)) == (0, "2001 new, 0 known, 0 broken on main.\n", "")
+    assert list(Commit.objects.order_by("seq").values_list("added", flat=True)) == [1000, 1000, 1]
+
+
+def test_files_that_cannot_be_used(day1: Day1, tmp_path: Path, fact: Fact) -> None:
+    gone = tmp_path / "gone.jsonl"
+    assert day1("import", str(gone)) == (1, "", f"file_error: {gone}: No such file or directory.\n")
+    status, _, err = day1("export", "--output", str(tmp_path / "no" / "x"))
+    assert (status, err.split(":")[0]) == (1, "file_error")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_upkeep(day1: Day1, tmp_path: Path, fact: Fact) -> None:
+    assert day1("reindex") == (0, "1 versions indexed.\n", "")
+    assert day1("reembed") == (0, "Embedding is off: nothing to do.\n", "")
+    copy = tmp_path / "copy.sqlite3"
+    status, out, _ = day1("backup", str(copy))
+    assert (status, out.split("  ")[1], len(out.split()[0])) == (0, f"{copy}\n", 64)
+    assert day1("backup", str(copy)) == (1, "", f"exists: {copy} exists already; --force replaces it.\n")
+    assert day1("backup", str(copy), "--force")[0] == 0
+
+
+# ---- refusals --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("write-fact", " "), "invalid: fact_text may not be empty."),
+        (("write-fact", "x\0y"), "invalid: fact_text holds a NUL character, which no text may."),
+        (("write-fact", "x" * 65537), "too_large: fact_text is over the limit of 64 KiB."),
+        (("write-fact", "x", "--confidence", "1.2"), "invalid: confidence must be a number from 0 to 1."),
+        (("write-fact", "x", "--branch", "no"), "not_found: There is no branch named no."),
+        (("search", "x" * 8001), "query_too_long: A query has at most 8000 characters, this one has 8001."),
+        (("search", "x", "--limit", "-1"), "invalid: A page has 1 to 100 results, not -1."),
+        (("facts", "--cursor", "x"), "invalid: This cursor is not one that Day1 gave."),
+        (("facts", "--at", "soon"), "invalid: at must be a seq, the id of a commit or a time in ISO 8601."),
+        (("facts", "show", "x"), "invalid: id must be a UUID."),
+        (("facts", "restore", NOWHERE), "not_found: Nothing with this id is visible here."),
+        (("branch", "create", "main"), "exists: A branch named main exists already."),
+        (("branch", "archive", "main"), "conflict: The branch main cannot be archived."),
+        (("keys", "create", "x", "--scope", "all"), "invalid: There is no scope all."),
+        (
+            ("--project", "nope", "facts"),
+            "not_found: There is no project nope in this store; there is: test.",
+        ),
+    ],
+)  # fmt: skip
+def test_an_error_is_one_line_and_leaves_nothing(day1: Day1, words: tuple[str, ...], said: str) -> None:
+    assert day1(*words) == (1, "", said + "\n")
+    assert (Commit.objects.count(), ApiKey.objects.count()) == (0, 0)
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ((), "day1: error: the following arguments are required: COMMAND"),
+        (("wirte-fact", "x"), "invalid choice: 'wirte-fact'"),
+        (("write-fact", "x", "--metadata", "[1]"), "argument --metadata: not a JSON object: [1]"),
+        (("write-fact", "x", "--confidence", "high"), "argument --confidence: invalid float value: 'high'"),
+        (("facts", "--status", "gone"), "invalid choice: 'gone'"),
+        (("facts", "--branhc", "x"), "unrecognized arguments: --branhc x"),
+        (("verify", NOWHERE, "good"), "invalid choice: 'good'"),
+        (("search", "x", "--branch", "a*", "--at", "1"), "--at names a point of one branch"),
+    ],
+)
+def test_what_is_not_understood_ends_with_2(day1: Day1, words: tuple[str, ...], said: str) -> None:
+    status, out, err = day1(*words)
+    assert (status, out) == (2, "")
+    assert said in err
+
+
+def test_every_command_teaches_with_an_example(capsys: pytest.CaptureFixture[str]) -> None:
+    plain = (
+        "write-fact",
+        "search",
+        "why",
+        "facts",
+        "verify",
+        "branch",
+        "keys",
+        "import",
+        "export",
+        "reindex",
+    )
+    pairs = [(name,) for name in (*plain, "reembed", "backup")]
+    pairs += [("facts", a) for a in ("list", "show", "history", "archive", "restore", "delete", "supersede")]
+    pairs += [("branch", a) for a in ("create", "list", "log", "archive", "restore")]
+    pairs += [("keys", a) for a in ("create", "list", "revoke")]
+    for words in [*pairs, ()]:
+        assert main([*words, "--help"]) == 0
+        assert f"  day1 {' '.join(words)}" in capsys.readouterr().out
+
+
+def test_trouble_with_the_store_is_one_line(day1: Day1, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*args: Any, **how: Any) -> Any:
+        raise ZeroDivisionError("x\ny")
+
+    monkeypatch.setattr(FactEngine, "list_facts", fail)
+    assert day1("facts") == (1, "", "error: Something went wrong: ZeroDivisionError: x y\n")
+
+    def stop(*args: Any, **how: Any) -> Any:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(FactEngine, "list_facts", stop)
+    assert day1("facts") == (130, "", "")
+
+
+# ---- the same shapes as REST -----------------------------------------------------------------------
+
+
+def test_local_answers_have_the_shapes_of_the_rest_api(actor: Actor, project: Project, fact: Fact) -> None:
+    engine, branches = FactEngine(), BranchManager()
+    other = engine.write_fact(fact_text="Tokens too.", actor=actor, valid_from="2026-01-01").fact
+    link = LinkEngine().write_link(from_id=fact.uid, to_id=other.uid, link_type="BRIDGE", actor=actor)
+    branch = branches.create_branch(name="task/a", actor=actor)
+    key, _ = KeyEngine().create_key(label="k", scopes=["read"], actor=actor)
+    found = SearchEngine().search(query="tokens", actor=actor, max_tokens=100)
+    why = ExplainEngine().explain(query="tokens", fact_id=fact.uid, actor=actor)
+    version = engine.history(fact_id=fact.uid, actor=actor)[0]
+    assert shapes.fact(other, "main", created=True) == rest.fact(other, branch="main", created=True)
+    assert shapes.version(version, "main") == rest.version(version, "main")
+    assert shapes.link(link, "main") == rest.link(link, branch="main")
+    assert shapes.branch(branch) == rest.branch(branch)
+    assert shapes.commit(Commit.objects.first()) == rest.commit(Commit.objects.first())
+    assert shapes.key(key) == rest.key(key)
+    assert shapes.found(found) == rest.found(found)
+    assert shapes.explanation(why, "main") == rest.explanation(why, "main")
