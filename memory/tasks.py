@@ -17,7 +17,8 @@ def embed(project_id: str, model: str | None = None) -> None:
     from memory.engines.embedding import EmbeddingEngine
     from memory.queue import enqueue
 
-    if EmbeddingEngine().embed_pending(UUID(project_id), BATCH) >= BATCH:
+    engine = EmbeddingEngine()
+    if engine.embed_pending(UUID(project_id), BATCH) and engine.backlog(UUID(project_id))["pending"]:
         enqueue("memory.embed", project_id)  # the rest in its turn, so that others get theirs
 
 

@@ -1,11 +1,17 @@
 """Fields whose storage differs from Django's own."""
 
 import json
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from django.core.serializers.json import DjangoJSONEncoder
 from django.db import models
+
+
+if TYPE_CHECKING:  # in Python they hold lists, objects and arrays, not what the column holds
+    _Text, _Bytes = models.TextField[Any, Any], models.BinaryField[Any, Any]
+else:
+    _Text, _Bytes = models.TextField, models.BinaryField
 
 
 class RowIdField(models.BigIntegerField):
@@ -15,7 +21,7 @@ class RowIdField(models.BigIntegerField):
         return "RowIdField"
 
 
-class JSONTextField(models.TextField):
+class JSONTextField(_Text):
     """JSON kept as text: a branch diff of the production database cannot return its JSON type."""
 
     def from_db_value(self, value: str | None, expression: Any, connection: Any) -> Any:
@@ -31,7 +37,7 @@ class JSONTextField(models.TextField):
         return dumps(self.value_from_object(obj))
 
 
-class VectorField(models.BinaryField):
+class VectorField(_Bytes):
     """A float32 vector of shape (d,), stored as its little-endian bytes; None while there is none."""
 
     def from_db_value(self, value: bytes | None, expression: Any, connection: Any) -> np.ndarray | None:

@@ -6,11 +6,13 @@ of search, where building the set would cost more than the search.
 """
 
 from collections.abc import Callable, Iterable, Sequence
+from functools import wraps
 from typing import Any, NoReturn, Self, TypeVar
 
 import numpy as np
 from django.db import connections, models
 from django.db.models import Exists, OuterRef, Q, Subquery
+from django.db.models.sql import Query
 
 Row = TypeVar("Row", bound=models.Model)
 Lineage = Sequence[tuple[int, int]]
@@ -21,13 +23,36 @@ class BranchNotNamed(RuntimeError):
     """A programming error: versions of all branches and projects would have been read."""
 
 
+class VersionedQuery(Query):
+    """The SQL of a queryset of versions: not made before a branch was named, whoever asks for it."""
+
+    named: str = ""  # what was read, once somebody may
+
+    def get_compiler(self, *args: Any, **kwargs: Any) -> Any:
+        self.check()
+        return super().get_compiler(*args, **kwargs)
+
+    def resolve_expression(self, *args: Any, **kwargs: Any) -> Any:
+        self.check()
+        return super().resolve_expression(*args, **kwargs)
+
+    def combine(self, rhs: Any, connector: str) -> NoReturn:
+        raise BranchNotNamed("Querysets of versions cannot be joined with &, | or ^: use filter with Q objects.")
+
+    def check(self) -> None:
+        if not self.named:
+            raise BranchNotNamed(f"{self.model.__name__}: say .on(branch) or .all_versions() first.")
+
+
 class VersionedQuerySet(models.QuerySet[Row, Row]):
-    _scoped = False
     _lineage: Lineage | None = None
     _said: tuple[tuple[bool, tuple, dict], ...] = ()
     _tokens: dict[str, tuple[str, ...]] = {}
     _only_searchable = False
     _known = 0  # how many of the filters said the index knows by itself
+
+    def __init__(self, model: Any = None, query: Any = None, using: Any = None, hints: Any = None) -> None:
+        super().__init__(model, query or VersionedQuery(model), using, hints)
 
     # ---- naming the branch -------------------------------------------------------------------
 
@@ -37,8 +62,10 @@ class VersionedQuerySet(models.QuerySet[Row, Row]):
 
     def along(self, lineage: Lineage) -> Self:
         """Rows visible along a lineage: of each memory the nearest version, none if that is deleted."""
-        clone = self._chain()
-        clone._scoped, clone._lineage = True, tuple(lineage)
+        if self._lineage is not None:
+            raise BranchNotNamed("A branch was named already.")
+        clone = self._named("branch")
+        clone._lineage = tuple(lineage)
         arms = [self._arm(lineage, i).values("pk") for i in range(len(lineage))]
         if len(arms) == 1:
             return clone._unsaid(Q(branch_id=lineage[0][0], deleted=False) & _open_at(lineage[0][1]))
@@ -46,8 +73,11 @@ class VersionedQuerySet(models.QuerySet[Row, Row]):
 
     def all_versions(self) -> Self:
         """Every version of every branch and project. For history, maintenance and tests."""
+        return self._named("all")
+
+    def _named(self, what: str) -> Self:
         clone = self._chain()
-        clone._scoped = True
+        clone.query.named = what
         return clone
 
     def newest(self, k: int, before: Any = None, after: Any = None) -> list[Row]:
@@ -57,7 +87,7 @@ class VersionedQuerySet(models.QuerySet[Row, Row]):
         """
         order = "uid" if after is not None else "-uid"
         found: list[Row] = []
-        for i in range(len(self._lineage or ())):
+        for i in range(len(self._known_lineage())):
             arm = self._replay(self.model._base_manager.using(self.db).filter(self._arm_row(i)))
             if before is not None:
                 arm = arm.filter(uid__lt=before)
@@ -70,7 +100,7 @@ class VersionedQuerySet(models.QuerySet[Row, Row]):
     def gather(self) -> list[Row]:
         """All the rows, in no order. For narrow filters: each arm of the lineage uses its own index."""
         base = self.model._base_manager.using(self.db)
-        arms = range(len(self._lineage or ()))
+        arms = range(len(self._known_lineage()))
         return [row for i in arms for row in self._replay(base.filter(self._arm_row(i)))]
 
     def following(self, pks: Sequence[int], same: str) -> dict[int, int]:
@@ -79,7 +109,7 @@ class VersionedQuerySet(models.QuerySet[Row, Row]):
             return {}
         base = self.model._base_manager.using(self.db)
         best: dict[int, tuple[Any, int]] = {}
-        for i in range(len(self._lineage or ())):
+        for i in range(len(self._known_lineage())):
             later = self._replay(base.filter(self._arm_row(i)))
             later = later.filter(**{same: OuterRef(same)}, uid__gt=OuterRef("uid")).order_by("uid")
             found = base.filter(pk__in=pks).annotate(
@@ -95,7 +125,8 @@ class VersionedQuerySet(models.QuerySet[Row, Row]):
         seen = Q()
         for branch, limit in lineage:
             seen |= Q(branch_id=branch, seq_from__lte=limit)
-        return self.all_versions().filter(seen, uid=uid).order_by("-updated_at", "-version", "-pk")
+        every = type(self)(self.model, using=self.db).all_versions()
+        return every.filter(seen, uid=uid).order_by("-updated_at", "-version", "-pk")
 
     def narrowed(self, **fields: str | Iterable[str]) -> Self:
         """Filter by columns that the index knows as tokens; searches then skip the rest unread."""
@@ -104,7 +135,8 @@ class VersionedQuerySet(models.QuerySet[Row, Row]):
             values = (value,) if isinstance(value, str) else tuple(value)
             clone = clone.filter(**{f"{field}__in": values})
             if all(values):  # an empty value has no token
-                clone._tokens = {**clone._tokens, field: values}
+                both = [value for value in values if value in clone._tokens.get(field, values)]
+                clone._tokens = {**clone._tokens, field: tuple(both)}
                 clone._known += 1
         return clone
 
@@ -136,10 +168,8 @@ class VersionedQuerySet(models.QuerySet[Row, Row]):
 
     def rows(self) -> models.QuerySet:
         """The same rows as a predicate on each row, unordered, for use under a known primary key."""
-        if self._lineage is None:
-            self._refuse()
         visible = Q()
-        for i in range(len(self._lineage)):
+        for i in range(len(self._known_lineage())):
             visible |= self._arm_row(i)
         return self._replay(self.model._base_manager.using(self.db).filter(visible))
 
@@ -183,15 +213,25 @@ class VersionedQuerySet(models.QuerySet[Row, Row]):
         clone._said = (*self._said, (negate, args, kwargs))
         return clone
 
+    def complex_filter(self, filter_obj: Any) -> Self:
+        return self.filter(filter_obj) if isinstance(filter_obj, Q) else self.filter(**filter_obj)
+
+    def none(self) -> Self:
+        return self.filter(pk__in=[])
+
     def _clone(self) -> Self:
         clone = super()._clone()  # type: ignore[misc]
-        clone._scoped, clone._lineage = self._scoped, self._lineage
+        clone._lineage = self._lineage
         clone._said, clone._tokens = self._said, self._tokens
         clone._only_searchable, clone._known = self._only_searchable, self._known
         return clone
 
-    def _refuse(self) -> NoReturn:
-        raise BranchNotNamed(f"{self.model.__name__}: say .on(branch) or .all_versions() first.")
+    def _known_lineage(self) -> Lineage:
+        """The lineage of the branch that was named. Refuses while none was."""
+        if self._lineage is None:
+            self.query.check()  # type: ignore[attr-defined]
+            raise BranchNotNamed(f"{self.model.__name__}: all versions are no branch; say .on(branch).")
+        return self._lineage
 
 
 def _open_at(limit: int) -> Q:
@@ -199,20 +239,18 @@ def _open_at(limit: int) -> Q:
 
 
 def _guarded(name: str) -> Callable[..., Any]:
-    """The method of QuerySet, refused while no branch was named."""
+    """The method of QuerySet, refused while no branch was named: these make a query of another class."""
     plain = getattr(models.QuerySet, name)
 
+    @wraps(plain)
     def method(self: VersionedQuerySet, *args: Any, **kwargs: Any) -> Any:
-        if not self._scoped:
-            self._refuse()
+        self.query.check()
         return plain(self, *args, **kwargs)
 
-    method.__name__, method.__doc__ = name, plain.__doc__
     return method
 
 
-for _name in "_fetch_all iterator aiterator count exists aggregate update delete explain resolve_expression \
-_combinator_query".split():
+for _name in "update delete _update _raw_delete".split():
     setattr(VersionedQuerySet, _name, _guarded(_name))
 
 # from_queryset copies the public methods, so that Fact.objects.on(…) works.

@@ -10,13 +10,13 @@ _RUN = re.compile(f"[{_UNSPACED}]+|[^{_UNSPACED}]+")
 
 def spaced(text: str) -> str:
     """The text as it is indexed: a space on both sides of each character of an unspaced script."""
-    return _CHAR.sub(r" \1 ", text.replace("\x00", " "))
+    return _CHAR.sub(r" \1 ", _storable(text))
 
 
 def phrases(word: str) -> list[str]:
     """What to look for to find a word: itself, or the overlapping pairs of an unspaced run."""
     found: list[str] = []
-    for run in _RUN.findall(word.replace("\x00", " ")):
+    for run in _RUN.findall(_storable(word)):
         if not _CHAR.match(run):
             found.append(run)
         elif len(run) == 1:
@@ -24,3 +24,9 @@ def phrases(word: str) -> list[str]:
         else:
             found += [f"{a} {b}" for a, b in zip(run, run[1:], strict=False)]
     return found
+
+
+def _storable(text: str) -> str:
+    """Without NULs and halves of surrogate pairs, which no index can hold."""
+    text = text.replace("\x00", " ")
+    return text if text.isascii() else text.encode("utf-8", "ignore").decode()

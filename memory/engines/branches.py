@@ -9,8 +9,9 @@ from django.utils import timezone
 
 from memory.actors import Actor
 from memory.engines.audit import record
+from memory.engines.commits import being_written
 from memory.engines.pages import Page, page_of
-from memory.exceptions import BranchExists, BranchNotFound, Conflict, Invalid, NotFound
+from memory.exceptions import BranchArchived, BranchExists, BranchNotFound, Conflict, Invalid, NotFound
 from memory.models import MAX_DEPTH, Branch, Commit, Project
 from memory.models.nodes import next_rid
 from memory.queue import enqueue
@@ -94,7 +95,12 @@ class BranchManager:
     # ---- pieces --------------------------------------------------------------------------------
 
     def _open(self, actor: Actor, name: str) -> Branch:
-        return find_branch(actor, name)
+        branch = find_branch(actor, name)
+        if branch.archived_at:
+            raise BranchArchived(name=name)
+        if branch.pk in being_written():
+            raise RuntimeError(f"{name} cannot be forked in the middle of a commit on it")
+        return branch
 
     def _fork(
         self, actor: Actor, name: str, parent: Branch, at: int | datetime | UUID | None, purpose: str
@@ -105,8 +111,8 @@ class BranchManager:
         now = timezone.now()
         branch = Branch(
             project_id=actor.project_id, name=name, parent=parent, fork_seq=seq, depth=parent.depth + 1,
-            head_at=now, created_at=now, created_by=actor.label, cycle=parent.cycle, purpose=purpose,
-            indexed=seq == parent.head,
+            head_at=max(now, parent.head_at), created_at=now, created_by=actor.label, cycle=parent.cycle, purpose=purpose,
+            indexed=seq == parent.head and parent.indexed,
         )  # fmt: skip
         _insert(branch)
         if not branch.indexed:
@@ -115,7 +121,7 @@ class BranchManager:
 
 
 def _insert(branch: Branch) -> None:
-    # Looked up first, since a failed insert would end the caller's transaction; the constraint settles races.
+    # Looked up first for the clear answer; the constraint settles races.
     if Branch.objects.filter(project=branch.project_id, name=branch.name).exists():
         raise BranchExists(name=branch.name)
     try:

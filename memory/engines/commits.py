@@ -4,6 +4,7 @@ The branch's head is raised before anything is looked at: writers of one branch 
 what they then read stays true until they commit.
 """
 
+import threading
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime, timedelta
@@ -31,8 +32,20 @@ def committing(actor: Actor, branch_name: str, kind: str, message: str = "") -> 
     next_rid.ready()
     with transaction.atomic(savepoint=False):
         writer = CommitWriter(_raise_head(actor, branch_name), actor, kind, message)
-        yield writer
+        _open.branches = being_written() | {writer.branch.pk}
+        try:
+            yield writer
+        finally:
+            _open.branches = being_written() - {writer.branch.pk}
         writer.finish()
+
+
+def being_written() -> frozenset[int]:
+    """The branches that this thread has an unfinished commit on."""
+    return getattr(_open, "branches", frozenset())
+
+
+_open = threading.local()
 
 
 def _raise_head(actor: Actor, name: str) -> Branch:
@@ -99,30 +112,46 @@ class CommitWriter:
 
         ``graph`` may set vid, prev_vid, merged_vid and version.
         """
-        held = type(row)._base_manager.filter(branch=self.branch, uid=row.uid, seq_to=OPEN).first()
+        held = self.held(type(row), row.uid)
+        before = held or next((found for found in self._inherited(type(row), row.uid)), None)
         new = type(row)(uid=row.uid, **row.content())
-        self._stamp(new, prev=held, deleted=row.deleted, **graph)
+        self._stamp(new, prev=before, deleted=row.deleted, **graph)
         self.changed += 1
-        return self._replace(held, new)
+        return self._replace(held, new, graph)
+
+    def held(self, model: type[Row], uid: Any) -> Row | None:
+        """The open version that this branch itself has of a memory, a tombstone included."""
+        return model._base_manager.filter(branch=self.branch, uid=uid, seq_to=OPEN).first()
+
+    def _inherited(self, model: type[Row], uid: Any) -> Iterator[Row]:
+        """What the ancestors have of a memory at their fork points, nearest first, tombstones included."""
+        for branch, limit in self.lineage[1:]:
+            yield from model._base_manager.filter(branch=branch, uid=uid, seq_from__lte=limit, seq_to__gt=limit)
 
     def _succeed(self, old: Row, content: dict[str, Any], deleted: bool) -> Row:
+        own = old.branch_id == self.branch.pk
+        if not own and self.held(type(old), old.uid):
+            raise RuntimeError(f"{old.uid} has a version of its own on {self.branch.name}: change that")
         new = type(old)(uid=old.uid, **{**old.content(), **content})
         self._stamp(new, prev=old, deleted=deleted)
-        return self._replace(old if old.branch_id == self.branch.pk else None, new)
+        return self._replace(old if own else None, new, {})
 
-    def _replace(self, held: Row | None, new: Row) -> Row:
+    def _replace(self, held: Row | None, new: Row, graph: dict[str, Any]) -> Row:
         """Close what the branch holds, if it does, and add the new version."""
         if held is not None and held.seq_from == self.seq:
-            return self._overwrite(held, new)
+            return self._overwrite(held, new, graph)
         if held is not None:
             self._close(held)
         self._insert([new])
         return new
 
-    def _overwrite(self, held: Row, new: Row) -> Row:
-        """A second change within one commit is the same version."""
-        new.rid, new.vid, new.prev_vid = held.rid, held.vid, held.prev_vid
-        new.version = held.version
+    def _overwrite(self, held: Row, new: Row, graph: dict[str, Any]) -> Row:
+        """A second change within one commit is the same version; other content is never an old vid's."""
+        new.rid = new.vid = held.rid
+        new.prev_vid = held.prev_vid if held.vid == held.rid else held.vid
+        new.merged_vid, new.version = held.merged_vid, held.version
+        for name, value in graph.items():
+            setattr(new, name, value)
         new.save(force_update=True)
         self._fresh[new.rid] = new
         return new
@@ -159,16 +188,20 @@ class CommitWriter:
     def finish(self) -> None:
         """Index, commit and audit; gives the seq back when nothing was changed."""
         if self.empty:
-            Branch.objects.filter(pk=self.branch.pk).update(head=F("head") - 1)
+            unused = Branch.objects.filter(pk=self.branch.pk, head=self.seq)
+            if not unused.update(head=F("head") - 1):
+                raise RuntimeError("an empty commit cannot be taken back around another on its branch")
             return
         self._index()
         Branch.objects.filter(pk=self.branch.pk).update(head_at=self.at)
         self.record()
 
     def _index(self) -> None:
-        forks = list(Branch.objects.filter(parent=self.branch).values_list("fork_seq", flat=True))
+        forks = Branch.objects.filter(parent=self.branch).order_by("-fork_seq").values_list("fork_seq", flat=True)
+        newest = forks.first() if self._closed else None
         for rows in _by_model(self._closed.values()):
-            held = [any(row.seq_from <= fork < self.seq for fork in forks) for row in rows]
+            # A closed version ends now: the newest fork saw it, if any did.
+            held = [newest is not None and row.seq_from <= newest for row in rows]
             connection.index.close(rows, held)  # type: ignore[attr-defined]
         for rows in _by_model(self._fresh.values()):
             connection.index.add([row for row in rows if not row.deleted])  # type: ignore[attr-defined]

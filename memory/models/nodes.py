@@ -11,7 +11,7 @@ import threading
 import time
 import uuid
 
-from django.db import IntegrityError, models, transaction
+from django.db import IntegrityError, connection, models, transaction
 
 from memory.conf import conf
 
@@ -28,56 +28,39 @@ class Node(models.Model):
     holder = models.UUIDField()
 
 
-class RowIds:
-    """The ids of this process. Thread-safe; starts anew in a forked child."""
+class Lease:
+    """The right to make ids with one node number until a time, and the ids made with it."""
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self.reset()
-
-    def reset(self) -> None:
-        self._holder = uuid.uuid4()
-        self._node, self._until = -1, 0
+        self.holder = uuid.uuid4()
+        self.until = _until()
+        self.node = self._find(self.until)
         self._ms, self._counter = 0, 0
 
-    def ready(self) -> None:
-        """Hold a lease that lasts well into the next transaction. Call before one is begun.
+    def take(self) -> int | None:
+        """The next id; None when the lease is over."""
+        ms = max(_now_ms(), self._ms)
+        if ms > self._ms:
+            self._ms, self._counter = ms, 0
+        elif self._counter == PER_MS - 1:
+            self._ms, self._counter = ms + 1, 0
+        else:
+            self._counter += 1
+        return self._ms << 22 | self.node << 12 | self._counter if self._ms < self.until else None
 
-        Inside a transaction the lease row could be rolled back while ids of it are in use.
-        """
-        with self._lock:
-            if self._until - _now_ms() < conf().commit_node_seconds * 500:
-                self._lease()
+    def renew(self) -> bool:
+        """Hold it longer; False when somebody else has the number by now."""
+        until = max(_until(), self._ms + 1)
+        if held := Node.objects.filter(number=self.node, holder=self.holder).update(leased_until=until):
+            self.until = until
+        return bool(held)
 
-    def __call__(self) -> int:
-        with self._lock:
-            ms = max(_now_ms(), self._ms)
-            if ms > self._ms:
-                self._ms, self._counter = ms, 0
-            elif self._counter == PER_MS - 1:
-                self._ms, self._counter = ms + 1, 0
-            else:
-                self._counter += 1
-            if self._ms >= self._until:
-                self._lease()
-            return self._ms << 22 | self._node << 12 | self._counter
-
-    def _lease(self) -> None:
-        until = max(_now_ms(), self._ms) + conf().commit_node_seconds * 1000
-        if self._node < 0 or not self._renew(until):
-            self._node = self._take(until)
-        self._until = until
-
-    def _renew(self, until: int) -> bool:
-        mine = Node.objects.filter(number=self._node, holder=self._holder)
-        return bool(mine.update(leased_until=until))
-
-    def _take(self, until: int) -> int:
+    def _find(self, until: int) -> int:
         start = secrets.randbelow(NODES)
         for step in range(NODES):
             number = (start + step) % NODES
             free = Node.objects.filter(number=number, leased_until__lte=_now_ms())
-            if free.update(leased_until=until, holder=self._holder) or self._add(number, until):
+            if free.update(leased_until=until, holder=self.holder) or self._add(number, until):
                 return number
         raise RuntimeError(f"All {NODES} node numbers are in use; wait a minute.")
 
@@ -86,14 +69,79 @@ class RowIds:
             return False
         try:
             with transaction.atomic():
-                Node.objects.create(number=number, leased_until=until, holder=self._holder)
+                Node.objects.create(number=number, leased_until=until, holder=self.holder)
         except IntegrityError:  # another process took it between the look and the insert
             return False
         return True
 
 
+class RowIds:
+    """The ids of this process. Thread-safe; starts anew in a forked child."""
+
+    def __init__(self) -> None:
+        self.reset()
+
+    def reset(self) -> None:
+        self._lock = threading.Lock()  # never held while the database is asked
+        self._leasing = threading.Lock()  # held while it is, but never by who is inside a transaction
+        self._shared: Lease | None = None
+        self._inside = threading.local()
+
+    def ready(self) -> None:
+        """Hold a lease that lasts well into the next transaction. Call before one is begun."""
+        if connection.in_atomic_block or self._lasts():
+            return
+        with self._leasing:
+            if self._lasts():
+                return
+            if self._shared is None or not self._shared.renew():
+                lease = Lease()
+                with self._lock:
+                    self._shared = lease
+
+    def __call__(self) -> int:
+        while (rid := self._take()) is None:
+            if connection.in_atomic_block:
+                return self._of_transaction()
+            self.ready()
+        return rid
+
+    def _take(self) -> int | None:
+        with self._lock:
+            return self._shared.take() if self._shared else None
+
+    def _lasts(self) -> bool:
+        with self._lock:
+            return bool(self._shared) and self._shared.until - _now_ms() > conf().commit_node_seconds * 500
+
+    def _of_transaction(self) -> int:
+        """An id under a lease that lives and dies with the running transaction.
+
+        If it were shared, its row could be rolled back while others make ids with it.
+        """
+        held, mark = getattr(self._inside, "lease", (None, None))
+        if held is None or not any(entry[1] is mark for entry in connection.run_on_commit):
+            held, mark = Lease(), _Mark()
+            self._inside.lease = (held, mark)
+            transaction.on_commit(mark)
+        while (rid := held.take()) is None:
+            held.renew()
+        return rid
+
+
+class _Mark:
+    """Stands in a transaction's list of things to do on commit: gone when that is rolled back."""
+
+    def __call__(self) -> None:
+        """Nothing is to be done."""
+
+
 def _now_ms() -> int:
     return time.time_ns() // 1_000_000 - EPOCH_MS
+
+
+def _until() -> int:
+    return _now_ms() + conf().commit_node_seconds * 1000
 
 
 next_rid = RowIds()

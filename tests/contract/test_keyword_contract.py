@@ -117,7 +117,6 @@ def test_not_searchable_facts_are_found_only_when_asked_for(actor: Actor) -> Non
     assert found(shown(actor).searchable(), "amber") == ["amber two"]
 
 
-@pytest.mark.xfail(strict=True, reason="EmptyResultSet escapes where a filter can match nothing")
 @pytest.mark.parametrize("empty", [{"uid__in": []}, {"category__in": []}])
 def test_a_filter_that_nothing_can_pass_finds_nothing(actor: Actor, empty: dict) -> None:
     write(actor, "amber")
@@ -148,7 +147,6 @@ def test_a_child_of_a_past_point_finds_what_was_there(actor: Actor, held: bool) 
     assert found(shown(actor), "amber") == ["amber two"]
 
 
-@pytest.mark.xfail(strict=True, reason="a child of a branch that is not indexed yet counts as indexed")
 def test_a_grandchild_of_a_past_point_finds_what_was_there(actor: Actor) -> None:
     write(actor, "amber one")
     change(actor, "amber one", **content_of("birch one"))
@@ -164,7 +162,6 @@ def test_a_past_point_is_searched_as_it_was(actor: Actor) -> None:
     assert found(shown(actor, seq=1), "birch") == []
 
 
-@pytest.mark.xfail(strict=True, reason="covers() and the search are two statements: a commit falls between")
 def test_a_commit_between_two_statements_hides_nothing(actor: Actor, monkeypatch: pytest.MonkeyPatch) -> None:
     write(actor, "amber one")
     rows, covers = shown(actor), connection.index.covers
@@ -229,7 +226,6 @@ def test_any_word_is_only_a_word(actor: Actor, word: str) -> None:
     assert found(shown(actor), "birch", word) == ["birch"]
 
 
-@pytest.mark.xfail(strict=True, reason="half of a surrogate pair cannot be bound: UnicodeEncodeError")
 def test_half_a_surrogate_pair_is_only_a_word(actor: Actor) -> None:
     write(actor, "birch")
     assert found(shown(actor), "birch", "\ud83d") == ["birch"]
@@ -320,7 +316,6 @@ def test_dropped_cleared_and_filled_anew(actor: Actor) -> None:
     assert sorted(found(shown(actor), "amber")) == ["amber one", "amber two"]
 
 
-@pytest.mark.xfail(strict=True, reason="rows are indexed at the end of the commit, searched before")
 def test_a_search_inside_a_commit_sees_what_the_commit_wrote(actor: Actor) -> None:
     write(actor, "amber one")
     with committing(actor, "main", "write") as commit:

@@ -167,7 +167,6 @@ def test_a_key_may_fork_main_but_no_other_branch_out_of_its_patterns(
         manager.create_branch(name="task/d", actor=replace(actor, scopes=frozenset({"propose"})))
 
 
-@pytest.mark.xfail(strict=True, reason="create_branch promises BranchArchived and does not look")
 def test_an_archived_branch_has_no_new_children(actor: Actor, manager: BranchManager) -> None:
     manager.create_branch(name="task/a", actor=actor)
     manager.archive_branch(name="task/a", actor=actor)
@@ -175,7 +174,6 @@ def test_an_archived_branch_has_no_new_children(actor: Actor, manager: BranchMan
         manager.create_branch(name="task/b", actor=actor, parent="task/a")
 
 
-@pytest.mark.xfail(strict=True, reason="a branch forked inside a commit of its parent holds half of it")
 def test_a_fork_inside_a_commit_is_refused(actor: Actor, manager: BranchManager) -> None:
     with suppress(Exception), committing(actor, "main", "write"):
         manager.create_branch(name="task/a", actor=actor)
@@ -310,7 +308,6 @@ def test_commit_times_grow_when_the_clock_goes_back(actor: Actor) -> None:
     assert [point_of(find_branch(actor, "main"), at) for at in (first, second, third)] == [1, 2, 3]
 
 
-@pytest.mark.xfail(strict=True, reason="_fork sets head_at to now, also when the parent's is later")
 def test_a_child_is_never_earlier_than_what_it_was_forked_from(actor: Actor, manager: BranchManager) -> None:
     with time_machine.travel("2026-05-01T12:00:00Z", tick=False):
         write(actor, "a")
@@ -333,7 +330,6 @@ def test_a_stale_version_of_the_branch_cannot_be_changed(actor: Actor) -> None:
     assert find_branch(actor, "main").head == 2
 
 
-@pytest.mark.xfail(strict=True, reason="an inherited version is not looked up again: two stay open")
 @pytest.mark.parametrize("same_commit", [True, False])
 def test_a_stale_inherited_version_cannot_be_changed(
     actor: Actor, manager: BranchManager, same_commit: bool
@@ -366,7 +362,6 @@ def test_put_over_a_version_of_the_branch_follows_it(actor: Actor) -> None:
     assert shown(actor, "main") == ["b"]
 
 
-@pytest.mark.xfail(strict=True, reason="put() looks only at the branch's own rows: prev_vid None, version 1")
 def test_put_over_an_inherited_version_follows_it(actor: Actor, manager: BranchManager) -> None:
     old = write(actor, "a")[0]
     manager.create_branch(name="task/a", actor=actor)
@@ -375,7 +370,6 @@ def test_put_over_an_inherited_version_follows_it(actor: Actor, manager: BranchM
     assert (new.prev_vid, new.version) == (old.vid, 2)
 
 
-@pytest.mark.xfail(strict=True, reason="_overwrite keeps the vid of the source's version for other content")
 def test_a_copy_that_is_changed_in_the_same_commit_is_another_version(
     actor: Actor, manager: BranchManager
 ) -> None:
@@ -389,7 +383,6 @@ def test_a_copy_that_is_changed_in_the_same_commit_is_another_version(
     assert changed.prev_vid == source.vid
 
 
-@pytest.mark.xfail(strict=True, reason="_overwrite drops what put() was told of the version graph")
 def test_put_over_a_version_of_the_same_commit_keeps_its_graph(actor: Actor, manager: BranchManager) -> None:
     manager.create_branch(name="task/a", actor=actor)
     source = write(actor, "a", branch="task/a")[0]
@@ -400,7 +393,6 @@ def test_put_over_a_version_of_the_same_commit_keeps_its_graph(actor: Actor, man
     assert (held.fact_text, held.vid) == ("a", source.vid)
 
 
-@pytest.mark.xfail(strict=True, reason="an empty commit gives back the seq of the one nested in it")
 def test_an_empty_commit_around_another_gives_nothing_back(actor: Actor) -> None:
     with suppress(RuntimeError), committing(actor, "main", "outer"):
         write(actor, "a")
@@ -426,7 +418,6 @@ def test_two_processes_never_hold_one_node(monkeypatch: pytest.MonkeyPatch) -> N
     assert sorted((ids() >> 12) & 1023 for ids in made) == [7, 8, 9]
 
 
-@pytest.mark.xfail(strict=True, reason="a node leased in a transaction that is rolled back stays in use")
 def test_a_lease_that_was_rolled_back_is_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("secrets.randbelow", lambda _: 7)
     one, other = RowIds(), RowIds()

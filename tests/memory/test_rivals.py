@@ -199,7 +199,6 @@ def reading(actor: Actor, *reads: Callable[[Branch], None]) -> Iterator[None]:
     assert all(reader.result() > 10 for reader in readers)
 
 
-@pytest.mark.xfail(strict=True, reason="snapshot() rolls back what is written in it by mistake, in silence")
 def test_nothing_is_kept_of_what_is_written_in_a_snapshot_by_mistake(actor: Actor) -> None:
     """A snapshot is for reading. A write in it must fail, not be lost in silence."""
     with suppress(OperationalError), connection.snapshot():
@@ -233,7 +232,6 @@ def test_a_killed_writer_leaves_whole_commits_and_all_that_it_acknowledged(actor
 # ---- row ids and the queue of writers --------------------------------------------------------------
 
 
-@pytest.mark.xfail(strict=True, reason="RowIds holds its lock while it waits for the database's write lock")
 def test_ids_are_made_while_another_thread_waits_to_lease(monkeypatch: pytest.MonkeyPatch) -> None:
     """Else a writer waits for the lease, and the lease for the writer, until the busy handler gives up."""
     ids, now = RowIds(), nodes._now_ms

@@ -10,9 +10,17 @@ from django_celery_beat.models import IntervalSchedule, PeriodicTask
 from day1site.celery import SCHEDULE, app, start_beat
 from memory import tasks
 from memory.engines.audit import broken_at, record
-from memory.engines.embedding import EmbeddingEngine
-from memory.engines.near import NearDuplicateEngine
-from memory.models import AuditEntry, Branch, IdempotencyRecord, QueueMessage
+from memory.engines.branches import BranchManager
+from memory.engines.facts import FactEngine
+from memory.models import (
+    AuditEntry,
+    Fact,
+    IdempotencyRecord,
+    NearCheck,
+    QueueMessage,
+    ReviewItem,
+    Vector,
+)
 from memory.queue import NAMES
 from tests.memory.test_queue import until
 
@@ -34,48 +42,59 @@ def test_every_task_is_sent_by_somebody():
     assert registered() == NAMES | {name for name, _, _ in SCHEDULE}
 
 
-def test_embed_goes_on_while_there_is_more(db, monkeypatch):
-    project, asked = uuid4(), []
-
-    def embed_pending(self: object, project_id: object, limit: int) -> int:
-        asked.append((project_id, limit))
-        return limit if len(asked) == 1 else 3
-
-    monkeypatch.setattr(EmbeddingEngine, "embed_pending", embed_pending)
-    tasks.embed(str(project))
-    assert QueueMessage.objects.get().key == f'memory.embed["{project}"]'
+@pytest.fixture
+def waiting(project, main, actor, settings):
+    """Three facts whose texts wait for the real model; what the writers sent is taken away."""
+    settings.DAY1 = {"embedder": "minilm"}
+    texts = ["The gate code is 4711.", "Pepper likes tuna.", "The gate code is 4711, still."]
+    FactEngine().write_facts(facts=[{"fact_text": text} for text in texts], actor=actor)
     QueueMessage.objects.all().delete()
-    tasks.embed(str(project))
-    assert not QueueMessage.objects.exists()
-    assert asked == [(project, tasks.BATCH)] * 2
+    return project
 
 
-def test_sweeps_ask_their_engines(monkeypatch):
-    asked = []
-    monkeypatch.setattr(EmbeddingEngine, "sweep", lambda self: asked.append("embeddings"))
-    monkeypatch.setattr(NearDuplicateEngine, "sweep", lambda self: asked.append("near"))
+def ready() -> int:
+    return Vector.objects.filter(state="ready").count()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_embed_goes_on_while_there_is_more(waiting, monkeypatch):
+    monkeypatch.setattr(tasks, "BATCH", 2)
+    again = f'memory.embed["{waiting.pk}"]'
+    tasks.embed(str(waiting.pk))
+    assert (ready(), QueueMessage.objects.filter(key=again).count()) == (2, 1)
+    QueueMessage.objects.all().delete()
+    tasks.embed(str(waiting.pk))
+    assert (ready(), QueueMessage.objects.filter(key=again).count()) == (3, 0)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_sweeps_find_what_lost_messages_left(waiting):
     tasks.sweep_embeddings()
+    assert (ready(), NearCheck.objects.count(), ReviewItem.objects.count()) == (3, 3, 0)
     tasks.sweep_near()
-    assert asked == ["embeddings", "near"]
+    assert (NearCheck.objects.count(), ReviewItem.objects.count()) == (0, 1)
 
 
-def test_near_checks_one_project(db, monkeypatch):
-    project, asked = uuid4(), []
-    monkeypatch.setattr(NearDuplicateEngine, "check_pending", lambda self, pk, limit: asked.append(pk) or 0)
-    tasks.near(str(project))
-    assert asked == [project]
+@pytest.mark.django_db(transaction=True)
+def test_near_checks_one_project(waiting):
+    tasks.embed(str(waiting.pk))
+    tasks.near(str(uuid4()))
+    assert (NearCheck.objects.count(), ReviewItem.objects.count()) == (3, 0)
+    tasks.near(str(waiting.pk))
+    assert (NearCheck.objects.count(), ReviewItem.objects.count()) == (0, 1)
 
 
-def test_a_branch_from_a_past_point_is_indexed_once(main, monkeypatch):
-    asked = []
-    monkeypatch.setattr("memory.engines.branches.hold_past", asked.append)
-    tasks.hold_past(main.pk)
+@pytest.mark.django_db(transaction=True)
+def test_a_branch_from_a_past_point_is_indexed_by_its_task(main, actor):
+    fact = FactEngine().write_fact(fact_text="walrus", actor=actor).fact
+    FactEngine().delete_fact(fact_id=fact.uid, actor=actor)
+    past = BranchManager().create_branch(name="past", at=1, actor=actor)
+    assert not past.indexed
     tasks.hold_past(-1)
-    assert asked == []
-    Branch.objects.filter(pk=main.pk).update(indexed=False)
-    tasks.hold_past(main.pk)
     tasks.sweep_branches()
-    assert asked == [main, main]
+    past.refresh_from_db()
+    assert past.indexed
+    assert [rid for rid, _ in Fact.objects.on(past).keyword(["walrus"], 5)[0]] == [fact.rid]
 
 
 @pytest.mark.django_db(transaction=True)

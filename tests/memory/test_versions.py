@@ -306,7 +306,6 @@ def check_words(world: World, branch: NaiveBranch, row: Branch, seq: int) -> Non
         assert len(shown.searchable().keyword(asked, 2)[0]) == min(2, len(expected))
 
 
-@pytest.mark.xfail(strict=True, reason="a child of a branch that is not indexed yet counts as indexed")
 @given(history=histories)
 @random_histories(40)
 def test_words_are_found_in_what_is_visible(history: list[tuple]) -> None:

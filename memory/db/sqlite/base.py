@@ -36,6 +36,7 @@ class DatabaseWrapper(base.DatabaseWrapper):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self._turn: FairLock | None = None
+        self._in_snapshot = False
 
     @cached_property
     def index(self) -> SearchIndex:
@@ -43,16 +44,32 @@ class DatabaseWrapper(base.DatabaseWrapper):
 
     @contextmanager
     def snapshot(self) -> Iterator[None]:
-        """Every read inside sees the database as of the first one. Nothing may be written inside."""
-        if not self.get_autocommit():
+        """Every read inside sees the database as of the first one. A write inside is refused."""
+        if self.in_atomic_block or self._in_snapshot:
             yield
             return
         self.ensure_connection()
         self.connection.execute("BEGIN DEFERRED")
+        self._reading_only(True)
         try:
             yield
         finally:
+            self._reading_only(False)
             self.connection.execute("ROLLBACK")
+
+    @contextmanager
+    def scratch(self) -> Iterator[None]:
+        """Room for temporary tables, inside a snapshot too."""
+        was, self._in_snapshot = self._in_snapshot, False
+        self.connection.execute("PRAGMA query_only = OFF")
+        try:
+            yield
+        finally:
+            self._reading_only(was)
+
+    def _reading_only(self, yes: bool) -> None:
+        self._in_snapshot = yes
+        self.connection.execute(f"PRAGMA query_only = {int(yes)}")
 
     # ---- writers queue -------------------------------------------------------------------------
 

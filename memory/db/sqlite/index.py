@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 from django.apps import apps
+from django.core.exceptions import EmptyResultSet
 from django.db import models
 
 from memory.db.indexes import FullTextIndex, full_text_index
@@ -79,11 +80,11 @@ class SearchIndex:
         with self.connection.cursor() as cursor:
             cursor.execute("ANALYZE sqlite_master")  # makes sqlite_stat1
             cursor.execute("SELECT tbl_name, name FROM sqlite_master WHERE type = 'index' AND sql IS NOT NULL")
-            known = [(table, name, STATISTICS.get(name.rsplit("_", 1)[-1])) for table, name in cursor.fetchall()]
-            for table, name, stat in known:
-                if stat:
-                    cursor.execute("DELETE FROM sqlite_stat1 WHERE idx = %s", [name])
-                    cursor.execute("INSERT INTO sqlite_stat1 VALUES (%s, %s, %s)", [table, name, stat])
+            indexes = [(table, name, STATISTICS.get(name.rsplit("_", 1)[-1])) for table, name in cursor.fetchall()]
+            cursor.execute("SELECT idx FROM sqlite_stat1")
+            known = {name for (name,) in cursor.fetchall()}
+            missing = [entry for entry in indexes if entry[2] and entry[1] not in known]
+            cursor.executemany("INSERT INTO sqlite_stat1 VALUES (%s, %s, %s)", missing)
             cursor.execute("ANALYZE sqlite_master")  # makes the planner read them
 
     def _insert(self, index: FullTextIndex, rows: Sequence[Any], letters: str) -> None:
@@ -106,14 +107,26 @@ class SearchIndex:
         if not found:
             return [], []
         text = "text:(" + " OR ".join('"' + p.replace('"', '""') + '"' for p in found) + ")"
-        if not self.covers(rows):
-            return self._past(rows, text, k, also)
+        try:
+            with self.connection.snapshot():  # no commit may come between the look at the head and the walk
+                return self._walk(rows, text, k, also)
+        except EmptyResultSet:  # a filter that nothing can pass
+            return [], []
+
+    def _walk(self, rows: VersionedQuerySet, text: str, k: int, also: Sequence[int]) -> tuple[Ranked, Ranked]:
         index = full_text_index(rows.model)
         assert index is not None
+        if not self.covers(rows):
+            return self._past(rows, text, k, also)
         return self._ranked(index.name, f"{self._narrow(index, rows)} AND {text}", rows, k, also)
 
     def covers(self, rows: VersionedQuerySet) -> bool:
-        """Whether the index holds what the rows' lineage shows: a branch at its head does."""
+        """Whether index and memory hold what the rows' lineage shows: a branch at its head does.
+
+        Not inside a transaction: its own rows are not indexed yet, and may never be committed.
+        """
+        if self.connection.in_atomic_block:
+            return False
         branch, limit = (rows._lineage or ((0, 0),))[0]
         return apps.get_model("memory", "Branch").objects.filter(pk=branch, head__lte=limit, indexed=True).exists()
 
@@ -160,7 +173,7 @@ class SearchIndex:
         index = full_text_index(rows.model)
         assert index is not None
         visible = rows.order_by().values_list("pk", index.fields[0])
-        with self.connection.cursor() as cursor:
+        with self.connection.scratch(), self.connection.cursor() as cursor:
             cursor.execute("DROP TABLE IF EXISTS temp.past")
             cursor.execute("CREATE VIRTUAL TABLE temp.past USING fts5(text, tokenize='porter unicode61')")
             values = ((pk, spaced(value)) for pk, value in visible.iterator(2000))
@@ -178,11 +191,15 @@ class SearchIndex:
     ) -> Ranked:
         """See VersionedQuerySet.nearest. Exact: every visible vector is compared."""
         resident = resident_of(self.connection, rows.model, project_id, model)
-        if not self.covers(rows):
-            return resident.nearest_past(rows, vector, k)
-        return resident.nearest(rows, vector, k)
+        with self.connection.snapshot():
+            found = resident.nearest(rows, vector, k) if self.covers(rows) else None
+            return resident.nearest_past(rows, vector, k) if found is None else found
 
-    def cosines(self, rids: Sequence[int], rows: VersionedQuerySet, vector: np.ndarray, model: str,
-                project_id: Any) -> Ranked:
+    def cosines(
+        self, rids: Sequence[int], rows: VersionedQuerySet, vector: np.ndarray, model: str, project_id: Any
+    ) -> Ranked:
         """The cosine of each of some visible rows with the vector, where the row has one."""
-        return resident_of(self.connection, rows.model, project_id, model).cosines(rids, rows, vector)
+        resident = resident_of(self.connection, rows.model, project_id, model)
+        with self.connection.snapshot():
+            found = resident.cosines(rids, rows, vector) if self.covers(rows) else None
+            return resident.cosines_past(rids, rows, vector) if found is None else found

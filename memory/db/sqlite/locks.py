@@ -54,4 +54,11 @@ def lock_of(path: str) -> FairLock:
         return _locks.setdefault(path, FairLock())
 
 
-os.register_at_fork(after_in_child=_locks.clear)
+def _forget() -> None:
+    """A forked child must not wait for threads that it does not have."""
+    global _registry
+    _registry = threading.Lock()
+    _locks.clear()
+
+
+os.register_at_fork(after_in_child=_forget)

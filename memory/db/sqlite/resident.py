@@ -5,6 +5,7 @@ of the lineage, and the project's vector clock. It never looks at row ids or tim
 transactions commit in another order than they begin.
 """
 
+import os
 import threading
 from collections import OrderedDict
 from collections.abc import Iterable, Sequence
@@ -53,9 +54,14 @@ class Resident:
 
     # ---- answers -------------------------------------------------------------------------------
 
-    def nearest(self, rows: VersionedQuerySet, vector: np.ndarray, k: int) -> Ranked:
-        """The k best visible rows that pass every filter, by cosine; ties by row id."""
+    def nearest(self, rows: VersionedQuerySet, vector: np.ndarray, k: int) -> Ranked | None:
+        """The k best visible rows that pass every filter, by cosine; ties by row id.
+
+        None where this reader's view of the database is older than what memory would have to load.
+        """
         with self._lock:
+            if not self._refresh(rows._lineage or ()):
+                return None
             at = self._narrowed(self._visible(rows._lineage or ()), rows)
             vec = self.rows["vec"][at]
             at, vec = at[vec >= 0], vec[vec >= 0]
@@ -64,10 +70,11 @@ class Resident:
             scores, rids = self.vectors.dot(vec, vector), self.rows["rid"][at]
         return _best_that_pass(rids, scores, rows, k)
 
-    def cosines(self, rids: Sequence[int], rows: VersionedQuerySet, vector: np.ndarray) -> Ranked:
-        """The cosine of each of some rows; rows that are not resident or have no vector are left out."""
+    def cosines(self, rids: Sequence[int], rows: VersionedQuerySet, vector: np.ndarray) -> Ranked | None:
+        """The cosine of each of some rows that has a vector; None as for ``nearest``."""
         with self._lock:
-            self._refresh(rows._lineage or ())
+            if not self._refresh(rows._lineage or ()):
+                return None
             wanted = np.asarray(rids, dtype="i8")
             at = self._find(wanted)
             wanted, at = wanted[at >= 0], at[at >= 0]
@@ -81,7 +88,6 @@ class Resident:
 
     def _visible(self, lineage: Lineage) -> np.ndarray:
         """Positions of the rows visible along the lineage; remembered, since they cannot change."""
-        self._refresh(lineage)
         lineage = tuple(lineage)
         if (mask := self._masks.get(lineage)) is None:
             mask = self._masks[lineage] = self._arms(lineage)
@@ -124,37 +130,49 @@ class Resident:
 
     # ---- keeping up ----------------------------------------------------------------------------
 
-    def _refresh(self, lineage: Lineage) -> None:
+    def _refresh(self, lineage: Lineage) -> bool:
+        """Load what is missing for a lineage; False when this connection sees too old a state for that."""
         n, epoch = self._clock()
-        if epoch != self._epoch or self._dead > max(20_000, self.rows.size // 2):
+        if epoch < self._epoch:
+            return False
+        if epoch > self._epoch or self._dead > max(20_000, self.rows.size // 2):
             self._reset(epoch)
         before = self.rows.size
-        for branch, limit in lineage:
-            self._load(branch, limit)
+        if not all([self._load(branch, limit) for branch, limit in lineage]):
+            return False
         if n > self._n:
             self._fetch_new(n)
         elif self.rows.size > before:
             # An older snapshot has brought rows in without the vectors that it could not see: look again.
             self._n = n
+        return True
 
     def _clock(self) -> tuple[int, int]:
-        found = apps.get_model("memory", "VectorClock").objects.filter(project=self.project_id).values_list("n", "epoch").first()
-        return found or (0, 0)
+        found = apps.get_model("memory", "VectorClock").objects
+        return found.filter(project=self.project_id).values_list("n", "epoch").first() or (0, 0)
 
-    def _load(self, branch: int, limit: int) -> None:
+    def _load(self, branch: int, limit: int) -> bool:
         """Make the branch complete from its lowest to its highest seq in use."""
         if branch not in self._loaded:
             self._add(Q(seq_from__lte=limit, seq_to__gt=limit), branch)
             self._loaded[branch] = (limit, limit)
-            return
+            return True
         low, high = self._loaded[branch]
         if limit > high:
             self._close(branch, high, limit)
             self._add(Q(seq_from__gt=high, seq_from__lte=limit), branch)
             self._loaded[branch] = (low, limit)
         elif limit < low:
-            self._add(Q(seq_from__lte=limit, seq_to__gt=limit, seq_to__lte=low), branch)
+            if self._head(branch) < low:
+                return False  # versions closed up to `low` still look open from here
+            self._add(Q(seq_to__gt=limit, seq_to__lte=low), branch)
             self._loaded[branch] = (limit, high)
+        return True
+
+    def _head(self, branch: int) -> int:
+        """The branch's head as this connection sees it."""
+        branches = apps.get_model("memory", "Branch").objects
+        return branches.filter(pk=branch).values_list("head", flat=True).first() or 0
 
     def _close(self, branch: int, high: int, limit: int) -> None:
         """Rows that commits after ``high`` have closed."""
@@ -201,19 +219,21 @@ class Resident:
         """Fetch the vectors of texts that are new here, as far as they are ready."""
         new = [value for key, value in hashes.items() if key not in self._known and key not in self._missing]
         for start in range(0, len(new), CHUNK):
-            self._keep(self._ready().filter(slot__in=self._slots(new[start : start + CHUNK])))
+            self._keep(self._slots(new[start : start + CHUNK]))
 
     def _fetch_new(self, n: int) -> None:
         """Vectors that became ready since the last look, where a row waits for them."""
         fresh = self._ready().filter(n__gt=self._n, n__lte=n).values_list("slot", "content_hash")
         slots = [slot for slot, value in fresh.iterator(5000) if _key(value) in self._missing]
         for start in range(0, len(slots), CHUNK):
-            self._keep(self._ready().filter(slot__in=slots[start : start + CHUNK]))
+            self._keep(slots[start : start + CHUNK])
         self._n = n
 
-    def _keep(self, ready: models.QuerySet) -> None:
-        pairs = [(key, data) for value, data in ready.values_list("content_hash", "data")
-                 if (key := _key(value)) not in self._known and self._fits(data)]  # fmt: skip
+    def _keep(self, slots: Sequence[str]) -> None:
+        pairs = [(_key(value), data) for value, data in self._vectors(slots) if _key(value) not in self._known]
+        # Models are never mixed, but one may have changed its dimensions under the same name.
+        dimensions = self.vectors.dimensions or (len(pairs[0][1]) if pairs else 0)
+        pairs = [(key, data) for key, data in pairs if len(data) == dimensions]
         if not pairs:
             return
         at = self.vectors.append(np.stack([data for _, data in pairs]))
@@ -222,13 +242,15 @@ class Resident:
             for row in self._missing.pop(key, ()):
                 self.rows["vec"][row] = place
 
-    def _fits(self, data: np.ndarray) -> bool:
-        """Models are never mixed, but one may have changed its dimensions under the same name."""
-        return not self.vectors.dimensions or len(data) == self.vectors.dimensions
-
     def _ready(self) -> models.QuerySet:
         vectors = apps.get_model("memory", "Vector").objects
         return vectors.filter(project=self.project_id, model=self.embedder, state="ready")
+
+    def _vectors(self, slots: Sequence[str]) -> list[tuple[str, np.ndarray]]:
+        """(content hash, vector) of those that are ready. By key alone, or the planner reads all that are."""
+        rows = apps.get_model("memory", "Vector").objects.filter(slot__in=slots)
+        found = rows.values_list("content_hash", "state", "data")
+        return [(value, data) for value, state, data in found if state == "ready" and data is not None]
 
     def _slots(self, hashes: Iterable[str]) -> list[str]:
         return [vector_slot(self.project_id, self.embedder, value) for value in hashes]
@@ -240,13 +262,22 @@ class Resident:
         by_hash: dict[str, list[int]] = {}
         for rid, value in rows.order_by().values_list("pk", "content_hash").iterator(5000):
             by_hash.setdefault(value, []).append(rid)
+        return self._scored(by_hash, vector)[:k]
+
+    def cosines_past(self, rids: Sequence[int], rows: VersionedQuerySet, vector: np.ndarray) -> Ranked:
+        """The same for some rows."""
+        by_hash: dict[str, list[int]] = {}
+        for rid, value in self.model._base_manager.filter(pk__in=rids).values_list("pk", "content_hash"):
+            by_hash.setdefault(value, []).append(rid)
+        return self._scored(by_hash, vector)
+
+    def _scored(self, by_hash: dict[str, list[int]], vector: np.ndarray) -> Ranked:
         hashes, hits = list(by_hash), []
         for start in range(0, len(hashes), CHUNK):
-            ready = self._ready().filter(slot__in=self._slots(hashes[start : start + CHUNK]))
-            for value, data in ready.values_list("content_hash", "data"):
+            for value, data in self._vectors(self._slots(hashes[start : start + CHUNK])):
                 if len(data) == len(vector):
                     hits += [(rid, float(data @ vector)) for rid in by_hash[value]]
-        return sorted(hits, key=lambda hit: (-hit[1], hit[0]))[:k]
+        return sorted(hits, key=lambda hit: (-hit[1], hit[0]))
 
 
 def _best_that_pass(rids: np.ndarray, scores: np.ndarray, rows: VersionedQuerySet, k: int) -> Ranked:
@@ -262,7 +293,7 @@ def _best_that_pass(rids: np.ndarray, scores: np.ndarray, rows: VersionedQuerySe
 
 
 def _best(rids: np.ndarray, scores: np.ndarray, k: int) -> Ranked:
-    if k < len(scores):
+    if 0 < k < len(scores):
         # All that tie with the k-th stay in, so that the order by row id decides.
         edge = np.partition(scores, len(scores) - k)[len(scores) - k]
         rids, scores = rids[scores >= edge], scores[scores >= edge]
@@ -290,6 +321,15 @@ def _low(uid: Any) -> int:
 
 _residents: OrderedDict[tuple, Resident] = OrderedDict()
 _registry = threading.Lock()
+
+
+def _after_fork() -> None:
+    global _registry
+    _registry = threading.Lock()
+    _residents.clear()
+
+
+os.register_at_fork(after_in_child=_after_fork)
 
 
 def resident_of(connection: Any, model: type[models.Model], project_id: Any, embedder: str) -> Resident:

@@ -19,6 +19,12 @@ class DatabaseSchemaEditor(schema.DatabaseSchemaEditor):
     def drop_full_text_sql(self, model: type[models.Model], index: FullTextIndex) -> str:
         return f"DROP TABLE IF EXISTS {self.quote_name(index.name)}"
 
+    def __exit__(self, exc_type: Any, exc_value: Any, traceback: Any) -> None:
+        super().__exit__(exc_type, exc_value, traceback)
+        if exc_type is None and not self.collect_sql:
+            # New tables have no statistics, and a remade one has lost them.
+            self.connection.index.seed_statistics()
+
     def execute(self, sql: Any, params: Any = ()) -> None:
         super().execute(sql, params)
         text = str(sql)
