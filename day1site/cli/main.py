@@ -33,6 +33,7 @@ def main(argv: list[str]) -> int:
     """Carry out one command line; returns the exit status."""
     try:
         args = parse(argv)
+        check_text(args)
         status = run(args)
         sys.stdout.flush()
         return status
@@ -50,6 +51,18 @@ def main(argv: list[str]) -> int:
         return tell(f"file_error: {error.filename or 'A file'}: {error.strerror or error}.", FAILED)
     except Exception as error:
         return unexpected(error)
+
+
+def check_text(args: argparse.Namespace) -> None:
+    """Words that are no UTF-8 reach Python as halves of surrogate pairs; only a file may be named so."""
+    for name, value in vars(args).items():
+        words = value if isinstance(value, list) else [value]
+        if name not in ("file", "output") and not all(is_text(word) for word in words):
+            raise UsageError(f"{name.removeprefix('filter_')} is not UTF-8.")
+
+
+def is_text(word: object) -> bool:
+    return not isinstance(word, str) or not any("\ud800" <= letter <= "\udfff" for letter in word)
 
 
 def run(args: argparse.Namespace) -> int:

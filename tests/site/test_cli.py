@@ -281,6 +281,7 @@ def test_an_error_is_one_line_and_leaves_nothing(day1: Day1, words: tuple[str, .
         (("facts", "--branhc", "x"), "unrecognized arguments: --branhc x"),
         (("verify", NOWHERE, "good"), "invalid choice: 'good'"),
         (("search", "x", "--branch", "a*", "--at", "1"), "--at names a point of one branch"),
+        (("search", "x", "--category", "\udcff"), "day1: error: category is not UTF-8."),
     ],
 )
 def test_what_is_not_understood_ends_with_2(day1: Day1, words: tuple[str, ...], said: str) -> None:
