@@ -66,8 +66,10 @@ def confirmations(uids: Iterable[UUID], lineage: Lineage) -> dict[UUID, int]:
     return {row["uid"]: row["n"] for row in counted.annotate(n=Count("source", distinct=True))}
 
 
-def confirmed_by(uid: UUID, source: str, lineage: Lineage) -> bool:
-    return Confirmation.objects.filter(_seen(lineage), uid=uid, source=source).exists()
+def sources(uids: Iterable[UUID], lineage: Lineage) -> set[tuple[UUID, str]]:
+    """Who confirmed which of these facts, as pairs."""
+    counted = Confirmation.objects.filter(_seen(lineage), uid__in=list(uids))
+    return set(counted.values_list("uid", "source"))
 
 
 def _seen(lineage: Lineage) -> Q:

@@ -1,6 +1,7 @@
 """Checks of what callers give, the same for every surface. Each refusal names the field."""
 
 import json
+import re
 from collections.abc import Callable, Collection, Mapping
 from datetime import UTC, datetime
 from typing import Any
@@ -12,6 +13,8 @@ from memory.db.fields import dumps
 from memory.exceptions import Invalid, TooLarge, UnknownField
 
 Check = Callable[[str, Any], Any]
+# An escaped NUL in JSON; after an odd number of backslashes it is the text \\u0000 itself.
+NUL_IN_JSON = re.compile(r"(?<!\\)(?:\\\\)*\\u0000")
 
 
 def clean(values: Mapping[str, Any], checks: Mapping[str, Check]) -> dict[str, Any]:
@@ -111,7 +114,10 @@ def moment(name: str, value: Any) -> datetime | None:
             raise Invalid("{field} must be a time in ISO 8601, such as 2026-05-01T12:00:00Z.", field=name)
     if parsed is None:
         return None
-    return parsed.replace(tzinfo=UTC) if parsed.tzinfo is None else parsed.astimezone(UTC)
+    try:
+        return parsed.replace(tzinfo=UTC) if parsed.tzinfo is None else parsed.astimezone(UTC)
+    except OverflowError:
+        raise Invalid("{field} is a time outside of the years 1 to 9999 in UTC.", field=name) from None
 
 
 def _parse(value: Any) -> datetime | None:
@@ -135,6 +141,14 @@ def optional(check: Check) -> Check:
     return lambda name, value: None if value is None else check(name, value)
 
 
+def cursor_point(place: Mapping[str, Any], at: Any) -> Any:
+    """Where a list is read: at the seq that its cursor holds, else where the caller says. Raises Invalid."""
+    seq = place.get("seq")
+    if "seq" in place and (not isinstance(seq, int) or isinstance(seq, bool)):
+        raise Invalid("This cursor is not one that Day1 gave.", field="cursor")
+    return at if seq is None else seq
+
+
 def tags(name: str, value: Any) -> list[str]:
     """At most 50 different short texts."""
     if not isinstance(value, list | tuple) or len(value) > 50:
@@ -150,11 +164,11 @@ def json_object(most_bytes: int) -> Check:
             raise Invalid("{field} must be an object.", field=name)
         try:
             packed = dumps(value)
-            json.loads(packed, parse_constant=_no_constant)
+            value = json.loads(packed, parse_constant=_no_constant)  # as it will be read again
             plain_text(name, packed)
         except (TypeError, ValueError, RecursionError):
             raise Invalid("{field} must be plain JSON.", field=name) from None
-        if "\\u0000" in packed:
+        if NUL_IN_JSON.search(packed):
             raise Invalid("{field} holds a NUL character, which no text may.", field=name)
         if len(packed.encode()) > most_bytes:
             raise TooLarge(what=name, limit=f"{most_bytes // 1024} KiB", field=name)

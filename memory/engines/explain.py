@@ -14,7 +14,7 @@ from memory.engines.branches import MAIN, find_branch, point_of
 from memory.engines.filters import FactFilter
 from memory.engines.pages import check_limit
 from memory.engines.questions import ask
-from memory.engines.search import Hit, SearchEngine, Wish
+from memory.engines.search import REFLECTIONS, Hit, SearchEngine, Wish, for_page, paged
 from memory.models import Branch, Fact
 
 SAYINGS = {
@@ -69,28 +69,31 @@ class ExplainEngine:
         check_limit(limit)
         wish = SearchEngine()._wish(actor, search_type, filters, include, recipe, at, current_cycle)
         question = ask(query, None, search_type)
+        wish = for_page(wish, limit)
         with connection.snapshot():  # type: ignore[attr-defined]
             branch = find_branch(actor, branch_name)
             lineage = branch.lineage(point_of(branch, at))
             shown = Fact.objects.along(lineage).filter(uid=fact_id).gather()
             if not shown:
-                return _unseen(fact_id, lineage, actor)
+                return _unseen(fact_id, branch, lineage, actor)
             (fact,) = attach(shown, lineage, actor.project_id)
             if left_out := _left_out(fact, wish, lineage):
                 return left_out
+            hits, _ = SearchEngine().ranked([branch_name], question, wish, actor)
+            if fact.uid in {hit.fact.uid for hit in hits}:
+                return _placed(fact, hits, wish, limit)
             hits, _ = SearchEngine().ranked([branch_name], question, wish, actor, also=[fact.rid])
-            return _placed(fact, hits, wish, limit)
+            return _beyond(fact, hits, wish, limit)
 
 
-def _unseen(fact_id: UUID, lineage: Lineage, actor: Actor) -> Explanation:
+def _unseen(fact_id: UUID, branch: Branch, lineage: Lineage, actor: Actor) -> Explanation:
     """Not on this branch: deleted here, on others that the actor may know of, or nowhere."""
-    versions = Fact.objects.all_versions().filter(uid=fact_id)
-    own = [branch for branch, _ in lineage]
-    if versions.filter(branch__in=own, deleted=True).exists():
+    if any(version.deleted for version in Fact.objects.history(lineage, fact_id)):
         return _because("deleted")
-    others = Branch.objects.live().filter(project=actor.project_id, pk__in=versions.values("branch_id"))
-    names = [name for name in others.values_list("name", flat=True) if actor.may_use(name)]
-    if names:
+    holding = Fact.objects.all_versions().filter(uid=fact_id).values("branch_id")
+    others = Branch.objects.live().filter(project=actor.project_id, pk__in=holding).exclude(pk=branch.pk)
+    named = [other for other in others.select_related("parent") if actor.may_use(other.name)]
+    if names := [other.name for other in named if Fact.objects.on(other).filter(uid=fact_id).gather()]:
         return _because("other_branch", branches=names)
     return _because("absent")
 
@@ -110,20 +113,31 @@ def _left_out(fact: Fact, wish: Wish, lineage: Lineage) -> Explanation | None:
 
 
 def _placed(fact: Fact, hits: Sequence[Hit], wish: Wish, limit: int) -> Explanation:
+    """What becomes of a candidate: on the page, behind it, or too many reflections before it."""
+    page = [hit.fact.uid for hit in paged(hits, limit, wish)]
+    position, score = _place(fact, hits)
+    if fact.uid in page:
+        return _because("found", fact, found=True, position=page.index(fact.uid) + 1, **score)
+    text = f"It is at position {position}"
+    if position <= limit:
+        text += f" of all, but reflections take at most {REFLECTIONS:.0%} of a page"
+    return _because("out_ranked", fact, position=position, position_text=text, limit=limit, **score)
+
+
+def _beyond(fact: Fact, hits: Sequence[Hit], wish: Wish, limit: int) -> Explanation:
+    """No candidate: it was put among them to see its signals, so that its place is not known."""
+    _, score = _place(fact, hits)
+    if not any(score.get("signals", {}).get(arm) for arm in ("keyword", "vector", "words")):
+        return _because("no_signal", fact, **score)
+    text = f"At least {wish.recipe.pool} facts rank before it by their words or their vector"
+    return _because("out_ranked", fact, position_text=text, limit=limit, **score)
+
+
+def _place(fact: Fact, hits: Sequence[Hit]) -> tuple[int, dict[str, Any]]:
     for position, hit in enumerate(hits, 1):
         if hit.fact.uid == fact.uid:
-            break
-    else:
-        return _because("no_signal", fact)
-    score = {"score": hit.score, "signals": hit.signals}
-    if not any(hit.signals.get(arm) for arm in ("keyword", "vector", "words")):
-        return _because("no_signal", fact, **score)
-    if position <= limit:
-        return _because("found", fact, found=True, position=position, **score)
-    # The fact itself was put into the pool: beyond its size, its place is only known to be no better.
-    beyond = position > wish.recipe.pool
-    text = f"At least {position - 1} facts rank before it" if beyond else f"It is at position {position}"
-    return _because("out_ranked", fact, position=position, position_text=text, limit=limit, **score)
+            return position, {"score": hit.score, "signals": hit.signals}
+    return 0, {}
 
 
 def _because(reason: str, fact: Fact | None = None, found: bool = False, **data: Any) -> Explanation:

@@ -9,11 +9,11 @@ from django.db.models import Q
 from memory.actors import Actor
 from memory.db.bulk import insert_all
 from memory.engines import fact_rules as rules
-from memory.engines.belief import confirmed_by, judged
+from memory.engines.belief import judged, sources
 from memory.engines.cleaning import clean
 from memory.engines.commits import CommitWriter
 from memory.engines.embedding import embedder_is_on, want
-from memory.exceptions import Invalid
+from memory.exceptions import Invalid, TooLarge
 from memory.models import Confirmation, Fact, FactAssessment, NearCheck, Session
 from memory.queue import enqueue
 
@@ -45,7 +45,7 @@ class FactBatch:
     def _row(self, place: int, given: Mapping[str, Any], count: int) -> Fact:
         try:
             return self._fact(given)
-        except Invalid as error:
+        except (Invalid, TooLarge) as error:
             if count > 1:  # say which one, as a path into the list
                 error.data["field"] = f"facts[{place}].{error.data.get('field', '')}".rstrip(".")
                 error.text = f"Fact {place}: {error.text}"
@@ -111,16 +111,17 @@ class FactBatch:
 
     def _confirm(self, commit: CommitWriter, results: Sequence[Written]) -> None:
         """A text that comes again from another session or agent is confirmed; each source counts once."""
-        new: dict[tuple, Confirmation] = {}
-        for row, written in zip(self.rows, results, strict=True):
-            source = source_of(row)
-            if written.created or not source or source == source_of(written.fact):
-                continue
-            if not confirmed_by(written.fact.uid, source, commit.lineage):
-                new[(written.fact.uid, source)] = Confirmation(
-                    uid=written.fact.uid, branch_id=commit.branch.pk, seq=commit.seq, source=source, at=commit.at
-                )
-        Confirmation.objects.bulk_create(new.values())
+        said = {
+            (written.fact.uid, source)
+            for row, written in zip(self.rows, results, strict=True)
+            if not written.created and (source := source_of(row)) and source != source_of(written.fact)
+        }
+        if not said:
+            return
+        new = said - sources({uid for uid, _ in said}, commit.lineage)
+        where = {"branch_id": commit.branch.pk, "seq": commit.seq, "at": commit.at}
+        rows = [Confirmation(uid=uid, source=source, **where) for uid, source in sorted(new)]
+        Confirmation.objects.bulk_create(rows)
         commit.beside += len(new)
 
     def _open_sessions(self, commit: CommitWriter) -> None:

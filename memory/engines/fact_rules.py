@@ -108,6 +108,12 @@ def check_move(fact: Fact, status: str) -> None:
         raise IllegalTransition(old=fact.status, new=status)
 
 
+def check_done(status: str, kind: str) -> None:
+    """Only a task can be done. Raises IllegalTransition."""
+    if status == S.DONE and kind != Fact.Kind.TASK:
+        raise IllegalTransition("Only a fact of the kind TASK can be done.")
+
+
 def moved(fact: Fact, status: str) -> dict[str, str]:
     """The fields of a fact that goes to another status. Raises IllegalTransition."""
     check_move(fact, status)

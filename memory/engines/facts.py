@@ -2,12 +2,15 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import reduce
+from operator import or_
 from typing import Any
 from uuid import UUID
 
 from django.db.models import Q
 
 from memory.actors import Actor
+from memory.db.fields import dumps
 from memory.engines import fact_rules as rules
 from memory.engines.belief import assessments, attach
 from memory.engines.branches import MAIN, find_branch, point_of
@@ -51,10 +54,10 @@ class FactEngine:
         ``propose`` leaves it as ``created``: kept, not searched, until somebody activates it.
         Raises Invalid and its kin, TooLarge, BranchNotFound, BranchArchived, scope and branch refusals.
         """
-        stated = {"session_id": session_id, "task_id": task_id, "agent_id": agent_id}
-        one = {**fields, **{name: value for name, value in stated.items() if value}}
+        actor.require("propose" if propose else "write", branch_name)
+        actor = _stating(actor, session_id=session_id, task_id=task_id, agent_id=agent_id)
         written = self.write_facts(
-            facts=[one], actor=actor, branch_name=branch_name, propose=propose, deduplicate=deduplicate,
+            facts=[fields], actor=actor, branch_name=branch_name, propose=propose, deduplicate=deduplicate,
             kind="fact.write",
         )  # fmt: skip
         return written.results[0]
@@ -115,6 +118,7 @@ class FactEngine:
         over from the old. Raises NotFound, StaleVersion, IllegalTransition, Invalid and its kin.
         """
         actor.require("write", branch_name)
+        actor = _stating(actor, **{name: fields.pop(name) for name in rules.STATED if name in fields})
         with committing(actor, branch_name, "fact.supersede") as commit:
             old = self._open(commit, old_fact_id, expected_version)
             commit.change(old, **rules.moved(old, S.SUPERSEDED))
@@ -143,6 +147,7 @@ class FactEngine:
         """A tombstone on this branch; the history and other branches keep it. Raises NotFound."""
         actor.require("write", branch_name)
         with committing(actor, branch_name, "fact.delete") as commit:
+            commit.targets.append(str(fact_id))
             commit.remove(self._open(commit, fact_id, expected_version))
 
     def set_verification(
@@ -183,7 +188,7 @@ class FactEngine:
     ) -> Page[Fact]:
         """Facts of every status, newest first, as the first page saw the branch."""
         place = read_cursor(cursor)
-        branch, seq = self._branch(actor, branch_name, place.get("seq", at))
+        branch, seq = self._branch(actor, branch_name, rules.c.cursor_point(place, at))
         rows = (filters or FactFilter()).apply(Fact.objects.on(branch, seq), branch.lineage(seq))
         page = page_of_versions(rows, seq=seq, limit=limit, cursor=cursor)
         attach(page.results, branch.lineage(seq), actor.project_id)
@@ -198,9 +203,11 @@ class FactEngine:
         versions = list(Fact.objects.history(branch.lineage(), fact_id))
         if not versions:
             raise NotFound()
-        asked = Q()
+        seqs: dict[int, list[int]] = {}
         for version in versions:
-            asked |= Q(branch=version.branch_id, seq=version.seq_from)
+            seqs.setdefault(version.branch_id, []).append(version.seq_from)
+        # One condition for each branch: a database takes an expression of limited depth.
+        asked = reduce(or_, (Q(branch=branch, seq__in=some) for branch, some in seqs.items()))
         commits = {(c.branch_id, c.seq): c for c in Commit.objects.filter(asked)}
         for version in versions:
             version.commit = commits.get((version.branch_id, version.seq_from))  # type: ignore[attr-defined]
@@ -227,9 +234,10 @@ class FactEngine:
         text = wanted.get("fact_text", fact.fact_text)
         if "essence" not in wanted and fact.essence == rules.essence_of(fact.fact_text):
             wanted["essence"] = rules.essence_of(text)
-        wanted = {name: value for name, value in wanted.items() if getattr(fact, name) != value}
+        wanted = {name: value for name, value in wanted.items() if not _same(getattr(fact, name), value)}
         if not wanted:
             return fact
+        rules.check_done(wanted.get("status", fact.status), wanted.get("kind", fact.kind))
         rules.check_interval(wanted.get("valid_from", fact.valid_from), wanted.get("valid_until", fact.valid_until))
         rules.check_cycles(fact.created_cycle, wanted.get("updated_cycle", fact.updated_cycle))
         return self._rewrite(commit, fact, wanted)
@@ -258,6 +266,16 @@ class FactEngine:
 
     def _seen(self, fact: Fact, commit: CommitWriter) -> Fact:
         return attach([fact], commit.lineage, commit.actor.project_id)[0]
+
+
+def _stating(actor: Actor, **stated: str) -> Actor:
+    """The actor with what the caller says of itself, so that the commit has it too. Raises Invalid."""
+    return actor.stating(**rules.c.clean(stated, rules.STATED))
+
+
+def _same(old: Any, new: Any) -> bool:
+    """Equal for whoever reads it: in Python an object with 1 in it equals one with True."""
+    return dumps(old) == dumps(new) if isinstance(new, dict) else bool(old == new)
 
 
 def _judge(commit: CommitWriter, fact: Fact, status: str, reason: str) -> None:

@@ -42,6 +42,7 @@ class LinkEngine:
             same = {name: wanted[name] for name in ("to_id", "to_type", "link_type")}
             if commit.visible(FactLink).filter(from_id=from_id, **same).gather():
                 raise Exists("This link exists already.")
+            commit.targets.append(str(from_id))
             (link,) = commit.add([FactLink(from_id=from_id, **_stated(actor), **wanted)])
         return link
 
@@ -52,6 +53,7 @@ class LinkEngine:
             link = commit.get(FactLink, link_id)
             if link.from_id != from_id:
                 raise NotFound()
+            commit.targets.append(str(from_id))
             commit.remove(link)
 
     def list_links(
@@ -61,7 +63,7 @@ class LinkEngine:
         """The links from and to a fact, newest first. Raises NotFound for the fact."""
         actor.require("read", branch_name)
         branch = find_branch(actor, branch_name)
-        seq = point_of(branch, read_cursor(cursor).get("seq", at))
+        seq = point_of(branch, c.cursor_point(read_cursor(cursor), at))
         if not Fact.objects.on(branch, seq).filter(uid=fact_id).gather():
             raise NotFound()
         links = FactLink.objects.on(branch, seq).filter(Q(from_id=fact_id) | Q(to_id=fact_id))

@@ -5,8 +5,9 @@ import logging
 import numpy as np
 
 from memory.engines.candidates import Question
+from memory.engines.embedding import model_in_force
 from memory.exceptions import Invalid, ProviderUnavailable, QueryTooLong
-from memory.providers.embedding import get_provider, read_query
+from memory.providers.embedding import read_query
 from memory.words import keywords
 
 QUERY = 8000  # characters
@@ -20,9 +21,8 @@ def ask(query: str, vector: np.ndarray | None = None, search_type: str = "hybrid
     """
     text = check_query(query)
     words = keywords(text)
-    provider = get_provider()
-    model = provider.model if provider else ""
-    if vector is not None or search_type == "keyword" or provider is None or not text.strip():
+    model = model_in_force() or ""  # none either where the settings cannot be followed
+    if vector is not None or search_type == "keyword" or not model or not text.strip():
         return Question(text, words, vector, None, model)
     try:
         read = read_query(text)

@@ -5,7 +5,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from fnmatch import fnmatchcase
-from typing import Any
+from typing import TYPE_CHECKING, Any
+from uuid import UUID
 
 import numpy as np
 from django.db import connection
@@ -25,6 +26,9 @@ from memory.engines.recalls import log_recall
 from memory.engines.replies import inherit, replies
 from memory.exceptions import BranchNotFound, Invalid
 from memory.models import Branch, Fact, Project
+
+if TYPE_CHECKING:
+    from memory.engines.explain import Explanation
 
 TYPES = ("hybrid", "keyword", "vector")
 INCLUDE = ("superseded", "archived", "created", "expired", "outdated", "invalidated")
@@ -133,6 +137,12 @@ class SearchEngine:
         wish = self._wish(actor, search_type, filters, include, recipe, None, current_cycle)
         return self._answer(names, query, wish, actor, limit, max_tokens, query_vector)
 
+    def explain(self, *, query: str, fact_id: UUID, actor: Actor, **how: Any) -> "Explanation":
+        """Why a search would find a fact, or why not. See ExplainEngine.explain."""
+        from memory.engines.explain import ExplainEngine  # which is built on this module
+
+        return ExplainEngine().explain(query=query, fact_id=fact_id, actor=actor, **how)
+
     # ---- the way of a search ---------------------------------------------------------------------
 
     def _answer(
@@ -142,12 +152,13 @@ class SearchEngine:
         started = time.perf_counter()
         check_limit(limit)
         question = ask(query, query_vector, wish.search_type)
+        wish = for_page(wish, limit)
         with connection.snapshot():  # type: ignore[attr-defined]
             hits, used = self.ranked(names, question, wish, actor)
-        hits = _page(hits, limit)
+        hits = paged(hits, limit, wish)
         context, tokens, hits = _packed(hits, max_tokens)
         took = (time.perf_counter() - started) * 1000
-        log_recall(actor, names, query, [hit.fact.uid for hit in hits])
+        log_recall(actor, names, question.text, [hit.fact.uid for hit in hits])
         return Found(hits, used, wish.recipe.name, round(took, 3), tuple(names), context, tokens)
 
     def ranked(
@@ -275,9 +286,16 @@ def collapse(hits: Sequence[Hit]) -> list[Hit]:
     return list(best.values())
 
 
-def _page(hits: Sequence[Hit], limit: int) -> list[Hit]:
+def for_page(wish: Wish, limit: int) -> Wish:
+    """With a pool that can fill a page."""
+    return replace(wish, recipe=replace(wish.recipe, pool=max(wish.recipe.pool, limit)))
+
+
+def paged(hits: Sequence[Hit], limit: int, wish: Wish) -> list[Hit]:
+    """The first page; reflections take only a part of it, unless nothing else was asked for."""
+    share = 1.0 if set(wish.filters.kind) == {Fact.Kind.REFLECTION} else REFLECTIONS
     reflections = [hit.fact.kind == Fact.Kind.REFLECTION for hit in hits]
-    return [hits[i] for i in ranking.at_most(reflections, limit, REFLECTIONS)]
+    return [hits[i] for i in ranking.at_most(reflections, limit, share)]
 
 
 def _packed(hits: list[Hit], max_tokens: int | None) -> tuple[str | None, int | None, list[Hit]]:
@@ -288,7 +306,7 @@ def _packed(hits: list[Hit], max_tokens: int | None) -> tuple[str | None, int | 
         raise Invalid("max_tokens must be at least 1.", field="max_tokens")
     lines, kept, spent = [], [], 0
     for hit in hits:
-        line = f"- {hit.fact.essence}"
+        line = f"- {' '.join(hit.fact.essence.split())}"  # one line, whatever it holds
         cost = ranking.tokens(line + "\n")
         if spent + cost <= max_tokens:
             lines.append(line)
