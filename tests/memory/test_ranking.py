@@ -1,0 +1,167 @@
+"""The arithmetic of scores, on plain values."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memory import ranking
+from memory.ranking import RECIPES, Standing
+
+NOW = datetime(2026, 5, 1, tzinfo=UTC)
+PLAIN = Standing(NOW, verified=False, priority="P3", confidence=1.0, confirmations=0)
+
+
+def test_recipes():
+    told = {
+        r.name: (r.keyword, r.vector, r.words, r.replies, r.half_life_days, r.pool) for r in RECIPES.values()
+    }
+    assert told == {
+        "seed": (0.3, 0.7, 0.0, False, 30.0, 50),
+        "hybrid": (0.4, 0.6, 0.0, False, 30.0, 50),
+        "words": (0.2, 0.3, 0.5, False, 30.0, 50),
+        "default": (0.2, 0.3, 0.5, True, 30.0, 50),
+        "timeless": (0.2, 0.3, 0.5, True, 0, 50),
+    }
+    for recipe in RECIPES.values():
+        assert (recipe.verified, recipe.p1, recipe.p2) == (1.05, 1.05, 1.02)
+        assert (recipe.confidence, recipe.confirmation) == (0.1, 0.02)
+
+
+@pytest.mark.parametrize(
+    ("scores", "expected"),
+    [
+        ({}, {}),
+        ({1: 4.0, 2: 2.0, 3: 0.0}, {1: 1.0, 2: 0.5, 3: 0.0}),
+        ({1: 0.5, 2: -0.5}, {1: 1.0, 2: 0.0}),
+        ({1: -1.0, 2: -2.0}, {1: 0.0, 2: 0.0}),
+        ({1: 0.0}, {1: 0.0}),
+    ],
+)
+def test_shares_of_the_best(scores, expected):
+    assert ranking.shares(scores) == expected
+
+
+@given(st.dictionaries(st.integers(), st.floats(-1e6, 1e6), max_size=20))
+def test_shares_lie_between_0_and_1(scores):
+    found = ranking.shares(scores)
+    assert found.keys() == scores.keys()
+    assert all(0 <= value <= 1 for value in found.values())
+
+
+@pytest.mark.parametrize(
+    ("arms", "expected"),
+    [
+        ({"keyword": True, "vector": True}, {"keyword": 0.4, "vector": 0.6}),
+        ({"keyword": True, "vector": True, "words": True}, {"keyword": 0.2, "vector": 0.3, "words": 0.5}),
+        ({"keyword": True, "vector": False, "words": False}, {"keyword": 1.0, "vector": 0.0, "words": 0.0}),
+        ({"keyword": False, "vector": True}, {"keyword": 0.0, "vector": 1.0}),
+        (
+            {"keyword": False, "vector": True, "words": True},
+            {"keyword": 0.0, "vector": 0.375, "words": 0.625},
+        ),
+        ({"keyword": False, "vector": False}, {"keyword": 0.0, "vector": 0.0}),
+    ],
+)
+def test_weights_move_to_what_was_found(arms, expected):
+    assert ranking.weights(RECIPES["default"], arms) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(
+    ("age", "half_life", "expected"),
+    [
+        (0, 30, 1.0),
+        (30, 30, 0.75),
+        (60, 30, 0.625),
+        (-5, 30, 1.0),
+        (1e9, 30, 0.5),
+        (99, 0, 1.0),
+        (99, -1, 1.0),
+    ],
+)
+def test_recency(age, half_life, expected):
+    assert ranking.recency(age, half_life) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(
+    ("change", "name", "factor"),
+    [
+        ({}, "verification", 1.0),
+        ({"verified": True}, "verification", 1.05),
+        ({"priority": "P1"}, "priority", 1.05),
+        ({"priority": "P2"}, "priority", 1.02),
+        ({"priority": "P4"}, "priority", 1.0),
+        ({"confidence": 0.0}, "confidence", 0.9),
+        ({"confidence": 0.7}, "confidence", 0.97),
+        ({"confirmations": 1}, "confirmations", 1.02),
+        ({"confirmations": 5}, "confirmations", 1.1),
+        ({"confirmations": 500}, "confirmations", 1.1),
+    ],
+)
+def test_boosts(change, name, factor):
+    standing = Standing(**{**PLAIN.__dict__, **change})
+    assert ranking.boosts(RECIPES["seed"], standing)[name] == pytest.approx(factor)
+
+
+def test_a_score_is_the_product_of_its_parts():
+    standing = Standing(NOW - timedelta(days=30), True, "P1", 0.5, 2)
+    used = {"keyword": 0.3, "vector": 0.7}
+    scored = ranking.score(RECIPES["seed"], used, {"keyword": 1.0, "vector": 0.5}, standing, NOW)
+    assert scored.value == pytest.approx(0.65 * 0.75 * 1.05 * 1.05 * 0.95 * 1.04)
+    assert scored.signals == pytest.approx(
+        {
+            "keyword": 1.0,
+            "vector": 0.5,
+            "recency": 0.75,
+            "verification": 1.05,
+            "priority": 1.05,
+            "confidence": 0.95,
+            "confirmations": 1.04,
+        }
+    )
+
+
+def test_cycles_take_the_place_of_days():
+    standing = Standing(NOW - timedelta(days=900), False, "P3", 1.0, 0, age_cycles=30)
+    assert ranking.score(RECIPES["seed"], {"keyword": 1.0}, {"keyword": 1.0}, standing, NOW).value == 0.75
+
+
+def test_length_counts_less_than_the_index_has_it():
+    assert ranking.relengthed({}, {}) == {}
+    even = ranking.relengthed({1: 2.0, 2: 1.0}, {1: 7, 2: 7})
+    assert even == pytest.approx({1: 2.0 * 2.2 / 2.2, 2: 1.0})
+    short_and_long = ranking.relengthed({1: 1.0, 2: 1.0}, {1: 5, 2: 15})
+    assert short_and_long[1] < 1 < short_and_long[2]
+    assert ranking.relengthed({1: 1.0}, {}) == pytest.approx({1: 1.9 / 1.54 / (2.2 / 1.3)})
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [("", 0), ("a", 1), ("abcd", 1), ("abcde", 2), ("東京", 2), ("abc東京", 3), ("é" * 8, 2), ("😀😀", 2)],
+)
+def test_tokens(text, expected):
+    assert ranking.tokens(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("marked", "limit", "expected"),
+    [
+        ([], 10, []),
+        ([False] * 3, 2, [0, 1]),
+        ([True] * 10, 10, [0, 1, 2]),
+        ([True, False], 1, [1]),
+        ([True, True, True, True, False, False], 10, [0, 1, 2, 4, 5]),
+        ([True] * 100, 100, list(range(30))),
+    ],
+)
+def test_marked_ones_take_a_part(marked, limit, expected):
+    assert ranking.at_most(marked, limit, 0.3) == expected
+
+
+@given(st.lists(st.booleans(), max_size=60), st.integers(1, 100))
+def test_never_more_than_the_part_and_in_order(marked, limit):
+    chosen = ranking.at_most(marked, limit, 0.3)
+    assert chosen == sorted(set(chosen))
+    assert len(chosen) <= limit
+    assert sum(marked[i] for i in chosen) * 10 <= limit * 3

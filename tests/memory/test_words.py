@@ -1,0 +1,86 @@
+"""Which words of a question are looked for."""
+
+import unicodedata
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memory.db.words import phrases, spaced
+from memory.models.hashes import judged_hash, norm_hash, normalise
+from memory.words import MOST, STOP, keywords
+
+
+@pytest.mark.parametrize(
+    ("query", "expected"),
+    [
+        ("", []),
+        (" \n", []),
+        ("?!", []),
+        ("___", []),
+        ("\x00", []),
+        ("😀", []),
+        ("What is the API key?", ["api", "key"]),
+        ("what is the", ["what", "is", "the"]),
+        ("the The THE", ["the"]),
+        ("auth_token", ["auth_token", "auth", "token"]),
+        ("_private_", ["_private_", "private"]),
+        ("Cat cat CAT dog", ["cat", "dog"]),
+        ("don't", ["don", "t"]),
+        ("e\u0301t\u00e9", ["été"]),
+        ("a\x00b cats", ["b", "cats"]),
+        ("日本語 test", ["日本語", "test"]),
+        ("10.5 %", ["10", "5"]),
+        ('foo:bar -baz "q"', ["foo", "bar", "baz", "q"]),
+    ],
+)
+def test_keywords(query, expected):
+    assert keywords(query) == expected
+
+
+def test_only_the_first_words_of_a_long_query():
+    assert keywords(" ".join(f"w{i}" for i in range(900))) == [f"w{i}" for i in range(MOST)]
+
+
+@given(st.text(max_size=300))
+def test_words_are_plain_and_told_once(query):
+    found = keywords(query)
+    assert len(found) == len(set(found)) <= MOST
+    for word in found:
+        assert word.strip("_")
+        assert "\x00" not in word
+        assert unicodedata.normalize("NFC", query.replace("\x00", " ")).lower().find(word) >= 0
+    if any(word not in STOP for word in found):
+        assert not set(found) & STOP or "_" in query
+
+
+@pytest.mark.parametrize(
+    ("word", "expected"),
+    [
+        ("plain", ["plain"]),
+        ("京", ["京"]),
+        ("東京都", ["東 京", "京 都"]),
+        ("ab東京", ["ab", "東 京"]),
+        ("", []),
+    ],
+)
+def test_phrases(word, expected):
+    assert phrases(word) == expected
+
+
+def test_a_text_as_it_is_indexed():
+    assert spaced("ab東京\x00c").split() == ["ab", "東", "京", "c"]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [("  A\u00a0B\n\tC ", "a b c"), ("Straße", "strasse"), ("ＡＢ ﬁ", "ab fi"), ("e\u0301", "é")],
+)
+def test_the_normal_form(text, expected):
+    assert normalise(text) == expected
+    assert norm_hash(text) == norm_hash(expected)
+
+
+def test_what_a_verdict_is_on_cannot_be_shifted_between_fields():
+    assert judged_hash("ab", "c", "d") != judged_hash("a", "bc", "d")
+    assert judged_hash("1:a", "b", "") != judged_hash("", "1:a", "b")
