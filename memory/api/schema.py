@@ -237,6 +237,7 @@ def _name_components() -> None:
             if isinstance(shape, type) and issubclass(shape, s.Serializer):
                 set_override(shape, "component_name", name.removesuffix("Shape"))
     set_override(HealthShape, "component_name", "Health")
+    set_override(HealthShape, "many", False)  # the action is called list, but there is one
 
 
 _name_components()

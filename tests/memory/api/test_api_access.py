@@ -127,8 +127,9 @@ def test_two_projects_never_see_each_other(api: Api, stranger: Api, project, mai
     )
     theirs = stranger.fact("Theirs.")["id"]
     unknown = [
-        ("GET", "/facts/{}", None), ("GET", "/facts/{}/history", None), ("GET", "/facts/{}/verification", None),
-        ("GET", "/facts/{}/links", None), ("PATCH", "/facts/{}", {"pinned": True}), ("DELETE", "/facts/{}", None),
+        ("GET", "/facts/{}", None), ("GET", "/facts/{}/history", None),
+        ("GET", "/facts/{}/verification", None), ("GET", "/facts/{}/links", None),
+        ("PATCH", "/facts/{}", {"pinned": True}), ("DELETE", "/facts/{}", None),
         ("POST", "/facts/{}/archive", {}), ("POST", "/facts/{}/restore", {}),
         ("POST", "/facts/{}/supersede", {"new_fact_text": "b"}),
         ("POST", "/facts/{}/verify", {"verdict": "verified"}),
@@ -268,8 +269,8 @@ def test_review_items_of_the_branches_within_reach(api: Api, project, main) -> N
     api.post("/branches", {"name": "task/a"})
     for place, branch in enumerate(project.branches.order_by("name")):
         ReviewItem.objects.create(
-            project=project, branch=branch, kind="near_duplicate", fact_id=UNKNOWN, other_id=UNKNOWN, score=0.9,
-            pair=f"p{place}", status="open" if place else "resolved",
+            project=project, branch=branch, kind="near_duplicate", fact_id=UNKNOWN, other_id=UNKNOWN,
+            score=0.9, pair=f"p{place}", status="open" if place else "resolved",
         )  # fmt: skip
     listed = api.get("/review-items").json()["results"]
     assert [(row["branch"], row["status"]) for row in listed] == [("task/a", "open"), ("main", "resolved")]
