@@ -11,8 +11,10 @@ from typing import Any, NoReturn, Self, TypeVar
 
 import numpy as np
 from django.db import connections, models
-from django.db.models import Exists, OuterRef, Q, Subquery
+from django.db.models import OuterRef, Q, Subquery
 from django.db.models.sql import Query
+
+from memory.db.expressions import Visible
 
 Row = TypeVar("Row", bound=models.Model)
 Lineage = Sequence[tuple[int, int]]
@@ -168,9 +170,7 @@ class VersionedQuerySet(models.QuerySet[Row, Row]):
 
     def rows(self) -> models.QuerySet:
         """The same rows as a predicate on each row, unordered, for use under a known primary key."""
-        visible = Q()
-        for i in range(len(self._known_lineage())):
-            visible |= self._arm_row(i)
+        visible = Visible(self.model, self._known_lineage())
         return self._replay(self.model._base_manager.using(self.db).filter(visible))
 
     # ---- the rule ----------------------------------------------------------------------------
@@ -185,17 +185,9 @@ class VersionedQuerySet(models.QuerySet[Row, Row]):
             arm = arm.exclude(uid__in=spoken.values("uid"))
         return arm
 
-    def _arm_row(self, i: int) -> Q:
+    def _arm_row(self, i: int) -> Visible:
         """What the i-th branch of the lineage shows, as a condition on one row."""
-        lineage = self._lineage or ()
-        branch, limit = lineage[i]
-        arm = Q(branch_id=branch, deleted=False) & _open_at(limit)
-        for nearer, nearer_limit in lineage[:i]:
-            spoken = self.model._base_manager.using(self.db).filter(
-                branch_id=nearer, uid=OuterRef("uid"), seq_from__lte=nearer_limit
-            )
-            arm &= ~Exists(spoken)
-        return arm
+        return Visible(self.model, self._known_lineage(), [i])
 
     def _replay(self, rows: models.QuerySet) -> models.QuerySet:
         """The filters that were said, on another queryset of the same model."""

@@ -8,27 +8,47 @@ from django.db.models import Count, Exists, OuterRef, Q
 
 from memory.db.querysets import Lineage
 from memory.engines.embedding import state_of
-from memory.models import Confirmation, Fact, FactAssessment, FactUse
+from memory.models import Branch, Confirmation, Fact, FactAssessment, FactUse
 
 CHUNK = 500
 
 
 def attach(facts: Sequence[Fact], lineage: Lineage, project_id: UUID) -> Sequence[Fact]:
-    """Sets the derived fields of each fact: a fixed number of queries, however many facts."""
+    """Sets the derived fields of each fact: a fixed number of queries for a page, however many facts."""
+    return attach_use(attach_belief(facts, lineage), project_id)
+
+
+def attach_belief(facts: Sequence[Fact], lineage: Lineage) -> Sequence[Fact]:
+    """The verdict on each fact and the number of its confirmations, as the lineage shows them."""
     for start in range(0, len(facts), CHUNK):
         some = facts[start : start + CHUNK]
         uids = [fact.uid for fact in some]
-        verdicts = assessments(uids, lineage)
-        confirmed = confirmations(uids, lineage)
-        used = FactUse.objects.in_bulk(uids)
-        states = state_of(project_id, {fact.content_hash for fact in some})
+        verdicts, confirmed = assessments(uids, lineage), confirmations(uids, lineage)
         for fact in some:
             _verdict(fact, verdicts.get(fact.uid))
             fact.confirmation_count = confirmed.get(fact.uid, 0)
+    return facts
+
+
+def attach_use(facts: Sequence[Fact], project_id: UUID) -> Sequence[Fact]:
+    """How often each fact was recalled, and whether it is embedded."""
+    for start in range(0, len(facts), CHUNK):
+        some = facts[start : start + CHUNK]
+        used = FactUse.objects.in_bulk([fact.uid for fact in some])
+        states = state_of(project_id, {fact.content_hash for fact in some})
+        for fact in some:
             use = used.get(fact.uid)
             fact.access_count = use.access_count if use else 0
             fact.last_accessed_at = use.last_accessed_at if use else None
             fact.embedding_state, fact.embedding_model = states[fact.content_hash]
+    return facts
+
+
+def read_on(branch: Branch, facts: Sequence[Fact]) -> Sequence[Fact]:
+    """Facts as a branch shows them: on an archived one every fact reads as archived, stored or not."""
+    if branch.archived_at:
+        for fact in facts:
+            fact.status = Fact.Status.ARCHIVED
     return facts
 
 
@@ -81,8 +101,11 @@ def _seen(lineage: Lineage) -> Q:
 
 def searchable_now(now: datetime, lineage: Lineage) -> dict[str, Q]:
     """What a search leaves out unless asked for, by the name of the flag that brings it in."""
+    invalidated = FactAssessment.Status.INVALIDATED
+    wrong = FactAssessment.objects.all_versions().filter(branch__in=[b for b, _ in lineage], status=invalidated)
     return {
         "expired": ~Q(expires_at__lte=now),
         "outdated": ~Q(valid_until__lte=now),
-        "invalidated": ~Q(judged([FactAssessment.Status.INVALIDATED], lineage)),
+        # A look that is nearly free, where most stores have none: the condition itself is not.
+        "invalidated": ~Q(judged([invalidated], lineage)) if wrong.exists() else Q(),
     }

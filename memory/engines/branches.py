@@ -146,6 +146,8 @@ def check_name(name: str) -> str:
 
 def find_branch(actor: Actor, name: str) -> Branch:
     """The branch of the actor's project. Raises BranchNotFound."""
+    if not name.isascii():  # no branch is named so, and half a surrogate pair cannot even be asked for
+        raise BranchNotFound(name=ascii(name))
     branch = Branch.objects.select_related("parent").filter(project=actor.project_id, name=name).first()
     if branch is None:
         raise BranchNotFound(name=name)
@@ -166,7 +168,7 @@ def point_of(branch: Branch, at: int | datetime | UUID | None) -> int:
         return _commit_seq(branch, at)
     if isinstance(at, datetime):
         return _seq_at_time(branch, at)
-    if not 0 <= at <= branch.head:
+    if not isinstance(at, int) or not 0 <= at <= branch.head:
         raise Invalid("{name} has the seqs 0 to {head}.", name=branch.name, head=branch.head, field="at")
     return at
 

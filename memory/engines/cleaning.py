@@ -150,10 +150,13 @@ def cursor_point(place: Mapping[str, Any], at: Any) -> Any:
 
 
 def tags(name: str, value: Any) -> list[str]:
-    """At most 50 different short texts."""
+    """At most 50 different short texts without a comma, which separates them in filters."""
     if not isinstance(value, list | tuple) or len(value) > 50:
         raise Invalid("{field} must be a list of at most 50 texts.", field=name)
-    return list(dict.fromkeys(text(100, least=1)(name, tag) for tag in value))
+    found = list(dict.fromkeys(text(100, least=1)(name, tag) for tag in value))
+    if any("," in tag for tag in found):
+        raise Invalid("A tag in {field} may not hold a comma.", field=name)
+    return found
 
 
 def json_object(most_bytes: int) -> Check:

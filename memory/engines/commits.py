@@ -16,6 +16,7 @@ from django.utils import timezone
 
 from memory.actors import Actor
 from memory.db.bulk import insert_all
+from memory.engines.sessions import begin_sessions
 from memory.exceptions import BranchArchived, BranchNotFound, NotFound
 from memory.models import OPEN, AuditEntry, Branch, BranchedModel, Commit
 from memory.models.nodes import next_rid
@@ -49,6 +50,8 @@ _open = threading.local()
 
 
 def _raise_head(actor: Actor, name: str) -> Branch:
+    if not name.isascii():
+        raise BranchNotFound(name=ascii(name))
     named = Branch.objects.filter(project=actor.project_id, name=name)
     raised = named.live().update(head=F("head") + 1)
     branch = named.select_related("parent").first()
@@ -71,6 +74,7 @@ class CommitWriter:
         self.added = self.changed = self.removed = 0
         self.beside = 0  # rows outside the version tables that belong to this commit
         self.targets: list[str] = []
+        self.sessions: set[str] = set()  # those that were begun already, as far as they were unknown
         self._fresh: dict[int, BranchedModel] = {}
         self._closed: dict[int, BranchedModel] = {}
         self.commit: Commit | None = None
@@ -193,6 +197,8 @@ class CommitWriter:
                 raise RuntimeError("an empty commit cannot be taken back around another on its branch")
             return
         self._index()
+        if (session := self.actor.session_id) and session not in self.sessions:
+            begin_sessions(self.branch, self.at, {session: (self.actor.task_id, self.actor.agent_id)})
         Branch.objects.filter(pk=self.branch.pk).update(head_at=self.at)
         self.record()
 

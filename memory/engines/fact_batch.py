@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 from django.db.models import Q
@@ -13,11 +14,15 @@ from memory.engines.belief import judged, sources
 from memory.engines.cleaning import clean
 from memory.engines.commits import CommitWriter
 from memory.engines.embedding import embedder_is_on, want
+from memory.engines.sessions import begin_sessions
 from memory.exceptions import Invalid, TooLarge
-from memory.models import Confirmation, Fact, FactAssessment, NearCheck, Session
+from memory.models import Confirmation, Fact, FactAssessment, NearCheck
 from memory.queue import enqueue
 
 CURRENT = (Fact.Status.CREATED, Fact.Status.ACTIVE, Fact.Status.DONE)
+
+
+Key = tuple[str, datetime | None]  # the hash of a text, and until when it was true where that is over
 
 
 @dataclass(frozen=True)
@@ -76,11 +81,14 @@ class FactBatch:
         fresh: list[Fact] = []
         results: list[Written] = []
         for row in self.rows:
-            known = there.get(row.norm_hash)
+            key = _key(row, commit.at)
+            known = there.get((row.norm_hash, None)) or there.get(key)
             if known is None:
                 fresh.append(row)
                 if self.deduplicate:
-                    there[row.norm_hash] = row
+                    there[key] = row
+            elif known.status == Fact.Status.CREATED and self.status == Fact.Status.ACTIVE:
+                known = there[_key(known, commit.at)] = self._activate(commit, known)
             results.append(Written(known or row, created=known is None))
         commit.add(fresh)
         self._confirm(commit, results)
@@ -89,6 +97,11 @@ class FactBatch:
         commit.targets += [str(row.uid) for row in fresh]
         return results
 
+    def _activate(self, commit: CommitWriter, known: Fact) -> Fact:
+        """What was proposed is now written by somebody who may."""
+        commit.targets.append(str(known.uid))
+        return commit.change(known, **rules.moved(known, Fact.Status.ACTIVE))
+
     def _check_parents(self, commit: CommitWriter) -> None:
         parents = {row.parent_id for row in self.rows if row.parent_id} if not self.parent else set()
         if parents:
@@ -96,17 +109,17 @@ class FactBatch:
             if missing := parents - found:
                 raise Invalid("There is no fact {id} on this branch.", id=min(missing), field="parent_id")
 
-    def _there(self, commit: CommitWriter) -> dict[str, Fact]:
-        """Current facts of the branch with one of these texts, by the hash of the text."""
+    def _there(self, commit: CommitWriter) -> dict[Key, Fact]:
+        """Current facts of the branch with one of these texts; those that are true no more by their time."""
         hashes = list({row.norm_hash for row in self.rows})
-        found: dict[str, Fact] = {}
+        found: dict[Key, Fact] = {}
         for start in range(0, len(hashes), 500):
             same = commit.visible(Fact).filter(
                 ~Q(expires_at__lte=commit.at), norm_hash__in=hashes[start : start + 500], status__in=CURRENT
             )
             same = same.exclude(Q(judged([FactAssessment.Status.INVALIDATED], commit.lineage)))
             for fact in sorted(same.gather(), key=lambda fact: fact.uid, reverse=True):
-                found[fact.norm_hash] = fact
+                found[_key(fact, commit.at)] = fact
         return found
 
     def _confirm(self, commit: CommitWriter, results: Sequence[Written]) -> None:
@@ -125,19 +138,9 @@ class FactBatch:
         commit.beside += len(new)
 
     def _open_sessions(self, commit: CommitWriter) -> None:
-        """A session that is named for the first time begins here."""
-        named = {row.session_id: row for row in self.rows if row.session_id}
-        known = Session.objects.filter(project=self.actor.project_id, key__in=named)
-        missing = set(named) - set(known.values_list("key", flat=True)) if named else set()
-        new = [
-            Session(
-                project_id=self.actor.project_id, key=key, branch=commit.branch, started_at=commit.at,
-                task_id=named[key].task_id, agent_id=named[key].agent_id,
-            )
-            for key in sorted(missing)
-        ]  # fmt: skip
-        # Another branch's writer may open the same session at this moment: either row will do.
-        Session.objects.bulk_create(new, ignore_conflicts=True)
+        if named := {row.session_id: (row.task_id, row.agent_id) for row in self.rows if row.session_id}:
+            begin_sessions(commit.branch, commit.at, named)
+            commit.sessions |= set(named)
 
     @staticmethod
     def announce(commit: CommitWriter, facts: Sequence[Fact]) -> None:
@@ -149,6 +152,12 @@ class FactBatch:
         place = {"project_id": project_id, "branch_id": commit.branch.pk}
         insert_all([NearCheck(uid=fact.uid, content_hash=fact.content_hash, **place) for fact in facts])
         enqueue("memory.embed", str(project_id))
+
+
+def _key(fact: Fact, now: datetime) -> Key:
+    """One that is true no more answers only for its own time."""
+    over = fact.valid_until is not None and fact.valid_until <= now
+    return fact.norm_hash, fact.valid_until if over else None
 
 
 def source_of(fact: Fact) -> str:

@@ -12,7 +12,7 @@ from django.db.models import Q
 from memory.actors import Actor
 from memory.db.fields import dumps
 from memory.engines import fact_rules as rules
-from memory.engines.belief import assessments, attach
+from memory.engines.belief import assessments, attach, read_on
 from memory.engines.branches import MAIN, find_branch, point_of
 from memory.engines.commits import CommitWriter, committing
 from memory.engines.fact_batch import FactBatch, Written
@@ -99,6 +99,8 @@ class FactEngine:
         """
         actor.require("write", branch_name)
         wanted = rules.clean_update(updates)
+        if wanted.get("status") == S.ARCHIVED:
+            actor.require("curate", branch_name)
         with committing(actor, branch_name, "fact.update") as commit:
             fact = self._open(commit, fact_id, expected_version)
             fact = self._apply(commit, fact, wanted)
@@ -114,8 +116,8 @@ class FactEngine:
         expected_version: int | None = None,
         **fields: Any,
     ) -> Fact:
-        """A new fact in the place of an old one, which stays as superseded. What is not given is taken
-        over from the old. Raises NotFound, StaleVersion, IllegalTransition, Invalid and its kin.
+        """A new fact in the place of an old one, which stays as superseded. Category, kind, priority,
+        tags and visibility are taken over from the old where they are not given. Raises NotFound, StaleVersion, IllegalTransition, Invalid and its kin.
         """
         actor.require("write", branch_name)
         actor = _stating(actor, **{name: fields.pop(name) for name in rules.STATED if name in fields})
@@ -132,7 +134,10 @@ class FactEngine:
     def archive_fact(
         self, *, fact_id: UUID, actor: Actor, branch_name: str = MAIN, expected_version: int | None = None
     ) -> Fact:
-        """Retire a fact: not searched, not deleted, restorable. Raises NotFound, IllegalTransition."""
+        """Retire a fact: not searched, not deleted, restorable; needs the scope curate.
+
+        Raises NotFound, IllegalTransition.
+        """
         return self._move(fact_id, S.ARCHIVED, actor, branch_name, "fact.archive", expected_version)
 
     def restore_fact(
@@ -173,7 +178,7 @@ class FactEngine:
         """The fact as the branch shows it, now or at a seq, commit or time. Raises NotFound."""
         branch, seq = self._branch(actor, branch_name, at)
         for fact in Fact.objects.on(branch, seq).filter(uid=fact_id).gather():
-            return attach([fact], branch.lineage(seq), actor.project_id)[0]
+            return read_on(branch, attach([fact], branch.lineage(seq), actor.project_id))[0]
         raise NotFound()
 
     def list_facts(
@@ -191,7 +196,7 @@ class FactEngine:
         branch, seq = self._branch(actor, branch_name, rules.c.cursor_point(place, at))
         rows = (filters or FactFilter()).apply(Fact.objects.on(branch, seq), branch.lineage(seq))
         page = page_of_versions(rows, seq=seq, limit=limit, cursor=cursor)
-        attach(page.results, branch.lineage(seq), actor.project_id)
+        read_on(branch, attach(page.results, branch.lineage(seq), actor.project_id))
         return page
 
     def history(self, *, fact_id: UUID, actor: Actor, branch_name: str = MAIN) -> list[Fact]:
@@ -255,7 +260,7 @@ class FactEngine:
     def _move(
         self, fact_id: UUID, status: str | None, actor: Actor, branch_name: str, kind: str, expected: int | None
     ) -> Fact:
-        actor.require("write", branch_name)
+        actor.require("curate", branch_name)
         with committing(actor, branch_name, kind) as commit:
             fact = self._open(commit, fact_id, expected)
             if status is None and fact.status != S.ARCHIVED:

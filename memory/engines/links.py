@@ -4,7 +4,8 @@ from collections.abc import Mapping
 from typing import Any
 from uuid import UUID
 
-from django.db.models import Q
+from django.db import models
+from django.db.models import OuterRef, Q
 
 from memory.actors import Actor
 from memory.engines import cleaning as c
@@ -67,6 +68,9 @@ class LinkEngine:
         if not Fact.objects.on(branch, seq).filter(uid=fact_id).gather():
             raise NotFound()
         links = FactLink.objects.on(branch, seq).filter(Q(from_id=fact_id) | Q(to_id=fact_id))
+        shown = Fact.objects.on(branch, seq).rows()  # a link goes with either of its ends
+        for end in ("from_id", "to_id"):
+            links = links.filter(models.Exists(shown.filter(uid=OuterRef(end))))
         return page_of_versions(links, seq=seq, limit=limit, cursor=cursor)
 
 

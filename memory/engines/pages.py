@@ -76,7 +76,7 @@ def read_cursor(cursor: str) -> dict[str, Any]:
         place = json.loads(base64.urlsafe_b64decode(cursor.encode()))
         if isinstance(place, dict) and isinstance(place.get("key"), str):
             return place
-    except (ValueError, binascii.Error, UnicodeError):
+    except (ValueError, binascii.Error, UnicodeError, RecursionError):
         pass
     raise Invalid("This cursor is not one that Day1 gave.", field="cursor")
 

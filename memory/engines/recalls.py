@@ -41,8 +41,9 @@ def _count(project_id: UUID, counts: dict[UUID, int]) -> None:
     known = set(FactUse.objects.filter(uid__in=counts).values_list("uid", flat=True))
     new = [FactUse(uid=uid, project_id=project_id, last_accessed_at=now) for uid in counts.keys() - known]
     FactUse.objects.bulk_create(new, ignore_conflicts=True)  # another process may count it first
-    for uid, times in counts.items():
-        FactUse.objects.filter(uid=uid).update(access_count=F("access_count") + times, last_accessed_at=now)
+    for times in set(counts.values()):
+        used = FactUse.objects.filter(uid__in=[uid for uid, n in counts.items() if n == times])
+        used.update(access_count=F("access_count") + times, last_accessed_at=now)
 
 
 buffer.kind("recalls", write_recalls)

@@ -15,7 +15,8 @@ from django.utils import timezone
 from memory import ranking
 from memory.actors import Actor
 from memory.conf import conf
-from memory.engines.belief import attach, searchable_now
+from memory.engines.belief import attach_belief, attach_use, read_on, searchable_now
+from memory.engines import cleaning as rules
 from memory.engines.branches import MAIN, find_branch, point_of
 from memory.engines.candidates import Candidates, Question, candidates
 from memory.engines.filters import FactFilter
@@ -156,6 +157,7 @@ class SearchEngine:
         with connection.snapshot():  # type: ignore[attr-defined]
             hits, used = self.ranked(names, question, wish, actor)
         hits = paged(hits, limit, wish)
+        attach_use([hit.fact for hit in hits], actor.project_id)
         context, tokens, hits = _packed(hits, max_tokens)
         took = (time.perf_counter() - started) * 1000
         log_recall(actor, names, question.text, [hit.fact.uid for hit in hits])
@@ -175,6 +177,8 @@ class SearchEngine:
         self, pool: "Pool", name: str, question: Question, wish: Wish, actor: Actor, also: Sequence[int]
     ) -> None:
         branch = find_branch(actor, name)
+        if branch.archived_at and "archived" not in {*wish.include, *wish.filters.status}:
+            return
         lineage = branch.lineage(point_of(branch, wish.at))
         rows = scope(Fact.objects.along(lineage), wish, lineage)
         found = candidates(rows, question, wish.search_type, wish.recipe.pool, actor.project_id, also)
@@ -187,7 +191,7 @@ class SearchEngine:
                 found.vector |= dict(rows.cosines(new, question.vector, question.model, actor.project_id))
             facts += rows.rows().filter(pk__in=new)
             pool.answers |= answers
-        pool.add(name, found, attach(facts, lineage, actor.project_id))
+        pool.add(name, found, read_on(branch, attach_belief(facts, lineage)))
 
     # ---- wishes ----------------------------------------------------------------------------------
 
@@ -202,8 +206,10 @@ class SearchEngine:
                 "include knows {known}, not {unknown}.", known=", ".join(INCLUDE), unknown=min(unknown), field="include"
             )
         return Wish(
-            search_type, filters or FactFilter(), frozenset(include), recipe_of(actor, recipe), current_cycle, at
-        )
+            search_type, filters or FactFilter(), frozenset(include), recipe_of(actor, recipe), current_cycle, at,
+            # What had expired is judged by the time that is read.
+            now=rules.moment("at", at) if isinstance(at, datetime) else timezone.now(),
+        )  # fmt: skip
 
     def _named(self, actor: Actor, patterns: Sequence[str]) -> list[str]:
         """The live branches that the patterns name and the actor may use. Raises BranchNotFound."""
@@ -241,7 +247,7 @@ def scope(rows: Any, wish: Wish, lineage: Any) -> Any:
         rows = rows.searchable() if statuses == Fact.SEARCHED else rows.narrowed(status=sorted(statuses))
     rows = wish.filters.apply(rows, lineage)
     for flag, condition in searchable_now(wish.now, lineage).items():
-        if flag not in wish.include:
+        if flag not in wish.include and condition:
             rows = rows.filter(condition)
     return rows
 

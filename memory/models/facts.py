@@ -141,6 +141,12 @@ class FactAssessment(BranchedModel):
     at = models.DateTimeField()
     judged_hash = FixedCharField(max_length=32)
 
+    class Meta(BranchedModel.Meta):
+        indexes = [
+            *BranchedModel.Meta.indexes,
+            models.Index(fields=["branch", "status"], name="assessment_bstatus"),
+        ]
+
     def __str__(self) -> str:
         return f"{self.uid} {self.status}"
 

@@ -581,17 +581,11 @@ class TestSameText:
         assert write(branch="task/a").created is True
         assert write().created is False
 
-    @pytest.mark.xfail(
-        strict=True, reason="a write of the text of a proposal answers the proposal, which no search finds"
-    )
     def test_what_was_written_is_found_although_it_was_proposed(self, write, search, main):
         write("Alpha beta.", propose=True)
         write("Alpha beta.")
         assert search("alpha") == ["Alpha beta."]
 
-    @pytest.mark.xfail(
-        strict=True, reason="a write of the text of a fact that is no longer valid is found by no search"
-    )
     def test_what_is_true_again_is_found(self, write, search, main):
         write("Alpha beta.", valid_until=timezone.now() - SOON)
         write("Alpha beta.")
@@ -677,7 +671,6 @@ class TestSessions:
         write()
         assert Session.objects.count() == 0
 
-    @pytest.mark.xfail(strict=True, reason="only writes of facts begin the session that the actor states")
     def test_begins_with_any_write(self, write, actor, main):
         uid = write().fact.uid
         ENGINE.update_fact(fact_id=uid, updates={"priority": "P1"}, actor=replace(actor, session_id="s"))
@@ -1024,7 +1017,6 @@ class TestLifeCycle:
         assert ENGINE.get_fact(fact_id=uid, actor=actor).status == "active"
         assert ENGINE.restore_fact(fact_id=uid, actor=actor, branch_name="task/a").status == "active"
 
-    @pytest.mark.xfail(strict=True, reason="the facts of an archived branch do not read as archived")
     def test_on_an_archived_branch_facts_read_as_archived(self, write, actor, child, main):
         child()
         uid = write("Alpha.", branch="task/a").fact.uid
@@ -1232,7 +1224,6 @@ class TestLists:
         back = ENGINE.list_facts(actor=actor, limit=2, cursor=third.previous)
         assert [fact.uid for fact in back.results] == made[2:0:-1]
 
-    @pytest.mark.xfail(strict=True, reason="ids made in one millisecond have no order: a bulk is shuffled")
     def test_a_bulk_is_listed_in_the_order_of_its_facts(self, actor, main):
         done = ENGINE.write_facts(facts=[{"fact_text": f"Turn {i}."} for i in range(100)], actor=actor)
         made = [row.fact.uid for row in done.results]
@@ -1276,9 +1267,6 @@ class TestLists:
             ENGINE.list_facts(actor=actor, cursor=cursor)
         assert str(caught.value) == "This cursor is not one that Day1 gave."
 
-    @pytest.mark.xfail(
-        strict=True, raises=RecursionError, reason="a deeply nested cursor is not refused but breaks"
-    )
     def test_a_cursor_without_a_bottom(self, actor, main):
         import base64
 
@@ -1345,9 +1333,6 @@ class TestLists:
         assert ENGINE.set_verification(**judge, branch_name="d5").verification_status == "verified"
         assert find_branch(actor, "d5").depth == 6
 
-    @pytest.mark.xfail(
-        strict=True, reason="a condition grows with the square of the depth, seconds at depth 16"
-    )
     def test_a_condition_grows_in_step_with_the_depth(self):
         rows = Fact.objects.along([(branch, 1) for branch in range(17)]).rows()
         assert str(rows.query).count("EXISTS") <= 17

@@ -214,7 +214,6 @@ def test_of_a_fact_that_is_not_here(facts, actor, other_project):
             LINKS.list_links(fact_id=uid, actor=actor)
 
 
-@pytest.mark.xfail(strict=True, reason="a link to a fact that was deleted since is still listed")
 def test_a_link_goes_with_its_end(link, listed, facts, actor):
     link()
     ENGINE.delete_fact(fact_id=facts[1], actor=actor)

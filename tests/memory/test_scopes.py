@@ -57,8 +57,8 @@ class Stored:
                 "write",
                 lambda **w: FACTS.supersede_fact(old_fact_id=self.two, new_fact_text="Other.", **w),
             ),
-            "archive_fact": ("write", lambda **w: FACTS.archive_fact(**one, **w)),
-            "restore_fact": ("write", lambda **w: FACTS.restore_fact(**one, **w)),
+            "archive_fact": ("curate", lambda **w: FACTS.archive_fact(**one, **w)),
+            "restore_fact": ("curate", lambda **w: FACTS.restore_fact(**one, **w)),
             "write_link": ("write", lambda **w: LINKS.write_link(from_id=self.two, **fields, **w)),
             "delete_link": ("write", lambda **w: LINKS.delete_link(from_id=self.one, link_id=self.link, **w)),
             "set_verification": (

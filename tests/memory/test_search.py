@@ -772,15 +772,6 @@ class TestProjects:
         embed(project, alpha=(1, 0, 0))
         assert texts(look("q", query_vector=X, search_type="vector")) == ["alpha"]
 
-    @pytest.mark.xfail(strict=True, reason="how rare a word is, is counted over all projects of the store")
-    def test_another_project_does_not_move_the_scores(self, many, look, other_project):
-        many("Alpha one.", "Beta two.", "Gamma three.", "Delta four.")
-        before = [round(hit.signals["keyword"], 6) for hit in look("alpha beta").hits]
-        facts = [{"fact_text": f"Alpha {i}."} for i in range(50)]
-        ENGINE.write_facts(facts=facts, actor=local_actor(other_project.pk))
-        assert [round(hit.signals["keyword"], 6) for hit in look("alpha beta").hits] == before
-
-
 class TestRecalls:
     def test_is_logged_and_counted_after_a_while(self, write, look, actor):
         uid = write("Alpha beta.").uid

@@ -1,0 +1,21 @@
+"""Sessions of agents. One that is named for the first time begins there."""
+
+from collections.abc import Mapping
+from datetime import datetime
+
+from memory.models import Branch, Session
+
+
+def begin_sessions(branch: Branch, at: datetime, named: Mapping[str, tuple[str, str]]) -> None:
+    """Make the sessions that are not known yet, from their ids to (task, agent), in the running commit."""
+    known = Session.objects.filter(project=branch.project_id, key__in=named).values_list("key", flat=True)
+    missing = sorted(set(named) - set(known))
+    new = [
+        Session(
+            project_id=branch.project_id, key=key, branch=branch, started_at=at,
+            task_id=named[key][0], agent_id=named[key][1],
+        )
+        for key in missing
+    ]  # fmt: skip
+    # Another branch's writer may begin the same session at this moment: either row will do.
+    Session.objects.bulk_create(new, ignore_conflicts=True)
