@@ -110,17 +110,21 @@ class VersionedQuerySet(models.QuerySet[Row, Row]):
         if not pks:
             return {}
         base = self.model._base_manager.using(self.db)
-        best: dict[int, tuple[Any, int]] = {}
+        found: dict[int, list[int]] = {}
         for i in range(len(self._known_lineage())):
             later = self._replay(base.filter(self._arm_row(i)))
             later = later.filter(**{same: OuterRef(same)}, uid__gt=OuterRef("uid")).order_by("uid")
-            found = base.filter(pk__in=pks).annotate(
-                next_uid=Subquery(later.values("uid")[:1]), next_pk=Subquery(later.values("pk")[:1])
-            )
-            for pk, uid, next_pk in found.values_list("pk", "next_uid", "next_pk"):
-                if next_pk is not None:
-                    best[pk] = min(best.get(pk, (uid, next_pk)), (uid, next_pk))
-        return {pk: next_pk for pk, (_, next_pk) in best.items()}
+            some = base.filter(pk__in=pks).annotate(next_pk=Subquery(later.values("pk")[:1]))
+            for pk, next_pk in some.exclude(next_pk=None).values_list("pk", "next_pk"):
+                found.setdefault(pk, []).append(next_pk)
+        return self._nearest_uid(found)
+
+    def _nearest_uid(self, found: dict[int, list[int]]) -> dict[int, int]:
+        """Of the rows that the arms offer for each row, the one with the lowest uid."""
+        several = [pk for offered in found.values() if len(offered) > 1 for pk in offered]
+        rows = self.model._base_manager.using(self.db).filter(pk__in=several)
+        uids = dict(rows.values_list("pk", "uid")) if several else {}
+        return {pk: min(offered, key=lambda other: uids.get(other, 0)) for pk, offered in found.items()}
 
     def history(self, lineage: Lineage, uid: Any) -> Self:
         """All versions of one memory that the lineage passed through, newest first."""

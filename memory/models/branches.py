@@ -51,7 +51,8 @@ class Branch(models.Model):
         found = [(self.pk, self.head if seq is None else min(seq, self.head))]
         branch = self
         while branch.parent_id:
-            found.append((branch.parent_id, branch.fork_seq))
+            if branch.fork_seq:  # before its first commit a branch has nothing of its own
+                found.append((branch.parent_id, branch.fork_seq))
             branch = branch.parent
         return found
 

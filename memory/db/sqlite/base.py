@@ -37,6 +37,8 @@ class DatabaseWrapper(base.DatabaseWrapper):
         super().__init__(*args, **kwargs)
         self._turn: FairLock | None = None
         self._in_snapshot = False
+        # What was read once inside the running snapshot, where it cannot change; None outside of one.
+        self.notes: dict[Any, Any] | None = None
 
     @cached_property
     def index(self) -> SearchIndex:
@@ -51,9 +53,11 @@ class DatabaseWrapper(base.DatabaseWrapper):
         self.ensure_connection()
         self.connection.execute("BEGIN DEFERRED")
         self._reading_only(True)
+        self.notes = {}
         try:
             yield
         finally:
+            self.notes = None
             self._reading_only(False)
             self.connection.execute("ROLLBACK")
 

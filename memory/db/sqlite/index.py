@@ -129,7 +129,11 @@ class SearchIndex:
         if self.connection.in_atomic_block:
             return False
         branch, limit = (rows._lineage or ((0, 0),))[0]
-        return apps.get_model("memory", "Branch").objects.filter(pk=branch, head__lte=limit, indexed=True).exists()
+        notes = {} if self.connection.notes is None else self.connection.notes
+        if ("covers", branch, limit) not in notes:
+            known = apps.get_model("memory", "Branch").objects.filter(pk=branch, head__lte=limit, indexed=True)
+            notes["covers", branch, limit] = known.exists()
+        return notes["covers", branch, limit]
 
     def _narrow(self, index: FullTextIndex, rows: VersionedQuerySet) -> str:
         lineage = rows._lineage or ()

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 from django.apps import apps
-from django.db import models
+from django.db import connection, models
 from django.db.models import BooleanField, ExpressionWrapper, Q, Value
 
 from memory.conf import conf
@@ -148,8 +148,11 @@ class Resident:
         return True
 
     def _clock(self) -> tuple[int, int]:
-        found = apps.get_model("memory", "VectorClock").objects
-        return found.filter(project=self.project_id).values_list("n", "epoch").first() or (0, 0)
+        notes = {} if connection.notes is None else connection.notes  # type: ignore[attr-defined]
+        if ("clock", self.project_id) not in notes:
+            clocks = apps.get_model("memory", "VectorClock").objects.filter(project=self.project_id)
+            notes["clock", self.project_id] = clocks.values_list("n", "epoch").first() or (0, 0)
+        return notes["clock", self.project_id]
 
     def _load(self, branch: int, limit: int) -> bool:
         """Make the branch complete from its lowest to its highest seq in use."""
