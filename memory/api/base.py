@@ -27,15 +27,14 @@ REPLAYED = "Idempotency-Replayed"
 class Resource(ViewSet):
     """A ViewSet whose POSTs obey Idempotency-Key."""
 
-    keeps_answers = True  # False: the answer is never stored whole (it holds a secret)
     writes = True  # False: a POST that only reads, and so holds no transaction
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         super().initial(request, *args, **kwargs)
         key = request.headers.get("Idempotency-Key")
         if request.method == "POST" and key is not None:
-            handler: Handler = self.post  # type: ignore[attr-defined]
-            self.post = partial(self._once, handler, key)
+            handler: Handler = getattr(self, "post")  # noqa: B009  # set for each request by the router
+            setattr(self, "post", partial(self._once, handler, key))  # noqa: B010
 
     def _once(self, handler: Handler, key: str, request: Request, *args: Any, **kwargs: Any) -> Response:
         """The handler's answer, or the one that an equal request got before."""
@@ -62,7 +61,7 @@ class Resource(ViewSet):
 
 def actor_of(request: Request) -> Actor:
     """Who asks: the authentication class puts the actor there."""
-    return request.auth
+    return request.auth  # type: ignore[return-value]
 
 
 def fingerprint(request: Request) -> str:
@@ -75,9 +74,9 @@ def fingerprint(request: Request) -> str:
 
 
 def one(data: Any, code: int = status.HTTP_200_OK) -> Response:
-    """The answer with one row; a row with a version gets an ETag."""
+    """The answer with one row; a row that has versions, or a branch that has commits, gets an ETag."""
     response = Response(data, status=code)
-    if isinstance(data, dict) and "version" in data:
+    if isinstance(data, dict) and data.keys() & {"version", "head"}:
         response.headers["ETag"] = etag_of(data)
     return response
 
@@ -93,7 +92,8 @@ def shown(request: Request, data: dict[str, Any]) -> Response:
 def etag_of(data: dict[str, Any]) -> str:
     """Strong: another version or another representation is another tag."""
     content = {name: value for name, value in data.items() if name != "created"}
-    return f'"{data["version"]}-{hashlib.sha256(dumps(content).encode()).hexdigest()[:16]}"'
+    version = data["version"] if "version" in data else data["head"]
+    return f'"{version}-{hashlib.sha256(dumps(content).encode()).hexdigest()[:16]}"'
 
 
 def known_to(request: Request, etag: str) -> bool:

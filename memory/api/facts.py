@@ -59,7 +59,7 @@ class FactViewSet(SearchRoutes, Resource):
         return Response({"results": results, "commit": commit}, status=201 if done.commit else 200)
 
     @staticmethod
-    def _how(given: Input) -> dict[str, bool]:
+    def _how(given: Input) -> dict[str, Any]:
         defaults = {"propose": False, "deduplicate": True}
         return {name: given.take(name, c.boolean, default) for name, default in defaults.items()}
 
@@ -179,7 +179,7 @@ class FactViewSet(SearchRoutes, Resource):
 
     def _who(self, request: Request, given: Input, pk: str) -> dict[str, Any]:
         """Which fact, on which branch, at which version, and who asks."""
-        who = {
+        who: dict[str, Any] = {
             "fact_id": identity(pk),
             "branch_name": given.branch(),
             "actor": given.actor(actor_of(request)),

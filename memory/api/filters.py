@@ -60,7 +60,8 @@ class FactFilterSet(df.FilterSet):
 
     def filter_queryset(self, queryset: Any) -> QuerySet:
         """For facts that a branch was named for: ``Fact.objects.on(branch)``."""
-        given = {name: self.data[name] for name in self.base_filters if name in self.data}
+        data: Any = self.data
+        given = {name: data[name] for name in self.base_filters if name in data}
         return self.read(given).apply(queryset, queryset._lineage)
 
 

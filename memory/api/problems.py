@@ -18,6 +18,7 @@ logger = logging.getLogger(__name__)
 
 PROBLEM = "application/problem+json"
 LONGEST_DETAIL = 1000
+TITLES = {413: "Content Too Large"}  # as RFC 9110 has it; Python 3.11 has the older name
 
 OTHERS: dict[type[Exception], tuple[int, str, str]] = {
     Http404: (404, "not_found", "There is no such address."),
@@ -61,7 +62,7 @@ def problem(status: int, code: str, text: str, data: dict[str, Any] | None = Non
     known = dict(data or {})
     content: dict[str, Any] = {
         "type": f"/errors/{code}",
-        "title": HTTPStatus(status).phrase,
+        "title": TITLES.get(status) or HTTPStatus(status).phrase,
         "status": status,
         "detail": text[:LONGEST_DETAIL],
         "code": code,

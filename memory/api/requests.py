@@ -17,7 +17,7 @@ POINT: dict[str, Any] = {
     "oneOf": [{"type": "integer", "minimum": 0}, {"type": "string"}],
     "description": "A point in the branch's past: a seq, a commit's id or a time in ISO 8601.",
 }
-WHOLE = {"min_value": 0, "max_value": 2**53}
+WHOLE: dict[str, Any] = {"min_value": 0, "max_value": 2**53}
 KINDS = [choice for choice in Fact.Kind.choices if choice[0] != Fact.Kind.REFLECTION]
 ORIGINS = [choice for choice in Fact.Origin.choices if choice[0] != Fact.Origin.DREAMING]
 
@@ -63,7 +63,7 @@ class FactContent(s.Serializer):
     priority = s.ChoiceField(choices=Fact.Priority.choices, required=False)
     confidence = s.FloatField(min_value=0, max_value=1, required=False, help_text="0.7 by default.")
     source_id = short()
-    source = short(help_text="The key's label when it is not given.")
+    source = short(help_text="The key's label when it is not given.")  # type: ignore[assignment]
     visibility = s.ChoiceField(choices=Fact.Visibility.choices, required=False)
     updated_cycle = s.IntegerField(required=False, **WHOLE)
     valid_from = s.DateTimeField(required=False, allow_null=True)
@@ -99,7 +99,7 @@ class FactInput(FactItemInput, Writing):
 class FactsInput(Writing):
     """Up to 1,000 facts: one commit, all or none."""
 
-    facts = FactItemInput(many=True, max_length=BULK, min_length=1)
+    facts = s.ListField(child=FactItemInput(), min_length=1, max_length=BULK)
 
 
 class FactUpdateInput(FactContent, OnBranch, Stated, Expecting):
@@ -192,7 +192,7 @@ class BranchInput(Stated):
     name = s.CharField(
         max_length=200, help_text="Segments of a–z, 0–9, '.', '_' and '-', with '/' between them."
     )
-    parent = short(1, help_text="main when it is not given.")
+    parent = short(1, help_text="main when it is not given.")  # type: ignore[assignment]
     at = PointField(required=False)
     purpose = s.CharField(max_length=500, required=False, allow_blank=True)
 
@@ -200,7 +200,7 @@ class BranchInput(Stated):
 class KeyInput(s.Serializer):
     """What the key may do, where, how often and until when."""
 
-    label = s.CharField(max_length=200)
+    label = s.CharField(max_length=200)  # type: ignore[assignment]
     scopes = s.ListField(child=s.ChoiceField(choices=SCOPES), min_length=1)
     branch_patterns = s.ListField(
         child=s.CharField(max_length=200), required=False, help_text="Every branch when it is empty."
@@ -220,15 +220,16 @@ class RotateInput(s.Serializer):
 
 def filter_fields() -> dict[str, s.Field]:
     """The filters as fields of a body: lists where a query has commas."""
-    return {name: _field(one) for name, one in FactFilterSet.base_filters.items()}
+    return {name: _field(name, one) for name, one in FactFilterSet.base_filters.items()}
 
 
-def _field(one: Any) -> s.Field:
+def _field(name: str, one: Any) -> s.Field:
     kind, extra = type(one).__name__, one.extra
-    told = {"required": False, "help_text": extra["help_text"]}
+    most = 200 if name.endswith("_id") else 100
+    told: dict[str, Any] = {"required": False, "help_text": extra["help_text"]}
     match kind:
         case "AnyOf":
-            return s.ListField(child=s.CharField(max_length=100), min_length=1, max_length=50, **told)
+            return s.ListField(child=s.CharField(max_length=most), min_length=1, max_length=50, **told)
         case "AnyChoiceOf":
             return s.ListField(child=s.ChoiceField(extra["choices"]), min_length=1, max_length=50, **told)
         case "ChoiceFilter":

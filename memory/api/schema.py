@@ -106,7 +106,7 @@ def searching(*left_out: str) -> list[OpenApiParameter]:
     return found
 
 
-def _kind(field: s.Field) -> Schema:
+def _kind(field: Any) -> Schema:
     if isinstance(field, s.ListField):
         return {"type": "array", "items": _kind(field.child)}
     if isinstance(field, s.ChoiceField):
@@ -120,7 +120,7 @@ def _kind(field: s.Field) -> Schema:
 @cache
 def page(shape: type[s.Serializer]) -> type[s.Serializer]:
     """A list of rows with its cursors."""
-    cursor = {"allow_null": True, "help_text": "A cursor, or null."}
+    cursor: dict[str, Any] = {"allow_null": True, "help_text": "A cursor, or null."}
     fields = {"results": shape(many=True), "next": s.CharField(**cursor), "previous": s.CharField(**cursor)}
     made = type(f"{shape.__name__.removesuffix('Shape')}Page", (s.Serializer,), fields)
     set_override(made, "many", False)  # not a list of pages
@@ -199,7 +199,7 @@ ROUTES: dict[str, dict[str, Callable]] = {
             "List branches by name", {200: page(shapes.BranchShape)}, None,
             [*of_filters(BranchFilterSet), *PAGING],
         ),
-        "retrieve": route("Read a branch", {200: shapes.BranchShape}),
+        "retrieve": route("Read a branch", {200: shapes.BranchShape, 304: SAME}, None, [IF_NONE_MATCH]),
         "destroy": route("Archive a branch; nothing is deleted", {200: shapes.BranchShape}, None, STATED),
         "restore": route("Take an archived branch back into use", {200: shapes.BranchShape}, r.StatedInput),
         "log": route("The branch's own commits, newest first", {200: page(shapes.CommitShape)}, None, PAGING),

@@ -23,6 +23,13 @@ class SearchRoutes:
 
     @action(detail=False, methods=["get"], url_path="search", writes=False)
     def search(self, request: Request) -> Response:
+        return self._find(request)
+
+    @search.mapping.post
+    def search_by_body(self, request: Request) -> Response:
+        return self._find(request)
+
+    def _find(self, request: Request) -> Response:
         given = Input(request)
         if "branches" in given.query or "branches" in given.body:
             return self._across(request, given)
@@ -33,10 +40,6 @@ class SearchRoutes:
             query=query, actor=actor_of(request), branch_name=branch, limit=limit, max_tokens=budget, **how
         )
         return Response(shapes.found(found))
-
-    @search.mapping.post
-    def search_by_body(self, request: Request) -> Response:
-        return self.search(request)
 
     def _across(self, request: Request, given: Input) -> Response:
         """Over several branches, by name or pattern; ``branch`` and ``at`` name only one."""

@@ -40,7 +40,7 @@ class FactShape(s.Serializer):
     parent_id = s.UUIDField(allow_null=True, help_text="The fact that this one replaces.")
     source_type = s.ChoiceField(choices=Fact.SourceType.choices)
     source_id = s.CharField()
-    source = s.CharField()
+    source = s.CharField()  # type: ignore[assignment]
     origin = s.ChoiceField(choices=Fact.Origin.choices)
     visibility = s.ChoiceField(choices=Fact.Visibility.choices)
     session_id = s.CharField()
@@ -155,7 +155,7 @@ class FoundShape(s.Serializer):
     recipe = s.CharField()
     took_ms = s.FloatField()
     branches = s.ListField(child=s.CharField(), help_text="The branches that were searched.")
-    context = s.CharField(allow_null=True, help_text="The essences, for a prompt; with max_tokens.")
+    context = s.CharField(allow_null=True, help_text="The essences, for a prompt; with max_tokens.")  # type: ignore[assignment]
     tokens = s.IntegerField(allow_null=True, help_text="What the context costs; with max_tokens.")
 
 
@@ -172,7 +172,7 @@ class ExplanationShape(s.Serializer):
 
 class BranchShape(s.Serializer):
     name = s.CharField()
-    parent = s.CharField(allow_null=True)
+    parent = s.CharField(allow_null=True)  # type: ignore[assignment]
     fork_seq = s.IntegerField(help_text="The seq of the parent that it starts from.")
     depth = s.IntegerField()
     head = s.IntegerField(help_text="The seq of its newest commit.")
@@ -186,7 +186,7 @@ class BranchShape(s.Serializer):
 
 class KeyShape(s.Serializer):
     id = s.UUIDField()
-    label = s.CharField()
+    label = s.CharField()  # type: ignore[assignment]
     prefix = s.CharField(help_text="The part of the token that may be shown.")
     scopes = s.ListField(child=s.CharField())
     branch_patterns = s.ListField(child=s.CharField())
@@ -229,7 +229,7 @@ class ProblemShape(s.Serializer):
     detail = s.CharField()
     code = s.CharField()
     field = s.CharField(required=False, help_text="Which input is at fault, where one is.")
-    data = s.DictField(required=False, help_text="What the sentence is made of, for programs.")
+    data = s.DictField(required=False, help_text="What the sentence is made of, for programs.")  # type: ignore[assignment]
 
 
 # ---- making answers --------------------------------------------------------------------------------

@@ -1,6 +1,7 @@
 """JSON in and out. Named in the settings of the REST framework."""
 
 import json
+from collections.abc import Iterable
 from typing import Any
 
 from rest_framework.negotiation import BaseContentNegotiation
@@ -80,9 +81,10 @@ def _dumps(data: Any, ensure_ascii: bool) -> str:
 class AlwaysJSON(BaseContentNegotiation):
     """JSON in, or 415; JSON out, whatever was asked for."""
 
-    def select_parser(self, request: Request, parsers: list[BaseParser]) -> BaseParser | None:
+    def select_parser(self, request: Request, parsers: Iterable[BaseParser]) -> BaseParser | None:
         kind = (request.content_type or "").partition(";")[0].strip().lower()
         return next((parser for parser in parsers if parser.media_type == kind), None)
 
-    def select_renderer(self, request: Request, renderers: list[BaseRenderer], *_: Any) -> tuple:
-        return renderers[0], renderers[0].media_type
+    def select_renderer(self, request: Request, renderers: Iterable[BaseRenderer], *_: Any) -> tuple:
+        first = next(iter(renderers))
+        return first, first.media_type

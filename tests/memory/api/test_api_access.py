@@ -4,9 +4,11 @@ from datetime import timedelta
 
 import pytest
 import time_machine
+from django.db import OperationalError
+from django.utils import timezone
 
 from memory.actors import SCOPES
-from memory.models import ApiKey, ReviewItem
+from memory.models import QueueMessage, ReviewItem
 from tests.memory.api.client import UNKNOWN, Api, api_for, nothing_left, refused
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -34,8 +36,6 @@ def acts(fact: str, key: str) -> list[tuple[str, str, str, dict | None]]:
         ("write", "POST", "/facts", {"fact_text": "w"}),
         ("write", "POST", "/facts/bulk", {"facts": [{"fact_text": "x"}]}),
         ("write", "PATCH", path, {"pinned": True}),
-        ("write", "POST", f"{path}/archive", {}),
-        ("write", "POST", f"{path}/restore", {}),
         ("write", "POST", f"{path}/supersede", {"new_fact_text": "y"}),
         ("write", "POST", f"{path}/links", {"to_id": UNKNOWN, "link_type": "BRIDGE"}),
         ("write", "DELETE", f"{path}/links/{UNKNOWN}", None),
@@ -43,6 +43,8 @@ def acts(fact: str, key: str) -> list[tuple[str, str, str, dict | None]]:
         ("write", "DELETE", "/branches/task/new", None),
         ("curate", "POST", "/branches/task/new/restore", {}),
         ("curate", "POST", f"{path}/verify", {"verdict": "verified"}),
+        ("curate", "POST", f"{path}/archive", {}),
+        ("curate", "POST", f"{path}/restore", {}),
         ("curate", "GET", "/review-items", None),
         ("admin", "GET", "/keys", None),
         ("admin", "POST", "/keys", {"label": "k", "scopes": ["read"]}),
@@ -66,6 +68,14 @@ def test_every_route_wants_its_scope(api: Api, project, held: str) -> None:
             with nothing_left():
                 problem = refused(client(method, path, body), 403, "scope_missing")
             assert problem["data"] == {"scope": scope}
+
+
+def test_archiving_by_correcting_wants_the_same_scope(api: Api, project) -> None:
+    path = f"/facts/{api.fact('a')['id']}"
+    writer = api_for(project, scopes=["write"])
+    with nothing_left():
+        refused(writer.patch(path, {"status": "archived"}), 403, "scope_missing")
+    assert api_for(project, scopes=["curate"]).patch(path, {"status": "archived"}).status_code == 200
 
 
 def test_a_key_for_some_branches_uses_no_other(api: Api, project) -> None:
@@ -203,65 +213,6 @@ def test_a_steady_caller_gets_its_rate_and_no_more(project) -> None:
     assert 24 <= let_through <= 33
 
 
-# ---- keys over REST ----------------------------------------------------------------------------------
-
-
-def test_a_key_is_told_once_and_works_until_it_is_revoked(api: Api) -> None:
-    made = api.post(
-        "/keys", {"label": "agent", "scopes": ["write", "read"], "branch_patterns": ["main"]}
-    ).json()
-    client = Api(made.pop("token"))
-    assert client.fact("a")["source"] == "agent"
-    assert (made["scopes"], made["branch_patterns"], made["revoked_at"]) == (
-        ["read", "write"],
-        ["main"],
-        None,
-    )
-    listed = api.get("/keys").json()["results"]
-    assert made in [{**row, "last_used_at": None} for row in listed]
-    assert "token" not in listed[0]
-    assert "secret_hash" not in listed[0]
-    assert api.post(f"/keys/{made['id']}/revoke").json()["revoked_at"]
-    refused(client.get("/facts"), 401, "unauthenticated")
-
-
-def test_rotating_gives_the_old_key_its_grace(api: Api) -> None:
-    made = api.post("/keys", {"label": "agent", "scopes": ["read"]}).json()
-    new = api.post(f"/keys/{made['id']}/rotate", {"grace_seconds": 60}).json()
-    assert Api(made["token"]).get("/facts").status_code == Api(new["token"]).get("/facts").status_code == 200
-    gone = api.post(f"/keys/{new['id']}/rotate").json()
-    refused(Api(new["token"]).get("/facts"), 401, "unauthenticated")
-    refused(api.post(f"/keys/{new['id']}/rotate"), 409, "conflict")
-    assert Api(gone["token"]).get("/facts").status_code == 200
-
-
-@pytest.mark.parametrize(
-    ("body", "status", "code", "field"),
-    [
-        ({"scopes": ["read"]}, 400, "invalid", "label"),
-        ({"label": "", "scopes": ["read"]}, 400, "invalid", "label"),
-        ({"label": "k"}, 400, "invalid", "scopes"),
-        ({"label": "k", "scopes": []}, 400, "invalid", "scopes"),
-        ({"label": "k", "scopes": ["root"]}, 400, "invalid", "scopes"),
-        ({"label": "k", "scopes": [5]}, 400, "invalid", "scopes"),
-        ({"label": "k", "scopes": ["read"], "branch_patterns": ["[a]"]}, 400, "invalid", "branch_patterns"),
-        ({"label": "k", "scopes": ["read"], "rate_per_minute": 0}, 400, "invalid", "rate_per_minute"),
-        ({"label": "k", "scopes": ["read"], "expires_at": "2020-01-01"}, 400, "invalid", "expires_at"),
-        ({"label": "k", "scopes": ["read"], "project": UNKNOWN}, 400, "unknown_field", "project"),
-    ],
-)
-def test_a_key_that_cannot_be_made(api: Api, body: dict, status: int, code: str, field: str) -> None:
-    with nothing_left():
-        refused(api.post("/keys", body), status, code, field)
-
-
-def test_nobody_gives_more_than_they_hold(api: Api, project) -> None:
-    client = api_for(project, branch_patterns=["task/*"])
-    with nothing_left():
-        refused(client.post("/keys", {"label": "k", "scopes": ["read"]}), 403, "branch_forbidden")
-    assert ApiKey.objects.count() == 2
-
-
 # ---- review items and health -------------------------------------------------------------------------
 
 
@@ -286,6 +237,44 @@ def test_health_without_a_key_is_one_word(api: Api) -> None:
     for path in ("/health/live", "/health/ready"):
         assert Api("").get(path).json() == {"status": "ok"}
     refused(Api("day1_wrong").get("/health"), 401, "unauthenticated")
+
+
+def test_health_is_degraded_when_nobody_works_on_the_queue(api: Api) -> None:
+    waiting = QueueMessage.objects.create(queue="day1", visible_at=timezone.now(), payload="{}")
+    told = api.get("/health").json()
+    assert (told["status"], told["worker"], told["queue"]["waiting"]) == ("ok", "unknown", 1)
+    QueueMessage.objects.filter(pk=waiting.pk).update(visible_at=timezone.now() - timedelta(minutes=5))
+    answer = api.get("/health")
+    told = answer.json()
+    assert (answer.status_code, told["status"], told["worker"]) == (200, "degraded", "stopped")
+    assert told["queue"]["oldest_seconds"] >= 300
+    assert Api("").get("/health").json() == {"status": "degraded"}
+
+
+def test_health_tells_what_the_embedder_said(api: Api, monkeypatch) -> None:
+    trouble = {"pending": 3, "failed": 0, "model": "m", "error": "no answer"}
+    monkeypatch.setattr("memory.engines.embedding.EmbeddingEngine.backlog", lambda *_: trouble)
+    told = api.get("/health").json()
+    assert (told["status"], told["embedding"]) == ("degraded", trouble)
+    assert Api("").get("/health").json() == {"status": "ok"}
+
+
+def test_health_without_a_database_is_503(monkeypatch) -> None:
+    monkeypatch.setattr("memory.api.health.database", lambda: "error")
+    for path in ("/health", "/health/ready"):
+        answer = Api("").get(path)
+        assert (answer.status_code, answer.json()["status"]) == (503, "degraded")
+    assert Api("").get("/health/live").status_code == 200
+
+
+def test_a_busy_database_is_told_as_such(api: Api, monkeypatch) -> None:
+    def busy(*_: object, **__: object) -> None:
+        raise OperationalError("database is locked: other writers took too long")
+
+    monkeypatch.setattr("memory.engines.facts.FactEngine.write_fact", busy)
+    answer = api.post("/facts", {"fact_text": "a"})
+    refused(answer, 503, "unavailable")
+    assert answer["Retry-After"] == "1"
 
 
 def test_health_with_a_key_tells_what_waits(api: Api) -> None:

@@ -245,6 +245,12 @@ def test_the_branch_may_be_said_in_the_query_or_in_the_body(api: Api) -> None:
         refused(api.post("/facts", body), 400, "invalid", "branch")
 
 
+def test_head_is_a_get_without_a_body(api: Api) -> None:
+    path = f"/facts/{api.fact('a')['id']}"
+    answer = api("HEAD", path)
+    assert (answer.status_code, answer.content, answer["ETag"]) == (200, b"", api.get(path)["ETag"])
+
+
 def test_a_slash_at_the_end_changes_nothing(api: Api) -> None:
     row = api.post("/facts/", {"fact_text": "a"}).json()
     for path in ("/facts/", f"/facts/{row['id']}/", f"/facts/{row['id']}/history/", "/facts/search/?q=a"):

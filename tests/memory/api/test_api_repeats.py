@@ -158,6 +158,13 @@ def test_a_row_that_is_known_is_not_sent_again(api: Api) -> None:
     assert api.get(path, If_None_Match=first["ETag"])["ETag"] == changed["ETag"]
 
 
+def test_a_branch_has_a_tag_too(api: Api) -> None:
+    first = api.get("/branches/main")
+    assert api.get("/branches/main", If_None_Match=first["ETag"]).status_code == 304
+    api.fact("a")
+    assert api.get("/branches/main", If_None_Match=first["ETag"])["ETag"].startswith('"1-')
+
+
 def test_what_stands_beside_the_history_changes_the_tag_too(api: Api) -> None:
     path = f"/facts/{api.fact('a')['id']}"
     before = api.get(path)["ETag"]

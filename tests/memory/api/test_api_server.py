@@ -112,5 +112,25 @@ def test_health_knows_that_the_worker_runs(server: Up) -> None:
     assert ask(server, "GET", "/health", Authorization="")[2] == {"status": "ok"}
 
 
+@pytest.mark.browser
+@pytest.mark.skipif(not Path("/usr/bin/chromium").exists(), reason="needs Debian's Chromium")
+def test_the_documentation_page_works_under_the_strict_policy(server: Up) -> None:
+    from playwright.sync_api import sync_playwright
+
+    said, asked = [], []
+    with sync_playwright() as play:
+        browser = play.chromium.launch(executable_path="/usr/bin/chromium", args=["--no-sandbox"])
+        page = browser.new_page()
+        page.on("console", lambda message: said.append(message.text))
+        page.on("request", lambda request: asked.append(request.url))
+        page.goto(f"{server.first['url']}/api/v1/docs")
+        page.wait_for_selector("#operations-facts-facts_create", timeout=30_000)
+        page.click("#operations-facts-facts_create .opblock-summary-control")
+        page.wait_for_selector(".try-out__btn")
+        browser.close()
+    assert said == []
+    assert {urlsplit(url).netloc for url in asked} == {urlsplit(server.first["url"]).netloc}
+
+
 def test_the_guide_names_no_path_of_a_machine() -> None:
     assert not re.search(r"/(home|root|work|tmp|Users)/", Path(ROOT / "docs" / "api.md").read_text())

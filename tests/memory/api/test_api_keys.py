@@ -1,0 +1,110 @@
+"""Keys over REST: without a good one nothing opens; made, told once, rotated, revoked."""
+
+from datetime import timedelta
+
+import pytest
+from django.test import Client
+from django.utils import timezone
+
+from memory.models import ApiKey
+from tests.memory.api.client import UNKNOWN, Api, api_for, nothing_left, refused
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def test_without_a_good_key_nothing_opens(api: Api, project) -> None:
+    row = api.fact("a")
+    expired = api_for(project)
+    ApiKey.objects.filter(prefix=expired.token.split("_")[1]).update(
+        expires_at=timezone.now() - timedelta(seconds=1)
+    )
+    revoked = api_for(project)
+    ApiKey.objects.filter(prefix=revoked.token.split("_")[1]).update(revoked_at=timezone.now())
+    with nothing_left():
+        for client, text in (
+            (expired, "This API key has expired."),
+            (revoked, "This API key was revoked."),
+            (Api(""), "A valid API key is needed."),
+            (Api("day1_nonsense"), "A valid API key is needed."),
+            (Api(api.token[:-1] + ("y" if api.token[-1] == "x" else "x")), "A valid API key is needed."),
+        ):
+            for answer in (
+                client.get(f"/facts/{row['id']}"),
+                client.post("/facts", {"fact_text": "b"}),
+                client.post("/facts", b"not json"),
+                client.get("/facts/search?q=a"),
+                client.get("/keys"),
+            ):
+                assert refused(answer, 401, "unauthenticated")["detail"] == text
+                assert answer["WWW-Authenticate"].startswith("Bearer ")
+
+
+def test_other_schemes_and_sessions_open_nothing(api: Api, django_user_model) -> None:
+    refused(Api("").get("/facts", Authorization=f"Basic {api.token}"), 401, "unauthenticated")
+    refused(Api("").get("/facts", Authorization=api.token), 401, "unauthenticated")
+    refused(Api("").get("/facts", Authorization="Bearer"), 401, "unauthenticated")
+    browser = Client()
+    browser.force_login(django_user_model.objects.create_superuser("root", password="x"))
+    refused(Api("", browser).get("/facts"), 401, "unauthenticated")
+    assert (
+        Api(api.token, Client(enforce_csrf_checks=True)).post("/facts", {"fact_text": "a"}).status_code == 201
+    )
+
+
+# ---- keys over REST ----------------------------------------------------------------------------------
+
+
+def test_a_key_is_told_once_and_works_until_it_is_revoked(api: Api) -> None:
+    made = api.post(
+        "/keys", {"label": "agent", "scopes": ["write", "read"], "branch_patterns": ["main"]}
+    ).json()
+    client = Api(made.pop("token"))
+    assert client.fact("a")["source"] == "agent"
+    assert (made["scopes"], made["branch_patterns"], made["revoked_at"]) == (
+        ["read", "write"],
+        ["main"],
+        None,
+    )
+    listed = api.get("/keys").json()["results"]
+    assert made in [{**row, "last_used_at": None} for row in listed]
+    assert "token" not in listed[0]
+    assert "secret_hash" not in listed[0]
+    assert api.post(f"/keys/{made['id']}/revoke").json()["revoked_at"]
+    refused(client.get("/facts"), 401, "unauthenticated")
+
+
+def test_rotating_gives_the_old_key_its_grace(api: Api) -> None:
+    made = api.post("/keys", {"label": "agent", "scopes": ["read"]}).json()
+    new = api.post(f"/keys/{made['id']}/rotate", {"grace_seconds": 60}).json()
+    assert Api(made["token"]).get("/facts").status_code == Api(new["token"]).get("/facts").status_code == 200
+    gone = api.post(f"/keys/{new['id']}/rotate").json()
+    refused(Api(new["token"]).get("/facts"), 401, "unauthenticated")
+    refused(api.post(f"/keys/{new['id']}/rotate"), 409, "conflict")
+    assert Api(gone["token"]).get("/facts").status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("body", "status", "code", "field"),
+    [
+        ({"scopes": ["read"]}, 400, "invalid", "label"),
+        ({"label": "", "scopes": ["read"]}, 400, "invalid", "label"),
+        ({"label": "k"}, 400, "invalid", "scopes"),
+        ({"label": "k", "scopes": []}, 400, "invalid", "scopes"),
+        ({"label": "k", "scopes": ["root"]}, 400, "invalid", "scopes"),
+        ({"label": "k", "scopes": [5]}, 400, "invalid", "scopes"),
+        ({"label": "k", "scopes": ["read"], "branch_patterns": ["[a]"]}, 400, "invalid", "branch_patterns"),
+        ({"label": "k", "scopes": ["read"], "rate_per_minute": 0}, 400, "invalid", "rate_per_minute"),
+        ({"label": "k", "scopes": ["read"], "expires_at": "2020-01-01"}, 400, "invalid", "expires_at"),
+        ({"label": "k", "scopes": ["read"], "project": UNKNOWN}, 400, "unknown_field", "project"),
+    ],
+)
+def test_a_key_that_cannot_be_made(api: Api, body: dict, status: int, code: str, field: str) -> None:
+    with nothing_left():
+        refused(api.post("/keys", body), status, code, field)
+
+
+def test_nobody_gives_more_than_they_hold(api: Api, project) -> None:
+    client = api_for(project, branch_patterns=["task/*"])
+    with nothing_left():
+        refused(client.post("/keys", {"label": "k", "scopes": ["read"]}), 403, "branch_forbidden")
+    assert ApiKey.objects.count() == 2
