@@ -1,7 +1,7 @@
 """How hits are scored: plain arithmetic on plain values, and the named recipes.
 
-score = (w_k · keyword + w_v · vector + w_w · words) × recency × boosts. Each part is between 0 and 1 or near 1, and
-goes out with the hit, so that a person can see why.
+score = (w_k · keyword + w_v · vector + w_w · words) × recency × boosts. Each part is between 0 and 1 or
+near 1, and goes out with the hit, so that a person can see why.
 """
 
 from collections.abc import Mapping, Sequence
@@ -61,7 +61,7 @@ def shares(scores: Mapping[int, float]) -> dict[int, float]:
     """Each score divided by the best, so that the best is 1; nothing is negative."""
     best = max(scores.values(), default=0.0)
     if best <= 0:
-        return {key: 0.0 for key in scores}
+        return dict.fromkeys(scores, 0.0)
     return {key: max(0.0, value / best) for key, value in scores.items()}
 
 
@@ -132,7 +132,8 @@ def score(
 
 def at_most(kinds: Sequence[bool], limit: int, share: float) -> list[int]:
     """The first ``limit`` positions in order, of which those marked take at most ``share`` of the page."""
-    most, taken, chosen = int(limit * share), 0, []
+    most, taken = int(limit * share), 0
+    chosen: list[int] = []
     for position, marked in enumerate(kinds):
         if len(chosen) == limit:
             break

@@ -12,7 +12,9 @@ from django.db.models.constants import OnConflict
 PLAIN = (models.CharField, models.TextField, models.IntegerField, models.FloatField, models.BooleanField)
 
 
-def insert_all(rows: Sequence[models.Model], *, ignore_conflicts: bool = False, using: str = "default") -> None:
+def insert_all(
+    rows: Sequence[models.Model], *, ignore_conflicts: bool = False, using: str = "default"
+) -> None:
     """Inserts rows whose fields are all set; defaults that the database makes are not read back.
 
     ``ignore_conflicts`` skips rows whose unique values are there already.
@@ -44,7 +46,7 @@ def _insert(
     on_conflict = OnConflict.IGNORE if ignore else None
     fields = model._meta.local_concrete_fields
     quote = connection.ops.quote_name
-    columns = ", ".join(quote(field.column) for field in fields)
+    columns = ", ".join(quote(str(field.column)) for field in fields)
     marks = ", ".join(["%s"] * len(fields))
     insert = connection.ops.insert_statement(on_conflict=on_conflict)
     suffix = connection.ops.on_conflict_suffix_sql(fields, on_conflict, [], [])

@@ -44,7 +44,7 @@ class Visible(Expression):
     def _at(self, alias: str) -> Self:
         return type(self)(self.model, self.lineage, self.arms, alias)
 
-    def as_sql(self, compiler: Any, connection: Any) -> tuple[str, list[Any]]:
+    def as_sql(self, compiler: Any, connection: Any) -> Any:
         quote = connection.ops.quote_name
         table, me = quote(self.model._meta.db_table), compiler.quote_name_unless_alias(self.alias)
         parts: list[str] = []

@@ -7,9 +7,16 @@ import numpy as np
 from django.core.serializers.json import DjangoJSONEncoder
 from django.db import models
 
-
 if TYPE_CHECKING:  # in Python they hold lists, objects and arrays, not what the column holds
-    _Text, _Bytes = models.TextField[Any, Any], models.BinaryField[Any, Any]
+
+    class _Text(models.TextField[Any, Any]):
+        _pyi_private_set_type: Any
+        _pyi_private_get_type: Any
+
+    class _Bytes(models.BinaryField[Any, Any]):
+        _pyi_private_set_type: Any
+        _pyi_private_get_type: Any
+
 else:
     _Text, _Bytes = models.TextField, models.BinaryField
 

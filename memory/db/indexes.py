@@ -19,7 +19,9 @@ class FullTextIndex(Index):
         path, expressions, kwargs = super().deconstruct()
         return path, expressions, {**kwargs, "tokens": list(self.tokens)}
 
-    def create_sql(self, model: type[models.Model], schema_editor: Any, using: str = "", **kwargs: Any) -> Any:
+    def create_sql(
+        self, model: type[models.Model], schema_editor: Any, using: str = "", **kwargs: Any
+    ) -> Any:
         return schema_editor.full_text_sql(model, self)
 
     def remove_sql(self, model: type[models.Model], schema_editor: Any, **kwargs: Any) -> Any:

@@ -39,11 +39,18 @@ class VersionedQuery(Query):
         return super().resolve_expression(*args, **kwargs)
 
     def combine(self, rhs: Any, connector: str) -> NoReturn:
-        raise BranchNotNamed("Querysets of versions cannot be joined with &, | or ^: use filter with Q objects.")
+        raise BranchNotNamed(
+            "Querysets of versions cannot be joined with &, | or ^: use filter with Q objects."
+        )
+
+    @property
+    def _model_name(self) -> str:
+        return str(self.model and self.model.__name__)
 
     def check(self) -> None:
+        """Refuses while no branch was named."""
         if not self.named:
-            raise BranchNotNamed(f"{self.model.__name__}: say .on(branch) or .all_versions() first.")
+            raise BranchNotNamed(f"{self._model_name}: say .on(branch) or .all_versions() first.")
 
 
 class VersionedQuerySet(models.QuerySet[Row, Row]):
@@ -78,7 +85,7 @@ class VersionedQuerySet(models.QuerySet[Row, Row]):
         return self._named("all")
 
     def _named(self, what: str) -> Self:
-        clone = self._chain()
+        clone = self._chain()  # type: ignore[attr-defined]
         clone.query.named = what
         return clone
 
@@ -148,7 +155,7 @@ class VersionedQuerySet(models.QuerySet[Row, Row]):
 
     def searchable(self) -> Self:
         """Only rows that a search finds without being asked for more (the model says which)."""
-        clone = self.filter(self.model.searchable_q())
+        clone = self.filter(self.model.searchable_q())  # type: ignore[attr-defined]
         clone._only_searchable = True
         clone._known += 1
         return clone
@@ -162,15 +169,15 @@ class VersionedQuerySet(models.QuerySet[Row, Row]):
 
     def keyword(self, words: Sequence[str], k: int, also: Iterable[int] = ()) -> tuple[Ranked, Ranked]:
         """The best k rows by BM25 over any of the words, and the scores of the rows ``also``."""
-        return connections[self.db].index.keyword(self, words, k, tuple(also))
+        return connections[self.db].index.keyword(self, words, k, tuple(also))  # type: ignore[attr-defined]
 
     def nearest(self, vector: np.ndarray, k: int, model: str, project_id: Any) -> Ranked:
         """The best k rows by cosine with ``vector`` (unit length) among those embedded by ``model``."""
-        return connections[self.db].index.nearest(self, vector, k, model, project_id)
+        return connections[self.db].index.nearest(self, vector, k, model, project_id)  # type: ignore[attr-defined]
 
     def cosines(self, rids: Sequence[int], vector: np.ndarray, model: str, project_id: Any) -> Ranked:
         """The cosine of each of some of these rows with ``vector``; rows without a vector are left out."""
-        return connections[self.db].index.cosines(rids, self, vector, model, project_id)
+        return connections[self.db].index.cosines(rids, self, vector, model, project_id)  # type: ignore[attr-defined]
 
     def rows(self) -> models.QuerySet:
         """The same rows as a predicate on each row, unordered, for use under a known primary key."""
@@ -240,7 +247,7 @@ def _guarded(name: str) -> Callable[..., Any]:
 
     @wraps(plain)
     def method(self: VersionedQuerySet, *args: Any, **kwargs: Any) -> Any:
-        self.query.check()
+        self.query.check()  # type: ignore[attr-defined]
         return plain(self, *args, **kwargs)
 
     return method
@@ -251,5 +258,3 @@ for _name in "update delete _update _raw_delete".split():
 
 # from_queryset copies the public methods, so that Fact.objects.on(…) works.
 VersionedManager = models.Manager.from_queryset(VersionedQuerySet, class_name="VersionedManager")
-
-

@@ -1,9 +1,13 @@
 """Words for an index that splits at spaces: scripts written without spaces become single characters."""
 
 import re
+from itertools import pairwise
 
 # Han, Hiragana, Katakana, Hangul, Thai, Lao, Khmer, Myanmar.
-_UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff"
+_UNSPACED = (
+    "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff"
+    "\U00020000-\U0003ffff"
+)
 _CHAR = re.compile(f"([{_UNSPACED}])")
 _RUN = re.compile(f"[{_UNSPACED}]+|[^{_UNSPACED}]+")
 
@@ -17,12 +21,10 @@ def phrases(word: str) -> list[str]:
     """What to look for to find a word: itself, or the overlapping pairs of an unspaced run."""
     found: list[str] = []
     for run in _RUN.findall(_storable(word)):
-        if not _CHAR.match(run):
-            found.append(run)
-        elif len(run) == 1:
+        if not _CHAR.match(run) or len(run) == 1:
             found.append(run)
         else:
-            found += [f"{a} {b}" for a, b in zip(run, run[1:], strict=False)]
+            found += [f"{a} {b}" for a, b in pairwise(run)]
     return found
 
 

@@ -42,10 +42,9 @@ def seal(project: Project, batch: int = 1000) -> int:
 
 def broken_at(project_id: UUID) -> int | None:
     """The first place whose entry does not fit the chain, or None when all do."""
-    before, expected = "", 0
+    before = ""
     sealed = AuditEntry.objects.filter(project=project_id).exclude(place=None).order_by("place")
-    for entry in sealed.iterator(1000):
-        expected += 1
+    for expected, entry in enumerate(sealed.iterator(1000), 1):
         if entry.place != expected or entry.hash != _chained(before, expected, entry):
             return expected
         before = entry.hash

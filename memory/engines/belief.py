@@ -102,7 +102,9 @@ def _seen(lineage: Lineage) -> Q:
 def searchable_now(now: datetime, lineage: Lineage) -> dict[str, Q]:
     """What a search leaves out unless asked for, by the name of the flag that brings it in."""
     invalidated = FactAssessment.Status.INVALIDATED
-    wrong = FactAssessment.objects.all_versions().filter(branch__in=[b for b, _ in lineage], status=invalidated)
+    wrong = FactAssessment.objects.all_versions().filter(
+        branch__in=[b for b, _ in lineage], status=invalidated
+    )
     return {
         "expired": ~Q(expires_at__lte=now),
         "outdated": ~Q(valid_until__lte=now),

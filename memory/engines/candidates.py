@@ -44,7 +44,12 @@ class Candidates:
 
 
 def candidates(
-    rows: VersionedQuerySet, question: Question, search_type: str, pool: int, project_id: UUID, also: Sequence[int] = ()
+    rows: VersionedQuerySet,
+    question: Question,
+    search_type: str,
+    pool: int,
+    project_id: UUID,
+    also: Sequence[int] = (),
 ) -> Candidates:
     """The best ``pool`` rows of each arm that the search type wants, and the rows ``also``."""
     found = Candidates()
@@ -58,7 +63,9 @@ def candidates(
     return found
 
 
-def _keyword_arm(found: Candidates, rows: VersionedQuerySet, question: Question, pool: int, also: list[int]) -> None:
+def _keyword_arm(
+    found: Candidates, rows: VersionedQuerySet, question: Question, pool: int, also: list[int]
+) -> None:
     ranked: Ranked = []
     others: Ranked = []
     try:
@@ -73,7 +80,12 @@ def _keyword_arm(found: Candidates, rows: VersionedQuerySet, question: Question,
 
 
 def _vector_arm(
-    found: Candidates, rows: VersionedQuerySet, question: Question, nearest: Ranked, project_id: UUID, also: Sequence[int]
+    found: Candidates,
+    rows: VersionedQuerySet,
+    question: Question,
+    nearest: Ranked,
+    project_id: UUID,
+    also: Sequence[int],
 ) -> None:
     found.vector = dict(nearest)
     rest = [rid for rid in {*found.keyword, *also} if rid not in found.vector]

@@ -65,7 +65,9 @@ def plain_text(name: str, value: Any) -> str:
         try:
             value.encode()
         except UnicodeEncodeError:
-            raise Invalid("{field} is not valid Unicode: it holds half a surrogate pair.", field=name) from None
+            raise Invalid(
+                "{field} is not valid Unicode: it holds half a surrogate pair.", field=name
+            ) from None
     return value
 
 
@@ -92,7 +94,9 @@ def integer(low: int, high: int = 2**53) -> Check:
     def check(name: str, value: Any) -> int:
         right = isinstance(value, int) and not isinstance(value, bool) and low <= value <= high
         if not right:
-            raise Invalid("{field} must be a whole number from {low} to {high}.", field=name, low=low, high=high)
+            raise Invalid(
+                "{field} must be a whole number from {low} to {high}.", field=name, low=low, high=high
+            )
         return value
 
     return check

@@ -130,7 +130,9 @@ class CommitWriter:
     def _inherited(self, model: type[Row], uid: Any) -> Iterator[Row]:
         """What the ancestors have of a memory at their fork points, nearest first, tombstones included."""
         for branch, limit in self.lineage[1:]:
-            yield from model._base_manager.filter(branch=branch, uid=uid, seq_from__lte=limit, seq_to__gt=limit)
+            yield from model._base_manager.filter(
+                branch=branch, uid=uid, seq_from__lte=limit, seq_to__gt=limit
+            )
 
     def _succeed(self, old: Row, content: dict[str, Any], deleted: bool) -> Row:
         own = old.branch_id == self.branch.pk
@@ -166,7 +168,9 @@ class CommitWriter:
             raise RuntimeError(f"version {held.pk} was closed by somebody else")
         self._closed[held.rid] = held
 
-    def _stamp(self, row: BranchedModel, prev: BranchedModel | None, deleted: bool = False, **graph: Any) -> None:
+    def _stamp(
+        self, row: BranchedModel, prev: BranchedModel | None, deleted: bool = False, **graph: Any
+    ) -> None:
         row.rid = next_rid()
         row.branch, row.seq_from, row.seq_to, row.deleted = self.branch, self.seq, OPEN, deleted
         row.vid = row.rid
@@ -203,7 +207,9 @@ class CommitWriter:
         self.record()
 
     def _index(self) -> None:
-        forks = Branch.objects.filter(parent=self.branch).order_by("-fork_seq").values_list("fork_seq", flat=True)
+        forks = (
+            Branch.objects.filter(parent=self.branch).order_by("-fork_seq").values_list("fork_seq", flat=True)
+        )
         newest = forks.first() if self._closed else None
         for rows in _by_model(self._closed.values()):
             # A closed version ends now: the newest fork saw it, if any did.
@@ -214,7 +220,12 @@ class CommitWriter:
 
     def record(self) -> Commit:
         actor = self.actor
-        who = {"actor_kind": actor.kind, "actor_id": actor.id, "actor_label": actor.label, "surface": actor.surface}
+        who = {
+            "actor_kind": actor.kind,
+            "actor_id": actor.id,
+            "actor_label": actor.label,
+            "surface": actor.surface,
+        }
         commit = Commit.objects.create(
             branch=self.branch, seq=self.seq, at=self.at, kind=self.kind, message=self.message,
             session_id=actor.session_id, agent_id=actor.agent_id, task_id=actor.task_id,

@@ -103,7 +103,9 @@ def _left_out(fact: Fact, wish: Wish, lineage: Lineage) -> Explanation | None:
     if fact.status not in Fact.SEARCHED and fact.status not in (*wish.include, *wish.filters.status):
         return _because(str(fact.status), fact)
     one = Fact.objects.along(lineage)
-    failing = [n for n, f in wish.filters.each().items() if not f.apply(one, lineage).filter(uid=fact.uid).gather()]
+    failing = [
+        n for n, f in wish.filters.each().items() if not f.apply(one, lineage).filter(uid=fact.uid).gather()
+    ]
     if failing:
         return _because("filtered", fact, filters=failing)
     for flag, condition in searchable_now(wish.now, lineage).items():

@@ -65,7 +65,11 @@ class FactBatch:
         fields = rules.clean_new({k: v for k, v in given.items() if k not in rules.STATED})
         fields.setdefault("source", actor.label)
         fact = Fact(
-            **fields, status=self.status, session_id=actor.session_id, task_id=actor.task_id, agent_id=actor.agent_id
+            **fields,
+            status=self.status,
+            session_id=actor.session_id,
+            task_id=actor.task_id,
+            agent_id=actor.agent_id,
         )
         if self.parent:
             fact.parent_id = self.parent.uid

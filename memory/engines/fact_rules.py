@@ -58,7 +58,9 @@ def clean_new(values: Mapping[str, Any]) -> dict[str, Any]:
     check_reserved(found)
     found.setdefault("essence", essence_of(found["fact_text"]))
     check_interval(found.get("valid_from"), found.get("valid_until"))
-    check_cycles(found.get("created_cycle", 0), found.setdefault("updated_cycle", found.get("created_cycle", 0)))
+    check_cycles(
+        found.get("created_cycle", 0), found.setdefault("updated_cycle", found.get("created_cycle", 0))
+    )
     return found
 
 

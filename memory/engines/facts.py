@@ -117,14 +117,18 @@ class FactEngine:
         **fields: Any,
     ) -> Fact:
         """A new fact in the place of an old one, which stays as superseded. Category, kind, priority,
-        tags and visibility are taken over from the old where they are not given. Raises NotFound, StaleVersion, IllegalTransition, Invalid and its kin.
+        tags and visibility are taken over from the old where they are not given.
+
+        Raises NotFound, StaleVersion, IllegalTransition, Invalid and its kin.
         """
         actor.require("write", branch_name)
         actor = _stating(actor, **{name: fields.pop(name) for name in rules.STATED if name in fields})
         with committing(actor, branch_name, "fact.supersede") as commit:
             old = self._open(commit, old_fact_id, expected_version)
             commit.change(old, **rules.moved(old, S.SUPERSEDED))
-            kept = {name: getattr(old, name) for name in ("category", "kind", "priority", "tags", "visibility")}
+            kept = {
+                name: getattr(old, name) for name in ("category", "kind", "priority", "tags", "visibility")
+            }
             new = {**kept, **fields, "fact_text": new_fact_text}
             if "parent_id" in fields:
                 raise Invalid("parent_id is set by superseding.", field="parent_id")
@@ -172,9 +176,7 @@ class FactEngine:
 
     # ---- reading -------------------------------------------------------------------------------
 
-    def get_fact(
-        self, *, fact_id: UUID, actor: Actor, branch_name: str = MAIN, at: Any = None
-    ) -> Fact:
+    def get_fact(self, *, fact_id: UUID, actor: Actor, branch_name: str = MAIN, at: Any = None) -> Fact:
         """The fact as the branch shows it, now or at a seq, commit or time. Raises NotFound."""
         branch, seq = self._branch(actor, branch_name, at)
         for fact in Fact.objects.on(branch, seq).filter(uid=fact_id).gather():
@@ -243,7 +245,9 @@ class FactEngine:
         if not wanted:
             return fact
         rules.check_done(wanted.get("status", fact.status), wanted.get("kind", fact.kind))
-        rules.check_interval(wanted.get("valid_from", fact.valid_from), wanted.get("valid_until", fact.valid_until))
+        rules.check_interval(
+            wanted.get("valid_from", fact.valid_from), wanted.get("valid_until", fact.valid_until)
+        )
         rules.check_cycles(fact.created_cycle, wanted.get("updated_cycle", fact.updated_cycle))
         return self._rewrite(commit, fact, wanted)
 
@@ -258,7 +262,13 @@ class FactEngine:
         return new
 
     def _move(
-        self, fact_id: UUID, status: str | None, actor: Actor, branch_name: str, kind: str, expected: int | None
+        self,
+        fact_id: UUID,
+        status: str | None,
+        actor: Actor,
+        branch_name: str,
+        kind: str,
+        expected: int | None,
     ) -> Fact:
         actor.require("curate", branch_name)
         with committing(actor, branch_name, kind) as commit:

@@ -33,7 +33,9 @@ def several(check: c.Check) -> c.Check:
 
 
 def _flag(name: str, value: Any) -> bool:
-    return c.boolean(name, {"true": True, "false": False}.get(value, value) if isinstance(value, str) else value)
+    return c.boolean(
+        name, {"true": True, "false": False}.get(value, value) if isinstance(value, str) else value
+    )
 
 
 def _fraction(name: str, value: Any) -> float:
@@ -106,7 +108,11 @@ class FactFilter:
 
     def apply(self, rows: VersionedQuerySet, lineage: Lineage) -> VersionedQuerySet:
         for name, value in self.said().items():
-            rows = rows.narrowed(**{name: value}) if name in NARROWING else rows.filter(*_conditions(name, value, lineage))
+            rows = (
+                rows.narrowed(**{name: value})
+                if name in NARROWING
+                else rows.filter(*_conditions(name, value, lineage))
+            )
         return rows
 
     def each(self) -> dict[str, Self]:

@@ -17,7 +17,7 @@ def word_similarity(hashes: Mapping[int, str], question: Question, project_id: U
         return {}
     slots = {vector_slot(project_id, question.model, value): value for value in set(hashes.values())}
     codes = dict(Vector.objects.filter(slot__in=slots, state=Vector.State.READY).values_list("slot", "words"))
-    by_hash = {slots[slot]: words for slot, words in codes.items() if words}
+    by_hash = {slots[slot]: bytes(words) for slot, words in codes.items() if words}
     known = [(rid, by_hash[value]) for rid, value in hashes.items() if value in by_hash]
     scores = similarity(question.word_vectors, [words for _, words in known])
     return {rid: float(score) for (rid, _), score in zip(known, scores, strict=True) if not np.isnan(score)}

@@ -27,9 +27,7 @@ CHECKS: dict[str, c.Check] = {
 
 
 class LinkEngine:
-    def write_link(
-        self, *, from_id: UUID, actor: Actor, branch_name: str = MAIN, **fields: Any
-    ) -> FactLink:
+    def write_link(self, *, from_id: UUID, actor: Actor, branch_name: str = MAIN, **fields: Any) -> FactLink:
         """Link a fact to another. Raises NotFound for either end, Exists for the same open edge, Invalid."""
         actor.require("write", branch_name)
         wanted = _clean(fields)

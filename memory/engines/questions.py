@@ -29,7 +29,8 @@ def ask(query: str, vector: np.ndarray | None = None, search_type: str = "hybrid
     except ProviderUnavailable as error:
         logger.warning("search without vectors: %s", error)
         read = None
-    return Question(text, words, *(read or (None, None)), model)
+    vector, word_vectors = read or (None, None)
+    return Question(text, words, vector, word_vectors, model)
 
 
 def check_query(query: str) -> str:

@@ -1,6 +1,7 @@
 """Answers stand after their questions: a fact that follows a question in its session shares its score.
 
-"Which car did you buy?" holds the words of a search, "The red one." the answer. Measured in docs/retrieval.md.
+"Which car did you buy?" holds the words of a search, "The red one." the answer. docs/retrieval.md has the
+measurement.
 """
 
 import re

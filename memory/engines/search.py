@@ -15,8 +15,8 @@ from django.utils import timezone
 from memory import ranking
 from memory.actors import Actor
 from memory.conf import conf
-from memory.engines.belief import attach_belief, attach_use, read_on, searchable_now
 from memory.engines import cleaning as rules
+from memory.engines.belief import attach_belief, attach_use, read_on, searchable_now
 from memory.engines.branches import MAIN, find_branch, point_of
 from memory.engines.candidates import Candidates, Question, candidates
 from memory.engines.filters import FactFilter
@@ -203,12 +203,15 @@ class SearchEngine:
             raise Invalid("search_type must be one of {types}.", types=", ".join(TYPES), field="search_type")
         if unknown := set(include) - set(INCLUDE):
             raise Invalid(
-                "include knows {known}, not {unknown}.", known=", ".join(INCLUDE), unknown=min(unknown), field="include"
+                "include knows {known}, not {unknown}.",
+                known=", ".join(INCLUDE),
+                unknown=min(unknown),
+                field="include",
             )
         return Wish(
-            search_type, filters or FactFilter(), frozenset(include), recipe_of(actor, recipe), current_cycle, at,
+            search_type, filters or FactFilter(), frozenset(include), recipe_of(actor, recipe), current_cycle,
             # What had expired is judged by the time that is read.
-            now=rules.moment("at", at) if isinstance(at, datetime) else timezone.now(),
+            at, now=(isinstance(at, datetime) and rules.moment("at", at)) or timezone.now(),
         )  # fmt: skip
 
     def _named(self, actor: Actor, patterns: Sequence[str]) -> list[str]:
@@ -226,7 +229,9 @@ class SearchEngine:
             named += some
         named = list(dict.fromkeys(named))
         if len(named) > MOST_BRANCHES:
-            raise Invalid("A search covers at most {most} branches.", most=MOST_BRANCHES, field="branch_names")
+            raise Invalid(
+                "A search covers at most {most} branches.", most=MOST_BRANCHES, field="branch_names"
+            )
         return named
 
 

@@ -209,7 +209,7 @@ class FactImport:
     def _same_texts(self, view: Any, lines: Sequence[Line]) -> dict[tuple[str, str], UUID]:
         """Stored facts with one of these texts: current ones as one kind, others by their status."""
         self.batch.rows = [line.row for line in lines if line.current]
-        here = {(norm, "current"): fact.uid for norm, fact in self.batch._there(view).items()}
+        here = {(norm, "current"): fact.uid for (norm, _), fact in self.batch._there(view).items()}
         others = sorted({key[0] for line in lines if (key := _text_key(line)) and not line.current})
         for some in chunks(others, PAGE):
             for fact in view.visible(Fact).filter(norm_hash__in=some).gather():

@@ -50,9 +50,9 @@ class Branch(models.Model):
         """This branch read at ``seq`` (its head when None), then each ancestor at its fork point."""
         found = [(self.pk, self.head if seq is None else min(seq, self.head))]
         branch = self
-        while branch.parent_id:
+        while branch.parent:
             if branch.fork_seq:  # before its first commit a branch has nothing of its own
-                found.append((branch.parent_id, branch.fork_seq))
+                found.append((branch.parent.pk, branch.fork_seq))
             branch = branch.parent
         return found
 

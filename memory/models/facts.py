@@ -1,5 +1,6 @@
 """Facts, and what stands beside their history: verdicts, confirmations, use."""
 
+from datetime import datetime
 from typing import ClassVar
 
 from django.db import models
@@ -63,6 +64,18 @@ class Fact(BranchedModel):
 
     SEARCHED: ClassVar[frozenset[str]] = frozenset({Status.ACTIVE, Status.DONE})
 
+    # What stands beside the history; memory.engines.belief attaches it.
+    verification_status: str
+    verified_at: datetime | None
+    verified_by: str
+    verification_method: str
+    verification_reason: str
+    confirmation_count: int
+    access_count: int
+    last_accessed_at: datetime | None
+    embedding_state: str
+    embedding_model: str
+
     fact_text = models.TextField()
     essence = models.CharField(max_length=200)
     category = models.CharField(max_length=100, default="general")
@@ -89,7 +102,9 @@ class Fact(BranchedModel):
     metadata = JSONTextField(default=dict)
     content_hash = FixedCharField(max_length=64, help_text="SHA-256 of the text: the key of its vector.")
     norm_hash = FixedCharField(max_length=32, help_text="Of the normalised text: equal texts are one fact.")
-    judged_hash = FixedCharField(max_length=32, help_text="Of text, essence and category: what a verdict is on.")
+    judged_hash = FixedCharField(
+        max_length=32, help_text="Of text, essence and category: what a verdict is on."
+    )
 
     class Meta(BranchedModel.Meta):
         indexes = [

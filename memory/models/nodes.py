@@ -112,7 +112,8 @@ class RowIds:
 
     def _lasts(self) -> bool:
         with self._lock:
-            return bool(self._shared) and self._shared.until - _now_ms() > conf().commit_node_seconds * 500
+            until = self._shared.until if self._shared else 0
+        return until - _now_ms() > conf().commit_node_seconds * 500
 
     def _of_transaction(self) -> int:
         """An id under a lease that lives and dies with the running transaction.

@@ -57,4 +57,5 @@ class NearCheck(models.Model):
     class Meta:
         indexes = [models.Index(fields=["project", "content_hash"], name="nearcheck_hash")]
 
+
 __all__ = ["NearCheck", "Vector", "VectorClock", "vector_slot"]

@@ -39,7 +39,9 @@ def worth_matching(query: str) -> Callable[[str], bool]:
 
 
 def similarity(query: Vectors, texts: Sequence[Codes]) -> np.ndarray:
-    """For each text the mean over the query's words of the best cosine with any of its words; nan without codes.
+    """For each text the mean over the query's words of the best cosine with any of its words.
+
+    nan without codes.
 
     The query's rows are floats of length one, the texts' are signs: an estimate of the cosine, good to
     about 1/sqrt(d).

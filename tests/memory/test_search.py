@@ -772,6 +772,7 @@ class TestProjects:
         embed(project, alpha=(1, 0, 0))
         assert texts(look("q", query_vector=X, search_type="vector")) == ["alpha"]
 
+
 class TestRecalls:
     def test_is_logged_and_counted_after_a_while(self, write, look, actor):
         uid = write("Alpha beta.").uid

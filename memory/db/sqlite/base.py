@@ -20,7 +20,7 @@ class DatabaseFeatures(features.DatabaseFeatures):
 
 
 class DatabaseOperations(operations.DatabaseOperations):
-    def sql_flush(self, style: Any, tables: list[str], **kwargs: Any) -> list[str]:
+    def sql_flush(self, style: Any, tables: Any, **kwargs: Any) -> list[str]:
         """Empties the full-text tables with the tables that they belong to."""
         statements = super().sql_flush(style, tables, **kwargs)
         indexed = [name for table, name in index_tables(self.connection) if table in tables]
@@ -83,24 +83,24 @@ class DatabaseWrapper(base.DatabaseWrapper):
             raise OperationalError("database is locked: other writers took too long")
         self._turn = turn
         try:
-            super()._start_transaction_under_autocommit()
+            super()._start_transaction_under_autocommit()  # type: ignore[misc]
         except BaseException:
             self._pass_on()
             raise
 
     def _commit(self) -> None:
-        super()._commit()
+        super()._commit()  # type: ignore[misc]
         self._pass_on()
 
     def _rollback(self) -> None:
         try:
-            super()._rollback()
+            super()._rollback()  # type: ignore[misc]
         finally:
             self._pass_on()
 
     def _close(self) -> None:
         try:
-            super()._close()
+            super()._close()  # type: ignore[misc]
         finally:
             self._pass_on()
 

@@ -46,7 +46,9 @@ class SearchIndex:
         for row, keep in zip(rows, held, strict=True):
             index = full_text_index(type(row))
             if index and keep:
-                self._run(f'UPDATE "{index.name}" SET tok = %s WHERE rowid = %s', tokens(index, row, HELD), row.pk)
+                self._run(
+                    f'UPDATE "{index.name}" SET tok = %s WHERE rowid = %s', tokens(index, row, HELD), row.pk
+                )
             elif index:
                 self._run(f'DELETE FROM "{index.name}" WHERE rowid = %s', row.pk)
 
@@ -80,8 +82,12 @@ class SearchIndex:
         """
         with self.connection.cursor() as cursor:
             cursor.execute("ANALYZE sqlite_master")  # makes sqlite_stat1
-            cursor.execute("SELECT tbl_name, name FROM sqlite_master WHERE type = 'index' AND sql IS NOT NULL")
-            indexes = [(table, name, STATISTICS.get(name.rsplit("_", 1)[-1])) for table, name in cursor.fetchall()]
+            cursor.execute(
+                "SELECT tbl_name, name FROM sqlite_master WHERE type = 'index' AND sql IS NOT NULL"
+            )
+            indexes = [
+                (table, name, STATISTICS.get(name.rsplit("_", 1)[-1])) for table, name in cursor.fetchall()
+            ]
             cursor.execute("SELECT idx FROM sqlite_stat1")
             known = {name for (name,) in cursor.fetchall()}
             missing = [entry for entry in indexes if entry[2] and entry[1] not in known]
@@ -131,7 +137,9 @@ class SearchIndex:
         branch, limit = (rows._lineage or ((0, 0),))[0]
         notes = {} if self.connection.notes is None else self.connection.notes
         if ("covers", branch, limit) not in notes:
-            known = apps.get_model("memory", "Branch").objects.filter(pk=branch, head__lte=limit, indexed=True)
+            known = apps.get_model("memory", "Branch").objects.filter(
+                pk=branch, head__lte=limit, indexed=True
+            )
             notes["covers", branch, limit] = known.exists()
         return notes["covers", branch, limit]
 
@@ -171,9 +179,7 @@ class SearchIndex:
         one = rows.rows().extra(where=[f'"{table}"."{pk}" = ranked.r']).order_by().values("pk")
         return one.query.get_compiler(connection=self.connection).as_sql()
 
-    def _past(
-        self, rows: VersionedQuerySet, text: str, k: int, also: Sequence[int]
-    ) -> tuple[Ranked, Ranked]:
+    def _past(self, rows: VersionedQuerySet, text: str, k: int, also: Sequence[int]) -> tuple[Ranked, Ranked]:
         """Another point of time than the index knows: index what was visible then, and ask that."""
         index = full_text_index(rows.model)
         assert index is not None

@@ -42,7 +42,15 @@ class Resident:
     def _reset(self, epoch: int) -> None:
         codes = {f"code{i}": "i8" for i in range(len(self.token_fields))}
         self.rows = Columns(
-            rid="i8", branch="i8", seq_from="i8", seq_to="i8", uid="i8", vec="i8", deleted="?", found="?", **codes
+            rid="i8",
+            branch="i8",
+            seq_from="i8",
+            seq_to="i8",
+            uid="i8",
+            vec="i8",
+            deleted="?",
+            found="?",
+            **codes,
         )
         self.vectors = Blocks()
         self._known: dict[int, int] = {}  # hash -> position of its vector
@@ -138,7 +146,7 @@ class Resident:
         if epoch > self._epoch or self._dead > max(20_000, self.rows.size // 2):
             self._reset(epoch)
         before = self.rows.size
-        if not all([self._load(branch, limit) for branch, limit in lineage]):
+        if not all(self._load(branch, limit) for branch, limit in lineage):
             return False
         if n > self._n:
             self._fetch_new(n)
@@ -198,11 +206,11 @@ class Resident:
                 "rid", "seq_from", "seq_to", "deleted", "found", "uid", "content_hash", *self.token_fields
             )
         )
-        columns = list(zip(*values.iterator(5000), strict=True))
+        columns = [list(column) for column in zip(*values.iterator(5000), strict=True)]
         if columns:
             self._append(branch, columns)
 
-    def _append(self, branch: int, columns: list[tuple]) -> None:
+    def _append(self, branch: int, columns: list[list]) -> None:
         rid, seq_from, seq_to, deleted, found, uids, hashes, *tokens = columns
         codes = {f"code{i}": [_code(i, v) if v else 0 for v in values] for i, values in enumerate(tokens)}
         keys = [_key(value) for value in hashes]
@@ -233,7 +241,9 @@ class Resident:
         self._n = n
 
     def _keep(self, slots: Sequence[str]) -> None:
-        pairs = [(_key(value), data) for value, data in self._vectors(slots) if _key(value) not in self._known]
+        pairs = [
+            (_key(value), data) for value, data in self._vectors(slots) if _key(value) not in self._known
+        ]
         # Models are never mixed, but one may have changed its dimensions under the same name.
         dimensions = self.vectors.dimensions or (len(pairs[0][1]) if pairs else 0)
         pairs = [(key, data) for key, data in pairs if len(data) == dimensions]

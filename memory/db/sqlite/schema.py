@@ -23,7 +23,7 @@ class DatabaseSchemaEditor(schema.DatabaseSchemaEditor):
         super().__exit__(exc_type, exc_value, traceback)
         if exc_type is None and not self.collect_sql:
             # New tables have no statistics, and a remade one has lost them.
-            self.connection.index.seed_statistics()
+            self.connection.index.seed_statistics()  # type: ignore[attr-defined]
 
     def execute(self, sql: Any, params: Any = ()) -> None:
         super().execute(sql, params)
@@ -31,7 +31,9 @@ class DatabaseSchemaEditor(schema.DatabaseSchemaEditor):
         if text.startswith("CREATE VIRTUAL TABLE"):
             name = text.split('"')[1]
             # Said once, kept by the table: only the text counts, the tokens have no weight.
-            super().execute(f"INSERT INTO \"{name}\"(\"{name}\", rank) VALUES('rank', 'bm25(1.0, 0.0)')", None)
+            super().execute(
+                f"INSERT INTO \"{name}\"(\"{name}\", rank) VALUES('rank', 'bm25(1.0, 0.0)')", None
+            )
 
     def delete_model(self, model: type[models.Model], handle_autom2m: bool = True) -> None:
         super().delete_model(model, handle_autom2m=handle_autom2m)
