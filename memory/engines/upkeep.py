@@ -2,12 +2,10 @@
 
 import hashlib
 import os
-import sqlite3
 import tempfile
 from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -20,7 +18,6 @@ from memory.models import OPEN, Branch, BranchedModel, Fact
 
 Progress = Callable[[int, int], None]
 CHUNK = 1000
-PAGES = 2048  # of the database file, copied between two words about the progress
 INDEXED: tuple[type[BranchedModel], ...] = (Fact,)
 
 
@@ -108,8 +105,7 @@ def _held(row: BranchedModel, points: Sequence[int]) -> bool:
 
 
 def _check_place(path: Path, force: bool) -> None:
-    store = Path(str(connection.settings_dict["NAME"]))
-    if path.resolve() in {Path(f"{store.resolve()}{end}") for end in ("", "-wal", "-shm", "-journal")}:
+    if path.resolve() in connection.online_copy.files():  # type: ignore[attr-defined]
         raise Conflict("This is the store itself: name another file.")
     if path.is_dir():
         raise Conflict("{path} is a folder: name a file in it.", path=path)
@@ -128,17 +124,8 @@ def _draft(path: Path) -> Path:
 
 
 def _copy(draft: Path, tell: Progress) -> None:
-    source = Path(str(connection.settings_dict["NAME"]))
-    with closing(sqlite3.connect(source)) as store, closing(sqlite3.connect(draft)) as target:
-        store.execute("BEGIN")  # one moment: without it, each write of others starts the copy anew
-        store.execute("SELECT count(*) FROM sqlite_master").fetchone()
-        store.backup(target, pages=PAGES, progress=lambda _, left, total: tell(total - left, total))
-        target.execute("PRAGMA journal_mode = DELETE")  # one file, without a log beside it
-        answer = target.execute("PRAGMA integrity_check").fetchone()[0]
-        if answer != "ok":
-            raise Conflict("The copy is damaged, so nothing was kept: {answer}.", answer=answer)
-    with draft.open("rb") as file:
-        os.fsync(file.fileno())
+    if trouble := connection.online_copy.write(draft, tell):  # type: ignore[attr-defined]
+        raise Conflict("The copy is damaged, so nothing was kept: {answer}.", answer=trouble)
 
 
 def _sha256(path: Path) -> str:

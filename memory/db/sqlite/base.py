@@ -8,6 +8,7 @@ from django.db import OperationalError
 from django.db.backends.sqlite3 import base, features, operations
 from django.utils.functional import cached_property
 
+from memory.db.sqlite.backup import OnlineCopy
 from memory.db.sqlite.index import SearchIndex
 from memory.db.sqlite.locks import FairLock, lock_of
 from memory.db.sqlite.schema import DatabaseSchemaEditor, index_tables
@@ -43,6 +44,10 @@ class DatabaseWrapper(base.DatabaseWrapper):
     @cached_property
     def index(self) -> SearchIndex:
         return SearchIndex(self)
+
+    @cached_property
+    def online_copy(self) -> OnlineCopy:
+        return OnlineCopy(self)
 
     @contextmanager
     def snapshot(self) -> Iterator[None]:
