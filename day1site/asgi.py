@@ -109,7 +109,7 @@ async def refuse(receive: Receive, send: Send, seen: int) -> None:
 
 async def send_problem(send: Send) -> None:
     problem = {
-        "type": "about:blank",
+        "type": "/errors/too_large",
         "title": "Content Too Large",
         "status": 413,
         "code": "too_large",

@@ -12,12 +12,6 @@ def home(request: HttpRequest) -> HttpResponse:
     return render(request, "home.html", {"healthy": database_answers()})
 
 
-def health(request: HttpRequest) -> JsonResponse:
-    """Whether the server is alive and its database answers. Needs no key."""
-    healthy = database_answers()
-    return JsonResponse({"status": "ok" if healthy else "degraded"}, status=200 if healthy else 503)
-
-
 def database_answers() -> bool:
     try:
         with connection.cursor() as cursor:
@@ -43,5 +37,5 @@ def server_error(request: HttpRequest) -> HttpResponse:
 
 
 def problem(status: int, code: str, title: str, detail: str) -> JsonResponse:
-    content = {"type": "about:blank", "title": title, "status": status, "code": code, "detail": detail}
+    content = {"type": f"/errors/{code}", "title": title, "status": status, "code": code, "detail": detail}
     return JsonResponse(content, status=status, content_type=PROBLEM)

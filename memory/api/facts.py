@@ -98,17 +98,15 @@ class FactViewSet(SearchRoutes, Resource):
 
     @action(detail=True, methods=["post"])
     def verify(self, request: Request, pk: str) -> Response:
-        fact_id, given = identity(pk), Input(request)
-        branch, actor = given.branch(), given.actor(actor_of(request))
-        verdict = given.take("verdict", word)
-        if verdict is None:
-            raise Invalid(NOT_JUDGED_YET, field="verdict")
-        reason = given.take("reason", c.plain_text, "")
-        given.end()
-        fact = ENGINE.set_verification(
-            fact_id=fact_id, verdict=verdict, reason=reason, actor=actor, branch_name=branch
-        )
-        return one(shapes.fact(fact, branch=branch))
+        def judge(given: Input, **who: Any) -> Fact:
+            verdict = given.take("verdict", word)
+            if verdict is None:
+                raise Invalid(NOT_JUDGED_YET, field="verdict")
+            reason = given.take("reason", c.plain_text, "")
+            given.end()
+            return ENGINE.set_verification(verdict=verdict, reason=reason, **who)
+
+        return self._changed(request, pk, judge)
 
     # ---- reading -------------------------------------------------------------------------------
 

@@ -107,11 +107,14 @@ class FactBatch:
         return commit.change(known, **rules.moved(known, Fact.Status.ACTIVE))
 
     def _check_parents(self, commit: CommitWriter) -> None:
-        parents = {row.parent_id for row in self.rows if row.parent_id} if not self.parent else set()
-        if parents:
-            found = {fact.uid for fact in commit.visible(Fact).filter(uid__in=parents).gather()}
-            if missing := parents - found:
-                raise Invalid("There is no fact {id} on this branch.", id=min(missing), field="parent_id")
+        named = {row.parent_id: place for place, row in reversed(list(enumerate(self.rows))) if row.parent_id}
+        if self.parent or not named:
+            return
+        found = {fact.uid for fact in commit.visible(Fact).filter(uid__in=named).gather()}
+        for uid, place in named.items():
+            if uid not in found:
+                field = "parent_id" if len(self.rows) == 1 else f"facts[{place}].parent_id"
+                raise Invalid("There is no fact {id} on this branch.", id=uid, field=field)
 
     def _there(self, commit: CommitWriter) -> dict[Key, Fact]:
         """Current facts of the branch with one of these texts; those that are true no more by their time."""

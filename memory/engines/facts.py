@@ -160,7 +160,14 @@ class FactEngine:
             commit.remove(self._open(commit, fact_id, expected_version))
 
     def set_verification(
-        self, *, fact_id: UUID, verdict: str, actor: Actor, branch_name: str = MAIN, reason: str = ""
+        self,
+        *,
+        fact_id: UUID,
+        verdict: str,
+        actor: Actor,
+        branch_name: str = MAIN,
+        reason: str = "",
+        expected_version: int | None = None,
     ) -> Fact:
         """A person's verdict on what the fact says now; the same verdict again changes nothing.
 
@@ -170,7 +177,7 @@ class FactEngine:
         status = rules.c.one_of(FactAssessment.Status.values)("verdict", verdict)
         reason = rules.c.text(2000)("reason", reason)
         with committing(actor, branch_name, "fact.verify") as commit:
-            fact = commit.get(Fact, fact_id)
+            fact = self._open(commit, fact_id, expected_version)
             _judge(commit, fact, status, reason)
         return self._seen(fact, commit)
 
@@ -215,7 +222,7 @@ class FactEngine:
             seqs.setdefault(version.branch_id, []).append(version.seq_from)
         # One condition for each branch: a database takes an expression of limited depth.
         asked = reduce(or_, (Q(branch=branch, seq__in=some) for branch, some in seqs.items()))
-        commits = {(c.branch_id, c.seq): c for c in Commit.objects.filter(asked)}
+        commits = {(c.branch_id, c.seq): c for c in Commit.objects.filter(asked).select_related("branch")}
         for version in versions:
             version.commit = commits.get((version.branch_id, version.seq_from))  # type: ignore[attr-defined]
         return versions
