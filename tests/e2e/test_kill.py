@@ -1,0 +1,45 @@
+"""kill -9 in the middle of writes, as bench/kill.py does it: shorter, and with fewer clients."""
+
+from pathlib import Path
+from typing import Any
+
+import kill
+
+MOMENT = (0.4, 0.8)
+
+
+def test_what_was_acknowledged_is_there_after_a_kill(tmp_path: Path) -> None:
+    proof = kill.prove(tmp_path, rounds=2, clients=8, seed=11, moment=MOMENT)
+    assert proof.trouble == []
+    assert len(proof.written) > 20
+    assert len(proof.cut) == 2 * 8  # every client was in the middle of something
+    assert any(request.key for request in proof.cut)
+
+
+def row(number: int, text: str) -> dict[str, Any]:
+    return {"id": str(number), "fact_text": text, "embedding_state": "ready"}
+
+
+def test_the_proof_would_notice_a_loss() -> None:
+    one, two = kill.word(1), kill.word(2)
+    facts = {"main": [row(1, f"Asked for {one}, twice.")], "task/left": [row(2, f"Against {two}: no.")]}
+    there = [kill.Written("1", "main", one), kill.Written("2", "task/left", two)]
+    assert kill.lost(facts, there) == []
+    for gone in (
+        kill.Written("3", "main", one),
+        kill.Written("1", "task/left", one),
+        kill.Written("1", "main", two),
+    ):
+        assert len(kill.lost(facts, [*there, gone])) == 1
+
+
+def test_the_proof_would_notice_a_bulk_of_which_a_part_is_there_and_a_fact_that_is_doubled() -> None:
+    words = [kill.word(number) for number in range(3)]
+    bulk = kill.Request("/facts/bulk", "main", (words[0], words[1]), {})
+    keyed = kill.Request("/facts", "main", (words[2],), {}, "a key")
+    facts = {"main": [row(1, words[0]), row(2, words[1]), row(3, words[2])]}
+    assert kill.halves(facts, [bulk, keyed]) == []
+    assert len(kill.halves({"main": facts["main"][1:2]}, [bulk])) == 1
+    assert len(kill.halves({"main": facts["main"][:2]}, [keyed])) == 1
+    assert len(kill.halves({"main": facts["main"], "task/left": [row(4, words[2])]}, [])) == 1
+    assert kill.without_vector({"main": [row(1, words[0]) | {"embedding_state": "pending"}]}) != []
