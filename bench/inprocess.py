@@ -22,6 +22,13 @@ def set_up(folder: Path, embedder: str) -> None:
     call_command("migrate", verbosity=0, interactive=False)
 
 
+def optimize() -> None:
+    """The planner's statistics as beat keeps them."""
+    from django.db import connection
+
+    connection.index.optimize()
+
+
 def local(slug: str = "default") -> Any:
     """An actor who may do everything in the project of this name, which is made when it is missing."""
     from memory.actors import local_actor

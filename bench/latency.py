@@ -72,6 +72,7 @@ class Run:
         self.folder, self.made, self.options = folder, made, options
         self.work = self.copy("work")
         inprocess.set_up(self.work, "off")
+        inprocess.optimize()
         self.actor = inprocess.local()
         # The words are those of the store, what is drawn from them is not.
         self.words = Vocabulary(np.random.default_rng(SEED))
