@@ -1,1 +1,55 @@
 """What must be right before the server starts; every message says what to do."""
+
+from typing import Any
+
+from django.core.checks import CheckMessage, Error, Tags, Warning, register
+from django.core.exceptions import ImproperlyConfigured
+from django.db import DatabaseError
+
+from memory import ranking
+from memory.conf import conf
+
+
+@register("day1")
+def settings_are_known(**_: Any) -> list[CheckMessage]:
+    """DAY1 holds names and values that exist, and an embedder that can be used."""
+    try:
+        settings = conf()
+    except (TypeError, ValueError) as error:
+        return [Error(str(error), hint="See docs/operations.md for the settings.", id="day1.E001")]
+    found: list[CheckMessage] = []
+    if settings.recipe not in ranking.RECIPES:
+        known = ", ".join(sorted(ranking.RECIPES))
+        message = f"There is no recipe named {settings.recipe}."
+        found.append(Error(message, hint=f"DAY1['recipe'] is one of {known}.", id="day1.E002"))
+    return found + _embedder()
+
+
+def _embedder() -> list[CheckMessage]:
+    from memory.providers.embedding import get_provider
+
+    try:
+        get_provider()
+    except ImproperlyConfigured as error:
+        # Writing goes on without vectors: a warning, not an error.
+        hint = "Texts wait without a vector until this is mended; DAY1_EMBEDDER=off turns vectors off."
+        return [Warning(str(error), hint=hint, id="day1.W003")]
+    return []
+
+
+@register(Tags.database)
+def vectors_are_of_this_model(databases: Any = None, **_: Any) -> list[CheckMessage]:
+    """The vectors that are stored were made by the model that will be asked."""
+    from memory.engines.embedding import model_in_force
+    from memory.models import Vector
+
+    if not databases or (model := model_in_force()) is None:
+        return []
+    try:
+        others = Vector.objects.exclude(model=model).values_list("model", flat=True).first()
+        if others is None or Vector.objects.filter(model=model).exists():
+            return []
+    except DatabaseError:  # before the first migration there is nothing to compare
+        return []
+    message = f"The stored vectors were made by {others}, searches ask {model}: only keywords find them."
+    return [Warning(message, hint="Run `python3 manage.py day1 reembed`.", id="day1.W004")]

@@ -1,0 +1,44 @@
+"""The system checks: what is wrong, and what to do."""
+
+import pytest
+from django.core.checks import run_checks
+from django.utils import timezone
+
+from memory.models import Vector
+from memory.models.vectors import vector_slot
+
+
+def found(**kwargs) -> list[tuple[str, str]]:
+    return [(message.id, message.msg) for message in run_checks(**kwargs) if message.id.startswith("day1.")]
+
+
+def test_the_defaults_are_right(settings):
+    settings.DAY1 = {}
+    assert found() == []
+
+
+def test_a_setting_that_does_not_exist(settings):
+    settings.DAY1 = {"embeder": "off"}
+    assert found() == [("day1.E001", "DAY1 has no setting named embeder")]
+
+
+def test_a_recipe_that_does_not_exist(settings):
+    settings.DAY1 = {"embedder": "off", "recipe": "best"}
+    assert found() == [("day1.E002", "There is no recipe named best.")]
+
+
+def test_openai_without_a_key(settings):
+    settings.DAY1 = {"embedder": "openai"}
+    ((number, message),) = found()
+    assert number == "day1.W003"
+    assert "DAY1['embedding_api_key'] is empty" in message
+
+
+@pytest.mark.parametrize(("stored", "warned"), [("minilm-l6-int8", False), ("another", True)])
+def test_vectors_of_another_model(project, settings, stored, warned):
+    settings.DAY1 = {"embedder": "minilm"}
+    common = {"project": project, "content_hash": "0" * 64, "next_try": timezone.now(), "state": "ready"}
+    Vector.objects.create(slot=vector_slot(project.pk, stored, "0" * 64), model=stored, **common)
+    said = found(databases=["default"], include_deployment_checks=False)
+    message = "The stored vectors were made by another, searches ask minilm-l6-int8: only keywords find them."
+    assert said == ([("day1.W004", message)] if warned else [])
