@@ -1,0 +1,170 @@
+"""The pages in a real browser: nothing on the console, nothing against the content policy, in any width."""
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, Page, sync_playwright
+
+from tests.site.test_up import Up
+
+pytestmark = pytest.mark.browser
+
+CHROMIUM = Path("/usr/bin/chromium")
+QUIET = [
+    "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
+    "--disable-component-update", "--disable-sync",
+]  # fmt: skip
+WIDTHS = (390, 1280, 1920)
+SCHEMES = ("light", "dark")
+PAGES = {"home": "/", "missing": "/no/such/page", "login": "/admin/login/", "docs": "/api/v1/docs"}
+LISTEN = """
+    window.refused = [];
+    document.addEventListener("securitypolicyviolation", event =>
+        window.refused.push(`${event.violatedDirective}: ${event.blockedURI} ${event.sourceFile}`));
+"""
+
+
+@dataclass
+class View:
+    """An open page, and all that it complained about."""
+
+    page: Page
+    complaints: list[str] = field(default_factory=list)
+    elsewhere: list[str] = field(default_factory=list)
+
+    def refused(self) -> list[str]:
+        return self.page.evaluate("window.refused")
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    if not CHROMIUM.exists():
+        pytest.skip(f"NO BROWSER: {CHROMIUM} is missing, so no page was looked at. apt-get install chromium")
+    with sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=QUIET)
+        yield chromium
+        chromium.close()
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Up]:
+    up = Up(tmp_path_factory.mktemp("pages") / "data", "--no-worker").ready()
+    yield up
+    up.stop()
+    up.log.close()
+
+
+@pytest.fixture
+def look(browser: Browser, server: Up, tmp_path: Path) -> Iterator[Any]:
+    """Opens a page, as wide and as light as wanted, and takes its picture."""
+    opened: list[Any] = []
+
+    def open_page(name: str, width: int = 1280, scheme: Any = "light") -> View:
+        size = {"width": width, "height": 844 if width < 500 else 900}
+        context = browser.new_context(viewport=size, color_scheme=scheme, reduced_motion="reduce")
+        opened.append(context)
+        context.add_init_script(LISTEN)
+        view = View(context.new_page())
+        listen(view, missing=name == "missing")
+        view.page.goto(server.first["url"] + PAGES[name], wait_until="networkidle")
+        view.page.screenshot(path=pictures(tmp_path) / f"{name}-{scheme}-{width}.png", full_page=True)
+        return view
+
+    yield open_page
+    for context in opened:
+        context.close()
+
+
+def pictures(folder: Path) -> Path:
+    """Where the pictures go: to the folder that DAY1_SCREENSHOTS names, to look at them afterwards."""
+    chosen = Path(os.environ.get("DAY1_SCREENSHOTS") or folder)
+    chosen.mkdir(parents=True, exist_ok=True)
+    return chosen
+
+
+def listen(view: View, missing: bool) -> None:
+    """Notes errors and warnings, failed requests, and whatever is asked of another server."""
+
+    def heard(kind: str, text: str) -> None:
+        if kind in ("error", "warning") and not (missing and "404" in text):
+            view.complaints.append(f"{kind}: {text}")
+
+    view.page.on("console", lambda message: heard(message.type, message.text))
+    view.page.on("pageerror", lambda error: heard("error", str(error)))
+    view.page.on("requestfailed", lambda request: heard("error", f"{request.url}: {request.failure}"))
+    view.page.on("request", lambda request: view.elsewhere.append(request.url))
+
+
+def check_clean(view: View, home: str) -> None:
+    assert view.complaints == []
+    assert view.refused() == []
+    assert [url for url in view.elsewhere if not url.startswith((home, "data:"))] == []
+
+
+def check_fits(view: View) -> None:
+    """Nothing has to be scrolled to the side."""
+    wide = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
+    assert view.page.evaluate(wide) == 0
+
+
+def test_a_breach_of_the_policy_would_be_noticed(look: Any) -> None:
+    view = look("home")
+    view.page.evaluate("document.head.append(Object.assign(document.createElement('script'), {text: '1'}))")
+    view.page.wait_for_function("window.refused.length")
+    assert view.refused()[0].startswith("script-src-elem: inline")
+    assert len(view.complaints) == 1
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+@pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.parametrize("name", ["home", "missing"])
+def test_our_own_pages(look: Any, server: Up, name: str, width: int, scheme: str) -> None:
+    view = look(name, width, scheme)
+    check_clean(view, server.first["url"])
+    check_fits(view)
+    assert view.page.locator("h1").count() == 1
+    dark = view.page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(21, 24, 27)"
+    assert dark == (scheme == "dark")
+
+
+def test_every_card_of_the_home_page_leads_somewhere(look: Any) -> None:
+    view = look("home")
+    cards = view.page.locator("a.card")
+    assert cards.count() == 3
+    for number in range(cards.count()):
+        cards.nth(number).click()
+        view.page.wait_for_load_state("networkidle")
+        assert "There is no page" not in view.page.content()
+        view.page.go_back()
+    assert view.page.get_by_role("status").inner_text().endswith("The memory is running and answers.")
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+@pytest.mark.parametrize("width", [390, 1280])
+def test_the_login_of_the_admin(look: Any, server: Up, width: int, scheme: str) -> None:
+    view = look("login", width, scheme)
+    view.page.get_by_label("Username").fill("admin")
+    view.page.get_by_label("Password").fill(server.first["password"])
+    view.page.get_by_role("button", name="Log in").click()
+    view.page.wait_for_load_state("networkidle")
+    assert view.page.get_by_role("heading", name="Site administration").is_visible()
+    check_clean(view, server.first["url"])
+    check_fits(view)
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_the_api_can_be_browsed_and_tried(look: Any, server: Up, width: int) -> None:
+    view = look("docs", width)
+    page = view.page
+    page.wait_for_selector(".opblock", timeout=20_000)
+    assert page.locator(".opblock").count() >= 30
+    page.locator(".opblock", has_text="/api/v1/health/live").first.click()
+    page.get_by_role("button", name="Try it out").click()
+    page.get_by_role("button", name="Execute").click()
+    page.wait_for_selector(".live-responses-table")
+    assert '"status": "ok"' in page.locator(".live-responses-table .microlight").first.inner_text()
+    check_clean(view, server.first["url"])
