@@ -1,0 +1,291 @@
+"""What a newcomer can meet stands in the docs, and what the docs say is there."""
+
+import argparse
+import ast
+import re
+import shlex
+import subprocess
+from collections.abc import Iterator
+from dataclasses import fields
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.management import get_commands
+from django.urls import Resolver404, resolve
+from drf_spectacular.generators import SchemaGenerator
+
+from day1site.celery import SCHEDULE
+from day1site.cli.parser import build, parse
+from memory import exceptions, queue
+from memory.actors import SCOPES
+from memory.conf import Conf
+from memory.engines import fact_rules
+from memory.engines.search import INCLUDE
+from memory.models import Fact
+from memory.ranking import RECIPES
+
+ROOT = Path(__file__).parent.parent
+PAGES = [ROOT / "README.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").rglob("*.md"))]
+PAGES += [page for page in [ROOT / "bench" / "README.md"] if page.exists()]
+CODE = ["manage.py", "day1site", "memory", "conversations", "curation", "analytics"]
+VARIABLE = r"(?:DAY1|OPENAI|DATABASE|DJANGO)_[A-Z0-9_]+"
+NO_SETTING = {"DJANGO_ALLOW_ASYNC_UNSAFE"}  # Django's own, for tests
+
+
+@cache
+def page(name: str) -> str:
+    return (ROOT / name).read_text()
+
+
+def rows(name: str) -> list[str]:
+    """The rows of all tables of a page."""
+    return [line for line in page(name).splitlines() if line.startswith("|")]
+
+
+def spoken(text: str) -> set[str]:
+    """Everything that stands between backticks, outside of blocks."""
+    return set(re.findall(r"`([^`\n]+)`", re.sub(r"```.*?```", "", text, flags=re.DOTALL)))
+
+
+def blocks(text: str, language: str) -> str:
+    found = re.findall(rf"^```{language}\n(.*?)^```", text, re.DOTALL | re.MULTILINE)
+    return "\n".join(found).replace("\\\n", " ")
+
+
+# ---- errors, routes --------------------------------------------------------------------------------
+
+
+def codes() -> set[str]:
+    kinds = [kind for kind in vars(exceptions).values() if isinstance(kind, type)]
+    found = {kind.code for kind in kinds if issubclass(kind, exceptions.Day1Error)}
+    for file in [*(ROOT / "memory" / "api").glob("*.py"), ROOT / "day1site" / "views.py"]:
+        found |= set(re.findall(r"problem\(\s*\d{3}, \"(\w+)\"", file.read_text()))
+    return found
+
+
+@pytest.mark.parametrize("code", sorted(codes()))
+def test_every_error_code_is_explained(code: str) -> None:
+    assert any(row.startswith(f"| `{code}` |") for row in rows("docs/api.md"))
+
+
+def test_the_guide_explains_no_code_that_is_gone() -> None:
+    told = re.findall(r"^\| `(\w+)` \| \d{3} \|", page("docs/api.md"), re.MULTILINE)
+    source = "".join(file.read_text() for file in sources("memory", "day1site"))
+    assert [code for code in told if f'"{code}"' not in source] == []
+
+
+def routes() -> list[tuple[str, str]]:
+    paths = SchemaGenerator().get_schema(request=None, public=True)["paths"]
+    prefix = "/api/v1"
+    return sorted((method.upper(), path.removeprefix(prefix)) for path in paths for method in paths[path])
+
+
+def named(row: str) -> set[tuple[str, str]]:
+    """The routes of a row such as: `GET` `POST /facts` · `GET /facts/{id}`."""
+    found, methods = set(), []
+    for words in re.findall(r"`([^`]+)`", row.split("|")[1]):
+        method, _, path = words.partition(" ")
+        methods.append(method)
+        if path:
+            found |= {(one, path) for one in methods}
+            methods = []
+    return found
+
+
+def test_every_route_is_in_the_guide_and_no_other() -> None:
+    start = page("docs/api.md").index("## Routes")
+    table = page("docs/api.md")[start:].split("\n## ")[0].splitlines()
+    told = {route for row in table if row.startswith("| `") for route in named(row)}
+    assert told == set(routes())
+
+
+# ---- the command line ------------------------------------------------------------------------------
+
+
+def commands(parser: argparse.ArgumentParser, before: str = "") -> Iterator[str]:
+    for action in parser._actions:
+        if isinstance(action, argparse._SubParsersAction):
+            for name, child in action.choices.items():
+                yield f"{before}{name}"
+                yield from commands(child, f"{before}{name} ")
+
+
+@pytest.mark.parametrize("command", sorted(commands(build())))
+def test_every_command_is_in_the_guide(command: str) -> None:
+    """In a row that begins with it, or with another command of the same group."""
+    group, _, name = command.partition(" ")
+    cells = [row.split("|")[1] for row in rows("docs/cli.md")]
+    of_group = " ".join(cell for cell in cells if re.search(rf"`{group}\b", cell))
+    assert re.search(rf"`(?:{group} )?{name or group}\b", of_group)
+
+
+def shown() -> list[list[str]]:
+    """Every command line of day1 and manage.py in the examples of the docs, as words."""
+    found = []
+    for file in PAGES:
+        text = file.read_text()
+        for line in (blocks(text, "sh") + "\n" + blocks(text, "console")).splitlines():
+            line = line.removeprefix("$ ")
+            if re.match(r"(python3 manage\.py|\.venv/bin/day1|day1) [a-z]", line):
+                found.append(shlex.split(line, comments=True))
+    return found
+
+
+@pytest.mark.parametrize("words", shown(), ids=" ".join)
+def test_every_command_that_is_shown_exists(words: list[str]) -> None:
+    if words[0] == "python3":
+        words = words[1:]
+        assert words[1] in get_commands()
+    if words[0] == "manage.py" and words[1] != "day1":
+        return
+    parse(words[2:] if words[0] == "manage.py" else words[1:])
+
+
+def test_every_address_that_the_front_page_shows_exists() -> None:
+    text = page("README.md")
+    asked = re.findall(r"\$DAY1(/[^\s\"?]+)", blocks(text, "sh"))
+    asked = [f"/api/v1{path}" for path in asked] + re.findall(r"<http://127\.0\.0\.1:8765(/[^>]*)>", text)
+    assert len(asked) > 5
+    for path in asked:
+        try:
+            resolve(path)
+        except Resolver404:
+            pytest.fail(f"README.md shows {path}, which is no address")
+
+
+# ---- settings --------------------------------------------------------------------------------------
+
+
+def sources(*names: str) -> Iterator[Path]:
+    for name in names:
+        yield from [ROOT / name] if name.endswith(".py") else sorted((ROOT / name).rglob("*.py"))
+
+
+def variables() -> set[str]:
+    """The names of environment variables that the code holds as a whole text."""
+    found = set()
+    for file in sources(*CODE):
+        for node in ast.walk(ast.parse(file.read_text())):
+            if isinstance(node, ast.Constant) and isinstance(node.value, str):
+                found |= set(re.findall(rf"^{VARIABLE}$", node.value))
+    return found - NO_SETTING
+
+
+def test_every_environment_variable_is_in_the_docs() -> None:
+    assert "DAY1_DATA_DIR" in variables()
+    told = spoken(page("README.md")) | spoken(page("docs/development.md"))
+    assert variables() - told == set()
+
+
+def test_the_docs_name_no_variable_that_nobody_reads() -> None:
+    told = {word for file in PAGES for word in re.findall(rf"\b{VARIABLE}\b", file.read_text())}
+    assert told - variables() == set()
+
+
+def test_the_front_page_has_the_defaults_of_the_variables() -> None:
+    """As far as they are plain values in the settings."""
+    text = page("day1site/settings/base.py") + page("day1site/settings/dev.py")
+    read = re.findall(r'env\.\w+\("(\w+)", ("[^"]+"|[0-9.]+)\)', text)
+    assert len(read) > 5
+    for name, default in read:
+        row = next(row for row in rows("README.md") if f"`{name}`" in row)
+        assert f"`{default.strip(chr(34)).removesuffix('.0')}`" in row.split("|")[2]
+
+
+@pytest.mark.parametrize("field", fields(Conf), ids=lambda field: field.name)
+def test_every_setting_is_in_the_docs_with_its_default(field: Any) -> None:
+    row = next(row for row in rows("docs/operations.md") if row.startswith(f"| `{field.name}` |"))
+    assert f"`{field.default}`" in row if field.default != "" else "empty" in row
+
+
+# ---- words of the product --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", sorted(RECIPES))
+def test_every_recipe_is_in_the_docs_with_its_weights(name: str) -> None:
+    row = next(row for row in rows("docs/retrieval.md") if row.startswith(f"| `{name}` |"))
+    recipe = RECIPES[name]
+    weights = [str(weight) if weight else "–" for weight in (recipe.keyword, recipe.vector, recipe.words)]
+    assert [cell.strip() for cell in row.split("|")[2:5]] == weights
+
+
+def test_the_scopes_are_in_the_docs_in_their_order() -> None:
+    told = re.findall(r"^\| `(\w+)` \|", page("docs/security.md"), re.MULTILINE)
+    assert told == list(SCOPES)
+
+
+def test_every_task_is_in_the_docs_with_its_time() -> None:
+    for name, every, _ in SCHEDULE:
+        row = next(row for row in rows("docs/operations.md") if row.startswith(f"| `{name}` |"))
+        assert row.split("|")[2].strip() == (f"{every:.0f} s" if every < 3600 else f"{every / 3600:.0f} h")
+    assert spoken(page("docs/operations.md")) >= queue.NAMES
+
+
+def test_every_system_check_is_in_the_docs() -> None:
+    made = set(re.findall(r"\bday1\.[EW]\d{3}\b", page("memory/checks.py")))
+    assert made
+    assert made <= spoken(page("docs/operations.md"))
+
+
+def test_the_life_of_a_fact_is_told_as_it_is() -> None:
+    told = re.findall(r"^\| `(\w+)` \| `(\w+)` \|", page("docs/concepts.md"), re.MULTILINE)
+    moves = {(str(old), str(new)) for old, some in fact_rules.MOVES.items() for new in some}
+    assert set(told) == moves
+
+
+def test_what_a_search_leaves_out_is_told() -> None:
+    words = spoken(page("docs/concepts.md"))
+    assert {*INCLUDE, *Fact.Kind.values, *Fact.Status.values} <= words
+
+
+# ---- the pages themselves --------------------------------------------------------------------------
+
+
+def anchors(file: Path) -> set[str]:
+    """The names under which a page's headings can be linked to."""
+    heads = re.findall(
+        r"^#+ (.+)$", re.sub(r"```.*?```", "", file.read_text(), flags=re.DOTALL), re.MULTILINE
+    )
+    return {re.sub(r"[^\w\- ]", "", head.lower()).replace(" ", "-") for head in heads}
+
+
+@pytest.mark.parametrize("file", PAGES, ids=lambda file: str(file.relative_to(ROOT)))
+def test_every_link_leads_somewhere(file: Path) -> None:
+    for link in re.findall(r"\]\(([^)\s]+)\)", file.read_text()):
+        if link.startswith(("https://", "http://", "mailto:")):
+            continue
+        target, _, anchor = link.partition("#")
+        there = (file.parent / target).resolve() if target else file
+        assert there.exists(), link
+        assert not anchor or anchor in anchors(there), link
+
+
+def test_every_page_is_in_the_index() -> None:
+    index = page("docs/README.md")
+    for file in (ROOT / "docs").rglob("*.md"):
+        name = str(file.relative_to(ROOT / "docs"))
+        assert name == "README.md" or f"]({name})" in index
+
+
+def test_the_pictures_are_small_and_shown() -> None:
+    text = "".join(file.read_text() for file in PAGES)
+    for file in (ROOT / "docs" / "images").iterdir():
+        assert f"images/{file.name}" in text
+        assert file.stat().st_size < 150_000
+
+
+def test_the_docs_know_no_machine() -> None:
+    """No folder of the machine on which they were written."""
+    listed = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True)
+    if listed.returncode:
+        pytest.skip("this is no git checkout")
+    found = []
+    for name in listed.stdout.splitlines():
+        file = ROOT / name
+        if not file.is_file() or file.suffix in (".png", ".onnx", ".lock"):
+            continue
+        text = file.read_bytes().decode(errors="replace")
+        found += [(name, match) for match in re.findall(r"(?<![\w.}])/(?:work|tmp|root|home)/\w+", text)]
+    assert found == []
