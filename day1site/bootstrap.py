@@ -70,7 +70,7 @@ def without(argv: list[str], name: str) -> list[str]:
 
 
 def is_test(argv: list[str]) -> bool:
-    return argv[1:2] == ["test"]
+    return argv[1:2] == ["test"] or argv[1:3] == ["day1", "test"]
 
 
 def enter(argv: list[str]) -> None:
@@ -86,9 +86,13 @@ def enter(argv: list[str]) -> None:
 
 
 def execute(argv: list[str]) -> None:
-    """Hand over to Django, with the settings that this command wants."""
+    """Hand over to Django, with the settings that this command wants; day1 starts what it needs itself."""
     if importlib.util.find_spec("django") is None:
         raise Refusal("Django is not installed here, and DAY1_NO_BOOTSTRAP=1 says not to install it.")
+    if argv[1:2] == ["day1"]:
+        from day1site.cli.main import main
+
+        sys.exit(main(argv[2:]))
     choose_settings(argv)
     from django.conf import settings
     from django.core.exceptions import ImproperlyConfigured
@@ -115,6 +119,7 @@ class Environment:
     def __init__(self, root: Path) -> None:
         self.root, self.folder = root, root / ".venv"
         self.python = self.folder / "bin" / "python"
+        self.launcher = self.folder / "bin" / "day1"
         self.stamp = self.folder / "day1-installed.json"
         self.unfinished = self.folder / "day1-installing"
 
@@ -130,7 +135,10 @@ class Environment:
         """Whether exactly this lock file was installed, to the end, for the Python that is there."""
         try:
             installed = json.loads(self.stamp.read_text())
+            launcher = self.launcher.read_text()
         except (OSError, ValueError):
+            return False
+        if launcher != self.launcher_text():
             return False
         return installed.get(lock) == self.hash_of(lock) and installed.get("python") == self.base()
 
@@ -170,11 +178,18 @@ class Environment:
         command(str(self.python), "-m", "pip", "install", "--no-input", *options, count=count)
 
     def write_launcher(self) -> None:
-        """``.venv/bin/day1``: the command line from any folder, also by a link to it."""
-        words = [shlex.quote(str(path)) for path in (self.python, self.root / "manage.py")]
-        launcher = self.python.with_name("day1")
-        launcher.write_text(f'#!/bin/sh\nexec {" ".join(words)} day1 "$@"\n')
-        launcher.chmod(0o755)
+        """``.venv/bin/day1``: the command line from any folder, also by a link to it; there whole or not."""
+        draft = self.launcher.with_name(".day1.new")
+        draft.write_text(self.launcher_text())
+        draft.chmod(0o755)
+        draft.replace(self.launcher)
+
+    def launcher_text(self) -> str:
+        """It starts the command line alone: nothing is checked or installed, and no Django without need."""
+        python, main = (
+            shlex.quote(str(path)) for path in (self.python, self.root / "day1site" / "cli" / "__main__.py")
+        )
+        return f'#!/bin/sh\nDAY1_NO_BOOTSTRAP=1 exec {python} {main} "$@"\n'
 
     def write_stamp(self, lock: str) -> None:
         names = [RUNTIME, DEV] if lock == DEV else [lock]

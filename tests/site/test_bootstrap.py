@@ -64,12 +64,27 @@ def test_packages_are_taken_by_hash_and_nothing_is_built(checkout: Path) -> None
 
 
 def test_the_command_line_runs_from_any_folder(checkout: Path) -> None:
-    (checkout / "manage.py").write_text("import sys; print(*sys.argv[1:], sep='|')\n")
+    main = checkout / "day1site" / "cli" / "__main__.py"
+    main.parent.mkdir(parents=True)
+    main.write_text("import os, sys; print(os.environ['DAY1_NO_BOOTSTRAP'], *sys.argv[1:], sep='|')\n")
     Environment(checkout).ensure(RUNTIME)
     said = subprocess.run(
         [checkout / ".venv/bin/day1", "search", "two words"], cwd="/", capture_output=True, text=True
     )
-    assert said.stdout == "day1|search|two words\n"
+    assert said.stdout == "1|search|two words\n"
+
+
+@pytest.mark.parametrize("text", [None, "#!/bin/sh\n"])
+def test_a_launcher_that_is_missing_or_another_is_written_again(checkout: Path, text: str | None) -> None:
+    environment = Environment(checkout)
+    environment.ensure(RUNTIME)
+    environment.launcher.unlink()
+    if text:
+        environment.launcher.write_text(text)
+    assert not environment.holds(RUNTIME)
+    environment.ensure(RUNTIME)
+    assert environment.holds(RUNTIME)
+    assert os.access(environment.launcher, os.X_OK)
 
 
 def test_after_the_tests_were_installed_up_needs_nothing_more(checkout: Path) -> None:
@@ -166,6 +181,7 @@ def test_bootstrap_needs_nothing_but_the_standard_library() -> None:
         (["migrate", "--data-dir", "/d"], ["migrate"], "/d", None),
         (["day1", "search", "--host", "x"], ["day1", "search", "--host", "x"], None, None),
         (["test", "--data-dir", "/d"], ["test", "--data-dir", "/d"], None, None),
+        (["day1", "test", "--data-dir", "/d"], ["day1", "test", "--data-dir", "/d"], None, None),
         (["up", "--data-dir"], ["up", "--data-dir"], None, None),
     ],
 )

@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from day1site.bootstrap import ROOT
-from day1site.cli import install, main
+from day1site.bootstrap import ROOT, Environment
+from day1site.cli import main
 
 Run = Callable[..., tuple[int, str, str]]
 
@@ -31,11 +31,14 @@ def env(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
 @pytest.fixture(scope="module")
 def script(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """``day1`` as `up` writes it, in a folder whose name needs quoting."""
-    folder = tmp_path_factory.mktemp("it's a bin")
-    (folder / "python").write_text(f'#!/bin/sh\nexec "{sys.executable}" "$@"\n')
-    (folder / "python").chmod(0o755)
-    assert install(folder) == folder / "day1"
-    return folder / "day1"
+    root = tmp_path_factory.mktemp("it's a folder")
+    (root / "day1site").symlink_to(ROOT / "day1site")
+    environment = Environment(root)
+    environment.python.parent.mkdir(parents=True)
+    environment.python.write_text(f'#!/bin/sh\nexec "{sys.executable}" "$@"\n')
+    environment.python.chmod(0o755)
+    environment.write_launcher()
+    return environment.launcher
 
 
 @pytest.fixture(scope="module")
@@ -112,6 +115,24 @@ def test_manage_py_carries_it_out_too(first: str, env: dict[str, str]) -> None:
     assert (done.returncode, done.stdout.decode()) == (0, "id\tstatus\tcategory\tessence\n" + row)
 
 
+def test_manage_py_starts_no_django_for_it(env: dict[str, str], tmp_path: Path) -> None:
+    noting = "import atexit, sys; atexit.register(lambda: print('django.apps' in sys.modules))"
+    (tmp_path / "sitecustomize.py").write_text(noting)
+    words = [sys.executable, str(ROOT / "manage.py"), "day1", "facts", "--help"]
+    done = subprocess.run(words, env={**env, "PYTHONPATH": str(tmp_path)}, capture_output=True, timeout=60)
+    out = done.stdout.decode()
+    assert (done.returncode, out.startswith("usage: day1 facts"), out.splitlines()[-1]) == (0, True, "False")
+
+
+def test_the_commands_of_manage_py_by_day1(day1: Run, env: dict[str, str]) -> None:
+    for words in (["up", "--help"], ["test", "--version"]):
+        whole = [sys.executable, str(ROOT / "manage.py"), "day1", *words]
+        done = subprocess.run(whole, env=env, capture_output=True, timeout=60)
+        said = day1(*words)
+        assert (done.returncode, said[0]) == (0, 0), said
+        assert re.search(r"--no-worker|pytest \d", done.stdout.decode() + said[1])
+
+
 def test_usage_ends_with_2_before_anything_is_started(day1: Run) -> None:
     started = time.monotonic()
     status, out, err = day1("serach", "tea")
@@ -137,13 +158,18 @@ def test_a_reader_that_goes_away_is_no_error(script: Path, env: dict[str, str], 
         assert (process.stderr.read(), process.wait(20)) == (b"", 141)
 
 
-def test_a_backup_is_a_data_directory_again(day1: Run, first: str, tmp_path: Path) -> None:
+def test_a_backup_is_a_data_directory_again(
+    day1: Run, env: dict[str, str], first: str, tmp_path: Path
+) -> None:
     (tmp_path / "again").mkdir()
     copy = tmp_path / "again" / "day1.sqlite3"
     status, out, _ = day1("backup", str(copy))
     assert (status, out.endswith(f"  {copy}\n")) == (0, True)
     status, out, _ = day1("--data-dir", str(tmp_path / "again"), "facts")
     assert (status, out.splitlines()[-1].split("\t")[0]) == (0, first)
+    words = [sys.executable, str(ROOT / "manage.py"), "day1", "facts", f"--data-dir={tmp_path / 'again'}"]
+    done = subprocess.run(words, capture_output=True, env={**env, "DAY1_DATA_DIR": "/nowhere"}, timeout=60)
+    assert (done.returncode, done.stdout.decode()) == (0, out)
 
 
 # ---- on a server -------------------------------------------------------------------------------------
