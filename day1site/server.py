@@ -5,6 +5,7 @@ import errno
 import fcntl
 import gc
 import json
+import logging
 import os
 import signal
 import socket
@@ -13,10 +14,10 @@ from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 from types import FrameType
-from typing import IO, TYPE_CHECKING, Protocol
+from typing import IO, TYPE_CHECKING, Any, Protocol
 
 import uvicorn
-from django.db import connections
+from django.db import DatabaseError, connections
 
 from memory.engines.buffers import buffer
 
@@ -170,9 +171,18 @@ def stop_all(running: list[Stoppable]) -> None:
     for part in reversed(running):
         part.stop(GRACE)
     end_threads()
-    # The last connection that is closed puts everything into the one database file.
+    # One complete database file is left, also where a busy thread still holds a connection.
     gc.collect()
+    fold(connections["default"])
     connections.close_all()
+
+
+def fold(connection: Any) -> None:
+    """Put the write-ahead log into the database file. What cannot be folded now, the next start reads."""
+    try:
+        connection.fold_log()
+    except DatabaseError:
+        logging.getLogger(__name__).warning("The write-ahead log could not be folded in.", exc_info=True)
 
 
 def end_threads() -> None:

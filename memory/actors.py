@@ -1,6 +1,7 @@
 """Who acts: every engine method takes one, and asks it before anything else."""
 
 from dataclasses import dataclass, replace
+from datetime import datetime
 from fnmatch import fnmatchcase
 from typing import Self
 from uuid import UUID
@@ -28,6 +29,7 @@ class Actor:
     task_id: str = ""
     agent_id: str = ""
     bound_agent: str = ""
+    expires_at: datetime | None = None
 
     def can(self, scope: str) -> bool:
         """Whether one of the scopes held is this one or includes it."""
@@ -56,11 +58,6 @@ class Actor:
             task_id=task_id or self.task_id,
             agent_id=agent_id or self.bound_agent or self.agent_id,
         )
-
-
-def system_actor(project_id: UUID, surface: str = "task") -> Actor:
-    """The server itself: background work and maintenance."""
-    return Actor(project_id, "system", label="system", scopes=frozenset({"admin"}), surface=surface)
 
 
 def local_actor(project_id: UUID, label: str = "local", surface: str = "cli") -> Actor:

@@ -31,7 +31,12 @@ def conf() -> Conf:
     unknown = set(given) - {field.name for field in fields(Conf)}
     if unknown:
         raise ValueError(f"DAY1 has no setting named {', '.join(sorted(unknown))}")
-    return Conf(**given)
+    settings_given = Conf(**given)
+    for field in fields(Conf):
+        default, value = field.default, getattr(settings_given, field.name)
+        if not isinstance(value, (int, float) if isinstance(default, float) else type(default)):
+            raise TypeError(f"DAY1[{field.name!r}] must be of type {type(default).__name__}, not {value!r}")
+    return settings_given
 
 
 def _forget(*, setting: str, **_: Any) -> None:

@@ -87,5 +87,8 @@ def expire() -> None:
 
 @shared_task(name="memory.tidy")
 def tidy() -> None:
-    """Keep the search index and the planner's statistics in shape."""
+    """Keep the search index and the planner's statistics in shape; see that no audit entry was changed."""
+    from memory.engines.audit import check_all
+
     connection.index.optimize()  # type: ignore[attr-defined]
+    check_all()

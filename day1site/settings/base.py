@@ -116,6 +116,7 @@ LOGGING = {
 }
 
 DAY1 = {
+    "recipe": env.str("DAY1_RECIPE", "default"),
     "embedder": env.str("DAY1_EMBEDDER", "minilm"),
     "embedding_model": env.str("DAY1_EMBEDDING_MODEL", "text-embedding-3-small"),
     "embedding_dimensions": env.int("DAY1_EMBEDDING_DIMENSIONS", 0),

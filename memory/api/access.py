@@ -67,7 +67,10 @@ class KeyRate(BaseThrottle):
         minute, passed = divmod(time.time(), self.MINUTE)
         now, before = f"rate:{key}:{int(minute)}", f"rate:{key}:{int(minute) - 1}"
         cache.add(now, 0, 2 * self.MINUTE)
-        count, last = cache.incr(now), cache.get(before, 0)
+        try:
+            count, last = cache.incr(now), cache.get(before, 0)
+        except ValueError:  # the cache was full and dropped the entry at once
+            return 0
         if count + last * (1 - passed / self.MINUTE) <= rate:
             return 0
         cache.decr(now)

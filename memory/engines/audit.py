@@ -1,6 +1,7 @@
 """The audit trail: one entry per commit or act; sealed into a chain by beat."""
 
 import hashlib
+import logging
 from typing import Any
 from uuid import UUID
 
@@ -12,6 +13,7 @@ from memory.actors import Actor
 from memory.db.fields import dumps
 from memory.models import AuditEntry, Project
 
+logger = logging.getLogger(__name__)
 SEALED = ("id", "at", "actor_kind", "actor_id", "actor_label", "surface", "action", "target", "detail")
 
 
@@ -36,8 +38,18 @@ def seal(project: Project, batch: int = 1000) -> int:
             place += 1
             entry.place, entry.hash = place, _chained(before, place, entry)
             before = entry.hash
-            entry.save(update_fields=["place", "hash"])
+        AuditEntry.objects.bulk_update(waiting, ["place", "hash"], batch_size=200)
     return len(waiting)
+
+
+def check_all() -> list[tuple[str, int]]:
+    """(project, first place) of each chain that somebody has changed; each is logged as an error."""
+    broken = []
+    for project in Project.objects.all():
+        if (place := broken_at(project.pk)) is not None:
+            logger.error("The audit chain of project %s is broken at entry %s.", project.slug, place)
+            broken.append((project.slug, place))
+    return broken
 
 
 def broken_at(project_id: UUID) -> int | None:

@@ -110,7 +110,8 @@ class BranchManager:
         seq = point_of(parent, at)
         now = timezone.now()
         branch = Branch(
-            project_id=actor.project_id, name=name, parent=parent, fork_seq=seq, depth=parent.depth + 1,
+            project_id=actor.project_id, name=name, parent=parent, fork_seq=seq,
+            ancestors=parent.lineage_at(seq), depth=parent.depth + 1,
             head_at=max(now, parent.head_at), created_at=now, created_by=actor.label, cycle=parent.cycle,
             purpose=purpose, indexed=seq == parent.head and parent.indexed,
         )  # fmt: skip

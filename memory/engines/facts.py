@@ -99,8 +99,6 @@ class FactEngine:
         """
         actor.require("write", branch_name)
         wanted = rules.clean_update(updates)
-        if wanted.get("status") == S.ARCHIVED:
-            actor.require("curate", branch_name)
         with committing(actor, branch_name, "fact.update") as commit:
             fact = self._open(commit, fact_id, expected_version)
             fact = self._apply(commit, fact, wanted)
@@ -242,6 +240,8 @@ class FactEngine:
 
     def _apply(self, commit: CommitWriter, fact: Fact, wanted: dict[str, Any]) -> Fact:
         if (status := wanted.pop("status", fact.status)) != fact.status:
+            if S.ARCHIVED in (status, fact.status):
+                commit.actor.require("curate", commit.branch.name)
             if status == S.SUPERSEDED:
                 raise IllegalTransition("A fact is superseded by writing the one that replaces it.")
             wanted |= rules.moved(fact, status)

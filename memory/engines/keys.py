@@ -94,6 +94,8 @@ class KeyEngine:
         """From now on the key opens nothing. Revoking again changes nothing. Raises NotFound."""
         actor.require("admin")
         key = own_key(actor, key_id)
+        if str(key.pk) != actor.id:
+            check_grant(key, actor)
         next_rid.ready()
         with transaction.atomic(savepoint=False):
             if ApiKey.objects.filter(pk=key.pk, revoked_at=None).update(revoked_at=timezone.now()):
@@ -166,7 +168,7 @@ def actor_of(key: ApiKey, surface: str) -> Actor:
     return Actor(
         project_id=key.project_id, kind="key", id=str(key.pk), label=key.label, scopes=frozenset(key.scopes),
         branch_patterns=tuple(key.branch_patterns), surface=surface, agent_id=key.agent_id,
-        bound_agent=key.agent_id,
+        bound_agent=key.agent_id, expires_at=key.expires_at,
     )  # fmt: skip
 
 
@@ -273,9 +275,11 @@ def check_expiry(at: datetime | None) -> datetime | None:
 
 
 def check_grant(key: ApiKey, maker: Actor) -> None:
-    """Nobody gives more than they hold: scopes, branches and the agent that they are bound to."""
+    """Nobody gives more than they hold: scopes, time, branches and the agent that they are bound to."""
     for scope in key.scopes:
         maker.require(scope)
+    if maker.expires_at and (key.expires_at is None or key.expires_at > maker.expires_at):
+        raise Invalid("A key may not outlive the key that makes it.", field="expires_at")
     if maker.bound_agent and key.agent_id != maker.bound_agent:
         raise AgentForbidden()
     if maker.branch_patterns and not key.branch_patterns:

@@ -8,9 +8,11 @@ from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 from uuid import UUID
 
+from django.core.exceptions import ValidationError
 from django.db import models
 
 from memory.db.querysets import VersionedQuerySet
+from memory.engines.cleaning import plain_text
 from memory.exceptions import Invalid
 
 Item = TypeVar("Item")
@@ -87,8 +89,8 @@ def write_cursor(place: dict[str, Any]) -> str:
 
 def _value(rows: models.QuerySet, name: str, text: str) -> Any:
     try:
-        return rows.model._meta.get_field(name).to_python(text)
-    except Exception:
+        return rows.model._meta.get_field(name).to_python(plain_text("cursor", text))
+    except (Invalid, ValidationError, ValueError, TypeError):
         raise Invalid("This cursor is not one that Day1 gave.", field="cursor") from None
 
 

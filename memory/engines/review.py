@@ -2,6 +2,7 @@
 
 from memory.actors import Actor
 from memory.engines import cleaning as c
+from memory.engines.branches import find_branch
 from memory.engines.pages import Page, page_of
 from memory.models import Branch, ReviewItem
 
@@ -19,12 +20,13 @@ class ReviewEngine:
     ) -> Page[ReviewItem]:
         """The questions on the branches that the actor may use, newest first.
 
-        Needs the scope curate. Raises Invalid; BranchForbidden for a branch that is out of reach.
+        Needs the scope curate. Raises Invalid, BranchNotFound, and BranchForbidden for a branch that is
+        out of reach.
         """
         actor.require("curate", branch_name or None)
         items = ReviewItem.objects.filter(project=actor.project_id).select_related("branch")
         if branch_name:
-            items = items.filter(branch__name=branch_name)
+            items = items.filter(branch=find_branch(actor, branch_name))
         elif actor.branch_patterns:
             items = items.filter(branch__in=_usable(actor))
         if status:

@@ -1,5 +1,6 @@
 """Search over facts: candidates from two arms, one ranking, every part of a score told."""
 
+import logging
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -31,6 +32,7 @@ from memory.models import Branch, Fact, Project
 if TYPE_CHECKING:
     from memory.engines.explain import Explanation
 
+logger = logging.getLogger(__name__)
 TYPES = ("hybrid", "keyword", "vector")
 INCLUDE = ("superseded", "archived", "created", "expired", "outdated", "invalidated")
 REFLECTIONS = 0.3  # of a page, at most
@@ -236,9 +238,13 @@ class SearchEngine:
 
 
 def recipe_of(actor: Actor, name: str) -> ranking.Recipe:
-    """The recipe asked for, else the project's, else the server's. Raises Invalid."""
+    """The recipe asked for, else the project's, else the server's. Raises Invalid for one asked for."""
     if not name:
-        name = Project.objects.values_list("recipe", flat=True).get(pk=actor.project_id) or conf().recipe
+        stored = Project.objects.values_list("recipe", flat=True).get(pk=actor.project_id) or conf().recipe
+        if stored in ranking.RECIPES:
+            return ranking.RECIPES[stored]
+        logger.warning("There is no recipe %s; the default is used.", stored)
+        return ranking.RECIPES["default"]
     if name not in ranking.RECIPES:
         known = ", ".join(sorted(ranking.RECIPES))
         raise Invalid("There is no recipe {name}; there are {known}.", name=name, known=known, field="recipe")

@@ -5,6 +5,7 @@ from typing import Self
 
 from django.db import models
 
+from memory.db.fields import JSONTextField
 from memory.models.nodes import uuid7
 from memory.models.projects import Project
 
@@ -21,10 +22,14 @@ class BranchQuerySet(models.QuerySet["Branch"]):
 class Branch(models.Model):
     """A line of commits. ``head`` is the seq of the newest; ``fork_seq`` where it left its parent."""
 
-    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="branches")
+    # A project that holds memory is never deleted in passing: its versions would stay as orphans.
+    project = models.ForeignKey(Project, on_delete=models.PROTECT, related_name="branches")
     name = models.CharField(max_length=200)
     parent = models.ForeignKey("self", on_delete=models.PROTECT, null=True, related_name="children")
     fork_seq = models.BigIntegerField(default=0)
+    ancestors = JSONTextField(
+        default=list, help_text="[branch, highest seq that counts], nearest first: it can never change."
+    )
     depth = models.PositiveSmallIntegerField(default=0)
     head = models.BigIntegerField(default=0)
     head_at = models.DateTimeField(help_text="When the newest commit was made; no later commit is earlier.")
@@ -48,13 +53,13 @@ class Branch(models.Model):
 
     def lineage(self, seq: int | None = None) -> list[tuple[int, int]]:
         """This branch read at ``seq`` (its head when None), then each ancestor at its fork point."""
-        found = [(self.pk, self.head if seq is None else min(seq, self.head))]
-        branch = self
-        while branch.parent:
-            if branch.fork_seq:  # before its first commit a branch has nothing of its own
-                found.append((branch.parent.pk, branch.fork_seq))
-            branch = branch.parent
-        return found
+        own = (self.pk, self.head if seq is None else min(seq, self.head))
+        return [own, *((branch, limit) for branch, limit in self.ancestors)]
+
+    def lineage_at(self, seq: int) -> list[list[int]]:
+        """The ``ancestors`` of a branch that is forked from this one at ``seq``."""
+        # Before its first commit a branch has nothing of its own to show.
+        return [[branch, limit] for branch, limit in [(self.pk, seq), *self.ancestors] if limit]
 
 
 class Commit(models.Model):

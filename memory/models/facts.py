@@ -13,11 +13,6 @@ from memory.models.base import BranchedModel
 from memory.models.nodes import uuid7
 from memory.models.projects import Project
 
-KNOWN_CATEGORIES = (
-    "bug_fix architecture pattern decision security performance preference discovery insight configuration"
-    " error general"
-).split()
-
 
 class Fact(BranchedModel):
     class Kind(models.TextChoices):

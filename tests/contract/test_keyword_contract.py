@@ -305,11 +305,8 @@ def test_a_flush_empties_the_index(actor: Actor) -> None:
     assert Fact.objects.all_versions().count() == 0
 
 
-def test_dropped_cleared_and_filled_anew(actor: Actor) -> None:
+def test_cleared_and_filled_anew(actor: Actor) -> None:
     rows = write(actor, "amber one", "amber two")
-    with transaction.atomic():
-        connection.index.drop(Fact, [rows[0].pk])
-    assert found(shown(actor), "amber") == ["amber two"]
     with transaction.atomic():
         connection.index.clear(Fact)
         connection.index.add(rows)

@@ -80,6 +80,11 @@ class DatabaseWrapper(base.DatabaseWrapper):
         self._in_snapshot = yes
         self.connection.execute(f"PRAGMA query_only = {int(yes)}")
 
+    def fold_log(self) -> None:
+        """Move the write-ahead log into the database file."""
+        with self.cursor() as cursor:
+            cursor.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
     # ---- writers queue -------------------------------------------------------------------------
 
     def _start_transaction_under_autocommit(self) -> None:

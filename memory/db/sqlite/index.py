@@ -59,12 +59,6 @@ class SearchIndex:
                 self._run(f'DELETE FROM "{index.name}" WHERE rowid = %s', row.pk)
                 self._insert(index, [row], HELD)
 
-    def drop(self, model: type[models.Model], pks: Sequence[int]) -> None:
-        """Forget versions, whatever their state."""
-        if index := full_text_index(model):
-            for pk in pks:
-                self._run(f'DELETE FROM "{index.name}" WHERE rowid = %s', pk)
-
     def clear(self, model: type[models.Model]) -> None:
         """Empty the index of a model, before it is filled anew."""
         if index := full_text_index(model):
