@@ -12,5 +12,6 @@ urlpatterns = [
     re_path("^api/", api.unknown_route),
 ]
 
+handler400 = "day1site.views.bad_request"
 handler404 = "day1site.views.page_not_found"
 handler500 = "day1site.views.server_error"

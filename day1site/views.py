@@ -1,11 +1,14 @@
 """The pages that belong to no app: home, health, and what is shown when something is wrong."""
 
+from django.core.exceptions import DisallowedHost
 from django.db import DatabaseError, connection
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
 from django.template.loader import render_to_string
+from django.views import defaults
 
 PROBLEM = "application/problem+json"
+UNKNOWN_HOST = "This server does not go by the name in the header Host; DAY1_ALLOWED_HOSTS can add it."
 
 
 def home(request: HttpRequest) -> HttpResponse:
@@ -19,6 +22,15 @@ def database_answers() -> bool:
         return True
     except DatabaseError:
         return False
+
+
+def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
+    """What Django refuses before any route: most often a name that this server does not go by."""
+    if request.path.startswith("/api/"):
+        named = isinstance(exception, DisallowedHost)
+        detail = UNKNOWN_HOST if named else "The request is not one that this server takes."
+        return problem(400, "invalid", "Bad Request", detail)
+    return defaults.bad_request(request, exception)
 
 
 def page_not_found(request: HttpRequest, exception: Exception) -> HttpResponse:

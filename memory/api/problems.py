@@ -7,6 +7,7 @@ from typing import Any
 from django.core.exceptions import PermissionDenied
 from django.db import OperationalError
 from django.http import Http404, HttpRequest, HttpResponse
+from django.views.decorators.csrf import csrf_exempt
 from rest_framework import exceptions as drf
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -86,6 +87,7 @@ def _plain(value: Any) -> Any:
     return value if isinstance(value, bool | int | float | None) else str(value)[:200]
 
 
+@csrf_exempt
 def unknown_route(request: HttpRequest) -> HttpResponse:
     """Any address below /api/ that no route knows."""
     status, code, text = OTHERS[Http404]

@@ -2,6 +2,7 @@ import re
 from html.parser import HTMLParser
 
 import pytest
+from django.core.exceptions import SuspiciousOperation
 from django.db import DatabaseError
 from django.test import Client, override_settings
 
@@ -95,6 +96,31 @@ def test_a_broken_database_does_not_answer(monkeypatch) -> None:
 def test_a_request_by_another_name_is_refused(client: Client) -> None:
     assert client.get("/nothing", headers={"host": "evil.example"}).status_code == 400
     assert client.get("/nothing", headers={"host": "localhost:8765"}).status_code == 404
+    answer = client.get("/api/v1/health", headers={"host": "evil.example"})
+    assert (answer.status_code, answer["Content-Type"]) == (400, "application/problem+json")
+    assert (answer.json()["code"], "DAY1_ALLOWED_HOSTS" in answer.json()["detail"]) == ("invalid", True)
+
+
+def test_other_refusals_of_django_are_problems_in_the_api_too(rf) -> None:
+    route, page = (views.bad_request(rf.get(path), SuspiciousOperation("x")) for path in ("/api/v1/x", "/x"))
+    assert (route.status_code, route["Content-Type"]) == (400, "application/problem+json")
+    assert "Host" not in route.content.decode()
+    assert (page.status_code, page["Content-Type"].split(";")[0]) == (400, "text/html")
+
+
+@pytest.mark.parametrize("method", ["GET", "POST", "PUT", "PATCH", "DELETE"])
+def test_an_unknown_route_is_a_problem_by_every_method(method: str) -> None:
+    answer = Client(enforce_csrf_checks=True).generic(method, "/api/v2/facts")
+    assert (answer.status_code, answer["Content-Type"]) == (404, "application/problem+json")
+    assert answer.json()["code"] == "not_found"
+
+
+def test_the_admin_has_the_schedules_that_are_used(admin_client: Client) -> None:
+    page = admin_client.get("/admin/").content.decode()
+    assert ("Django administration" in page, "Administration" in page, "Day1" in page) == (False, True, True)
+    links = look(page).addresses
+    assert "/admin/django_celery_beat/periodictask/" in links
+    assert {link for link in links if "clocked" in link or "solar" in link} == set()
 
 
 @pytest.mark.parametrize(
