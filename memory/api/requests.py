@@ -131,7 +131,7 @@ class StatedInput(Stated):
     """Who asks."""
 
 
-class VerdictInput(OnBranch, Stated):
+class VerdictInput(OnBranch, Stated, Expecting):
     """A person's verdict on what the fact says now."""
 
     verdict = s.ChoiceField(choices=FactAssessment.Status.choices)

@@ -61,6 +61,7 @@ PAGING = [
     query("limit", {"type": "integer", "minimum": 1, "maximum": 100, "default": 50}, "Results on a page."),
     query("cursor", {"type": "string", "maxLength": 500}, "``next`` or ``previous`` of another page."),
 ]
+EXPECTED = query("expected_version", COUNT, "412 when the fact is at another.")
 IF_MATCH = header("If-Match", "The ETag that was read; 412 when the fact has changed since.")
 IF_NONE_MATCH = header("If-None-Match", "An ETag; 304 when it is still the same.")
 ONCE = {
@@ -176,11 +177,13 @@ ROUTES: dict[str, dict[str, Callable]] = {
         "bulk": route("Write up to 1,000 facts, all or none", BULK, r.FactsInput),
         "retrieve": route("Read a fact", {200: F, 304: SAME}, None, ONE),
         "partial_update": route("Correct a fact", {200: F}, r.FactUpdateInput, [IF_MATCH]),
-        "destroy": route("Delete a fact on this branch", {204: GONE}, None, [BRANCH, *STATED, IF_MATCH]),
+        "destroy": route(
+            "Delete a fact on this branch", {204: GONE}, None, [BRANCH, *STATED, EXPECTED, IF_MATCH],
+        ),
         "supersede": route("Replace a fact by a new one", {201: F}, r.SupersedeInput, [IF_MATCH]),
         "archive": route("Retire a fact", {200: F}, r.MoveInput, [IF_MATCH]),
         "restore": route("Bring an archived fact back", {200: F}, r.MoveInput, [IF_MATCH]),
-        "verify": route("A person's verdict on a fact", {200: F}, r.VerdictInput),
+        "verify": route("A person's verdict on a fact", {200: F}, r.VerdictInput, [IF_MATCH]),
         "verification": route("The verdict on a fact", {200: shapes.VerificationShape, 304: SAME}, None, ONE),
         "history": route("Every version, newest first", {200: page(shapes.VersionShape)}, None, [BRANCH]),
         "explain": route(
@@ -243,12 +246,15 @@ def _name_components() -> None:
 _name_components()
 
 
+KEY = "An API key; the first one is in first-key.json in the data directory."
+
+
 class BearerKey(OpenApiAuthenticationExtension):
     target_class = "memory.api.access.KeyAuthentication"
     name = "key"
 
     def get_security_definition(self, auto_schema: Any) -> Schema:
-        return {"type": "http", "scheme": "bearer", "description": "An API key: day1_…"}
+        return {"type": "http", "scheme": "bearer", "description": KEY}
 
 
 # ---- hooks of drf-spectacular ----------------------------------------------------------------------

@@ -151,17 +151,24 @@ def test_the_login_of_the_admin(look: Any, server: Up, width: int, scheme: str) 
     view.page.get_by_label("Password").fill(server.first["password"])
     view.page.get_by_role("button", name="Log in").click()
     view.page.wait_for_load_state("networkidle")
-    assert view.page.get_by_role("heading", name="Site administration").is_visible()
+    assert view.page.get_by_role("heading", name="Administration", exact=True).is_visible()
     check_clean(view, server.first["url"])
     check_fits(view)
 
 
+@pytest.mark.parametrize("scheme", SCHEMES)
 @pytest.mark.parametrize("width", [390, 1280])
-def test_the_api_can_be_browsed_and_tried(look: Any, server: Up, width: int) -> None:
-    view = look("docs", width)
+def test_the_api_can_be_browsed_and_tried(look: Any, server: Up, width: int, scheme: str) -> None:
+    view = look("docs", width, scheme)
     page = view.page
     page.wait_for_selector(".opblock", timeout=20_000)
     assert page.locator(".opblock").count() >= 30
+    names = [tag.get_attribute("data-tag") for tag in page.locator(".opblock-tag").all()]
+    assert names == ["facts", "branches", "keys", "review-items", "health"]
+    dark = page.evaluate("getComputedStyle(document.querySelector('.opblock-tag')).color")
+    assert page.evaluate("document.documentElement.className") == ("dark-mode" if scheme == "dark" else "")
+    assert (dark == "rgb(59, 65, 81)") == (scheme == "light")
+    assert page.get_by_role("link", name="Day1").first.get_attribute("href") == "/"
     page.locator(".opblock", has_text="/api/v1/health/live").first.click()
     page.get_by_role("button", name="Try it out").click()
     page.get_by_role("button", name="Execute").click()

@@ -180,6 +180,7 @@ def changes(path: str) -> list[tuple[str, str, dict | None]]:
         ("POST", f"{path}/archive", {}),
         ("POST", f"{path}/restore", {}),
         ("POST", f"{path}/supersede", {"new_fact_text": "b"}),
+        ("POST", f"{path}/verify", {"verdict": "verified"}),
         ("DELETE", path, None),
     ]
 

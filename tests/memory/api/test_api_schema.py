@@ -39,6 +39,8 @@ def test_requests_have_the_fields_that_the_engines_take() -> None:
     assert names(r.FactsInput) == {"facts"} | STATED | WHERE | how
     assert names(r.FactUpdateInput) == fact_rules.UPDATABLE.keys() | expecting
     assert names(r.SupersedeInput) == content - {"fact_text", "parent_id"} | {"new_fact_text"} | expecting
+    assert names(r.MoveInput) == expecting
+    assert names(r.VerdictInput) == {"verdict", "reason"} | expecting
     assert names(r.LinkInput) == links.CHECKS.keys() | STATED | WHERE
     assert names(r.SearchInput) >= filters.CHECKS.keys() | {"query", "branch", "branches", "time_range"}
 
@@ -77,6 +79,16 @@ def test_every_route_is_documented() -> None:
         for method, operation in operations.items():
             assert operation["summary"], (path, method)
             assert "401" in operation["responses"]
+
+
+def test_every_change_of_a_fact_tells_how_to_name_what_was_read() -> None:
+    one = "/api/v1/facts/{id}"
+    posts = [(f"{one}/{name}", "post") for name in ("archive", "restore", "supersede", "verify")]
+    for path, method in [(one, "patch"), (one, "delete"), *posts]:
+        operation = schema()["paths"][path][method]
+        told = {parameter["name"] for parameter in operation["parameters"]}
+        assert "If-Match" in told, path
+        assert ("expected_version" in told) == (method == "delete")
 
 
 def api_patterns() -> list[Any]:
