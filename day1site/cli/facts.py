@@ -129,7 +129,7 @@ def supersede(args: Namespace) -> None:
 
 
 def verify(args: Namespace) -> None:
-    fields = {"verdict": args.verdict, "reason": args.reason}
+    fields = {"verdict": args.verdict, "reason": args.reason} | said(args, ["expected_version"])
     fact = client(args.project).change_fact("verify", args.id, args.branch, fields)
     assert fact is not None
     out = Output(args.format)

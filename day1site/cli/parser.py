@@ -241,6 +241,10 @@ def _facts(commands: Any) -> None:
     _fact_actions(
         _group(commands, "facts", "list facts, read and change one", "day1 facts --status archived")
     )
+    _verify(commands)
+
+
+def _verify(commands: Any) -> None:
     verify = _command(
         commands, "verify", "Give your verdict on what a fact says now.",
         'day1 verify 0197… verified --reason "read the code"', "verify",
@@ -249,6 +253,7 @@ def _facts(commands: Any) -> None:
     verify.add_argument("verdict", choices=("verified", "invalidated", "unverified"))
     verify.add_argument("--reason", default="", metavar="TEXT")
     _branch(verify)
+    _expecting(verify)
 
 
 def _fact_actions(actions: Any) -> None:
@@ -279,9 +284,13 @@ def _fact_actions(actions: Any) -> None:
         if name == "show":
             _at(one)
         elif name != "history":
-            one.add_argument(
-                "--expected-version", type=int, metavar="N", help="only if it is still at this version"
-            )
+            _expecting(one)
+
+
+def _expecting(parser: Parser) -> None:
+    parser.add_argument(
+        "--expected-version", type=int, metavar="N", help="only if it is still at this version"
+    )
 
 
 def _branches(commands: Any) -> None:

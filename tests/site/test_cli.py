@@ -65,13 +65,13 @@ def test_an_empty_store_says_how_to_begin(day1: Day1) -> None:
 def test_write_fact_stores_every_field_and_says_the_id(day1: Day1) -> None:
     status, out, err = day1(
         "write-fact", "Tee ☕", "--category", "preference", "--kind", "NOTE", "--priority", "P1",
-        "--confidence", "0.5", "--tag", "a", "--tag", "b, c", "--session", "s", "--agent", "g", "--task", "t",
+        "--confidence", "0.5", "--tag", "a", "--tag", "b c", "--session", "s", "--agent", "g", "--task", "t",
         "--metadata", '{"x": [1]}', "--source", "book", "--valid-until", "2030-01-01", "--pinned",
     )  # fmt: skip
     fact = newest()
     assert (status, out, err) == (0, f"{fact.uid}\tstored on main\n", "")
     told = (fact.category, fact.kind, fact.priority, fact.confidence, fact.tags, fact.metadata, fact.source)
-    assert told == ("preference", "NOTE", "P1", 0.5, ["a", "b, c"], {"x": [1]}, "book")
+    assert told == ("preference", "NOTE", "P1", 0.5, ["a", "b c"], {"x": [1]}, "book")
     assert (fact.session_id, fact.agent_id, fact.task_id, fact.pinned) == ("s", "g", "t", True)
     assert Commit.objects.get().surface == "cli"
 
@@ -128,7 +128,10 @@ def test_the_life_of_a_fact(day1: Day1, fact: Fact) -> None:
     one = str(fact.uid)
     assert day1("facts", "archive", one) == (0, f"{one}\tarchived on main\n", "")
     assert day1("facts", "restore", one, "--expected-version", "2") == (0, f"{one}\trestored on main\n", "")
-    assert day1("verify", one, "verified", "--reason", "seen") == (0, f"{one}\tverified on main\n", "")
+    stale = day1("verify", one, "verified", "--expected-version", "2")
+    assert stale == (1, "", "stale_version: The fact is at version 3, not 2: read it again.\n")
+    words = ("verify", one, "verified", "--reason", "seen", "--expected-version", "3")
+    assert day1(*words) == (0, f"{one}\tverified on main\n", "")
     status, out, _ = day1("facts", "supersede", one, "New text.", "--tag", "x")
     assert (status, out) == (0, f"{newest().uid}\tstored on main, supersedes {one}\n")
     assert day1("facts", "delete", one) == (0, f"{one}\tdeleted on main\n", "")

@@ -190,19 +190,25 @@ def without_use(answer: dict) -> dict:
 
 def test_every_command_works_on_a_server(remote: Run) -> None:
     status, out, err = remote(
-        "write-fact", "Über REST, geschrieben", "--tag", "a, b", "--pinned", "--session", "s"
+        "write-fact", "Über REST, geschrieben", "--tag", "a b", "--pinned", "--session", "s"
     )
     one = out.split("\t")[0]
     assert (status, out, err) == (0, f"{one}\tstored on main\n", "")
     again = remote("write-fact", "über rest, geschrieben", "--session", "t")
     assert again == (0, f"{one}\tknown already on main, confirmed once\n", "")
-    assert remote("facts", "--tag", "a, b", "--limit", "1")[1].splitlines()[1].split("\t")[0] == one
+    assert remote("facts", "--tag", "a b", "--limit", "1")[1].splitlines()[1].split("\t")[0] == one
     assert remote("why", one, "geschrieben", "--tag", "x")[1].startswith("filtered: ")
     assert remote("facts", "archive", one) == (0, f"{one}\tarchived on main\n", "")
     assert remote("search", "geschrieben") == (0, "", "Nothing found.\n")
     assert one in remote("search", "geschrieben", "--include", "archived", "--include", "expired")[1]
     assert remote("facts", "restore", one) == (0, f"{one}\trestored on main\n", "")
-    assert remote("verify", one, "verified", "--reason", "ok") == (0, f"{one}\tverified on main\n", "")
+    stale = remote("verify", one, "verified", "--expected-version", "1")
+    assert (stale[0], stale[2].split(":")[0]) == (1, "stale_version")
+    assert remote("verify", one, "verified", "--reason", "ok", "--expected-version", "3") == (
+        0,
+        f"{one}\tverified on main\n",
+        "",
+    )
     two = remote("facts", "supersede", one, "Neuer Text")[1].split("\t")[0]
     assert remote("facts", "delete", two) == (0, f"{two}\tdeleted on main\n", "")
     assert [row.split("\t")[2] for row in remote("facts", "history", two)[1].splitlines()[1:]] == [
