@@ -222,21 +222,30 @@ class FactImport:
         rows = [line.row for line in fresh]
         for line in fresh:
             line.row.parent_id = self.ids[line.parent] if line.parent else None
+        active = {(line.uid, line.row.norm_hash) for line in lines if line.row.status == S.ACTIVE}
+        for row in rows:
+            if _was_proposed(row, active):
+                row.status = S.ACTIVE
         commit.add(rows)
-        self._confirm(commit, lines, {row.uid for row in rows})
+        self._confirm(commit, lines, {row.uid for row in rows}, active)
         self.batch.rows = rows
         self.batch._open_sessions(commit)
         self.batch.announce(commit, rows)
         commit.targets += [str(row.uid) for row in rows]
 
-    def _confirm(self, commit: CommitWriter, lines: Sequence[Line], new: set[UUID]) -> None:
-        """A text that another session or agent had stored is confirmed, as with every write."""
+    def _confirm(
+        self, commit: CommitWriter, lines: Sequence[Line], new: set[UUID], active: set[tuple]
+    ) -> None:
+        """As with every write: a text that another session or agent had stored is confirmed, and one that
+        was only proposed is activated.
+        """
         known = {line.uid: line for line in lines if line.current and line.uid not in new}
         stored = [
             fact
             for some in chunks(list(known), PAGE)
             for fact in commit.visible(Fact).filter(uid__in=some).gather()
         ]
+        stored = [self.batch._activate(commit, f) if _was_proposed(f, active) else f for f in stored]
         here = [fact for fact in stored if fact.norm_hash == known[fact.uid].row.norm_hash]
         self.batch.rows = [known[fact.uid].row for fact in here]
         self.batch._confirm(commit, [Written(fact, False) for fact in here])
@@ -364,6 +373,11 @@ def _link(given: Mapping[str, Any]) -> dict[str, Any]:
         raise Invalid("A link in a file leads to a fact.", field="links")
     rules.check_interval(found.get("valid_from"), found.get("valid_until"))
     return found
+
+
+def _was_proposed(fact: Fact, active: set[tuple]) -> bool:
+    """Whether a line has as active, by id and text, what is only a proposal."""
+    return fact.status == S.CREATED and (fact.uid, fact.norm_hash) in active
 
 
 def _edge(link: FactLink) -> tuple:

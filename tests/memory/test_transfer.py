@@ -118,6 +118,40 @@ def test_an_archived_line_without_id_is_recognised_by_its_text_and_never_taken_f
     assert sorted(fact.status for fact in found) == ["active", "archived"]
 
 
+def status_of(actor: Actor, text: str) -> str:
+    (fact,) = [fact for fact in facts.list_facts(actor=actor).results if fact.fact_text == text]
+    return fact.status
+
+
+def test_a_proposal_that_comes_as_active_is_activated(actor: Actor) -> None:
+    maybe = facts.write_fact(fact_text="Maybe", actor=actor, propose=True, session_id="a").fact
+    for line in (
+        {"fact_text": "maybe", "status": "created"},
+        {"id": str(maybe.uid), "fact_text": "Other words"},
+        {"fact_text": "Maybe", "status": "archived"},
+    ):
+        run(actor, line)
+        assert facts.get_fact(fact_id=maybe.uid, actor=actor).status == "created"
+    line = {"fact_text": "maybe", "session_id": "b"}
+    assert run(actor, line, {**line, "status": "created"}) == [(1, "known"), (2, "known")]
+    fact = facts.get_fact(fact_id=maybe.uid, actor=actor)
+    assert (fact.status, fact.version, fact.confirmation_count) == ("active", 2, 1)
+    assert str(maybe.uid) in AuditEntry.objects.latest("pk").target
+    commits = Commit.objects.count()
+    assert run(actor, line) == [(1, "known")]
+    assert Commit.objects.count() == commits
+
+
+def test_a_proposal_and_the_same_text_as_active_in_one_file(actor: Actor) -> None:
+    lines = [
+        {"fact_text": "Tea", "status": "created"},
+        {"fact_text": "tea"},
+        {"fact_text": "x", "status": "created"},
+    ]
+    assert run(actor, *lines) == [(1, "new"), (2, "known"), (3, "new")]
+    assert (status_of(actor, "Tea"), status_of(actor, "x")) == ("active", "created")
+
+
 def test_a_text_from_another_session_is_confirmed_once(actor: Actor) -> None:
     facts.write_fact(fact_text="Known.", actor=actor, session_id="a")
     line = {"fact_text": "known.", "session_id": "b"}
