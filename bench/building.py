@@ -246,6 +246,7 @@ class Builder:
 
         child = Branch.objects.create(
             project_id=self.project_id, name=CHILD, parent=self.main, fork_seq=self.size.head, depth=1,
+            ancestors=[[self.main.pk, self.size.head]],
             head=10, head_at=self._now(), created_at=self._now(),
         )  # fmt: skip
         own = list(self.words.texts(OWN))

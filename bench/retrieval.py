@@ -1,6 +1,6 @@
 """How well memories are found: LoCoMo's questions asked of a running server, or of the engines.
 
-    .venv/bin/python bench/retrieval.py --data locomo.json [--recipe NAME …] [--engine]
+.venv/bin/python bench/retrieval.py --data locomo.json [--recipe NAME …] [--engine]
 """
 
 import argparse

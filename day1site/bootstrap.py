@@ -82,6 +82,8 @@ def enter(argv: list[str]) -> None:
         raise Refusal(f"{environment.folder} cannot be written: {error.strerror}.") from None
     os.environ["DAY1_NO_BOOTSTRAP"] = "1"
     python = str(environment.python)
+    # Many threads with an arena of their own each keep memory that none of them uses.
+    os.environ.setdefault("MALLOC_ARENA_MAX", "2")
     os.execv(python, [python, str(ROOT / "manage.py"), *argv[1:]])
 
 

@@ -162,8 +162,11 @@ def serve(listener: socket.socket, worker: bool, announce: Callable[[], None]) -
 
 def start_background() -> list[Stoppable]:
     from day1site.celery import start_beat, start_worker
+    from memory.queue import enqueue
 
-    return [start_worker(), start_beat()]
+    running: list[Stoppable] = [start_worker(), start_beat()]
+    enqueue("memory.catch_up")  # the embedder may be another than before
+    return running
 
 
 def stop_all(running: list[Stoppable]) -> None:

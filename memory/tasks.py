@@ -29,6 +29,22 @@ def sweep_embeddings() -> None:
     EmbeddingEngine().sweep()
 
 
+@shared_task(name="memory.catch_up")
+def catch_up() -> None:
+    """Sent when the server starts: the embedder may be another than before."""
+    from memory.engines.embedding import EmbeddingEngine
+    from memory.exceptions import ProviderUnavailable
+    from memory.models import Project
+    from memory.queue import enqueue
+
+    for project_id in Project.objects.values_list("pk", flat=True):
+        try:
+            EmbeddingEngine().want_missing(project_id)
+        except ProviderUnavailable:  # said by the system check at the start
+            return
+        enqueue("memory.embed", str(project_id))
+
+
 @shared_task(name="memory.near")
 def near(project_id: str) -> None:
     from memory.engines.near import NearDuplicateEngine

@@ -21,8 +21,8 @@ SQLITE_OPTIONS = {
         "PRAGMA synchronous=FULL;"
         "PRAGMA secure_delete=FAST;"
         "PRAGMA temp_store=MEMORY;"
-        "PRAGMA mmap_size=1073741824;"
-        "PRAGMA cache_size=-16000;"
+        # No memory map and a small cache a connection: the kernel's cache serves all threads at once.
+        "PRAGMA cache_size=-4000;"
     ),
 }
 

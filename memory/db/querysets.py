@@ -1,8 +1,8 @@
 """Reading versions: nothing is answered until a branch was named.
 
-``on(branch)`` composes the visibility rule of docs/decisions/0001 twice: as a set of keys for lists
-(``rid IN (arm UNION ALL arm …)``), and, through ``rows()``, as a predicate per row for the ranked walks
-of search, where building the set would cost more than the search.
+``on(branch)`` is the visibility rule of docs/decisions/0001 as one condition. ``rows()`` gives the same rows
+as a condition on each row, for the ranked walks of search; ``newest()`` and ``gather()`` ask arm by arm,
+so that each uses its own index.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -75,10 +75,9 @@ class VersionedQuerySet(models.QuerySet[Row, Row]):
             raise BranchNotNamed("A branch was named already.")
         clone = self._named("branch")
         clone._lineage = tuple(lineage)
-        arms = [self._arm(lineage, i).values("pk") for i in range(len(lineage))]
-        if len(arms) == 1:
+        if len(lineage) == 1:
             return clone._unsaid(Q(branch_id=lineage[0][0], deleted=False) & _open_at(lineage[0][1]))
-        return clone._unsaid(Q(pk__in=arms[0].union(*arms[1:], all=True)))
+        return clone._unsaid(Visible(self.model, lineage))
 
     def all_versions(self) -> Self:
         """Every version of every branch and project. For history, maintenance and tests."""
@@ -186,16 +185,6 @@ class VersionedQuerySet(models.QuerySet[Row, Row]):
 
     # ---- the rule ----------------------------------------------------------------------------
 
-    def _arm(self, lineage: Lineage, i: int) -> models.QuerySet:
-        """What the i-th branch of the lineage shows, less what the nearer ones speak of."""
-        base = self.model._base_manager.using(self.db)
-        branch, limit = lineage[i]
-        arm = base.filter(_open_at(limit), branch_id=branch, deleted=False)
-        for nearer, nearer_limit in lineage[:i]:
-            spoken = base.filter(branch_id=nearer, seq_from__lte=nearer_limit)
-            arm = arm.exclude(uid__in=spoken.values("uid"))
-        return arm
-
     def _arm_row(self, i: int) -> Visible:
         """What the i-th branch of the lineage shows, as a condition on one row."""
         return Visible(self.model, self._known_lineage(), [i])
@@ -208,7 +197,7 @@ class VersionedQuerySet(models.QuerySet[Row, Row]):
 
     # ---- keeping what was said, refusing what was not ------------------------------------------
 
-    def _unsaid(self, condition: Q) -> Self:
+    def _unsaid(self, condition: Q | Visible) -> Self:
         return super()._filter_or_exclude(False, (condition,), {})  # type: ignore[misc]
 
     def _filter_or_exclude(self, negate: bool, args: tuple, kwargs: dict) -> Self:

@@ -17,6 +17,7 @@ from django.db.models import Q
 from memory.db.querysets import Ranked, VersionedQuerySet
 
 LIKE_WORDS = 8
+MARGIN = 5  # one more in so many, where the caller may have to leave some out
 
 
 @dataclass(frozen=True)
@@ -37,6 +38,12 @@ class Candidates:
     keyword: dict[int, float] = field(default_factory=dict)
     vector: dict[int, float] = field(default_factory=dict)
     used: set[str] = field(default_factory=set)
+    near: list[int] = field(default_factory=list)  # what the vector arm offered
+    asked: int = 0  # how many rows it was asked for
+
+    def short_of(self, pool: int, valid: set[int]) -> bool:
+        """Whether too few of what the vector arm offered are valid, though it has more."""
+        return len(self.near) == self.asked > 0 and len(valid.intersection(self.near)) < pool
 
     @property
     def rids(self) -> list[int]:
@@ -50,12 +57,20 @@ def candidates(
     pool: int,
     project_id: UUID,
     also: Sequence[int] = (),
+    near: VersionedQuerySet | None = None,
 ) -> Candidates:
-    """The best ``pool`` rows of each arm that the search type wants, and the rows ``also``."""
+    """The best ``pool`` rows of each arm that the search type wants, and the rows ``also``.
+
+    ``near`` are the rows for the vector arm, where the caller checks what it finds.
+    """
     found = Candidates()
     nearest: Ranked = []
+    if question.vector is None:
+        search_type = "keyword"  # without an embedder the keywords alone decide, whatever was asked for
     if search_type != "keyword" and question.vector is not None:
-        nearest = rows.nearest(question.vector, pool, question.model, project_id)
+        source, found.asked = (rows, pool) if near is None else (near, pool + pool // MARGIN)
+        nearest = source.nearest(question.vector, found.asked, question.model, project_id)
+        found.near = [rid for rid, _ in nearest]
     if search_type != "vector":
         _keyword_arm(found, rows, question, pool, [rid for rid, _ in nearest] + list(also))
     if search_type != "keyword" and question.vector is not None:

@@ -95,9 +95,13 @@ def want(project_id: UUID, texts_by_hash: Mapping[str, str], now: datetime) -> i
 
 
 def state_of(project_id: UUID, hashes: Iterable[str]) -> dict[str, tuple[str, str]]:
-    """The embedding state and model of each text. ``off`` and "" where the model in force was never asked."""
-    found = dict.fromkeys(hashes, (OFF, ""))
-    if model := model_in_force():
+    """The embedding state and model of each text. ``off`` and "" while the embedder is off.
+
+    A text that the model in force was never asked for is pending: the server wants it at its next start.
+    """
+    model = model_in_force()
+    found = dict.fromkeys(hashes, (str(S.PENDING), model) if model else (OFF, ""))
+    if model:
         slots = {vector_slot(project_id, model, value): value for value in found}
         for slot, state in _states(slots).items():
             found[slots[slot]] = (state, model)
@@ -184,8 +188,7 @@ class EmbeddingEngine:
         provider, tell = provider_in_force(), progress or _silent
         if provider is None:
             return 0
-        for rows in versions_in_use(project_id):
-            _want_missing(project_id, provider.model, rows)
+        self.want_missing(project_id)
         waiting(project_id, provider.model).update(next_try=timezone.now())
         total, done, idle = waiting(project_id, provider.model).count(), 0, 0
         tell(0, total)
@@ -194,6 +197,15 @@ class EmbeddingEngine:
             done, idle = done + made, 0 if made else idle + 1
             tell(done, max(done, total))
         return done
+
+    def want_missing(self, project_id: UUID) -> None:
+        """Leave every text that a branch still shows and this model was never asked for, to be embedded.
+
+        After the embedder was changed or turned on. Raises ProviderUnavailable as reembed does.
+        """
+        if provider := provider_in_force():
+            for rows in versions_in_use(project_id):
+                _want_missing(project_id, provider.model, rows)
 
     def forget_other_models(self, project_id: UUID) -> int:
         """Delete the vectors of all models but the one in force; returns how many; none when it is off."""

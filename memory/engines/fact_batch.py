@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
+from uuid import UUID
 
 from django.db.models import Q
 
@@ -80,7 +81,7 @@ class FactBatch:
 
     def write(self, commit: CommitWriter) -> list[Written]:
         """Raises NotFound for a parent that the branch does not show."""
-        self._check_parents(commit)
+        parents = self._parents(commit)
         there = self._there(commit) if self.deduplicate else {}
         fresh: list[Fact] = []
         results: list[Written] = []
@@ -94,6 +95,7 @@ class FactBatch:
             elif known.status == Fact.Status.CREATED and self.status == Fact.Status.ACTIVE:
                 known = there[_key(known, commit.at)] = self._activate(commit, known)
             results.append(Written(known or row, created=known is None))
+        self._supersede(commit, [parents[row.parent_id] for row in fresh if row.parent_id in parents])
         commit.add(fresh)
         self._confirm(commit, results)
         self._open_sessions(commit)
@@ -106,15 +108,25 @@ class FactBatch:
         commit.targets.append(str(known.uid))
         return commit.change(known, **rules.moved(known, Fact.Status.ACTIVE))
 
-    def _check_parents(self, commit: CommitWriter) -> None:
+    def _parents(self, commit: CommitWriter) -> dict[UUID | None, Fact]:
+        """The facts that rows of the batch replace. Raises Invalid for one that the branch does not show."""
         named = {row.parent_id: place for place, row in reversed(list(enumerate(self.rows))) if row.parent_id}
         if self.parent or not named:
-            return
-        found = {fact.uid for fact in commit.visible(Fact).filter(uid__in=named).gather()}
+            return {}
+        found: dict[UUID | None, Fact] = {
+            fact.uid: fact for fact in commit.visible(Fact).filter(uid__in=named).gather()
+        }
         for uid, place in named.items():
             if uid not in found:
                 field = "parent_id" if len(self.rows) == 1 else f"facts[{place}].parent_id"
                 raise Invalid("There is no fact {id} on this branch.", id=uid, field=field)
+        return found
+
+    def _supersede(self, commit: CommitWriter, parents: Sequence[Fact]) -> None:
+        """A fact that is written over another takes its place; a proposal waits. Raises IllegalTransition."""
+        if self.status == Fact.Status.ACTIVE:
+            for parent in {fact.uid: fact for fact in parents}.values():
+                commit.change(parent, **rules.moved(parent, Fact.Status.SUPERSEDED))
 
     def _there(self, commit: CommitWriter) -> dict[Key, Fact]:
         """Current facts of the branch with one of these texts; those that are true no more by their time."""
@@ -136,7 +148,7 @@ class FactBatch:
             for row, written in zip(self.rows, results, strict=True)
             if not written.created and (source := source_of(row)) and source != source_of(written.fact)
         }
-        if not said:
+        if not said or self.status == Fact.Status.CREATED:  # a proposal changes nothing that is active
             return
         new = said - sources({uid for uid, _ in said}, commit.lineage)
         where = {"branch_id": commit.branch.pk, "seq": commit.seq, "at": commit.at}

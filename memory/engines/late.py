@@ -16,7 +16,8 @@ def word_similarity(hashes: Mapping[int, str], question: Question, project_id: U
     if question.word_vectors is None or not len(question.word_vectors):
         return {}
     slots = {vector_slot(project_id, question.model, value): value for value in set(hashes.values())}
-    codes = dict(Vector.objects.filter(slot__in=slots, state=Vector.State.READY).values_list("slot", "words"))
+    # By key alone: asked for the state as well, the planner reads every vector that has it.
+    codes = dict(Vector.objects.filter(slot__in=slots).values_list("slot", "words"))
     by_hash = {slots[slot]: bytes(words) for slot, words in codes.items() if words}
     known = [(rid, by_hash[value]) for rid, value in hashes.items() if value in by_hash]
     scores = similarity(question.word_vectors, [words for _, words in known])

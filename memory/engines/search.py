@@ -182,10 +182,15 @@ class SearchEngine:
         if branch.archived_at and "archived" not in {*wish.include, *wish.filters.status}:
             return
         lineage = branch.lineage(point_of(branch, wish.at))
-        rows = scope(Fact.objects.along(lineage), wish, lineage)
-        found = candidates(rows, question, wish.search_type, wish.recipe.pool, actor.project_id, also)
+        rows, loose = scope(Fact.objects.along(lineage), wish, lineage)
+        ask = (question, wish.search_type, wish.recipe.pool, actor.project_id, also)
+        found = candidates(rows, *ask, near=loose)
         # Read through the branch once more: what memory or the index say is checked by the database.
         facts = list(rows.rows().filter(pk__in=found.rids))
+        if found.short_of(wish.recipe.pool, {fact.rid for fact in facts}):
+            # Time or a verdict leaves out more than the margin holds: the database looks at each row.
+            found = candidates(rows, *ask)
+            facts = list(rows.rows().filter(pk__in=found.rids))
         if wish.recipe.replies:
             answers = replies(rows, facts)
             new = [rid for rid in answers if rid not in {*found.keyword, *found.vector}]
@@ -251,16 +256,19 @@ def recipe_of(actor: Actor, name: str) -> ranking.Recipe:
     return ranking.RECIPES[name]
 
 
-def scope(rows: Any, wish: Wish, lineage: Any) -> Any:
-    """The rows that a wish lets through: its filters, and what a search leaves out by itself."""
+def scope(rows: Any, wish: Wish, lineage: Any) -> tuple[Any, Any]:
+    """The rows that a wish lets through, and those rows before time and verdicts leave some out.
+
+    What the second leaves to the index alone is quick; the first is the truth.
+    """
     statuses = {*Fact.SEARCHED, *(wish.include & {"superseded", "archived", "created"})}
     if not wish.filters.status:
         rows = rows.searchable() if statuses == Fact.SEARCHED else rows.narrowed(status=sorted(statuses))
-    rows = wish.filters.apply(rows, lineage)
+    rows = loose = wish.filters.apply(rows, lineage)
     for flag, condition in searchable_now(wish.now, lineage).items():
         if flag not in wish.include and condition:
             rows = rows.filter(condition)
-    return rows
+    return rows, loose
 
 
 def score_all(pool: Pool, question: Question, wish: Wish, actor: Actor) -> tuple[list[Hit], list[str]]:

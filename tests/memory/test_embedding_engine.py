@@ -110,7 +110,7 @@ class TestWant:
         with django_assert_num_queries(1):
             found = state_of(project.pk, hashes)
         name = "openai:fake"
-        expected = [("ready", name), ("failed", name), ("pending", name), ("off", "")]
+        expected = [("ready", name), ("failed", name), ("pending", name), ("pending", name)]
         assert found == dict(zip(hashes, expected, strict=True))
 
 
@@ -280,7 +280,7 @@ class TestAnotherModel:
         assert [rid for rid, _ in rows.nearest(query, 5, "openai:other", project.pk)] == [new.rid]
         assert [rid for rid, _ in rows.nearest(query, 5, "openai:fake", project.pk)] == [old.rid]
         found = state_of(project.pk, [old.content_hash, new.content_hash])
-        assert found == {old.content_hash: ("off", ""), new.content_hash: ("ready", "openai:other")}
+        assert found == {old.content_hash: ("pending", "openai:other"), new.content_hash: ("ready", "openai:other")}
 
     def changed(self, settings, provider, project, write, engine, actor):
         """Seven texts in use under the old model, one that nobody shows any more, and a new model."""

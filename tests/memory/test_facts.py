@@ -692,7 +692,7 @@ class TestPropose:
     def test_the_same_proposal_again(self, write, main):
         first = write(propose=True, session_id="s1")
         again = write(propose=True, session_id="s2")
-        assert (again.created, again.fact.uid, again.fact.confirmation_count) == (False, first.fact.uid, 1)
+        assert (again.created, again.fact.uid, again.fact.confirmation_count) == (False, first.fact.uid, 0)
 
     def test_of_what_is_known_answers_what_is_known(self, write, main):
         first = write()

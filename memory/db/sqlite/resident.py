@@ -10,6 +10,7 @@ import threading
 from collections import OrderedDict
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -24,6 +25,7 @@ from memory.db.sqlite.columns import Blocks, Columns
 from memory.db.tokens import code, vector_slot
 
 CHUNK = 500
+LOAD = 5000  # rows
 MASKS = 32
 
 _code = lru_cache(maxsize=50_000)(code)
@@ -206,9 +208,9 @@ class Resident:
                 "rid", "seq_from", "seq_to", "deleted", "found", "uid", "content_hash", *self.token_fields
             )
         )
-        columns = [list(column) for column in zip(*values.iterator(5000), strict=True)]
-        if columns:
-            self._append(branch, columns)
+        rows = values.iterator(LOAD)
+        while some := list(islice(rows, LOAD)):  # in parts: all at once, they take more room than the vectors
+            self._append(branch, [list(column) for column in zip(*some, strict=True)])
 
     def _append(self, branch: int, columns: list[list]) -> None:
         rid, seq_from, seq_to, deleted, found, uids, hashes, *tokens = columns
