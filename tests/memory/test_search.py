@@ -639,6 +639,7 @@ class TestPage:
                 assert len(look("alpha", limit=limit).hits) == limit
             return len(caught)
 
+        queries(5)  # the first search looks how much of the index the branch is, and remembers it
         assert queries(5) == queries(50)
 
 
