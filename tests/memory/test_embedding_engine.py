@@ -280,7 +280,10 @@ class TestAnotherModel:
         assert [rid for rid, _ in rows.nearest(query, 5, "openai:other", project.pk)] == [new.rid]
         assert [rid for rid, _ in rows.nearest(query, 5, "openai:fake", project.pk)] == [old.rid]
         found = state_of(project.pk, [old.content_hash, new.content_hash])
-        assert found == {old.content_hash: ("pending", "openai:other"), new.content_hash: ("ready", "openai:other")}
+        assert found == {
+            old.content_hash: ("pending", "openai:other"),
+            new.content_hash: ("ready", "openai:other"),
+        }
 
     def changed(self, settings, provider, project, write, engine, actor):
         """Seven texts in use under the old model, one that nobody shows any more, and a new model."""
