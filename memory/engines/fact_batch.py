@@ -106,6 +106,7 @@ class FactBatch:
     def _activate(self, commit: CommitWriter, known: Fact) -> Fact:
         """What was proposed is now written by somebody who may."""
         commit.targets.append(str(known.uid))
+        replace_parent(commit, known)
         return commit.change(known, **rules.moved(known, Fact.Status.ACTIVE))
 
     def _parents(self, commit: CommitWriter) -> dict[UUID | None, Fact]:
@@ -123,10 +124,10 @@ class FactBatch:
         return found
 
     def _supersede(self, commit: CommitWriter, parents: Sequence[Fact]) -> None:
-        """A fact that is written over another takes its place; a proposal waits. Raises IllegalTransition."""
-        if self.status == Fact.Status.ACTIVE:
-            for parent in {fact.uid: fact for fact in parents}.values():
-                commit.change(parent, **rules.moved(parent, Fact.Status.SUPERSEDED))
+        """A fact that is written over an active one takes its place; a proposal waits until it is active."""
+        active = {fact.uid: fact for fact in parents if fact.status == Fact.Status.ACTIVE}
+        for parent in active.values() if self.status == Fact.Status.ACTIVE else ():
+            commit.change(parent, **rules.moved(parent, Fact.Status.SUPERSEDED))
 
     def _there(self, commit: CommitWriter) -> dict[Key, Fact]:
         """Current facts of the branch with one of these texts; those that are true no more by their time."""
@@ -171,6 +172,13 @@ class FactBatch:
         place = {"project_id": project_id, "branch_id": commit.branch.pk}
         insert_all([NearCheck(uid=fact.uid, content_hash=fact.content_hash, **place) for fact in facts])
         enqueue("memory.embed", str(project_id))
+
+
+def replace_parent(commit: CommitWriter, fact: Fact) -> None:
+    """A fact that becomes active takes the place of the active one that it was written over."""
+    if fact.parent_id:
+        for parent in commit.visible(Fact).filter(uid=fact.parent_id, status=Fact.Status.ACTIVE).gather():
+            commit.change(parent, **rules.moved(parent, Fact.Status.SUPERSEDED))
 
 
 def _key(fact: Fact, now: datetime) -> Key:

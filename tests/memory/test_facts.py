@@ -1336,3 +1336,26 @@ class TestLists:
     def test_a_condition_grows_in_step_with_the_depth(self):
         rows = Fact.objects.along([(branch, 1) for branch in range(17)]).rows()
         assert str(rows.query).count("EXISTS") <= 17
+
+
+class TestParents:
+    def test_a_fact_over_an_active_one_takes_its_place(self, write, actor, search, main):
+        old = write("Alpha old.").fact
+        new = write("Alpha new.", parent_id=old.uid).fact
+        assert ENGINE.get_fact(fact_id=old.uid, actor=actor).status == "superseded"
+        assert (new.status, new.parent_id) == ("active", old.uid)
+        assert search("alpha") == ["Alpha new."]
+
+    def test_a_proposal_waits_until_it_is_active(self, write, actor, search, main):
+        old = write("Alpha old.").fact
+        new = write("Alpha new.", parent_id=old.uid, propose=True).fact
+        assert search("alpha") == ["Alpha old."]
+        ENGINE.update_fact(fact_id=new.uid, updates={"status": "active"}, actor=actor)
+        assert search("alpha") == ["Alpha new."]
+        assert ENGINE.get_fact(fact_id=old.uid, actor=actor).status == "superseded"
+
+    def test_a_second_one_leaves_the_first_successor_alone(self, write, actor, main):
+        old = write("Alpha old.").fact
+        first = write("Alpha new.", parent_id=old.uid).fact
+        write("Alpha newer.", parent_id=old.uid)
+        assert ENGINE.get_fact(fact_id=first.uid, actor=actor).status == "active"

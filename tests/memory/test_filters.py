@@ -117,10 +117,10 @@ class TestValues:
     def test_plain_fields(self, write, passing):
         write("a", visibility="private", source_type="import", origin="SEEDED_LLM", pinned=True)
         first = write("b")
+        assert passing(pinned=False) == passing(pinned="false") == {"b"}
         write("c", parent_id=first.uid)
         assert passing(visibility="private") == passing(source_type="import") == {"a"}
         assert passing(origin="SEEDED_LLM") == passing(pinned=True) == passing(pinned="true") == {"a"}
-        assert passing(pinned=False) == passing(pinned="false") == {"b", "c"}
         assert passing(parent_id=str(first.uid)) == {"c"}
 
     def test_confidence(self, write, passing):
