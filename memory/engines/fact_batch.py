@@ -1,10 +1,9 @@
 """Many facts in one commit: checked, compared with what is there, written with few statements."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
-from uuid import UUID
 
 from django.db.models import Q
 
@@ -81,7 +80,7 @@ class FactBatch:
 
     def write(self, commit: CommitWriter) -> list[Written]:
         """Raises NotFound for a parent that the branch does not show."""
-        parents = self._parents(commit)
+        self._check_parents(commit)
         there = self._there(commit) if self.deduplicate else {}
         fresh: list[Fact] = []
         results: list[Written] = []
@@ -95,7 +94,8 @@ class FactBatch:
             elif known.status == Fact.Status.CREATED and self.status == Fact.Status.ACTIVE:
                 known = there[_key(known, commit.at)] = self._activate(commit, known)
             results.append(Written(known or row, created=known is None))
-        self._supersede(commit, [parents[row.parent_id] for row in fresh if row.parent_id in parents])
+        if self.status == Fact.Status.ACTIVE:
+            replace_parents(commit, fresh)
         commit.add(fresh)
         self._confirm(commit, results)
         self._open_sessions(commit)
@@ -106,28 +106,18 @@ class FactBatch:
     def _activate(self, commit: CommitWriter, known: Fact) -> Fact:
         """What was proposed is now written by somebody who may."""
         commit.targets.append(str(known.uid))
-        replace_parent(commit, known)
+        replace_parents(commit, [known])
         return commit.change(known, **rules.moved(known, Fact.Status.ACTIVE))
 
-    def _parents(self, commit: CommitWriter) -> dict[UUID | None, Fact]:
-        """The facts that rows of the batch replace. Raises Invalid for one that the branch does not show."""
+    def _check_parents(self, commit: CommitWriter) -> None:
         named = {row.parent_id: place for place, row in reversed(list(enumerate(self.rows))) if row.parent_id}
         if self.parent or not named:
-            return {}
-        found: dict[UUID | None, Fact] = {
-            fact.uid: fact for fact in commit.visible(Fact).filter(uid__in=named).gather()
-        }
+            return
+        found = {fact.uid for fact in commit.visible(Fact).filter(uid__in=named).gather()}
         for uid, place in named.items():
             if uid not in found:
                 field = "parent_id" if len(self.rows) == 1 else f"facts[{place}].parent_id"
                 raise Invalid("There is no fact {id} on this branch.", id=uid, field=field)
-        return found
-
-    def _supersede(self, commit: CommitWriter, parents: Sequence[Fact]) -> None:
-        """A fact that is written over an active one takes its place; a proposal waits until it is active."""
-        active = {fact.uid: fact for fact in parents if fact.status == Fact.Status.ACTIVE}
-        for parent in active.values() if self.status == Fact.Status.ACTIVE else ():
-            commit.change(parent, **rules.moved(parent, Fact.Status.SUPERSEDED))
 
     def _there(self, commit: CommitWriter) -> dict[Key, Fact]:
         """Current facts of the branch with one of these texts; those that are true no more by their time."""
@@ -174,10 +164,10 @@ class FactBatch:
         enqueue("memory.embed", str(project_id))
 
 
-def replace_parent(commit: CommitWriter, fact: Fact) -> None:
-    """A fact that becomes active takes the place of the active one that it was written over."""
-    if fact.parent_id:
-        for parent in commit.visible(Fact).filter(uid=fact.parent_id, status=Fact.Status.ACTIVE).gather():
+def replace_parents(commit: CommitWriter, facts: Iterable[Fact]) -> None:
+    """Facts that become active take the place of the active ones that they were written over."""
+    if parents := {fact.parent_id for fact in facts if fact.parent_id}:
+        for parent in commit.visible(Fact).filter(uid__in=parents, status=Fact.Status.ACTIVE).gather():
             commit.change(parent, **rules.moved(parent, Fact.Status.SUPERSEDED))
 
 

@@ -15,7 +15,7 @@ from memory.engines import fact_rules as rules
 from memory.engines.belief import assessments, attach, read_on
 from memory.engines.branches import MAIN, find_branch, point_of
 from memory.engines.commits import CommitWriter, committing
-from memory.engines.fact_batch import FactBatch, Written, replace_parent
+from memory.engines.fact_batch import FactBatch, Written, replace_parents
 from memory.engines.filters import FactFilter
 from memory.engines.pages import Page, page_of_versions, read_cursor
 from memory.exceptions import IllegalTransition, Invalid, NotFound, StaleVersion, TooLarge
@@ -245,7 +245,7 @@ class FactEngine:
             if status == S.SUPERSEDED:
                 raise IllegalTransition("A fact is superseded by writing the one that replaces it.")
             if (fact.status, status) == (S.CREATED, S.ACTIVE):
-                replace_parent(commit, fact)
+                replace_parents(commit, [fact])
             wanted |= rules.moved(fact, status)
         text = wanted.get("fact_text", fact.fact_text)
         if "essence" not in wanted and fact.essence == rules.essence_of(fact.fact_text):

@@ -1359,3 +1359,14 @@ class TestParents:
         first = write("Alpha new.", parent_id=old.uid).fact
         write("Alpha newer.", parent_id=old.uid)
         assert ENGINE.get_fact(fact_id=first.uid, actor=actor).status == "active"
+
+    def test_a_proposal_and_a_new_fact_over_the_same_one_in_one_bulk(self, write, actor, main):
+        old = write("Alpha old.").fact
+        write("Alpha one.", parent_id=old.uid, propose=True)
+        both = [{"fact_text": "Alpha one."}, {"fact_text": "Alpha two.", "parent_id": str(old.uid)}]
+        done = ENGINE.write_facts(facts=both, actor=actor)
+        assert [(row.created, row.fact.status) for row in done.results] == [
+            (False, "active"),
+            (True, "active"),
+        ]
+        assert ENGINE.get_fact(fact_id=old.uid, actor=actor).status == "superseded"
