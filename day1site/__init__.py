@@ -1,1 +1,3 @@
 """The site: settings, routes, server, command line. It assembles the apps; nothing imports it."""
+
+__version__ = "0.1.0"

@@ -1,13 +1,14 @@
 """The routes of the REST surface. Each app brings its ViewSets; all stand on one router."""
 
-from django.urls import re_path
+from django.urls import path, re_path
 from rest_framework.routers import SimpleRouter
 
+from day1site import __version__
 from memory.api.branches import BranchViewSet
 from memory.api.facts import FactViewSet
 from memory.api.health import HealthViewSet
 from memory.api.keys import KeyViewSet
-from memory.api.pages import DocsView, SchemaView
+from memory.api.pages import DocsView, IndexView, SchemaView
 from memory.api.problems import unknown_route
 from memory.api.review import ReviewViewSet
 
@@ -19,10 +20,15 @@ router.register("keys", KeyViewSet, "key")
 router.register("review-items", ReviewViewSet, "review-item")
 router.register("health", HealthViewSet, "health")
 
+index = IndexView.as_view(
+    version=__version__, resources={name: f"{base}-list" for name, _, base in router.registry}
+)
+
 urls = [
+    path("", index, name="index"),
     *router.urls,
     re_path("^schema/?$", SchemaView.as_view(), name="schema"),
     re_path("^docs/?$", DocsView.as_view(), name="docs"),
 ]
 
-__all__ = ["unknown_route", "urls"]
+__all__ = ["index", "unknown_route", "urls"]

@@ -7,6 +7,8 @@ from django.shortcuts import render
 from django.template.loader import render_to_string
 from django.views import defaults
 
+from memory.api.problems import unknown_route
+
 PROBLEM = "application/problem+json"
 UNKNOWN_HOST = "This server does not go by the name in the header Host; DAY1_ALLOWED_HOSTS can add it."
 
@@ -35,7 +37,7 @@ def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
 
 def page_not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
     if request.path.startswith("/api/"):
-        return problem(404, "not_found", "Not Found", "There is no such address.")
+        return unknown_route(request)
     return render(request, "404.html", status=404)
 
 

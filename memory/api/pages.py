@@ -1,14 +1,39 @@
-"""/schema and /docs: the OpenAPI document, and a page to browse and try it."""
+"""The API's own pages: what is here, the OpenAPI document, and a page to browse and try it."""
 
+from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
+from django.urls import reverse
 from django.utils.translation import override
 from drf_spectacular.generators import SchemaGenerator
+from drf_spectacular.utils import extend_schema
 from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitView
 from rest_framework.negotiation import DefaultContentNegotiation
+from rest_framework.permissions import AllowAny
 from rest_framework.request import Request
 from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from memory.api.reading import Input
+
+
+@extend_schema(exclude=True)
+class IndexView(APIView):
+    """Where everything is. Needs no key, and looks at none: a wrong one does not hide the way."""
+
+    authentication_classes = []
+    permission_classes = [AllowAny]
+    version = ""
+    resources: Mapping[str, str] = {}  # the name of the route of each
+
+    def get(self, request: Request) -> Response:
+        Input(request).end()
+        pages = {name: reverse(name) for name in ("docs", "schema")}
+        resources = {name: reverse(route) for name, route in self.resources.items()}
+        health = resources.pop("health")
+        told = {"name": "Day1", "version": self.version, **pages, "health": health, "resources": resources}
+        return Response(told)
 
 
 class SchemaView(SpectacularAPIView):

@@ -22,7 +22,7 @@ LONGEST_DETAIL = 1000
 TITLES = {413: "Content Too Large"}  # as RFC 9110 has it; Python 3.11 has the older name
 
 OTHERS: dict[type[Exception], tuple[int, str, str]] = {
-    Http404: (404, "not_found", "There is no such address."),
+    Http404: (404, "not_found", "There is no such address: GET /api/v1/ tells which there are."),
     PermissionDenied: (403, "forbidden", "This is not allowed."),
 }
 BUSY = (503, "unavailable", "The database did not answer in time; try again.")

@@ -1,13 +1,18 @@
 import re
+import tomllib
 from html.parser import HTMLParser
+from pathlib import Path
 
 import pytest
 from django.core.exceptions import SuspiciousOperation
 from django.db import DatabaseError
 from django.test import Client, override_settings
 
-from day1site import views
+from day1site import __version__, views
 from day1site.settings.dev import allowed_hosts
+from tests.memory.api.client import refused
+
+ROOT = Path(__file__).resolve().parents[2]
 
 
 class Loaded(HTMLParser):
@@ -66,6 +71,46 @@ def test_an_unknown_page_is_a_page_and_an_unknown_route_of_the_api_a_problem(cli
     assert (page.status_code, "There is no page" in page.content.decode()) == (404, True)
     assert (route.status_code, route["Content-Type"]) == (404, "application/problem+json")
     assert route.json()["code"] == "not_found"
+
+
+def test_the_address_that_up_prints_tells_where_everything_is() -> None:
+    for path in ("/api/v1/", "/api/v1"):
+        answer = Client().get(path, headers={"Authorization": "Bearer no-key"})
+        assert (answer.status_code, answer["Content-Type"]) == (200, "application/json")
+        told = answer.json()
+        assert told == {
+            "name": "Day1",
+            "version": __version__,
+            "docs": "/api/v1/docs",
+            "schema": "/api/v1/schema",
+            "health": "/api/v1/health",
+            "resources": {name: f"/api/v1/{name}" for name in ("facts", "branches", "keys", "review-items")},
+        }
+    assert refused(Client().post("/api/v1/"), 405, "method_not_allowed")
+    assert refused(Client().get("/api/v1/?x=1"), 400, "unknown_field", "x")
+
+
+@pytest.mark.django_db
+def test_every_address_of_the_index_answers(client: Client) -> None:
+    told = client.get("/api/v1/").json()
+    assert {client.get(told[name]).status_code for name in ("docs", "schema", "health")} == {200}
+    for address in told["resources"].values():
+        refused(client.get(address), 401, "unauthenticated")
+
+
+@pytest.mark.parametrize("path", ["/api", "/api/", "/api/v1/nothing", "/api/v2/facts"])
+def test_an_unknown_address_of_the_api_says_where_to_look(path: str) -> None:
+    assert "GET /api/v1/ " in refused(Client().get(path), 404, "not_found")["detail"]
+
+
+def test_the_admin_is_found_without_its_slash(client: Client) -> None:
+    answer = client.get("/admin?next=x")
+    assert (answer.status_code, answer["Location"]) == (302, "/admin/?next=x")
+
+
+def test_the_version_is_that_of_the_package() -> None:
+    told = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    assert told["project"]["version"] == __version__
 
 
 def test_a_failure_is_a_page_that_needs_no_database(client: Client, monkeypatch) -> None:
