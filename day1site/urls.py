@@ -12,7 +12,7 @@ urlpatterns = [
     path("admin/", admin.site.urls),
     path("api/v1", api.index),
     path("api/v1/", include(api.urls)),
-    re_path("^api(/|$)", api.unknown_route),
+    re_path("^api(?:/|$)", api.unknown_route),
 ]
 
 handler400 = "day1site.views.bad_request"
