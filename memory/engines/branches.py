@@ -57,11 +57,11 @@ class BranchManager:
         """The branches that the actor may use, by name; archived ones only when asked for."""
         actor.require("read")
         branches = Branch.objects.filter(project=actor.project_id).select_related("parent")
-        branches = branches if archived else branches.live()
+        branches = every = branches if archived else branches.live()
         if actor.branch_patterns:
             allowed = [n for n in branches.values_list("name", flat=True) if actor.may_use(n)]
             branches = branches.filter(name__in=allowed)
-        return page_of(branches, key="name", limit=limit, cursor=cursor)
+        return page_of(branches, key="name", limit=limit, cursor=cursor, of=every)
 
     def log(self, *, name: str, actor: Actor, limit: int = 50, cursor: str = "") -> Page[Commit]:
         """The branch's own commits, newest first."""

@@ -145,14 +145,6 @@ def optional(check: Check) -> Check:
     return lambda name, value: None if value is None else check(name, value)
 
 
-def cursor_point(place: Mapping[str, Any], at: Any) -> Any:
-    """Where a list is read: at the seq that its cursor holds, else where the caller says. Raises Invalid."""
-    seq = place.get("seq")
-    if "seq" in place and (not isinstance(seq, int) or isinstance(seq, bool)):
-        raise Invalid("This cursor is not one that Day1 gave.", field="cursor")
-    return at if seq is None else seq
-
-
 def tags(name: str, value: Any) -> list[str]:
     """At most 50 different short texts without a comma, which separates them in filters."""
     if not isinstance(value, list | tuple) or len(value) > 50:

@@ -17,7 +17,7 @@ from memory.engines.branches import MAIN, find_branch, point_of
 from memory.engines.commits import CommitWriter, committing
 from memory.engines.fact_batch import FactBatch, Written, replace_parents
 from memory.engines.filters import FactFilter
-from memory.engines.pages import Page, page_of_versions, read_cursor
+from memory.engines.pages import Page, page_of_versions, point_in_list
 from memory.exceptions import IllegalTransition, Invalid, NotFound, StaleVersion, TooLarge
 from memory.models import Branch, Commit, Fact, FactAssessment
 
@@ -199,10 +199,10 @@ class FactEngine:
         cursor: str = "",
     ) -> Page[Fact]:
         """Facts of every status, newest first, as the first page saw the branch."""
-        place = read_cursor(cursor)
-        branch, seq = self._branch(actor, branch_name, rules.c.cursor_point(place, at))
+        branch, _ = self._branch(actor, branch_name, None)
+        seq = point_of(branch, point_in_list(branch, cursor, at))
         rows = (filters or FactFilter()).apply(Fact.objects.on(branch, seq), branch.lineage(seq))
-        page = page_of_versions(rows, seq=seq, limit=limit, cursor=cursor)
+        page = page_of_versions(rows, seq=seq, limit=limit, cursor=cursor, at=at)
         read_on(branch, attach(page.results, branch.lineage(seq), actor.project_id))
         return page
 

@@ -12,7 +12,7 @@ from memory.engines import cleaning as c
 from memory.engines.branches import MAIN, find_branch, point_of
 from memory.engines.commits import committing
 from memory.engines.fact_rules import check_interval
-from memory.engines.pages import Page, page_of_versions, read_cursor
+from memory.engines.pages import Page, page_of_versions, point_in_list
 from memory.exceptions import Exists, Invalid, NotFound
 from memory.models import Fact, FactLink
 
@@ -62,14 +62,14 @@ class LinkEngine:
         """The links from and to a fact, newest first. Raises NotFound for the fact."""
         actor.require("read", branch_name)
         branch = find_branch(actor, branch_name)
-        seq = point_of(branch, c.cursor_point(read_cursor(cursor), at))
+        seq = point_of(branch, point_in_list(branch, cursor, at))
         if not Fact.objects.on(branch, seq).filter(uid=fact_id).gather():
             raise NotFound()
         links = FactLink.objects.on(branch, seq).filter(Q(from_id=fact_id) | Q(to_id=fact_id))
         shown = Fact.objects.on(branch, seq).rows()  # a link goes with either of its ends
         for end in ("from_id", "to_id"):
             links = links.filter(models.Exists(shown.filter(uid=OuterRef(end))))
-        return page_of_versions(links, seq=seq, limit=limit, cursor=cursor)
+        return page_of_versions(links, seq=seq, limit=limit, cursor=cursor, at=at)
 
 
 def _clean(fields: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,14 +1,15 @@
-"""Lists come in pages. A cursor is opaque; it holds the place, and the seq that was read."""
+"""Lists come in pages. A cursor is opaque; it holds its list, the place in it, and the seq that was read."""
 
 import base64
 import binascii
+import hashlib
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 from uuid import UUID
 
-from django.core.exceptions import ValidationError
+from django.core.exceptions import EmptyResultSet, ValidationError
 from django.db import models
 
 from memory.db.querysets import VersionedQuerySet
@@ -17,6 +18,11 @@ from memory.exceptions import Invalid
 
 Item = TypeVar("Item")
 MOST = 100
+NOT_OURS = "This cursor is not one that Day1 gave."
+OTHER_LIST = (
+    "This cursor is of another list: send it with the address, branch, at and filters that it came with,"
+    " or begin without it."
+)
 
 
 @dataclass(frozen=True)
@@ -35,31 +41,46 @@ def check_limit(limit: int) -> int:
     return limit
 
 
-def page_of(rows: models.QuerySet, *, key: str, limit: int, cursor: str = "") -> Page:
-    """A page of rows that are not branched, by one unique column (``-name`` for descending)."""
+def page_of(
+    rows: models.QuerySet, *, key: str, limit: int, cursor: str = "", of: models.QuerySet | None = None
+) -> Page:
+    """A page of rows that are not branched, by one unique column (``-name`` for descending).
+
+    ``of`` is the list without what may change between two pages. Raises Invalid, also for a cursor of
+    another list.
+    """
     check_limit(limit)
+    mark = mark_of(rows if of is None else of)
     name, down = key.removeprefix("-"), key.startswith("-")
-    place = read_cursor(cursor)
+    place = read_cursor(cursor, mark)
     back = place.get("back", False)
     if "key" in place:
         rows = rows.filter(**{f"{name}__{'lt' if down != back else 'gt'}": _value(rows, name, place["key"])})
     some = list(rows.order_by(f"{'-' if down != back else ''}{name}")[: limit + 1])
-    return _page(some, limit, back, bool(cursor), lambda row: {"key": str(getattr(row, name))})
+    pin = {"list": mark}
+    return as_page(some, limit, back, bool(cursor), lambda row: {"key": str(getattr(row, name)), **pin})
 
 
-def page_of_versions(rows: VersionedQuerySet, *, seq: int, limit: int, cursor: str = "") -> Page:
-    """A page of branched rows, newest first, as of the seq that the first page was read at."""
+def page_of_versions(
+    rows: VersionedQuerySet, *, seq: int, limit: int, cursor: str = "", at: Any = None
+) -> Page:
+    """A page of branched rows, newest first, as of the seq that the first page was read at.
+
+    ``at`` is what the caller asked for. Raises Invalid, also for a cursor of another list.
+    """
     check_limit(limit)
-    place = read_cursor(cursor)
+    mark = mark_of(rows)
+    place = read_cursor(cursor, mark)
     back = place.get("back", False)
-    uid = _uid(place["key"]) if "key" in place else None
+    uid = uid_of(place["key"]) if "key" in place else None
     some = rows.newest(limit + 1, **({"after": uid} if back else {"before": uid}))
     if back:
         some.reverse()
-    return _page(some, limit, back, bool(cursor), lambda row: {"key": row.uid.hex, "seq": seq})
+    pin = {"list": mark, "seq": seq, "at": place.get("at", at and str(at))}
+    return as_page(some, limit, back, bool(cursor), lambda row: {"key": row.uid.hex, **pin})
 
 
-def _page(some: list, limit: int, back: bool, moved: bool, place: Any) -> Page:
+def as_page(some: list, limit: int, back: bool, moved: bool, place: Any) -> Page:
     """Some rows in the order they were read, one more than fits, as a page in list order."""
     more, some = len(some) > limit, some[:limit]
     if back:
@@ -70,8 +91,43 @@ def _page(some: list, limit: int, back: bool, moved: bool, place: Any) -> Page:
     return Page(some, after, before)
 
 
-def read_cursor(cursor: str) -> dict[str, Any]:
-    """What a cursor holds; empty for the first page. Raises Invalid."""
+def mark_of(rows: models.QuerySet) -> str:
+    """What tells one list from all others: the query says its kind, project, branch, point and filters."""
+    try:
+        said = repr(rows.query.sql_with_params())
+    except EmptyResultSet:
+        said = rows.model._meta.label
+    return hashlib.sha256(said.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+
+
+def read_cursor(cursor: str, mark: str = "") -> dict[str, Any]:
+    """What a cursor holds, of the list with this mark where one is given; empty for the first page.
+
+    Raises Invalid.
+    """
+    place = _unpacked(cursor)
+    if place and mark and place.get("list") != mark:
+        raise Invalid(OTHER_LIST, field="cursor")
+    return place
+
+
+def point_in_list(branch: Any, cursor: str, at: Any) -> Any:
+    """Where on a branch a page is read: where the first one was, else where the caller says.
+
+    Raises Invalid for a cursor that was got with another ``at``, or on a branch with more commits.
+    """
+    place = read_cursor(cursor)
+    if "seq" not in place:
+        return at
+    seq, first = place["seq"], place.get("at")
+    if not isinstance(seq, int) or isinstance(seq, bool):
+        raise Invalid(NOT_OURS, field="cursor")
+    if not 0 <= seq <= branch.head or (at is not None and str(at) != first):
+        raise Invalid(OTHER_LIST, field="cursor")
+    return seq
+
+
+def _unpacked(cursor: str) -> dict[str, Any]:
     if not cursor:
         return {}
     try:
@@ -80,7 +136,7 @@ def read_cursor(cursor: str) -> dict[str, Any]:
             return place
     except (ValueError, binascii.Error, UnicodeError, RecursionError):
         pass
-    raise Invalid("This cursor is not one that Day1 gave.", field="cursor")
+    raise Invalid(NOT_OURS, field="cursor")
 
 
 def write_cursor(place: dict[str, Any]) -> str:
@@ -91,11 +147,12 @@ def _value(rows: models.QuerySet, name: str, text: str) -> Any:
     try:
         return rows.model._meta.get_field(name).to_python(plain_text("cursor", text))
     except (Invalid, ValidationError, ValueError, TypeError):
-        raise Invalid("This cursor is not one that Day1 gave.", field="cursor") from None
+        raise Invalid(NOT_OURS, field="cursor") from None
 
 
-def _uid(text: str) -> UUID:
+def uid_of(text: str) -> UUID:
+    """The id that a cursor holds. Raises Invalid."""
     try:
         return UUID(text)
     except ValueError:
-        raise Invalid("This cursor is not one that Day1 gave.", field="cursor") from None
+        raise Invalid(NOT_OURS, field="cursor") from None

@@ -27,13 +27,14 @@ class ReviewEngine:
         items = ReviewItem.objects.filter(project=actor.project_id).select_related("branch")
         if branch_name:
             items = items.filter(branch=find_branch(actor, branch_name))
-        elif actor.branch_patterns:
-            items = items.filter(branch__in=_usable(actor))
         if status:
             items = items.filter(status=c.one_of(ReviewItem.Status.values)("status", status))
         if kind:
             items = items.filter(kind=c.one_of(ReviewItem.Kind.values)("kind", kind))
-        return page_of(items, key="-id", limit=limit, cursor=cursor)
+        every = items
+        if actor.branch_patterns:
+            items = items.filter(branch__in=_usable(actor))
+        return page_of(items, key="-id", limit=limit, cursor=cursor, of=every)
 
 
 def _usable(actor: Actor) -> list[int]:

@@ -18,6 +18,7 @@ from django.utils import timezone
 from memory.engines.branches import BranchManager, find_branch
 from memory.engines.facts import FactEngine
 from memory.engines.links import LinkEngine
+from memory.engines.pages import OTHER_LIST
 from memory.engines.search import SearchEngine
 from memory.exceptions import (
     AgentForbidden,
@@ -1281,7 +1282,7 @@ class TestLists:
         cursor = ENGINE.list_facts(actor=actor, branch_name="task/a", limit=1).next
         with refused(Invalid) as caught:
             ENGINE.list_facts(actor=actor, cursor=cursor)
-        assert str(caught.value) == "main has the seqs 0 to 1."
+        assert str(caught.value) == OTHER_LIST
 
     @pytest.mark.parametrize("limit", [0, -1, 101])
     def test_a_page_has_1_to_100(self, actor, main, limit):
