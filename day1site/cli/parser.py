@@ -311,11 +311,24 @@ def _branches(commands: Any) -> None:
     )
     log.add_argument("name", metavar="NAME", nargs="?", default="main", help="default main")
     _paging(log)
+    diff = _command(
+        actions, "diff", "List what a branch shows otherwise than when it began: or than another branch.",
+        "day1 branch diff task/login\n  day1 branch diff task/login --against main --type link", "diff",
+    )  # fmt: skip
+    diff.add_argument("name", metavar="NAME")
+    diff.add_argument("--against", metavar="NAME", help="compare with this branch as it is now")
+    diff.add_argument("--against-at", metavar="POINT", help="or with this point of it (of the parent)")
+    diff.add_argument("--type", choices=("fact", "link"), help="default fact")
+    diff.add_argument("--change", action="append", choices=("added", "changed", "removed"))
+    _paging(diff)
+    _at(diff)
     for name, about in (
         ("archive", "Archive a branch: no more writes, not listed, nothing deleted."),
         ("restore", "Take an archived branch back into use."),
+        ("stats", "Count what a branch holds and who works on it."),
     ):
-        one = _command(actions, name, about, f"day1 branch {name} task/login", "move_branch")
+        one = _command(actions, name, about, f"day1 branch {name} task/login",
+                       "stats" if name == "stats" else "move_branch")  # fmt: skip
         one.add_argument("name", metavar="NAME")
 
 

@@ -4,10 +4,10 @@ from rest_framework.decorators import action
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from memory.api import shapes
+from memory.api import branch_shapes, shapes
 from memory.api.base import Resource, actor_of, one, shown
 from memory.api.filters import BranchFilterSet
-from memory.api.reading import Input, point
+from memory.api.reading import Input, names, point
 from memory.api.schema import documented
 from memory.engines import cleaning as c
 from memory.engines.branches import MAIN, RESERVED, BranchManager
@@ -68,3 +68,23 @@ class BranchViewSet(Resource):
         given.end()
         page = ENGINE.log(name=name, actor=actor_of(request), **paging)
         return Response(shapes.page(page, shapes.commit))
+
+    @action(detail=True, methods=["get"])
+    def diff(self, request: Request, name: str) -> Response:
+        given = Input(request)
+        kind = given.take("type", c.text(20), "fact")
+        how = {
+            "at": given.take("at", point),
+            "against": given.take("against", c.text(200), ""),
+            "against_at": given.take("against_at", point),
+            "change": given.take("change", names, ()),
+            **given.paging(),
+        }
+        given.end()
+        found = ENGINE.diff(name=name, actor=actor_of(request), kind=kind, **how)
+        return Response(branch_shapes.diff(found, kind))
+
+    @action(detail=True, methods=["get"])
+    def stats(self, request: Request, name: str) -> Response:
+        Input(request).end()
+        return Response(branch_shapes.stats(ENGINE.stats(name=name, actor=actor_of(request))))

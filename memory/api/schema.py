@@ -9,10 +9,11 @@ from drf_spectacular.extensions import OpenApiAuthenticationExtension
 from drf_spectacular.utils import OpenApiExample, OpenApiParameter, OpenApiResponse, extend_schema
 from rest_framework import serializers as s
 
+from memory.api import branch_shapes, shapes
 from memory.api import requests as r
-from memory.api import shapes
 from memory.api.filters import BranchFilterSet, FactFilterSet, ReviewFilterSet
 from memory.engines import idempotency
+from memory.engines.branch_diff import CHANGES, KINDS
 
 Schema = dict[str, Any]
 # What any route may refuse: a name for it, and what it means.
@@ -170,6 +171,13 @@ BULK = {201: shapes.BulkShape, 200: shapes.BulkShape}
 LISTING = [BRANCH, AT, *PAGING]
 FILTERS = of_filters(FactFilterSet)
 BRANCHES = query("branches", {"type": "array", "items": TEXT}, "Names or patterns, instead of branch.")
+DIFFERING = [
+    AT,
+    query("against", TEXT, "The branch to compare with, as it is now; where it began when not given."),
+    query("against_at", TEXT, "A point of that branch, of the parent when none is named."),
+    query("type", {"type": "string", "enum": list(KINDS), "default": "fact"}, "What to list."),
+    query("change", {"type": "array", "items": {"type": "string", "enum": list(CHANGES)}}, "Only these."),
+]
 ROUTES: dict[str, dict[str, Callable]] = {
     "FactViewSet": {
         "create": route("Write a fact", WRITTEN, r.FactInput),
@@ -206,6 +214,11 @@ ROUTES: dict[str, dict[str, Callable]] = {
         "destroy": route("Archive a branch; nothing is deleted", {200: shapes.BranchShape}, None, STATED),
         "restore": route("Take an archived branch back into use", {200: shapes.BranchShape}, r.StatedInput),
         "log": route("The branch's own commits, newest first", {200: page(shapes.CommitShape)}, None, PAGING),
+        "diff": route(
+            "What a branch shows otherwise than another point", {200: branch_shapes.DiffShape}, None,
+            [*DIFFERING, *PAGING],
+        ),
+        "stats": route("What a branch holds and who works on it", {200: branch_shapes.BranchStatsShape}),
     },
     "KeyViewSet": {
         "create": route("Make an API key; its token is told once", {201: shapes.NewKeyShape}, r.KeyInput),

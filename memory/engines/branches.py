@@ -1,16 +1,21 @@
 """Branches: made in O(1), isolated both ways, listed, logged and archived."""
 
 import re
+from collections.abc import Sequence
 from datetime import datetime
+from typing import Any
 from uuid import UUID
 
 from django.db import IntegrityError, connection, transaction
 from django.utils import timezone
 
 from memory.actors import Actor
+from memory.engines import branch_diff as differing
+from memory.engines import cleaning as c
 from memory.engines.audit import record
+from memory.engines.branch_stats import BranchStats, stats_of
 from memory.engines.commits import being_written
-from memory.engines.pages import Page, page_of
+from memory.engines.pages import Page, page_of, read_cursor
 from memory.exceptions import BranchArchived, BranchExists, BranchNotFound, Conflict, Invalid, NotFound
 from memory.models import MAX_DEPTH, Branch, Commit, Project
 from memory.models.nodes import next_rid
@@ -68,6 +73,30 @@ class BranchManager:
         branch = self.get_branch(name=name, actor=actor)
         return page_of(branch.commits.all(), key="-seq", limit=limit, cursor=cursor)
 
+    def diff(
+        self, *, name: str, actor: Actor, at: Any = None, against: str = "", against_at: Any = None,
+        kind: str = "fact", change: Sequence[str] = (), limit: int = 50, cursor: str = "",
+    ) -> differing.BranchDiff:  # fmt: skip
+        """What the branch shows otherwise than when it began, or than ``against`` shows (now, or at
+        ``against_at``); main began empty. Those of the newest memories first, as the first page saw both.
+
+        Raises BranchNotFound, Invalid, scope and branch refusals.
+        """
+        actor.require("read", name)
+        kind = c.one_of(differing.KINDS)("type", kind)
+        changes = [c.one_of(differing.CHANGES)("change", one) for one in change or differing.CHANGES]
+        branch, place = find_branch(actor, name), read_cursor(cursor)
+        seq = point_of(branch, c.cursor_point(place, at))
+        other, start = self._other_side(actor, branch, against, against_at)
+        start = point_of(other, place.get("against", start))
+        points = differing.Points(other.lineage(start), branch.lineage(seq), actor.project_id)
+        page = points.page(differing.KINDS[kind], changes, limit, cursor, {"seq": seq, "against": start})
+        return differing.BranchDiff(branch, seq, other, start, None if cursor else points.counts(), page)
+
+    def stats(self, *, name: str, actor: Actor) -> BranchStats:
+        """What the branch holds now and who works on it. Raises BranchNotFound, BranchForbidden."""
+        return stats_of(self.get_branch(name=name, actor=actor))
+
     def archive_branch(self, *, name: str, actor: Actor) -> Branch:
         """No more writes, not listed; nothing is deleted. Archiving again changes nothing."""
         actor.require("write", name)
@@ -93,6 +122,17 @@ class BranchManager:
         return branch
 
     # ---- pieces --------------------------------------------------------------------------------
+
+    def _other_side(self, actor: Actor, branch: Branch, against: str, at: Any) -> tuple[Branch, Any]:
+        """The branch to compare with and the point on it: by default where the branch began."""
+        if against:
+            actor.require("read", against)
+            return find_branch(actor, against), at
+        if branch.parent is None:
+            return branch, 0 if at is None else at
+        if at is not None:  # what it began with it shows anyway; any other point is the parent's own
+            actor.require("read", branch.parent.name)
+        return branch.parent, branch.fork_seq if at is None else at
 
     def _open(self, actor: Actor, name: str) -> Branch:
         branch = find_branch(actor, name)

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
+from memory.db.fields import dumps
 from memory.engines import cleaning as c
 from memory.exceptions import IllegalTransition, Invalid, ReservedValue
 from memory.models import Fact
@@ -120,3 +121,8 @@ def moved(fact: Fact, status: str) -> dict[str, str]:
     """The fields of a fact that goes to another status. Raises IllegalTransition."""
     check_move(fact, status)
     return {"status": status, "held_status": fact.status if status == S.ARCHIVED else ""}
+
+
+def same(old: Any, new: Any) -> bool:
+    """Equal for whoever reads it: in Python an object with 1 in it equals one with True."""
+    return dumps(old) == dumps(new) if isinstance(new, dict) else bool(old == new)

@@ -2,15 +2,10 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import reduce
-from operator import or_
 from typing import Any
 from uuid import UUID
 
-from django.db.models import Q
-
 from memory.actors import Actor
-from memory.db.fields import dumps
 from memory.engines import fact_rules as rules
 from memory.engines.belief import assessments, attach, read_on
 from memory.engines.branches import MAIN, find_branch, point_of
@@ -215,12 +210,7 @@ class FactEngine:
         versions = list(Fact.objects.history(branch.lineage(), fact_id))
         if not versions:
             raise NotFound()
-        seqs: dict[int, list[int]] = {}
-        for version in versions:
-            seqs.setdefault(version.branch_id, []).append(version.seq_from)
-        # One condition for each branch: a database takes an expression of limited depth.
-        asked = reduce(or_, (Q(branch=branch, seq__in=some) for branch, some in seqs.items()))
-        commits = {(c.branch_id, c.seq): c for c in Commit.objects.filter(asked).select_related("branch")}
+        commits = Commit.objects.that_made({(one.branch_id, one.seq_from) for one in versions})
         for version in versions:
             version.commit = commits.get((version.branch_id, version.seq_from))  # type: ignore[attr-defined]
         return versions
@@ -250,7 +240,7 @@ class FactEngine:
         text = wanted.get("fact_text", fact.fact_text)
         if "essence" not in wanted and fact.essence == rules.essence_of(fact.fact_text):
             wanted["essence"] = rules.essence_of(text)
-        wanted = {name: value for name, value in wanted.items() if not _same(getattr(fact, name), value)}
+        wanted = {name: value for name, value in wanted.items() if not rules.same(getattr(fact, name), value)}
         if not wanted:
             return fact
         rules.check_done(wanted.get("status", fact.status), wanted.get("kind", fact.kind))
@@ -295,11 +285,6 @@ class FactEngine:
 def _stating(actor: Actor, **stated: str) -> Actor:
     """The actor with what the caller says of itself, so that the commit has it too. Raises Invalid."""
     return actor.stating(**rules.c.clean(stated, rules.STATED))
-
-
-def _same(old: Any, new: Any) -> bool:
-    """Equal for whoever reads it: in Python an object with 1 in it equals one with True."""
-    return dumps(old) == dumps(new) if isinstance(new, dict) else bool(old == new)
 
 
 def _judge(commit: CommitWriter, fact: Fact, status: str, reason: str) -> None:

@@ -1,9 +1,12 @@
 """Branches and commits: a branch is a row with a parent, a fork point and a head."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from functools import reduce
+from operator import or_
 from typing import Self
 
 from django.db import models
+from django.db.models import Q
 
 from memory.db.fields import JSONTextField
 from memory.models.nodes import uuid7
@@ -62,6 +65,18 @@ class Branch(models.Model):
         return [[branch, limit] for branch, limit in [(self.pk, seq), *self.ancestors] if limit]
 
 
+class CommitQuerySet(models.QuerySet["Commit"]):
+    def that_made(self, places: Iterable[tuple[int, int]]) -> dict[tuple[int, int], "Commit"]:
+        """Commits by branch and seq, each with its branch."""
+        seqs: dict[int, list[int]] = {}
+        for branch, seq in places:
+            seqs.setdefault(branch, []).append(seq)
+        # One condition for each branch: a database takes an expression of limited depth.
+        asked = [Q(branch=branch, seq__in=some) for branch, some in seqs.items()]
+        found = self.filter(reduce(or_, asked)).select_related("branch") if asked else []
+        return {(commit.branch_id, commit.seq): commit for commit in found}
+
+
 class Commit(models.Model):
     """Every change belongs to one: who, over which surface, when and how much."""
 
@@ -81,6 +96,8 @@ class Commit(models.Model):
     added = models.PositiveIntegerField(default=0)
     changed = models.PositiveIntegerField(default=0)
     removed = models.PositiveIntegerField(default=0)
+
+    objects = CommitQuerySet.as_manager()
 
     class Meta:
         ordering = ["branch", "-seq"]

@@ -1,0 +1,92 @@
+"""What answers about the differences and the numbers of a branch look like."""
+
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from rest_framework import serializers as s
+
+from memory.api import shapes
+from memory.engines.branch_diff import CHANGES, KINDS, BranchDiff, Difference
+
+
+class TallyShape(s.Serializer):
+    added = s.IntegerField()
+    changed = s.IntegerField()
+    removed = s.IntegerField()
+
+
+class CountsShape(s.Serializer):
+    fact = TallyShape()
+    link = TallyShape()
+
+
+class DifferenceShape(s.Serializer):
+    """One memory that the two points show differently."""
+
+    id = s.UUIDField()
+    type = s.ChoiceField(choices=[(name, name) for name in KINDS])
+    change = s.ChoiceField(choices=[(name, name) for name in CHANGES])
+    fields = s.DictField(child=s.ListField(), help_text="Of what changed: [before, after].")  # type: ignore[assignment]
+    fact = shapes.FactShape(allow_null=True, help_text="As it is after; as it was when it was removed.")
+    link = shapes.LinkShape(allow_null=True)
+    commit = shapes.CommitShape(allow_null=True, help_text="The newest commit that touched it.")
+
+
+class DiffShape(s.Serializer):
+    branch = s.CharField()
+    seq = s.IntegerField()
+    against = s.CharField(help_text="The branch that it is compared with.")
+    against_seq = s.IntegerField()
+    counts = CountsShape(allow_null=True, help_text="Of all pages; with the first page only.")
+    results = DifferenceShape(many=True)
+    next = s.CharField(allow_null=True)
+    previous = s.CharField(allow_null=True)
+
+
+class BranchStatsShape(s.Serializer):
+    """What a branch holds, and who works on it."""
+
+    name = s.CharField(source="branch.name")
+    facts = s.DictField(child=s.IntegerField(), help_text="By status.")
+    verification = s.DictField(child=s.IntegerField(), help_text="By verdict on what they say now.")
+    links = s.IntegerField()
+    ahead = s.IntegerField(help_text="Its own commits.")
+    behind = s.IntegerField(help_text="Commits of the parent since it left.")
+    children = s.IntegerField(help_text="Branches that were made from it and are not archived.")
+    sessions = s.IntegerField()
+    agents = s.IntegerField()
+    last_activity = s.DateTimeField()
+
+
+stats = shapes.renderer(BranchStatsShape)
+
+
+def _value(value: Any) -> Any:
+    """One side of a changed field."""
+    return (
+        shapes.when(value)
+        if isinstance(value, datetime)
+        else str(value)
+        if isinstance(value, UUID)
+        else value
+    )
+
+
+def difference(one: Difference, kind: str, branch: str) -> dict[str, Any]:
+    row = one.after or one.before
+    return {
+        "id": str(one.uid),
+        "type": kind,
+        "change": one.change,
+        "fields": {name: [_value(value) for value in pair] for name, pair in one.fields.items()},
+        "fact": shapes.fact(row, branch=branch) if kind == "fact" else None,
+        "link": shapes.link(row, branch=branch) if kind == "link" else None,
+        "commit": shapes.commit(one.commit) if one.commit else None,
+    }
+
+
+def diff(found: BranchDiff, kind: str) -> dict[str, Any]:
+    names = {"branch": found.branch.name, "seq": found.seq}
+    names |= {"against": found.against.name, "against_seq": found.against_seq, "counts": found.counts}
+    return names | shapes.page(found.page, lambda one: difference(one, kind, found.branch.name))

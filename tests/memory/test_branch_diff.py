@@ -1,0 +1,225 @@
+"""The difference of two points: compared with the plain model, and field by field."""
+
+from dataclasses import replace
+from typing import Any
+from uuid import UUID
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+from hypothesis import given
+
+from memory.actors import Actor
+from memory.engines.branch_diff import KINDS, Points
+from memory.engines.branches import BranchManager
+from memory.engines.facts import FactEngine
+from memory.engines.links import LinkEngine
+from memory.exceptions import BranchForbidden, BranchNotFound, Invalid
+from memory.models import Branch, Fact, Project
+from tests.memory.naive import NaiveBranch
+from tests.memory.test_versions import World, histories, looks, random_histories
+
+pytestmark = pytest.mark.django_db(transaction=True)
+FACTS, LINKS, BRANCHES = FactEngine(), LinkEngine(), BranchManager()
+
+
+# ---- against the model -------------------------------------------------------------------------------
+
+
+def expected(before: dict[UUID, str], after: dict[UUID, str]) -> dict[UUID, tuple[str, list]]:
+    """What a person would say who has both states before them."""
+    found = {}
+    for uid in before.keys() | after.keys():
+        one, other = before.get(uid), after.get(uid)
+        if one != other:
+            change = "added" if one is None else "removed" if other is None else "changed"
+            found[uid] = (change, [one, other] if change == "changed" else [])
+    return found
+
+
+@given(history=histories)
+@random_histories(40)
+def test_the_difference_is_that_of_the_model(history: list[tuple]) -> None:
+    world = World()
+    for move in history:
+        world.play(move)
+    points = looks(world)
+    for step in (0, 1, len(points) // 2):
+        for place, (one, one_row, one_seq) in enumerate(points):
+            other, other_row, other_seq = points[(place + step) % len(points)]
+            both = Points(one_row.lineage(one_seq), other_row.lineage(other_seq), world.project.pk)
+            compare(both, expected(one.states[one_seq], other.states[other_seq]))
+
+
+def compare(both: Points, wanted: dict[UUID, tuple[str, list]]) -> None:
+    found, cursor = [], ""
+    while True:
+        page = both.page(KINDS["fact"], ("added", "changed", "removed"), 3, cursor, {})
+        found += page.results
+        if not page.next:
+            break
+        cursor = page.next
+    assert [one.uid for one in found] == sorted(wanted, reverse=True)
+    assert {one.uid: (one.change, one.fields.get("fact_text", [])) for one in found} == wanted
+    tally = both.counts()["fact"]
+    kinds = [change for change, _ in wanted.values()]
+    assert tally == {change: kinds.count(change) for change in ("added", "changed", "removed")}
+
+
+@given(history=histories)
+@random_histories(20)
+def test_what_a_branch_did_is_its_difference_from_its_beginning(history: list[tuple]) -> None:
+    world = World()
+    for step in history:
+        world.play(step)
+    for branch, row, seq in looks(world):
+        diff = BRANCHES.diff(name=row.name, actor=world.actor, at=seq)
+        assert {one.uid for one in diff.page.results} == set(did(branch, seq))
+        assert all(one.commit and one.commit.branch_id == row.pk for one in diff.page.results)
+
+
+def did(branch: NaiveBranch, seq: int) -> dict[UUID, Any]:
+    return expected(branch.states[0], branch.states[seq])
+
+
+# ---- field by field ----------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def scene(actor: Actor) -> dict[str, Fact]:
+    """Three facts on main; on task/a one is corrected and judged, one deleted, one added and linked."""
+    written = FACTS.write_facts(
+        facts=[{"fact_text": text, "tags": ["auth"]} for text in ("one", "two", "three")], actor=actor
+    )
+    one, two, three = (row.fact for row in written.results)
+    BRANCHES.create_branch(name="task/a", actor=actor)
+    on = {"actor": actor, "branch_name": "task/a"}
+    FACTS.update_fact(fact_id=one.uid, updates={"category": "security", "tags": ["auth", "tokens"]}, **on)
+    FACTS.set_verification(fact_id=one.uid, verdict="verified", reason="read", **on)
+    FACTS.delete_fact(fact_id=two.uid, **on)
+    four = FACTS.write_fact(fact_text="four", **on).fact
+    LINKS.write_link(from_id=four.uid, to_id=three.uid, link_type="DEPENDS_ON", **on)
+    FACTS.update_fact(fact_id=three.uid, updates={"category": "x"}, actor=actor)  # later, on main
+    return {"one": one, "two": two, "three": three, "four": four}
+
+
+def test_a_branch_against_its_beginning(scene: dict[str, Fact], actor: Actor) -> None:
+    diff = BRANCHES.diff(name="task/a", actor=actor)
+    assert (diff.branch.name, diff.seq, diff.against.name, diff.against_seq) == ("task/a", 5, "main", 1)
+    assert diff.counts == {
+        "fact": {"added": 1, "changed": 1, "removed": 1},
+        "link": {"added": 1, "changed": 0, "removed": 0},
+    }
+    four, two, one = diff.page.results
+    assert [(d.uid, d.change) for d in (four, two, one)] == [
+        (scene["four"].uid, "added"), (scene["two"].uid, "removed"), (scene["one"].uid, "changed"),
+    ]  # fmt: skip
+    assert one.fields == {
+        "category": ["general", "security"],
+        "tags": [["auth"], ["auth", "tokens"]],
+        "verification_status": ["unverified", "verified"],
+    }
+    assert (two.before.fact_text, two.after, four.before, four.after.fact_text) == ("two", None, None, "four")
+    kinds = [d.commit.kind for d in (four, two, one) if d.commit]
+    assert kinds == ["fact.write", "fact.delete", "fact.verify"]
+
+
+def test_a_branch_against_what_the_parent_is_now(scene: dict[str, Fact], actor: Actor) -> None:
+    diff = BRANCHES.diff(name="task/a", actor=actor, against="main")
+    found = {d.uid: d for d in diff.page.results}
+    assert (len(found), diff.against_seq) == (4, 2)
+    assert found[scene["three"].uid].fields == {"category": ["x", "general"]}
+    assert found[scene["three"].uid].commit.branch.name == "main"
+
+
+def test_links_and_single_changes(scene: dict[str, Fact], actor: Actor) -> None:
+    (link,) = BRANCHES.diff(name="task/a", actor=actor, kind="link").page.results
+    assert (link.change, link.after.to_id, link.commit.kind) == ("added", scene["three"].uid, "link.write")
+    some = BRANCHES.diff(name="task/a", actor=actor, change=["removed", "added"]).page.results
+    assert [d.change for d in some] == ["added", "removed"]
+
+
+def test_main_against_its_past(scene: dict[str, Fact], actor: Actor) -> None:
+    assert BRANCHES.diff(name="main", actor=actor).counts["fact"] == {"added": 3, "changed": 0, "removed": 0}
+    diff = BRANCHES.diff(name="main", actor=actor, against_at=1)
+    assert [(d.uid, list(d.fields)) for d in diff.page.results] == [(scene["three"].uid, ["category"])]
+
+
+def test_what_is_the_same_again_is_no_difference(actor: Actor) -> None:
+    fact = FACTS.write_fact(fact_text="one", actor=actor).fact
+    BRANCHES.create_branch(name="task/a", actor=actor)
+    on = {"fact_id": fact.uid, "actor": actor, "branch_name": "task/a"}
+    FACTS.archive_fact(**on)
+    FACTS.restore_fact(**on)
+    diff = BRANCHES.diff(name="task/a", actor=actor)
+    assert (diff.counts["fact"], diff.page.results) == ({"added": 0, "changed": 0, "removed": 0}, [])
+
+
+def test_pages_keep_the_points_of_the_first(actor: Actor) -> None:
+    BRANCHES.create_branch(name="task/a", actor=actor)
+    on = {"actor": actor, "branch_name": "task/a"}
+    for number in range(5):
+        FACTS.write_fact(fact_text=f"fact {number}", **on)
+    first = BRANCHES.diff(name="task/a", actor=actor, limit=2)
+    FACTS.write_fact(fact_text="later", **on)
+    second = BRANCHES.diff(name="task/a", actor=actor, limit=2, cursor=first.page.next)
+    texts = [d.after.fact_text for d in (*first.page.results, *second.page.results)]
+    assert texts == ["fact 4", "fact 3", "fact 2", "fact 1"]
+    assert (second.seq, second.counts) == (5, None)
+    back = BRANCHES.diff(name="task/a", actor=actor, limit=2, cursor=second.page.previous).page
+    assert ([d.after.fact_text for d in back.results], back.previous) == (["fact 4", "fact 3"], None)
+
+
+def test_refusals(actor: Actor, other_project: Project) -> None:
+    BRANCHES.create_branch(name="task/a", actor=actor)
+    Branch.objects.create(
+        project=other_project, name="theirs", head_at="2026-01-01T00:00Z", created_at="2026-01-01T00:00Z"
+    )
+    bound = replace(actor, branch_patterns=("task/*",))
+    assert BRANCHES.diff(name="task/a", actor=bound).against.name == "main"
+    for who, name, against, error in (
+        (actor, "gone", "", BranchNotFound),
+        (actor, "task/a", "theirs", BranchNotFound),
+        (bound, "main", "", BranchForbidden),
+        (bound, "task/a", "main", BranchForbidden),
+    ):
+        with pytest.raises(error):
+            BRANCHES.diff(name=name, actor=who, against=against)
+    with pytest.raises(BranchForbidden):
+        BRANCHES.diff(name="task/a", actor=bound, against_at=0)
+    for wrong in ({"kind": "x"}, {"change": ["x"]}, {"limit": 0}, {"at": 9}, {"cursor": "x"}):
+        with pytest.raises(Invalid):
+            BRANCHES.diff(name="task/a", actor=actor, **wrong)
+
+
+def test_the_number_of_queries_does_not_grow(actor: Actor) -> None:
+    BRANCHES.create_branch(name="task/a", actor=actor)
+    asked = []
+    for more in (10, 100):
+        facts = [{"fact_text": f"fact {more} {number}"} for number in range(more)]
+        FACTS.write_facts(facts=facts, actor=actor, branch_name="task/a")
+        with CaptureQueriesContext(
+            connection,
+        ) as queries:
+            BRANCHES.diff(name="task/a", actor=actor, limit=100)
+        asked.append(len(queries))
+    assert asked[0] == asked[1]
+
+
+# ---- stats -------------------------------------------------------------------------------------------
+
+
+def test_stats_count_what_the_branch_shows(scene: dict[str, Fact], actor: Actor) -> None:
+    FACTS.archive_fact(fact_id=scene["four"].uid, actor=actor, branch_name="task/a")
+    FACTS.write_fact(
+        fact_text="five", actor=actor, branch_name="task/a", session_id="s1", agent_id="a1", propose=True
+    )
+    BRANCHES.create_branch(name="task/a/b", parent="task/a", actor=actor)
+    stats = BRANCHES.stats(name="task/a", actor=actor)
+    assert stats.facts == {"created": 1, "active": 2, "done": 0, "superseded": 0, "archived": 1}
+    assert stats.verification == {"unverified": 3, "verified": 1, "invalidated": 0}
+    assert (stats.links, stats.ahead, stats.behind, stats.children) == (1, 7, 1, 1)
+    assert (stats.sessions, stats.agents) == (1, 1)
+    # A verdict on what a fact said before does not count.
+    FACTS.update_fact(fact_id=scene["one"].uid, updates={"category": "y"}, actor=actor, branch_name="task/a")
+    assert BRANCHES.stats(name="task/a", actor=actor).verification["verified"] == 0
