@@ -40,6 +40,36 @@ def log(args: Namespace) -> None:
     )  # fmt: skip
 
 
+def diff(args: Namespace) -> None:
+    store, how = client(args.project), said(args, ("against", "against_at", "type", "change"))
+    counts: list[Any] = []
+
+    def page(paging: Mapping[str, Any]) -> Mapping[str, Any]:
+        answer = store.diff(args.name, how, paging)
+        counts.append(answer["counts"])
+        return answer
+
+    listed(args, page, ["change", "id", "fields", "by", "text"], _difference, "No difference.")
+    if counts[0] and args.format == "table":
+        note("; ".join(f"{kind}s: {_tally(tally)}" for kind, tally in counts[0].items()))
+
+
+def _difference(row: Mapping[str, Any]) -> list[Any]:
+    link = row["link"] or {}
+    text = row["fact"]["essence"] if row["fact"] else f"{link['from_id']} {link['link_type']} {link['to_id']}"
+    return [row["change"], row["id"], list(row["fields"]), (row["commit"] or {}).get("actor_label", ""), text]
+
+
+def _tally(tally: Mapping[str, int]) -> str:
+    return ", ".join(f"{count} {change}" for change, count in tally.items())
+
+
+def stats(args: Namespace) -> None:
+    found = client(args.project).stats(args.name)
+    out = Output(args.format)
+    out.show(found, lambda: out.pairs({**found, **{n: _tally(found[n]) for n in ("facts", "verification")}}))
+
+
 def move_branch(args: Namespace) -> None:
     store = client(args.project)
     branch = store.archive_branch(args.name) if args.action == "archive" else store.restore_branch(args.name)

@@ -89,6 +89,15 @@ class LocalClient:
     def log(self, name: str, paging: Given) -> Answer:
         return shapes.page(self.branches.log(name=name, actor=self.actor, **paging), shapes.commit)
 
+    def diff(self, name: str, how: Given, paging: Given) -> Answer:
+        asked = {"kind" if n == "type" else n: v for n, v in {**how, **paging}.items()}
+        points = {n: point(asked.pop(n)) for n in ("at", "against_at") if n in asked}
+        found = self.branches.diff(name=name, actor=self.actor, **asked, **points)
+        return shapes.diff(found, asked.get("kind", "fact"))
+
+    def stats(self, name: str) -> Answer:
+        return shapes.stats(self.branches.stats(name=name, actor=self.actor))
+
     def archive_branch(self, name: str) -> Answer:
         return shapes.branch(self.branches.archive_branch(name=name, actor=self.actor))
 

@@ -21,7 +21,8 @@ MODULES = {
         "verify",
     ),
     "branches": (
-        "create_branch", "list_branches", "log", "move_branch", "create_key", "list_keys", "revoke_key",
+        "create_branch", "list_branches", "log", "diff", "stats", "move_branch",
+        "create_key", "list_keys", "revoke_key",
     ),
     "files": ("import_file", "export_file"),
     "upkeep": ("reindex", "reembed", "backup", "manage"),

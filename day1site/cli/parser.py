@@ -1,8 +1,9 @@
 """What can be said on the command line, and the texts that teach it."""
 
 import argparse
-import json
 from typing import Any
+
+from day1site.cli import options as o
 
 Parser = argparse.ArgumentParser
 DEFAULT_ACTIONS = {"facts": "list", "branch": "list", "keys": "list"}
@@ -19,9 +20,6 @@ EXAMPLES = """examples:
   day1 up
 
 exit status: 0 done, 1 an error (one line on standard error), 2 the command line is not understood"""
-
-STATUSES = ("created", "active", "done", "superseded", "archived")
-INCLUDE = ("superseded", "archived", "created", "expired", "outdated", "invalidated")
 
 
 def build() -> Parser:
@@ -85,110 +83,6 @@ def _group(commands: Any, name: str, about: str, example: str) -> Any:
     return parser.add_subparsers(dest="action", required=True, metavar="ACTION", title="actions")
 
 
-# ---- values ----------------------------------------------------------------------------------------
-
-
-def json_object(text: str) -> dict[str, Any]:
-    try:
-        value = json.loads(text)
-    except ValueError:
-        value = None
-    if not isinstance(value, dict):
-        raise argparse.ArgumentTypeError(f"not a JSON object: {text}")
-    return value
-
-
-def _branch(parser: Parser, many: bool = False) -> None:
-    if many:
-        parser.add_argument(
-            "--branch", action="append", metavar="NAME",
-            help="default main; several times, or a pattern such as 'task/*', searches them all",
-        )  # fmt: skip
-    else:
-        parser.add_argument("--branch", default="main", metavar="NAME", help="default main")
-
-
-def _at(parser: Parser) -> None:
-    parser.add_argument(
-        "--at", metavar="POINT", help="as it was then: a seq, a commit's id or a time such as 2026-05-01"
-    )
-
-
-def _paging(parser: Parser, all_pages: bool = True) -> None:
-    parser.add_argument("--limit", type=int, metavar="N", help="at most so many, 1 to 100; default 50")
-    parser.add_argument(
-        "--cursor", metavar="TEXT", help="where the page before said that the next one begins"
-    )
-    if all_pages:
-        parser.add_argument("--all", action="store_true", help="every page, one after the other")
-
-
-def _who(parser: Parser) -> None:
-    for name in ("session", "agent", "task"):
-        parser.add_argument(f"--{name}", dest=f"{name}_id", metavar="ID", help=f"the {name} that says it")
-
-
-def _content(parser: Parser) -> None:
-    """The fields of a fact; what the store takes, it says itself."""
-    add = parser.add_argument
-    add("--category", metavar="NAME", help="such as decision, bug_fix, preference; default general")
-    add("--kind", metavar="KIND", help="OBSERVATION (default), BELIEF, TASK, OUTPUT_DRAFT, NOTE")
-    add("--priority", metavar="P", help="P1 to P4; default P3")
-    add("--confidence", type=float, metavar="X", help="0 to 1; default 0.7")
-    add("--essence", metavar="TEXT", help="the line that goes into a prompt; default: the first sentence")
-    add("--tag", dest="tags", action="append", metavar="TAG", help="as often as wanted")
-    add("--metadata", type=json_object, metavar="JSON", help='such as \'{"file": "auth.py"}\'')
-    add("--source", metavar="TEXT", help="where it comes from, in words")
-    add("--source-id", metavar="ID", help="and its id there")
-    add("--valid-from", metavar="TIME", help="since when it is true in the world")
-    add("--valid-until", metavar="TIME", help="until when")
-    add("--expires-at", metavar="TIME", help="from then on no search finds it")
-    add("--visibility", metavar="NAME", help="private, selective (default), public")
-    add("--origin", metavar="NAME", help="EXPERIENCE (default), SEEDED_LLM, DISTILLED_LLM")
-    add("--pinned", action="store_true", default=None, help="keep it at hand")
-
-
-def _filters(parser: Parser) -> None:
-    group = parser.add_argument_group("filters, each as often as wanted where several values make sense")
-
-    def add(flag: str, name: str, text: str, **how: Any) -> None:
-        group.add_argument(flag, dest=f"filter_{name}", action="append", metavar="X", help=text, **how)
-
-    add("--category", "category", "one of these categories")
-    add("--kind", "kind", "one of these kinds")
-    group.add_argument("--status", dest="filter_status", action="append", choices=STATUSES, metavar="STATUS",
-                       help=f"one of {', '.join(STATUSES)}")  # fmt: skip
-    add("--priority", "priority", "one of these priorities")
-    add("--tag", "tags", "all of these tags")
-    add("--session", "session_id", "written in one of these sessions")
-    add("--agent", "agent_id", "written by one of these agents")
-    add("--task", "task_id", "written for one of these tasks")
-    for flag, text in (
-        ("verification", "unverified, verified or invalidated"),
-        ("created-after", "stored at this time or later"),
-        ("created-before", "stored before this time"),
-        ("valid-at", "true in the world at this time"),
-    ):
-        name = "verification_status" if flag == "verification" else flag.replace("-", "_")
-        group.add_argument(f"--{flag}", dest=f"filter_{name}", metavar="X", help=text)
-    group.add_argument(
-        "--min-confidence", dest="filter_min_confidence", type=float, metavar="X", help="0 to 1"
-    )
-
-
-def _wish(parser: Parser) -> None:
-    parser.add_argument("--limit", type=int, metavar="N", help="at most so many, 1 to 100; default 10")
-    parser.add_argument(
-        "--type", dest="search_type", choices=("hybrid", "keyword", "vector"), help="default hybrid"
-    )
-    parser.add_argument("--recipe", metavar="NAME", help="how the parts of the score are mixed")
-    parser.add_argument(
-        "--include", action="append", choices=INCLUDE, metavar="STATE",
-        help=f"what is left out otherwise: {', '.join(INCLUDE)}",
-    )  # fmt: skip
-    _at(parser)
-
-
 # ---- commands --------------------------------------------------------------------------------------
 
 
@@ -208,9 +102,9 @@ def _facts(commands: Any) -> None:
     write.add_argument(
         "text", metavar="TEXT", help="what is to be remembered; - reads it from standard input"
     )
-    _branch(write)
-    _content(write)
-    _who(write)
+    o.branch(write)
+    o.content(write)
+    o.who(write)
     write.add_argument("--parent", dest="parent_id", metavar="ID", help="the fact that it replaces")
     write.add_argument(
         "--propose", action="store_true", help="keep it, unsearched, until somebody activates it"
@@ -223,21 +117,21 @@ def _facts(commands: Any) -> None:
         'day1 search "how long do logins last?" --branch \'task/*\' --limit 5', "search",
     )  # fmt: skip
     search.add_argument("query", metavar="QUERY", help="a question or some words")
-    _branch(search, many=True)
-    _wish(search)
+    o.branch(search, many=True)
+    o.wish(search)
     search.add_argument(
         "--max-tokens", type=int, metavar="N", help="as many essences as fit into so many tokens of a prompt"
     )
-    _filters(search)
+    o.filters(search)
     why = _command(
         commands, "why", "Say why a search finds a fact, or why it does not.",
         'day1 why 0197… "how long do logins last?"', "why",
     )  # fmt: skip
     why.add_argument("id", metavar="FACT_ID")
     why.add_argument("query", metavar="QUERY")
-    _branch(why)
-    _wish(why)
-    _filters(why)
+    o.branch(why)
+    o.wish(why)
+    o.filters(why)
     _fact_actions(
         _group(commands, "facts", "list facts, read and change one", "day1 facts --status archived")
     )
@@ -252,8 +146,8 @@ def _verify(commands: Any) -> None:
     verify.add_argument("id", metavar="FACT_ID")
     verify.add_argument("verdict", choices=("verified", "invalidated", "unverified"))
     verify.add_argument("--reason", default="", metavar="TEXT")
-    _branch(verify)
-    _expecting(verify)
+    o.branch(verify)
+    o.expecting(verify)
 
 
 def _fact_actions(actions: Any) -> None:
@@ -261,10 +155,10 @@ def _fact_actions(actions: Any) -> None:
         actions, "list", "List facts of every status, the newest first.",
         "day1 facts list --category decision --all", "list_facts",
     )  # fmt: skip
-    _branch(listing)
-    _paging(listing)
-    _at(listing)
-    _filters(listing)
+    o.branch(listing)
+    o.paging(listing)
+    o.at(listing)
+    o.filters(listing)
     for name, about, run in (
         ("show", "Show everything about a fact.", "show_fact"),
         ("history", "List the versions of a fact, the newest first.", "fact_history"),
@@ -278,19 +172,13 @@ def _fact_actions(actions: Any) -> None:
         one.add_argument("id", metavar="FACT_ID")
         if name == "supersede":
             one.add_argument("text", metavar="TEXT", help="the new text; - reads it from standard input")
-            _content(one)
-            _who(one)
-        _branch(one)
+            o.content(one)
+            o.who(one)
+        o.branch(one)
         if name == "show":
-            _at(one)
+            o.at(one)
         elif name != "history":
-            _expecting(one)
-
-
-def _expecting(parser: Parser) -> None:
-    parser.add_argument(
-        "--expected-version", type=int, metavar="N", help="only if it is still at this version"
-    )
+            o.expecting(one)
 
 
 def _branches(commands: Any) -> None:
@@ -302,15 +190,15 @@ def _branches(commands: Any) -> None:
     create.add_argument("name", metavar="NAME")
     create.add_argument("--parent", default="main", metavar="NAME", help="default main")
     create.add_argument("--purpose", metavar="TEXT")
-    _at(create)
+    o.at(create)
     listing = _command(actions, "list", "List the branches by name.", "day1 branch list", "list_branches")
     listing.add_argument("--archived", action="store_true", help="archived ones too")
-    _paging(listing)
+    o.paging(listing)
     log = _command(
         actions, "log", "List a branch's commits, the newest first.", "day1 branch log main", "log"
     )
     log.add_argument("name", metavar="NAME", nargs="?", default="main", help="default main")
-    _paging(log)
+    o.paging(log)
     diff = _command(
         actions, "diff", "List what a branch shows otherwise than when it began: or than another branch.",
         "day1 branch diff task/login\n  day1 branch diff task/login --against main --type link", "diff",
@@ -320,8 +208,8 @@ def _branches(commands: Any) -> None:
     diff.add_argument("--against-at", metavar="POINT", help="or with this point of it (of the parent)")
     diff.add_argument("--type", choices=("fact", "link"), help="default fact")
     diff.add_argument("--change", action="append", choices=("added", "changed", "removed"))
-    _paging(diff)
-    _at(diff)
+    o.paging(diff)
+    o.at(diff)
     for name, about in (
         ("archive", "Archive a branch: no more writes, not listed, nothing deleted."),
         ("restore", "Take an archived branch back into use."),
@@ -349,7 +237,7 @@ def _keys(commands: Any) -> None:
     create.add_argument("--rate", dest="rate_per_minute", type=int, metavar="N", help="requests per minute")
     create.add_argument("--expires-at", metavar="TIME")
     listing = _command(actions, "list", "List the keys, the newest first.", "day1 keys list", "list_keys")
-    _paging(listing)
+    o.paging(listing)
     revoke = _command(
         actions, "revoke", "Revoke a key: it opens nothing any more.", "day1 keys revoke 0197…", "revoke_key"
     )
@@ -363,7 +251,7 @@ def _files(commands: Any) -> None:
         '  echo \'{"fact_text": "Tea is in the kitchen."}\' | day1 import -', "import_file",
     )  # fmt: skip
     taking.add_argument("file", metavar="FILE.jsonl", help="- reads standard input")
-    _branch(taking)
+    o.branch(taking)
     taking.add_argument(
         "--dry-run", action="store_true", help="count new, known and broken lines, write nothing"
     )
@@ -371,8 +259,8 @@ def _files(commands: Any) -> None:
         commands, "export", "Export a branch's facts: one JSON object a line, as import reads it.",
         "day1 export --output facts.jsonl", "export_file",
     )  # fmt: skip
-    _branch(giving)
-    _at(giving)
+    o.branch(giving)
+    o.at(giving)
     giving.add_argument("--output", metavar="FILE", help="default: standard output")
     giving.add_argument("--include-private", action="store_true", help="private facts stay here otherwise")
 

@@ -152,6 +152,12 @@ class RemoteClient:
     def log(self, name: str, paging: Given) -> Answer:
         return self.api.get(f"{branch_path(name)}/log", **paging)
 
+    def diff(self, name: str, how: Given, paging: Given) -> Answer:
+        return self.api.get(f"{branch_path(name)}/diff", **how, **paging)
+
+    def stats(self, name: str) -> Answer:
+        return self.api.get(f"{branch_path(name)}/stats")
+
     def archive_branch(self, name: str) -> Answer:
         return self.api.ask("DELETE", branch_path(name))
 

@@ -31,6 +31,9 @@ COMMIT = (
     "seq", "at", "kind", "message", "actor_kind", "actor_label", "surface", "session_id", "task_id",
     "agent_id", "added", "changed", "removed",
 )  # fmt: skip
+STATS = (
+    "facts", "verification", "links", "ahead", "behind", "children", "sessions", "agents", "last_activity",
+)  # fmt: skip
 KEY = (
     "label", "prefix", "scopes", "branch_patterns", "agent_id", "rate_per_minute", "created_at",
     "created_by", "expires_at", "last_used_at", "revoked_at",
@@ -70,6 +73,29 @@ def branch(row: Any) -> Shape:
 
 def commit(row: Any) -> Shape:
     return {"id": str(row.pk), **picked(row, COMMIT)}
+
+
+def diff(found: Any, kind: str) -> Shape:
+    points = {"branch": found.branch.name, "seq": found.seq}
+    points |= {"against": found.against.name, "against_seq": found.against_seq, "counts": found.counts}
+    return points | page(found.page, lambda one: difference(one, kind, found.branch.name))
+
+
+def difference(one: Any, kind: str, branch: str) -> Shape:
+    row = one.after or one.before
+    return {
+        "id": str(one.uid),
+        "type": kind,
+        "change": one.change,
+        "fields": {name: [plain(value) for value in pair] for name, pair in one.fields.items()},
+        "fact": fact(row, branch) if kind == "fact" else None,
+        "link": link(row, branch) if kind == "link" else None,
+        "commit": commit(one.commit) if one.commit else None,
+    }
+
+
+def stats(row: Any) -> Shape:
+    return {"name": row.branch.name, **picked(row, STATS)}
 
 
 def key(row: Any) -> Shape:

@@ -9,13 +9,17 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from hypothesis import given
 
+from day1site.cli import main
+from day1site.cli import shapes as command_line
 from memory.actors import Actor
+from memory.api import branch_shapes as rest
 from memory.engines.branch_diff import KINDS, Points
 from memory.engines.branches import BranchManager
 from memory.engines.facts import FactEngine
 from memory.engines.links import LinkEngine
 from memory.exceptions import BranchForbidden, BranchNotFound, Invalid
 from memory.models import Branch, Fact, Project
+from tests.memory.api.client import api_for
 from tests.memory.naive import NaiveBranch
 from tests.memory.test_versions import World, histories, looks, random_histories
 
@@ -223,3 +227,52 @@ def test_stats_count_what_the_branch_shows(scene: dict[str, Fact], actor: Actor)
     # A verdict on what a fact said before does not count.
     FACTS.update_fact(fact_id=scene["one"].uid, updates={"category": "y"}, actor=actor, branch_name="task/a")
     assert BRANCHES.stats(name="task/a", actor=actor).verification["verified"] == 0
+
+
+# ---- over REST and the command line ------------------------------------------------------------------
+
+
+def test_rest_and_the_command_line_say_the_same(scene: dict[str, Fact], actor: Actor) -> None:
+    diff, stats = BRANCHES.diff(name="task/a", actor=actor), BRANCHES.stats(name="task/a", actor=actor)
+    links = BRANCHES.diff(name="task/a", actor=actor, kind="link")
+    assert rest.diff(diff, "fact") == command_line.diff(diff, "fact")
+    assert rest.diff(links, "link") == command_line.diff(links, "link")
+    assert rest.stats(stats) == command_line.stats(stats)
+
+
+def test_over_rest(scene: dict[str, Fact], project: Project) -> None:
+    api = api_for(project)
+    first = api.get("/branches/task/a/diff?limit=2").json()
+    assert first["counts"]["fact"] == {"added": 1, "changed": 1, "removed": 1}
+    assert [(row["change"], row["fact"]["fact_text"]) for row in first["results"]] == [
+        ("added", "four"), ("removed", "two"),
+    ]  # fmt: skip
+    rest_of = api.get(f"/branches/task/a/diff?limit=2&cursor={first['next']}").json()
+    assert (rest_of["counts"], rest_of["results"][0]["fields"]["category"]) == (None, ["general", "security"])
+    assert len(api.get("/branches/task%2Fa/diff?change=added,changed").json()["results"]) == 2
+    assert api.get("/branches/task/a/stats").json()["facts"]["active"] == 3
+    for path, status in (
+        ("/branches/gone/diff", 404),
+        ("/branches/task/a/diff?type=x", 400),
+        ("/branches/task/a/diff?x=1", 400),
+    ):
+        assert api.get(path).status_code == status
+
+
+def test_at_the_command_line(
+    scene: dict[str, Fact],
+    project: Project,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(store, "open_store", lambda make: None)
+    assert main(["branch", "diff", "task/a", "--project", project.slug]) == 0
+    told = capsys.readouterr()
+    rows = [line.split("\t") for line in told.out.splitlines()[1:]]
+    assert [(row[0], row[2], row[4]) for row in rows] == [
+        ("added", "", "four"), ("removed", "", "two"), 
+        ("changed", "category, tags, verification_status", "one"),
+    ]  # fmt: skip
+    assert told.err == "facts: 1 added, 1 changed, 1 removed; links: 1 added, 0 changed, 0 removed\n"
+    assert main(["branch", "stats", "task/a", "--project", project.slug]) == 0
+    assert "ahead: 5\nbehind: 1\n" in capsys.readouterr().out

@@ -308,7 +308,7 @@ def test_every_command_teaches_with_an_example(capsys: pytest.CaptureFixture[str
     )
     pairs = [(name,) for name in (*plain, "reembed", "backup")]
     pairs += [("facts", a) for a in ("list", "show", "history", "archive", "restore", "delete", "supersede")]
-    pairs += [("branch", a) for a in ("create", "list", "log", "archive", "restore")]
+    pairs += [("branch", a) for a in ("create", "list", "log", "diff", "stats", "archive", "restore")]
     pairs += [("keys", a) for a in ("create", "list", "revoke")]
     for words in [*pairs, ()]:
         assert main([*words, "--help"]) == 0
