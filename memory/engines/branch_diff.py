@@ -78,7 +78,7 @@ class Points:
     project_id: UUID
 
     def page(
-        self, kind: Kind, changes: Collection[str], limit: int, cursor: str, pin: dict[str, int]
+        self, kind: Kind, changes: Collection[str], limit: int, cursor: str, pin: dict[str, Any]
     ) -> Page[Difference]:
         """Differences of one kind, those of the newest memories first; ``pin`` goes into the cursors."""
         check_limit(limit)

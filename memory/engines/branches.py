@@ -15,7 +15,7 @@ from memory.engines import cleaning as c
 from memory.engines.audit import record
 from memory.engines.branch_stats import BranchStats, stats_of
 from memory.engines.commits import being_written
-from memory.engines.pages import Page, page_of, read_cursor
+from memory.engines.pages import Page, mark_from, page_of, point_in_list, read_cursor
 from memory.exceptions import BranchArchived, BranchExists, BranchNotFound, Conflict, Invalid, NotFound
 from memory.models import MAX_DEPTH, Branch, Commit, Project
 from memory.models.nodes import next_rid
@@ -85,12 +85,15 @@ class BranchManager:
         actor.require("read", name)
         kind = c.one_of(differing.KINDS)("type", kind)
         changes = [c.one_of(differing.CHANGES)("change", one) for one in change or differing.CHANGES]
-        branch, place = find_branch(actor, name), read_cursor(cursor)
-        seq = point_of(branch, c.cursor_point(place, at))
+        branch = find_branch(actor, name)
         other, start = self._other_side(actor, branch, against, against_at)
+        mark = mark_from(repr((branch.pk, kind, changes, against, against_at)))
+        place = read_cursor(cursor, mark)
+        seq = point_of(branch, point_in_list(branch, cursor, at))
         start = point_of(other, place.get("against", start))
+        pin = {"list": mark, "seq": seq, "at": place.get("at", at and str(at)), "against": start}
         points = differing.Points(other.lineage(start), branch.lineage(seq), actor.project_id)
-        page = points.page(differing.KINDS[kind], changes, limit, cursor, {"seq": seq, "against": start})
+        page = points.page(differing.KINDS[kind], changes, limit, cursor, pin)
         return differing.BranchDiff(branch, seq, other, start, None if cursor else points.counts(), page)
 
     def stats(self, *, name: str, actor: Actor) -> BranchStats:

@@ -170,6 +170,9 @@ def test_pages_keep_the_points_of_the_first(actor: Actor) -> None:
     texts = [d.after.fact_text for d in (*first.page.results, *second.page.results)]
     assert texts == ["fact 4", "fact 3", "fact 2", "fact 1"]
     assert (second.seq, second.counts) == (5, None)
+    for other in ({"kind": "link"}, {"change": ["added"]}, {"against": "main"}, {"at": 1}):
+        with pytest.raises(Invalid, match="This cursor is of another list"):
+            BRANCHES.diff(name="task/a", actor=actor, cursor=first.page.next, **other)
     back = BRANCHES.diff(name="task/a", actor=actor, limit=2, cursor=second.page.previous).page
     assert ([d.after.fact_text for d in back.results], back.previous) == (["fact 4", "fact 3"], None)
 
@@ -260,12 +263,8 @@ def test_over_rest(scene: dict[str, Fact], project: Project) -> None:
 
 
 def test_at_the_command_line(
-    scene: dict[str, Fact],
-    project: Project,
-    capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
+    scene: dict[str, Fact], project: Project, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(store, "open_store", lambda make: None)
     assert main(["branch", "diff", "task/a", "--project", project.slug]) == 0
     told = capsys.readouterr()
     rows = [line.split("\t") for line in told.out.splitlines()[1:]]
