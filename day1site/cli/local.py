@@ -91,7 +91,7 @@ class LocalClient:
 
     def diff(self, name: str, how: Given, paging: Given) -> Answer:
         asked = {"kind" if n == "type" else n: v for n, v in {**how, **paging}.items()}
-        points = {n: point(asked.pop(n)) for n in ("at", "against_at") if n in asked}
+        points: dict[str, Any] = {n: point(asked.pop(n)) for n in ("at", "against_at") if n in asked}
         found = self.branches.diff(name=name, actor=self.actor, **asked, **points)
         return shapes.diff(found, asked.get("kind", "fact"))
 
