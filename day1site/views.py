@@ -1,29 +1,14 @@
-"""The pages that belong to no app: home, health, and what is shown when something is wrong."""
+"""What is shown when something is wrong, for whatever path."""
 
 from django.core.exceptions import DisallowedHost
-from django.db import DatabaseError, connection
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
 from django.template.loader import render_to_string
-from django.views import defaults
 
 from memory.api.problems import unknown_route
 
 PROBLEM = "application/problem+json"
 UNKNOWN_HOST = "This server does not go by the name in the header Host; DAY1_ALLOWED_HOSTS can add it."
-
-
-def home(request: HttpRequest) -> HttpResponse:
-    return render(request, "home.html", {"healthy": database_answers()})
-
-
-def database_answers() -> bool:
-    try:
-        with connection.cursor() as cursor:
-            cursor.execute("SELECT 1")
-        return True
-    except DatabaseError:
-        return False
 
 
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
@@ -32,7 +17,7 @@ def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
         named = isinstance(exception, DisallowedHost)
         detail = UNKNOWN_HOST if named else "The request is not one that this server takes."
         return problem(400, "invalid", "Bad Request", detail)
-    return defaults.bad_request(request, exception)
+    return failure("400.html", 400)
 
 
 def page_not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
@@ -41,13 +26,27 @@ def page_not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
     return render(request, "404.html", status=404)
 
 
+def forbidden(request: HttpRequest, exception: Exception) -> HttpResponse:
+    return render(request, "403.html", status=403)
+
+
+def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
+    """A form that was not from a page of this site, or from one that was open for too long."""
+    return render(request, "403_csrf.html", status=403)
+
+
 def server_error(request: HttpRequest) -> HttpResponse:
     """Rendered without the request, since anything may be broken by now."""
     if request.path.startswith("/api/"):
         return problem(
             500, "error", "Internal Server Error", "Something went wrong; the server's log has more."
         )
-    return HttpResponse(render_to_string("500.html"), status=500)
+    return failure("500.html", 500)
+
+
+def failure(template: str, status: int) -> HttpResponse:
+    """A page that is rendered without the request: it may be what is wrong."""
+    return HttpResponse(render_to_string(template), status=status)
 
 
 def problem(status: int, code: str, title: str, detail: str) -> JsonResponse:

@@ -5,10 +5,9 @@ from pathlib import Path
 
 import pytest
 from django.core.exceptions import SuspiciousOperation
-from django.db import DatabaseError
 from django.test import Client, override_settings
 
-from day1site import __version__, views
+from day1site import __version__, account, views
 from day1site.settings.dev import allowed_hosts
 from tests.memory.api.client import refused
 
@@ -36,34 +35,27 @@ def look(text: str) -> Loaded:
 
 
 @pytest.mark.django_db
-def test_home_says_that_memory_runs_and_where_to_go(client: Client) -> None:
-    answer = client.get("/")
-    text = answer.content.decode()
-    assert answer.status_code == 200
-    assert "The memory is running and answers." in text
-    assert {"/api/v1/docs", "/admin/", "/api/v1/health"} <= set(look(text).addresses)
-
-
-def test_a_database_that_does_not_answer_is_said_and_not_hidden(client: Client, monkeypatch) -> None:
-    monkeypatch.setattr(views, "database_answers", lambda: False)
-    assert "The database does not answer" in client.get("/").content.decode()
+def test_the_start_page_asks_who_is_there(client: Client) -> None:
+    answer = client.get("/", follow=True)
+    assert answer.redirect_chain == [("/login?next=/", 302)]
+    assert {"/api/v1/docs", "/api/v1/health", "/help"} <= set(look(answer.content.decode()).addresses)
 
 
 @pytest.mark.django_db
-@pytest.mark.parametrize("path", ["/", "/nothing/here"])
+@pytest.mark.parametrize("path", ["/login", "/help", "/nothing/here"])
 def test_pages_load_nothing_from_elsewhere_and_run_nothing_inline(client: Client, path: str) -> None:
     answer = client.get(path)
     loaded = look(answer.content.decode())
     assert loaded.inline == []
-    assert [address for address in loaded.addresses if not re.match(r"/(?!/)", address)] == []
+    assert [address for address in loaded.addresses if not re.match(r"#|/(?!/)", address)] == []
     assert "default-src 'self'" in answer["Content-Security-Policy"]
     assert "unsafe" not in answer["Content-Security-Policy"]
 
 
 @pytest.mark.django_db
 def test_static_files_are_served_by_the_process_itself(client: Client) -> None:
-    for path in ("/static/day1/day1.css", "/static/day1/icon.svg"):
-        assert client.get(path).status_code == 200
+    for path in ("tokens.css", "frame.css", "day1.css", "forms.css", "icon.svg", "icons.svg", "js/day1.js"):
+        assert client.get(f"/static/day1/{path}").status_code == 200
 
 
 def test_an_unknown_page_is_a_page_and_an_unknown_route_of_the_api_a_problem(client: Client) -> None:
@@ -115,26 +107,18 @@ def test_the_version_is_that_of_the_package() -> None:
 
 def test_a_failure_is_a_page_that_needs_no_database(client: Client, monkeypatch) -> None:
     client.raise_request_exception = False
-    monkeypatch.setattr(views, "database_answers", fail)
-    answer = client.get("/")
+    monkeypatch.setattr(account.Login, "get", fail)
+    answer = client.get("/login")
     assert (answer.status_code, "Something went wrong" in answer.content.decode()) == (500, True)
 
 
-def fail() -> bool:
+def fail(*args: object) -> bool:
     raise RuntimeError("for a test")
 
 
 def test_a_failure_of_the_api_is_a_problem_without_details(rf) -> None:
     answer = views.server_error(rf.get("/api/v1/facts"))
     assert (answer.status_code, answer["Content-Type"]) == (500, "application/problem+json")
-
-
-def test_a_broken_database_does_not_answer(monkeypatch) -> None:
-    def broken():
-        raise DatabaseError
-
-    monkeypatch.setattr(views.connection, "cursor", broken)
-    assert views.database_answers() is False
 
 
 @override_settings(ALLOWED_HOSTS=allowed_hosts("127.0.0.1", []))

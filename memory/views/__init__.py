@@ -1,0 +1,1 @@
+"""The web pages: each reads its address, calls an engine, and renders a template."""

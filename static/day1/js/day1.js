@@ -1,0 +1,6 @@
+// What every page runs. Each module leaves a page that works as it is without scripts.
+import { menus } from "./menus.js";
+import { toasts } from "./toasts.js";
+
+menus();
+toasts();
