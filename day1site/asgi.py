@@ -5,6 +5,7 @@ each. Here Django runs as a WSGI application in a pool of threads that stay, and
 connection (CONN_MAX_AGE is None): nothing is opened, and no cache is cold, in a request.
 """
 
+import asyncio
 import json
 from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any
@@ -18,31 +19,102 @@ Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 App = Callable[[Scope, Receive, Send], Awaitable[None]]
+Problem = tuple[int, str, str, str]  # status, title, code, detail
 
 THREADS = 16
+PIECES = 10_000  # of an answer that wait for a slow reader, so that no thread does
 MIB = 1024 * 1024
 BODY_LIMIT = 8 * MIB
-DRAIN_LIMIT = 64 * MIB  # so much of a refused body is read and dropped, so that the client sees the answer
+DRAIN_LIMIT = 64 * MIB  # of a refused body is read and dropped
+BODY_SECONDS = 30.0  # for the whole body, however it drips
+REQUESTS = 1000  # in progress at once
+ROOM = 128 * MIB  # for the bodies of all of them; small ones always find room
+SMALL = MIB // 16
 
-django = WSGIMiddleware(wsgi_application, workers=THREADS)  # type: ignore[arg-type]
+TOO_LARGE: Problem = (
+    413, "Content Too Large", "too_large", f"The request body is over the limit of {BODY_LIMIT // MIB} MiB.",
+)  # fmt: skip
+TOO_SLOW: Problem = (
+    408, "Request Timeout", "too_slow", "The request body did not arrive in time: send it whole, at once.",
+)  # fmt: skip
+BUSY: Problem = (
+    503, "Service Unavailable", "unavailable", "The server has too many requests at once; try again.",
+)  # fmt: skip
+
+django = WSGIMiddleware(wsgi_application, workers=THREADS, send_queue_size=PIECES)  # type: ignore[arg-type]
 
 # Paths that an asynchronous application serves; everything else is Django's. An entry is a path and
 # all below it: ("/mcp", mcp_app), ("/events", events_app).
 ASYNC_APPS: list[tuple[str, App]] = []
 
 
+class Refused(Exception):
+    """This request goes no further; ``problem`` is what its client is told."""
+
+    def __init__(self, problem: Problem) -> None:
+        self.problem = problem
+
+
+class Room:
+    """What the requests in progress hold together, so that slow clients leave room for the others."""
+
+    requests = held = 0
+
+    def enter(self) -> bool:
+        """Whether one more may begin."""
+        if self.requests >= REQUESTS:
+            return False
+        self.requests += 1
+        return True
+
+    def take(self, body: bytearray, piece: bytes) -> Refused | None:
+        """Add to a body. When it, or all of them together, become too large it is forgotten and refused."""
+        body += piece
+        self.held += len(piece)
+        too_large = len(body) > BODY_LIMIT
+        if not too_large and (len(body) <= SMALL or self.held <= ROOM):
+            return None
+        self.drop(body)
+        return Refused(TOO_LARGE if too_large else BUSY)
+
+    def drop(self, body: bytearray) -> None:
+        self.held -= len(body)
+        body.clear()
+
+    def leave(self, body: bytearray) -> None:
+        self.drop(body)
+        self.requests -= 1
+
+
+room = Room()
+
+
 async def application(scope: Scope, receive: Receive, send: Send) -> None:
-    """Every request: its body is read, within the limit, then the application of its path answers."""
+    """Every request: its body is read, within the limits, then the application of its path answers."""
     if scope["type"] != "http":
         return
-    declared = content_length(scope)
-    if declared is not None and declared > BODY_LIMIT:
-        await refuse(receive, send, 0)
+    if not room.enter():
+        await send_problem(send, BUSY)
         return
-    body = await read_body(receive, send)
-    if body is not None:
-        with_length(scope, len(body), declared)
-        await app_for(scope["path"])(scope, replay(body, receive), send)
+    body = bytearray()
+    try:
+        if await whole(body, content_length(scope), receive, send):
+            with_length(scope, len(body), content_length(scope))
+            await app_for(scope["path"])(scope, replay(bytes(body), receive), send)
+    finally:
+        room.leave(body)
+
+
+async def whole(body: bytearray, declared: int | None, receive: Receive, send: Send) -> bool:
+    """Read the whole body; False when it was refused or the client went away."""
+    try:
+        async with asyncio.timeout(BODY_SECONDS):
+            return await read_body(body, declared, receive)
+    except TimeoutError:
+        await send_problem(send, TOO_SLOW)
+    except Refused as refused:
+        await send_problem(send, refused.problem)
+    return False
 
 
 def app_for(path: str) -> App:
@@ -52,24 +124,24 @@ def app_for(path: str) -> App:
     return django  # type: ignore[return-value]
 
 
-async def read_body(receive: Receive, send: Send) -> bytes | None:
-    """The whole body; None when it was refused or the client went away.
+async def read_body(body: bytearray, declared: int | None, receive: Receive) -> bool:
+    """Read the whole body; False when the client went away. Raises Refused.
 
-    It is read here, not in Django's thread, so that a slow client holds some memory and no thread.
+    It is read here, not in Django's thread, so that a slow client holds some memory and no thread. The
+    rest of a refused one is dropped, up to a limit, so that the client sees the answer.
     """
-    body = bytearray()
+    refused, seen = Refused(TOO_LARGE) if (declared or 0) > BODY_LIMIT else None, 0
     while True:
         message = await receive()
         if message["type"] == "http.disconnect":
-            return None
-        body += message.get("body", b"")
-        if len(body) > BODY_LIMIT:
-            size = len(body)
-            del body
-            await refuse(receive, send, size if message.get("more_body") else DRAIN_LIMIT)
-            return None
+            return False
+        piece = message.get("body", b"")
+        seen += len(piece)
+        refused = refused or room.take(body, piece)
+        if refused and (seen >= DRAIN_LIMIT or not message.get("more_body")):
+            raise refused
         if not message.get("more_body"):
-            return bytes(body)
+            return True
 
 
 def replay(body: bytes, receive: Receive) -> Receive:
@@ -95,31 +167,16 @@ def content_length(scope: Scope) -> int | None:
     return None
 
 
-async def refuse(receive: Receive, send: Send, seen: int) -> None:
-    """Answer 413, after dropping what the client is still sending."""
-    while seen < DRAIN_LIMIT:
-        message = await receive()
-        if message["type"] == "http.disconnect":
-            return
-        seen += len(message.get("body", b""))
-        if not message.get("more_body"):
-            break
-    await send_problem(send)
-
-
-async def send_problem(send: Send) -> None:
-    problem = {
-        "type": "/errors/too_large",
-        "title": "Content Too Large",
-        "status": 413,
-        "code": "too_large",
-        "detail": f"The request body is over the limit of {BODY_LIMIT // MIB} MiB.",
-    }
-    body = json.dumps(problem).encode()
+async def send_problem(send: Send, problem: Problem) -> None:
+    status, title, code, detail = problem
+    told = {"type": f"/errors/{code}", "title": title, "status": status, "code": code, "detail": detail}
+    body = json.dumps(told).encode()
     headers = [
         (b"content-type", b"application/problem+json"),
         (b"content-length", str(len(body)).encode()),
         (b"connection", b"close"),
     ]
-    await send({"type": "http.response.start", "status": 413, "headers": headers})
+    if status == 503:
+        headers.append((b"retry-after", b"1"))
+    await send({"type": "http.response.start", "status": status, "headers": headers})
     await send({"type": "http.response.body", "body": body})

@@ -18,6 +18,8 @@ from typing import IO, TYPE_CHECKING, Any, Protocol
 
 import uvicorn
 from django.db import DatabaseError, connections
+from h11 import IDLE
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from memory.engines.buffers import buffer
 
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
 
 GRACE = 3  # seconds that running requests, and each background thread, get to finish
 BACKLOG = 2048
+HEAD_SECONDS = 20.0  # in which a client must have sent the head of a request that it began
 
 
 class CannotStart(Exception):
@@ -110,14 +113,39 @@ def url_of(host: str, listener: socket.socket) -> str:
     return f"http://{shown}:{listener.getsockname()[1]}"
 
 
+class PatientProtocol(H11Protocol):
+    """HTTP with a limit to its patience: who sends no whole head in time loses the connection."""
+
+    deadline: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        super().connection_made(transport)
+        self.await_head(True)
+
+    def data_received(self, data: bytes) -> None:
+        super().data_received(data)
+        self.await_head(self.conn.their_state is IDLE)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self.await_head(False)
+        super().connection_lost(exc)
+
+    def await_head(self, wanted: bool) -> None:
+        if self.deadline and not wanted:
+            self.deadline.cancel()
+            self.deadline = None
+        elif wanted and not self.deadline:
+            self.deadline = self.loop.call_later(HEAD_SECONDS, self.transport.close)
+
+
 class Server(uvicorn.Server):
     """uvicorn that keeps signals to itself, and starts the rest when it listens."""
 
     def __init__(self, app: "App", on_start: Callable[[], None]) -> None:
         config = uvicorn.Config(
-            app, lifespan="off", ws="none", loop="asyncio", log_config=None, log_level="warning",
-            access_log=False, server_header=False, proxy_headers=False, backlog=BACKLOG,
-            timeout_keep_alive=65, timeout_graceful_shutdown=GRACE,
+            app, http=PatientProtocol, lifespan="off", ws="none", loop="asyncio", log_config=None,
+            log_level="warning", access_log=False, server_header=False, proxy_headers=False,
+            backlog=BACKLOG, timeout_keep_alive=65, timeout_graceful_shutdown=GRACE,
         )  # fmt: skip
         super().__init__(config)
         self.on_start = on_start

@@ -23,6 +23,7 @@ REFUSALS = {
     "403": ("Forbidden", "The key may not do this: scope_missing, branch_forbidden."),
     "404": ("NotFound", "Nothing is visible here under this name or id: not_found."),
     "405": ("MethodNotAllowed", "The address does not know the method: method_not_allowed."),
+    "408": ("TooSlow", "The body did not arrive in time: too_slow."),
     "409": (
         "Conflict",
         "It does not fit what is stored: exists, illegal_transition, branch_archived, conflict.",
@@ -31,10 +32,10 @@ REFUSALS = {
     "413": ("TooLarge", "Past a limit: too_large."),
     "415": ("NotJSON", "The body is not JSON: unsupported_media_type."),
     "429": ("RateLimited", "Too many requests of this key: rate_limited. Retry-After says when."),
-    "503": ("Unavailable", "The database did not answer in time: unavailable. Retry-After says when."),
+    "503": ("Unavailable", "The server has too much to do: unavailable. Retry-After says when."),
 }
 PATHS = {"name": {"type": "string", "maxLength": 200}}  # every other one is an id
-WITHOUT_BODY = {"409", "412", "413", "415"}
+WITHOUT_BODY = {"408", "409", "412", "413", "415"}
 
 
 # ---- parameters ------------------------------------------------------------------------------------

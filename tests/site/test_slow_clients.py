@@ -1,0 +1,130 @@
+"""Clients that send slowly, or never to the end, over real sockets: they hold up nobody else."""
+
+import http.client
+import json
+import socket
+import threading
+from collections.abc import Iterator
+from contextlib import ExitStack
+from typing import Any
+
+import pytest
+
+from day1site import asgi, server
+
+HEAD = b"POST /echo HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000\r\n\r\n"
+
+
+@pytest.fixture
+def port(monkeypatch) -> Iterator[int]:
+    """A server as `up` runs it, with an application that tells how long a body was; it waits a second."""
+
+    async def app(scope: Any, receive: Any, send: Any) -> None:
+        length = len((await receive())["body"])
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        await send({"type": "http.response.body", "body": str(length).encode()})
+
+    monkeypatch.setattr(asgi, "ASYNC_APPS", [("/echo", app)])
+    monkeypatch.setattr(asgi, "BODY_SECONDS", 1.0)
+    monkeypatch.setattr(server, "HEAD_SECONDS", 1.0)
+    started = threading.Event()
+    with server.listening("127.0.0.1", 0) as listener:
+        running = server.Server(asgi.application, started.set)
+        thread = threading.Thread(target=running.run, kwargs={"sockets": [listener]})
+        thread.start()
+        started.wait()
+        yield listener.getsockname()[1]
+        running.should_exit = True
+        thread.join()
+    assert (asgi.room.requests, asgi.room.held) == (0, 0)
+
+
+def open_to(port: int, sent: bytes) -> socket.socket:
+    link = socket.create_connection(("127.0.0.1", port), timeout=30)
+    link.sendall(sent)
+    return link
+
+
+def everything_from(link: socket.socket) -> bytes:
+    """What the server says until it closes the connection."""
+    return b"".join(iter(lambda: link.recv(65536), b""))
+
+
+def echo(port: int, body: bytes) -> tuple[int, bytes]:
+    link = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
+    link.request("POST", "/echo", body)
+    answer = link.getresponse()
+    told = answer.status, answer.read()
+    link.close()
+    return told
+
+
+def problem_in(answer: bytes) -> dict[str, Any]:
+    head, _, body = answer.partition(b"\r\n\r\n")
+    assert b"content-type: application/problem+json" in head
+    assert b"connection: close" in head
+    problem = json.loads(body)
+    assert f"HTTP/1.1 {problem['status']} ".encode() in head
+    return problem
+
+
+def test_two_hundred_slow_clients_hold_up_nobody(port: int) -> None:
+    with ExitStack() as stack:
+        slow = [stack.enter_context(open_to(port, HEAD + b"half")) for _ in range(200)]
+        assert [echo(port, b"x" * 100_000) for _ in range(20)] == [(200, b"100000")] * 20
+        for link in slow:
+            problem = problem_in(everything_from(link))
+            assert (problem["status"], problem["code"]) == (408, "too_slow")
+    assert echo(port, b"after") == (200, b"5")
+
+
+def test_a_body_that_drips_has_no_more_time_than_one_that_stops(port: int) -> None:
+    with open_to(port, HEAD) as link:
+        link.settimeout(0.1)
+        for _ in range(999):
+            try:
+                link.sendall(b"x")
+                if answer := link.recv(65536):
+                    break
+            except TimeoutError:
+                continue
+    assert problem_in(answer)["code"] == "too_slow"
+
+
+@pytest.mark.parametrize("sent", [b"", b"GET /ec", HEAD[:-2], b"GET /echo HTTP/1.1\r\nHost: localhost\r\n"])
+def test_a_head_that_never_ends_is_not_waited_for(port: int, sent: bytes) -> None:
+    with open_to(port, sent) as link:
+        assert everything_from(link) == b""
+
+
+def test_a_second_request_has_its_own_time_for_its_head(port: int) -> None:
+    with open_to(port, b"GET /echo HTTP/1.1\r\nHost: localhost\r\n\r\n") as link:
+        assert link.recv(65536).startswith(b"HTTP/1.1 200")
+        link.sendall(b"GET /ec")
+        assert b"HTTP/1.1" not in everything_from(link)
+
+
+def test_more_requests_than_the_server_takes_are_told_so_at_once(port: int, monkeypatch) -> None:
+    monkeypatch.setattr(asgi, "REQUESTS", 3)
+    with ExitStack() as stack:
+        slow = [stack.enter_context(open_to(port, HEAD)) for _ in range(3)]
+        while asgi.room.requests < 3:
+            pass
+        with open_to(port, HEAD) as link:
+            answer = everything_from(link)
+        assert b"retry-after: 1" in answer
+        assert problem_in(answer)["code"] == "unavailable"
+        assert [problem_in(everything_from(link))["status"] for link in slow] == [408] * 3
+
+
+def test_large_bodies_share_a_room_and_small_ones_always_fit(port: int, monkeypatch) -> None:
+    monkeypatch.setattr(asgi, "ROOM", 100_000)
+    large = HEAD.replace(b"1000", b"200000")
+    with open_to(port, large + b"x" * 90_000) as link:
+        while asgi.room.held < 90_000:
+            pass
+        assert echo(port, b"x" * 60_000) == (200, b"60000")
+        with open_to(port, large + b"x" * 200_000) as second:
+            status = second.recv(65536)
+        assert b"HTTP/1.1 503" in status
+        assert problem_in(everything_from(link))["code"] == "too_slow"
