@@ -1,15 +1,17 @@
 """Where the data lives, and what is read from there before Django starts."""
 
 import os
+import re
 import secrets
 import tempfile
 from contextlib import suppress
 from pathlib import Path
-from urllib.parse import unquote, urlsplit
+from urllib.parse import SplitResult, unquote, urlsplit
 
 from django.core.exceptions import ImproperlyConfigured
 
 ROOT = Path(__file__).resolve().parent.parent.parent
+NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")  # of a database
 
 SQLITE_OPTIONS = {
     # IMMEDIATE: a transaction that reads before it writes cannot fail half-way with "locked".
@@ -72,7 +74,10 @@ def database(url: str | None, folder: Path) -> dict:
     parts = urlsplit(url)
     if parts.scheme == "sqlite":
         return _sqlite(Path(unquote(parts.path[1:])))
-    raise ImproperlyConfigured(f"DATABASE_URL names the scheme {parts.scheme!r}; Day1 knows sqlite.")
+    if parts.scheme == "matrixone":
+        return _matrixone(parts)
+    known = "sqlite and matrixone"
+    raise ImproperlyConfigured(f"DATABASE_URL names the scheme {parts.scheme!r}; Day1 knows {known}.")
 
 
 def _sqlite(path: Path) -> dict:
@@ -83,3 +88,33 @@ def _sqlite(path: Path) -> dict:
         "ATOMIC_REQUESTS": False,
         "OPTIONS": dict(SQLITE_OPTIONS),
     }
+
+
+def _matrixone(parts: SplitResult) -> dict:
+    """matrixone://user:password@host:6001/name; what is no letter or digit is written %xx."""
+    name = unquote(parts.path[1:])
+    if not parts.hostname or not NAME.fullmatch(name):
+        raise ImproperlyConfigured(
+            "DATABASE_URL must be matrixone://user:password@host:6001/name, and the name of the database "
+            "have 1 to 64 letters, digits, - and _."
+        )
+    return {
+        "ENGINE": "memory.db.matrixone",
+        "NAME": name,
+        "USER": unquote(parts.username or ""),
+        "PASSWORD": unquote(parts.password or ""),
+        "HOST": parts.hostname,
+        "PORT": str(_port(parts)),
+        # Connections are kept, and looked at before they are used again: the server may have restarted.
+        "CONN_MAX_AGE": None,
+        "CONN_HEALTH_CHECKS": True,
+        "ATOMIC_REQUESTS": False,
+        "OPTIONS": {"connect_timeout": 10},
+    }
+
+
+def _port(parts: SplitResult) -> int:
+    try:
+        return parts.port or 6001
+    except ValueError:
+        raise ImproperlyConfigured("DATABASE_URL names a port that is no number up to 65535.") from None

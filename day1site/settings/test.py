@@ -32,6 +32,8 @@ SECRET_KEY = "only-for-tests"
 ALLOWED_HOSTS = ["*"]
 DATABASES["default"] = database(env.str("DAY1_TEST_DATABASE_URL", ""), Path(DATA_DIR))
 # A file, not memory: rival threads and processes must meet as they do in production.
-DATABASES["default"]["TEST"] = {"NAME": str(Path(DATA_DIR) / "test.sqlite3")}
+ON_SQLITE = DATABASES["default"]["ENGINE"] == "memory.db.sqlite"
+TEST_NAME = str(Path(DATA_DIR) / "test.sqlite3") if ON_SQLITE else DATABASES["default"]["NAME"]
+DATABASES["default"]["TEST"] = {"NAME": TEST_NAME}
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 DAY1 = {"embedder": "off"}

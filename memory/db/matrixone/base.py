@@ -1,0 +1,192 @@
+"""MatrixOne through Django's MySQL backend: what differs, and what the engines ask of a database."""
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, ClassVar
+
+from django.db import IntegrityError, NotSupportedError, OperationalError
+from django.db.backends.base.base import BaseDatabaseWrapper
+from django.db.backends.mysql import base as mysql
+from django.utils.functional import cached_property
+
+from memory.db.errors import CommitLost
+from memory.db.matrixone import errors
+from memory.db.matrixone.creation import DatabaseCreation
+from memory.db.matrixone.features import DatabaseFeatures
+from memory.db.matrixone.index import SearchIndex
+from memory.db.matrixone.introspection import DatabaseIntrospection
+from memory.db.matrixone.operations import DatabaseOperations
+from memory.db.matrixone.schema import DatabaseSchemaEditor
+from memory.db.matrixone.validation import DatabaseValidation
+
+base: Any = mysql  # its stubs leave out half of it
+
+VERSION = re.compile(r"matrixone-v(\d+)\.(\d+)\.(\d+)", re.IGNORECASE)
+LOCK_WAIT = 10  # seconds; the server's own limit is a year
+# Said to each connection: the ranking of texts, the use of vector indexes, how long to wait for a row.
+SESSION = "SET lock_wait_timeout = {}, ft_relevancy_algorithm = 'BM25', experimental_ivf_index = 1"
+PARTS = 8  # of a bulk insert that was too much at once
+READS = re.compile(r"\s*(\(\s*)*(SELECT|WITH|SHOW|EXPLAIN|DESC|SET)\b", re.IGNORECASE)
+
+
+class CursorWrapper(mysql.CursorWrapper):
+    """Errors under the names that Django knows; bulk inserts once more in parts where they fail whole."""
+
+    def execute(self, query: str, args: Any = None) -> Any:
+        try:
+            return super().execute(query, args)
+        except base.Database.OperationalError as error:
+            raise _named(error) from None
+
+    def executemany(self, query: str, args: Sequence[Any]) -> Any:
+        try:
+            return super().executemany(query, args)
+        except base.Database.Error as error:
+            if errors.code_of(error) != errors.TOO_MUCH_AT_ONCE or len(args) == 1:
+                raise _named(error) from None
+        size = -(-len(args) // PARTS)
+        for start in range(0, len(args), size):
+            super().executemany(query, args[start : start + size])
+
+
+def _named(error: Exception) -> Exception:
+    return IntegrityError(*error.args) if errors.breaks_reference(error.args) else error
+
+
+class DatabaseWrapper(mysql.DatabaseWrapper):
+    display_name = "MatrixOne"
+    _data_types: ClassVar = {
+        **base.DatabaseWrapper._data_types,
+        "FloatField": "double",
+        "RowIdField": "bigint",
+    }
+    data_type_check_constraints: dict[str, str] = {}
+    # Comparisons tell cases apart whatever the collation; ILIKE does not.
+    operators = {
+        **base.DatabaseWrapper.operators,
+        "iexact": "ILIKE %s",
+        "contains": "LIKE %s",
+        "icontains": "ILIKE %s",
+        "startswith": "LIKE %s",
+        "endswith": "LIKE %s",
+        "istartswith": "ILIKE %s",
+        "iendswith": "ILIKE %s",
+    }
+    pattern_ops = {
+        "contains": "LIKE CONCAT('%%', {}, '%%')",
+        "icontains": "ILIKE CONCAT('%%', {}, '%%')",
+        "startswith": "LIKE CONCAT({}, '%%')",
+        "istartswith": "ILIKE CONCAT({}, '%%')",
+        "endswith": "LIKE CONCAT('%%', {})",
+        "iendswith": "ILIKE CONCAT('%%', {})",
+    }
+    SchemaEditorClass = DatabaseSchemaEditor
+    features_class = DatabaseFeatures
+    introspection_class = DatabaseIntrospection
+    ops_class = DatabaseOperations
+    creation_class = DatabaseCreation
+    validation_class = DatabaseValidation  # type: ignore[assignment]
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._in_snapshot = False
+        # What was read once inside the running snapshot, where it cannot change; None outside of one.
+        self.notes: dict[Any, Any] | None = None
+
+    @cached_property
+    def index(self) -> SearchIndex:
+        return SearchIndex(self)
+
+    # ---- connecting ----------------------------------------------------------------------------
+
+    @cached_property
+    def server_version(self) -> str:
+        """What the server says that it is."""
+        with self.temporary_connection() as cursor:
+            cursor.execute("SELECT VERSION()")
+            return str(cursor.fetchone()[0])
+
+    def get_database_version(self) -> tuple[int, ...]:
+        """The release of MatrixOne; (0,) where the server is another, the newest where it does not say."""
+        if release := VERSION.search(self.server_version):
+            return tuple(map(int, release.groups()))
+        return (999,) if "matrixone" in self.server_version.lower() else (0,)
+
+    def check_database_version_supported(self) -> None:
+        if self.get_database_version() == (0,):
+            raise NotSupportedError(f"The server is not MatrixOne: it says that it is {self.server_version}.")
+        if self.get_database_version() < self.features.minimum_database_version:
+            least = ".".join(map(str, self.features.minimum_database_version))
+            raise NotSupportedError(f"MatrixOne {least} or newer is needed (found {self.server_version}).")
+
+    def get_connection_params(self) -> dict[str, Any]:
+        params = super().get_connection_params()
+        self.isolation_level = None  # the server takes any, and keeps READ COMMITTED
+        self._lock_wait = int(params.pop("lock_wait", LOCK_WAIT))
+        return params
+
+    def init_connection_state(self) -> None:
+        BaseDatabaseWrapper.init_connection_state(self)
+        with self.cursor() as cursor:
+            cursor.execute(SESSION.format(self._lock_wait))
+
+    def prepare_database(self) -> None:
+        """Make the database where there is none: before the first migration."""
+        try:
+            self.ensure_connection()
+        except OperationalError as error:
+            if errors.code_of(error) != errors.UNKNOWN_DATABASE:
+                raise
+            name = self.ops.quote_name(self.settings_dict["NAME"])
+            with self._nodb_cursor() as cursor:
+                cursor.execute(f"CREATE DATABASE IF NOT EXISTS {name}")
+
+    def create_cursor(self, name: str | None = None) -> CursorWrapper:
+        return CursorWrapper(self.connection.cursor())
+
+    # ---- transactions --------------------------------------------------------------------------
+
+    def _start_transaction_under_autocommit(self) -> None:
+        with self.cursor() as cursor:
+            cursor.execute("BEGIN")
+
+    def _commit(self) -> None:
+        try:
+            super()._commit()  # type: ignore[misc]
+        except OperationalError as error:
+            if errors.code_of(error) in errors.LOST:
+                raise CommitLost() from error
+            raise
+
+    def must_rerun(self, error: BaseException) -> bool:
+        """Whether the server gave the transaction up, so that it may be run again from its start."""
+        return errors.code_of(error) in errors.RERUN
+
+    # ---- reading -------------------------------------------------------------------------------
+
+    @contextmanager
+    def snapshot(self) -> Iterator[None]:
+        """A stretch of reads that belong together. A write inside is refused.
+
+        Every statement sees what was committed before it; versions are read along a lineage, whose seqs
+        name one state, whatever is committed meanwhile.
+        """
+        if self.in_atomic_block or self._in_snapshot:
+            yield
+            return
+        self._in_snapshot, self.notes = True, {}
+        try:
+            with self.execute_wrapper(_only_reads):
+                yield
+        finally:
+            self._in_snapshot, self.notes = False, None
+
+    def fold_log(self) -> None:
+        """Nothing to do: the log is the server's."""
+
+
+def _only_reads(execute: Callable, sql: str, params: Any, many: bool, context: dict) -> Any:
+    if not READS.match(sql):
+        raise OperationalError("a snapshot is for reading: attempt to write")
+    return execute(sql, params, many, context)

@@ -1,0 +1,43 @@
+"""The compilers of MySQL; an expression that differs on MatrixOne says so in ``as_matrixone``."""
+
+from typing import Any
+
+from django.db.backends.mysql import compiler
+from django.db.models.fields import json
+
+
+class _Ours:
+    def compile(self, node: Any) -> Any:
+        ours = getattr(node, "as_matrixone", None)
+        if ours is not None:
+            return ours(self, self.connection)  # type: ignore[attr-defined]
+        return super().compile(node)  # type: ignore[misc]
+
+
+class SQLCompiler(_Ours, compiler.SQLCompiler):
+    pass
+
+
+class SQLInsertCompiler(_Ours, compiler.SQLInsertCompiler):
+    pass
+
+
+class SQLDeleteCompiler(_Ours, compiler.SQLDeleteCompiler):
+    pass
+
+
+class SQLUpdateCompiler(_Ours, compiler.SQLUpdateCompiler):
+    pass
+
+
+class SQLAggregateCompiler(_Ours, compiler.SQLAggregateCompiler):
+    pass
+
+
+def _has_key(lookup: Any, compiler: Any, connection: Any) -> tuple[str, tuple]:
+    """The server has no JSON_CONTAINS_PATH. A key whose value is null counts as missing."""
+    sql, params = lookup.as_sql(compiler, connection, template="JSON_EXTRACT(%s, %%s) IS NOT NULL")
+    return sql, tuple(params)
+
+
+json.HasKeyLookup.as_matrixone = _has_key  # type: ignore[attr-defined]

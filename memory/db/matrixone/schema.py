@@ -1,0 +1,35 @@
+"""DDL for MatrixOne: full-text indexes, and statements that its ALTER TABLE accepts."""
+
+from typing import Any
+
+from django.db import models
+from django.db.backends.base.schema import BaseDatabaseSchemaEditor
+from django.db.backends.mysql import schema
+
+from memory.db.indexes import FullTextIndex
+
+
+class DatabaseSchemaEditor(schema.DatabaseSchemaEditor):
+    sql_rename_table = "ALTER TABLE %(old_table)s RENAME TO %(new_table)s"
+    # Columns and constraints cannot be changed in one statement.
+    sql_create_column_inline_fk: Any = None
+    sql_delete_check = ""
+    sql_rename_column = BaseDatabaseSchemaEditor.sql_rename_column
+    _supports_limited_data_type_defaults = False
+
+    def full_text_sql(self, model: type[models.Model], index: FullTextIndex) -> str:
+        column: Any = model._meta.get_field(index.fields[0])
+        name, table, of = map(self.quote_name, (index.name, model._meta.db_table, column.column))
+        return f"CREATE FULLTEXT INDEX {name} ON {table} ({of})"
+
+    def drop_full_text_sql(self, model: type[models.Model], index: FullTextIndex) -> str:
+        return f"DROP INDEX {self.quote_name(index.name)} ON {self.quote_name(model._meta.db_table)}"
+
+    def _field_should_be_indexed(self, model: type[models.Model], field: Any) -> bool:
+        # A foreign key is a column like any other here, without the constraint that brings an index.
+        base: Any = BaseDatabaseSchemaEditor
+        limited = field.db_type(self.connection) in self.connection._limited_data_types  # type: ignore[attr-defined]
+        return base._field_should_be_indexed(self, model, field) and not limited
+
+    def _create_missing_fk_index(self, model: Any, *, fields: Any, expressions: Any = None) -> None:
+        """No index ever stands in for that of a foreign key."""

@@ -1,0 +1,60 @@
+"""Whether the server has what is needed, as sentences."""
+
+from typing import Any
+
+from django.core.checks import CheckMessage, Error
+from django.db import DatabaseError, NotSupportedError
+from django.db.backends.base.validation import BaseDatabaseValidation
+
+from memory.db.matrixone import errors
+
+# What is asked of a server, and what a failure means.
+NEEDED = {
+    "SELECT cosine_similarity('[1,0]', '[1,0]')": "vectors",
+    "SELECT @@ft_relevancy_algorithm": "full-text ranking",
+    "SELECT 'a' ILIKE 'A'": "ILIKE",
+}
+
+
+class DatabaseValidation(BaseDatabaseValidation):
+    connection: Any
+
+    def check(self, **kwargs: Any) -> list[CheckMessage]:
+        """Nothing, or the first thing that keeps the server from being used."""
+        if trouble := self.trouble():
+            return [Error(trouble, hint="docs/matrixone.md tells what is needed.", id="day1.E005")]
+        return []
+
+    def trouble(self) -> str:
+        """A sentence; "" where the server can be used, or only lacks the database that migrate makes."""
+        try:
+            self.connection.ensure_connection()
+        except NotSupportedError as error:
+            return str(error)
+        except DatabaseError as error:
+            return self._unreachable(error)
+        return next(filter(None, map(self._lacks, NEEDED.items())), "")
+
+    def _lacks(self, needed: tuple[str, str]) -> str:
+        sql, what = needed
+        try:
+            with self.connection.cursor() as cursor:
+                cursor.execute(sql)
+                cursor.fetchall()
+        except DatabaseError as error:
+            return f"The server ({self.connection.server_version}) lacks {what}: {error.args[-1]}."
+        return ""
+
+    def _unreachable(self, error: DatabaseError) -> str:
+        settings, code = self.connection.settings_dict, errors.code_of(error)
+        place = f"{settings['HOST']}:{settings['PORT']}"
+        if code == errors.UNKNOWN_DATABASE:
+            return ""
+        if code in errors.AWAY:
+            return f"No MatrixOne server answers at {place}."
+        if errors.tells_wrong_login(error.args):
+            return f"The server at {place} refuses the user {settings['USER']} or the password."
+        return f"The server at {place} cannot be used: {error.args[-1]}."
+
+    def check_field_type(self, field: Any, field_type: str) -> list[CheckMessage]:
+        return []
