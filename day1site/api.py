@@ -5,6 +5,7 @@ from rest_framework.routers import SimpleRouter
 
 from day1site import __version__
 from memory.api.branches import BranchViewSet
+from memory.api.commits import CommitViewSet
 from memory.api.facts import FactViewSet
 from memory.api.health import HealthViewSet
 from memory.api.keys import KeyViewSet
@@ -16,6 +17,7 @@ router = SimpleRouter()
 router.trailing_slash = "/?"  # with and without: a redirect would lose a POST's body
 router.register("facts", FactViewSet, "fact")
 router.register("branches", BranchViewSet, "branch")
+router.register("commits", CommitViewSet, "commit")
 router.register("keys", KeyViewSet, "key")
 router.register("review-items", ReviewViewSet, "review-item")
 router.register("health", HealthViewSet, "health")

@@ -10,10 +10,11 @@ from rest_framework.response import Response
 from memory.api import shapes
 from memory.api.base import Resource, actor_of, expected_version, one, shown
 from memory.api.filters import FactFilterSet
-from memory.api.reading import Input, identity, point, word
+from memory.api.reading import Input, identity, ids, point, versions, word
 from memory.api.schema import documented
 from memory.api.searches import SearchRoutes
 from memory.engines import cleaning as c
+from memory.engines.actions import ActionEngine
 from memory.engines.explain import ExplainEngine
 from memory.engines.facts import FactEngine
 from memory.engines.links import LinkEngine
@@ -57,6 +58,23 @@ class FactViewSet(SearchRoutes, Resource):
         results = [{"id": str(row.fact.uid), "created": row.created} for row in done.results]
         commit = shapes.commit(done.commit) if done.commit else None
         return Response({"results": results, "commit": commit}, status=201 if done.commit else 200)
+
+    @action(detail=False, methods=["post"])
+    def actions(self, request: Request) -> Response:
+        given = Input(request)
+        branch, actor = given.branch(), given.actor(actor_of(request))
+        wanted = {
+            "action": given.take("action", word),
+            "fact_ids": given.take("fact_ids", ids),
+            "expected_versions": given.take("expected_versions", versions),
+            "replaced_by": given.take("replaced_by", c.optional(c.identifier)),
+            **{name: given.take(name, c.plain_text, "") for name in ("reason", "category", "new_fact_text")},
+        }
+        given.end()
+        for name in ("action", "fact_ids"):
+            if wanted[name] is None:
+                raise Invalid("{field} is needed.", field=name)
+        return Response(shapes.report(ActionEngine().act(actor=actor, branch_name=branch, **wanted)))
 
     @staticmethod
     def _how(given: Input) -> dict[str, Any]:

@@ -84,6 +84,8 @@ def _headers(status: int, data: dict[str, Any]) -> dict[str, str]:
 
 
 def _plain(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_plain(part) for part in value]
     return value if isinstance(value, bool | int | float | None) else str(value)[:200]
 
 

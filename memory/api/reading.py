@@ -32,6 +32,20 @@ def names(name: str, value: Any) -> list[str]:
     return [c.text(200)(name, item) for item in values]
 
 
+def ids(name: str, value: Any) -> list[UUID]:
+    """A list of ids; how many there may be is the engine's to say."""
+    if not isinstance(value, list):
+        raise Invalid("{field} must be a list of ids.", field=name)
+    return [c.identifier(f"{name}[{place}]", item) for place, item in enumerate(value)]
+
+
+def versions(name: str, value: Any) -> dict[UUID, int]:
+    """An object that says of some facts, by id, at which version they were read."""
+    if not isinstance(value, dict):
+        raise Invalid("{field} must be an object of ids and versions.", field=name)
+    return {c.identifier(name, uid): count(f"{name}.{uid}"[:200], n) for uid, n in value.items()}
+
+
 def point(name: str, value: Any) -> int | UUID | datetime:
     """A point in a branch's past: a seq, a commit's id or a time."""
     try:

@@ -8,8 +8,10 @@ from rest_framework import serializers as s
 from memory import ranking
 from memory.actors import SCOPES
 from memory.api.filters import FactFilterSet
+from memory.engines.actions import ACTIONS, MOST, REASON
 from memory.engines.facts import BULK
 from memory.engines.keys import HIGHEST_RATE, LONGEST_GRACE
+from memory.engines.review import DECISIONS
 from memory.engines.search import INCLUDE, TYPES
 from memory.models import Fact, FactAssessment, FactLink
 
@@ -18,6 +20,9 @@ POINT: dict[str, Any] = {
     "description": "A point in the branch's past: a seq, a commit's id or a time in ISO 8601.",
 }
 WHOLE: dict[str, Any] = {"min_value": 0, "max_value": 2**53}
+VERSIONS = s.DictField(
+    child=s.IntegerField(**WHOLE), required=False, help_text="Ids, and the versions that were read."
+)
 KINDS = [choice for choice in Fact.Kind.choices if choice[0] != Fact.Kind.REFLECTION]
 ORIGINS = [choice for choice in Fact.Origin.choices if choice[0] != Fact.Origin.DREAMING]
 
@@ -136,6 +141,36 @@ class VerdictInput(OnBranch, Stated, Expecting):
 
     verdict = s.ChoiceField(choices=FactAssessment.Status.choices)
     reason = s.CharField(max_length=2000, required=False, allow_blank=True)
+
+
+class ActionInput(OnBranch, Stated):
+    """What to do, and to which facts."""
+
+    action = s.ChoiceField(choices=list(ACTIONS))
+    fact_ids = s.ListField(child=s.UUIDField(), min_length=1, max_length=MOST)
+    expected_versions = VERSIONS
+    reason = s.CharField(max_length=REASON, required=False, allow_blank=True)
+    category = s.CharField(max_length=100, required=False, help_text="The new one, with set_category.")
+    replaced_by = s.UUIDField(
+        required=False, allow_null=True, help_text="A fact that is there, with supersede."
+    )
+    new_fact_text = s.CharField(
+        max_length=65536, required=False, help_text="A new fact instead of replaced_by, with supersede."
+    )
+
+
+class ResolveInput(Stated):
+    """The answer to a question."""
+
+    decision = s.ChoiceField(choices=list(DECISIONS))
+    keep = s.UUIDField(
+        required=False, allow_null=True, help_text="The fact that stays: supersede, same, archive."
+    )
+    new_fact_text = s.CharField(
+        max_length=65536, required=False, help_text="What takes the place of both, with combine."
+    )
+    reason = s.CharField(max_length=REASON, required=False, allow_blank=True)
+    expected_versions = VERSIONS
 
 
 class LinkInput(OnBranch, Stated):

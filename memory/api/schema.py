@@ -151,6 +151,8 @@ EXAMPLES = {
     r.FactUpdateInput: {"confidence": 0.9},
     r.SupersedeInput: {"new_fact_text": "Access tokens expire after 30 minutes."},
     r.VerdictInput: {"verdict": "verified", "reason": "Read in the code."},
+    r.ActionInput: {"action": "archive", "fact_ids": ["0198a1b2-0000-7000-8000-000000000001"]},
+    r.ResolveInput: {"decision": "keep_both", "reason": "Two caches."},
     r.SearchInput: {"query": "When do tokens expire?", "limit": 5},
     r.BranchInput: {"name": "task/fix-auth", "purpose": "Try longer tokens."},
     r.KeyInput: {"label": "reader", "scopes": ["read"]},
@@ -184,6 +186,7 @@ ROUTES: dict[str, dict[str, Callable]] = {
         "create": route("Write a fact", WRITTEN, r.FactInput),
         "list": route("List facts, newest first", {200: page(F)}, None, [*LISTING, *FILTERS]),
         "bulk": route("Write up to 1,000 facts, all or none", BULK, r.FactsInput),
+        "actions": route("Do something to up to 1,000 facts", {200: shapes.ReportShape}, r.ActionInput),
         "retrieve": route("Read a fact", {200: F, 304: SAME}, None, ONE),
         "partial_update": route("Correct a fact", {200: F}, r.FactUpdateInput, [IF_MATCH]),
         "destroy": route(
@@ -229,9 +232,15 @@ ROUTES: dict[str, dict[str, Callable]] = {
     },
     "ReviewViewSet": {
         "list": route(
-            "What waits for a person, newest first", {200: page(shapes.ReviewShape)}, None,
+            "What waits for a person, newest first", {200: page(shapes.QuestionShape)}, None,
             [*of_filters(ReviewFilterSet), *PAGING],
         ),
+        "retrieve": route("Read a question", {200: shapes.QuestionShape}),
+        "resolve": route("Answer a question", {200: shapes.ResolvedShape}, r.ResolveInput),
+    },
+    "CommitViewSet": {
+        "retrieve": route("Read a commit", {200: shapes.CommitShape}),
+        "revert": route("Undo a commit", {201: shapes.CommitShape}, r.StatedInput),
     },
     "HealthViewSet": {
         "list": route("How the server is", {200: HealthShape, 503: HealthShape}),

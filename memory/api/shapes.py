@@ -7,8 +7,10 @@ from typing import Any
 
 from rest_framework import serializers as s
 
+from memory.engines.actions import DONE, REFUSED, UNCHANGED, Report
 from memory.engines.explain import SAYINGS, Explanation
 from memory.engines.pages import Page
+from memory.engines.review import Resolved
 from memory.engines.search import Found, Hit
 from memory.models import Fact, FactAssessment, FactLink, ReviewItem, Vector
 
@@ -220,6 +222,41 @@ class ReviewShape(s.Serializer):
     resolved_by = s.CharField()
 
 
+class QuestionShape(ReviewShape):
+    """A question with its two facts as its branch shows them now; null where it does not."""
+
+    fact = FactShape(allow_null=True)
+    other = FactShape(allow_null=True)
+
+
+class ResolvedShape(QuestionShape):
+    """A question with its answer. Reverting the commit opens it again."""
+
+    commit = CommitShape()
+    new_fact_id = s.UUIDField(allow_null=True, help_text="The fact that was written in the place of both.")
+
+
+class OutcomeShape(s.Serializer):
+    """What became of one fact."""
+
+    id = s.UUIDField(source="fact_id")
+    outcome = s.ChoiceField(choices=[DONE, UNCHANGED, REFUSED])
+    code = s.CharField(help_text="Why it was refused, as in an error.")
+    message = s.CharField()
+
+
+class ReportShape(s.Serializer):
+    """What became of each fact, in the order given."""
+
+    results = OutcomeShape(many=True)
+    commit = CommitShape(
+        allow_null=True, help_text="Reverting it undoes the action; null when nothing changed."
+    )
+    new_fact_id = s.UUIDField(
+        allow_null=True, help_text="The fact that was written in the place of the others."
+    )
+
+
 class ProblemShape(s.Serializer):
     """RFC 9457, with a stable ``code``."""
 
@@ -276,11 +313,31 @@ verification = renderer(VerificationShape)
 link = renderer(LinkShape, "branch")
 _branch = renderer(BranchShape, "parent")
 key = renderer(KeyShape)
-review = renderer(ReviewShape)
+_review = renderer(QuestionShape, "fact", "other")
+outcome = renderer(OutcomeShape)
 
 
 def version(row: Any, branch: str) -> dict[str, Any]:
     return _version(row, branch=branch, commit=commit(row.commit) if row.commit else None)
+
+
+def review(row: Any) -> dict[str, Any]:
+    name = row.branch.name
+    both = {end: one and fact(one, branch=name) for end, one in (("fact", row.fact), ("other", row.other))}
+    return _review(row, **both)
+
+
+def _new(row: Fact | None) -> dict[str, Any]:
+    return {"new_fact_id": text_of(row.uid) if row else None}
+
+
+def resolved(done: Resolved) -> dict[str, Any]:
+    return {**review(done.item), "commit": commit(done.commit), **_new(done.new_fact)}
+
+
+def report(done: Report) -> dict[str, Any]:
+    results = [outcome(one) for one in done.results]
+    return {"results": results, "commit": done.commit and commit(done.commit), **_new(done.new_fact)}
 
 
 def branch(row: Any) -> dict[str, Any]:

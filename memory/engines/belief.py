@@ -95,7 +95,7 @@ def sources(uids: Iterable[UUID], lineage: Lineage) -> set[tuple[UUID, str]]:
 def _seen(lineage: Lineage) -> Q:
     seen = Q()
     for branch, limit in lineage:
-        seen |= Q(branch_id=branch, seq__lte=limit)
+        seen |= Q(branch_id=branch, seq__lte=limit, seq_to__gt=limit)
     return seen
 
 

@@ -22,6 +22,7 @@ from memory.models import OPEN, AuditEntry, Branch, BranchedModel, Commit
 from memory.models.nodes import next_rid
 
 Row = TypeVar("Row", bound=BranchedModel)
+TOGETHER = 500  # rows in one statement
 
 
 @contextmanager
@@ -106,6 +107,26 @@ class CommitWriter:
         self.changed += 1
         return self._succeed(old, content, deleted=False)
 
+    def succeed_all(self, changes: Sequence[tuple[Row, dict[str, Any], bool]]) -> list[Row]:
+        """Many versions of one model in few statements: (old version, other content, deleted) of each.
+
+        An old version may be a tombstone of this branch; a memory comes only once.
+        """
+        for start in range(0, len(changes), TOGETHER):
+            self._check_inherited([old for old, _, _ in changes[start : start + TOGETHER]])
+        fresh = []
+        for old, content, deleted in changes:
+            new = type(old)(uid=old.uid, **{**old.content(), **content})
+            self._stamp(new, prev=old, deleted=deleted)
+            fresh.append(new)
+            self.removed += deleted
+            self.changed += not deleted
+        own = [old for old, _, _ in changes if old.branch_id == self.branch.pk]
+        for start in range(0, len(own), TOGETHER):
+            self._close_all(own[start : start + TOGETHER])
+        self._insert(fresh)
+        return fresh
+
     def remove(self, old: Row) -> Row:
         """A tombstone: the memory is gone from here on, and stays in the history."""
         self.removed += 1
@@ -167,6 +188,21 @@ class CommitWriter:
         if not closed.update(seq_to=self.seq, slot=None):
             raise RuntimeError(f"version {held.pk} was closed by somebody else")
         self._closed[held.rid] = held
+
+    def _close_all(self, held: Sequence[BranchedModel]) -> None:
+        """Close versions of one model that were made before this commit."""
+        closed = type(held[0])._base_manager.filter(
+            pk__in=[row.pk for row in held], seq_to=OPEN, seq_from__lt=self.seq
+        )
+        if closed.update(seq_to=self.seq, slot=None) != len(held):
+            raise RuntimeError("one of many versions was closed by somebody else, or in this commit")
+        self._closed.update((row.rid, row) for row in held)
+
+    def _check_inherited(self, some: Sequence[BranchedModel]) -> None:
+        inherited = [row.uid for row in some if row.branch_id != self.branch.pk]
+        held = type(some[0])._base_manager.filter(branch=self.branch, uid__in=inherited, seq_to=OPEN)
+        if inherited and held.exists():
+            raise RuntimeError(f"some of them have versions of their own on {self.branch.name}: change those")
 
     def _stamp(
         self, row: BranchedModel, prev: BranchedModel | None, deleted: bool = False, **graph: Any

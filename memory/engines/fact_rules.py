@@ -42,6 +42,10 @@ UPDATABLE = {
     if name not in ("parent_id", "source_type", "origin", "created_cycle")
 } | {"status": c.one_of(S.values)}
 
+# What a fact takes over from the one that it replaces.
+INHERITED = ("category", "kind", "priority", "tags", "visibility")
+HASHES = ("content_hash", "norm_hash", "judged_hash")
+
 MOVES: dict[str, frozenset[str]] = {
     S.CREATED: frozenset({S.ACTIVE, S.ARCHIVED}),
     S.ACTIVE: frozenset({S.DONE, S.SUPERSEDED, S.ARCHIVED}),
@@ -126,3 +130,10 @@ def moved(fact: Fact, status: str) -> dict[str, str]:
 def same(old: Any, new: Any) -> bool:
     """Equal for whoever reads it: in Python an object with 1 in it equals one with True."""
     return dumps(old) == dumps(new) if isinstance(new, dict) else bool(old == new)
+
+
+def rewritten(fact: Fact, wanted: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields of a fact whose content changes, its hashes among them."""
+    draft = Fact(**{**fact.content(), **wanted})
+    draft.rehash()
+    return {**wanted, **{name: getattr(draft, name) for name in HASHES}}

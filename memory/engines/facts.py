@@ -7,13 +7,15 @@ from uuid import UUID
 
 from memory.actors import Actor
 from memory.engines import fact_rules as rules
-from memory.engines.belief import assessments, attach, read_on
+from memory.engines.belief import attach, read_on
 from memory.engines.branches import MAIN, find_branch, point_of
 from memory.engines.commits import CommitWriter, committing
+from memory.engines.comparing import read_since
 from memory.engines.fact_batch import FactBatch, Written, replace_parents
 from memory.engines.filters import FactFilter
+from memory.engines.judging import judge
 from memory.engines.pages import Page, page_of_versions, point_in_list
-from memory.exceptions import IllegalTransition, Invalid, NotFound, StaleVersion, TooLarge
+from memory.exceptions import IllegalTransition, Invalid, NotFound, TooLarge
 from memory.models import Branch, Commit, Fact, FactAssessment
 
 BULK = 1000
@@ -119,9 +121,7 @@ class FactEngine:
         with committing(actor, branch_name, "fact.supersede") as commit:
             old = self._open(commit, old_fact_id, expected_version)
             commit.change(old, **rules.moved(old, S.SUPERSEDED))
-            kept = {
-                name: getattr(old, name) for name in ("category", "kind", "priority", "tags", "visibility")
-            }
+            kept = {name: getattr(old, name) for name in rules.INHERITED}
             new = {**kept, **fields, "fact_text": new_fact_text}
             if "parent_id" in fields:
                 raise Invalid("parent_id is set by superseding.", field="parent_id")
@@ -171,7 +171,7 @@ class FactEngine:
         reason = rules.c.text(2000)("reason", reason)
         with committing(actor, branch_name, "fact.verify") as commit:
             fact = self._open(commit, fact_id, expected_version)
-            _judge(commit, fact, status, reason)
+            judge(commit, [fact], status, reason)
         return self._seen(fact, commit)
 
     # ---- reading -------------------------------------------------------------------------------
@@ -224,8 +224,7 @@ class FactEngine:
 
     def _open(self, commit: CommitWriter, fact_id: UUID, expected: int | None) -> Fact:
         fact = commit.get(Fact, fact_id)
-        if expected is not None and fact.version != expected:
-            raise StaleVersion(current=fact.version, expected=expected)
+        read_since(commit, fact, expected)
         return fact
 
     def _apply(self, commit: CommitWriter, fact: Fact, wanted: dict[str, Any]) -> Fact:
@@ -251,11 +250,8 @@ class FactEngine:
         return self._rewrite(commit, fact, wanted)
 
     def _rewrite(self, commit: CommitWriter, fact: Fact, wanted: dict[str, Any]) -> Fact:
-        draft = Fact(**{**fact.content(), **wanted})
-        draft.rehash()
-        hashes = {name: getattr(draft, name) for name in ("content_hash", "norm_hash", "judged_hash")}
         commit.targets.append(str(fact.uid))
-        new = commit.change(fact, **wanted, **hashes)
+        new = commit.change(fact, **rules.rewritten(fact, wanted))
         if new.content_hash != fact.content_hash:
             FactBatch.announce(commit, [new])
         return new
@@ -285,17 +281,3 @@ class FactEngine:
 def _stating(actor: Actor, **stated: str) -> Actor:
     """The actor with what the caller says of itself, so that the commit has it too. Raises Invalid."""
     return actor.stating(**rules.c.clean(stated, rules.STATED))
-
-
-def _judge(commit: CommitWriter, fact: Fact, status: str, reason: str) -> None:
-    old = assessments([fact.uid], commit.lineage).get(fact.uid)
-    actor = commit.actor
-    content = {
-        "status": status, "method": FactAssessment.Method.HUMAN, "reason": reason, "by": actor.label,
-        "at": commit.at, "judged_hash": fact.judged_hash,
-    }  # fmt: skip
-    commit.targets.append(str(fact.uid))
-    if old is None:
-        commit.add([FactAssessment(uid=fact.uid, **content)])
-    elif (old.status, old.judged_hash, old.reason) != (status, fact.judged_hash, reason):
-        commit.change(old, **content)

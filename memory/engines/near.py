@@ -170,5 +170,9 @@ def _question(branch: Branch, fact: Fact, other: Fact, score: float, model: str)
         other_id=older.uid,
         pair=f"{branch.pk}:{low}:{high}",
         score=score,
-        details={"model": model, "same": is_same(model, score, fact.fact_text, other.fact_text)},  # type: ignore[misc]
+        details={  # type: ignore[misc]
+            "model": model,
+            "same": is_same(model, score, fact.fact_text, other.fact_text),
+            "versions": {str(one.uid): one.version for one in (newer, older)},
+        },
     )

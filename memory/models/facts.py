@@ -9,7 +9,7 @@ from django_mysql.models import FixedCharField
 from memory.db.fields import JSONTextField
 from memory.db.indexes import FullTextIndex
 from memory.models import hashes
-from memory.models.base import BranchedModel
+from memory.models.base import OPEN, BranchedModel
 from memory.models.nodes import uuid7
 from memory.models.projects import Project
 
@@ -162,12 +162,13 @@ class FactAssessment(BranchedModel):
 
 
 class Confirmation(models.Model):
-    """One independent source that said the same. Append-only; visible along the lineage."""
+    """One independent source that said the same; visible along the lineage until it is taken back."""
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
     uid = models.UUIDField()
     branch_id = models.BigIntegerField()
     seq = models.BigIntegerField()
+    seq_to = models.BigIntegerField(default=OPEN, help_text="The commit that took it back.")
     source = models.CharField(max_length=420, help_text="The session or agent that confirmed it.")
     at = models.DateTimeField()
 

@@ -27,14 +27,21 @@ class ReviewItem(models.Model):
     other_id = models.UUIDField()
     pair = models.CharField(max_length=100, unique=True, help_text="Branch and both facts: asked only once.")
     score = models.FloatField(help_text="The cosine of the two texts.")
-    resolution = models.CharField(max_length=40, blank=True)
+    resolution = models.CharField(
+        max_length=40, blank=True, help_text="What was decided; of an open one, what was decided and undone."
+    )
     details = JSONTextField(default=dict)
     created_at = models.DateTimeField(auto_now_add=True)
     resolved_at = models.DateTimeField(null=True, blank=True)
     resolved_by = models.CharField(max_length=200, blank=True)
+    seq = models.BigIntegerField(default=0, help_text="The commit that answered it, or undid the answer.")
 
     class Meta:
         ordering = ["-created_at"]
+        indexes = [
+            models.Index(fields=["branch", "seq"], name="review_answered"),
+            models.Index(fields=["project", "status"], name="review_waiting"),
+        ]
 
     def __str__(self) -> str:
         return f"{self.kind} {self.fact_id}"

@@ -65,7 +65,8 @@ class TestAsked:
         low, high = sorted((a.uid.hex, b.uid.hex))
         assert item.pair == f"{main.pk}:{low}:{high}"
         assert round(item.score, 4) == 0.9
-        assert item.details == {"model": "openai:fake", "same": False}
+        versions = {str(fact.uid): 1 for fact in (a, b)}
+        assert item.details == {"model": "openai:fake", "same": False, "versions": versions}
         assert NearCheck.objects.count() == 0
         assert check() == 0
 

@@ -192,8 +192,9 @@ def test_a_change_of_what_has_changed_since_is_refused(api: Api) -> None:
     with nothing_left():
         for method, route, body in changes(path):
             problem = refused(api(method, route, body, If_Match=old), 412, "stale_version")
-            assert problem["data"] == {"current": 2, "expected": 1}
-            assert problem["detail"] == "The fact is at version 2, not 1: read it again."
+            assert problem["data"] == {"current": 2, "expected": 1, "changed": ["confidence"]}
+            told = "The fact is at version 2, not 1: read it again. Changed: confidence."
+            assert problem["detail"] == told
             body = {**(body or {}), "expected_version": 1}
             refused(api(method, route, body), 412, "stale_version")
 

@@ -1,6 +1,7 @@
 """OpenAPI says what is true: the engines' fields, every route, every code, and what answers look like."""
 
 from contextlib import suppress
+from inspect import signature
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,8 @@ from memory.api import requests as r
 from memory.api import shapes
 from memory.api.pages import schema
 from memory.engines import fact_rules, filters, links
+from memory.engines.actions import ActionEngine
+from memory.engines.review import ReviewEngine
 from memory.exceptions import Day1Error
 from tests.memory.api.client import Api, refused
 
@@ -41,8 +44,15 @@ def test_requests_have_the_fields_that_the_engines_take() -> None:
     assert names(r.SupersedeInput) == content - {"fact_text", "parent_id"} | {"new_fact_text"} | expecting
     assert names(r.MoveInput) == expecting
     assert names(r.VerdictInput) == {"verdict", "reason"} | expecting
+    assert names(r.ActionInput) == options(ActionEngine.act) | {"branch"} | STATED
+    assert names(r.ResolveInput) == options(ReviewEngine.resolve) - {"item_id"} | STATED
     assert names(r.LinkInput) == links.CHECKS.keys() | STATED | WHERE
     assert names(r.SearchInput) >= filters.CHECKS.keys() | {"query", "branch", "branches", "time_range"}
+
+
+def options(method: Any) -> set[str]:
+    """The keyword arguments of an engine's method, but for who asks and where."""
+    return set(signature(method).parameters) - {"self", "actor", "branch_name"}
 
 
 def test_the_published_document_is_current() -> None:
