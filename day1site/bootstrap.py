@@ -18,6 +18,7 @@ from collections import deque
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import NoReturn
 
 ROOT = Path(__file__).resolve().parent.parent
 RUNTIME, DEV = "requirements.lock", "requirements-dev.lock"  # the second holds all of the first
@@ -25,6 +26,14 @@ RUNTIME, DEV = "requirements.lock", "requirements-dev.lock"  # the second holds 
 
 class Refusal(Exception):
     """A start that cannot go on; its text is the one sentence that the user reads."""
+
+    status = 1
+
+
+class WrongSetting(Refusal):
+    """A variable of the environment that cannot be meant."""
+
+    status = 2
 
 
 def run(argv: list[str]) -> None:
@@ -35,9 +44,14 @@ def run(argv: list[str]) -> None:
             enter(argv)
         execute(argv)
     except Refusal as refusal:
-        sys.exit(str(refusal))
+        refuse(refusal)
     except KeyboardInterrupt:
         sys.exit("Interrupted.")
+
+
+def refuse(refusal: Refusal) -> NoReturn:
+    print(refusal, file=sys.stderr)
+    sys.exit(refusal.status)
 
 
 def take_early_options(argv: list[str]) -> list[str]:
@@ -96,14 +110,9 @@ def execute(argv: list[str]) -> None:
 
         sys.exit(main(argv[2:]))
     choose_settings(argv)
-    from django.conf import settings
-    from django.core.exceptions import ImproperlyConfigured
+    read_settings()
     from django.core.management import execute_from_command_line
 
-    try:
-        _ = settings.INSTALLED_APPS
-    except ImproperlyConfigured as error:
-        raise Refusal(str(error)) from None
     execute_from_command_line(argv)
 
 
@@ -113,6 +122,22 @@ def choose_settings(argv: list[str]) -> None:
         # Each plug-in found on the machine costs seconds; the command names those that are used.
         os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "day1site.settings.dev")
+
+
+def read_settings() -> None:
+    """Raises WrongSetting with the sentence of a setting that cannot be followed."""
+    from django.conf import settings
+    from django.core.exceptions import ImproperlyConfigured
+
+    try:
+        _ = settings.INSTALLED_APPS
+    except ImproperlyConfigured as error:
+        raise WrongSetting(str(error)) from None
+    except ModuleNotFoundError as error:
+        module = os.environ["DJANGO_SETTINGS_MODULE"]
+        if not f"{module}.".startswith(f"{error.name}."):
+            raise
+        raise WrongSetting(f"DJANGO_SETTINGS_MODULE must be the name of a module, not {module!r}.") from None
 
 
 class Environment:

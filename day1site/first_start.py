@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from django.conf import settings
 from django.contrib.auth import get_user_model
 from django.core.management import call_command
 from django.db import transaction
@@ -34,6 +35,7 @@ class FirstStart:
 def prepare(folder: Path, url: str, password: str = "") -> FirstStart | None:
     """Bring the tables up to date; on the first start make the rest and return it. May run again."""
     call_command("migrate", verbosity=0, interactive=False)
+    _ = str(settings.SECRET_KEY)  # kept now, not in somebody's first request
     next_rid.ready()
     # One transaction, and the file before its end: a start cut short leaves nothing or everything.
     with transaction.atomic(savepoint=False):

@@ -55,7 +55,8 @@ def open_lock(folder: Path) -> IO[str]:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         return open(folder / "up.lock", "a+")
     except OSError as error:
-        raise CannotStart(f"The data directory {folder} cannot be written: {error.strerror}.") from None
+        reason = "it is a file" if isinstance(error, FileExistsError) else error.strerror
+        raise CannotStart(f"The data directory {folder} cannot be written: {reason}.") from None
 
 
 def who_holds(file: IO[str]) -> str:

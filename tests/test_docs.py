@@ -187,7 +187,7 @@ def test_the_docs_name_no_variable_that_nobody_reads() -> None:
 def test_the_front_page_has_the_defaults_of_the_variables() -> None:
     """As far as they are plain values in the settings."""
     text = page("day1site/settings/base.py") + page("day1site/settings/dev.py")
-    read = re.findall(r'env\.\w+\("(\w+)", ("[^"]+"|[0-9.]+)\)', text)
+    read = re.findall(r'env\.\w+\("(\w+)", ("[^"]+"|[0-9.]+)[,)]', text)
     assert len(read) > 5
     for name, default in read:
         row = next(row for row in rows("README.md") if f"`{name}`" in row)

@@ -9,13 +9,13 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 def run() -> int:
     # Python put this folder first, where modules of this package would pass for others.
     sys.path[0] = str(ROOT)
-    from day1site.bootstrap import Refusal, take_early_options
+    from day1site.bootstrap import Refusal, refuse, take_early_options
     from day1site.cli import main
 
     try:
         words = take_early_options(["day1", *sys.argv[1:]])
     except Refusal as refusal:
-        sys.exit(str(refusal))
+        refuse(refusal)
     return main(words[1:])
 
 

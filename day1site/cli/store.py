@@ -3,7 +3,8 @@
 import os
 from pathlib import Path
 
-from day1site.cli.errors import CliError
+from day1site.bootstrap import WrongSetting, read_settings
+from day1site.cli.errors import CliError, UsageError
 from day1site.cli.output import note
 
 MIGRATIONS = Path(__file__).resolve().parent.parent.parent / "memory" / "migrations"
@@ -15,7 +16,7 @@ DEFAULT_URL = "http://127.0.0.1:8765"
 
 
 def start_django(whole: bool = False) -> None:
-    """Raises CliError with the sentence of a setting that cannot be followed.
+    """Raises UsageError with the sentence of a setting that cannot be followed.
 
     ``whole`` starts everything that a server has; reading and writing memory needs a third of it.
     """
@@ -31,14 +32,17 @@ def start_django(whole: bool = False) -> None:
             settings.INSTALLED_APPS = [name for name in settings.INSTALLED_APPS if name in APPS]
         django.setup()
     except ImproperlyConfigured as error:
-        raise CliError("invalid", str(error)) from None
+        raise UsageError(str(error)) from None
 
 
 def open_store(make: bool = False) -> None:
     """The store can be used afterwards; a first write makes it. Raises CliError: no_store, store_outdated."""
     folder, found = _look()
     if not found and not make:
-        text = f"There is no store in {folder} yet: the first write-fact or import makes one, `up` too."
+        text = (
+            f"There is no store in {folder}. If it should be there, look at --data-dir and DAY1_DATA_DIR;"
+            " a first write-fact or import makes one, and so does `up`."
+        )
         raise CliError("no_store", text)
     start_django(whole=not found)
     if not found:
@@ -51,13 +55,13 @@ def open_store(make: bool = False) -> None:
 def _look() -> tuple[Path, bool]:
     """The data directory, and whether a store is there; looks without making it."""
     from django.conf import settings
-    from django.core.exceptions import ImproperlyConfigured
 
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "day1site.settings.dev")
     try:
-        return Path(settings.DATA_DIR), Path(str(settings.DATABASES["default"]["NAME"])).exists()
-    except ImproperlyConfigured as error:
-        raise CliError("invalid", str(error)) from None
+        read_settings()
+    except WrongSetting as error:
+        raise UsageError(str(error)) from None
+    return Path(settings.DATA_DIR), Path(str(settings.DATABASES["default"]["NAME"])).exists()
 
 
 def _outdated() -> bool:

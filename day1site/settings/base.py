@@ -1,10 +1,10 @@
 """What every setting module shares. Values come from the environment; nothing here is secret."""
 
-import environ
-
+from day1site.settings.env import Env
 from day1site.settings.paths import ROOT, data_dir, database
+from memory.ranking import RECIPES
 
-env = environ.Env()
+env = Env()
 BASE_DIR = ROOT
 DATA_DIR = data_dir()
 
@@ -73,7 +73,7 @@ CACHES = {
         "OPTIONS": {"MAX_ENTRIES": 100_000},
     }
 }
-if redis_url := env.str("DAY1_CACHE_URL", ""):
+if redis_url := env.address("DAY1_CACHE_URL", "", ["redis", "rediss"]):
     CACHES = {"default": {"BACKEND": "django.core.cache.backends.redis.RedisCache", "LOCATION": redis_url}}
 
 AUTH_PASSWORD_VALIDATORS = [
@@ -111,12 +111,13 @@ SECURE_CONTENT_TYPE_NOSNIFF = True
 SECURE_REFERRER_POLICY = "same-origin"
 X_FRAME_OPTIONS = "DENY"
 
+LEVELS = ["DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL"]
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
     "formatters": {"line": {"format": "{asctime} {levelname} {name}: {message}", "style": "{"}},
     "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
-    "root": {"handlers": ["stderr"], "level": env.str("DAY1_LOG_LEVEL", "WARNING")},
+    "root": {"handlers": ["stderr"], "level": env.choice("DAY1_LOG_LEVEL", "WARNING", LEVELS)},
     "loggers": {
         "django": {"handlers": [], "level": "NOTSET", "propagate": True},
         # A refused request is its caller's business; a failed one is ours, and comes with its traceback.
@@ -125,11 +126,11 @@ LOGGING = {
 }
 
 DAY1 = {
-    "recipe": env.str("DAY1_RECIPE", "default"),
+    "recipe": env.choice("DAY1_RECIPE", "default", RECIPES),
     "embedder": env.str("DAY1_EMBEDDER", "minilm"),
     "embedding_model": env.str("DAY1_EMBEDDING_MODEL", "text-embedding-3-small"),
-    "embedding_dimensions": env.int("DAY1_EMBEDDING_DIMENSIONS", 0),
-    "embedding_base_url": env.str("OPENAI_BASE_URL", ""),
+    "embedding_dimensions": env.whole("DAY1_EMBEDDING_DIMENSIONS", 0, low=0, high=65536),
+    "embedding_base_url": env.address("OPENAI_BASE_URL", "", ["https", "http"]),
     "embedding_api_key": env.str("OPENAI_API_KEY", ""),
 }
 
@@ -168,13 +169,13 @@ SPECTACULAR_SETTINGS = {
 
 # ---- background work (CELERY_*) ------------------------------------------------------------------
 # djangodb:// keeps the messages in Day1's own database; redis://host/0 is for many workers.
-CELERY_BROKER_URL = env.str("DAY1_BROKER_URL", "djangodb://")
+CELERY_BROKER_URL = env.address("DAY1_BROKER_URL", "djangodb://", ["djangodb", "redis", "rediss"])
 CELERY_BROKER_TRANSPORT_OPTIONS = {
     # A sender gives up at once: no write may wait for a broker. Workers have retries of their own.
     "max_retries": 0,
     "socket_connect_timeout": 1,
     # djangodb: seconds until the messages of a dead worker go to another; the living renew in time.
-    "lease": env.float("DAY1_QUEUE_LEASE", 60.0),
+    "lease": env.seconds("DAY1_QUEUE_LEASE", 60.0, low=1, high=86400),
 }
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_TASK_PUBLISH_RETRY = False
@@ -187,7 +188,7 @@ CELERY_TASK_ACKS_LATE = True
 CELERY_TASK_REJECT_ON_WORKER_LOST = True
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 CELERY_WORKER_POOL = "memory.broker.pool:TaskPool"
-CELERY_WORKER_CONCURRENCY = env.int("DAY1_WORKER_THREADS", 2)
+CELERY_WORKER_CONCURRENCY = env.whole("DAY1_WORKER_THREADS", 2, low=1, high=64)
 CELERY_WORKER_ENABLE_REMOTE_CONTROL = not CELERY_BROKER_URL.startswith("djangodb:")
 CELERY_BEAT_SCHEDULER = "memory.broker.scheduler:Scheduler"
 CELERY_TIMEZONE = "UTC"

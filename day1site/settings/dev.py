@@ -1,11 +1,16 @@
 """The default: one machine, no set-up, SQLite in the data directory."""
 
+from functools import partial
+
+from django.utils.functional import SimpleLazyObject
+
 from day1site.settings.base import *  # noqa: F403
 from day1site.settings.base import DATA_DIR, env
 from day1site.settings.paths import secret_key
 
-SECRET_KEY = env.str("DAY1_SECRET_KEY", "") or secret_key(DATA_DIR)
-DEBUG = env.bool("DAY1_DEBUG", False)
+# Made when it is first used: a command that only looks for a store leaves nothing behind.
+SECRET_KEY = env.str("DAY1_SECRET_KEY", "") or SimpleLazyObject(partial(secret_key, DATA_DIR))
+DEBUG = env.flag("DAY1_DEBUG", False)
 
 HOST = env.str("DAY1_HOST", "127.0.0.1")  # set by `up --host`
 
@@ -18,4 +23,4 @@ def allowed_hosts(host: str, others: list[str]) -> list[str]:
     return list(dict.fromkeys(["localhost", "127.0.0.1", "[::1]", named, *others]))
 
 
-ALLOWED_HOSTS = allowed_hosts(HOST, env.list("DAY1_ALLOWED_HOSTS", default=[]))
+ALLOWED_HOSTS = allowed_hosts(HOST, env.names("DAY1_ALLOWED_HOSTS"))

@@ -73,6 +73,8 @@ def database(url: str | None, folder: Path) -> dict:
         return _sqlite(folder / "day1.sqlite3")
     parts = urlsplit(url)
     if parts.scheme == "sqlite":
+        if len(parts.path) < 2:
+            raise ImproperlyConfigured("DATABASE_URL names no file: write sqlite:////folder/file.sqlite3.")
         return _sqlite(Path(unquote(parts.path[1:])))
     if parts.scheme == "matrixone":
         return _matrixone(parts)

@@ -55,7 +55,8 @@ def first(day1: Run, env: dict[str, str]) -> str:
     """The id of a first fact, whose writing made the store."""
     data = env["DAY1_DATA_DIR"]
     missing = (
-        f"no_store: There is no store in {data} yet: the first write-fact or import makes one, `up` too.\n"
+        f"no_store: There is no store in {data}. If it should be there, look at --data-dir and DAY1_DATA_DIR;"
+        " a first write-fact or import makes one, and so does `up`.\n"
     )
     assert day1("facts") == (1, "", missing)
     assert not Path(data, "day1.sqlite3").exists()

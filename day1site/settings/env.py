@@ -1,0 +1,66 @@
+"""The environment, read with care: a value that cannot be meant is refused in one sentence."""
+
+from collections.abc import Collection
+from typing import NoReturn
+from urllib.parse import urlsplit
+
+import environ
+from django.core.exceptions import ImproperlyConfigured
+
+FLAGS = {
+    "1": True,
+    "true": True,
+    "yes": True,
+    "on": True,
+    "0": False,
+    "false": False,
+    "no": False,
+    "off": False,
+}
+
+
+class Env(environ.Env):
+    """An empty variable counts as one that is not set. Every method raises ImproperlyConfigured."""
+
+    def whole(self, name: str, default: int, low: int, high: int) -> int:
+        text = self.given(name)
+        try:
+            number = int(text or default)
+        except ValueError:
+            number = low - 1
+        return number if low <= number <= high else wrong(name, f"a whole number from {low} to {high}", text)
+
+    def seconds(self, name: str, default: float, low: float, high: float) -> float:
+        text = self.given(name)
+        try:
+            number = float(text or default)
+        except ValueError:
+            number = low - 1
+        return number if low <= number <= high else wrong(name, f"seconds from {low:g} to {high:g}", text)
+
+    def flag(self, name: str, default: bool) -> bool:
+        text = self.given(name)
+        found = FLAGS.get(text.lower(), default if not text else None)
+        return wrong(name, "true or false", text) if found is None else found
+
+    def choice(self, name: str, default: str, known: Collection[str]) -> str:
+        text = self.given(name) or default
+        return text if text in known else wrong(name, f"one of {', '.join(known)}", text)
+
+    def address(self, name: str, default: str, schemes: Collection[str]) -> str:
+        """A URL of one of these schemes; what is not given may be empty."""
+        text = self.given(name) or default
+        if not text or urlsplit(text).scheme in schemes:
+            return text
+        wrong(name, f"an address that begins with {' or '.join(f'{one}://' for one in schemes)}", text)
+
+    def names(self, name: str) -> list[str]:
+        """What stands between commas."""
+        return [part.strip() for part in self.given(name).split(",") if part.strip()]
+
+    def given(self, name: str) -> str:
+        return self.str(name, "").strip()
+
+
+def wrong(name: str, wanted: str, text: str) -> NoReturn:
+    raise ImproperlyConfigured(f"{name} must be {wanted}, not {text!r}.")

@@ -1,0 +1,85 @@
+"""Nonsense in the environment: one sentence and status 2, whichever way Day1 is started."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from django.core.exceptions import ImproperlyConfigured
+
+from day1site.settings.env import Env
+from day1site.settings.paths import database
+
+ROOT = Path(__file__).resolve().parents[2]
+CLI, UP = ["manage.py", "day1", "facts"], ["manage.py", "up", "--port", "0"]
+
+
+def start(words: list[str], folder: Path, **variables: str) -> tuple[int, str, str]:
+    """Status, output and errors of a command on a data directory that does not exist."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("DAY1_", "DJANGO_"))}
+    done = subprocess.run(
+        [sys.executable, *words, "--data-dir", str(folder)], cwd=ROOT, text=True, capture_output=True,
+        env={**kept, "DAY1_NO_BOOTSTRAP": "1", **variables}, timeout=60,
+    )  # fmt: skip
+    return done.returncode, done.stdout, done.stderr
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "wanted"),
+    [
+        ("DAY1_WORKER_THREADS", "abc", "a whole number from 1 to 64"),
+        ("DAY1_QUEUE_LEASE", "nan", "seconds from 1 to 86400"),
+        ("DAY1_EMBEDDING_DIMENSIONS", "1.5", "a whole number from 0 to 65536"),
+        ("DAY1_DEBUG", "maybe", "true or false"),
+        ("DAY1_LOG_LEVEL", "LOUD", "one of DEBUG, INFO, WARNING, ERROR, CRITICAL"),
+        ("DAY1_RECIPE", "soup", "one of seed, hybrid, words, default, timeless"),
+        ("DAY1_BROKER_URL", "nowhere", "an address that begins with djangodb:// or redis:// or rediss://"),
+        ("DAY1_CACHE_URL", "file:///x", "an address that begins with redis:// or rediss://"),
+        ("OPENAI_BASE_URL", "api.example", "an address that begins with https:// or http://"),
+        ("DJANGO_SETTINGS_MODULE", "nope.nothing", "the name of a module"),
+    ],
+)
+def test_nonsense_is_told_in_one_sentence(name: str, value: str, wanted: str, tmp_path: Path) -> None:
+    status, out, err = start(CLI, tmp_path / "data", **{name: value})
+    assert (status, out) == (2, "")
+    assert err == f"day1: error: {name} must be {wanted}, not {value!r}.\n"
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_up_says_the_same(tmp_path: Path) -> None:
+    told = (2, "", "DAY1_WORKER_THREADS must be a whole number from 1 to 64, not '-1'.\n")
+    assert start(UP, tmp_path / "data", DAY1_WORKER_THREADS="-1") == told
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    "words", [["facts"], ["search", "x"], ["branch", "list"], ["export"], ["backup", "x"], ["reembed"]]
+)
+def test_a_look_into_a_folder_that_was_mistyped_leaves_nothing_there(words: list[str], tmp_path) -> None:
+    folder = tmp_path / "dtaa"
+    status, out, err = start(["manage.py", "day1", *words], folder)
+    assert (status, out) == (1, "")
+    assert err == (
+        f"no_store: There is no store in {folder}. If it should be there, look at --data-dir and"
+        " DAY1_DATA_DIR; a first write-fact or import makes one, and so does `up`.\n"
+    )
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_what_is_empty_or_at_the_edge_is_taken(monkeypatch: pytest.MonkeyPatch) -> None:
+    env = Env()
+    for value, number in (("", 2), (" ", 2), ("1", 1), ("64", 64), (" 8 ", 8)):
+        monkeypatch.setenv("X", value)
+        assert env.whole("X", 2, low=1, high=64) == number
+    for value, flag in (("", False), ("1", True), ("Off", False), ("YES", True)):
+        monkeypatch.setenv("X", value)
+        assert env.flag("X", False) is flag
+    monkeypatch.setenv("X", " a.example, ,b.example,")
+    assert env.names("X") == ["a.example", "b.example"]
+
+
+@pytest.mark.parametrize("url", ["sqlite:", "sqlite:/", "sqlite://", "mysql", "nonsense://x/y"])
+def test_a_database_that_is_none(url: str, tmp_path: Path) -> None:
+    with pytest.raises(ImproperlyConfigured, match=r"^DATABASE_URL names "):
+        database(url, tmp_path)
