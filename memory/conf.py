@@ -21,6 +21,7 @@ class Conf:
     embedding_batch: int = 64  # texts in one call
     recipe: str = "default"
     resident_projects: int = 8  # projects whose vectors stay in memory
+    recall_days: int = 90  # how long the log of searches is kept; 0 = for ever
     commit_node_seconds: int = 120  # how long a process owns its node number
 
 

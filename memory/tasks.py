@@ -1,13 +1,11 @@
 """Work in the background: thin, by id, may run twice. What is left undone, a sweep finds."""
 
-from datetime import timedelta
 from uuid import UUID
 
 from celery import shared_task
+from django.core.management import call_command
 from django.db import connection
-from django.utils import timezone
 
-IDEMPOTENCY_HOURS = 24
 BATCH = 500
 
 
@@ -92,13 +90,13 @@ def seal_audit() -> None:
 
 @shared_task(name="memory.expire")
 def expire() -> None:
-    """Remove the kept answers of requests that can no longer be repeated."""
-    from memory.models import IdempotencyRecord
+    """Remove what is kept for a time only: answers, the log of searches, logins that are over."""
+    from memory.engines.retention import RetentionEngine
 
-    before = timezone.now() - timedelta(hours=IDEMPOTENCY_HOURS)
-    old = IdempotencyRecord.objects.filter(created_at__lt=before).order_by("created_at")
-    while slots := list(old.values_list("slot", flat=True)[:BATCH]):
-        IdempotencyRecord.objects.filter(slot__in=slots).delete()
+    engine = RetentionEngine()
+    engine.forget_answers()
+    engine.forget_recalls()
+    call_command("clearsessions")
 
 
 @shared_task(name="memory.tidy")

@@ -4,6 +4,8 @@ from datetime import timedelta
 from uuid import uuid4
 
 import pytest
+import time_machine
+from django.contrib.sessions.models import Session
 from django.utils import timezone
 from django_celery_beat.models import IntervalSchedule, PeriodicTask
 
@@ -11,13 +13,18 @@ from day1site.celery import SCHEDULE, app, start_beat
 from memory import tasks
 from memory.engines.audit import broken_at, record
 from memory.engines.branches import BranchManager
+from memory.engines.buffers import buffer
 from memory.engines.facts import FactEngine
+from memory.engines.recalls import log_recall
+from memory.engines.retention import RetentionEngine
 from memory.models import (
     AuditEntry,
     Fact,
     IdempotencyRecord,
     NearCheck,
+    Project,
     QueueMessage,
+    RecallLog,
     ReviewItem,
     Vector,
 )
@@ -114,6 +121,42 @@ def test_old_answers_are_removed_and_young_ones_stay(project):
         IdempotencyRecord.objects.filter(slot=slot).update(created_at=now - timedelta(hours=hours))
     tasks.expire()
     assert list(IdempotencyRecord.objects.values_list("slot", flat=True)) == ["young"]
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize(("kept_days", "left"), [(90, [89, 0]), (30, [0]), (0, [200, 91, 89, 0])])
+def test_the_log_of_searches_is_kept_for_a_time(actor, kept_days, left, settings):
+    settings.DAY1 = {"embedder": "off", "recall_days": kept_days}
+    now = timezone.now()
+    for age in (200, 91, 89, 0):
+        with time_machine.travel(now - timedelta(days=age), tick=False):
+            log_recall(actor, ["main"], f"{age} days ago", [])
+    buffer.flush()
+    tasks.expire()
+    assert list(RecallLog.objects.order_by("at").values_list("query", flat=True)) == [
+        f"{age} days ago" for age in left
+    ]
+    assert Project.objects.count() == 1
+
+
+@pytest.mark.django_db(transaction=True)
+def test_more_than_one_step_of_old_searches_goes_at_once(actor):
+    with time_machine.travel(timezone.now() - timedelta(days=100), tick=False):
+        for number in range(1001):
+            log_recall(actor, ["main"], str(number), [])
+        buffer.flush()
+    assert RetentionEngine().forget_recalls() == 1001
+    assert RetentionEngine().forget_recalls() == 0
+
+
+@pytest.mark.django_db(transaction=True)
+def test_logins_that_are_over_go(client, django_user_model):
+    client.force_login(django_user_model.objects.create_user("somebody"))
+    tasks.expire()
+    assert Session.objects.count() == 1
+    Session.objects.update(expire_date=timezone.now() - timedelta(seconds=1))
+    tasks.expire()
+    assert Session.objects.count() == 0
 
 
 @pytest.mark.django_db(transaction=True)

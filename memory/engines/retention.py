@@ -1,0 +1,36 @@
+"""What is kept for a time only, and removed in small steps, so that no writer waits long."""
+
+from datetime import datetime, timedelta
+
+from django.db.models import QuerySet
+from django.utils import timezone
+
+from memory.conf import conf
+from memory.engines.idempotency import KEPT
+from memory.models import IdempotencyRecord, RecallLog
+
+BATCH = 500
+
+
+class RetentionEngine:
+    def forget_answers(self) -> int:
+        """Remove the answers of requests that can no longer be repeated; returns how many."""
+        answers = IdempotencyRecord.objects.order_by("created_at")
+        return _forget(answers, "created_at", timezone.now() - KEPT)
+
+    def forget_recalls(self) -> int:
+        """Remove the log of searches beyond ``recall_days``; returns how many. None when that is 0."""
+        if not (days := conf().recall_days):
+            return 0
+        return _forget(RecallLog.objects.order_by("pk"), "at", timezone.now() - timedelta(days=days))
+
+
+def _forget(rows: QuerySet, time: str, before: datetime) -> int:
+    """Delete from the front, where the oldest are, what is older."""
+    count = 0
+    while front := list(rows.values_list("pk", time)[:BATCH]):
+        old = [pk for pk, at in front if at < before]
+        count += rows.model._base_manager.filter(pk__in=old).delete()[0]
+        if len(old) < len(front):
+            break
+    return count
