@@ -6,7 +6,9 @@ from fnmatch import fnmatchcase
 from typing import Self
 from uuid import UUID
 
-from memory.exceptions import AgentForbidden, BranchForbidden, ScopeMissing
+from django.utils import timezone
+
+from memory.exceptions import AgentForbidden, BranchForbidden, Invalid, ScopeMissing
 
 # Each scope includes those before it.
 SCOPES = ("read", "propose", "write", "curate", "merge", "admin")
@@ -30,6 +32,7 @@ class Actor:
     agent_id: str = ""
     bound_agent: str = ""
     expires_at: datetime | None = None
+    told_at: datetime | None = None  # see acting_at
 
     def can(self, scope: str) -> bool:
         """Whether one of the scopes held is this one or includes it."""
@@ -47,6 +50,21 @@ class Actor:
         """Whether a branch pattern allows this name; no pattern allows every name."""
         patterns = self.branch_patterns
         return not patterns or any(fnmatchcase(branch_name, pattern) for pattern in patterns)
+
+    def acting_at(self, moment: datetime) -> Self:
+        """The same actor, whose acts are recorded as done at a time in the past; needs the scope admin.
+
+        For memory that is older than the store. A commit is still never earlier than the one before it on
+        its branch, and the audit trail says when it was really made. Raises Invalid for a time to come.
+        """
+        self.require("admin")
+        if moment > timezone.now():
+            raise Invalid("Nothing was done in the future.", field="at")
+        return replace(self, told_at=moment)
+
+    def now(self) -> datetime:
+        """The time at which what the actor does now is recorded."""
+        return self.told_at or timezone.now()
 
     def stating(self, session_id: str = "", task_id: str = "", agent_id: str = "") -> Self:
         """The same actor with what the caller states of itself; refused for another's agent."""

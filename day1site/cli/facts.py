@@ -16,7 +16,7 @@ CONTENT = (
 )  # fmt: skip
 WISH = ("limit", "search_type", "recipe", "include", "at", "max_tokens")
 LIST = ("id", "status", "category", "essence")
-NONE_YET = 'No facts yet. Write one with: day1 write-fact "…"'
+NONE_YET = 'No facts yet. Write one with: day1 write-fact "…"  To look around first: day1 demo'
 
 
 def write_fact(args: Namespace) -> None:

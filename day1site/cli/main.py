@@ -25,6 +25,7 @@ MODULES = {
         "create_key", "list_keys", "revoke_key",
     ),
     "files": ("import_file", "export_file"),
+    "demo": ("demo",),
     "upkeep": ("reindex", "reembed", "backup", "manage"),
 }  # fmt: skip
 PLACES = {name: f"day1site.cli.{module}" for module, names in MODULES.items() for name in names}

@@ -29,7 +29,7 @@ def build() -> Parser:
     )  # fmt: skip
     _common(parser, form="table", project="")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND", title="commands")
-    for add in (_server, _facts, _branches, _keys, _files, _upkeep):
+    for add in (_server, _facts, _branches, _keys, _files, _upkeep, _demo):
         add(commands)
     return parser
 
@@ -278,3 +278,15 @@ def _upkeep(commands: Any) -> None:
     )  # fmt: skip
     backup.add_argument("file", metavar="FILE")
     backup.add_argument("--force", action="store_true", help="replace the file if it is there")
+
+
+def _demo(commands: Any) -> None:
+    demo = _command(
+        commands, "demo", "Load a memory to look at: half a year of a made-up team, in a project of its own.",
+        "day1 demo\n  day1 demo --remove", "demo",
+    )  # fmt: skip
+    demo.add_argument("--remove", action="store_true", help="take it out of the store again")
+    demo.add_argument("--yes", action="store_true", help="do not ask before it is removed")
+    demo.add_argument(
+        "--force", action="store_true", help="remove it with what others wrote into it, too"
+    )

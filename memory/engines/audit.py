@@ -2,6 +2,7 @@
 
 import hashlib
 import logging
+from datetime import datetime
 from typing import Any
 from uuid import UUID
 
@@ -17,12 +18,23 @@ logger = logging.getLogger(__name__)
 SEALED = ("id", "at", "actor_kind", "actor_id", "actor_label", "surface", "action", "target", "detail")
 
 
-def record(actor: Actor, action: str, target: str = "", detail: dict[str, Any] | None = None) -> AuditEntry:
-    """Add an entry, in the transaction of what it tells of."""
+def record(
+    actor: Actor,
+    action: str,
+    target: str = "",
+    detail: dict[str, Any] | None = None,
+    at: datetime | None = None,
+) -> AuditEntry:
+    """Add an entry, in the transaction of what it tells of and with its time, now when None.
+
+    The trail itself cannot be told a time: of an act that is recorded in the past it says so.
+    """
+    detail = detail or {}
+    if actor.told_at:
+        detail, at = detail | {"told_at": (at or actor.told_at).isoformat()}, None
     return AuditEntry.objects.create(
-        project_id=actor.project_id, at=timezone.now(), actor_kind=actor.kind, actor_id=actor.id,
-        actor_label=actor.label, surface=actor.surface, action=action, target=target[:300],
-        detail=detail or {},
+        project_id=actor.project_id, at=at or timezone.now(), actor_kind=actor.kind, actor_id=actor.id,
+        actor_label=actor.label, surface=actor.surface, action=action, target=target[:300], detail=detail,
     )  # fmt: skip
 
 

@@ -108,7 +108,7 @@ class BranchManager:
         next_rid.ready()
         with transaction.atomic(savepoint=False):
             branch = find_branch(actor, name)
-            if Branch.objects.live().filter(pk=branch.pk).update(archived_at=timezone.now()):
+            if Branch.objects.live().filter(pk=branch.pk).update(archived_at=actor.now()):
                 record(actor, "branch.archive", name)
         branch.refresh_from_db()
         return branch
@@ -151,7 +151,7 @@ class BranchManager:
         if parent.depth + 1 > MAX_DEPTH:
             raise Invalid("Branches nest at most {limit} deep.", limit=MAX_DEPTH, field="parent")
         seq = point_of(parent, at)
-        now = timezone.now()
+        now = actor.now()
         branch = Branch(
             project_id=actor.project_id, name=name, parent=parent, fork_seq=seq,
             ancestors=parent.lineage_at(seq), depth=parent.depth + 1,
@@ -198,9 +198,9 @@ def find_branch(actor: Actor, name: str) -> Branch:
     return branch
 
 
-def create_main(project: Project) -> Branch:
-    """The first branch of a new project."""
-    now = timezone.now()
+def create_main(project: Project, at: datetime | None = None) -> Branch:
+    """The first branch of a new project, which begins now or at an earlier time."""
+    now = at or timezone.now()
     return Branch.objects.create(project=project, name=MAIN, head_at=now, created_at=now)
 
 

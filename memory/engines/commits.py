@@ -12,13 +12,13 @@ from typing import Any, TypeVar
 
 from django.db import connection, transaction
 from django.db.models import F
-from django.utils import timezone
 
 from memory.actors import Actor
 from memory.db.bulk import insert_all
+from memory.engines.audit import record
 from memory.engines.sessions import begin_sessions
 from memory.exceptions import BranchArchived, BranchNotFound, NotFound
-from memory.models import OPEN, AuditEntry, Branch, BranchedModel, Commit
+from memory.models import OPEN, Branch, BranchedModel, Commit
 from memory.models.nodes import next_rid
 
 Row = TypeVar("Row", bound=BranchedModel)
@@ -70,7 +70,7 @@ class CommitWriter:
         self.branch, self.actor, self.kind, self.message = branch, actor, kind, message
         self.seq = branch.head
         # Never earlier than the commit before: a time then names exactly one seq.
-        self.at: datetime = max(timezone.now(), branch.head_at + timedelta(microseconds=1))
+        self.at: datetime = max(actor.now(), branch.head_at + timedelta(microseconds=1))
         self.lineage = branch.lineage()
         self.added = self.changed = self.removed = 0
         self.beside = 0  # rows outside the version tables that belong to this commit
@@ -256,23 +256,16 @@ class CommitWriter:
 
     def record(self) -> Commit:
         actor = self.actor
-        who = {
-            "actor_kind": actor.kind,
-            "actor_id": actor.id,
-            "actor_label": actor.label,
-            "surface": actor.surface,
-        }
         commit = Commit.objects.create(
             branch=self.branch, seq=self.seq, at=self.at, kind=self.kind, message=self.message,
             session_id=actor.session_id, agent_id=actor.agent_id, task_id=actor.task_id,
-            added=self.added, changed=self.changed, removed=self.removed, **who,
+            added=self.added, changed=self.changed, removed=self.removed, actor_kind=actor.kind,
+            actor_id=actor.id, actor_label=actor.label, surface=actor.surface,
         )  # fmt: skip
         detail = {"branch": self.branch.name, "seq": self.seq, "added": self.added, "changed": self.changed}
         detail["removed"] = self.removed
         target = self.targets[0] if len(self.targets) == 1 else f"{self.branch.name}@{self.seq}"
-        AuditEntry.objects.create(
-            project_id=actor.project_id, at=self.at, action=self.kind, target=target, detail=detail, **who
-        )
+        record(actor, self.kind, target, detail, at=self.at)
         self.commit = commit
         return commit
 

@@ -44,6 +44,11 @@ TRY = """  Store and find a first fact:
   curl "{url}/api/v1/facts/search?query=agents" -H "Authorization: Bearer $KEY"
 """
 
+DEMO = """  Something to look at: half a year of a made-up team, in a project of its own:
+
+  {python} manage.py day1 demo{data_dir}
+"""
+
 OPEN_TO_ALL = """  It listens on every address of this machine, and answers to every host name:
   whoever reaches the machine reaches the login and the API.
 """
@@ -120,5 +125,7 @@ def announcement(folder: Path, url: str, host: str, made: FirstStart | None) -> 
         parts.append(AGAIN)
     if file.exists():
         parts.append(TRY)
+    if made:
+        parts.append(DEMO)
     parts.append("  Ctrl-C stops it.")
     return "\n".join(part.format(**values) for part in parts)
