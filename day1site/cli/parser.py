@@ -287,6 +287,4 @@ def _demo(commands: Any) -> None:
     )  # fmt: skip
     demo.add_argument("--remove", action="store_true", help="take it out of the store again")
     demo.add_argument("--yes", action="store_true", help="do not ask before it is removed")
-    demo.add_argument(
-        "--force", action="store_true", help="remove it with what others wrote into it, too"
-    )
+    demo.add_argument("--force", action="store_true", help="remove it with what others wrote into it, too")

@@ -52,6 +52,11 @@ def load(actor: Actor) -> tuple[Counts, bool]:
     return count_rows(project), True
 
 
+def present() -> bool:
+    """Whether the store has a project of the demo's name."""
+    return Project.objects.filter(slug=SLUG).exists()
+
+
 def look() -> tuple[Counts, Counts]:
     """What the demo holds, and what others did to its memory, by the name of the act.
 
@@ -153,14 +158,12 @@ class Teller:
 
     def _link(self, where: Mapping[str, Any], given: Any) -> None:
         link = dict(given) if isinstance(given, dict) else dict(zip(LINK, given, strict=True))
-        ends = {"from_id": self.ids[link.pop("from")], "to_id": self.ids[link.pop("to")]}
-        self.links.write_link(**ends, **link, **where)
+        start, end = self.ids[link.pop("from")], self.ids[link.pop("to")]
+        self.links.write_link(from_id=start, to_id=end, **link, **where)
 
     def _verified(self, where: Mapping[str, Any], given: dict[str, str], verdict: str = "verified") -> None:
         reason = given.get("reason", "")
-        self.facts.set_verification(
-            fact_id=self.ids[given["id"]], verdict=verdict, reason=reason, **where
-        )
+        self.facts.set_verification(fact_id=self.ids[given["id"]], verdict=verdict, reason=reason, **where)
 
     def _wrong(self, where: Mapping[str, Any], given: dict[str, str]) -> None:
         self._verified(where, given, "invalidated")

@@ -24,7 +24,13 @@ CHUNK = 500
 
 class ProjectEngine:
     def create_project(
-        self, *, slug: str, name: str, actor: Actor, members: Iterable[Any] = (), began: datetime | None = None
+        self,
+        *,
+        slug: str,
+        name: str,
+        actor: Actor,
+        members: Iterable[Any] = (),
+        began: datetime | None = None,
     ) -> Project:
         """A project with an empty branch main; ``members`` are users, who become its maintainers.
 

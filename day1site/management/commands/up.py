@@ -12,8 +12,10 @@ from django.core.management.base import BaseCommand
 from django.db import DatabaseError
 
 from day1site import first_start
+from day1site.demo import loading
 from day1site.first_start import FILE, FirstStart, prepare
 from day1site.server import CannotStart, leave, listening, only_server, serve, sign, url_of
+from day1site.settings.paths import ROOT
 
 PORT = 8765
 
@@ -46,7 +48,7 @@ TRY = """  Store and find a first fact:
 
 DEMO = """  Something to look at: half a year of a made-up team, in a project of its own:
 
-  {python} manage.py day1 demo{data_dir}
+  {python} manage.py day1 demo{where}
 """
 
 OPEN_TO_ALL = """  It listens on every address of this machine, and answers to every host name:
@@ -89,7 +91,7 @@ class Command(BaseCommand):
             url = url_of(host, listener)
             sign(lock, url)
             made = self.prepare(folder, url, options["admin_password"])
-            text = announcement(folder, url, host, made)
+            text = announcement(folder, url, host, made, demo=loading.present())
             serve(listener, not options["no_worker"], lambda: self.say(text))
 
     def prepare(self, folder: Path, url: str, password: str) -> FirstStart | None:
@@ -111,10 +113,13 @@ def port_number(text: str) -> int:
     return number
 
 
-def announcement(folder: Path, url: str, host: str, made: FirstStart | None) -> str:
+def announcement(folder: Path, url: str, host: str, made: FirstStart | None, demo: bool) -> str:
     """What the newcomer reads: where everything is, and what to do first."""
     file = folder / FILE
-    values = {"url": url, "folder": folder, "file": shlex.quote(str(file)), "python": "python3"}
+    where = "" if folder == ROOT / "data" else f" --data-dir {shlex.quote(str(folder))}"
+    values = {
+        "url": url, "folder": folder, "file": shlex.quote(str(file)), "python": "python3", "where": where,
+    }  # fmt: skip
     parts = [READY]
     if host in ("0.0.0.0", "::"):
         parts.append(OPEN_TO_ALL)
@@ -125,7 +130,7 @@ def announcement(folder: Path, url: str, host: str, made: FirstStart | None) -> 
         parts.append(AGAIN)
     if file.exists():
         parts.append(TRY)
-    if made:
+    if not demo:
         parts.append(DEMO)
     parts.append("  Ctrl-C stops it.")
     return "\n".join(part.format(**values) for part in parts)
