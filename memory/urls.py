@@ -7,13 +7,23 @@ from django.urls import path
 from django.utils.translation import gettext_lazy as _
 
 from memory.views.home import Help, Home
+from memory.views.keys import Keys, RevokeKey, RotateKey
+from memory.views.members import ChangeMember, Members, RemoveMember
 from memory.views.navigation import Section, add_section
 from memory.views.place import Go
 
 urlpatterns = [
     path("", Home.as_view(), name="home"),
     path("go", Go.as_view(), name="go"),
+    path("keys", Keys.as_view(), name="keys"),
+    path("keys/<uuid:key_id>/rotate", RotateKey.as_view(), name="rotate-key"),
+    path("keys/<uuid:key_id>/revoke", RevokeKey.as_view(), name="revoke-key"),
+    path("members", Members.as_view(), name="members"),
+    path("members/<int:member_id>", ChangeMember.as_view(), name="change-member"),
+    path("members/<int:member_id>/remove", RemoveMember.as_view(), name="remove-member"),
     path("help", Help.as_view(), name="project-help"),
 ]
 
 add_section(Section("home", _("Home"), "home", "h", place=10))
+add_section(Section("keys", _("Keys"), "key", "k", scope="admin", place=80))
+add_section(Section("members", _("Members"), "members", "m", place=90))

@@ -1,6 +1,7 @@
 """API keys, and the answers that make a repeated request safe."""
 
 from django.db import models
+from django.utils import timezone
 from django_mysql.models import FixedCharField
 
 from memory.db.fields import JSONTextField
@@ -31,6 +32,11 @@ class ApiKey(models.Model):
 
     def __str__(self) -> str:
         return f"{self.label} ({self.prefix})"
+
+    @property
+    def ended(self) -> bool:
+        """Revoked, or past its time."""
+        return bool(self.revoked_at) or (self.expires_at is not None and self.expires_at <= timezone.now())
 
 
 class IdempotencyRecord(models.Model):

@@ -31,6 +31,13 @@ STATES = {
     "expired": ("clock", gettext_lazy("expired")),
     "outdated": ("clock", gettext_lazy("no longer valid")),
 }
+# Words of the model that are shown to people.
+WORDS = {
+    "viewer": gettext_lazy("viewer"),
+    "curator": gettext_lazy("curator"),
+    "maintainer": gettext_lazy("maintainer"),
+    "near_duplicate": gettext_lazy("Do these two say the same?"),
+}
 # Who acts, by the kind of an actor or of a commit's.
 MAKERS = {"key": "agent", "user": "person", "local": "person", "system": "agent"}
 
@@ -64,6 +71,12 @@ def icon(name: str, label: str = "") -> SafeString:
             '<svg class="icon" role="img" aria-label="{}"><use href="{}"></use></svg>', label, href
         )
     return format_html('<svg class="icon" aria-hidden="true"><use href="{}"></use></svg>', href)
+
+
+@register.filter
+def word(value: str) -> str:
+    """A word of the model in the reader's language; one that is not known as it is."""
+    return str(WORDS.get(value, value))
 
 
 @register.simple_tag

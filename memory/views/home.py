@@ -1,11 +1,59 @@
 """Home: is memory healthy, what waits for me, what did agents learn today."""
 
+from datetime import datetime, time
+from typing import Any
+
+from django.core.cache import cache
+from django.utils import timezone
+
+from memory.engines.facts import FactEngine
+from memory.engines.health import health
+from memory.engines.review import ReviewEngine
+from memory.engines.today import TodayEngine, Work
 from memory.views.base import ProjectPage
+
+NEWEST = 8
+WAITING = 5
+FRESH = 15  # seconds that an answer about the health is good for: asking a broker may take one
 
 
 class Home(ProjectPage):
     template_name = "home.html"
     section = "home"
+
+    def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
+        work = self.work()
+        return super().get_context_data(
+            health=self.health(),
+            newest=FactEngine().list_facts(**self.reader.where, limit=NEWEST),
+            waiting=self.waiting(),
+            work=work,
+            added=sum(one.added for one in work),
+            changed=sum(one.changed + one.removed for one in work),
+            **kwargs,
+        )
+
+    def health(self) -> dict[str, Any]:
+        key = f"health:{self.reader.project.pk}"
+        return cache.get_or_set(key, lambda: health(self.reader.actor), FRESH) or {}
+
+    def waiting(self) -> Any:
+        """The newest open questions, for who may answer them."""
+        if not self.reader.can["curate"]:
+            return None
+        return ReviewEngine().list_items(actor=self.reader.actor, status="open", limit=WAITING)
+
+    def work(self) -> list[Work]:
+        """Of the day that is read: today, or that of the past point."""
+        until = timezone.now() if self.reader.is_now else self.until()
+        since = datetime.combine(until.date(), time.min, until.tzinfo)
+        return TodayEngine().work(actor=self.reader.actor, since=since, until=until)
+
+    def until(self) -> datetime:
+        commit, at = self.reader.commit, self.reader.at
+        if isinstance(at, datetime):
+            return at
+        return commit.at if commit else self.reader.branch.created_at
 
 
 class Help(ProjectPage):

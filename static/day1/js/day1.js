@@ -1,6 +1,8 @@
 // What every page runs. Each module leaves a page that works as it is without scripts.
+import { copying } from "./copy.js";
 import { menus } from "./menus.js";
 import { toasts } from "./toasts.js";
 
 menus();
 toasts();
+copying();

@@ -260,6 +260,7 @@ def test_health_tells_what_the_embedder_said(api: Api, monkeypatch) -> None:
 
 
 def test_health_without_a_database_is_503(monkeypatch) -> None:
+    monkeypatch.setattr("memory.engines.health.database", lambda: "error")
     monkeypatch.setattr("memory.api.health.database", lambda: "error")
     for path in ("/health", "/health/ready"):
         answer = Api("").get(path)

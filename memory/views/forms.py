@@ -1,0 +1,11 @@
+"""What the forms of the pages share."""
+
+from django import forms
+
+from memory.exceptions import Day1Error
+
+
+def say(form: forms.Form, error: Day1Error) -> None:
+    """Put an engine's refusal where the reader looks: at its field, or above the form."""
+    field = error.data.get("field")
+    form.add_error(field if field in form.fields else None, error.text)

@@ -1,0 +1,88 @@
+"""Who belongs to the project: everybody sees it, maintainers change it."""
+
+from typing import Any
+
+from django import forms
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as lazy
+
+from memory.engines.members import MemberEngine
+from memory.exceptions import Day1Error
+from memory.models import Membership
+from memory.templatetags.day1 import word
+from memory.views.base import ProjectPage
+from memory.views.forms import say
+from memory.views.toasts import tell
+
+ROLES = {
+    "viewer": lazy("viewer: reads"),
+    "curator": lazy("curator: and verifies, corrects, answers the review queue"),
+    "maintainer": lazy("maintainer: everything, keys and members included"),
+}
+
+
+class MemberForm(forms.Form):
+    username = forms.CharField(
+        label=lazy("Username"), max_length=150, help_text=lazy("The person must have an account here.")
+    )
+    role = forms.ChoiceField(
+        label=lazy("Role"), choices=list(ROLES.items()), widget=forms.RadioSelect, initial="viewer"
+    )
+
+
+class Members(ProjectPage):
+    template_name = "members/list.html"
+    section = "members"
+
+    def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
+        page = MemberEngine().list_members(actor=self.reader.actor, **self.paging())
+        kwargs.setdefault("form", MemberForm())
+        return super().get_context_data(page=page, roles=Membership.Role.choices, **kwargs)
+
+    def post(self, request: HttpRequest, **kwargs: Any) -> HttpResponse:
+        self.reader.actor.require("admin")
+        form = MemberForm(request.POST)
+        if form.is_valid():
+            try:
+                member = MemberEngine().add_member(**form.cleaned_data, actor=self.reader.actor)
+                tell(request, _("%(name)s is a member now.") % {"name": member.user.get_username()})
+                return redirect(self.reader.url("members"))
+            except Day1Error as error:
+                say(form, error)
+        return self.render_to_response(self.get_context_data(form=form), status=400)
+
+
+class ChangeMember(ProjectPage):
+    """Another role: sent from the list."""
+
+    scope = "admin"
+    http_method_names = ["post"]
+
+    def post(self, request: HttpRequest, member_id: int, **kwargs: Any) -> HttpResponse:
+        role = request.POST.get("role", "")
+        member = MemberEngine().change_role(member_id=member_id, role=role, actor=self.reader.actor)
+        told = {"name": member.user.get_username(), "role": word(member.role)}
+        tell(request, _("%(name)s is %(role)s now.") % told)
+        return redirect(self.reader.url("members"))
+
+
+class RemoveMember(ProjectPage):
+    """Says what that means; then the person sees the project no more."""
+
+    template_name = "members/remove.html"
+    scope = "admin"
+    section = "members"
+
+    def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
+        member = MemberEngine().get_member(member_id=self.kwargs["member_id"], actor=self.reader.actor)
+        return super().get_context_data(member=member, **kwargs)
+
+    def post(self, request: HttpRequest, member_id: int, **kwargs: Any) -> HttpResponse:
+        member = MemberEngine().get_member(member_id=member_id, actor=self.reader.actor)
+        MemberEngine().remove_member(member_id=member_id, actor=self.reader.actor)
+        tell(request, _("%(name)s is no member any more.") % {"name": member.user.get_username()})
+        if member.user_id == request.user.pk:  # type: ignore[union-attr]
+            return redirect("front")
+        return redirect(self.reader.url("members"))

@@ -1,0 +1,12 @@
+// Copying to the clipboard; and a page that shows something once is not asked for again by reloading it.
+export function copying() {
+    for (const button of document.querySelectorAll("[data-copy]")) {
+        if (!navigator.clipboard) continue;
+        button.hidden = false;
+        button.addEventListener("click", async () => {
+            await navigator.clipboard.writeText(document.getElementById(button.dataset.copy).value);
+            button.querySelector("span").textContent = button.dataset.copied;
+        });
+    }
+    if (document.querySelector("[data-once]")) history.replaceState(null, "", location.href);
+}

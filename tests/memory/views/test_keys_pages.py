@@ -1,0 +1,138 @@
+"""The page of the API keys: for maintainers; a key is shown once."""
+
+import re
+from datetime import timedelta
+
+import pytest
+from django.test import Client
+from django.utils import timezone
+
+from memory.engines.keys import KeyEngine
+from memory.exceptions import Unauthenticated
+from memory.models import ApiKey, AuditEntry
+from tests.memory.views.test_shell import text
+
+NEW = {
+    "label": "my agent",
+    "scopes": "write",
+    "branch_patterns": "main, task/*",
+    "agent_id": "",
+    "days": "30",
+}
+
+
+def made(client: Client, **changes: str) -> str:
+    """The token of a new key."""
+    answer = client.post("/p/test/keys", {**NEW, **changes})
+    assert answer.status_code == 201
+    return re.search(r'value="(day1_\w+)"', text(answer)).group(1)
+
+
+def test_a_key_is_made_and_shown_once(maintainer: Client) -> None:
+    answer = maintainer.post("/p/test/keys", NEW)
+    assert (answer.status_code, "no-store" in answer.headers["Cache-Control"]) == (201, True)
+    token = re.search(r'value="(day1_\w+)"', text(answer)).group(1)
+    key = ApiKey.objects.get()
+    assert (key.label, key.scopes, key.branch_patterns) == ("my agent", ["write"], ["main", "task/*"])
+    assert timedelta(days=29) < key.expires_at - timezone.now() <= timedelta(days=30)
+    assert key.created_by == "max"
+    assert KeyEngine().authenticate(token, "rest").can("write")
+    page = text(maintainer.get("/p/test/keys"))
+    assert (token in page, f"day1_{key.prefix}_…" in page) == (False, True)
+    assert list(AuditEntry.objects.values_list("action", "actor_kind", "surface")) == [
+        ("key.create", "user", "web")
+    ]
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"label": " "}, "This field is required."),
+        ({"scopes": "all"}, "Select a valid choice."),
+        ({"branch_patterns": "Main"}, "Main is no branch pattern"),
+        ({"days": "3"}, "Select a valid choice."),
+    ],
+)
+def test_what_is_wrong_is_said_at_its_field_and_nothing_is_lost(
+    maintainer: Client, changes: dict[str, str], words: str
+) -> None:
+    answer = maintainer.post("/p/test/keys", {**NEW, "agent_id": "agent-7", **changes})
+    assert (answer.status_code, words in text(answer), 'value="agent-7"' in text(answer)) == (400, True, True)
+    assert ApiKey.objects.count() == 0
+
+
+def test_a_key_is_rotated(maintainer: Client) -> None:
+    old = made(maintainer)
+    key = ApiKey.objects.get()
+    assert "gets a new key with the same rights" in text(maintainer.get(f"/p/test/keys/{key.pk}/rotate"))
+    answer = maintainer.post(f"/p/test/keys/{key.pk}/rotate", {"grace": "3600"})
+    new = re.search(r'value="(day1_\w+)"', text(answer)).group(1)
+    assert {KeyEngine().authenticate(token, "rest").label for token in (old, new)} == {"my agent"}
+    key.refresh_from_db()
+    assert key.expires_at - timezone.now() <= timedelta(hours=1)
+
+
+def test_a_key_that_has_ended_is_not_rotated(maintainer: Client) -> None:
+    made(maintainer)
+    key = ApiKey.objects.get()
+    maintainer.post(f"/p/test/keys/{key.pk}/revoke")
+    answer = maintainer.post(f"/p/test/keys/{key.pk}/rotate", {"grace": "0"})
+    assert (answer.status_code, "This key has ended already" in text(answer)) == (400, True)
+    assert ApiKey.objects.count() == 1
+
+
+def test_a_key_is_revoked_after_a_question(maintainer: Client) -> None:
+    token = made(maintainer)
+    key = ApiKey.objects.get()
+    assert "This cannot be undone" in text(maintainer.get(f"/p/test/keys/{key.pk}/revoke"))
+    answer = maintainer.post(f"/p/test/keys/{key.pk}/revoke", follow=True)
+    assert "The key my agent opens nothing any more." in text(answer)
+    assert f"/p/test/keys/{key.pk}/revoke" not in text(answer)
+    with pytest.raises(Unauthenticated):
+        KeyEngine().authenticate(token, "rest")
+
+
+@pytest.mark.parametrize("who", ["viewer", "curator"])
+def test_only_maintainers_see_keys(who: str, request: pytest.FixtureRequest, maintainer: Client) -> None:
+    made(maintainer)
+    key = ApiKey.objects.get()
+    client = request.getfixturevalue(who)
+    assert "/p/test/keys" not in text(client.get("/p/test/"))
+    for path in ("", f"/{key.pk}/rotate", f"/{key.pk}/revoke"):
+        assert client.get(f"/p/test/keys{path}").status_code == 403
+        assert client.post(f"/p/test/keys{path}", {**NEW, "grace": "0"}).status_code == 403
+    assert ApiKey.objects.get().revoked_at is None
+
+
+def test_a_key_of_another_project_is_not_there(stranger: Client, maintainer: Client) -> None:
+    made(maintainer)
+    key = ApiKey.objects.get()
+    for path in ("rotate", "revoke"):
+        assert stranger.get(f"/p/other/keys/{key.pk}/{path}").status_code == 404
+        assert stranger.post(f"/p/other/keys/{key.pk}/{path}", {"grace": "0"}).status_code == 404
+    assert "my agent" not in text(stranger.get("/p/other/keys"))
+    assert ApiKey.objects.get().revoked_at is None
+
+
+def test_markup_in_a_name_is_text(maintainer: Client) -> None:
+    made(maintainer, label="<script>alert(1)</script>")
+    page = text(maintainer.get("/p/test/keys"))
+    assert ("<script>alert" in page, "&lt;script&gt;alert" in page) == (False, True)
+
+
+def test_many_keys_come_in_pages(maintainer: Client, actor) -> None:
+    for number in range(4):
+        KeyEngine().create_key(label=f"key {number}", scopes=["read"], actor=actor)
+    first = text(maintainer.get("/p/test/keys?limit=3"))
+    assert ("key 3" in first, "key 0" in first) == (True, False)
+    older = re.search(r'rel="next" href="([^"]+)"', " ".join(first.split())).group(1).replace("&amp;", "&")
+    second = text(maintainer.get(older))
+    assert ("key 3" in second, "key 0" in second) == (False, True)
+
+
+def test_a_form_without_its_token_is_refused_with_a_page(project, maintainer: Client) -> None:
+    strict = Client(enforce_csrf_checks=True)
+    strict.cookies = maintainer.cookies
+    answer = strict.post("/p/test/keys", NEW)
+    assert (answer.status_code, "This form is out of date" in text(answer)) == (403, True)
+    assert ApiKey.objects.count() == 0
