@@ -22,9 +22,8 @@ router.register("keys", KeyViewSet, "key")
 router.register("review-items", ReviewViewSet, "review-item")
 router.register("health", HealthViewSet, "health")
 
-index = IndexView.as_view(
-    version=__version__, resources={name: f"{base}-list" for name, _, base in router.registry}
-)
+lists = {name: f"{base}-list" for name, view, base in router.registry if hasattr(view, "list")}
+index = IndexView.as_view(version=__version__, resources=lists)
 
 urls = [
     path("", index, name="index"),
