@@ -1,5 +1,8 @@
 """What every setting module shares. Values come from the environment; nothing here is secret."""
 
+from django.utils.log import CallbackFilter
+
+from day1site.logs import without_traceback
 from day1site.settings.env import Env
 from day1site.settings.paths import ROOT, data_dir, database
 from memory.ranking import RECIPES
@@ -116,7 +119,10 @@ LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
     "formatters": {"line": {"format": "{asctime} {levelname} {name}: {message}", "style": "{"}},
-    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
+    "filters": {"refusals": {"()": CallbackFilter, "callback": without_traceback}},
+    "handlers": {
+        "stderr": {"class": "logging.StreamHandler", "formatter": "line", "filters": ["refusals"]},
+    },
     "root": {"handlers": ["stderr"], "level": env.choice("DAY1_LOG_LEVEL", "WARNING", LEVELS)},
     "loggers": {
         "django": {"handlers": [], "level": "NOTSET", "propagate": True},

@@ -6,6 +6,7 @@ import signal
 import socket
 import sqlite3
 import stat
+import struct
 import subprocess
 import sys
 import time
@@ -200,6 +201,28 @@ def test_a_body_over_the_limit_is_refused_over_the_wire(running: Up) -> None:
         answer = wire.makefile("rb").read()
     assert answer.startswith(b"HTTP/1.1 413 ")
     assert b"over the limit of 8 MiB" in answer
+
+
+@pytest.mark.parametrize("name", ["evil.example", "not a name"])
+def test_a_name_that_is_not_the_servers_is_one_line_in_the_log(running: Up, name: str) -> None:
+    before = len(running.output())
+    with connect(running) as wire:
+        wire.sendall(f"GET /?{name[:3]} HTTP/1.1\r\nHost: {name}\r\nConnection: close\r\n\r\n".encode())
+        assert wire.makefile("rb").read().startswith(b"HTTP/1.1 400 ")
+    (line,) = running.output()[before:].splitlines()
+    assert f"ERROR django.security.DisallowedHost: Invalid HTTP_HOST header: '{name}'." in line
+
+
+def test_clients_that_go_away_leave_no_line_in_the_log(running: Up) -> None:
+    before = running.output()
+    for path in ("/", "/api/v1/schema"):
+        for taken in (0, 100):
+            with connect(running) as wire:
+                wire.sendall(f"GET {path} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode())
+                wire.recv(taken)
+                wire.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))  # a reset
+    assert running.get("/api/v1/health")[0] == 200
+    assert running.output() == before
 
 
 def test_every_request_finds_a_thread_that_has_its_connection(running: Up) -> None:

@@ -1,5 +1,7 @@
 """OpenAPI says what is true: the engines' fields, every route, every code, and what answers look like."""
 
+import subprocess
+import sys
 from contextlib import suppress
 from inspect import signature
 from pathlib import Path
@@ -78,6 +80,18 @@ def test_the_document_and_its_page_need_no_key(client) -> None:
     assert b"<script>" not in page.content
     assert "unsafe" not in page["Content-Security-Policy"]
     assert client.get("/api/v1/docs?script=")["Content-Type"] == "application/javascript"
+
+
+def test_the_first_requests_may_come_at_once() -> None:
+    code = """
+import django; django.setup()
+from concurrent.futures import ThreadPoolExecutor
+from django.test import Client
+with ThreadPoolExecutor(4) as pool:
+    print(*pool.map(lambda _: Client().get("/api/v1/schema").status_code, range(4)))
+"""
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=60)
+    assert done.stdout.split() == ["200"] * 4, done.stderr
 
 
 def test_every_route_is_documented() -> None:
