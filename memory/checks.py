@@ -5,6 +5,7 @@ from typing import Any
 from django.core.checks import CheckMessage, Error, Tags, Warning, register
 from django.core.exceptions import ImproperlyConfigured
 from django.db import DatabaseError
+from django.utils.module_loading import import_string
 
 from memory import ranking
 from memory.conf import conf
@@ -22,7 +23,18 @@ def settings_are_known(**_: Any) -> list[CheckMessage]:
         known = ", ".join(sorted(ranking.RECIPES))
         message = f"There is no recipe named {settings.recipe}."
         found.append(Error(message, hint=f"DAY1['recipe'] is one of {known}.", id="day1.E002"))
-    return found + _embedder()
+    return found + _parts(settings.session_parts) + _embedder()
+
+
+def _parts(paths: tuple[str, ...]) -> list[CheckMessage]:
+    found: list[CheckMessage] = []
+    for path in paths:
+        try:
+            import_string(path)
+        except ImportError as error:
+            hint = "DAY1['session_parts'] holds dotted paths of classes."
+            found.append(Error(str(error), hint=hint, id="day1.E005"))
+    return found
 
 
 def _embedder() -> list[CheckMessage]:

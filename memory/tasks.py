@@ -77,6 +77,14 @@ def sweep_branches() -> None:
         hold_past(pk)
 
 
+@shared_task(name="memory.abandon_sessions")
+def abandon_sessions() -> None:
+    """End what no agent has spoken of for a day."""
+    from memory.engines.session_manager import SessionManager
+
+    SessionManager().abandon_orphans()
+
+
 @shared_task(name="memory.seal_audit")
 def seal_audit() -> None:
     """Seal what waits, project by project; one that has nothing new costs no write."""

@@ -139,6 +139,8 @@ DAY1 = {
     "embedding_dimensions": env.whole("DAY1_EMBEDDING_DIMENSIONS", 0, low=0, high=65536),
     "embedding_base_url": env.address("OPENAI_BASE_URL", "", ["https", "http"]),
     "embedding_api_key": env.str("OPENAI_API_KEY", ""),
+    # What stands further right than memory, and memory calls: by name, so that nothing is imported upward.
+    "session_parts": ("conversations.engines.sessions.SessionConversations",),
 }
 
 REST_FRAMEWORK: dict = {

@@ -25,7 +25,7 @@ def remove(folder: str, maker: int) -> None:
 os.environ["DAY1_DATA_DIR"] = test_folder()
 
 from day1site.settings.base import *  # noqa: F403, E402
-from day1site.settings.base import DATA_DIR, DATABASES, env  # noqa: E402
+from day1site.settings.base import DATA_DIR, DATABASES, DAY1, env  # noqa: E402
 from day1site.settings.paths import database  # noqa: E402
 
 SECRET_KEY = "only-for-tests"
@@ -36,4 +36,4 @@ ON_SQLITE = DATABASES["default"]["ENGINE"] == "memory.db.sqlite"
 TEST_NAME = str(Path(DATA_DIR) / "test.sqlite3") if ON_SQLITE else DATABASES["default"]["NAME"]
 DATABASES["default"]["TEST"] = {"NAME": TEST_NAME}
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
-DAY1 = {"embedder": "off"}
+DAY1 = {"session_parts": DAY1["session_parts"], "embedder": "off"}

@@ -5,8 +5,9 @@ as a condition on each row, for the ranked walks of search; ``newest()`` and ``g
 so that each uses its own index.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import wraps
+from operator import attrgetter
 from typing import Any, NoReturn, Self, TypeVar
 
 import numpy as np
@@ -89,27 +90,33 @@ class VersionedQuerySet(models.QuerySet[Row, Row]):
         return clone
 
     def newest(self, k: int, before: Any = None, after: Any = None) -> list[Row]:
-        """The k rows with the highest uid (the newest), or the k next to a uid; newest first.
+        """The k rows with the highest uid (the newest), or the k next to a uid; newest first."""
+        return self.lowest(k, "uid", after)[::-1] if after is not None else self.highest(k, "uid", before)
+
+    def highest(self, k: int, by: str, before: Any = None) -> list[Row]:
+        """The k rows with the highest values of a column, below ``before`` if given; the highest first.
 
         Each arm of the lineage is asked for k rows by itself: sorting their union would read it whole.
         """
-        order = "uid" if after is not None else "-uid"
-        found: list[Row] = []
+        below = {} if before is None else {f"{by}__lt": before}
+        found = [row for arm in self._arms(**below) for row in arm.order_by(f"-{by}")[:k]]
+        return sorted(found, key=attrgetter(by), reverse=True)[:k]
+
+    def lowest(self, k: int, by: str, after: Any = None) -> list[Row]:
+        """The same from the other end: the lowest values first, above ``after`` if given."""
+        above = {} if after is None else {f"{by}__gt": after}
+        found = [row for arm in self._arms(**above) for row in arm.order_by(by)[:k]]
+        return sorted(found, key=attrgetter(by))[:k]
+
+    def _arms(self, **condition: Any) -> Iterator[models.QuerySet]:
+        """What each branch of the lineage shows, with the filters that were said and one more."""
+        base = self.model._base_manager.using(self.db)
         for i in range(len(self._known_lineage())):
-            arm = self._replay(self.model._base_manager.using(self.db).filter(self._arm_row(i)))
-            if before is not None:
-                arm = arm.filter(uid__lt=before)
-            if after is not None:
-                arm = arm.filter(uid__gt=after)
-            found += arm.order_by(order)[:k]
-        found.sort(key=lambda row: row.uid, reverse=after is None)  # type: ignore[attr-defined]
-        return found[:k] if after is None else found[:k][::-1]
+            yield self._replay(base.filter(self._arm_row(i))).filter(**condition)
 
     def gather(self) -> list[Row]:
         """All the rows, in no order. For narrow filters: each arm of the lineage uses its own index."""
-        base = self.model._base_manager.using(self.db)
-        arms = range(len(self._known_lineage()))
-        return [row for i in arms for row in self._replay(base.filter(self._arm_row(i)))]
+        return [row for arm in self._arms() for row in arm]
 
     def following(self, pks: Sequence[int], same: str) -> dict[int, int]:
         """Of each row the visible row of the next higher uid with the same value of ``same``, by key."""

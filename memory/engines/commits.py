@@ -116,7 +116,7 @@ class CommitWriter:
             self._check_inherited([old for old, _, _ in changes[start : start + TOGETHER]])
         fresh = []
         for old, content, deleted in changes:
-            new = type(old)(uid=old.uid, **{**old.content(), **content})
+            new = type(old)(uid=old.uid, **{**old.content_values(), **content})
             self._stamp(new, prev=old, deleted=deleted)
             fresh.append(new)
             self.removed += deleted
@@ -139,7 +139,7 @@ class CommitWriter:
         """
         held = self.held(type(row), row.uid)
         before = held or next((found for found in self._inherited(type(row), row.uid)), None)
-        new = type(row)(uid=row.uid, **row.content())
+        new = type(row)(uid=row.uid, **row.content_values())
         self._stamp(new, prev=before, deleted=row.deleted, **graph)
         self.changed += 1
         return self._replace(held, new, graph)
@@ -159,7 +159,7 @@ class CommitWriter:
         own = old.branch_id == self.branch.pk
         if not own and self.held(type(old), old.uid):
             raise RuntimeError(f"{old.uid} has a version of its own on {self.branch.name}: change that")
-        new = type(old)(uid=old.uid, **{**old.content(), **content})
+        new = type(old)(uid=old.uid, **{**old.content_values(), **content})
         self._stamp(new, prev=old, deleted=deleted)
         return self._replace(old if own else None, new, {})
 
@@ -222,6 +222,12 @@ class CommitWriter:
         if rows:
             insert_all(rows)
             self._fresh.update((row.rid, row) for row in rows)
+
+    def begin_sessions(self, rows: Sequence[BranchedModel]) -> None:
+        """The sessions that rows of this commit name begin here, as far as they are unknown."""
+        if named := {row.session_id: (row.task_id, row.agent_id) for row in rows if row.session_id}:
+            begin_sessions(self.branch, self.at, named)
+            self.sessions |= set(named)
 
     # ---- finishing -----------------------------------------------------------------------------
 

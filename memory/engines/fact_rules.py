@@ -134,6 +134,6 @@ def same(old: Any, new: Any) -> bool:
 
 def rewritten(fact: Fact, wanted: Mapping[str, Any]) -> dict[str, Any]:
     """The fields of a fact whose content changes, its hashes among them."""
-    draft = Fact(**{**fact.content(), **wanted})
+    draft = Fact(**{**fact.content_values(), **wanted})
     draft.rehash()
     return {**wanted, **{name: getattr(draft, name) for name in HASHES}}

@@ -153,7 +153,7 @@ class Done:
 
     def _reversed(self, model: type[BranchedModel], row: BranchedModel) -> Change:
         before = self.before[model].get(row.uid)
-        return (row, before.content(), False) if before else (row, {}, True)
+        return (row, before.content_values(), False) if before else (row, {}, True)
 
     def _announce(self, commit: CommitWriter, fresh: Iterable[Fact]) -> None:
         """Texts that are back are embedded and compared as new ones are."""

@@ -7,9 +7,11 @@ from memory.models.facts import Confirmation, Fact, FactAssessment, FactUse
 from memory.models.keys import ApiKey, IdempotencyRecord
 from memory.models.links import FactLink
 from memory.models.nodes import Node
+from memory.models.observations import Observation
 from memory.models.projects import Membership, Project
 from memory.models.queue import QueueMessage
 from memory.models.recall import RecallLog
+from memory.models.relations import Relation
 from memory.models.review import ReviewItem
 from memory.models.sessions import Session
 from memory.models.vectors import NearCheck, Vector, VectorClock
@@ -31,9 +33,11 @@ __all__ = [
     "Membership",
     "NearCheck",
     "Node",
+    "Observation",
     "Project",
     "QueueMessage",
     "RecallLog",
+    "Relation",
     "ReviewItem",
     "Session",
     "Vector",

@@ -40,6 +40,8 @@ class BranchedModel(models.Model):
 
     objects = VersionedManager()
 
+    TEXT: ClassVar[str] = ""  # the column that is embedded, in models that are searched by meaning
+
     # Fields that say which version this is; everything else is content.
     VERSION_FIELDS: ClassVar[frozenset[str]] = frozenset(
         "rid uid branch seq_from seq_to deleted vid prev_vid merged_vid version slot updated_at".split()
@@ -70,9 +72,14 @@ class BranchedModel(models.Model):
         return models.Q()
 
     @classmethod
+    def embedded_q(cls) -> models.Q:
+        """Which rows of a model with a ``TEXT`` get a vector."""
+        return models.Q()
+
+    @classmethod
     def content_fields(cls) -> list[str]:
         return [f.attname for f in cls._meta.concrete_fields if f.name not in cls.VERSION_FIELDS]
 
-    def content(self) -> dict[str, Any]:
+    def content_values(self) -> dict[str, Any]:
         """The values that a new version starts from."""
         return {name: getattr(self, name) for name in self.content_fields()}

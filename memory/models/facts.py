@@ -57,6 +57,7 @@ class Fact(BranchedModel):
         SELECTIVE = "selective"
         PUBLIC = "public"
 
+    TEXT: ClassVar[str] = "fact_text"
     SEARCHED: ClassVar[frozenset[str]] = frozenset({Status.ACTIVE, Status.DONE})
 
     # What stands beside the history; memory.engines.belief attaches it.

@@ -24,6 +24,7 @@ class Session(models.Model):
     status = models.CharField(max_length=20, choices=Status.choices, default=Status.ACTIVE)
     summary = models.TextField(blank=True)
     started_at = models.DateTimeField()
+    active_at = models.DateTimeField(null=True, blank=True, help_text="When it was last heard of.")
     ended_at = models.DateTimeField(null=True, blank=True)
 
     class Meta:

@@ -1099,7 +1099,12 @@ class TestHistory:
 
     def test_of_very_many_versions(self, write, actor, main):
         first = write().fact
-        content = {**first.content(), "uid": first.uid, "branch_id": main.pk, "updated_at": first.updated_at}
+        content = {
+            **first.content_values(),
+            "uid": first.uid,
+            "branch_id": main.pk,
+            "updated_at": first.updated_at,
+        }
         Fact._base_manager.bulk_create(
             Fact(**content, seq_from=i, seq_to=i + 1, vid=i, version=i) for i in range(2, 1202)
         )

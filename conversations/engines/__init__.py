@@ -1,0 +1,1 @@
+"""The rules of conversations. Surfaces call these; nothing here knows a surface."""

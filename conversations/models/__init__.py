@@ -1,0 +1,6 @@
+"""What was said: conversations and their messages."""
+
+from conversations.models.conversations import Conversation
+from conversations.models.messages import Message
+
+__all__ = ["Conversation", "Message"]

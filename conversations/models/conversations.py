@@ -1,0 +1,29 @@
+"""Conversations. What is counted of one (messages, tokens) is worked out when it is read."""
+
+from django.db import models
+
+from memory.models import BranchedModel
+
+
+class Conversation(BranchedModel):
+    class Status(models.TextChoices):
+        ACTIVE = "active"
+        COMPLETED = "completed"
+        ARCHIVED = "archived"
+
+    # What conversations.engines.conversations counts and attaches.
+    message_count: int
+    total_tokens: int
+
+    title = models.CharField(max_length=300, blank=True, default="")
+    status = models.CharField(max_length=10, choices=Status.choices, default=Status.ACTIVE)
+    model = models.CharField(max_length=200, blank=True, default="")
+
+    class Meta(BranchedModel.Meta):
+        indexes = [
+            *BranchedModel.Meta.indexes,
+            models.Index(fields=["branch", "session_id", "uid"], name="conversation_bsession"),
+        ]
+
+    def __str__(self) -> str:
+        return self.title or str(self.uid)

@@ -1,0 +1,65 @@
+"""What agents did and noticed: tool calls with their outcome, decisions, errors, discoveries, insights."""
+
+from typing import ClassVar
+
+from django.db import models
+from django_mysql.models import FixedCharField
+
+from memory.db.fields import JSONTextField
+from memory.db.indexes import FullTextIndex
+from memory.models import hashes
+from memory.models.base import BranchedModel
+
+
+class Observation(BranchedModel):
+    """Immutable. The full text of a tool's answer stands in the message ``message_id``, if anywhere."""
+
+    class Type(models.TextChoices):
+        TOOL_USE = "tool_use"
+        DISCOVERY = "discovery"
+        DECISION = "decision"
+        ERROR = "error"
+        INSIGHT = "insight"
+
+    class Outcome(models.TextChoices):
+        SUCCESS = "success"
+        ERROR = "error"
+        TIMEOUT = "timeout"
+
+    TEXT: ClassVar[str] = "summary"
+
+    observation_type = models.CharField(max_length=20, choices=Type.choices)
+    tool_name = models.CharField(max_length=200, blank=True, default="")
+    summary = models.TextField()
+    raw_input = models.TextField(blank=True, default="")
+    raw_output = models.TextField(blank=True, default="")
+    outcome = models.CharField(max_length=10, choices=Outcome.choices, default=Outcome.SUCCESS)
+    input_hash = FixedCharField(max_length=32, help_text="Of tool and input: equal for the same call again.")
+    parent_id = models.UUIDField(null=True, blank=True, help_text="The observation it follows from.")
+    message_id = models.UUIDField(null=True, blank=True, help_text="The message that holds the full text.")
+    metadata = JSONTextField(default=dict)
+    embed = models.BooleanField(default=False, help_text="Whether it gets a vector.")
+    content_hash = FixedCharField(max_length=64, help_text="SHA-256 of the summary: the key of its vector.")
+
+    class Meta(BranchedModel.Meta):
+        indexes = [
+            *BranchedModel.Meta.indexes,
+            models.Index(fields=["branch", "session_id", "uid"], name="observation_bsession"),
+            FullTextIndex(
+                fields=["summary"],
+                tokens=["observation_type", "tool_name", "outcome", "session_id", "agent_id"],
+                name="memory_observation_fts",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.summary[:80]
+
+    @classmethod
+    def embedded_q(cls) -> models.Q:
+        return models.Q(embed=True)
+
+    def rehash(self) -> None:
+        """Bring the hashes in step with the content."""
+        self.content_hash = hashes.content_hash(self.summary)
+        self.input_hash = hashes.norm_hash(f"{self.tool_name}\n{self.raw_input}")

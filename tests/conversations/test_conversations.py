@@ -1,0 +1,202 @@
+"""Conversations and messages: begun, numbered, read in order, closed."""
+
+import threading
+from dataclasses import replace
+from uuid import uuid4
+
+import pytest
+from django.db import connection
+
+from conversations.engines.conversations import ConversationEngine, ConversationFilter
+from conversations.engines.messages import MessageEngine, may_read_thinking
+from conversations.models import Conversation, Message
+from memory.actors import local_actor
+from memory.engines.branches import BranchManager
+from memory.exceptions import Conflict, Exists, Invalid, NotFound, ScopeMissing, TooLarge, UnknownField
+from memory.models import Branch, Commit, Session
+
+CONVERSATIONS, MESSAGES = ConversationEngine(), MessageEngine()
+
+
+@pytest.fixture
+def conversation(actor):
+    return CONVERSATIONS.create_conversation(actor=actor, session_id="s1", title="Talk")
+
+
+@pytest.fixture
+def say(actor, conversation):
+    def write(content="hello", role="user", **fields):
+        where = {"conversation_id": conversation.uid, "actor": actor}
+        return MESSAGES.write_message(**{**where, "role": role, "content": content, **fields})
+
+    return write
+
+
+def spoken(actor, conversation, **how):
+    page = MESSAGES.list_messages(conversation_id=conversation.uid, actor=actor, **how)
+    return [(row.sequence_num, row.content) for row in page.results]
+
+
+class TestConversations:
+    def test_one_begins_with_its_session(self, conversation, project):
+        assert (conversation.status, conversation.session_id) == ("active", "s1")
+        assert (conversation.message_count, conversation.total_tokens) == (0, 0)
+        assert Session.objects.get(project=project).key == "s1"
+
+    def test_messages_and_tokens_are_counted(self, conversation, say, actor):
+        say("four", token_count=3)
+        say("word", role="assistant", token_count=4)
+        seen = CONVERSATIONS.get_conversation(conversation_id=conversation.uid, actor=actor)
+        assert (seen.message_count, seen.total_tokens, seen.version) == (2, 7, 1)
+
+    def test_lists_filter_and_page(self, actor):
+        for i in range(3):
+            CONVERSATIONS.create_conversation(actor=actor, session_id=f"s{i}", title=f"t{i}")
+        filters = ConversationFilter.of({"session_id": ["s0", "s2"]})
+        first = CONVERSATIONS.list_conversations(actor=actor, filters=filters, limit=1)
+        rest = CONVERSATIONS.list_conversations(actor=actor, filters=filters, cursor=first.next)
+        assert [row.title for row in [*first.results, *rest.results]] == ["t2", "t0"]
+
+    def test_the_newest_of_a_session(self, conversation, actor):
+        newer = CONVERSATIONS.create_conversation(actor=actor, session_id="s1")
+        found = CONVERSATIONS.get_conversation_by_session(session_id="s1", actor=actor)
+        assert found.uid == newer.uid
+        for unknown in ("s9", ""):
+            with pytest.raises(NotFound):
+                CONVERSATIONS.get_conversation_by_session(session_id=unknown, actor=actor)
+
+    @pytest.mark.django_db(transaction=True)
+    def test_a_closed_one_takes_no_messages(self, conversation, say, actor):
+        closed = CONVERSATIONS.close_conversation(conversation_id=conversation.uid, actor=actor)
+        again = CONVERSATIONS.close_conversation(conversation_id=conversation.uid, actor=actor)
+        assert (closed.status, again.version) == ("completed", closed.version)
+        with pytest.raises(Conflict, match="completed"):
+            say()
+        assert not Message._base_manager.exists()
+
+
+class TestNumbering:
+    def test_numbers_follow_each_other_and_may_be_given(self, say, actor, conversation):
+        say("a")
+        say("c", sequence_num=7)
+        say("d")
+        say("b", sequence_num=2)
+        assert spoken(actor, conversation) == [(1, "a"), (2, "b"), (7, "c"), (8, "d")]
+
+    @pytest.mark.django_db(transaction=True)
+    def test_a_taken_number_is_refused_and_the_batch_with_it(self, say, actor, conversation):
+        say("a")
+        with pytest.raises(Exists, match="message 1"):
+            say("again", sequence_num=1)
+        batch = [{"role": "user", "content": "x"}, {"role": "user", "content": "y", "sequence_num": 2}]
+        with pytest.raises(Exists, match="message 2"):
+            MESSAGES.write_messages(conversation_id=conversation.uid, messages=batch, actor=actor)
+        assert spoken(actor, conversation) == [(1, "a")]
+
+    def test_a_batch_is_one_commit_in_the_order_given(self, actor, conversation):
+        batch = [{"role": "user", "content": str(i)} for i in range(1000)]
+        rows = MESSAGES.write_messages(conversation_id=conversation.uid, messages=batch, actor=actor)
+        assert [row.sequence_num for row in rows] == list(range(1, 1001))
+        assert Commit.objects.get(kind="message.write").added == 1000
+
+    def test_a_branch_goes_on_from_what_it_inherited(self, say, actor, conversation):
+        say("both")
+        BranchManager().create_branch(name="side", actor=actor)
+        say("here")
+        say("there", branch_name="side")
+        assert spoken(actor, conversation) == [(1, "both"), (2, "here")]
+        assert spoken(actor, conversation, branch_name="side") == [(1, "both"), (2, "there")]
+
+    @pytest.mark.django_db(transaction=True)
+    def test_rival_writers_never_share_a_number(self, say, actor, conversation):
+        trouble = []
+
+        def talk():
+            try:
+                for i in range(10):
+                    say(str(i))
+            except Exception as error:
+                trouble.append(error)
+            finally:
+                connection.close()
+
+        threads = [threading.Thread(target=talk) for _ in range(8)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert trouble == []
+        numbers = [n for n, _ in spoken(actor, conversation, limit=100)]
+        assert numbers == list(range(1, 81))
+
+    def test_each_users_turn_advances_the_cycle(self, say, main):
+        say()
+        say(role="assistant")
+        say()
+        assert Branch.objects.get(pk=main.pk).cycle == 2
+
+
+class TestMessages:
+    def test_pages_go_both_ways(self, say, actor, conversation):
+        for i in range(5):
+            say(str(i))
+        where = {"conversation_id": conversation.uid, "actor": actor, "limit": 2}
+        first = MESSAGES.list_messages(**where)
+        second = MESSAGES.list_messages(**where, cursor=first.next)
+        third = MESSAGES.list_messages(**where, cursor=second.next)
+        back = MESSAGES.list_messages(**where, cursor=third.previous)
+        pages = [[row.content for row in page.results] for page in (first, second, third, back)]
+        assert pages == [["0", "1"], ["2", "3"], ["4"], ["2", "3"]]
+        assert (first.previous, third.next) == (None, None)
+
+    def test_roles_can_be_chosen(self, say, actor, conversation):
+        say("q")
+        say("a", role="assistant")
+        assert spoken(actor, conversation, roles=["assistant"]) == [(2, "a")]
+
+    def test_who_and_where_come_from_the_conversation(self, say):
+        row = say()
+        assert row.session_id == "s1"
+
+    def test_only_people_and_models_are_embedded(self, say):
+        rows = [say(role=role) for role in ("user", "assistant", "tool_call", "tool_result", "system")]
+        assert [row.embed for row in rows] == [True, True, False, False, False]
+        assert say(role="tool_result", embed=True).embed
+
+    def test_a_tool_call_may_have_no_words(self, say):
+        row = say("", role="tool_call", tool_calls=[{"name": "Bash", "input": {"command": "ls"}}])
+        assert row.tool_calls[0]["name"] == "Bash"
+
+    @pytest.mark.parametrize("text", ["日本語 مرحبا 👩‍👩‍👧", "<script>", "a\r\nb\tc", "x" * 1024 * 1024])
+    def test_texts_come_back_as_they_were(self, say, actor, text):
+        row = say(text)
+        assert MESSAGES.get_message(message_id=row.uid, actor=actor).content == text
+
+    @pytest.mark.django_db(transaction=True)
+    def test_refusals_leave_nothing(self, say, actor, conversation, other_project):
+        refused = [
+            ({"content": ""}, Invalid),
+            ({"content": "a\x00b"}, Invalid),
+            ({"content": "x" * (1024 * 1024 + 1)}, TooLarge),
+            ({"role": "boss"}, Invalid),
+            ({"sequence_num": 0}, Invalid),
+            ({"sequence_num": 2**31}, Invalid),
+            ({"tool_calls": "x"}, Invalid),
+            ({"colour": "red"}, UnknownField),
+            ({"conversation_id": uuid4()}, NotFound),
+            ({"actor": local_actor(other_project.pk)}, NotFound),
+            ({"actor": replace(actor, scopes=frozenset({"read"}))}, ScopeMissing),
+        ]
+        for fields, error in refused:
+            with pytest.raises(error):
+                say(**fields)
+        with pytest.raises(TooLarge):
+            MESSAGES.write_messages(
+                conversation_id=conversation.uid, messages=[{"role": "user"}] * 1001, actor=actor
+            )
+        assert not Message._base_manager.exists()
+        assert Conversation._base_manager.count() == 1
+
+    def test_thoughts_are_for_curators(self, actor):
+        assert may_read_thinking(actor)
+        assert not may_read_thinking(replace(actor, scopes=frozenset({"write"})))

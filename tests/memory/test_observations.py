@@ -1,0 +1,188 @@
+"""Observations: what is made of a tool call, and what is never refused."""
+
+from dataclasses import replace
+from uuid import uuid4
+
+import pytest
+
+from memory.actors import local_actor
+from memory.engines.branches import BranchManager
+from memory.engines.observations import ObservationEngine, ObservationFilter
+from memory.engines.observing import MOST, cut, outcome_of, summary_of
+from memory.exceptions import BranchArchived, Invalid, NotFound, ScopeMissing, TooLarge, UnknownField
+from memory.models import Commit, Observation, Session, Vector
+
+ENGINE = ObservationEngine()
+
+
+@pytest.fixture
+def observe(actor):
+    def write(**fields):
+        return ENGINE.write_observation(actor=actor, **{"session_id": "s1", **fields})
+
+    return write
+
+
+class TestSummaries:
+    @pytest.mark.parametrize(
+        ("tool", "given", "output", "summary"),
+        [
+            ("Bash", {"command": "ls  -a"}, "a\nb", "Executed command: ls -a. Result: a\nb"),
+            (
+                "Bash",
+                {"command": "x"},
+                {"stdout": "out", "stderr": "err"},
+                "Executed command: x. Result: out\nerr",
+            ),
+            ("Read", {"file_path": "/a.py"}, "text", "Read file: /a.py"),
+            ("MultiEdit", {"file_path": "/a.py", "edits": []}, "ok", "Modified file: /a.py"),
+            ("NotebookEdit", {"notebook_path": "/a.ipynb"}, "ok", "Modified file: /a.ipynb"),
+            ("Grep", {"pattern": "def f"}, "2 files", "Searched for: def f. Found: 2 files"),
+            ("Fetch", {"url": "u"}, "page", 'Used Fetch: {"url":"u"}. Result: page'),
+            ("Fetch", "plain", None, "Used Fetch: plain. Result: "),
+        ],
+    )
+    def test_by_tool(self, tool, given, output, summary):
+        assert summary_of(tool, given, output) == summary
+
+    def test_a_long_one_is_cut_at_its_limit_with_a_mark(self):
+        text = summary_of("Bash", {"command": "c"}, "é" * 9000)
+        assert len(text) == MOST
+        assert text.endswith("characters, cut]")
+
+    def test_what_fits_is_not_marked(self):
+        assert cut("x" * MOST) == "x" * MOST
+
+
+class TestOutcomes:
+    @pytest.mark.parametrize(
+        ("output", "outcome"),
+        [
+            ("Exit code 1\nboom", "error"),
+            ("Exit code 0\nfine", "success"),
+            ({"exit_code": 2, "stdout": ""}, "error"),
+            ({"exit_code": 0, "stderr": "error: only a warning"}, "success"),
+            ({"is_error": True, "content": "no"}, "error"),
+            ({"error": "request timed out"}, "timeout"),
+            ({"interrupted": True}, "timeout"),
+            ("Traceback (most recent call last):\n  File", "error"),
+            ("fatal: not a git repository", "error"),
+            ("bash: foo: command not found", "error"),
+            ("grep found 'Error: x' in 3 files", "success"),
+            ("no error here", "success"),
+            (None, "success"),
+        ],
+    )
+    def test_by_what_came_back(self, output, outcome):
+        assert outcome_of(output) == outcome
+
+
+class TestWriting:
+    def test_a_tool_call_is_compressed_and_its_session_begins(self, observe, project):
+        row = observe(tool_name="Bash", raw_input={"command": "make"}, raw_output="done")
+        assert (row.summary, row.outcome, row.observation_type) == (
+            "Executed command: make. Result: done",
+            "success",
+            "tool_use",
+        )
+        assert row.raw_input == '{"command":"make"}'
+        assert Session.objects.get(project=project, key="s1").status == "active"
+
+    def test_what_is_stated_is_kept(self, observe):
+        row = observe(summary="Chose Redis", observation_type="decision")
+        assert (row.summary, row.observation_type, row.tool_name) == ("Chose Redis", "decision", "")
+
+    def test_a_success_after_a_failure_of_the_same_call_is_a_discovery(self, observe):
+        call = {"tool_name": "Bash", "raw_input": {"command": "pytest"}}
+        failed = observe(**call, raw_output="Exit code 1")
+        observe(tool_name="Bash", raw_input={"command": "vi"}, raw_output="")
+        fixed = observe(**call, raw_output="3 passed")
+        again = observe(**call, raw_output="3 passed")
+        assert (failed.observation_type, fixed.observation_type) == ("error", "discovery")
+        assert fixed.parent_id == failed.uid
+        assert (again.observation_type, again.parent_id) == ("tool_use", None)
+
+    def test_another_sessions_failure_is_not_repaired(self, observe):
+        call = {"tool_name": "Bash", "raw_input": "x"}
+        observe(**call, raw_output="Exit code 1")
+        assert observe(**call, raw_output="ok", session_id="s2").observation_type == "tool_use"
+
+    def test_within_one_batch_too(self, actor):
+        call = {"tool_name": "Bash", "raw_input": "x", "session_id": "s"}
+        rows = ENGINE.write_observations(
+            observations=[{**call, "raw_output": "Exit code 1"}, {**call, "raw_output": "ok"}], actor=actor
+        )
+        assert [row.observation_type for row in rows] == ["error", "discovery"]
+        assert rows[1].parent_id == rows[0].uid
+        assert Commit.objects.get(kind="observation.write").added == 2
+
+    def test_only_what_says_something_gets_a_vector(self, observe, settings):
+        observe(tool_name="Bash", raw_input="x", raw_output="ok")
+        decided = observe(summary="Chose Redis", observation_type="decision")
+        asked = observe(tool_name="Bash", raw_input="y", raw_output="ok", embed=True)
+        hashes = set(Vector.objects.values_list("content_hash", flat=True))
+        assert hashes == ({decided.content_hash, asked.content_hash} if hashes else set())
+
+    @pytest.mark.parametrize("bad", ["a\x00b", "half \ud800 pair", "x" * 5_000_000, "שלום\u202e"])
+    def test_no_text_is_refused(self, observe, bad):
+        row = observe(tool_name="Bash", raw_input=bad, raw_output=bad)
+        kept = Observation._base_manager.get(pk=row.pk)
+        assert len(kept.raw_output) <= MOST
+        assert "\x00" not in kept.raw_output
+
+    @pytest.mark.django_db(transaction=True)
+    def test_refusals_leave_nothing(self, observe, actor, project):
+        with pytest.raises(Invalid):
+            observe(raw_input="only this")
+        with pytest.raises(UnknownField):
+            observe(summary="s", colour="red")
+        with pytest.raises(Invalid):
+            observe(summary="s", outcome="maybe")
+        with pytest.raises(Invalid):
+            observe(summary="s", parent_id=uuid4())
+        with pytest.raises(TooLarge):
+            ENGINE.write_observations(observations=[{"summary": "s"}] * 1001, actor=actor)
+        with pytest.raises(ScopeMissing):
+            ENGINE.write_observation(summary="s", actor=replace(actor, scopes=frozenset({"read"})))
+        assert not Observation._base_manager.exists()
+        assert not Session.objects.exists()
+
+    def test_an_archived_branch_takes_none(self, actor, main):
+        manager = BranchManager()
+        manager.create_branch(name="old", actor=actor)
+        manager.archive_branch(name="old", actor=actor)
+        with pytest.raises(BranchArchived):
+            ENGINE.write_observation(summary="s", actor=actor, branch_name="old")
+
+
+class TestReading:
+    def test_lists_by_filter_newest_first_in_pages(self, observe, actor):
+        rows = [observe(summary=f"n{i}", observation_type="insight") for i in range(5)]
+        observe(tool_name="Bash", raw_output="Exit code 3")
+        filters = ObservationFilter.of({"observation_type": "insight"})
+        first = ENGINE.list_observations(actor=actor, filters=filters, limit=2)
+        rest = ENGINE.list_observations(actor=actor, filters=filters, limit=100, cursor=first.next)
+        assert [row.summary for row in [*first.results, *rest.results]] == ["n4", "n3", "n2", "n1", "n0"]
+        failed = ENGINE.list_observations(actor=actor, filters=ObservationFilter.of({"outcome": "error"}))
+        assert [row.tool_name for row in failed.results] == ["Bash"]
+        assert rows[0].uid != rows[1].uid
+
+    def test_the_timeline_is_between_two_times(self, observe, actor):
+        early, middle, late = (observe(summary=f"n{i}") for i in range(3))
+        page = ENGINE.timeline(actor=actor, after=middle.created_at, before=late.created_at)
+        assert [row.uid for row in page.results] == [middle.uid]
+        assert early.created_at < middle.created_at
+
+    def test_branches_and_projects_are_apart(self, observe, actor, other_project):
+        row = observe(summary="on main")
+        BranchManager().create_branch(name="side", actor=actor)
+        there = ENGINE.write_observation(summary="aside", actor=actor, branch_name="side")
+        seen = ENGINE.list_observations(actor=actor, branch_name="side").results
+        assert {r.summary for r in seen} == {"on main", "aside"}
+        assert [r.summary for r in ENGINE.list_observations(actor=actor).results] == ["on main"]
+        for uid, who, branch in (
+            (there.uid, actor, "main"),
+            (row.uid, local_actor(other_project.pk), "main"),
+        ):
+            with pytest.raises(NotFound):
+                ENGINE.get_observation(observation_id=uid, actor=who, branch_name=branch)
