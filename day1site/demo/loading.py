@@ -17,7 +17,7 @@ from memory.engines.branches import BranchManager
 from memory.engines.facts import FactEngine
 from memory.engines.links import LinkEngine
 from memory.engines.projects import ProjectEngine, count_rows, lock_branches
-from memory.engines.sessions import SessionEngine
+from memory.engines.session_manager import SessionManager
 from memory.exceptions import Conflict, NotFound
 from memory.models import AuditEntry, Fact, Project
 from memory.models.nodes import next_rid
@@ -114,7 +114,7 @@ class Teller:
         self.project_id = project_id
         self.ids: dict[str, UUID] = {}
         self.facts, self.links = FactEngine(), LinkEngine()
-        self.branches, self.sessions = BranchManager(), SessionEngine()
+        self.branches, self.sessions = BranchManager(), SessionManager()
 
     def tell(self, step: Step) -> None:
         at = step.at

@@ -11,7 +11,7 @@ from django.utils import timezone
 from memory.actors import Actor
 from memory.engines.branches import BranchManager
 from memory.engines.facts import FactEngine
-from memory.engines.sessions import SessionEngine
+from memory.engines.session_manager import SessionManager
 from memory.exceptions import BranchForbidden, Invalid, NotFound, ScopeMissing
 from memory.models import AuditEntry, Branch, Commit, Session
 from memory.models.projects import Project
@@ -104,16 +104,16 @@ def test_no_surface_tells_times_but_the_demo():
 class TestEndOfASession:
     def test_it_is_noted_once(self, actor):
         write(actor, session_id="s")
-        ended = SessionEngine().end_session(session_id="s", actor=actor, summary="Done.")
+        ended = SessionManager().end_session(session_id="s", actor=actor, summary="Done.")
         assert (ended.status, ended.summary) == ("completed", "Done.")
-        again = SessionEngine().end_session(session_id="s", actor=actor, status="abandoned", summary="?")
+        again = SessionManager().end_session(session_id="s", actor=actor, status="abandoned", summary="?")
         assert (again.status, again.summary, again.ended_at) == ("completed", "Done.", ended.ended_at)
         entry = AuditEntry.objects.get(action="session.end")
         assert (entry.target, entry.detail) == ("s", {"status": "completed"})
 
     def test_refusals_change_nothing(self, actor, other_project):
         write(actor, session_id="s")
-        engine = SessionEngine()
+        engine = SessionManager()
         with pytest.raises(NotFound):
             engine.end_session(session_id="unknown", actor=actor)
         with pytest.raises(NotFound):
