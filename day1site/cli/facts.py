@@ -97,10 +97,11 @@ def show(args: Namespace, fact: Answer) -> None:
 
 
 def fact_history(args: Namespace) -> None:
-    answer = client(args.project).history(args.id, args.branch)
-    out = Output(args.format)
+    store = client(args.project)
     names = ["version", "at", "status", "by", "commit", "essence"]
-    out.show(answer, lambda: out.table(names, [_version(row) for row in answer["results"]]))
+    listed(
+        args, lambda paging: store.history(args.id, args.branch, paging), names, _version, "No version here."
+    )
 
 
 def _version(row: Mapping[str, Any]) -> list[Any]:

@@ -60,9 +60,9 @@ class LocalClient:
         fact = self.facts.get_fact(fact_id=_id(fact_id), actor=self.actor, branch_name=branch, at=point(at))
         return shapes.fact(fact, branch=branch)
 
-    def history(self, fact_id: str, branch: str) -> Answer:
-        versions = self.facts.history(fact_id=_id(fact_id), actor=self.actor, branch_name=branch)
-        return {"results": [shapes.version(row, branch) for row in versions], "next": None, "previous": None}
+    def history(self, fact_id: str, branch: str, paging: Given) -> Answer:
+        page = self.facts.history(fact_id=_id(fact_id), actor=self.actor, branch_name=branch, **paging)
+        return shapes.page(page, lambda row: shapes.version(row, branch))
 
     def change_fact(self, action: str, fact_id: str, branch: str, fields: Given) -> Answer | None:
         name = "old_fact_id" if action == "supersede" else "fact_id"

@@ -177,7 +177,9 @@ def _fact_actions(actions: Any) -> None:
         o.branch(one)
         if name == "show":
             o.at(one)
-        elif name != "history":
+        elif name == "history":
+            o.paging(one)
+        else:
             o.expecting(one)
 
 

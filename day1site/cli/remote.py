@@ -129,8 +129,8 @@ class RemoteClient:
     def get_fact(self, fact_id: str, branch: str, at: str | None) -> Answer:
         return self.api.get(fact(fact_id), branch=branch, at=at)
 
-    def history(self, fact_id: str, branch: str) -> Answer:
-        return self.api.get(f"{fact(fact_id)}/history", branch=branch)
+    def history(self, fact_id: str, branch: str, paging: Given) -> Answer:
+        return self.api.get(f"{fact(fact_id)}/history", branch=branch, **paging)
 
     def change_fact(self, action: str, fact_id: str, branch: str, fields: Given) -> Answer | None:
         if action == "delete":

@@ -150,11 +150,10 @@ class FactViewSet(SearchRoutes, Resource):
     @action(detail=True, methods=["get"])
     def history(self, request: Request, pk: str) -> Response:
         fact_id, given = identity(pk), Input(request)
-        branch = given.branch()
+        branch, paging = given.branch(), given.paging()
         given.end()
-        versions = ENGINE.history(fact_id=fact_id, actor=actor_of(request), branch_name=branch)
-        rows = [shapes.version(row, branch) for row in versions]
-        return Response({"results": rows, "next": None, "previous": None})
+        page = ENGINE.history(fact_id=fact_id, actor=actor_of(request), branch_name=branch, **paging)
+        return Response(shapes.page(page, lambda row: shapes.version(row, branch)))
 
     @action(detail=True, methods=["get"])
     def explain(self, request: Request, pk: str) -> Response:

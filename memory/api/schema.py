@@ -197,7 +197,9 @@ ROUTES: dict[str, dict[str, Callable]] = {
         "restore": route("Bring an archived fact back", {200: F}, r.MoveInput, [IF_MATCH]),
         "verify": route("A person's verdict on a fact", {200: F}, r.VerdictInput, [IF_MATCH]),
         "verification": route("The verdict on a fact", {200: shapes.VerificationShape, 304: SAME}, None, ONE),
-        "history": route("Every version, newest first", {200: page(shapes.VersionShape)}, None, [BRANCH]),
+        "history": route(
+            "Every version, newest first", {200: page(shapes.VersionShape)}, None, [BRANCH, *PAGING],
+        ),
         "explain": route(
             "Why a query finds a fact, or why not", {200: shapes.ExplanationShape}, None,
             [*searching("max_tokens"), *FILTERS],

@@ -14,7 +14,7 @@ from memory.engines.comparing import read_since
 from memory.engines.fact_batch import FactBatch, Written, replace_parents
 from memory.engines.filters import FactFilter
 from memory.engines.judging import judge
-from memory.engines.pages import Page, page_of_versions, point_in_list
+from memory.engines.pages import Page, page_of_history, page_of_versions, point_in_list
 from memory.exceptions import IllegalTransition, Invalid, NotFound, TooLarge
 from memory.models import Branch, Commit, Fact, FactAssessment
 
@@ -201,13 +201,18 @@ class FactEngine:
         read_on(branch, attach(page.results, branch.lineage(seq), actor.project_id))
         return page
 
-    def history(self, *, fact_id: UUID, actor: Actor, branch_name: str = MAIN) -> list[Fact]:
-        """Every version that led to what the branch shows, newest first, each with its ``commit``.
+    def history(
+        self, *, fact_id: UUID, actor: Actor, branch_name: str = MAIN, limit: int = 50, cursor: str = ""
+    ) -> Page[Fact]:
+        """The versions that led to what the branch shows, newest first, each with its ``commit``, as the
+        first page saw the branch.
 
         A deleted fact still has its history. Raises NotFound.
         """
         branch, _ = self._branch(actor, branch_name, None)
-        versions = list(Fact.objects.history(branch.lineage(), fact_id))
+        seq = point_of(branch, point_in_list(branch, cursor, None))
+        rows = Fact.objects.history(branch.lineage(seq), fact_id)
+        versions = page_of_history(rows, seq=seq, limit=limit, cursor=cursor)
         if not versions:
             raise NotFound()
         commits = Commit.objects.that_made({(one.branch_id, one.seq_from) for one in versions})

@@ -4,6 +4,7 @@ import base64
 import binascii
 import hashlib
 import json
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
@@ -26,12 +27,18 @@ OTHER_LIST = (
 
 
 @dataclass(frozen=True)
-class Page(Generic[Item]):
-    """Some results in order; a cursor is None where nothing follows or precedes."""
+class Page(Sequence[Item], Generic[Item]):
+    """The sequence of its results; a cursor is None where nothing follows or precedes."""
 
     results: Sequence[Item]
     next: str | None = None
     previous: str | None = None
+
+    def __getitem__(self, place: Any) -> Any:
+        return self.results[place]
+
+    def __len__(self) -> int:
+        return len(self.results)
 
 
 def check_limit(limit: int) -> int:
@@ -78,6 +85,22 @@ def page_of_versions(
         some.reverse()
     pin = {"list": mark, "seq": seq, "at": place.get("at", at and str(at))}
     return as_page(some, limit, back, bool(cursor), lambda row: {"key": row.uid.hex, **pin})
+
+
+def page_of_history(rows: models.QuerySet, *, seq: int, limit: int, cursor: str = "") -> Page:
+    """A page of rows that are as they were at a seq for ever, in their own order. Raises Invalid."""
+    check_limit(limit)
+    mark = mark_of(rows)
+    start = _count(read_cursor(cursor, mark).get("key", "0"))
+    keys = list(rows.values_list("pk", flat=True)[start : start + limit + 1])
+    found = rows.model._base_manager.in_bulk(keys[:limit])
+
+    def cursor_at(place: int) -> str:
+        return write_cursor({"key": str(place), "list": mark, "seq": seq})
+
+    after = cursor_at(start + limit) if len(keys) > limit else None
+    before = cursor_at(max(0, start - limit)) if start else None
+    return Page([found[key] for key in keys[:limit] if key in found], after, before)
 
 
 def as_page(some: list, limit: int, back: bool, moved: bool, place: Any) -> Page:
@@ -153,6 +176,13 @@ def _value(rows: models.QuerySet, name: str, text: str) -> Any:
         return rows.model._meta.get_field(name).to_python(plain_text("cursor", text))
     except (Invalid, ValidationError, ValueError, TypeError):
         raise Invalid(NOT_OURS, field="cursor") from None
+
+
+def _count(text: str) -> int:
+    """How many rows a cursor is past. Raises Invalid."""
+    if not re.fullmatch(r"\d{1,15}", text, re.ASCII):
+        raise Invalid(NOT_OURS, field="cursor")
+    return int(text)
 
 
 def uid_of(text: str) -> UUID:

@@ -1106,10 +1106,49 @@ class TestHistory:
             "updated_at": first.updated_at,
         }
         Fact._base_manager.bulk_create(
-            Fact(**content, seq_from=i, seq_to=i + 1, vid=i, version=i) for i in range(2, 1202)
+            (Fact(**content, seq_from=i, seq_to=i + 1, vid=i, version=i) for i in range(2, 10_001)),
+            batch_size=500,
         )
-        Branch.objects.filter(pk=main.pk).update(head=1201)
-        assert len(ENGINE.history(fact_id=first.uid, actor=actor)) == 1201
+        Branch.objects.filter(pk=main.pk).update(head=10_000)
+        page = ENGINE.history(fact_id=first.uid, actor=actor, limit=100)
+        versions = [version.version for version in page]
+        while page.next:
+            page = ENGINE.history(fact_id=first.uid, actor=actor, limit=100, cursor=page.next)
+            assert len(page) == 100
+            versions += [version.version for version in page]
+        assert versions == list(range(10_000, 0, -1))
+
+    def test_in_pages_as_the_first_one_saw_it(self, write, actor, child, main):
+        uid = write("Text 1.").fact.uid
+        for i in range(2, 6):
+            ENGINE.update_fact(fact_id=uid, updates={"fact_text": f"Text {i}."}, actor=actor)
+        first = ENGINE.history(fact_id=uid, actor=actor, limit=2)
+        ENGINE.update_fact(fact_id=uid, updates={"fact_text": "Text 6."}, actor=actor)
+        second = ENGINE.history(fact_id=uid, actor=actor, limit=2, cursor=first.next)
+        third = ENGINE.history(fact_id=uid, actor=actor, limit=2, cursor=second.next)
+        assert [[v.version for v in page] for page in (first, second, third)] == [[5, 4], [3, 2], [1]]
+        assert [v.commit.kind for page in (first, third) for v in page] == ["fact.update"] * 2 + [
+            "fact.write"
+        ]
+        assert (first.previous, third.next) == (None, None)
+        back = ENGINE.history(fact_id=uid, actor=actor, limit=2, cursor=third.previous)
+        assert back == second
+        child()
+        for where in ({"branch_name": "task/a"}, {"fact_id": write("Another.").fact.uid}):
+            with refused(Invalid) as caught:
+                ENGINE.history(**{"fact_id": uid, "actor": actor, "cursor": first.next, **where})
+            assert str(caught.value) == OTHER_LIST
+
+    @pytest.mark.parametrize("key", ["-1", "x", "1.5", "", "9" * 30, "\u0665"])
+    def test_a_cursor_that_was_made_up(self, write, actor, main, key):
+        from memory.engines.pages import mark_of, write_cursor
+
+        uid = write().fact.uid
+        mark = mark_of(Fact.objects.history(main.lineage(1), uid))
+        with refused(Invalid):
+            ENGINE.history(
+                fact_id=uid, actor=actor, cursor=write_cursor({"key": key, "list": mark, "seq": 1})
+            )
 
 
 @pytest.mark.django_db

@@ -26,6 +26,7 @@ def lists(api: Api, project) -> list[str]:
     for start, *ends in (rows, rows[1:]):
         for end in ends:
             api.post(f"/facts/{start['id']}/links", {"to_id": end["id"], "link_type": "BRIDGE"})
+    api.patch(f"/facts/{rows[0]['id']}", {"fact_text": "corrected"})
     for name in ("task/a", "task/b"):
         api.post("/branches", {"name": name})
         api.fact(f"on {name}", branch=name)
@@ -38,6 +39,7 @@ def lists(api: Api, project) -> list[str]:
         "/facts?category=insight",
         "/facts?agent_id=a",
         "/facts?agent_id=a&category=insight",
+        f"/facts/{rows[0]['id']}/history",
         f"/facts/{rows[0]['id']}/links",
         f"/facts/{rows[1]['id']}/links",
         "/branches",
