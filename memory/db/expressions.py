@@ -10,7 +10,8 @@ from django.db.models.expressions import Expression
 class Visible(Expression):
     """Whether a row is what one of the arms of a lineage shows (docs/decisions/0001).
 
-    ``arms`` are the places in the lineage to look at; all of them by default.
+    ``arms`` are the places in the lineage to look at; all of them by default. ``known`` says that few rows
+    are asked about, each by its key: some databases want to be asked in another way about all rows.
     """
 
     conditional = True
@@ -23,14 +24,15 @@ class Visible(Expression):
         lineage: Sequence[tuple[int, int]],
         arms: Sequence[int] | None = None,
         alias: str = "",
+        known: bool = True,
     ) -> None:
         super().__init__(output_field=models.BooleanField())
-        self.model, self.lineage, self.alias = model, tuple(lineage), alias
+        self.model, self.lineage, self.alias, self.known = model, tuple(lineage), alias, known
         self.arms = tuple(range(len(lineage)) if arms is None else arms)
 
     @property
     def identity(self) -> tuple:
-        return (type(self), self.model, self.lineage, self.arms, self.alias)
+        return (type(self), self.model, self.lineage, self.arms, self.alias, self.known)
 
     def get_source_expressions(self) -> list[Any]:
         return []
@@ -42,20 +44,26 @@ class Visible(Expression):
         return self._at(change_map.get(self.alias, self.alias))
 
     def _at(self, alias: str) -> Self:
-        return type(self)(self.model, self.lineage, self.arms, alias)
+        return type(self)(self.model, self.lineage, self.arms, alias, self.known)
 
     def as_sql(self, compiler: Any, connection: Any) -> Any:
         quote = connection.ops.quote_name
         table, me = quote(self.model._meta.db_table), compiler.quote_name_unless_alias(self.alias)
-        parts: list[str] = []
-        params: list[Any] = []
-        for place in self.arms:
-            branch, limit = self.lineage[place]
-            arm = f"{me}.branch_id = %s AND {me}.seq_from <= %s AND {me}.seq_to > %s AND NOT {me}.deleted"
-            params += [branch, limit, limit]
-            if nearer := self.lineage[:place]:
-                spoken = " OR ".join(["(s.branch_id = %s AND s.seq_from <= %s)"] * len(nearer))
-                arm += f" AND NOT EXISTS (SELECT 1 FROM {table} s WHERE s.uid = {me}.uid AND ({spoken}))"
-                params += [value for pair in nearer for value in pair]
-            parts.append(arm)
-        return "(" + " OR ".join(parts) + ")", params
+        params = [value for place in self.arms for value in self._values(place)]
+        if not self.known and connection.features.reads_lineage_as_union:
+            pk = quote(str(self.model._meta.pk.column))
+            arms = [f"SELECT v.{pk} FROM {table} v WHERE {self._arm(i, table, 'v')}" for i in self.arms]
+            return f"{me}.{pk} IN ({' UNION ALL '.join(arms)})", params
+        return "(" + " OR ".join(self._arm(place, table, me) for place in self.arms) + ")", params
+
+    def _arm(self, place: int, table: str, me: str) -> str:
+        """The condition of one arm on the row ``me``; its values are those of ``_values``."""
+        arm = f"{me}.branch_id = %s AND {me}.seq_from <= %s AND {me}.seq_to > %s AND NOT {me}.deleted"
+        if place == 0:
+            return arm
+        spoken = " OR ".join(["(s.branch_id = %s AND s.seq_from <= %s)"] * place)
+        return f"{arm} AND NOT EXISTS (SELECT 1 FROM {table} s WHERE s.uid = {me}.uid AND ({spoken}))"
+
+    def _values(self, place: int) -> list[int]:
+        branch, limit = self.lineage[place]
+        return [branch, limit, limit, *(value for pair in self.lineage[:place] for value in pair)]

@@ -78,7 +78,7 @@ class VersionedQuerySet(models.QuerySet[Row, Row]):
         clone._lineage = tuple(lineage)
         if len(lineage) == 1:
             return clone._unsaid(Q(branch_id=lineage[0][0], deleted=False) & _open_at(lineage[0][1]))
-        return clone._unsaid(Visible(self.model, lineage))
+        return clone._unsaid(Visible(self.model, lineage, known=False))
 
     def all_versions(self) -> Self:
         """Every version of every branch and project. For history, maintenance and tests."""
@@ -99,13 +99,13 @@ class VersionedQuerySet(models.QuerySet[Row, Row]):
         Each arm of the lineage is asked for k rows by itself: sorting their union would read it whole.
         """
         below = {} if before is None else {f"{by}__lt": before}
-        found = [row for arm in self._arms(**below) for row in arm.order_by(f"-{by}")[:k]]
+        found = [row for arm in self._arms(**below) for row in self._first(arm.order_by(f"-{by}"), k)]
         return sorted(found, key=attrgetter(by), reverse=True)[:k]
 
     def lowest(self, k: int, by: str, after: Any = None) -> list[Row]:
         """The same from the other end: the lowest values first, above ``after`` if given."""
         above = {} if after is None else {f"{by}__gt": after}
-        found = [row for arm in self._arms(**above) for row in arm.order_by(by)[:k]]
+        found = [row for arm in self._arms(**above) for row in self._first(arm.order_by(by), k)]
         return sorted(found, key=attrgetter(by))[:k]
 
     def _arms(self, **condition: Any) -> Iterator[models.QuerySet]:
@@ -113,6 +113,12 @@ class VersionedQuerySet(models.QuerySet[Row, Row]):
         base = self.model._base_manager.using(self.db)
         for i in range(len(self._known_lineage())):
             yield self._replay(base.filter(self._arm_row(i))).filter(**condition)
+
+    def _first(self, ordered: models.QuerySet, k: int) -> Iterable[Row]:
+        if not connections[self.db].features.sorts_whole_rows:  # type: ignore[attr-defined]
+            return ordered[:k]
+        pks = list(ordered.values_list("pk", flat=True)[:k])
+        return self.model._base_manager.using(self.db).filter(pk__in=pks)
 
     def gather(self) -> list[Row]:
         """All the rows, in no order. For narrow filters: each arm of the lineage uses its own index."""

@@ -15,7 +15,10 @@ from memory.engines.branches import BranchManager, find_branch
 from memory.models import OPEN, Branch, Fact, Vector, VectorClock
 from memory.models.hashes import content_hash
 from memory.models.vectors import vector_slot
+from tests.databases import only_on_sqlite
 from tests.memory.test_branches import some_actor, write
+
+pytestmark = only_on_sqlite
 
 
 @pytest.fixture(autouse=True)

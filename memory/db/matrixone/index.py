@@ -1,19 +1,34 @@
-"""Full text and vectors on MatrixOne. The only place that says MATCH or cosine_similarity."""
+"""Full text and vectors on MatrixOne: what to ask, in which portions, until enough of it is visible."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from functools import reduce
+from operator import or_
 from typing import Any
 
 import numpy as np
+from django.core.exceptions import EmptyResultSet
 from django.db import models
+from django.db.models import Q
 
+from memory.db.indexes import full_text_index
+from memory.db.matrixone.patterns import pattern_of
+from memory.db.matrixone.plain import plain
+from memory.db.matrixone.sql import Match, Matches
+from memory.db.matrixone.vectors import Vectors
 from memory.db.querysets import Ranked, VersionedQuerySet
+
+MORE = 4  # times as many, where too few of what was found are visible
+LEAST = 60  # asked for at first
 
 
 class SearchIndex:
-    """What a connection can search. The server keeps its indexes itself, closed versions included."""
+    """What a connection can search. The server keeps its index of texts itself, closed versions included."""
 
     def __init__(self, connection: Any) -> None:
         self.connection = connection
+        self.vectors = Vectors(connection)
+
+    # ---- writing -------------------------------------------------------------------------------
 
     def add(self, rows: Sequence[Any]) -> None:
         """The server indexed them when they were written."""
@@ -28,26 +43,104 @@ class SearchIndex:
         """Nothing: the index follows its table."""
 
     def optimize(self) -> None:
-        """Statistics are the server's."""
+        """Bring the copies of vectors up to date, with an index where there are many."""
+        self.vectors.optimize()
 
     def covers(self, rows: VersionedQuerySet) -> bool:
-        """Whether the index holds what the rows' lineage shows: it always does."""
+        """Whether the index holds what the rows' lineage shows: all that was ever written is in it."""
         return True
 
-    def vector_tables(self) -> list[str]:
-        return []
+    # ---- keyword -------------------------------------------------------------------------------
 
     def keyword(
         self, rows: VersionedQuerySet, words: Sequence[str], k: int, also: Sequence[int]
     ) -> tuple[Ranked, Ranked]:
-        return [], []
+        """See VersionedQuerySet.keyword. One pass over the index gives both lists."""
+        pattern = pattern_of(words)
+        if not pattern:
+            return [], []
+        try:
+            return self._until_enough(_Ranking(rows, pattern), k, also)
+        except EmptyResultSet:  # a filter that nothing can pass
+            return [], []
+
+    def _until_enough(self, ranking: "_Ranking", k: int, also: Sequence[int]) -> tuple[Ranked, Ranked]:
+        take = k if ranking.exact else max(LEAST, 2 * k)
+        while True:
+            found = ranking.first(take, also)
+            passed = ranking.passing(found)
+            wanted = set(also)
+            if len(found) < take + len(also) or len(passed) - len(wanted) >= k:
+                return passed[:k], [hit for hit in passed if hit[0] in wanted]
+            take *= MORE
+
+    # ---- vectors -------------------------------------------------------------------------------
 
     def nearest(
         self, rows: VersionedQuerySet, vector: np.ndarray, k: int, model: str, project_id: Any
     ) -> Ranked:
+        """See VersionedQuerySet.nearest."""
+        take = max(LEAST, 2 * k)
+        for scores, complete in self.vectors.portions(vector, model, project_id, take):
+            found = self._of_texts(rows, scores)
+            if complete or len(found) >= k:
+                return found[:k]
         return []
+
+    def _of_texts(self, rows: VersionedQuerySet, scores: dict[str, float]) -> Ranked:
+        """The visible rows whose texts have these scores, the best first."""
+        found: list[tuple[int, str]] = []
+        for arm in among(rows, content_hash__in=list(scores)):
+            found += arm.values_list("pk", "content_hash")
+        return sorted(((rid, scores[value]) for rid, value in found), key=lambda hit: (-hit[1], hit[0]))
 
     def cosines(
         self, rids: Sequence[int], rows: VersionedQuerySet, vector: np.ndarray, model: str, project_id: Any
     ) -> Ranked:
-        return []
+        """The cosine of each of some visible rows with the vector, where the row has one."""
+        known = rows.model._base_manager.using(rows.db).filter(pk__in=rids)
+        hashes = dict(known.values_list("pk", "content_hash"))
+        scores = self.vectors.cosines(set(hashes.values()), vector, model, project_id)
+        return [(rid, scores[value]) for rid, value in hashes.items() if value in scores]
+
+
+class _Ranking:
+    """The rows of a lineage that match a pattern, by score."""
+
+    def __init__(self, rows: VersionedQuerySet, pattern: str) -> None:
+        index = full_text_index(rows.model)
+        assert index is not None
+        self.rows, self.lineage = rows, rows._known_lineage()
+        here, later = plain(rows._said)
+        # The nearest branch shadows the others, and some filters look at other tables: not beside MATCH.
+        self.exact = not later and len(self.lineage) == 1
+        column = index.fields[0]
+        open_ = reduce(or_, (Q(branch_id=b, seq_from__lte=s, seq_to__gt=s) for b, s in self.lineage))
+        matching = rows.model._base_manager.using(rows.db).filter(
+            Matches(column, pattern), open_, deleted=False
+        )
+        for negate, args, kwargs in here:
+            matching = matching.exclude(*args, **kwargs) if negate else matching.filter(*args, **kwargs)
+        self.matching = matching.annotate(score=Match(column, pattern))
+
+    def first(self, take: int, also: Sequence[int]) -> Ranked:
+        """The best so many, and beside them those of ``also`` that match: all by score, then by row."""
+        ranked = self.matching.values_list("pk", "score")
+        order: list[Any] = ["-score", "pk"]
+        if also:
+            order.insert(0, models.ExpressionWrapper(Q(pk__in=also), models.BooleanField()).desc())
+        found = ranked.order_by(*order)[: take + len(also)]
+        return sorted(found, key=lambda hit: (-hit[1], hit[0]))
+
+    def passing(self, found: Ranked) -> Ranked:
+        if self.exact or not found:
+            return found
+        visible = self.rows.rows().filter(pk__in=[rid for rid, _ in found])
+        passed = set(visible.values_list("pk", flat=True))
+        return [hit for hit in found if hit[0] in passed]
+
+
+def among(rows: VersionedQuerySet, **few: Any) -> Iterator[models.QuerySet]:
+    """The visible rows among few: a queryset for each arm of the lineage."""
+    base = rows.model._base_manager.using(rows.db).filter(**few)
+    return (rows._replay(base.filter(rows._arm_row(place))) for place in range(len(rows._known_lineage())))

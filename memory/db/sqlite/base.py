@@ -18,6 +18,8 @@ class DatabaseFeatures(features.DatabaseFeatures):
     has_native_snapshots = False
     # Versions of a database file can be copied whole while it is in use.
     has_online_backup = True
+    reads_lineage_as_union = False
+    sorts_whole_rows = False
 
 
 class DatabaseOperations(operations.DatabaseOperations):

@@ -1,0 +1,30 @@
+"""Which filters may stand beside MATCH: those that look at columns of the row itself."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from django.db.models import Q, QuerySet
+from django.db.models.expressions import Exists, Subquery
+
+Said = tuple[bool, tuple, dict]
+
+
+def plain(said: Iterable[Said]) -> tuple[list[Said], list[Said]]:
+    """The filters that may, and those that may not."""
+    here: list[Said] = []
+    later: list[Said] = []
+    for filters in said:
+        _, args, kwargs = filters
+        (later if any(map(_looks_elsewhere, (*args, *kwargs.values()))) else here).append(filters)
+    return here, later
+
+
+def _looks_elsewhere(part: Any) -> bool:
+    if isinstance(part, Q):
+        return any(map(_looks_elsewhere, part.children))
+    if isinstance(part, tuple) and len(part) == 2 and isinstance(part[0], str):  # a lookup and its value
+        return _looks_elsewhere(part[1])
+    if isinstance(part, QuerySet | Exists | Subquery):
+        return True
+    sources: Any = getattr(part, "get_source_expressions", list)()
+    return any(map(_looks_elsewhere, filter(None, sources)))
