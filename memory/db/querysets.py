@@ -124,15 +124,18 @@ class VersionedQuerySet(models.QuerySet[Row, Row]):
         """All the rows, in no order. For narrow filters: each arm of the lineage uses its own index."""
         return [row for arm in self._arms() for row in arm]
 
+    def gather_values(self, *columns: str) -> list[tuple]:
+        """These columns of the same rows: a fraction of the work where many rows are read."""
+        return [values for arm in self._arms() for values in arm.values_list(*columns)]
+
     def following(self, pks: Sequence[int], same: str) -> dict[int, int]:
         """Of each row the visible row of the next higher uid with the same value of ``same``, by key."""
         if not pks:
             return {}
         base = self.model._base_manager.using(self.db)
         found: dict[int, list[int]] = {}
-        for i in range(len(self._known_lineage())):
-            later = self._replay(base.filter(self._arm_row(i)))
-            later = later.filter(**{same: OuterRef(same)}, uid__gt=OuterRef("uid")).order_by("uid")
+        for arm in self._arms():
+            later = arm.filter(**{same: OuterRef(same)}, uid__gt=OuterRef("uid")).order_by("uid")
             some = base.filter(pk__in=pks).annotate(next_pk=Subquery(later.values("pk")[:1]))
             for pk, next_pk in some.exclude(next_pk=None).values_list("pk", "next_pk"):
                 found.setdefault(pk, []).append(next_pk)

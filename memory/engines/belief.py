@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from datetime import datetime
+from typing import NamedTuple
 from uuid import UUID
 
 from django.db.models import Count, Exists, OuterRef, Q
@@ -13,6 +14,29 @@ from memory.models import Branch, Confirmation, Fact, FactAssessment, FactUse
 CHUNK = 500
 
 
+class Verdict(NamedTuple):
+    """A verdict on a fact. It counts while the fact's judged_hash is the same."""
+
+    uid: UUID
+    judged_hash: str
+    status: str
+    method: str
+    reason: str
+    by: str
+    at: datetime
+
+
+class Belief(NamedTuple):
+    """What the lineage shows beside one fact."""
+
+    verdict: Verdict | None = None
+    confirmations: int = 0
+
+    def counting(self, judged_hash: str) -> Verdict | None:
+        """The verdict, unless it is on another text, essence or category than the fact has now."""
+        return self.verdict if self.verdict and self.verdict.judged_hash == judged_hash else None
+
+
 def attach(facts: Sequence[Fact], lineage: Lineage, project_id: UUID) -> Sequence[Fact]:
     """Sets the derived fields of each fact: a fixed number of queries for a page, however many facts."""
     return attach_use(attach_belief(facts, lineage), project_id)
@@ -20,14 +44,32 @@ def attach(facts: Sequence[Fact], lineage: Lineage, project_id: UUID) -> Sequenc
 
 def attach_belief(facts: Sequence[Fact], lineage: Lineage) -> Sequence[Fact]:
     """The verdict on each fact and the number of its confirmations, as the lineage shows them."""
-    for start in range(0, len(facts), CHUNK):
-        some = facts[start : start + CHUNK]
-        uids = [fact.uid for fact in some]
-        verdicts, confirmed = assessments(uids, lineage), confirmations(uids, lineage)
-        for fact in some:
-            _verdict(fact, verdicts.get(fact.uid))
-            fact.confirmation_count = confirmed.get(fact.uid, 0)
+    known = beliefs([fact.uid for fact in facts], lineage)
+    for fact in facts:
+        believe(fact, known[fact.uid])
     return facts
+
+
+def beliefs(uids: Sequence[UUID], lineage: Lineage) -> dict[UUID, Belief]:
+    """Verdict and confirmations of each of these facts: two queries for 500 of them."""
+    found: dict[UUID, Belief] = {}
+    for start in range(0, len(uids), CHUNK):
+        some = uids[start : start + CHUNK]
+        given, confirmed = verdicts(some, lineage), confirmations(some, lineage)
+        found |= {uid: Belief(given.get(uid), confirmed.get(uid, 0)) for uid in some}
+    return found
+
+
+def believe(fact: Fact, belief: Belief) -> Fact:
+    """Sets the fields of a fact that its verdict and confirmations decide."""
+    counts = belief.counting(fact.judged_hash)
+    fact.verification_status = counts.status if counts else FactAssessment.Status.UNVERIFIED
+    fact.verified_at = counts.at if counts else None
+    fact.verified_by = counts.by if counts else ""
+    fact.verification_method = counts.method if counts else ""
+    fact.verification_reason = counts.reason if counts else ""
+    fact.confirmation_count = belief.confirmations
+    return fact
 
 
 def attach_use(facts: Sequence[Fact], project_id: UUID) -> Sequence[Fact]:
@@ -52,19 +94,15 @@ def read_on(branch: Branch, facts: Sequence[Fact]) -> Sequence[Fact]:
     return facts
 
 
-def _verdict(fact: Fact, given: FactAssessment | None) -> None:
-    """A verdict on another text, essence or category than the fact has now does not count."""
-    counts = given if given and given.judged_hash == fact.judged_hash else None
-    fact.verification_status = counts.status if counts else FactAssessment.Status.UNVERIFIED
-    fact.verified_at = counts.at if counts else None
-    fact.verified_by = counts.by if counts else ""
-    fact.verification_method = counts.method if counts else ""
-    fact.verification_reason = counts.reason if counts else ""
-
-
 def assessments(uids: Iterable[UUID], lineage: Lineage) -> dict[UUID, FactAssessment]:
     found = FactAssessment.objects.along(lineage).filter(uid__in=list(uids)).gather()
     return {row.uid: row for row in found}
+
+
+def verdicts(uids: Iterable[UUID], lineage: Lineage) -> dict[UUID, Verdict]:
+    """The same as plain values, for many facts at once."""
+    found = FactAssessment.objects.along(lineage).filter(uid__in=list(uids))
+    return {values[0]: Verdict(*values) for values in found.gather_values(*Verdict._fields)}
 
 
 def judged(statuses: Sequence[str], lineage: Lineage) -> Exists:

@@ -14,7 +14,8 @@ from memory.engines.branches import MAIN, find_branch, point_of
 from memory.engines.filters import FactFilter
 from memory.engines.pages import check_limit
 from memory.engines.questions import ask
-from memory.engines.search import REFLECTIONS, Hit, SearchEngine, Wish, for_page, paged
+from memory.engines.scoring import Scored
+from memory.engines.search import REFLECTIONS, SearchEngine, Wish, for_page, paged
 from memory.models import Branch, Fact
 
 SAYINGS = {
@@ -79,10 +80,10 @@ class ExplainEngine:
             (fact,) = attach(shown, lineage, actor.project_id)
             if left_out := _left_out(fact, wish, lineage):
                 return left_out
-            hits, _ = SearchEngine().ranked([branch_name], question, wish, actor)
-            if fact.uid in {hit.fact.uid for hit in hits}:
+            hits = SearchEngine().ranked([branch_name], question, wish, actor).hits
+            if fact.uid in {hit.row.uid for hit in hits}:
                 return _placed(fact, hits, wish, limit)
-            hits, _ = SearchEngine().ranked([branch_name], question, wish, actor, also=[fact.rid])
+            hits = SearchEngine().ranked([branch_name], question, wish, actor, also=[fact.rid]).hits
             return _beyond(fact, hits, wish, limit)
 
 
@@ -114,9 +115,9 @@ def _left_out(fact: Fact, wish: Wish, lineage: Lineage) -> Explanation | None:
     return None
 
 
-def _placed(fact: Fact, hits: Sequence[Hit], wish: Wish, limit: int) -> Explanation:
+def _placed(fact: Fact, hits: Sequence[Scored], wish: Wish, limit: int) -> Explanation:
     """What becomes of a candidate: on the page, behind it, or too many reflections before it."""
-    page = [hit.fact.uid for hit in paged(hits, limit, wish)]
+    page = [hit.row.uid for hit in paged(hits, limit, wish)]
     position, score = _place(fact, hits)
     if fact.uid in page:
         return _because("found", fact, found=True, position=page.index(fact.uid) + 1, **score)
@@ -126,7 +127,7 @@ def _placed(fact: Fact, hits: Sequence[Hit], wish: Wish, limit: int) -> Explanat
     return _because("out_ranked", fact, position=position, position_text=text, limit=limit, **score)
 
 
-def _beyond(fact: Fact, hits: Sequence[Hit], wish: Wish, limit: int) -> Explanation:
+def _beyond(fact: Fact, hits: Sequence[Scored], wish: Wish, limit: int) -> Explanation:
     """No candidate: it was put among them to see its signals, so that its place is not known."""
     _, score = _place(fact, hits)
     if not any(score.get("signals", {}).get(arm) for arm in ("keyword", "vector", "words")):
@@ -135,9 +136,9 @@ def _beyond(fact: Fact, hits: Sequence[Hit], wish: Wish, limit: int) -> Explanat
     return _because("out_ranked", fact, position_text=text, limit=limit, **score)
 
 
-def _place(fact: Fact, hits: Sequence[Hit]) -> tuple[int, dict[str, Any]]:
+def _place(fact: Fact, hits: Sequence[Scored]) -> tuple[int, dict[str, Any]]:
     for position, hit in enumerate(hits, 1):
-        if hit.fact.uid == fact.uid:
+        if hit.row.uid == fact.uid:
             return position, {"score": hit.score, "signals": hit.signals}
     return 0, {}
 

@@ -17,15 +17,16 @@ from memory import ranking
 from memory.actors import Actor
 from memory.conf import conf
 from memory.engines import cleaning as rules
-from memory.engines.belief import attach_belief, attach_use, read_on, searchable_now
+from memory.engines.belief import Belief, attach_use, beliefs, believe, read_on, searchable_now
 from memory.engines.branches import MAIN, find_branch, point_of
 from memory.engines.candidates import Candidates, Question, candidates
+from memory.engines.fact_rows import FactRow, fact_rows, ranked_row, whole_facts
 from memory.engines.filters import FactFilter
-from memory.engines.late import word_similarity
 from memory.engines.pages import check_limit
 from memory.engines.questions import ask
 from memory.engines.recalls import log_recall
 from memory.engines.replies import inherit, replies
+from memory.engines.scoring import Row, Scored, collapse, in_order, score_all
 from memory.exceptions import BranchNotFound, Invalid
 from memory.models import Branch, Fact, Project
 
@@ -80,17 +81,41 @@ class Pool:
     """The candidates of all branches of a search, in one: they are ranked against each other."""
 
     raw: Candidates = field(default_factory=Candidates)
-    facts: dict[int, Fact] = field(default_factory=dict)
-    branches: dict[int, list[str]] = field(default_factory=dict)
+    rows: dict[int, Row] = field(default_factory=dict)
+    beliefs: dict[int, Belief] = field(default_factory=dict)
+    branches: dict[int, list[Branch]] = field(default_factory=dict)
     answers: dict[int, int] = field(default_factory=dict)  # a fact's row id -> that of the question before it
 
-    def add(self, name: str, found: Candidates, facts: Sequence[Fact]) -> None:
+    def add(self, found: Candidates) -> None:
         self.raw.keyword |= found.keyword
         self.raw.vector |= found.vector
         self.raw.used |= found.used
-        for fact in facts:
-            self.facts.setdefault(fact.rid, fact)
-            self.branches.setdefault(fact.rid, []).append(name)
+
+    def show(self, branch: Branch, row: Row, belief: Belief) -> None:
+        """A row as a branch shows it; where several do, the first decides what is believed of it."""
+        self.rows.setdefault(row.rid, row)
+        self.beliefs.setdefault(row.rid, belief)
+        self.branches.setdefault(row.rid, []).append(branch)
+
+    def hit(self, scored: Scored, fact: Fact) -> Hit:
+        """The whole fact, as the first of its branches shows it."""
+        branches = self.branches[fact.rid]
+        (shown,) = read_on(branches[0], [believe(fact, self.beliefs[fact.rid])])
+        return Hit(shown, scored.score, scored.signals, tuple(branch.name for branch in branches))
+
+
+@dataclass(frozen=True)
+class Ranking:
+    """Every candidate, the best first, and the signals that took part."""
+
+    hits: Sequence[Scored]
+    used: Sequence[str]
+    pool: Pool
+
+    def page(self, limit: int, wish: Wish) -> list[Hit]:
+        chosen = paged(self.hits, limit, wish)
+        facts = whole_facts([scored.row.rid for scored in chosen])
+        return [self.pool.hit(scored, facts[scored.row.rid]) for scored in chosen]
 
 
 class SearchEngine:
@@ -157,23 +182,25 @@ class SearchEngine:
         question = ask(query, query_vector, wish.search_type)
         wish = for_page(wish, limit)
         with connection.snapshot():  # type: ignore[attr-defined]
-            hits, used = self.ranked(names, question, wish, actor)
-        hits = paged(hits, limit, wish)
+            found = self.ranked(names, question, wish, actor)
+            hits = found.page(limit, wish)
         attach_use([hit.fact for hit in hits], actor.project_id)
         context, tokens, hits = _packed(hits, max_tokens)
         took = (time.perf_counter() - started) * 1000
         log_recall(actor, names, question.text, [hit.fact.uid for hit in hits])
-        return Found(hits, used, wish.recipe.name, round(took, 3), tuple(names), context, tokens)
+        return Found(hits, found.used, wish.recipe.name, round(took, 3), tuple(names), context, tokens)
 
     def ranked(
         self, names: Sequence[str], question: Question, wish: Wish, actor: Actor, also: Sequence[int] = ()
-    ) -> tuple[list[Hit], list[str]]:
-        """Every candidate of the branches, the best first, and the signals that took part."""
+    ) -> Ranking:
+        """The candidates of the branches against each other, and the rows ``also``."""
         pool = Pool()
         for name in names:
             self._fill(pool, name, question, wish, actor, also)
-        hits, used = score_all(pool, question, wish, actor)
-        return collapse(hits) if len(names) > 1 else hits, used
+        scored, used = score_all(pool.rows, pool.raw, question, wish.recipe, actor.project_id, wish.now)
+        inherit(scored, pool.answers)
+        hits = in_order(scored)
+        return Ranking(collapse(hits, pool.branches) if len(names) > 1 else hits, sorted(used), pool)
 
     def _fill(
         self, pool: "Pool", name: str, question: Question, wish: Wish, actor: Actor, also: Sequence[int]
@@ -186,19 +213,29 @@ class SearchEngine:
         ask = (question, wish.search_type, wish.recipe.pool, actor.project_id, also)
         found = candidates(rows, *ask, near=loose)
         # Read through the branch once more: what memory or the index say is checked by the database.
-        facts = list(rows.rows().filter(pk__in=found.rids))
+        facts = fact_rows(rows, found.rids)
         if found.short_of(wish.recipe.pool, {fact.rid for fact in facts}):
             # Time or a verdict leaves out more than the margin holds: the database looks at each row.
             found = candidates(rows, *ask)
-            facts = list(rows.rows().filter(pk__in=found.rids))
+            facts = fact_rows(rows, found.rids)
         if wish.recipe.replies:
-            answers = replies(rows, facts)
-            new = [rid for rid in answers if rid not in {*found.keyword, *found.vector}]
-            if new and question.vector is not None and "vector" in found.used:
-                found.vector |= dict(rows.cosines(new, question.vector, question.model, actor.project_id))
-            facts += rows.rows().filter(pk__in=new)
-            pool.answers |= answers
-        pool.add(name, found, read_on(branch, attach_belief(facts, lineage)))
+            facts += self._answers(pool, rows, facts, found, question, actor)
+        known = beliefs([fact.uid for fact in facts], lineage)
+        pool.add(found)
+        for fact in facts:
+            pool.show(branch, ranked_row(fact, known[fact.uid], wish.current_cycle), known[fact.uid])
+
+    def _answers(
+        self, pool: "Pool", rows: Any, facts: Sequence[FactRow], found: Candidates, question: Question,
+        actor: Actor,
+    ) -> list[FactRow]:  # fmt: skip
+        """The facts that follow an asking one, where they are no candidates yet."""
+        answers = replies(rows, facts)
+        new = [rid for rid in answers if rid not in {*found.keyword, *found.vector}]
+        if new and question.vector is not None and "vector" in found.used:
+            found.vector |= dict(rows.cosines(new, question.vector, question.model, actor.project_id))
+        pool.answers |= answers
+        return fact_rows(rows, new) if new else []
 
     # ---- wishes ----------------------------------------------------------------------------------
 
@@ -271,55 +308,15 @@ def scope(rows: Any, wish: Wish, lineage: Any) -> tuple[Any, Any]:
     return rows, loose
 
 
-def score_all(pool: Pool, question: Question, wish: Wish, actor: Actor) -> tuple[list[Hit], list[str]]:
-    """Fuse the raw scores of the candidates into hits, the best first; ties by id, which is by age."""
-    raw, words = pool.raw, {}
-    lengths = {rid: len(fact.fact_text.split()) for rid, fact in pool.facts.items()}
-    keyword, vector = ranking.shares(ranking.relengthed(raw.keyword, lengths)), ranking.shares(raw.vector)
-    if "vector" in raw.used and wish.recipe.words:
-        hashes = {rid: fact.content_hash for rid, fact in pool.facts.items()}
-        words = ranking.shares(word_similarity(hashes, question, actor.project_id))
-    arms = {"keyword": bool(raw.keyword), "vector": bool(raw.vector), "words": bool(words)}
-    used = ranking.weights(wish.recipe, arms)
-    hits: dict[int, Hit] = {}
-    for rid, fact in pool.facts.items():
-        parts = {"keyword": keyword.get(rid, 0.0), "vector": vector.get(rid, 0.0)}
-        if words:  # a text without codes: its whole vector stands in
-            parts["words"] = words.get(rid, parts["vector"])
-        scored = ranking.score(wish.recipe, used, parts, standing(fact, wish), wish.now)
-        hits[rid] = Hit(fact, scored.value, scored.signals, tuple(pool.branches[rid]))
-    inherit(hits, pool.answers)
-    ranked = sorted(hits.values(), key=lambda hit: (-hit.score, hit.fact.uid))
-    return ranked, sorted(raw.used | ({"words"} if words else set()))
-
-
-def standing(fact: Any, wish: Wish) -> ranking.Standing:
-    cycles = None if wish.current_cycle is None else wish.current_cycle - fact.updated_cycle
-    verified = fact.verification_status == "verified"
-    return ranking.Standing(
-        fact.created_at, verified, fact.priority, fact.confidence, fact.confirmation_count, cycles
-    )
-
-
-def collapse(hits: Sequence[Hit]) -> list[Hit]:
-    """One hit for each text, at its best place, with every branch that shows it."""
-    best: dict[str, Hit] = {}
-    for hit in hits:
-        known = best.get(hit.fact.norm_hash)
-        names = tuple(dict.fromkeys((*(known.branches if known else ()), *hit.branches)))
-        best[hit.fact.norm_hash] = replace(known or hit, branches=names)
-    return list(best.values())
-
-
 def for_page(wish: Wish, limit: int) -> Wish:
     """With a pool that can fill a page."""
     return replace(wish, recipe=replace(wish.recipe, pool=max(wish.recipe.pool, limit)))
 
 
-def paged(hits: Sequence[Hit], limit: int, wish: Wish) -> list[Hit]:
+def paged(hits: Sequence[Scored], limit: int, wish: Wish) -> list[Scored]:
     """The first page; reflections take only a part of it, unless nothing else was asked for."""
     share = 1.0 if set(wish.filters.kind) == {Fact.Kind.REFLECTION} else REFLECTIONS
-    reflections = [hit.fact.kind == Fact.Kind.REFLECTION for hit in hits]
+    reflections = [hit.row.kind == Fact.Kind.REFLECTION for hit in hits]
     return [hits[i] for i in ranking.at_most(reflections, limit, share)]
 
 
