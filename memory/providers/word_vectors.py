@@ -14,6 +14,9 @@ from memory.words import STOP
 Codes = bytes  # d / 8 bytes for each word, one after the other
 MOST_WORDS = 256  # of one text: 12 KiB at 384 numbers
 
+# The eight numbers that each byte of a code stands for: 1 where the bit is set, else -1. Shape (256, 8).
+_SIGNS = np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1).astype(np.float32) * 2 - 1
+
 
 def word_rows(states: Vectors, word_of: Sequence[int]) -> Vectors:
     """One row of length one for each word: the mean of its pieces' directions. Shape (words, d)."""
@@ -52,8 +55,10 @@ def similarity(query: Vectors, texts: Sequence[Codes]) -> np.ndarray:
         return scores
     width = query.shape[1] // 8
     bits = np.frombuffer(b"".join(texts[at] for at in have), dtype=np.uint8).reshape(-1, width)
-    signs = np.unpackbits(bits, axis=1).astype(np.float32) * 2 - 1
-    cosines = signs @ query.T / np.float32(np.sqrt(query.shape[1]))
+    signs = np.take(_SIGNS, bits, axis=0).reshape(len(bits), -1)
+    # One word of the question after the other, by this thread: a BLAS library would wake them all.
+    cosines = np.stack([np.einsum("ij,j->i", signs, word) for word in query], axis=1)
+    cosines /= np.float32(np.sqrt(query.shape[1]))
     starts = np.cumsum([0, *(len(texts[at]) // width for at in have[:-1])])
     scores[have] = np.maximum.reduceat(cosines, starts, axis=0).mean(axis=1)
     return scores

@@ -52,14 +52,30 @@ class Blocks:
         return self._blocks[0].shape[1] if self._blocks else 0
 
     def dot(self, at: np.ndarray, vector: np.ndarray) -> np.ndarray:
-        """The inner product of ``vector`` with each vector at the positions ``at``."""
-        if len(at) * 4 > self.size:
-            ends = [min(BLOCK, self.size - start) for start in range(0, self.size, BLOCK)]
-            parts = [block[:end] @ vector for block, end in zip(self._blocks, ends, strict=True)]
-            return np.concatenate(parts)[at]
+        """The inner product of ``vector`` with each vector at the positions ``at``.
+
+        May run while another thread appends: what was there before never moves.
+        """
+        size, blocks = self.size, self._blocks
+        if len(at) * 4 > size:
+            every = np.empty(size, dtype="f4")
+            for number, start in enumerate(range(0, size, BLOCK)):
+                part = every[start : start + BLOCK]
+                _product(blocks[number][: len(part)], vector, part)
+            return every[at]
         scores = np.empty(len(at), dtype="f4")
         block_of = at // BLOCK
         for number in np.unique(block_of):
             here = block_of == number
-            scores[here] = self._blocks[number][at[here] % BLOCK] @ vector
+            scores[here] = _product(blocks[number][at[here] % BLOCK], vector)
         return scores
+
+
+def _product(rows: np.ndarray, vector: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
+    """Each row's inner product, by the thread that asks.
+
+    A BLAS library would wake a thread on each core and wait for all: no faster for one search, since
+    memory is the limit, and many times slower where other searches or writes use the cores.
+    """
+    product: np.ndarray = np.einsum("ij,j->i", rows, vector, out=out)
+    return product

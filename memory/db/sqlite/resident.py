@@ -11,7 +11,7 @@ from collections import OrderedDict
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from itertools import islice
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from django.apps import apps
@@ -58,7 +58,7 @@ class Resident:
         self._known: dict[int, int] = {}  # hash -> position of its vector
         self._missing: dict[int, list[int]] = {}  # hash -> rows that wait for it
         self._loaded: dict[int, tuple[int, int]] = {}  # branch -> (lowest, highest) seq that is complete
-        self._masks: OrderedDict[Lineage, np.ndarray] = OrderedDict()
+        self._masks: OrderedDict[tuple[Lineage, bool], Shown] = OrderedDict()
         self._sorted: tuple[int, np.ndarray] = (0, np.empty(0, dtype="i8"))
         self._n, self._epoch, self._dead = 0, epoch, 0
 
@@ -72,13 +72,11 @@ class Resident:
         with self._lock:
             if not self._refresh(rows._lineage or ()):
                 return None
-            at = self._narrowed(self._visible(rows._lineage or ()), rows)
-            vec = self.rows["vec"][at]
-            at, vec = at[vec >= 0], vec[vec >= 0]
-            if not len(at) or self.vectors.dimensions != len(vector):
-                return []
-            scores, rids = self.vectors.dot(vec, vector), self.rows["rid"][at]
-        return _best_that_pass(rids, scores, rows, k)
+            at, vec = self._narrowed(self._shown(rows), rows)
+            vectors, rids = self.vectors, self.rows["rid"]
+        if not len(at) or vectors.dimensions != len(vector):
+            return []
+        return _best_that_pass(rids, at, vectors.dot(vec, vector), rows, k)
 
     def cosines(self, rids: Sequence[int], rows: VersionedQuerySet, vector: np.ndarray) -> Ranked | None:
         """The cosine of each of some rows that has a vector; None as for ``nearest``."""
@@ -96,15 +94,21 @@ class Resident:
 
     # ---- who is visible ------------------------------------------------------------------------
 
-    def _visible(self, lineage: Lineage) -> np.ndarray:
-        """Positions of the rows visible along the lineage; remembered, since they cannot change."""
-        lineage = tuple(lineage)
-        if (mask := self._masks.get(lineage)) is None:
-            mask = self._masks[lineage] = self._arms(lineage)
+    def _shown(self, rows: VersionedQuerySet) -> "Shown":
+        """The visible rows; remembered, since along one lineage they cannot change. Vectors come later."""
+        key = (tuple(rows._lineage or ()), rows._only_searchable)
+        shown = self._masks.get(key)
+        if shown is None or shown.vectors != self.vectors.size:
+            visible = self._visible(*key) if shown is None else shown.visible
+            shown = self._masks[key] = Shown.of(visible, self.rows["vec"], self.vectors.size)
             if len(self._masks) > MASKS:
                 self._masks.popitem(last=False)
-        self._masks.move_to_end(lineage)
-        return mask
+        self._masks.move_to_end(key)
+        return shown
+
+    def _visible(self, lineage: Lineage, searchable: bool) -> np.ndarray:
+        at = self._arms(lineage)
+        return (at[self.rows["found"][at]] if searchable else at).astype("i4")
 
     def _arms(self, lineage: Lineage) -> np.ndarray:
         rows, arms, spoken = self.rows, [], np.empty(0, dtype="i8")
@@ -119,13 +123,14 @@ class Resident:
             spoken = np.concatenate([spoken, uids])
         return np.concatenate(arms)
 
-    def _narrowed(self, at: np.ndarray, rows: VersionedQuerySet) -> np.ndarray:
-        if rows._only_searchable:
-            at = at[self.rows["found"][at]]
+    def _narrowed(self, shown: "Shown", rows: VersionedQuerySet) -> tuple[np.ndarray, np.ndarray]:
+        """Those of the rows with a vector that have the tokens, and the positions of their vectors."""
+        at, vec = shown.at, shown.vec
         for name, values in rows._tokens.items():
             field = self.token_fields.index(name)
-            at = at[np.isin(self.rows[f"code{field}"][at], [_code(field, v) for v in values])]
-        return at
+            keep = np.isin(self.rows[f"code{field}"][at], [_code(field, v) for v in values])
+            at, vec = at[keep], vec[keep]
+        return at, vec
 
     def _find(self, rids: np.ndarray) -> np.ndarray:
         """The position of each row id, -1 where it is not here."""
@@ -295,23 +300,46 @@ class Resident:
         return sorted(hits, key=lambda hit: (-hit[1], hit[0]))
 
 
-def _best_that_pass(rids: np.ndarray, scores: np.ndarray, rows: VersionedQuerySet, k: int) -> Ranked:
+class Shown(NamedTuple):
+    """Positions of the rows that a lineage shows; of those among them with a vector, and of that."""
+
+    visible: np.ndarray
+    at: np.ndarray
+    vec: np.ndarray
+    vectors: int  # how many there were when this was made
+
+    @classmethod
+    def of(cls, visible: np.ndarray, vec: np.ndarray, vectors: int) -> "Shown":
+        have = vec[visible] >= 0
+        at = visible if have.all() else visible[have]
+        return cls(visible, at, vec[at].astype("i4"), vectors)
+
+
+def _best_that_pass(
+    rids: np.ndarray, at: np.ndarray, scores: np.ndarray, rows: VersionedQuerySet, k: int
+) -> Ranked:
     """The best k; where filters are left that memory does not know, the database is asked in rank order."""
-    exact = rows.known_to_index
-    take = k if exact else 4 * k
-    while True:
-        ranked = _best(rids, scores, take)
-        passed = ranked if exact else _passing(ranked, rows)
-        if len(passed) >= k or take >= len(rids):
-            return passed[:k]
-        take *= 4
+    if rows.known_to_index:
+        return _best(rids, at, scores, k)
+    passed: Ranked = []
+    looked, take = 0, 4 * k
+    while len(passed) < k and looked < len(at):
+        ranked = _best(rids, at, scores, take)
+        passed += _passing(ranked[looked:], rows)
+        looked = len(ranked)
+        # As many more as it takes if they pass as seldom as these did, and half as many again.
+        take = looked + max(k, int(1.5 * looked * (k - len(passed)) / max(len(passed), looked / 20)))
+    return passed[:k]
 
 
-def _best(rids: np.ndarray, scores: np.ndarray, k: int) -> Ranked:
+def _best(rids: np.ndarray, at: np.ndarray, scores: np.ndarray, k: int) -> Ranked:
+    """The best k of the rows at these positions; ties by row id."""
     if 0 < k < len(scores):
         # All that tie with the k-th stay in, so that the order by row id decides.
         edge = np.partition(scores, len(scores) - k)[len(scores) - k]
-        rids, scores = rids[scores >= edge], scores[scores >= edge]
+        some = np.flatnonzero(scores >= edge)
+        at, scores = at[some], scores[some]
+    rids = rids[at]
     order = np.lexsort((rids, -scores))[:k]
     return list(zip(rids[order].tolist(), scores[order].tolist(), strict=True))
 
