@@ -1,8 +1,11 @@
 """What many tests start from: a project with its branch main, and somebody who may do everything."""
 
+import shutil
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
+from django.db import connection
 
 from memory.actors import Actor, local_actor
 from memory.engines.branches import create_main
@@ -42,3 +45,12 @@ def other_project(db: None) -> Project:
     project = Project.objects.create(name="Other", slug="other")
     create_main(project)
     return project
+
+
+@pytest.fixture
+def copies_open(project: Project, django_db_blocker: Any) -> Iterator[None]:
+    """Copies of the store may be opened (Django's test case forbids databases that come later), and go."""
+    with django_db_blocker.unblock():
+        yield
+    for name in ("snapshots", "workspaces"):
+        shutil.rmtree(connection.copies.folder / name, ignore_errors=True)

@@ -17,7 +17,7 @@ from memory.engines.branch_stats import BranchStats, stats_of
 from memory.engines.commits import being_written
 from memory.engines.pages import Page, mark_from, page_of, point_in_list, read_cursor
 from memory.exceptions import BranchArchived, BranchExists, BranchNotFound, Conflict, Invalid, NotFound
-from memory.models import MAX_DEPTH, Branch, Commit, Project
+from memory.models import MAX_DEPTH, Branch, Commit, Project, Snapshot
 from memory.models.nodes import next_rid
 from memory.queue import enqueue
 
@@ -205,7 +205,7 @@ def create_main(project: Project, at: datetime | None = None) -> Branch:
 
 
 def point_of(branch: Branch, at: int | datetime | UUID | None) -> int:
-    """The seq on a branch that a number, a commit's id or a time names. Raises Invalid, NotFound."""
+    """The seq on a branch that a number, the id of a commit or snapshot, or a time names. Raises Invalid, NotFound."""
     if at is None:
         return branch.head
     if isinstance(at, UUID):
@@ -219,9 +219,15 @@ def point_of(branch: Branch, at: int | datetime | UUID | None) -> int:
 
 def _commit_seq(branch: Branch, commit_id: UUID) -> int:
     seq = branch.commits.filter(pk=commit_id).values_list("seq", flat=True).first()
+    seq = _snapshot_seq(branch, commit_id) if seq is None else seq
     if seq is None:
-        raise NotFound("There is no commit with this id on {name}.", name=branch.name)
+        raise NotFound("There is no commit or snapshot with this id on {name}.", name=branch.name)
     return seq
+
+
+def _snapshot_seq(branch: Branch, snapshot_id: UUID) -> int | None:
+    found = Snapshot.objects.filter(project=branch.project_id, pk=snapshot_id).first()
+    return found.seq_of(branch) if found else None
 
 
 def _seq_at_time(branch: Branch, when: datetime) -> int:

@@ -149,7 +149,7 @@ class EmbeddingRun:
         """Make the vectors ready, where nobody else did meanwhile. Raises WrongDimensions."""
         count = 0
         with transaction.atomic(durable=True):
-            n = _tick(self.project_id)  # first: a reader that has seen n has seen all vectors up to n
+            n = tick(self.project_id)  # first: a reader that has seen n has seen all vectors up to n
             self._check_dimensions(answers)
             for some in chunks(list(zip(rows, answers, strict=True)), IN_ONE_UPDATE):
                 still = Vector.objects.filter(slot__in=[row.slot for row, _ in some], state=S.PENDING)
@@ -215,7 +215,7 @@ def wait_after(attempts: int, error: ProviderUnavailable) -> timedelta:
     return timedelta(seconds=max(seconds, asked))
 
 
-def _tick(project_id: UUID) -> int:
+def tick(project_id: UUID) -> int:
     """Raise the project's vector clock; other writers of vectors wait here until this one commits."""
     clock = VectorClock.objects.filter(project=project_id)
     if not clock.update(n=F("n") + 1):

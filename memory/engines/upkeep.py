@@ -1,8 +1,5 @@
 """Upkeep of a whole store: its full-text index made anew, and a copy of it while it is in use."""
 
-import hashlib
-import os
-import tempfile
 from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
@@ -12,6 +9,7 @@ from typing import Any
 
 from django.db import connection, transaction
 
+from memory.db import files
 from memory.db.indexes import full_text_index
 from memory.exceptions import Conflict, Exists
 from memory.models import OPEN, Branch, BranchedModel, Fact
@@ -52,7 +50,7 @@ class UpkeepEngine:
         draft = _draft(path)
         try:
             _copy(draft, progress or _silent)
-            made = Backup(path, draft.stat().st_size, _sha256(draft))
+            made = Backup(path, draft.stat().st_size, files.sha256(draft))
             _put(draft, path, force)
         except OSError as error:
             raise Conflict("{path} cannot be written: {why}.", path=path, why=error.strerror) from None
@@ -95,6 +93,13 @@ def _index(rows: Sequence[Any], forks: Mapping[int, list[int]]) -> int:
     return len(fresh) + len(held)
 
 
+def index_anew(rows: Sequence[Any]) -> None:
+    """Bring the index in step with versions of one model that were written past the commits."""
+    shown = [row for row in rows if not row.deleted]
+    connection.index.close(rows, [False] * len(rows))  # type: ignore[attr-defined]
+    _index(shown, _forks())
+
+
 def _held(row: BranchedModel, points: Sequence[int]) -> bool:
     """Whether a branch was forked while this version was open."""
     place = bisect_left(points, row.seq_from)
@@ -114,13 +119,10 @@ def _check_place(path: Path, force: bool) -> None:
 
 
 def _draft(path: Path) -> Path:
-    """An empty file beside the place, readable by its owner only."""
     try:
-        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+        return files.draft(path)
     except OSError as error:
         raise Conflict("{path} cannot be written: {why}.", path=path, why=error.strerror) from None
-    os.close(handle)
-    return Path(name)
 
 
 def _copy(draft: Path, tell: Progress) -> None:
@@ -128,25 +130,12 @@ def _copy(draft: Path, tell: Progress) -> None:
         raise Conflict("The copy is damaged, so nothing was kept: {answer}.", answer=trouble)
 
 
-def _sha256(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
-
-
 def _put(draft: Path, path: Path, force: bool) -> None:
     """Give the file its name. Without ``force`` a file that came in the meantime stays."""
-    if force:
-        os.replace(draft, path)
-    else:
-        try:
-            os.link(draft, path)
-        except FileExistsError:
-            raise Exists("{path} exists already; --force replaces it.", path=path) from None
-    folder = os.open(path.parent, os.O_RDONLY)
     try:
-        os.fsync(folder)
-    finally:
-        os.close(folder)
+        files.put(draft, path, replace=force)
+    except FileExistsError:
+        raise Exists("{path} exists already; --force replaces it.", path=path) from None
 
 
 def _silent(done: int, total: int) -> None:

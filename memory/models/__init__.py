@@ -14,6 +14,7 @@ from memory.models.recall import RecallLog
 from memory.models.relations import Relation
 from memory.models.review import ReviewItem
 from memory.models.sessions import Session
+from memory.models.snapshots import Snapshot, Workspace
 from memory.models.vectors import NearCheck, Vector, VectorClock
 
 __all__ = [
@@ -40,6 +41,8 @@ __all__ = [
     "Relation",
     "ReviewItem",
     "Session",
+    "Snapshot",
     "Vector",
     "VectorClock",
+    "Workspace",
 ]

@@ -9,6 +9,7 @@ from django.db.backends.sqlite3 import base, features, operations
 from django.utils.functional import cached_property
 
 from memory.db.sqlite.backup import OnlineCopy
+from memory.db.sqlite.copies import Copies
 from memory.db.sqlite.index import SearchIndex
 from memory.db.sqlite.locks import FairLock, lock_of
 from memory.db.sqlite.schema import DatabaseSchemaEditor, index_tables
@@ -16,6 +17,7 @@ from memory.db.sqlite.schema import DatabaseSchemaEditor, index_tables
 
 class DatabaseFeatures(features.DatabaseFeatures):
     has_native_snapshots = False
+    has_time_window = False  # a past that the database itself keeps for some days
     # Versions of a database file can be copied whole while it is in use.
     has_online_backup = True
     reads_lineage_as_union = False
@@ -50,6 +52,10 @@ class DatabaseWrapper(base.DatabaseWrapper):
     @cached_property
     def online_copy(self) -> OnlineCopy:
         return OnlineCopy(self)
+
+    @cached_property
+    def copies(self) -> Copies:
+        return Copies(self)
 
     @contextmanager
     def snapshot(self) -> Iterator[None]:

@@ -1,0 +1,40 @@
+"""A second database beside the default one, open for as long as it is needed."""
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+from uuid import uuid4
+
+from django.db import connections
+
+_changing = threading.Lock()
+
+
+@contextmanager
+def opened(settings: dict[str, Any]) -> Iterator[str]:
+    """The alias under which this thread reaches another database. The entries are those of DATABASES."""
+    alias = f"copy-{uuid4().hex}"
+    _put(alias, settings)
+    try:
+        yield alias
+    finally:
+        connections[alias].close()
+        del connections[alias]
+        _take_out(alias)
+
+
+def _put(alias: str, settings: dict[str, Any]) -> None:
+    test = {"CHARSET": None, "COLLATION": None, "MIGRATE": True, "MIRROR": None, "NAME": None}
+    with _changing:
+        # A new dict each time: other threads may be walking over the old one.
+        _set({**connections.settings, alias: {**connections.settings["default"], **settings, "TEST": test}})
+
+
+def _take_out(alias: str) -> None:
+    with _changing:
+        _set({name: entry for name, entry in connections.settings.items() if name != alias})
+
+
+def _set(databases: dict[str, Any]) -> None:
+    connections.__dict__["settings"] = databases  # a cached property of Django's

@@ -1,0 +1,41 @@
+"""What every backend's ``connection.copies`` gives: frozen copies (snapshots) and writable ones (workspaces).
+
+Engines name copies; where they are and how they are made is the backend's.
+"""
+
+import re
+from dataclasses import dataclass
+from typing import Any
+
+NAME = re.compile(r"[a-z0-9_]{1,60}")
+
+
+class CopyFailed(Exception):
+    """The copy was not made, or cannot be used; the text is a sentence for people. Nothing is left behind."""
+
+
+@dataclass(frozen=True)
+class Taken:
+    """A copy that is there: where, its size in bytes, its SHA-256 ("" and 0 where the database keeps it)."""
+
+    place: str
+    size: int = 0
+    sha256: str = ""
+
+
+@dataclass(frozen=True)
+class Changes:
+    """Keys by which a copy's table differs from the store's: what only the copy has, what both have with
+    other values, what only the store has.
+    """
+
+    only_there: frozenset[Any]
+    other: frozenset[Any]
+    only_here: frozenset[Any]
+
+
+def checked(name: str) -> str:
+    """A name of a copy goes into file names and SQL: it is made by an engine, and checked all the same."""
+    if not NAME.fullmatch(name):
+        raise ValueError(f"{name!r} is no name of a copy")
+    return name

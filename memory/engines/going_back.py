@@ -1,0 +1,124 @@
+"""Making a branch equal to an earlier point of itself: one new commit, and nothing leaves the history."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+from uuid import UUID
+
+from django.apps import apps
+from django.utils import timezone
+
+from memory.engines.commits import CommitWriter
+from memory.engines.embedding import want
+from memory.engines.embedding_run import chunks
+from memory.models import OPEN, Branch, BranchedModel, Fact
+from memory.queue import enqueue
+
+CHUNK = 500
+BROUGHT_BACK, CHANGED, REMOVED = "brought_back", "changed", "removed"
+KINDS = (BROUGHT_BACK, CHANGED, REMOVED)
+
+
+@dataclass(frozen=True)
+class Step:
+    """What is to be done with one memory: what the branch holds now, and what it held then, if anything."""
+
+    kind: str
+    held: BranchedModel
+    then: BranchedModel | None
+
+
+@dataclass(frozen=True)
+class BranchPlan:
+    """What a restore does to one branch. ``counts`` is kind -> type of memory -> how many."""
+
+    name: str
+    head: int
+    seq: int
+    counts: dict[str, dict[str, int]] = field(default_factory=dict)
+    archive: bool = False
+    unarchive: bool = False
+
+    @property
+    def empty(self) -> bool:
+        return not (self.counts or self.archive or self.unarchive)
+
+
+def versioned_models() -> list[type[BranchedModel]]:
+    """Every kind of memory that has versions, of all apps."""
+    models = [model for model in apps.get_models() if issubclass(model, BranchedModel)]
+    return sorted(models, key=lambda model: model._meta.label)
+
+
+def plan_of(branch: Branch, seq: int, **moves: bool) -> BranchPlan:
+    return BranchPlan(branch.name, branch.head, seq, counted(steps_back(branch, seq)), **moves)
+
+
+def counted(steps: Iterable[Step]) -> dict[str, dict[str, int]]:
+    """kind -> type -> number, without zeros."""
+    found: dict[str, Counter] = {kind: Counter() for kind in KINDS}
+    for step in steps:
+        found[step.kind][type(step.held)._meta.model_name] += 1
+    return {kind: dict(sorted(counts.items())) for kind, counts in found.items() if counts}
+
+
+def steps_back(branch: Branch, seq: int) -> Iterator[Step]:
+    """How the branch differs from itself at ``seq``, memory by memory.
+
+    What its ancestors show cannot have changed, so only what it said itself since then is looked at.
+    """
+    for model in versioned_models():
+        own = model._base_manager.filter(branch=branch)
+        since = list(own.filter(seq_from__gt=seq, seq_to=OPEN).order_by("uid"))
+        for held in chunks(since, CHUNK):
+            then = _versions_at(branch, seq, model, [row.uid for row in held])
+            yield from (step for row in held if (step := _step(row, then.get(row.uid))))
+
+
+def _versions_at(
+    branch: Branch, seq: int, model: type[BranchedModel], uids: Sequence[UUID]
+) -> dict[UUID, BranchedModel]:
+    """What the nearest of the branch and its ancestors said of some memories, tombstones included."""
+    found: dict[UUID, BranchedModel] = {}
+    for place, limit in branch.lineage(seq):
+        rows = model._base_manager.filter(branch=place, uid__in=uids, seq_from__lte=limit, seq_to__gt=limit)
+        for row in rows:
+            found.setdefault(row.uid, row)
+    return found
+
+
+def _step(held: BranchedModel, then: BranchedModel | None) -> Step | None:
+    gone = then is None or then.deleted
+    if held.deleted and gone:
+        return None
+    if gone:
+        return Step(REMOVED, held, then)
+    if held.deleted:
+        return Step(BROUGHT_BACK, held, then)
+    assert then is not None
+    return None if held.content() == then.content() else Step(CHANGED, held, then)
+
+
+def go_back(commit: CommitWriter, seq: int) -> dict[str, dict[str, int]]:
+    """Do it, in the running commit. Versions keep their name in the graph, as a merge's copies do."""
+    steps = list(steps_back(commit.branch, seq))
+    # Removals first: what comes back may have the place of what was written instead.
+    for step in sorted(steps, key=lambda step: step.kind != REMOVED):
+        if step.kind == REMOVED:
+            commit.remove(step.held)
+        else:
+            _put_back(commit, step.then)
+    _want_vectors(commit, [step.then for step in steps if isinstance(step.then, Fact)])
+    return counted(steps)
+
+
+def _put_back(commit: CommitWriter, then: Any) -> None:
+    commit.put(then, vid=then.vid, prev_vid=then.prev_vid, merged_vid=then.merged_vid)
+
+
+def _want_vectors(commit: CommitWriter, facts: Sequence[Fact]) -> None:
+    texts = {fact.content_hash: fact.fact_text for fact in facts if not fact.deleted}
+    for some in chunks(list(texts), CHUNK):
+        if want(commit.actor.project_id, {value: texts[value] for value in some}, timezone.now()):
+            enqueue("memory.embed", str(commit.actor.project_id))
