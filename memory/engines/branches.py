@@ -205,7 +205,10 @@ def create_main(project: Project, at: datetime | None = None) -> Branch:
 
 
 def point_of(branch: Branch, at: int | datetime | UUID | None) -> int:
-    """The seq on a branch that a number, the id of a commit or snapshot, or a time names. Raises Invalid, NotFound."""
+    """The seq on a branch that a number, a commit's or snapshot's id, or a time names.
+
+    Raises Invalid, NotFound.
+    """
     if at is None:
         return branch.head
     if isinstance(at, UUID):

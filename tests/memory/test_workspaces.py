@@ -1,0 +1,246 @@
+"""Workspaces: a copy to work in apart, promoted as a whole while the store stands still, or dropped."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from uuid import uuid4
+
+import pytest
+from django.db import connection, connections
+
+from memory.actors import Actor, local_actor
+from memory.engines.audit import broken_at, seal
+from memory.engines.branches import BranchManager, find_branch
+from memory.engines.facts import FactEngine
+from memory.engines.keys import KeyEngine
+from memory.engines.search import SearchEngine
+from memory.engines.workspaces import MOST, WorkspaceEngine
+from memory.exceptions import BranchArchived, Conflict, Exists, Invalid, NotFound, ScopeMissing
+from memory.models import ApiKey, AuditEntry, Branch, Fact, Project, Session, Vector, Workspace
+
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("copies_open")]
+ENGINE, FACTS, BRANCHES = WorkspaceEngine(), FactEngine(), BranchManager()
+
+
+def folder(workspace: Workspace) -> Path:
+    return connection.copies.folder / workspace.place
+
+
+@contextmanager
+def server_on(workspace: Workspace) -> Iterator[None]:
+    """What a server that was started on the workspace does: its store is the default one."""
+    store = connections["default"]
+    with connection.copies.opened_fork(workspace.copy) as alias:
+        connections["default"] = connections[alias]
+        try:
+            yield
+        finally:
+            connections["default"] = store
+
+
+def write(actor: Actor, text: str, branch: str = "main", **more: str) -> Fact:
+    return FACTS.write_fact(actor=replace(actor, **more), fact_text=text, branch_name=branch).fact
+
+
+def texts(actor: Actor, branch: str = "main") -> list[str]:
+    return sorted(Fact.objects.on(find_branch(actor, branch)).values_list("fact_text", flat=True))
+
+
+def found(actor: Actor, query: str, branch: str = "main") -> list[str]:
+    hits = SearchEngine().search(query=query, actor=actor, branch_name=branch).hits
+    return [hit.fact.fact_text for hit in hits]
+
+
+def test_work_is_apart_until_it_is_promoted(actor):
+    edited, deleted = write(actor, "before"), write(actor, "to be deleted")
+    made = ENGINE.create_workspace(name="cleaning", actor=actor, description="a bulk job")
+    assert (folder(made) / "day1.sqlite3").stat().st_mode & 0o077 == 0
+    with server_on(made):
+        FACTS.update_fact(fact_id=edited.uid, updates={"fact_text": "after"}, actor=actor)
+        FACTS.delete_fact(fact_id=deleted.uid, actor=actor)
+        write(actor, "new words", session_id="night")
+        BRANCHES.create_branch(name="task/there", actor=actor)
+        write(actor, "on the new branch", "task/there")
+    assert texts(actor) == ["before", "to be deleted"]
+    diff = ENGINE.diff_workspace(workspace_id=made.pk, actor=actor)
+    assert [(one.name, one.base, one.head) for one in diff.branches] == [
+        ("main", 2, 5),
+        ("task/there", None, 1),
+    ]
+    assert {name: (one.added, one.changed) for name, one in diff.tables.items()} == {
+        "branch": (1, 1),
+        "commit": (4, 0),
+        "auditentry": (5, 0),
+        "fact": (4, 2),
+        "session": (1, 0),
+    }
+    assert diff.moved == ()
+    ENGINE.promote_workspace(workspace_id=made.pk, actor=actor)
+    assert texts(actor) == ["after", "new words"]
+    assert texts(actor, "task/there") == ["after", "new words", "on the new branch"]
+    assert found(actor, "new words") == ["new words"]
+    assert found(actor, "before") == []
+    assert [row.fact_text for row in FACTS.history(fact_id=edited.uid, actor=actor)] == ["after", "before"]
+    assert Session.objects.get().key == "night"
+    assert not folder(made).exists()
+    made.refresh_from_db()
+    assert (made.state, made.ended_by, made.slot) == ("promoted", "local", None)
+    assert write(actor, "next").branch_id == find_branch(actor, "main").pk
+    assert find_branch(actor, "main").head == 6
+
+
+def test_the_audit_of_the_work_comes_along_and_the_chain_holds(actor):
+    write(actor, "one")
+    project = Project.objects.get(pk=actor.project_id)
+    made = ENGINE.create_workspace(name="w", actor=actor)
+    seal(project)
+    with server_on(made):
+        write(actor, "two")
+        seal(Project.objects.get(pk=actor.project_id))
+    ENGINE.promote_workspace(workspace_id=made.pk, actor=actor)
+    seal(project)
+    assert broken_at(project.pk) is None
+    acts = AuditEntry.objects.order_by("place").values_list("action", flat=True)
+    assert sorted(acts) == sorted(["fact.write", "workspace.create", "fact.write", "workspace.promote"])
+    assert AuditEntry.objects.get(action="workspace.promote").detail == {"branches": {"main": [1, 2]}}
+
+
+def test_a_store_that_moved_refuses_and_stays_as_it_is(actor):
+    made = ENGINE.create_workspace(name="w", actor=actor)
+    with server_on(made):
+        write(actor, "there")
+    write(actor, "here")
+    assert ENGINE.diff_workspace(workspace_id=made.pk, actor=actor).moved == ("main",)
+    with pytest.raises(Conflict, match="main"):
+        ENGINE.promote_workspace(workspace_id=made.pk, actor=actor)
+    assert texts(actor) == ["here"]
+    made.refresh_from_db()
+    assert (made.state, folder(made).exists()) == ("open", True)
+    with server_on(made):
+        assert texts(actor) == ["there"]
+        write(actor, "still open")
+
+
+def test_a_new_branch_in_the_store_is_a_move_too(actor):
+    made = ENGINE.create_workspace(name="w", actor=actor)
+    BRANCHES.create_branch(name="task/a", actor=actor)
+    with pytest.raises(Conflict, match="task/a"):
+        ENGINE.promote_workspace(workspace_id=made.pk, actor=actor)
+
+
+def test_other_projects_may_move_and_are_not_touched(actor, other_project):
+    other = local_actor(other_project.pk)
+    fact = write(other, "theirs")
+    made = ENGINE.create_workspace(name="w", actor=actor)
+    with server_on(made):
+        write(actor, "there")
+        write(other, "their secret job")
+        FACTS.delete_fact(fact_id=fact.uid, actor=other)
+    FACTS.update_fact(fact_id=fact.uid, updates={"fact_text": "theirs, later"}, actor=other)
+    diff = ENGINE.promote_workspace(workspace_id=made.pk, actor=actor)
+    assert diff.tables["fact"].added == 1
+    assert (texts(actor), texts(other)) == (["there"], ["theirs, later"])
+
+
+def test_branches_of_two_projects_with_one_number_are_never_mixed(actor, other_project):
+    made = ENGINE.create_workspace(name="w", actor=actor)
+    with server_on(made):
+        BRANCHES.create_branch(name="task/ours", actor=actor)
+    BRANCHES.create_branch(name="task/theirs", actor=local_actor(other_project.pk))
+    with pytest.raises(Conflict, match="same numbers"):
+        ENGINE.promote_workspace(workspace_id=made.pk, actor=actor)
+    names = Branch.objects.exclude(name="main").values_list("name", "project")
+    assert list(names) == [("task/theirs", other_project.pk)]
+
+
+def test_who_writes_on_after_a_promote_is_refused(actor):
+    made = ENGINE.create_workspace(name="w", actor=actor)
+    with connection.copies.opened_fork(made.copy) as alias:
+        late = connections[alias]
+        list(Branch.objects.using(alias).all())  # its file stays open, as a server's would
+        ENGINE.promote_workspace(workspace_id=made.pk, actor=actor)
+        store, connections["default"] = connections["default"], late
+        try:
+            with pytest.raises(BranchArchived):
+                write(actor, "too late")
+        finally:
+            connections["default"] = store
+    assert find_branch(actor, "main").archived_at is None
+
+
+def test_rights_made_or_taken_in_a_workspace_stay_there(actor):
+    key, _ = KeyEngine().create_key(label="k", scopes=["read"], actor=actor)
+    made = ENGINE.create_workspace(name="w", actor=actor)
+    with server_on(made):
+        KeyEngine().create_key(label="mine now", scopes=["admin"], actor=actor)
+        KeyEngine().revoke_key(key_id=key.pk, actor=actor)
+    ENGINE.promote_workspace(workspace_id=made.pk, actor=actor)
+    assert list(ApiKey.objects.values_list("label", "revoked_at")) == [("k", None)]
+
+
+def test_vectors_come_along(actor):
+    made = ENGINE.create_workspace(name="w", actor=actor)
+    with server_on(made):
+        fact = write(actor, "with a vector")
+        Vector.objects.create(
+            slot="s" * 32, project_id=actor.project_id, model="m", content_hash=fact.content_hash, n=7,
+            state="ready", next_try=fact.created_at,
+        )  # fmt: skip
+    ENGINE.promote_workspace(workspace_id=made.pk, actor=actor)
+    assert Vector.objects.get(model="m").n == 1
+
+
+def test_dropping_removes_everything(actor):
+    made = ENGINE.create_workspace(name="w", actor=actor)
+    with server_on(made):
+        write(actor, "never mind")
+    ENGINE.drop_workspace(workspace_id=made.pk, actor=actor)
+    assert (texts(actor), folder(made).exists()) == ([], False)
+    for ended in (ENGINE.diff_workspace, ENGINE.promote_workspace):
+        with pytest.raises(Conflict, match="dropped already"):
+            ended(workspace_id=made.pk, actor=actor)
+    assert ENGINE.drop_workspace(workspace_id=made.pk, actor=actor).state == "dropped"
+    assert AuditEntry.objects.filter(action="workspace.drop").count() == 1
+    assert ENGINE.create_workspace(name="w", actor=actor).state == "open"
+
+
+def test_a_workspace_whose_files_are_gone(actor):
+    made = ENGINE.create_workspace(name="w", actor=actor)
+    connection.copies.drop_fork(made.copy)
+    with pytest.raises(Conflict, match="gone"):
+        ENGINE.promote_workspace(workspace_id=made.pk, actor=actor)
+    assert ENGINE.drop_workspace(workspace_id=made.pk, actor=actor).state == "dropped"
+
+
+def test_what_is_refused(actor, other_project):
+    made = ENGINE.create_workspace(name="w", actor=actor)
+    with pytest.raises(Exists):
+        ENGINE.create_workspace(name="w", actor=actor)
+    with pytest.raises(Invalid):
+        ENGINE.create_workspace(name="", actor=actor)
+    with pytest.raises(ScopeMissing):
+        ENGINE.create_workspace(name="v", actor=replace(actor, scopes=frozenset({"merge"})))
+    for stranger, pk in ((local_actor(other_project.pk), made.pk), (actor, uuid4())):
+        for refused in (ENGINE.get_workspace, ENGINE.promote_workspace, ENGINE.drop_workspace):
+            with pytest.raises(NotFound):
+                refused(workspace_id=pk, actor=stranger)
+    assert ENGINE.list_workspaces(actor=local_actor(other_project.pk)).results == []
+    for number in range(MOST - 1):
+        ENGINE.create_workspace(name=str(number), actor=actor)
+    with pytest.raises(Invalid):
+        ENGINE.create_workspace(name="one more", actor=actor)
+    assert [row.name for row in ENGINE.list_workspaces(actor=actor, state="open", limit=2).results] == [
+        "3",
+        "2",
+    ]
+
+
+def test_a_second_promote_is_refused(actor):
+    made = ENGINE.create_workspace(name="w", actor=actor)
+    with server_on(made):
+        write(actor, "there")
+    ENGINE.promote_workspace(workspace_id=made.pk, actor=actor)
+    with pytest.raises(Conflict):
+        ENGINE.promote_workspace(workspace_id=made.pk, actor=actor)
+    assert texts(actor) == ["there"]
