@@ -144,6 +144,21 @@ class CommitWriter:
         self.changed += 1
         return self._replace(held, new, graph)
 
+    def put_all(self, pairs: Sequence[tuple[Row, Row]]) -> None:
+        """Versions of one model as they were, each over the open one of this branch: (open, as it was).
+
+        They keep their names in the graph: what is equal to an old version is that version.
+        """
+        fresh = []
+        for held, then in pairs:
+            new = type(then)(uid=then.uid, **then.content())
+            self._stamp(new, held, vid=then.vid, prev_vid=then.prev_vid, merged_vid=then.merged_vid)
+            fresh.append(new)
+        for start in range(0, len(pairs), TOGETHER):
+            self._close_all([held for held, _ in pairs[start : start + TOGETHER]])
+        self._insert(fresh)
+        self.changed += len(fresh)
+
     def held(self, model: type[Row], uid: Any) -> Row | None:
         """The open version that this branch itself has of a memory, a tombstone included."""
         return model._base_manager.filter(branch=self.branch, uid=uid, seq_to=OPEN).first()

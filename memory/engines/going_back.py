@@ -12,7 +12,7 @@ from django.utils import timezone
 from memory.engines.commits import CommitWriter
 from memory.engines.embedding import want
 from memory.engines.embedding_run import chunks
-from memory.models import OPEN, Branch, BranchedModel, Fact
+from memory.models import OPEN, Branch, BranchedModel, Confirmation, Fact
 from memory.queue import enqueue
 
 CHUNK = 500
@@ -52,7 +52,8 @@ def versioned_models() -> list[type[BranchedModel]]:
 
 
 def plan_of(branch: Branch, seq: int, **moves: bool) -> BranchPlan:
-    return BranchPlan(branch.name, branch.head, seq, counted(steps_back(branch, seq)), **moves)
+    counts = with_confirmations(counted(steps_back(branch, seq)), branch, seq)
+    return BranchPlan(branch.name, branch.head, seq, counts, **moves)
 
 
 def counted(steps: Iterable[Step]) -> dict[str, dict[str, int]]:
@@ -101,20 +102,55 @@ def _step(held: BranchedModel, then: BranchedModel | None) -> Step | None:
 
 
 def go_back(commit: CommitWriter, seq: int) -> dict[str, dict[str, int]]:
-    """Do it, in the running commit. Versions keep their name in the graph, as a merge's copies do."""
+    """Do it, in the running commit; returns what was done as ``counted`` tells it."""
     steps = list(steps_back(commit.branch, seq))
-    # Removals first: what comes back may have the place of what was written instead.
-    for step in sorted(steps, key=lambda step: step.kind != REMOVED):
-        if step.kind == REMOVED:
-            commit.remove(step.held)
-        else:
-            _put_back(commit, step.then)
+    counts = with_confirmations(counted(steps), commit.branch, seq)
+    for model in versioned_models():
+        some = [step for step in steps if type(step.held) is model]
+        # Removals first: what comes back may have the place of what was written instead.
+        commit.succeed_all([(step.held, {}, True) for step in some if step.kind == REMOVED])
+        commit.put_all([(step.held, step.then) for step in some if step.kind != REMOVED and step.then])
+    _confirm_as_then(commit, seq)
     _want_vectors(commit, [step.then for step in steps if isinstance(step.then, Fact)])
-    return counted(steps)
+    return counts
 
 
-def _put_back(commit: CommitWriter, then: Any) -> None:
-    commit.put(then, vid=then.vid, prev_vid=then.prev_vid, merged_vid=then.merged_vid)
+# ---- confirmations ---------------------------------------------------------------------------------
+
+
+def _given_since(branch: Branch, seq: int) -> Any:
+    return Confirmation.objects.filter(branch_id=branch.pk, seq__gt=seq, seq_to=OPEN)
+
+
+def _taken_since(branch: Branch, seq: int) -> list[Confirmation]:
+    """Those that counted then and were taken back since, and not given again."""
+    here = Confirmation.objects.filter(branch_id=branch.pk)
+    return list(here.filter(seq__lte=seq, seq_to__gt=seq, seq_to__lt=OPEN).order_by("id"))
+
+
+def with_confirmations(
+    counts: dict[str, dict[str, int]], branch: Branch, seq: int
+) -> dict[str, dict[str, int]]:
+    for kind, number in (
+        (REMOVED, _given_since(branch, seq).count()),
+        (BROUGHT_BACK, len(_taken_since(branch, seq))),
+    ):
+        if number:
+            counts[kind] = {**counts.get(kind, {}), "confirmation": number}
+    return counts
+
+
+def _confirm_as_then(commit: CommitWriter, seq: int) -> None:
+    commit.beside += _given_since(commit.branch, seq).update(seq_to=commit.seq)
+    again = [
+        Confirmation(uid=old.uid, branch_id=old.branch_id, seq=commit.seq, source=old.source, at=commit.at)
+        for old in _taken_since(commit.branch, seq)
+    ]
+    Confirmation.objects.bulk_create(again)
+    commit.beside += len(again)
+
+
+# ---- vectors ---------------------------------------------------------------------------------------
 
 
 def _want_vectors(commit: CommitWriter, facts: Sequence[Fact]) -> None:

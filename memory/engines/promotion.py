@@ -139,4 +139,4 @@ def carried_models() -> list[type[models.Model]]:
 
 def _may_change(kind: Any) -> bool:
     """Only what commits change: of the rest the store may hold something newer."""
-    return kind in (Branch, Commit) or issubclass(kind, BranchedModel)
+    return kind in (Branch, Commit, Confirmation) or issubclass(kind, BranchedModel)

@@ -378,3 +378,22 @@ def test_hostile_names_stay_names(actor):
     assert ENGINE.get_snapshot(snapshot_id=made.pk, actor=actor).name == name
     with pytest.raises(NotFound):
         ENGINE.get_snapshot(snapshot_id=uuid4(), actor=actor)
+
+
+def test_confirmations_go_back_too(actor):
+    def confirm(session: str) -> int:
+        write(replace(actor, session_id=session), "said")
+        return FACTS.get_fact(fact_id=fact.uid, actor=actor).confirmation_count
+
+    fact = write(replace(actor, session_id="s1"), "said")
+    before = confirm("s2")
+    point = ENGINE.create_snapshot(name="p", actor=actor)
+    assert confirm("s3") == before + 1
+    plan = ENGINE.restore_snapshot(snapshot_id=point.pk, actor=actor, dry_run=True)
+    assert plan.branches[0].counts == {"removed": {"confirmation": 1}}
+    later = ENGINE.create_snapshot(name="later", actor=actor)
+    done = ENGINE.restore_snapshot(snapshot_id=point.pk, actor=actor)
+    assert done.branches[0].counts == plan.branches[0].counts
+    assert FACTS.get_fact(fact_id=fact.uid, actor=actor).confirmation_count == before
+    ENGINE.restore_snapshot(snapshot_id=later.pk, actor=actor)
+    assert FACTS.get_fact(fact_id=fact.uid, actor=actor).confirmation_count == before + 1
