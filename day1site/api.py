@@ -12,6 +12,8 @@ from memory.api.keys import KeyViewSet
 from memory.api.pages import DocsView, IndexView, SchemaView
 from memory.api.problems import unknown_route
 from memory.api.review import ReviewViewSet
+from memory.api.snapshots import SnapshotViewSet
+from memory.api.workspaces import WorkspaceViewSet
 
 router = SimpleRouter()
 router.trailing_slash = "/?"  # with and without: a redirect would lose a POST's body
@@ -20,6 +22,8 @@ router.register("branches", BranchViewSet, "branch")
 router.register("commits", CommitViewSet, "commit")
 router.register("keys", KeyViewSet, "key")
 router.register("review-items", ReviewViewSet, "review-item")
+router.register("snapshots", SnapshotViewSet, "snapshot")
+router.register("workspaces", WorkspaceViewSet, "workspace")
 router.register("health", HealthViewSet, "health")
 
 lists = {name: f"{base}-list" for name, view, base in router.registry if hasattr(view, "list")}

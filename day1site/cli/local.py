@@ -14,6 +14,8 @@ from memory.engines.branches import BranchManager
 from memory.engines.facts import FactEngine
 from memory.engines.filters import FactFilter
 from memory.engines.keys import KeyEngine
+from memory.engines.snapshots import SnapshotManager
+from memory.engines.workspaces import WorkspaceEngine
 from memory.exceptions import Invalid
 from memory.models import Project
 
@@ -24,6 +26,7 @@ class LocalClient:
     def __init__(self, project: str = "") -> None:
         self.actor = actor_for(project or DEFAULT)
         self.facts, self.branches, self.keys = FactEngine(), BranchManager(), KeyEngine()
+        self.snapshots, self.workspaces = SnapshotManager(), WorkspaceEngine()
 
     # ---- facts -----------------------------------------------------------------------------------
 
@@ -103,6 +106,43 @@ class LocalClient:
 
     def restore_branch(self, name: str) -> Answer:
         return shapes.branch(self.branches.restore_branch(name=name, actor=self.actor))
+
+    # ---- snapshots and workspaces ----------------------------------------------------------------
+
+    def create_snapshot(self, store: bool, fields: Given) -> Answer:
+        told = {"actor": self.actor, "name": fields["name"], "description": fields.get("description", "")}
+        if store:
+            return shapes.snapshot(self.snapshots.create_store_snapshot(**told))
+        where = {"branch_name": fields.get("branch", "main"), "at": point(fields.get("at"))}
+        return shapes.snapshot(self.snapshots.create_snapshot(**told, **where))
+
+    def list_snapshots(self, which: Given, paging: Given) -> Answer:
+        how = {"kind": which.get("kind", ""), "branch_name": which.get("branch", "")}
+        return shapes.page(self.snapshots.list_snapshots(actor=self.actor, **how, **paging), shapes.snapshot)
+
+    def restore_snapshot(self, snapshot_id: str, dry_run: bool) -> Answer:
+        given: dict[str, Any] = {"snapshot_id": _id(snapshot_id), "actor": self.actor}
+        return shapes.restore(self.snapshots.restore_snapshot(**given, dry_run=dry_run))
+
+    def drop_snapshot(self, snapshot_id: str) -> None:
+        self.snapshots.drop_snapshot(snapshot_id=_id(snapshot_id), actor=self.actor)
+
+    def create_workspace(self, fields: Given) -> Answer:
+        return shapes.workspace(self.workspaces.create_workspace(actor=self.actor, **fields))
+
+    def list_workspaces(self, which: Given, paging: Given) -> Answer:
+        page = self.workspaces.list_workspaces(actor=self.actor, **which, **paging)
+        return shapes.page(page, shapes.workspace)
+
+    def use_workspace(self, action: str, workspace_id: str) -> Answer:
+        given: dict[str, Any] = {"workspace_id": _id(workspace_id), "actor": self.actor}
+        if action == "drop":
+            return shapes.workspace(self.workspaces.drop_workspace(**given))
+        engine = self.workspaces
+        work = engine.diff_workspace if action == "diff" else engine.promote_workspace
+        return shapes.workspace_diff(work(**given))
+
+    # ---- keys ------------------------------------------------------------------------------------
 
     def create_key(self, fields: Given) -> Answer:
         expires = c.moment("expires_at", fields.get("expires_at"))

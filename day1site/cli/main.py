@@ -24,6 +24,10 @@ MODULES = {
         "create_branch", "list_branches", "log", "diff", "stats", "move_branch",
         "create_key", "list_keys", "revoke_key",
     ),
+    "copies": (
+        "create_snapshot", "list_snapshots", "restore_snapshot", "drop_snapshot", "create_workspace",
+        "list_workspaces", "diff_workspace", "promote_workspace", "drop_workspace",
+    ),
     "files": ("import_file", "export_file"),
     "demo": ("demo",),
     "upkeep": ("reindex", "reembed", "backup", "manage"),

@@ -6,7 +6,7 @@ from typing import Any
 from day1site.cli import options as o
 
 Parser = argparse.ArgumentParser
-DEFAULT_ACTIONS = {"facts": "list", "branch": "list", "keys": "list"}
+DEFAULT_ACTIONS = dict.fromkeys(("facts", "branch", "keys", "snapshot", "workspace"), "list")
 WITH_VALUE = ("--format", "--project", "--data-dir")
 
 ABOUT = """Memory for AI agents: write facts, find them, work on branches.
@@ -29,7 +29,7 @@ def build() -> Parser:
     )  # fmt: skip
     _common(parser, form="table", project="")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND", title="commands")
-    for add in (_server, _facts, _branches, _keys, _files, _upkeep, _demo):
+    for add in (_server, _facts, _branches, _snapshots, _workspaces, _keys, _files, _upkeep, _demo):
         add(commands)
     return parser
 
@@ -220,6 +220,62 @@ def _branches(commands: Any) -> None:
         one = _command(actions, name, about, f"day1 branch {name} task/login",
                        "stats" if name == "stats" else "move_branch")  # fmt: skip
         one.add_argument("name", metavar="NAME")
+
+
+def _snapshots(commands: Any) -> None:
+    actions = _group(commands, "snapshot", "keep points to go back to", "day1 snapshot create monday --store")
+    create = _command(
+        actions, "create", "Keep a point of a branch, or the whole store: read it and go back to it later.",
+        "day1 snapshot create before-merge --branch main\n  day1 snapshot create monday --store",
+        "create_snapshot",
+    )  # fmt: skip
+    create.add_argument("name", metavar="NAME")
+    create.add_argument("--store", action="store_true", help="a frozen copy of everything")
+    create.add_argument("--branch", metavar="NAME", help="default main")
+    o.at(create)
+    create.add_argument("--description", metavar="TEXT")
+    listing = _command(
+        actions, "list", "List the snapshots, the newest first.", "day1 snapshot list", "list_snapshots"
+    )
+    listing.add_argument("--kind", choices=("branch", "store"))
+    listing.add_argument("--branch", metavar="NAME", help="points of this branch")
+    o.paging(listing)
+    restore = _command(
+        actions, "restore", "Go back to a snapshot: by new commits, nothing leaves the history.",
+        "day1 snapshot restore 0197… --dry-run", "restore_snapshot",
+    )  # fmt: skip
+    restore.add_argument("id", metavar="SNAPSHOT_ID")
+    restore.add_argument("--dry-run", action="store_true", help="tell what would be done, do nothing")
+    drop = _command(
+        actions,
+        "drop",
+        "Forget a snapshot, and remove its copy.",
+        "day1 snapshot drop 0197…",
+        "drop_snapshot",
+    )
+    drop.add_argument("id", metavar="SNAPSHOT_ID")
+
+
+def _workspaces(commands: Any) -> None:
+    actions = _group(commands, "workspace", "copy the store to work apart", "day1 workspace create cleaning")
+    create = _command(
+        actions, "create", "Copy the store to work in apart: promoted as a whole later, or dropped.",
+        "day1 workspace create cleaning", "create_workspace",
+    )  # fmt: skip
+    create.add_argument("name", metavar="NAME")
+    create.add_argument("--description", metavar="TEXT")
+    listing = _command(
+        actions, "list", "List the workspaces, the newest first.", "day1 workspace list", "list_workspaces"
+    )
+    listing.add_argument("--state", choices=("open", "promoted", "dropped"))
+    o.paging(listing)
+    for name, about, run in (
+        ("diff", "Show what was done in a workspace.", "diff_workspace"),
+        ("promote", "Take over all that was done in it: while the store has not moved.", "promote_workspace"),
+        ("drop", "Throw a workspace away.", "drop_workspace"),
+    ):
+        one = _command(actions, name, about, f"day1 workspace {name} 0197…", run)
+        one.add_argument("id", metavar="WORKSPACE_ID")
 
 
 def _keys(commands: Any) -> None:

@@ -164,6 +164,28 @@ class RemoteClient:
     def restore_branch(self, name: str) -> Answer:
         return self.api.post(f"{branch_path(name)}/restore")
 
+    def create_snapshot(self, store: bool, fields: Given) -> Answer:
+        return self.api.post("/snapshots", kind="store" if store else "branch", **fields)
+
+    def list_snapshots(self, which: Given, paging: Given) -> Answer:
+        return self.api.get("/snapshots", **which, **paging)
+
+    def restore_snapshot(self, snapshot_id: str, dry_run: bool) -> Answer:
+        return self.api.post(f"/snapshots/{quote(snapshot_id, safe='')}/restore", dry_run=dry_run)
+
+    def drop_snapshot(self, snapshot_id: str) -> None:
+        self.api.ask("DELETE", f"/snapshots/{quote(snapshot_id, safe='')}")
+
+    def create_workspace(self, fields: Given) -> Answer:
+        return self.api.post("/workspaces", **fields)
+
+    def list_workspaces(self, which: Given, paging: Given) -> Answer:
+        return self.api.get("/workspaces", **which, **paging)
+
+    def use_workspace(self, action: str, workspace_id: str) -> Answer:
+        path = f"/workspaces/{quote(workspace_id, safe='')}/{action}"
+        return self.api.get(path) if action == "diff" else self.api.post(path)
+
     def create_key(self, fields: Given) -> Answer:
         return self.api.post("/keys", **fields)
 

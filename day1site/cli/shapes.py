@@ -27,6 +27,8 @@ LINK = (
 )  # fmt: skip
 BRANCH = ("name", "fork_seq", "depth", "head", "head_at", "cycle", "purpose", "created_at", "created_by",
           "archived_at")  # fmt: skip
+SNAPSHOT = ("name", "kind", "description", "seq", "size", "sha256", "created_at", "created_by")
+WORKSPACE = ("name", "description", "state", "place", "created_at", "created_by", "ended_at", "ended_by")
 COMMIT = (
     "seq", "at", "kind", "message", "actor_kind", "actor_label", "surface", "session_id", "task_id",
     "agent_id", "added", "changed", "removed",
@@ -96,6 +98,29 @@ def difference(one: Any, kind: str, branch: str) -> Shape:
 
 def stats(row: Any) -> Shape:
     return {"name": row.branch.name, **picked(row, STATS)}
+
+
+def snapshot(row: Any) -> Shape:
+    branch = row.branch.name if row.branch else None
+    return {"id": str(row.pk), **picked(row, SNAPSHOT), "branch": branch}
+
+
+def restore(plan: Any) -> Shape:
+    names = ("name", "head", "seq", "counts", "archive", "unarchive")
+    branches = [picked(one, names) for one in plan.branches]
+    told = {"dry_run": plan.dry_run, "branches": branches, "mended": dict(plan.mended)}
+    return {"snapshot": snapshot(plan.snapshot), **told}
+
+
+def workspace(row: Any) -> Shape:
+    return {"id": str(row.pk), **picked(row, WORKSPACE)}
+
+
+def workspace_diff(diff: Any) -> Shape:
+    tables = {name: picked(one, ("added", "changed")) for name, one in diff.tables.items()}
+    branches = [picked(one, ("name", "base", "head", "archived")) for one in diff.branches]
+    told = {"branches": branches, "tables": tables, "moved": list(diff.moved)}
+    return {"workspace": workspace(diff.workspace), **told}
 
 
 def key(row: Any) -> Shape:

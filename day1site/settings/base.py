@@ -170,7 +170,10 @@ SPECTACULAR_SETTINGS = {
     "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
     "ENUM_GENERATE_CHOICE_DESCRIPTION": False,
     "COMPONENT_SPLIT_PATCH": False,
-    "TAGS": [{"name": name} for name in ("facts", "branches", "commits", "keys", "review-items", "health")],
+    "TAGS": [
+        {"name": name}
+        for name in "facts branches commits snapshots workspaces keys review-items health".split()
+    ],
     "SWAGGER_UI_SETTINGS": {"deepLinking": True, "defaultModelsExpandDepth": 0},
     "PREPROCESSING_HOOKS": ["memory.api.schema.without_slash"],
     "POSTPROCESSING_HOOKS": ["memory.api.schema.complete"],

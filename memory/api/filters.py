@@ -7,7 +7,7 @@ import django_filters as df
 from django.db.models import QuerySet
 
 from memory.engines.filters import FactFilter
-from memory.models import Branch, Fact, FactAssessment, ReviewItem
+from memory.models import Branch, Fact, FactAssessment, ReviewItem, Snapshot, Workspace
 
 
 class AnyOf(df.BaseInFilter, df.CharFilter):
@@ -81,4 +81,21 @@ class ReviewFilterSet(df.FilterSet):
 
     class Meta:
         model = ReviewItem
+        fields: list[str] = []
+
+
+class SnapshotFilterSet(df.FilterSet):
+    kind = df.ChoiceFilter(choices=Snapshot.Kind.choices, help_text="Points of branches, or of the store.")
+    branch = df.CharFilter(help_text="Points of this branch.")
+
+    class Meta:
+        model = Snapshot
+        fields: list[str] = []
+
+
+class WorkspaceFilterSet(df.FilterSet):
+    state = df.ChoiceFilter(choices=Workspace.State.choices, help_text="Open, promoted or dropped ones.")
+
+    class Meta:
+        model = Workspace
         fields: list[str] = []

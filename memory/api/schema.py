@@ -9,9 +9,15 @@ from drf_spectacular.extensions import OpenApiAuthenticationExtension
 from drf_spectacular.utils import OpenApiExample, OpenApiParameter, OpenApiResponse, extend_schema
 from rest_framework import serializers as s
 
-from memory.api import branch_shapes, shapes
+from memory.api import branch_shapes, copy_shapes, shapes
 from memory.api import requests as r
-from memory.api.filters import BranchFilterSet, FactFilterSet, ReviewFilterSet
+from memory.api.filters import (
+    BranchFilterSet,
+    FactFilterSet,
+    ReviewFilterSet,
+    SnapshotFilterSet,
+    WorkspaceFilterSet,
+)
 from memory.engines import idempotency
 from memory.engines.branch_diff import CHANGES, KINDS
 
@@ -155,6 +161,8 @@ EXAMPLES = {
     r.ResolveInput: {"decision": "keep_both", "reason": "Two caches."},
     r.SearchInput: {"query": "When do tokens expire?", "limit": 5},
     r.BranchInput: {"name": "task/fix-auth", "purpose": "Try longer tokens."},
+    copy_shapes.SnapshotInput: {"name": "before the clean-up"},
+    copy_shapes.WorkspaceInput: {"name": "bulk import"},
     r.KeyInput: {"label": "reader", "scopes": ["read"]},
 }
 
@@ -181,6 +189,7 @@ DIFFERING = [
     query("type", {"type": "string", "enum": list(KINDS), "default": "fact"}, "What to list."),
     query("change", {"type": "array", "items": {"type": "string", "enum": list(CHANGES)}}, "Only these."),
 ]
+SNAPSHOT, WORKSPACE = copy_shapes.SnapshotShape, copy_shapes.WorkspaceShape
 ROUTES: dict[str, dict[str, Callable]] = {
     "FactViewSet": {
         "create": route("Write a fact", WRITTEN, r.FactInput),
@@ -244,6 +253,27 @@ ROUTES: dict[str, dict[str, Callable]] = {
         "retrieve": route("Read a commit", {200: shapes.CommitShape}),
         "revert": route("Undo a commit", {201: shapes.CommitShape}, r.StatedInput),
     },
+    "SnapshotViewSet": {
+        "create": route("Keep a point of a branch, or the store", {201: SNAPSHOT}, copy_shapes.SnapshotInput),
+        "list": route(
+            "List snapshots, newest first", {200: page(SNAPSHOT)}, None,
+            [*of_filters(SnapshotFilterSet), *PAGING],
+        ),
+        "retrieve": route("Read a snapshot", {200: SNAPSHOT}),
+        "destroy": route("Forget a snapshot, and remove its copy", {204: GONE}),
+        "restore": route("Go back to a snapshot", {200: copy_shapes.RestoreShape}, copy_shapes.RestoreInput),
+    },
+    "WorkspaceViewSet": {
+        "create": route("Copy the store to work in apart", {201: WORKSPACE}, copy_shapes.WorkspaceInput),
+        "list": route(
+            "List workspaces, newest first", {200: page(WORKSPACE)}, None,
+            [*of_filters(WorkspaceFilterSet), *PAGING],
+        ),
+        "retrieve": route("Read a workspace", {200: WORKSPACE}),
+        "diff": route("What was done in a workspace", {200: copy_shapes.WorkspaceDiffShape}),
+        "promote": route("Take over what was done in it", {200: copy_shapes.WorkspaceDiffShape}),
+        "drop": route("Throw a workspace away", {200: WORKSPACE}),
+    },
     "HealthViewSet": {
         "list": route("How the server is", {200: HealthShape, 503: HealthShape}),
         "live": route("Whether the process answers", {200: HealthShape}),
@@ -260,7 +290,7 @@ def documented(view: type) -> type:
 
 
 def _name_components() -> None:
-    for module in (shapes, r):
+    for module in (shapes, copy_shapes, r):
         for name, shape in vars(module).items():
             if isinstance(shape, type) and issubclass(shape, s.Serializer):
                 set_override(shape, "component_name", name.removesuffix("Shape"))

@@ -66,11 +66,12 @@ class Promotion:
         own = Branch.objects.using(alias).filter(project=self.project_id)
         self.branches = list(own.values_list("pk", flat=True))
 
-    def counts(self) -> dict[str, TableChange]:
+    def counts(self, moved: bool) -> dict[str, TableChange]:
+        """What is new in the workspace, and what has changed: that cannot be told where the store moved."""
         found = {}
         for kind, changes in self.changes.items():
             added, changed = self._count(kind, changes.only_there), 0
-            if _may_change(kind):
+            if _may_change(kind) and not moved:
                 changed = self._count(kind, changes.other)
             if added or changed:
                 found[str(kind._meta.model_name)] = TableChange(added, changed)

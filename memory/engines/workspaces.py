@@ -150,15 +150,16 @@ def _refuse_moved(moved: tuple[str, ...]) -> None:
 
 
 def _diff(workspace: Workspace, copies) -> WorkspaceDiff:
+    moved = _moved(workspace)
     with copies.opened_fork(workspace.copy) as alias:
         rows = list(Branch.objects.using(alias).filter(project=workspace.project_id).order_by("name"))
-        tables = Promotion(workspace, alias, copies).counts()
+        tables = Promotion(workspace, alias, copies).counts(bool(moved))
     changes = []
     for row in rows:
         base, archived = workspace.points.get(str(row.pk), (None, False))
         if base != row.head or archived != (row.archived_at is not None):
             changes.append(BranchChange(row.name, base, row.head, row.archived_at is not None))
-    return WorkspaceDiff(workspace, tuple(changes), tables, _moved(workspace))
+    return WorkspaceDiff(workspace, tuple(changes), tables, moved)
 
 
 def _told(diff: WorkspaceDiff) -> dict:

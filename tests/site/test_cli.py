@@ -309,6 +309,8 @@ def test_every_command_teaches_with_an_example(capsys: pytest.CaptureFixture[str
     pairs = [(name,) for name in (*plain, "reembed", "backup")]
     pairs += [("facts", a) for a in ("list", "show", "history", "archive", "restore", "delete", "supersede")]
     pairs += [("branch", a) for a in ("create", "list", "log", "diff", "stats", "archive", "restore")]
+    pairs += [("snapshot", a) for a in ("create", "list", "restore", "drop")]
+    pairs += [("workspace", a) for a in ("create", "list", "diff", "promote", "drop")]
     pairs += [("keys", a) for a in ("create", "list", "revoke")]
     for words in [*pairs, ()]:
         assert main([*words, "--help"]) == 0

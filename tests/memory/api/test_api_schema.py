@@ -26,7 +26,7 @@ from memory.engines.review import ReviewEngine
 from memory.exceptions import Day1Error
 from tests.memory.api.client import Api, refused
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("copies_open")]
 ROOT = Path(__file__).resolve().parents[3]
 WHERE = {"branch"}
 STATED = fact_rules.STATED.keys()

@@ -1,0 +1,89 @@
+"""kill -9 in the middle of a restore: afterwards all of it was done, or nothing."""
+
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from contextlib import closing
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent.parent
+FACTS = 400
+
+PREPARE = f"""
+def write(text, branch):
+    some = [{{"fact_text": f"{{text}} {{branch}} {{n}}"}} for n in range({FACTS})]
+    facts.write_facts(facts=some, actor=actor, branch_name=branch)
+
+
+from memory.engines.branches import BranchManager
+write("before", "main")
+BranchManager().create_branch(name="task/a", actor=actor)
+SnapshotManager().create_store_snapshot(name="s", actor=actor)
+write("after", "main")
+write("after", "task/a")
+"""
+RESTORE = """
+print("now", flush=True)
+SnapshotManager().restore_snapshot(snapshot_id=Snapshot.objects.get().pk, actor=actor)
+"""
+START = """
+import django
+django.setup()
+from day1site.first_start import prepare
+from pathlib import Path
+from django.conf import settings
+prepare(Path(settings.DATA_DIR), "http://127.0.0.1:1")
+from memory.actors import local_actor
+from memory.engines.facts import FactEngine
+from memory.engines.snapshots import SnapshotManager
+from memory.models import Project, Snapshot
+facts, actor = FactEngine(), local_actor(Project.objects.get().pk)
+"""
+
+
+def process(folder: Path, code: str) -> subprocess.Popen:
+    env = {**os.environ, "DAY1_DATA_DIR": str(folder), "DAY1_EMBEDDER": "off"}
+    env |= {"DJANGO_SETTINGS_MODULE": "day1site.settings.dev", "PYTHONPATH": str(ROOT)}
+    env.pop("DAY1_TEST_DATA_DIR", None)
+    return subprocess.Popen([sys.executable, "-c", START + code], env=env, stdout=subprocess.PIPE, text=True)
+
+
+def seen(folder: Path) -> tuple[int, ...]:
+    """Open facts that were written before and after the snapshot, restores in commits and in the audit."""
+    asked = (
+        "SELECT count(*) FROM memory_fact WHERE slot IS NOT NULL AND fact_text LIKE 'before%'",
+        "SELECT count(*) FROM memory_fact WHERE slot IS NOT NULL AND fact_text LIKE 'after%'",
+        "SELECT count(*) FROM memory_commit WHERE kind = 'snapshot.restore'",
+        "SELECT count(*) FROM memory_auditentry WHERE action = 'snapshot.restore'",
+        "SELECT sum(head) FROM memory_branch",
+    )
+    with closing(sqlite3.connect(folder / "day1.sqlite3")) as store:
+        return tuple(store.execute(sql).fetchone()[0] for sql in asked)
+
+
+NOTHING = (FACTS, 2 * FACTS, 0, 0, 3)
+EVERYTHING = (FACTS, 0, 2, 3, 5)
+
+
+def test_a_restore_that_is_killed_was_done_or_not(tmp_path: Path) -> None:
+    with process(tmp_path, PREPARE) as prepared:
+        assert prepared.stdout is not None
+        prepared.stdout.read()
+    assert seen(tmp_path) == NOTHING
+    states = set()
+    for number in range(8):
+        with process(tmp_path, RESTORE) as restoring:
+            assert restoring.stdout is not None
+            assert restoring.stdout.readline() == "now\n"
+            time.sleep(0.03 * number)
+            restoring.send_signal(signal.SIGKILL)
+        states.add(seen(tmp_path))
+        if EVERYTHING in states:
+            break
+    assert states <= {NOTHING, EVERYTHING}
+    with process(tmp_path, RESTORE) as last:
+        last.wait(60)
+    assert seen(tmp_path)[:3] == EVERYTHING[:3]

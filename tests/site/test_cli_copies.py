@@ -1,0 +1,107 @@
+"""Snapshots and workspaces on the command line, on the local store and in the shapes of the REST API."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from django.db import connection
+
+from day1site.cli import main, shapes
+from memory.actors import Actor
+from memory.api import copy_shapes as rest
+from memory.engines.branches import find_branch
+from memory.engines.facts import FactEngine
+from memory.engines.snapshots import SnapshotManager
+from memory.engines.workspaces import WorkspaceEngine
+from memory.models import Fact, Project, Snapshot, Workspace
+
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("copies_open")]
+Day1 = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def day1(project: Project, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Day1:
+    monkeypatch.delenv("DAY1_URL", raising=False)
+
+    def run(*words: str) -> tuple[int, str, str]:
+        status = main(["--project", project.slug, *words])
+        said = capsys.readouterr()
+        return status, said.out, said.err
+
+    return run
+
+
+def write(actor: Actor, text: str) -> None:
+    FactEngine().write_fact(fact_text=text, actor=actor)
+
+
+def texts(actor: Actor) -> list[str]:
+    return sorted(Fact.objects.on(find_branch(actor, "main")).values_list("fact_text", flat=True))
+
+
+def test_a_point_of_a_branch(day1: Day1, actor: Actor) -> None:
+    assert day1("snapshot") == (0, "", "No snapshot yet: day1 snapshot create NAME makes one.\n")
+    write(actor, "one")
+    status, out, err = day1("snapshot", "create", "monday")
+    pk = str(Snapshot.objects.get().pk)
+    assert (status, out, err) == (0, f"{pk}\tmonday keeps main at 1\n", "")
+    write(actor, "two")
+    plan = "branch\thead\tback to\twhat\nmain\t2\t1\t1 fact removed\n"
+    assert day1("snapshot", "restore", pk, "--dry-run") == (0, plan, "Nothing was changed.\n")
+    assert texts(actor) == ["one", "two"]
+    assert day1("snapshot", "restore", pk) == (0, plan.replace("\t2\t1\t", "\t3\t1\t"), "")
+    assert texts(actor) == ["one"]
+    assert day1("snapshot", "restore", pk) == (0, "", "Everything is as it was: nothing to do.\n")
+    status, out, _ = day1("snapshot", "list", "--branch", "main")
+    assert (status, out.splitlines()[1].split("\t")[:3]) == (0, [pk, "monday", "main at 1"])
+    assert day1("snapshot", "drop", pk) == (0, f"{pk}\tdropped\n", "")
+    assert day1("snapshot", "restore", pk)[0] == 1
+
+
+def test_a_snapshot_of_the_store(day1: Day1, actor: Actor) -> None:
+    status, out, _ = day1("--format", "json", "snapshot", "create", "s", "--store", "--description", "why")
+    made = json.loads(out)
+    file = connection.copies.folder / "snapshots" / f"day1_{Snapshot.objects.get().pk.hex}.sqlite3"
+    assert (status, made["kind"], made["size"], made["description"]) == (
+        0,
+        "store",
+        file.stat().st_size,
+        "why",
+    )
+    assert day1("snapshot", "create", "t", "--store", "--branch", "main")[0] == 2
+    write(actor, "since")
+    status, out, _ = day1("--format", "json", "snapshot", "restore", made["id"])
+    told = json.loads(out)
+    assert (told["dry_run"], told["branches"][0]["counts"]) == (False, {"removed": {"fact": 1}})
+    assert day1("snapshot", "create", "s")[2] == "exists: A snapshot named s exists already.\n"
+
+
+def test_a_workspace(day1: Day1, actor: Actor) -> None:
+    status, out, _ = day1("workspace", "create", "w")
+    row = Workspace.objects.get()
+    assert (status, out) == (0, f"{row.pk}\tw is in {row.place}\n")
+    assert Path(connection.copies.folder / row.place / "day1.sqlite3").exists()
+    assert day1("workspace", "diff", str(row.pk)) == (0, "", "Nothing was done in it.\n")
+    write(actor, "here")
+    moved = "Nothing was done in it.\nIt cannot be promoted, the store has moved: main.\n"
+    assert day1("workspace", "diff", str(row.pk)) == (0, "", moved)
+    assert day1("workspace", "promote", str(row.pk))[2].startswith("conflict: The store has moved")
+    assert day1("workspace", "drop", str(row.pk)) == (0, f"{row.pk}\tdropped\n", "")
+    assert day1("workspace", "list", "--state", "open")[1] == ""
+    assert "\tdropped\t" in day1("workspace", "list")[1]
+
+
+def test_local_answers_have_the_shapes_of_the_rest_api(actor: Actor) -> None:
+    snapshots, workspaces = SnapshotManager(), WorkspaceEngine()
+    point = snapshots.create_snapshot(name="p", actor=actor)
+    store = snapshots.create_store_snapshot(name="s", actor=actor)
+    made = workspaces.create_workspace(name="w", actor=actor)
+    write(actor, "since")
+    plan = snapshots.restore_snapshot(snapshot_id=store.pk, actor=actor, dry_run=True)
+    diff = workspaces.diff_workspace(workspace_id=made.pk, actor=actor)
+    for row in (point, store):
+        assert shapes.snapshot(row) == rest.snapshot(row)
+    assert shapes.restore(plan) == rest.restore(plan)
+    assert shapes.workspace(made) == rest.workspace(made)
+    assert shapes.workspace_diff(diff) == rest.workspace_diff(diff)
