@@ -151,7 +151,7 @@ class CommitWriter:
         """
         fresh = []
         for held, then in pairs:
-            new = type(then)(uid=then.uid, **then.content())
+            new = type(then)(uid=then.uid, **then.content_values())
             self._stamp(new, held, vid=then.vid, prev_vid=then.prev_vid, merged_vid=then.merged_vid)
             fresh.append(new)
         for start in range(0, len(pairs), TOGETHER):

@@ -7,13 +7,11 @@ from typing import Any
 from uuid import UUID
 
 from django.apps import apps
-from django.utils import timezone
 
 from memory.engines.commits import CommitWriter
-from memory.engines.embedding import want
 from memory.engines.embedding_run import chunks
-from memory.models import OPEN, Branch, BranchedModel, Confirmation, Fact
-from memory.queue import enqueue
+from memory.engines.texts import announce
+from memory.models import OPEN, Branch, BranchedModel, Confirmation
 
 CHUNK = 500
 BROUGHT_BACK, CHANGED, REMOVED = "brought_back", "changed", "removed"
@@ -98,7 +96,7 @@ def _step(held: BranchedModel, then: BranchedModel | None) -> Step | None:
     if held.deleted:
         return Step(BROUGHT_BACK, held, then)
     assert then is not None
-    return None if held.content() == then.content() else Step(CHANGED, held, then)
+    return None if held.content_values() == then.content_values() else Step(CHANGED, held, then)
 
 
 def go_back(commit: CommitWriter, seq: int) -> dict[str, dict[str, int]]:
@@ -111,7 +109,8 @@ def go_back(commit: CommitWriter, seq: int) -> dict[str, dict[str, int]]:
         commit.succeed_all([(step.held, {}, True) for step in some if step.kind == REMOVED])
         commit.put_all([(step.held, step.then) for step in some if step.kind != REMOVED and step.then])
     _confirm_as_then(commit, seq)
-    _want_vectors(commit, [step.then for step in steps if isinstance(step.then, Fact)])
+    back = [step.then for step in steps if step.kind != REMOVED and step.then]
+    announce(commit, [row for row in back if row.TEXT])  # the embedder may have forgotten some meanwhile
     return counts
 
 
@@ -148,13 +147,3 @@ def _confirm_as_then(commit: CommitWriter, seq: int) -> None:
     ]
     Confirmation.objects.bulk_create(again)
     commit.beside += len(again)
-
-
-# ---- vectors ---------------------------------------------------------------------------------------
-
-
-def _want_vectors(commit: CommitWriter, facts: Sequence[Fact]) -> None:
-    texts = {fact.content_hash: fact.fact_text for fact in facts if not fact.deleted}
-    for some in chunks(list(texts), CHUNK):
-        if want(commit.actor.project_id, {value: texts[value] for value in some}, timezone.now()):
-            enqueue("memory.embed", str(commit.actor.project_id))

@@ -6,6 +6,7 @@ that the user works in, since the trail of a project goes with it.
 
 from collections.abc import Iterable, Iterator
 from datetime import datetime
+from functools import partial
 from typing import Any
 
 from django.apps import apps
@@ -104,10 +105,20 @@ def _rows(project: Project, branches: list[int]) -> Iterator[tuple[type[Model], 
             yield model, model._base_manager.filter(branch_id__in=branches)
 
 
+def _forget_copies(project: Project) -> None:
+    """Its frozen copies and workspaces go when the project is gone."""
+    copies: Any = connection.copies  # type: ignore[attr-defined]
+    for name in project.snapshots.exclude(copy="").values_list("copy", flat=True):
+        transaction.on_commit(partial(copies.drop, name))
+    for name in project.workspaces.values_list("copy", flat=True):
+        transaction.on_commit(partial(copies.drop_fork, name))
+
+
 def _forget(project: Project, branches: list[int]) -> None:
     waiting = [f"memory.hold_past[{branch}]" for branch in branches]
     waiting += [f'{name}["{project.pk}"]' for name in ("memory.embed", "memory.near")]
     QueueMessage.objects.filter(key__in=waiting).delete()
+    _forget_copies(project)
     for model, rows in _rows(project, branches):
         if issubclass(model, BranchedModel):
             _unindex(rows)

@@ -14,7 +14,9 @@ from memory.engines.audit import broken_at, seal
 from memory.engines.branches import BranchManager, find_branch
 from memory.engines.facts import FactEngine
 from memory.engines.keys import KeyEngine
+from memory.engines.projects import ProjectEngine
 from memory.engines.search import SearchEngine
+from memory.engines.snapshots import SnapshotManager
 from memory.engines.workspaces import MOST, WorkspaceEngine
 from memory.exceptions import BranchArchived, Conflict, Exists, Invalid, NotFound, ScopeMissing
 from memory.models import ApiKey, AuditEntry, Branch, Fact, Project, Session, Vector, Workspace
@@ -244,3 +246,15 @@ def test_a_second_promote_is_refused(actor):
     with pytest.raises(Conflict):
         ENGINE.promote_workspace(workspace_id=made.pk, actor=actor)
     assert texts(actor) == ["there"]
+
+
+def test_a_project_that_is_removed_takes_its_copies_along(actor, other_project):
+    other = local_actor(other_project.pk)
+    SnapshotManager().create_store_snapshot(name="s", actor=other)
+    SnapshotManager().create_snapshot(name="p", actor=other)
+    made = ENGINE.create_workspace(name="w", actor=other)
+    kept = SnapshotManager().create_store_snapshot(name="s", actor=actor)
+    ProjectEngine().remove_project(project=other_project, actor=actor)
+    assert not folder(made).exists()
+    left = [file.name for file in connection.copies.folder.glob("snapshots/*")]
+    assert left == [f"{kept.copy}.sqlite3"]
