@@ -130,6 +130,12 @@ def sources(uids: Iterable[UUID], lineage: Lineage) -> set[tuple[UUID, str]]:
     return set(counted.values_list("uid", "source"))
 
 
+def confirmed(uid: UUID, lineage: Lineage) -> list[Confirmation]:
+    """When each source first said the same as a fact, the newest first."""
+    rows = Confirmation.objects.filter(_seen(lineage), uid=uid).order_by("-at", "-pk")
+    return sorted({row.source: row for row in rows}.values(), key=lambda row: row.at, reverse=True)
+
+
 def _seen(lineage: Lineage) -> Q:
     seen = Q()
     for branch, limit in lineage:

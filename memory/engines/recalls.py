@@ -1,6 +1,7 @@
 """What was recalled: noted in memory and written together, so that a read does not become a write."""
 
 from collections.abc import Mapping, Sequence
+from itertools import islice
 from uuid import UUID
 
 from django.db.models import F
@@ -11,16 +12,33 @@ from memory.engines.buffers import buffer
 from memory.models import FactUse, RecallLog
 
 CHUNK = 500
+LOOK = 5000  # recalls that are searched for one fact
+# The surface of who reads while typing: what is seen on the way to a question is no recall.
+PASSING = "web-typing"
 
 
 def log_recall(actor: Actor, branches: Sequence[str], query: str, fact_ids: Sequence[UUID]) -> None:
     """Note a search and its answer. Written within about a second; a crash may lose that second."""
+    if actor.surface == PASSING:
+        return
     log = RecallLog(
         project_id=actor.project_id, at=timezone.now(), branch=", ".join(branches)[:200], query=query,
         fact_ids=[str(uid) for uid in fact_ids], session_id=actor.session_id, agent_id=actor.agent_id,
         surface=actor.surface,
     )  # fmt: skip
     buffer.add("recalls", log.pk, log)
+
+
+def newest_recalls(actor: Actor, fact_id: UUID, limit: int) -> list[RecallLog]:
+    """The newest searches that gave a fact, of the project's last 5,000, on branches that are in reach."""
+    of_project = RecallLog.objects.filter(project=actor.project_id).order_by("-id")
+    if oldest := of_project.values_list("pk", flat=True)[LOOK:].first():
+        of_project = of_project.filter(pk__gt=oldest)
+    found = of_project.filter(fact_ids__contains=str(fact_id))
+    if not actor.branch_patterns:
+        return list(found[:limit])
+    usable = (log for log in found if all(actor.may_use(name) for name in log.branch.split(", ")))
+    return list(islice(usable, limit))
 
 
 def write_recalls(waiting: Mapping[UUID, RecallLog]) -> None:
