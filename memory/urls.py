@@ -6,11 +6,16 @@ A page that has a branch in its path calls it branch_name; the others have ?bran
 from django.urls import path
 from django.utils.translation import gettext_lazy as _
 
+from memory.views.branches import Branches, BranchPage
+from memory.views.fact import FactPage, Why
+from memory.views.facts import Facts
 from memory.views.home import Help, Home
 from memory.views.keys import Keys, RevokeKey, RotateKey
 from memory.views.members import ChangeMember, Members, RemoveMember
 from memory.views.navigation import Section, add_section
 from memory.views.place import Go
+from memory.views.search import Search
+from memory.views.sessions import SessionPage, Sessions
 
 urlpatterns = [
     path("", Home.as_view(), name="home"),
@@ -22,8 +27,23 @@ urlpatterns = [
     path("members/<int:member_id>", ChangeMember.as_view(), name="change-member"),
     path("members/<int:member_id>/remove", RemoveMember.as_view(), name="remove-member"),
     path("help", Help.as_view(), name="project-help"),
+    path("search", Search.as_view(), name="search"),
+    path("facts", Facts.as_view(), name="facts"),
+    path("facts/<uuid:fact_id>", FactPage.as_view(), name="fact"),
+    path("facts/<uuid:fact_id>/why", Why.as_view(), name="fact-why"),
+    path("branches", Branches.as_view(), name="branches"),
+    path("sessions", Sessions.as_view(), name="sessions"),
+    path("session", SessionPage.as_view(), name="session"),
+    path("branches/<path:branch_name>", BranchPage.as_view(), name="branch"),
 ]
 
 add_section(Section("home", _("Home"), "home", "h", place=10))
+<<<<<<< HEAD
 add_section(Section("keys", _("Keys"), "key", "k", scope="admin", place=80))
 add_section(Section("members", _("Members"), "members", "m", place=90))
+=======
+add_section(Section("search", _("Search"), "search", "s", place=20))
+add_section(Section("facts", _("Facts"), "facts", "f", place=30))
+add_section(Section("branches", _("Branches"), "branch", "b", place=40))
+add_section(Section("sessions", _("Sessions"), "agent", "e", place=50))
+>>>>>>> 0bdbdca (Pages: search, facts, a fact, branches, sessions)

@@ -1,0 +1,169 @@
+"""The words of the pages for names that programs use, and texts taken apart."""
+
+from typing import Any
+
+from django import template
+from django.urls import reverse
+from django.utils.html import format_html, format_html_join
+from django.utils.safestring import SafeString
+from django.utils.translation import gettext, gettext_lazy
+
+from memory.engines.comparing import word_diff
+from memory.templatetags.day1 import icon
+from memory.views.reader import with_query
+
+register = template.Library()
+
+SIGNALS = {
+    "keyword": gettext_lazy("words"),
+    "vector": gettext_lazy("meaning"),
+    "words": gettext_lazy("word by word"),
+    "recency": gettext_lazy("recency"),
+    "verification": gettext_lazy("verified"),
+    "priority": gettext_lazy("priority"),
+    "confidence": gettext_lazy("confidence"),
+    "confirmations": gettext_lazy("confirmed"),
+}
+FIELDS = {
+    "fact_text": gettext_lazy("Text"),
+    "essence": gettext_lazy("Line for a prompt"),
+    "category": gettext_lazy("Category"),
+    "kind": gettext_lazy("Kind"),
+    "priority": gettext_lazy("Priority"),
+    "status": gettext_lazy("Status"),
+    "confidence": gettext_lazy("Confidence"),
+    "parent_id": gettext_lazy("Replaces"),
+    "source": gettext_lazy("Source"),
+    "source_id": gettext_lazy("Id at its source"),
+    "source_type": gettext_lazy("Came about by"),
+    "origin": gettext_lazy("Origin"),
+    "visibility": gettext_lazy("Visibility"),
+    "valid_from": gettext_lazy("True from"),
+    "valid_until": gettext_lazy("True until"),
+    "expires_at": gettext_lazy("Expires"),
+    "pinned": gettext_lazy("Pinned"),
+    "tags": gettext_lazy("Tags"),
+    "metadata": gettext_lazy("Metadata"),
+    "deleted": gettext_lazy("Deleted"),
+    "verification_status": gettext_lazy("Belief"),
+    "updated_cycle": gettext_lazy("Cycle"),
+    "weight": gettext_lazy("Weight"),
+    "session_id": gettext_lazy("Session"),
+    "agent_id": gettext_lazy("Agent"),
+    "task_id": gettext_lazy("Task"),
+    "from_id": gettext_lazy("From"),
+    "to_id": gettext_lazy("To"),
+    "link_type": gettext_lazy("Type"),
+}
+# What a commit did, by its kind.
+KINDS = {
+    "fact.write": gettext_lazy("wrote facts"),
+    "fact.update": gettext_lazy("corrected a fact"),
+    "fact.supersede": gettext_lazy("replaced facts"),
+    "fact.archive": gettext_lazy("archived facts"),
+    "fact.restore": gettext_lazy("restored facts"),
+    "fact.delete": gettext_lazy("deleted a fact"),
+    "fact.verify": gettext_lazy("gave a verdict"),
+    "link.write": gettext_lazy("linked facts"),
+    "link.delete": gettext_lazy("took a link away"),
+    "review.resolve": gettext_lazy("answered a question"),
+    "commit.revert": gettext_lazy("undid a commit"),
+    "import": gettext_lazy("imported facts"),
+}
+EDGES = {
+    "ASSOCIATED": (gettext_lazy("goes with"), gettext_lazy("goes with")),
+    "DEPENDS_ON": (gettext_lazy("depends on"), gettext_lazy("is needed by")),
+    "DERIVED_FROM": (gettext_lazy("follows from"), gettext_lazy("led to")),
+    "MESSAGE_OF": (gettext_lazy("is a message of"), gettext_lazy("has the message")),
+    "BRIDGE": (gettext_lazy("bridges to"), gettext_lazy("bridges from")),
+    "CONSOLIDATED_FROM": (gettext_lazy("stands for"), gettext_lazy("is contained in")),
+    "CONTESTED_BY": (gettext_lazy("is contested by"), gettext_lazy("contests")),
+}
+CHANGES = {
+    "added": ("good", "plus", gettext_lazy("added")),
+    "changed": ("info", "edit", gettext_lazy("changed")),
+    "removed": ("error", "close", gettext_lazy("removed")),
+}
+COUNTED = {
+    ("fact", "added"): gettext_lazy("facts added"),
+    ("fact", "changed"): gettext_lazy("facts changed"),
+    ("fact", "removed"): gettext_lazy("facts removed"),
+    ("link", "added"): gettext_lazy("links added"),
+    ("link", "changed"): gettext_lazy("links changed"),
+    ("link", "removed"): gettext_lazy("links removed"),
+}
+PIECES = {"same": "{}", "removed": "<del>{}</del>", "added": "<ins>{}</ins>"}
+
+
+@register.simple_tag(takes_context=True)
+def branch_page(context: template.Context, name: str, **query: Any) -> str:
+    """The address of a branch's page, which has its branch in the path."""
+    return with_query(reverse("branch", args=[context["reader"].project.slug, name]), query)
+
+
+@register.simple_tag
+def signal(name: str) -> Any:
+    """A part of a score."""
+    return SIGNALS.get(name, name)
+
+
+@register.filter
+def field_word(name: str) -> Any:
+    return FIELDS.get(name, name)
+
+
+@register.filter
+def kind_word(kind: str) -> Any:
+    return KINDS.get(kind, kind)
+
+
+@register.simple_tag
+def edge_word(link_type: str, outward: bool) -> Any:
+    return EDGES.get(link_type, (link_type, link_type))[0 if outward else 1]
+
+
+@register.simple_tag
+def words_changed(old: str, new: str) -> SafeString:
+    """Both texts in one, with what was removed and added marked; all of it is escaped."""
+    pieces = list(word_diff(old, new))
+    return format_html_join("", "{}", ((_piece(kind, text),) for kind, text in pieces))
+
+
+def _piece(kind: str, text: str) -> SafeString:
+    return format_html(PIECES[kind], text)
+
+
+@register.filter
+def said(value: Any) -> str:
+    """A value of a field as a person reads it."""
+    if value in (None, "", [], {}):
+        return gettext("none")
+    if isinstance(value, bool):
+        return gettext("yes") if value else gettext("no")
+    if isinstance(value, list | tuple):
+        return ", ".join(str(item) for item in value)
+    return value.strftime("%Y-%m-%d %H:%M") if hasattr(value, "strftime") else str(value)
+
+
+@register.simple_tag
+def change_badge(change: str) -> SafeString:
+    """Added, changed or removed, with its colour and icon."""
+    tone, drawing, word = CHANGES[change]
+    return format_html('<span class="badge {}">{}{}</span>', tone, icon(drawing), word)
+
+
+@register.simple_tag
+def change_word(kind: str, change: str) -> Any:
+    """What a count of differences counts."""
+    return COUNTED[kind, change]
+
+
+@register.filter
+def other_changes(difference: Any) -> list[tuple[str, list[Any]]]:
+    """The changed fields besides the text, which is shown word by word."""
+    return [(name, pair) for name, pair in difference.fields.items() if name != "fact_text"]
+
+
+@register.filter
+def before(seq: int) -> int:
+    return seq - 1

@@ -1,0 +1,109 @@
+"""A fact: what it says, whether it is believed and by whom, where it came from, what replaced it."""
+
+import json
+from typing import Any
+from uuid import UUID
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.utils import timezone
+
+from memory.engines.comparing import field_changes
+from memory.engines.evidence import EvidenceEngine
+from memory.engines.explain import ExplainEngine, Explanation
+from memory.engines.facts import FactEngine
+from memory.exceptions import NotFound
+from memory.models import Fact
+from memory.views.base import ProjectPage, shell_of
+from memory.views.search import apart, cost, why_not
+
+VERSIONS = 10  # that are shown before somebody asks for all
+
+
+class OneFact(ProjectPage):
+    """What the pages of one fact share: ``self.fact_id``, and a helpful answer when it is not here."""
+
+    section = "facts"
+    fact_id: UUID
+
+    def dispatch(self, request: HttpRequest, *args: Any, fact_id: UUID, **kwargs: Any) -> Any:
+        self.fact_id = fact_id
+        return super().dispatch(request, *args, **kwargs)
+
+    def get(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        try:
+            return super().get(request, *args, **kwargs)
+        except NotFound:
+            return self.missing()
+
+    def missing(self) -> HttpResponse:
+        """Where the fact is instead: on other branches, deleted with its history, or nowhere."""
+        answer = ExplainEngine().explain(query="", fact_id=self.fact_id, **self.reader.where)
+        history = self.history() if answer.reason == "deleted" else []
+        context = {**shell_of(self.reader, self.section), "answer": answer, "history": history}
+        return render(self.request, "fact_missing.html", {**context, "fact_id": self.fact_id}, status=404)
+
+    def fact(self) -> Fact:
+        """As the reader sees it. Raises NotFound."""
+        return FactEngine().get_fact(fact_id=self.fact_id, **self.reader.where)
+
+    def history(self) -> list[dict[str, Any]]:
+        """Every version, the newest first, with what it changed of the one before."""
+        versions = FactEngine().history(fact_id=self.fact_id, **self.reader.target)
+        if not self.reader.is_now:
+            known = self.reader.branch.lineage(self.reader.seq)
+            limits = dict(known)
+            versions = [one for one in versions if one.seq_from <= limits.get(one.branch_id, 0)]
+        before = [*versions[1:], None]
+        return [
+            {"version": new, "old": old, "changes": _changes(old, new)}
+            for new, old in zip(versions, before, strict=True)
+        ]
+
+
+def _changes(old: Fact | None, new: Fact) -> dict[str, tuple[Any, Any]]:
+    """Without the text, which is shown word by word."""
+    changes = field_changes(old, new) if old else {}
+    return {name: pair for name, pair in changes.items() if name not in ("fact_text", "updated_cycle")}
+
+
+class FactPage(OneFact):
+    template_name = "fact.html"
+
+    def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
+        fact = self.fact()
+        history = self.history()
+        every = len(history) <= VERSIONS or self.request.GET.get("history") == "all"
+        return super().get_context_data(
+            fact=fact,
+            states=[state for state in why_not(fact, timezone.now()) if state in ("expired", "outdated")],
+            tokens=cost(fact),
+            metadata=json.dumps(fact.metadata, ensure_ascii=False, indent=2),
+            evidence=EvidenceEngine().evidence(fact=fact, **self.reader.where),
+            history=history if every else history[:VERSIONS],
+            versions=len(history),
+            **kwargs,
+        )
+
+
+class Why(OneFact):
+    """Why a search finds this fact, or why it does not."""
+
+    template_name = "fact_why.html"
+    fragment_name = "parts/fact_why.html"
+
+    def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
+        query = self.request.GET.get("q", "").strip()
+        fact = self.fact()
+        answer = self._answer(query) if query else None
+        return super().get_context_data(fact=fact, query=query, answer=answer, **_parts(answer), **kwargs)
+
+    def _answer(self, query: str) -> Explanation:
+        return ExplainEngine().explain(query=query, fact_id=self.fact_id, **self.reader.where)
+
+
+def _parts(answer: Explanation | None) -> dict[str, Any]:
+    if not answer or not answer.signals:
+        return {"parts": [], "factors": []}
+    parts, factors = apart(answer.signals)
+    return {"parts": parts, "factors": factors}

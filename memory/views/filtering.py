@@ -1,0 +1,96 @@
+"""The filters of facts as a form: every one stands in the address and can be taken away by a link."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from django import forms
+from django.http import HttpRequest
+from django.utils.translation import gettext_lazy as _
+
+from memory.engines.filters import CHECKS, FactFilter
+from memory.models import Fact, FactAssessment
+from memory.views.reader import with_query
+
+LABELS = {
+    "category": _("Category"),
+    "status": _("Status"),
+    "verification_status": _("Belief"),
+    "kind": _("Kind"),
+    "priority": _("Priority"),
+    "tags": _("Tags"),
+    "agent_id": _("Agent"),
+    "session_id": _("Session"),
+    "task_id": _("Task"),
+    "source_type": _("Came from"),
+    "origin": _("Origin"),
+    "visibility": _("Visibility"),
+    "pinned": _("Pinned"),
+    "min_confidence": _("Confidence from"),
+    "max_confidence": _("Confidence to"),
+    "created_after": _("Stored from"),
+    "created_before": _("Stored before"),
+    "valid_at": _("True at"),
+    "valid_after": _("True after"),
+    "valid_before": _("True before"),
+    "parent_id": _("Replaces"),
+}
+# Those that have a field; the others come by links and stand as chips.
+CHOICES: dict[str, Iterable[str]] = {
+    "status": Fact.Status.values,
+    "verification_status": FactAssessment.Status.values,
+    "kind": Fact.Kind.values,
+    "priority": Fact.Priority.values,
+}
+DAYS = ("created_after", "created_before")
+FIELDS = ("category", *CHOICES, "tags", "agent_id", *DAYS)
+
+
+class FilterForm(forms.Form):
+    """Bound to the address; what a value means the engine says."""
+
+    def __init__(self, request: HttpRequest) -> None:
+        super().__init__(request.GET)
+        self.request = request
+        for name in (
+            "category",
+            "status",
+            "verification_status",
+            "kind",
+            "priority",
+            "tags",
+            "agent_id",
+            *DAYS,
+        ):
+            self.fields[name] = forms.CharField(label=LABELS[name], required=False, widget=_widget(name))
+
+    @property
+    def given(self) -> dict[str, str]:
+        """The filters of the address; one that is given several times means any of its values."""
+        lists = {name: self.request.GET.getlist(name) for name in CHECKS}
+        return {name: text for name, values in lists.items() if (text := ",".join(filter(None, values)))}
+
+    @property
+    def filters(self) -> FactFilter:
+        """Raises Invalid."""
+        return FactFilter.of(self.given)
+
+    @property
+    def chips(self) -> list[dict[str, Any]]:
+        """Each filter that is set, and the address without it."""
+        words = {name: values for name, values in self.request.GET.lists() if name != "cursor"}
+        return [
+            {
+                "label": LABELS.get(name, name),
+                "value": value,
+                "url": with_query(self.request.path, {**words, name: ""}),
+            }
+            for name, value in self.given.items()
+        ]
+
+
+def _widget(name: str) -> forms.Widget:
+    if name in CHOICES:
+        return forms.Select(choices=[("", _("any")), *((value, value) for value in CHOICES[name])])
+    if name in DAYS:
+        return forms.DateInput(attrs={"type": "date"})
+    return forms.TextInput(attrs={"autocomplete": "off", "spellcheck": "false"})

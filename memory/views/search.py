@@ -1,0 +1,113 @@
+"""Search: the best memories for a question, why each is there, and what it would cost a prompt."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse
+from django.utils import timezone
+
+from memory import ranking
+from memory.engines.recalls import PASSING
+from memory.engines.search import INCLUDE, TYPES, Found, Hit, SearchEngine
+from memory.models import Fact
+from memory.views.base import ProjectPage
+from memory.views.filtering import FilterForm
+from memory.views.reader import with_query
+
+LIMIT = 10
+PARTS = ("keyword", "vector", "words", "recency")  # the parts of a score that lie between 0 and 1
+DIGITS = 6
+
+Named = Sequence[tuple[str, float]]
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A hit as the page shows it: bars for the parts, factors that are not 1, what it costs a prompt."""
+
+    hit: Hit
+    place: int
+    parts: Named
+    factors: Named
+    tokens: int
+
+    @classmethod
+    def of(cls, hit: Hit, place: int) -> "Shown":
+        return cls(hit, place, *apart(hit.signals), cost(hit.fact))
+
+
+def apart(signals: Mapping[str, float]) -> tuple[Named, Named]:
+    """The parts of a score that are shown as bars, and the factors that change it."""
+    parts = [(name, signals[name]) for name in PARTS if name in signals]
+    others = [(name, value) for name, value in signals.items() if name not in PARTS]
+    return parts, [pair for pair in others if abs(pair[1] - 1) > 0.001]
+
+
+def cost(fact: Fact) -> int:
+    """What the line of a fact costs a prompt, as the engine counts it."""
+    return ranking.tokens(f"- {' '.join(fact.essence.split())}\n")
+
+
+class Search(ProjectPage):
+    template_name = "search.html"
+    fragment_name = "parts/search_results.html"
+    section = "search"
+
+    def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
+        form, get = FilterForm(self.request), self.request.GET
+        query = get.get("q", "").strip()
+        context = super().get_context_data(
+            form=form, query=query, types=TYPES, flags=INCLUDE, included=get.getlist("include"),
+            budget=get.get("budget", ""), **kwargs,
+        )  # fmt: skip
+        if query:
+            found = self._search(query, form, number(get.get("budget", "")), get.getlist("include"))
+            shown = [Shown.of(hit, place) for place, hit in enumerate(found.hits, 1)]
+            context |= {"found": found, "shown": shown, "cost": sum(one.tokens for one in shown)}
+            context["left_out"] = self._left_out(query, form, found) if get.get("left_out") else None
+        return context
+
+    def get(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        response = super().get(request, *args, **kwargs)
+        if request.htmx:  # type: ignore[attr-defined]
+            words = {name: values for name, values in request.GET.lists() if any(values)}
+            response["HX-Replace-Url"] = with_query(request.path, words)
+        return response
+
+    def _search(self, query: str, form: FilterForm, budget: int | None, include: Sequence[str]) -> Found:
+        actor = self.reader.actor
+        if self.request.htmx:  # type: ignore[attr-defined]
+            actor = replace(actor, surface=PASSING)
+        return SearchEngine().search(
+            query=query, **{**self.reader.where, "actor": actor}, filters=form.filters, include=include,
+            search_type=self.request.GET.get("search_type") or "hybrid", max_tokens=budget,
+            limit=number(self.request.GET.get("limit", "")) or LIMIT,
+        )  # fmt: skip
+
+    def _left_out(self, query: str, form: FilterForm, found: Found) -> list[tuple[Hit, list[str]]]:
+        """What the question would find too, and why it is not shown."""
+        known = {hit.fact.uid for hit in found.hits}
+        every = self._search(query, form, None, INCLUDE)
+        reasons = [
+            (hit, why_not(hit.fact, timezone.now())) for hit in every.hits if hit.fact.uid not in known
+        ]
+        return [(hit, why) for hit, why in reasons if why]
+
+
+def number(text: str) -> int | None:
+    """A whole number of a form's field; None where there is none."""
+    return int(text) if text.isdecimal() and len(text) <= DIGITS else None
+
+
+def why_not(fact: Fact, now: datetime) -> list[str]:
+    """The states for which a search leaves a fact out."""
+    found = [] if fact.status in Fact.SEARCHED else [str(fact.status)]
+    if fact.expires_at and fact.expires_at <= now:
+        found.append("expired")
+    if fact.valid_until and fact.valid_until <= now:
+        found.append("outdated")
+    if fact.verification_status == "invalidated":
+        found.append("invalidated")
+    return found
