@@ -6,7 +6,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.utils.translation import gettext as _
 
-from memory.engines.branch_diff import CHANGES, KINDS
+from memory.engines.branch_diff import CHANGES
 from memory.engines.branches import MAIN, BranchManager
 from memory.exceptions import Day1Error, Invalid
 from memory.views.base import ProjectPage
@@ -28,7 +28,7 @@ class Branches(ProjectPage):
         page = ENGINE.list_branches(actor=self.reader.actor, archived=archived, **self.paging())
         typed = {"parent": self.reader.branch.name, "at": self.reader.at_text, **kwargs.pop("typed", {})}
         return super().get_context_data(
-            page=page, archived=archived, may_create=self.reader.can("write"), typed=typed, **kwargs
+            page=page, archived=archived, may_create=self.reader.can["write"], typed=typed, **kwargs
         )
 
     def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
@@ -65,7 +65,7 @@ class BranchPage(ProjectPage):
         return {
             **context,
             "may_archive": self._may_archive(),
-            "may_restore": self.reader.can("curate"),
+            "may_restore": self.reader.can["curate"],
             **getattr(self, f"_{tab}")(),
         }
 
@@ -88,7 +88,7 @@ class BranchPage(ProjectPage):
 
     def _diff(self) -> dict[str, Any]:
         get = self.request.GET
-        kind = get.get("type") if get.get("type") in KINDS else "fact"
+        kind = "link" if get.get("type") == "link" else "fact"
         change = [one for one in get.getlist("change") if one in CHANGES]
         against, point = get.get("against", ""), get.get("against_at", "")
         diff = ENGINE.diff(
@@ -105,4 +105,4 @@ class BranchPage(ProjectPage):
         return {"stats": ENGINE.stats(name=self.reader.branch.name, actor=self.reader.actor)}
 
     def _may_archive(self) -> bool:
-        return self.reader.branch.name != MAIN and self.reader.may("write")
+        return self.reader.branch.name != MAIN and self.reader.may["write"]

@@ -21,14 +21,13 @@ VERSIONS = 10  # that are shown before somebody asks for all
 
 
 class OneFact(ProjectPage):
-    """What the pages of one fact share: ``self.fact_id``, and a helpful answer when it is not here."""
+    """What the pages of one fact share: the id in the path, and a helpful answer when it is not here."""
 
     section = "facts"
-    fact_id: UUID
 
-    def dispatch(self, request: HttpRequest, *args: Any, fact_id: UUID, **kwargs: Any) -> Any:
-        self.fact_id = fact_id
-        return super().dispatch(request, *args, **kwargs)
+    @property
+    def fact_id(self) -> UUID:
+        return self.kwargs["fact_id"]  # type: ignore[no-any-return]
 
     def get(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         try:

@@ -1,0 +1,252 @@
+"""Search, the list of facts, a fact and why it is found: what each shows, and whom it refuses."""
+
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+
+from memory.actors import Actor
+from memory.engines.branches import BranchManager
+from memory.engines.buffers import buffer
+from memory.engines.facts import FactEngine
+from memory.engines.links import LinkEngine
+from memory.models import Fact, RecallLog
+
+pytestmark = pytest.mark.django_db(transaction=True)
+FACTS = FactEngine()
+NOWHERE = "01970000-0000-7000-8000-000000000000"
+HOSTILE = '<script>alert(1)</script> "><img src=x onerror=alert(2)> שלום'
+
+
+def text(answer: Any) -> str:
+    return " ".join(answer.content.decode().split())
+
+
+def write(actor: Actor, said: str, **fields: Any) -> Fact:
+    return FACTS.write_fact(fact_text=said, actor=actor, **fields).fact
+
+
+# ---- search ------------------------------------------------------------------------------------------
+
+
+def test_search_says_what_it_is_for(viewer: Client) -> None:
+    page = text(viewer.get("/p/test/search"))
+    assert "Ask in your own words" in page
+    assert 'name="q"' in page
+
+
+def test_hits_with_their_signals_and_their_cost(viewer: Client, actor: Actor) -> None:
+    fact = write(actor, "Access tokens expire after 15 minutes.", category="security")
+    write(actor, "The staging database is restored every night.")
+    page = text(viewer.get("/p/test/search?q=tokens"))
+    assert f'href="/p/test/facts/{fact.uid}"' in page
+    assert "staging" not in page
+    assert '<meter class="signal keyword" min="0" max="1" value="1.000">' in page
+    assert "<strong>1</strong> hit" in page
+    assert "<strong>11</strong> tokens in a prompt" in page
+    assert f'href="/p/test/facts/{fact.uid}/why?q=tokens"' in page
+
+
+def test_a_budget_packs_lines_for_a_prompt(viewer: Client, actor: Actor) -> None:
+    write(actor, "Access tokens expire after 15 minutes.")
+    write(actor, "Refresh tokens expire after 30 days, unless they are used.")
+    page = text(viewer.get("/p/test/search?q=tokens&budget=11"))
+    assert "These lines go into a prompt: 11 of 11 tokens" in page
+    assert '<pre dir="auto">- Access tokens expire after 15 minutes.</pre>' in page
+    assert "Refresh" not in page
+
+
+def test_filters_stand_in_the_address_and_can_be_taken_away(viewer: Client, actor: Actor) -> None:
+    write(actor, "Access tokens expire.", category="security")
+    write(actor, "Gift tokens are red.", category="design")
+    page = text(viewer.get("/p/test/search?q=tokens&category=design"))
+    assert ("Gift tokens" in page, "Access tokens" in page) == (True, False)
+    assert '<a href="/p/test/search?q=tokens" title="Take this filter away">' in page
+
+
+def test_what_is_left_out_is_told_with_its_reason(viewer: Client, actor: Actor) -> None:
+    old = write(actor, "Access tokens live an hour.")
+    FACTS.archive_fact(fact_id=old.uid, actor=actor)
+    page = text(viewer.get("/p/test/search?q=tokens"))
+    assert "Nothing here answers this." in page
+    page = text(viewer.get("/p/test/search?q=tokens&left_out=1"))
+    assert "Not found, because it is" in page
+    assert '<span class="badge archived">' in page
+
+
+def test_typing_asks_for_a_part_and_is_no_recall(viewer: Client, actor: Actor) -> None:
+    write(actor, "Access tokens expire.")
+    answer = viewer.get("/p/test/search?q=tok&category=", headers={"HX-Request": "true"})
+    assert "<html" not in text(answer)
+    assert answer.headers["HX-Replace-Url"] == "/p/test/search?q=tok"
+    buffer.flush()
+    assert RecallLog.objects.count() == 0
+    viewer.get("/p/test/search?q=tokens")
+    buffer.flush()
+    assert [(log.surface, log.query) for log in RecallLog.objects.all()] == [("web", "tokens")]
+
+
+@pytest.mark.parametrize("words", ["q=" + "x" * 8001, "q=a&status=x", "q=a&search_type=x", "q=a&include=x",
+                                   "q=a&limit=0&min_confidence=7"])  # fmt: skip
+def test_a_search_that_cannot_be_made_says_why(viewer: Client, words: str) -> None:
+    assert viewer.get(f"/p/test/search?{words}").status_code == 400
+
+
+def test_a_search_on_a_branch_and_in_the_past(viewer: Client, actor: Actor) -> None:
+    write(actor, "Access tokens expire.")
+    BranchManager().create_branch(name="task/a", actor=actor)
+    write(actor, "Tokens are blue here.", branch_name="task/a")
+    write(actor, "Tokens are later.")
+    page = text(viewer.get("/p/test/search?q=tokens&branch=task/a"))
+    assert ("blue here" in page, "later" in page) == (True, False)
+    assert '<input type="hidden" name="branch" value="task/a">' in page
+    page = text(viewer.get("/p/test/search?q=tokens&at=1"))
+    assert ("Access tokens" in page, "later" in page) == (True, False)
+
+
+# ---- the list ----------------------------------------------------------------------------------------
+
+
+def test_the_list_teaches_when_it_is_empty(viewer: Client, actor: Actor) -> None:
+    assert "day1 write-fact" in text(viewer.get("/p/test/facts"))
+    write(actor, "one")
+    assert "No fact fits these filters." in text(viewer.get("/p/test/facts?category=x"))
+    assert "At this time the branch held no fact yet." in text(viewer.get("/p/test/facts?at=0"))
+
+
+def test_the_list_pages_by_cursor_and_keeps_its_filters(viewer: Client, actor: Actor) -> None:
+    for number in range(5):
+        write(actor, f"fact number {number}", category="x")
+    write(actor, "another")
+    page = text(viewer.get("/p/test/facts?category=x&limit=2"))
+    assert ("fact number 4" in page, "fact number 2" in page, "another" in page) == (True, False, False)
+    link = page.split('rel="next" href="')[1].split('"')[0].replace("&amp;", "&")
+    assert "category=x" in link
+    page = text(viewer.get(link))
+    assert ("fact number 2" in page, "fact number 4" in page) == (True, False)
+
+
+# ---- a fact ------------------------------------------------------------------------------------------
+
+
+def test_a_fact_with_all_that_stands_beside_it(viewer: Client, actor: Actor) -> None:
+    old = write(actor, "Tokens expire after an hour.", session_id="s1", agent_id="builder")
+    fact = FACTS.supersede_fact(old_fact_id=old.uid, new_fact_text="Tokens expire after a day.", actor=actor)
+    on = {"fact_id": fact.uid, "actor": actor}
+    FACTS.update_fact(updates={"fact_text": "Tokens expire after two days.", "category": "auth"}, **on)
+    FACTS.set_verification(verdict="verified", reason="Read in the code.", **on)
+    other = write(actor, "The clock is UTC.")
+    LinkEngine().write_link(from_id=fact.uid, to_id=other.uid, link_type="DEPENDS_ON", actor=actor)
+    viewer.get("/p/test/search?q=tokens")
+    buffer.flush()
+    page = text(viewer.get(f"/p/test/facts/{fact.uid}"))
+    assert "Tokens expire after two days.</div>" in page
+    assert "Read in the code." in page
+    assert "It replaces" in page
+    assert f'href="/p/test/facts/{old.uid}"' in page
+    assert "Tokens expire after <del>a day</del><ins>two days</ins>." in page
+    assert '<dt>Category</dt> <dd dir="auto"> <del>general</del>' in page
+    assert "depends on" in page
+    assert "The clock is UTC." in page
+    assert 'Who recalled it <span class="more quiet">1 ×</span>' in page
+    assert 'href="/p/test/search?q=tokens"' in page
+    page = text(viewer.get(f"/p/test/facts/{old.uid}"))
+    assert "Replaced by" in page
+    assert 'href="/p/test/session?key=s1"' in page
+
+
+def test_a_fact_as_it_was(viewer: Client, actor: Actor) -> None:
+    fact = write(actor, "one")
+    FACTS.update_fact(fact_id=fact.uid, updates={"fact_text": "two"}, actor=actor)
+    page = text(viewer.get(f"/p/test/facts/{fact.uid}?at=1"))
+    assert '<div class="memory hero" dir="auto">one</div>' in page
+    assert "two" not in page
+
+
+def test_hostile_text_is_text_everywhere(viewer: Client, actor: Actor) -> None:
+    fact = write(
+        actor, HOSTILE, category="<b>x</b>", tags=["<i>"], session_id="<s>", agent_id="<a>", source="<q>",
+        metadata={"<k>": "<v>"},
+    )  # fmt: skip
+    FACTS.update_fact(fact_id=fact.uid, updates={"fact_text": f"<u>new</u> {HOSTILE}"}, actor=actor)
+    FACTS.set_verification(fact_id=fact.uid, verdict="invalidated", reason="<em>no</em>", actor=actor)
+    paths = ("search?q=<script>alert&include=invalidated", "facts", f"facts/{fact.uid}",
+             f"facts/{fact.uid}/why?q=<script>", "session?key=<s>", "sessions", "branches/main?tab=diff",
+             "branches/main?tab=log")  # fmt: skip
+    for path in paths:
+        page = text(viewer.get(f"/p/test/{path}"))
+        for tag in (
+            "<script>alert",
+            "<img src=x",
+            "<b>x",
+            "<i>",
+            "<s>",
+            "<a>",
+            "<q>",
+            "<k>",
+            "<u>",
+            "<em>no",
+        ):
+            assert tag not in page, (path, tag)
+    assert "&lt;script&gt;alert(1)" in text(viewer.get(f"/p/test/facts/{fact.uid}"))
+
+
+def test_a_fact_that_is_elsewhere_deleted_or_nowhere(viewer: Client, actor: Actor) -> None:
+    BranchManager().create_branch(name="task/a", actor=actor)
+    fact = write(actor, "only there", branch_name="task/a")
+    answer = viewer.get(f"/p/test/facts/{fact.uid}")
+    assert (answer.status_code, "It is on another branch:" in text(answer)) == (404, True)
+    assert f'href="/p/test/facts/{fact.uid}?branch=task%2Fa"' in text(answer)
+    FACTS.delete_fact(fact_id=fact.uid, actor=actor, branch_name="task/a")
+    answer = viewer.get(f"/p/test/facts/{fact.uid}?branch=task/a")
+    assert (answer.status_code, "only there" in text(answer)) == (404, True)
+    answer = viewer.get(f"/p/test/facts/{NOWHERE}")
+    assert (answer.status_code, "No fact of this project has this id" in text(answer)) == (404, True)
+
+
+def test_why_and_why_not(viewer: Client, actor: Actor) -> None:
+    fact = write(actor, "Tokens expire.")
+    assert "hit 1 of this search" in text(viewer.get(f"/p/test/facts/{fact.uid}/why?q=tokens"))
+    FACTS.archive_fact(fact_id=fact.uid, actor=actor)
+    page = text(viewer.get(f"/p/test/facts/{fact.uid}/why?q=tokens", headers={"HX-Request": "true"}))
+    assert ("It is archived." in page, "<html" in page) == (True, False)
+    assert viewer.get(f"/p/test/facts/{NOWHERE}/why?q=tokens").status_code == 404
+
+
+# ---- everywhere --------------------------------------------------------------------------------------
+
+PATHS = ("search?q=x", "facts", "facts/{fact}", "facts/{fact}/why?q=x", "branches", "branches/main",
+         "branches/main?tab=log", "branches/main?tab=stats", "sessions", "session?key=s1")  # fmt: skip
+
+
+@pytest.mark.parametrize("path", PATHS)
+def test_a_foreign_project_is_not_visible(stranger: Client, viewer: Client, actor: Actor, path: str) -> None:
+    path = path.format(fact=write(actor, "a secret of x", session_id="s1").uid)
+    assert viewer.get(f"/p/test/{path}").status_code == 200
+    assert stranger.get(f"/p/test/{path}").status_code == 404
+    foreign = stranger.get(f"/p/other/{path}")
+    assert "secret" not in text(foreign)
+    assert foreign.status_code == (404 if "{" in path or "s1" in path or "facts/" in path else 200)
+
+
+def test_the_number_of_queries_does_not_grow(viewer: Client, actor: Actor) -> None:
+    fact = write(actor, "x", session_id="s1", agent_id="a")
+    paths = [f"/p/test/{path.format(fact=fact.uid)}" for path in PATHS]
+    paths = [f"{path}{'&' if '?' in path else '?'}limit=100" for path in paths]
+    asked = []
+    for more in (10, 90):
+        said = [{"fact_text": f"x {more} {number}", "session_id": "s1"} for number in range(more)]
+        for row in FACTS.write_facts(facts=said, actor=actor).results:
+            LinkEngine().write_link(from_id=fact.uid, to_id=row.fact.uid, link_type="ASSOCIATED", actor=actor)
+        asked.append([queries_of(viewer, path) for path in paths])
+    assert dict(zip(paths, asked[0], strict=True)) == dict(zip(paths, asked[1], strict=True))
+
+
+def queries_of(client: Client, path: str) -> int:
+    client.get(path)  # what is kept in memory is there by now
+    buffer.flush()
+    with CaptureQueriesContext(connection) as queries:
+        assert client.get(path).status_code == 200
+    return len(queries)
