@@ -38,12 +38,9 @@ urlpatterns = [
 ]
 
 add_section(Section("home", _("Home"), "home", "h", place=10))
-<<<<<<< HEAD
 add_section(Section("keys", _("Keys"), "key", "k", scope="admin", place=80))
 add_section(Section("members", _("Members"), "members", "m", place=90))
-=======
 add_section(Section("search", _("Search"), "search", "s", place=20))
 add_section(Section("facts", _("Facts"), "facts", "f", place=30))
 add_section(Section("branches", _("Branches"), "branch", "b", place=40))
 add_section(Section("sessions", _("Sessions"), "agent", "e", place=50))
->>>>>>> 0bdbdca (Pages: search, facts, a fact, branches, sessions)

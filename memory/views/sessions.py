@@ -14,7 +14,9 @@ class Sessions(ProjectPage):
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         name = self.reader.branch.name if self.request.GET.get("branch") else ""
-        page = SessionManager().get_recent_sessions(actor=self.reader.actor, branch_name=name, **self.paging())
+        page = SessionManager().get_recent_sessions(
+            actor=self.reader.actor, branch_name=name, **self.paging()
+        )
         return super().get_context_data(page=page, only=name, **kwargs)
 
 
