@@ -202,23 +202,24 @@ class FactEngine:
         return page
 
     def history(
-        self, *, fact_id: UUID, actor: Actor, branch_name: str = MAIN, limit: int = 50, cursor: str = ""
-    ) -> Page[Fact]:
-        """The versions that led to what the branch shows, newest first, each with its ``commit``, as the
-        first page saw the branch.
+        self, *, fact_id: UUID, actor: Actor, branch_name: str = MAIN, at: Any = None, limit: int = 50,
+        cursor: str = "",
+    ) -> Page[Fact]:  # fmt: skip
+        """The versions that led to what the branch shows, or showed at a seq, commit or time, newest first,
+        each with its ``commit``, as the first page saw the branch.
 
         A deleted fact still has its history. Raises NotFound.
         """
-        branch, _ = self._branch(actor, branch_name, None)
-        seq = point_of(branch, point_in_list(branch, cursor, None))
+        branch, seq = self._branch(actor, branch_name, at)
+        seq = point_of(branch, point_in_list(branch, cursor, None)) if cursor else seq
         rows = Fact.objects.history(branch.lineage(seq), fact_id)
-        versions = page_of_history(rows, seq=seq, limit=limit, cursor=cursor)
-        if not versions:
+        page = page_of_history(rows, seq=seq, limit=limit, cursor=cursor)
+        if not page.results:
             raise NotFound()
-        commits = Commit.objects.that_made({(one.branch_id, one.seq_from) for one in versions})
-        for version in versions:
-            version.commit = commits.get((version.branch_id, version.seq_from))  # type: ignore[attr-defined]
-        return versions
+        commits = Commit.objects.that_made({(one.branch_id, one.seq_from) for one in page.results})
+        for version in page.results:
+            version.commit = commits.get((version.branch_id, version.seq_from))
+        return page
 
     # ---- pieces --------------------------------------------------------------------------------
 

@@ -17,7 +17,7 @@ from memory.models import Fact
 from memory.views.base import ProjectPage, shell_of
 from memory.views.search import apart, cost, why_not
 
-VERSIONS = 10  # that are shown before somebody asks for all
+VERSIONS = 10
 
 
 class OneFact(ProjectPage):
@@ -38,26 +38,25 @@ class OneFact(ProjectPage):
     def missing(self) -> HttpResponse:
         """Where the fact is instead: on other branches, deleted with its history, or nowhere."""
         answer = ExplainEngine().explain(query="", fact_id=self.fact_id, **self.reader.where)
-        history = self.history() if answer.reason == "deleted" else []
-        context = {**shell_of(self.reader, self.section), "answer": answer, "history": history}
+        context = {**shell_of(self.reader, self.section), "answer": answer}
+        context |= self.history() if answer.reason == "deleted" else {}
         return render(self.request, "fact_missing.html", {**context, "fact_id": self.fact_id}, status=404)
 
     def fact(self) -> Fact:
         """As the reader sees it. Raises NotFound."""
         return FactEngine().get_fact(fact_id=self.fact_id, **self.reader.where)
 
-    def history(self) -> list[dict[str, Any]]:
-        """Every version, the newest first, with what it changed of the one before."""
-        versions = FactEngine().history(fact_id=self.fact_id, **self.reader.target)
-        if not self.reader.is_now:
-            known = self.reader.branch.lineage(self.reader.seq)
-            limits = dict(known)
-            versions = [one for one in versions if one.seq_from <= limits.get(one.branch_id, 0)]
-        before = [*versions[1:], None]
-        return [
+    def history(self) -> dict[str, Any]:
+        """Some versions, the newest first, each with what it changed of the one before."""
+        asked = {"fact_id": self.fact_id, **self.reader.where}
+        page = FactEngine().history(**asked, limit=VERSIONS, cursor=self.request.GET.get("cursor", ""))
+        older = FactEngine().history(**asked, limit=1, cursor=page.next).results if page.next else [None]
+        before = [*page.results[1:], *older]
+        steps = [
             {"version": new, "old": old, "changes": _changes(old, new)}
-            for new, old in zip(versions, before, strict=True)
+            for new, old in zip(page.results, before, strict=True)
         ]
+        return {"history": steps, "versions": page}
 
 
 def _changes(old: Fact | None, new: Fact) -> dict[str, tuple[Any, Any]]:
@@ -71,16 +70,13 @@ class FactPage(OneFact):
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         fact = self.fact()
-        history = self.history()
-        every = len(history) <= VERSIONS or self.request.GET.get("history") == "all"
         return super().get_context_data(
             fact=fact,
             states=[state for state in why_not(fact, timezone.now()) if state in ("expired", "outdated")],
             tokens=cost(fact),
             metadata=json.dumps(fact.metadata, ensure_ascii=False, indent=2),
             evidence=EvidenceEngine().evidence(fact=fact, **self.reader.where),
-            history=history if every else history[:VERSIONS],
-            versions=len(history),
+            **self.history(),
             **kwargs,
         )
 
