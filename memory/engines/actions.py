@@ -208,7 +208,7 @@ class Batch:
         return new
 
     def _like(self, first: Fact, text: str) -> Fact:
-        given = {name: getattr(first, name) for name in rules.INHERITED} | {"fact_text": text}
+        given = rules.inherited(first) | {"fact_text": text}
         batch = FactBatch([given], self.commit.actor, S.ACTIVE, deduplicate=False, parent=first)
         (written,) = batch.write(self.commit)
         return written.fact

@@ -34,7 +34,11 @@ class Written:
 
 
 class FactBatch:
-    """Checks everything before anything is written: a batch is stored whole or not at all."""
+    """Checks everything before anything is written: a batch is stored whole or not at all.
+
+    An import, which writes in its own way, takes the steps one by one: fact, known, activate, confirm,
+    open_sessions, announce.
+    """
 
     def __init__(
         self,
@@ -49,7 +53,7 @@ class FactBatch:
 
     def _row(self, place: int, given: Mapping[str, Any], count: int) -> Fact:
         try:
-            return self._fact(given)
+            return self.fact(given)
         except (Invalid, TooLarge) as error:
             if count > 1:  # say which one, as a path into the list
                 error.data["field"] = f"facts[{place}].{error.data.get('field', '')}".rstrip(".")
@@ -57,12 +61,13 @@ class FactBatch:
                 error.args = (error.text,)
             raise
 
-    def _fact(self, given: Mapping[str, Any]) -> Fact:
+    def fact(self, given: Mapping[str, Any], *, reserved: bool = False) -> Fact:
+        """The row, not yet stored; ``reserved`` as in the rules. Raises Invalid and its kin."""
         if not isinstance(given, Mapping):
             raise Invalid("A fact must be an object.", field="")
         stated = clean({k: v for k, v in given.items() if k in rules.STATED}, rules.STATED)
         actor = self.actor.stating(**stated)
-        fields = rules.clean_new({k: v for k, v in given.items() if k not in rules.STATED})
+        fields = rules.clean_new({k: v for k, v in given.items() if k not in rules.STATED}, reserved=reserved)
         fields.setdefault("source", actor.label)
         fact = Fact(
             **fields,
@@ -81,7 +86,7 @@ class FactBatch:
     def write(self, commit: CommitWriter) -> list[Written]:
         """Raises NotFound for a parent that the branch does not show."""
         self._check_parents(commit)
-        there = self._there(commit) if self.deduplicate else {}
+        there = self.known(commit) if self.deduplicate else {}
         fresh: list[Fact] = []
         results: list[Written] = []
         for row in self.rows:
@@ -92,18 +97,18 @@ class FactBatch:
                 if self.deduplicate:
                     there[key] = row
             elif known.status == Fact.Status.CREATED and self.status == Fact.Status.ACTIVE:
-                known = there[_key(known, commit.at)] = self._activate(commit, known)
+                known = there[_key(known, commit.at)] = self.activate(commit, known)
             results.append(Written(known or row, created=known is None))
         if self.status == Fact.Status.ACTIVE:
             replace_parents(commit, fresh)
         commit.add(fresh)
-        self._confirm(commit, results)
-        self._open_sessions(commit)
+        self.confirm(commit, results)
+        self.open_sessions(commit)
         self.announce(commit, fresh)
         commit.targets += [str(row.uid) for row in fresh]
         return results
 
-    def _activate(self, commit: CommitWriter, known: Fact) -> Fact:
+    def activate(self, commit: CommitWriter, known: Fact) -> Fact:
         """What was proposed is now written by somebody who may."""
         commit.targets.append(str(known.uid))
         replace_parents(commit, [known])
@@ -119,7 +124,7 @@ class FactBatch:
                 field = "parent_id" if len(self.rows) == 1 else f"facts[{place}].parent_id"
                 raise Invalid("There is no fact {id} on this branch.", id=uid, field=field)
 
-    def _there(self, commit: CommitWriter) -> dict[Key, Fact]:
+    def known(self, commit: CommitWriter) -> dict[Key, Fact]:
         """Current facts of the branch with one of these texts; those that are true no more by their time."""
         hashes = list({row.norm_hash for row in self.rows})
         found: dict[Key, Fact] = {}
@@ -132,7 +137,7 @@ class FactBatch:
                 found[_key(fact, commit.at)] = fact
         return found
 
-    def _confirm(self, commit: CommitWriter, results: Sequence[Written]) -> None:
+    def confirm(self, commit: CommitWriter, results: Sequence[Written]) -> None:
         """A text that comes again from another session or agent is confirmed; each source counts once."""
         said = {
             (written.fact.uid, source)
@@ -147,7 +152,7 @@ class FactBatch:
         Confirmation.objects.bulk_create(rows)
         commit.beside += len(new)
 
-    def _open_sessions(self, commit: CommitWriter) -> None:
+    def open_sessions(self, commit: CommitWriter) -> None:
         if named := {row.session_id: (row.task_id, row.agent_id) for row in self.rows if row.session_id}:
             begin_sessions(commit.branch, commit.at, named)
             commit.sessions |= set(named)

@@ -55,12 +55,21 @@ MOVES: dict[str, frozenset[str]] = {
 }
 
 
-def clean_new(values: Mapping[str, Any]) -> dict[str, Any]:
-    """The fields of a new fact. Raises Invalid and its kin."""
+def inherited(old: Fact) -> dict[str, Any]:
+    """What a fact in another's place takes over from it. A reflection replaced is one no more."""
+    kept = {name: getattr(old, name) for name in INHERITED}
+    if kept["kind"] == Fact.Kind.REFLECTION:
+        del kept["kind"]
+    return kept
+
+
+def clean_new(values: Mapping[str, Any], *, reserved: bool = False) -> dict[str, Any]:
+    """The fields of a new fact; with ``reserved`` also what only Day1 makes. Raises Invalid and its kin."""
     found = c.clean(values, CHECKS)
     if "fact_text" not in found:
         raise Invalid("{field} is needed.", field="fact_text")
-    check_reserved(found)
+    if not reserved:
+        check_reserved(found)
     found.setdefault("essence", essence_of(found["fact_text"]))
     check_interval(found.get("valid_from"), found.get("valid_until"))
     check_cycles(

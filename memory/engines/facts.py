@@ -121,8 +121,7 @@ class FactEngine:
         with committing(actor, branch_name, "fact.supersede") as commit:
             old = self._open(commit, old_fact_id, expected_version)
             commit.change(old, **rules.moved(old, S.SUPERSEDED))
-            kept = {name: getattr(old, name) for name in rules.INHERITED}
-            new = {**kept, **fields, "fact_text": new_fact_text}
+            new = {**rules.inherited(old), **fields, "fact_text": new_fact_text}
             if "parent_id" in fields:
                 raise Invalid("parent_id is set by superseding.", field="parent_id")
             (written,) = FactBatch([new], actor, S.ACTIVE, deduplicate=False, parent=old).write(commit)

@@ -205,7 +205,7 @@ class Answer:
         for fact in facts:
             commit.change(fact, **rules.moved(fact, S.SUPERSEDED))
         older = facts[1]
-        given = {name: getattr(older, name) for name in rules.INHERITED} | {"fact_text": self.text}
+        given = rules.inherited(older) | {"fact_text": self.text}
         batch = FactBatch([given], commit.actor, S.ACTIVE, deduplicate=False, parent=older)
         (written,) = batch.write(commit)
         replace_by(commit, written.fact, facts)

@@ -90,12 +90,14 @@ class View:
 
 class FactImport:
     """One run over a file. A line is known by its ``id``, from this store or from an earlier import, or by
-    its text, as with every write; so a run that was cut off is simply started again.
+    its text, as with every write; so a run that was cut off is simply started again. The scope admin
+    brings back all that an export holds, also what only Day1 itself makes.
     """
 
     def __init__(self, *, actor: Actor, branch_name: str = MAIN, message: str = "") -> None:
         actor.require("write", branch_name)
         self.actor, self.branch_name, self.message = actor, branch_name, message[:500]
+        self.restores = actor.can("admin")
         self.batch = FactBatch((), actor, S.ACTIVE, deduplicate=True)
         self.ids: dict[UUID, UUID] = {}  # id in the file or of an earlier import -> id here
         self.texts: dict[tuple[str, str], UUID] = {}  # (norm_hash, status) of this run
@@ -158,7 +160,7 @@ class FactImport:
         own = c.clean({name: value for name, value in given.items() if name in OWN}, OWN)
         links = _links(given.get("links", []))
         rest = {n: v for n, v in given.items() if n not in OWN and n not in TOLD and n != "links"}
-        row = self.batch._fact(rest)
+        row = self.batch.fact(rest, reserved=self.restores)
         line = Line(number, row, _names(own.get("id"), given), row.parent_id, links)
         _dress(row, own)
         return line
@@ -209,7 +211,7 @@ class FactImport:
     def _same_texts(self, view: Any, lines: Sequence[Line]) -> dict[tuple[str, str], UUID]:
         """Stored facts with one of these texts: current ones as one kind, others by their status."""
         self.batch.rows = [line.row for line in lines if line.current]
-        here = {(norm, "current"): fact.uid for (norm, _), fact in self.batch._there(view).items()}
+        here = {(norm, "current"): fact.uid for (norm, _), fact in self.batch.known(view).items()}
         others = sorted({key[0] for line in lines if (key := _text_key(line)) and not line.current})
         for some in chunks(others, PAGE):
             for fact in view.visible(Fact).filter(norm_hash__in=some).gather():
@@ -229,7 +231,7 @@ class FactImport:
         commit.add(rows)
         self._confirm(commit, lines, {row.uid for row in rows}, active)
         self.batch.rows = rows
-        self.batch._open_sessions(commit)
+        self.batch.open_sessions(commit)
         self.batch.announce(commit, rows)
         commit.targets += [str(row.uid) for row in rows]
 
@@ -245,10 +247,10 @@ class FactImport:
             for some in chunks(list(known), PAGE)
             for fact in commit.visible(Fact).filter(uid__in=some).gather()
         ]
-        stored = [self.batch._activate(commit, f) if _was_proposed(f, active) else f for f in stored]
+        stored = [self.batch.activate(commit, f) if _was_proposed(f, active) else f for f in stored]
         here = [fact for fact in stored if fact.norm_hash == known[fact.uid].row.norm_hash]
         self.batch.rows = [known[fact.uid].row for fact in here]
-        self.batch._confirm(commit, [Written(fact, False) for fact in here])
+        self.batch.confirm(commit, [Written(fact, False) for fact in here])
 
     def _write_links(self, commit: CommitWriter) -> None:
         """The links whose both ends are there now; the others wait for a later batch."""

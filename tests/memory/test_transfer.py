@@ -3,6 +3,7 @@
 import hashlib
 import json
 import sqlite3
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ from day1site.cli import shapes
 from memory.actors import Actor
 from memory.engines import fact_rules, transfer
 from memory.engines.branches import BranchManager
+from memory.engines.commits import committing
 from memory.engines.facts import FactEngine
 from memory.engines.links import LinkEngine
 from memory.engines.search import SearchEngine
@@ -66,7 +68,7 @@ def test_an_import_is_one_commit_and_a_second_time_changes_nothing(actor: Actor,
 
 
 def test_a_broken_line_is_told_by_number_and_the_rest_is_stored(actor: Actor) -> None:
-    one = FactImport(actor=actor)
+    one = FactImport(actor=replace(actor, scopes=frozenset({"write"})))
     bad = [{"fact_text": "x", "confidence": 1.2}, ["no object"], {"fact_text": "x", "what": 1}, {"tags": []}]
     bad += [{"fact_text": "x", "status": "done"}, {"fact_text": "x", "created_at": "2999-01-01"}]
     bad += [{"fact_text": "x", "kind": "REFLECTION"}, {"fact_text": "x", "parent_id": ID.format(9)}]
@@ -225,6 +227,36 @@ def test_an_export_is_imported_exactly(actor: Actor, other_project: Project) -> 
     assert run(there, *before) == [(1, "new"), (2, "new"), (3, "new"), (4, "new")]
     after = exported(there)
     assert [settled(line, before) for line in before] == [settled(line, after) for line in after]
+
+
+@pytest.mark.parametrize("scope", ["write", "curate", "merge", "admin"])
+def test_what_day1_itself_made_is_brought_back_by_a_maintainer_alone(
+    actor: Actor, main: Branch, other_project: Project, scope: str
+) -> None:
+    made = {"fact_text": "All deploys failed on Fridays.", "essence": "Fridays", "kind": "REFLECTION"}
+    with committing(actor, "main", "test") as commit:
+        commit.add([Fact(**made), Fact(fact_text="A dream", essence="A dream", origin="DREAMING")])
+    there = Actor(other_project.pk, "local", scopes=frozenset({scope}))
+    before = exported(actor)
+    if scope == "admin":
+        assert run(there, *before) == [(1, "new"), (2, "new")]
+        after = exported(there)
+        assert [settled(line, before) for line in before] == [settled(line, after) for line in after]
+        assert run(there, *before) == [(1, "known"), (2, "known")]
+        return
+    outcomes = FactImport(actor=there).take(list(enumerate(before, 1)))
+    assert [outcome.reason.split(":")[0] for outcome in outcomes] == ["reserved_value"] * 2
+    assert texts(there) == []
+
+
+def test_what_replaces_a_reflection_is_none(actor: Actor, main: Branch) -> None:
+    with committing(actor, "main", "test") as commit:
+        (old,) = commit.add(
+            [Fact(fact_text="Fridays.", essence="Fridays.", kind="REFLECTION", priority="P1")]
+        )
+    new = facts.supersede_fact(old_fact_id=old.uid, new_fact_text="Not Fridays.", actor=actor)
+    assert (new.kind, new.priority, new.parent_id) == ("OBSERVATION", "P1", old.uid)
+    assert facts.get_fact(fact_id=old.uid, actor=actor).status == "superseded"
 
 
 def settled(line: dict[str, Any], among: list[dict[str, Any]]) -> dict[str, Any]:

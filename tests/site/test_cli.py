@@ -129,7 +129,8 @@ def test_the_life_of_a_fact(day1: Day1, fact: Fact) -> None:
     assert day1("facts", "archive", one) == (0, f"{one}\tarchived on main\n", "")
     assert day1("facts", "restore", one, "--expected-version", "2") == (0, f"{one}\trestored on main\n", "")
     stale = day1("verify", one, "verified", "--expected-version", "2")
-    assert stale == (1, "", "stale_version: The fact is at version 3, not 2: read it again.\n")
+    told = "stale_version: The fact is at version 3, not 2: read it again. Changed: status.\n"
+    assert stale == (1, "", told)
     words = ("verify", one, "verified", "--reason", "seen", "--expected-version", "3")
     assert day1(*words) == (0, f"{one}\tverified on main\n", "")
     status, out, _ = day1("facts", "supersede", one, "New text.", "--tag", "x")
