@@ -1,54 +1,44 @@
-"""Plays the story through the engines, each act at its own time in the past; all of it or nothing."""
+"""The demo's project: filled from the story, looked at, and removed."""
 
-from collections.abc import Mapping
-from datetime import datetime, timedelta
-from typing import Any
-from uuid import UUID
+from datetime import timedelta
 
 from django.contrib.auth import get_user_model
 from django.db import transaction
-from django.db.models import Count
+from django.db.models import Count, QuerySet
 from django.utils import timezone
 
-from day1site.demo.story import Step, monday, steps
+from day1site.demo.story import monday, steps
+from day1site.demo.teller import SURFACE, Teller, actor_in
 from memory.actors import Actor
 from memory.engines.audit import record
-from memory.engines.branches import BranchManager
-from memory.engines.facts import FactEngine
-from memory.engines.links import LinkEngine
 from memory.engines.projects import ProjectEngine, count_rows, lock_branches
-from memory.engines.session_manager import SessionManager
 from memory.exceptions import Conflict, NotFound
-from memory.models import AuditEntry, Fact, Project
+from memory.models import AuditEntry, Project
 from memory.models.nodes import next_rid
 
 SLUG, NAME = "demo", "Demo: Tidemark Pay"
-SURFACE = "demo"
-LOADED = "demo.load"
-LINK = ("from", "link_type", "to")
-PAUSE = timedelta(minutes=3)  # between two acts of a step
+BEGUN, LOADED = "demo.begin", "demo.load"
+SILENCE = timedelta(seconds=10)  # a load that wrote nothing for so long was cut off
 Counts = dict[str, int]
 
 
 def load(actor: Actor) -> tuple[Counts, bool]:
     """Make the demo's project and fill it; returns its counts, and False where it was there already.
 
-    Raises Conflict when another project has its name.
+    Each act is a transaction, so that others write in between. What a load that was cut off has left goes
+    first. Raises Conflict while another load runs, and when another project has the demo's name.
     """
-    next_rid.ready()
-    with transaction.atomic():
-        if project := Project.objects.filter(slug=SLUG).first():
-            _check_own(project)
+    if present():
+        project = _demo()
+        if _acts(project).filter(action=LOADED).exists():
             return count_rows(project), False
-        start = monday(timezone.now())
-        people = get_user_model().objects.filter(is_superuser=True, is_active=True)
-        project = ProjectEngine().create_project(
-            slug=SLUG, name=NAME, actor=actor, members=people, began=start
-        )
-        teller = Teller(project.pk)
-        for step in steps(start):
-            teller.tell(step)
-        record(_actor(project.pk, actor.label), LOADED, SLUG)
+        _clear(project, actor)
+    project = _begin(actor)
+    start = project.branches.get().created_at
+    teller = Teller(project.pk)
+    for step in steps(start):
+        teller.tell(step)
+    record(actor_in(project.pk, actor.label), LOADED, SLUG)
     return count_rows(project), True
 
 
@@ -84,126 +74,43 @@ def remove(actor: Actor, force: bool = False) -> Counts:
 
 
 def foreign(project: Project) -> Counts:
-    """What people and agents did to the demo's memory since it was loaded. Keys hold no memory."""
+    """What people and agents did to the demo's memory beside its story. Keys hold no memory."""
     acts = AuditEntry.objects.filter(project=project).exclude(surface=SURFACE).exclude(actor_kind="system")
     acts = acts.exclude(action__startswith="key.").order_by("action")
     return dict(acts.values_list("action").annotate(count=Count("pk")))
+
+
+# ---- pieces ----------------------------------------------------------------------------------------
 
 
 def _demo() -> Project:
     project = Project.objects.filter(slug=SLUG).first()
     if project is None:
         raise NotFound("The demo is not in this store.")
-    _check_own(project)
+    if not _acts(project).filter(action=BEGUN).exists():
+        raise Conflict("There is a project {slug} that is not the demo; it is left alone.", slug=SLUG)
     return project
 
 
-def _check_own(project: Project) -> None:
-    if not AuditEntry.objects.filter(project=project, action=LOADED, surface=SURFACE).exists():
-        raise Conflict("There is a project {slug} that is not the demo; it is left alone.", slug=SLUG)
+def _acts(project: Project) -> QuerySet[AuditEntry]:
+    return AuditEntry.objects.filter(project=project, surface=SURFACE)
 
 
-def _actor(project_id: UUID, label: str) -> Actor:
-    return Actor(project_id, "local", label=label, scopes=frozenset({"admin"}), surface=SURFACE)
-
-
-class Teller:
-    """Carries out steps. Facts are known by their names in the story."""
-
-    def __init__(self, project_id: UUID) -> None:
-        self.project_id = project_id
-        self.ids: dict[str, UUID] = {}
-        self.facts, self.links = FactEngine(), LinkEngine()
-        self.branches, self.sessions = BranchManager(), SessionManager()
-
-    def tell(self, step: Step) -> None:
-        at = step.at
-        for name, what in step.acts:
-            for one in what if isinstance(what, list) and name not in ("write", "propose") else [what]:
-                getattr(self, f"_{name}")(self._where(step, at), one)
-                at += PAUSE
-
-    def _where(self, step: Step, at: datetime) -> dict[str, Any]:
-        who = _actor(self.project_id, step.by).acting_at(at)
-        who = who.stating(session_id=step.session_id, task_id=step.task_id, agent_id=step.agent_id)
-        return {"actor": who, "branch_name": step.branch}
-
-    # ---- acts ----------------------------------------------------------------------------------
-
-    def _write(self, where: Mapping[str, Any], facts: list[dict[str, Any]], propose: bool = False) -> None:
-        new = [self._fields(fact) for fact in facts]
-        written = self.facts.write_facts(facts=new, propose=propose, **where)
-        for fact, done in zip(facts, written.results, strict=True):
-            if not done.created:
-                raise RuntimeError(f"the story says {fact['id']} twice")
-            self._name(fact["id"], done.fact.uid)
-
-    def _propose(self, where: Mapping[str, Any], facts: list[dict[str, Any]]) -> None:
-        self._write(where, facts, propose=True)
-
-    def _again(self, where: Mapping[str, Any], name: str) -> None:
-        known = self.facts.get_fact(
-            fact_id=self.ids[name], actor=where["actor"], branch_name=where["branch_name"]
+def _begin(actor: Actor) -> Project:
+    next_rid.ready()
+    with transaction.atomic():
+        people = get_user_model().objects.filter(is_superuser=True, is_active=True)
+        project = ProjectEngine().create_project(
+            slug=SLUG, name=NAME, actor=actor, members=people, began=monday(timezone.now())
         )
-        self.facts.write_fact(fact_text=known.fact_text, **where)
+        record(actor_in(project.pk, actor.label), BEGUN, SLUG)
+    return project
 
-    def _change(self, where: Mapping[str, Any], given: dict[str, Any]) -> None:
-        self.facts.update_fact(fact_id=self.ids[given["id"]], updates=self._fields(given), **where)
 
-    def _replace(self, where: Mapping[str, Any], given: dict[str, Any]) -> None:
-        fields = self._fields(given)
-        old, text = self.ids[fields.pop("old")], fields.pop("fact_text")
-        new = self.facts.supersede_fact(old_fact_id=old, new_fact_text=text, **fields, **where)
-        self._name(given["id"], new.uid)
-
-    def _link(self, where: Mapping[str, Any], given: Any) -> None:
-        link = dict(given) if isinstance(given, dict) else dict(zip(LINK, given, strict=True))
-        start, end = self.ids[link.pop("from")], self.ids[link.pop("to")]
-        self.links.write_link(from_id=start, to_id=end, **link, **where)
-
-    def _verified(self, where: Mapping[str, Any], given: dict[str, str], verdict: str = "verified") -> None:
-        reason = given.get("reason", "")
-        self.facts.set_verification(fact_id=self.ids[given["id"]], verdict=verdict, reason=reason, **where)
-
-    def _wrong(self, where: Mapping[str, Any], given: dict[str, str]) -> None:
-        self._verified(where, given, "invalidated")
-
-    def _accept(self, where: Mapping[str, Any], name: str) -> None:
-        self.facts.update_fact(fact_id=self.ids[name], updates={"status": Fact.Status.ACTIVE}, **where)
-
-    def _done(self, where: Mapping[str, Any], name: str) -> None:
-        self.facts.update_fact(fact_id=self.ids[name], updates={"status": Fact.Status.DONE}, **where)
-
-    def _archive(self, where: Mapping[str, Any], name: str) -> None:
-        self.facts.archive_fact(fact_id=self.ids[name], **where)
-
-    def _restore(self, where: Mapping[str, Any], name: str) -> None:
-        self.facts.restore_fact(fact_id=self.ids[name], **where)
-
-    def _delete(self, where: Mapping[str, Any], name: str) -> None:
-        self.facts.delete_fact(fact_id=self.ids[name], **where)
-
-    def _fork(self, where: Mapping[str, Any], given: dict[str, Any]) -> None:
-        self.branches.create_branch(actor=where["actor"], **given)
-
-    def _close_branch(self, where: Mapping[str, Any], name: str) -> None:
-        self.branches.archive_branch(name=name, actor=where["actor"])
-
-    def _end(self, where: Mapping[str, Any], summary: str) -> None:
-        actor = where["actor"]
-        self.sessions.end_session(session_id=actor.session_id, actor=actor, summary=summary)
-
-    # ---- pieces --------------------------------------------------------------------------------
-
-    def _fields(self, given: Mapping[str, Any]) -> dict[str, Any]:
-        fields = {name: value for name, value in given.items() if name != "id"}
-        if "text" in fields:
-            fields["fact_text"] = fields.pop("text")
-        if "parent" in fields:
-            fields["parent_id"] = self.ids[fields.pop("parent")]
-        return fields
-
-    def _name(self, name: str, uid: UUID) -> None:
-        if name in self.ids:
-            raise RuntimeError(f"the story has two facts named {name}")
-        self.ids[name] = uid
+def _clear(project: Project, actor: Actor) -> None:
+    if _acts(project).filter(at__gt=timezone.now() - SILENCE).exists():
+        raise Conflict(
+            "The demo is being loaded at this moment: look again in {seconds} seconds.",
+            seconds=SILENCE.seconds,
+        )
+    remove(actor)

@@ -6,12 +6,14 @@ from collections.abc import Callable
 from datetime import timedelta
 
 import pytest
+import time_machine
 from django.contrib.auth import get_user_model
 from django.utils import timezone
 
 from day1site.cli import main
 from day1site.demo import loading
 from day1site.demo.story import monday, steps
+from day1site.demo.teller import Teller
 from memory.actors import Actor, local_actor
 from memory.engines.branches import find_branch
 from memory.engines.facts import FactEngine
@@ -171,6 +173,22 @@ def test_what_others_wrote_into_it_is_not_lost_in_passing(actor: Actor, demo: Ac
     assert rows() == before
     loading.remove(actor, force=True)
     assert not Project.objects.filter(slug="demo").exists()
+
+
+def test_a_load_that_was_cut_off_is_begun_anew(actor: Actor) -> None:
+    project = loading._begin(actor)
+    teller = Teller(project.pk)
+    for step in steps(monday(timezone.now()))[:20]:
+        teller.tell(step)
+    half = rows()
+    with pytest.raises(Conflict, match="being loaded at this moment"):
+        loading.load(actor)
+    assert rows() == half
+    with time_machine.travel(timezone.now() + timedelta(minutes=1)):
+        counts, new = loading.load(actor)
+    assert (new, counts["Fact"]) == (True, len({fact.uid for fact in everything()}))
+    assert Project.objects.filter(slug="demo").count() == 1
+    assert loading.load(actor) == (counts, False)
 
 
 def test_a_project_of_its_name_is_left_alone(actor: Actor) -> None:

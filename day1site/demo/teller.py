@@ -1,0 +1,125 @@
+"""Carries out the steps of the story through the engines, each act at its own time in the past."""
+
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+from typing import Any
+from uuid import UUID
+
+from day1site.demo.story import Step
+from memory.actors import Actor
+from memory.engines.branches import BranchManager
+from memory.engines.facts import FactEngine
+from memory.engines.links import LinkEngine
+from memory.engines.session_manager import SessionManager
+from memory.models import Fact
+
+SURFACE = "demo"  # by this its commits and audit entries are known
+LINK = ("from", "link_type", "to")
+PAUSE = timedelta(minutes=3)  # between two acts of a step
+
+
+def actor_in(project_id: UUID, label: str) -> Actor:
+    """Whoever the story speaks of, in the demo's project."""
+    return Actor(project_id, "local", label=label, scopes=frozenset({"admin"}), surface=SURFACE)
+
+
+class Teller:
+    """Carries out steps. Facts are known by their names in the story."""
+
+    def __init__(self, project_id: UUID) -> None:
+        self.project_id = project_id
+        self.ids: dict[str, UUID] = {}
+        self.facts, self.links = FactEngine(), LinkEngine()
+        self.branches, self.sessions = BranchManager(), SessionManager()
+
+    def tell(self, step: Step) -> None:
+        at = step.at
+        for name, what in step.acts:
+            for one in what if isinstance(what, list) and name not in ("write", "propose") else [what]:
+                getattr(self, f"_{name}")(self._where(step, at), one)
+                at += PAUSE
+
+    def _where(self, step: Step, at: datetime) -> dict[str, Any]:
+        who = actor_in(self.project_id, step.by).acting_at(at)
+        who = who.stating(session_id=step.session_id, task_id=step.task_id, agent_id=step.agent_id)
+        return {"actor": who, "branch_name": step.branch}
+
+    # ---- acts ----------------------------------------------------------------------------------
+
+    def _write(self, where: Mapping[str, Any], facts: list[dict[str, Any]], propose: bool = False) -> None:
+        new = [self._fields(fact) for fact in facts]
+        written = self.facts.write_facts(facts=new, propose=propose, **where)
+        for fact, done in zip(facts, written.results, strict=True):
+            if not done.created:
+                raise RuntimeError(f"the story says {fact['id']} twice")
+            self._name(fact["id"], done.fact.uid)
+
+    def _propose(self, where: Mapping[str, Any], facts: list[dict[str, Any]]) -> None:
+        self._write(where, facts, propose=True)
+
+    def _again(self, where: Mapping[str, Any], name: str) -> None:
+        known = self.facts.get_fact(
+            fact_id=self.ids[name], actor=where["actor"], branch_name=where["branch_name"]
+        )
+        self.facts.write_fact(fact_text=known.fact_text, **where)
+
+    def _change(self, where: Mapping[str, Any], given: dict[str, Any]) -> None:
+        self.facts.update_fact(fact_id=self.ids[given["id"]], updates=self._fields(given), **where)
+
+    def _replace(self, where: Mapping[str, Any], given: dict[str, Any]) -> None:
+        fields = self._fields(given)
+        old, text = self.ids[fields.pop("old")], fields.pop("fact_text")
+        new = self.facts.supersede_fact(old_fact_id=old, new_fact_text=text, **fields, **where)
+        self._name(given["id"], new.uid)
+
+    def _link(self, where: Mapping[str, Any], given: Any) -> None:
+        link = dict(given) if isinstance(given, dict) else dict(zip(LINK, given, strict=True))
+        start, end = self.ids[link.pop("from")], self.ids[link.pop("to")]
+        self.links.write_link(from_id=start, to_id=end, **link, **where)
+
+    def _verified(self, where: Mapping[str, Any], given: dict[str, str], verdict: str = "verified") -> None:
+        reason = given.get("reason", "")
+        self.facts.set_verification(fact_id=self.ids[given["id"]], verdict=verdict, reason=reason, **where)
+
+    def _wrong(self, where: Mapping[str, Any], given: dict[str, str]) -> None:
+        self._verified(where, given, "invalidated")
+
+    def _accept(self, where: Mapping[str, Any], name: str) -> None:
+        self.facts.update_fact(fact_id=self.ids[name], updates={"status": Fact.Status.ACTIVE}, **where)
+
+    def _done(self, where: Mapping[str, Any], name: str) -> None:
+        self.facts.update_fact(fact_id=self.ids[name], updates={"status": Fact.Status.DONE}, **where)
+
+    def _archive(self, where: Mapping[str, Any], name: str) -> None:
+        self.facts.archive_fact(fact_id=self.ids[name], **where)
+
+    def _restore(self, where: Mapping[str, Any], name: str) -> None:
+        self.facts.restore_fact(fact_id=self.ids[name], **where)
+
+    def _delete(self, where: Mapping[str, Any], name: str) -> None:
+        self.facts.delete_fact(fact_id=self.ids[name], **where)
+
+    def _fork(self, where: Mapping[str, Any], given: dict[str, Any]) -> None:
+        self.branches.create_branch(actor=where["actor"], **given)
+
+    def _close_branch(self, where: Mapping[str, Any], name: str) -> None:
+        self.branches.archive_branch(name=name, actor=where["actor"])
+
+    def _end(self, where: Mapping[str, Any], summary: str) -> None:
+        actor = where["actor"]
+        self.sessions.end_session(session_id=actor.session_id, actor=actor, summary=summary)
+
+    # ---- pieces --------------------------------------------------------------------------------
+
+    def _fields(self, given: Mapping[str, Any]) -> dict[str, Any]:
+        fields = {name: value for name, value in given.items() if name != "id"}
+        if "text" in fields:
+            fields["fact_text"] = fields.pop("text")
+        if "parent" in fields:
+            fields["parent_id"] = self.ids[fields.pop("parent")]
+        return fields
+
+    def _name(self, name: str, uid: UUID) -> None:
+        if name in self.ids:
+            raise RuntimeError(f"the story has two facts named {name}")
+        self.ids[name] = uid
