@@ -1,0 +1,36 @@
+"""The demo with the built-in model: questions find their facts, near duplicates wait for a person."""
+
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from day1site.demo import loading
+from memory.actors import Actor, local_actor
+from memory.engines.embedding import EmbeddingEngine
+from memory.engines.near import NearDuplicateEngine
+from memory.engines.review import ReviewEngine
+from memory.engines.search import SearchEngine
+from memory.models import Project
+
+QUESTIONS = tomllib.loads((Path(__file__).parent / "demo_questions.toml").read_text())["question"]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_what_the_built_in_model_makes_of_it(actor: Actor, settings: Any) -> None:
+    settings.DAY1 = {"embedder": "minilm"}
+    loading.load(actor)
+    demo = local_actor(Project.objects.get(slug="demo").pk)
+    EmbeddingEngine().reembed(demo.project_id)
+    NearDuplicateEngine().sweep()
+
+    assert len(QUESTIONS) == 20
+    assert [one["ask"] for one in QUESTIONS if not found(demo, **one)] == []
+    waiting = ReviewEngine().list_items(actor=demo, status="open", kind="near_duplicate", limit=100).results
+    assert len(waiting) >= 15
+
+
+def found(demo: Actor, ask: str, finds: str) -> bool:
+    hits = SearchEngine().search(query=ask, actor=demo, limit=10).hits
+    return any(finds in hit.fact.fact_text for hit in hits)
