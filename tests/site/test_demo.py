@@ -1,9 +1,12 @@
 """The demo: what it holds, that it comes once, and that it goes without a trace."""
 
+import io
 import json
 from collections import Counter
 from collections.abc import Callable
 from datetime import timedelta
+from pathlib import Path
+from typing import Any
 
 import pytest
 import time_machine
@@ -14,6 +17,8 @@ from day1site.cli import main
 from day1site.demo import loading
 from day1site.demo.story import monday, steps
 from day1site.demo.teller import Teller
+from day1site.management.commands.up import announcement
+from day1site.settings.paths import ROOT
 from memory.actors import Actor, local_actor
 from memory.engines.branches import find_branch
 from memory.engines.facts import FactEngine
@@ -219,6 +224,37 @@ def test_what_the_command_says(day1: Day1, monkeypatch: pytest.MonkeyPatch) -> N
     assert day1("demo", "--remove", "--yes") == (1, "", "not_found: The demo is not in this store.\n")
     monkeypatch.setenv("DAY1_URL", "http://127.0.0.1:1")
     assert day1("demo")[2].startswith("local_only: ")
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def test_at_a_terminal_it_asks_before_it_removes(
+    day1: Day1, actor: Actor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    loading.load(actor)
+    before = rows()
+    for answer in ("n\n", "\n", "", "yes please\n"):
+        monkeypatch.setattr("sys.stdin", Terminal(answer))
+        status, out, err = day1("demo", "--remove")
+        assert (status, out) == (1, "")
+        assert err.splitlines()[1:] == [
+            "Remove all of it, its history too? [y/N]", "conflict: Nothing was removed.",
+        ]  # fmt: skip
+    assert rows() == before
+    monkeypatch.setattr("sys.stdin", Terminal("Y\n"))
+    assert day1("demo", "--remove")[0] == 0
+    assert not loading.present()
+
+
+def test_the_start_of_the_server_tells_of_it(tmp_path: Path) -> None:
+    start: dict[str, Any] = {"url": "http://127.0.0.1:1", "host": "127.0.0.1", "made": None}
+    said = announcement(folder=tmp_path / "my data", demo=False, **start)
+    assert f"  python3 manage.py day1 demo --data-dir '{tmp_path}/my data'\n" in said
+    assert "  python3 manage.py day1 demo\n" in announcement(folder=ROOT / "data", demo=False, **start)
+    assert "day1 demo" not in announcement(folder=tmp_path, demo=True, **start)
 
 
 def test_every_text_of_the_story_is_shown_once_and_stays_in_it() -> None:
