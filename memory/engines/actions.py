@@ -10,6 +10,7 @@ from typing import Any
 from uuid import UUID
 
 from memory.actors import Actor
+from memory.db.rerun import rerunning
 from memory.engines import cleaning as c
 from memory.engines import fact_rules as rules
 from memory.engines.branches import MAIN
@@ -76,6 +77,7 @@ class Report:
         return sum(result.outcome == outcome for result in self.results)
 
 
+@rerunning
 class ActionEngine:
     def act(
         self,

@@ -6,6 +6,7 @@ from typing import Any
 from uuid import UUID
 
 from memory.actors import Actor
+from memory.db.rerun import rerunning
 from memory.engines import fact_rules as rules
 from memory.engines.belief import attach, read_on
 from memory.engines.branches import MAIN, find_branch, point_of
@@ -30,6 +31,7 @@ class BulkWritten:
     commit: Commit | None
 
 
+@rerunning
 class FactEngine:
     # ---- writing -------------------------------------------------------------------------------
 

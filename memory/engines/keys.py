@@ -18,6 +18,7 @@ from django.db.models.functions import Coalesce, Greatest
 from django.utils import timezone
 
 from memory.actors import SCOPES, Actor
+from memory.db.rerun import rerunning
 from memory.engines.audit import record
 from memory.engines.buffers import buffer
 from memory.engines.pages import Page, page_of
@@ -36,6 +37,7 @@ USED = "key.used"
 ENDED = "This key has ended already; make a new one."
 
 
+@rerunning
 class KeyEngine:
     def create_key(
         self,
