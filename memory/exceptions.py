@@ -77,8 +77,12 @@ class IllegalTransition(Day1Error):
     code, status, message = "illegal_transition", 409, "A fact that is {old} cannot become {new}."
 
 
+NOT_ARCHIVED = "Only an archived fact can be restored; this one is {old}."
+
+
 class BranchArchived(Day1Error):
-    code, status, message = "branch_archived", 409, "The branch {name} is archived and takes no writes."
+    code, status = "branch_archived", 409
+    message = "The branch {name} is archived and takes no writes: restore it first."
 
 
 class Conflict(Day1Error):

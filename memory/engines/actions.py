@@ -19,7 +19,7 @@ from memory.engines.comparing import read_since
 from memory.engines.fact_batch import FactBatch
 from memory.engines.judging import judge
 from memory.engines.replacing import check_keeper, replace_by
-from memory.exceptions import Day1Error, IllegalTransition, Invalid, NotFound, TooLarge
+from memory.exceptions import NOT_ARCHIVED, Day1Error, IllegalTransition, Invalid, NotFound, TooLarge
 from memory.models import Commit, Fact, FactAssessment
 
 MOST = 1000
@@ -157,7 +157,7 @@ def archived(fact: Fact) -> Content:
 
 def restored(fact: Fact) -> Content:
     if fact.status != S.ARCHIVED:
-        raise IllegalTransition(old=fact.status, new="restored")
+        raise IllegalTransition(NOT_ARCHIVED, old=fact.status, new="restored")
     return dict(rules.moved(fact, fact.held_status or S.ACTIVE))
 
 

@@ -16,7 +16,7 @@ from memory.models.nodes import next_rid
 
 KEPT = timedelta(hours=24)
 LONGEST = 200
-OTHER_BODY = "This Idempotency-Key was used with another request."
+OTHER_BODY = "This Idempotency-Key was used with another request: take a new key."
 
 
 @dataclass(frozen=True)
