@@ -3,23 +3,32 @@
 from django.urls import path, re_path
 from rest_framework.routers import SimpleRouter
 
+from conversations.api.conversations import ConversationViewSet, MessageViewSet
 from day1site import __version__
 from memory.api.branches import BranchViewSet
 from memory.api.commits import CommitViewSet
 from memory.api.facts import FactViewSet
 from memory.api.health import HealthViewSet
 from memory.api.keys import KeyViewSet
+from memory.api.observations import ObservationViewSet
 from memory.api.pages import DocsView, IndexView, SchemaView
 from memory.api.problems import unknown_route
+from memory.api.relations import RelationViewSet
 from memory.api.review import ReviewViewSet
 from memory.api.snapshots import SnapshotViewSet
 from memory.api.workspaces import WorkspaceViewSet
+from memory.api.sessions import SessionViewSet
 
 router = SimpleRouter()
 router.trailing_slash = "/?"  # with and without: a redirect would lose a POST's body
 router.register("facts", FactViewSet, "fact")
 router.register("branches", BranchViewSet, "branch")
 router.register("commits", CommitViewSet, "commit")
+router.register("observations", ObservationViewSet, "observation")
+router.register("relations", RelationViewSet, "relation")
+router.register("sessions", SessionViewSet, "session")
+router.register("conversations", ConversationViewSet, "conversation")
+router.register("messages", MessageViewSet, "message")
 router.register("keys", KeyViewSet, "key")
 router.register("review-items", ReviewViewSet, "review-item")
 router.register("snapshots", SnapshotViewSet, "snapshot")

@@ -31,5 +31,11 @@ class SessionConversations:
             rows = Message.objects.on(session.branch).filter(conversation_id=conversation.uid)
             messages = rows.highest(left, "sequence_num")[::-1] if left else []
             left -= len(messages)
-            found.append({"conversation": conversation, "messages": messages})
+            shown = [_brief(row) for row in messages]
+            found.append({"id": str(conversation.uid), "title": conversation.title, "messages": shown})
         return {"conversations": found}
+
+
+def _brief(row: Message) -> dict[str, Any]:
+    names = ("role", "sequence_num", "content")
+    return {"id": str(row.uid), **{name: getattr(row, name) for name in names}}

@@ -1,6 +1,6 @@
 """What OpenAPI says of the routes. The shapes of answers and requests are in shapes.py and requests.py."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import cache
 from typing import Any
 
@@ -40,7 +40,8 @@ REFUSALS = {
     "429": ("RateLimited", "Too many requests of this key: rate_limited. Retry-After says when."),
     "503": ("Unavailable", "The server has too much to do: unavailable. Retry-After says when."),
 }
-PATHS = {"name": {"type": "string", "maxLength": 200}}  # every other one is an id
+NAME: Schema = {"type": "string", "maxLength": 200}
+PATHS = {"name": NAME, "session_id": NAME}  # every other one is an id
 WITHOUT_BODY = {"408", "409", "412", "413", "415"}
 
 
@@ -282,23 +283,24 @@ ROUTES: dict[str, dict[str, Callable]] = {
 }  # fmt: skip
 
 
-def documented(view: type) -> type:
-    """Give the routes of a ViewSet their place in OpenAPI."""
-    for name, described in ROUTES[view.__name__].items():
-        described(getattr(view, name))
-    return view
-
-
-def _name_components() -> None:
-    for module in (shapes, copy_shapes, r):
+def documenting(routes: Mapping[str, Mapping[str, Callable]], *modules: Any) -> Callable[[type], type]:
+    """A decorator that gives the routes of a ViewSet their place in OpenAPI; ``modules`` hold the shapes."""
+    for module in modules:
         for name, shape in vars(module).items():
             if isinstance(shape, type) and issubclass(shape, s.Serializer):
                 set_override(shape, "component_name", name.removesuffix("Shape"))
-    set_override(HealthShape, "component_name", "Health")
-    set_override(HealthShape, "many", False)  # the action is called list, but there is one
+
+    def documented(view: type) -> type:
+        for name, described in routes[view.__name__].items():
+            described(getattr(view, name))
+        return view
+
+    return documented
 
 
-_name_components()
+documented = documenting(ROUTES, shapes, copy_shapes, r)
+set_override(HealthShape, "component_name", "Health")
+set_override(HealthShape, "many", False)  # the action is called list, but there is one
 
 
 KEY = "An API key; the first one is in first-key.json in the data directory."

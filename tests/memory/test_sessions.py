@@ -97,8 +97,8 @@ class TestSeeing:
         assert [fact.fact_text for fact in context.facts] == ["Redis holds sessions"]
         assert context.observations == {"total": 1, "by_type": {"error": 1}, "tools_used": {"Bash": 1}}
         (part,) = context.parts["conversations"]
-        assert part["conversation"].title == "T"
-        assert [m.content for m in part["messages"]] == ["two", "three"]
+        assert part["title"] == "T"
+        assert [m["content"] for m in part["messages"]] == ["two", "three"]
 
 
 class TestEnding:

@@ -16,6 +16,7 @@ from memory.models import Branch, Project
 ROOT = "/api/v1"
 # Written a second later, or by the process itself: whatever the request.
 BESIDE = {"Node", "RecallLog", "FactUse"}
+APPS = ("memory", "conversations")
 UNKNOWN = "01890000-0000-7000-8000-000000000000"
 
 
@@ -75,7 +76,8 @@ def refused(answer: HttpResponse, status: int, code: str, field: str | None = No
 
 def state() -> dict[str, Any]:
     """What the database holds: rows of every table, and the heads of the branches."""
-    models = [model for model in apps.get_app_config("memory").get_models() if model.__name__ not in BESIDE]
+    own = [model for app in APPS for model in apps.get_app_config(app).get_models()]
+    models = [model for model in own if model.__name__ not in BESIDE]
     rows = {model.__name__: model._base_manager.count() for model in models}
     return rows | {"heads": sorted(Branch.objects.values_list("project", "name", "head", "archived_at"))}
 

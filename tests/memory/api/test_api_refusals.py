@@ -286,7 +286,7 @@ def test_addresses_and_methods_that_do_not_exist(api: Api) -> None:
         ("cursor=" + "a" * 5000, "invalid", "cursor"),
         ("cursor=eyJrZXkiOiJhIn0=", "invalid", "cursor"),
         (f"cursor={write_cursor({'key': UNKNOWN, 'seq': 'a'})}", "invalid", "cursor"),
-        (f"cursor={write_cursor({'key': UNKNOWN, 'seq': 10**30})}", "invalid", "at"),
+        (f"cursor={write_cursor({'key': UNKNOWN, 'seq': 10**30})}", "invalid", "cursor"),
         ("at=yesterday", "invalid", "at"),
         ("at=99999", "invalid", "at"),
         ("at=-1", "invalid", "at"),

@@ -1,0 +1,25 @@
+"""The filters of conversations and messages; what they mean is in the engines."""
+
+import django_filters as df
+
+from conversations.models import Conversation, Message
+from memory.api.filters import AnyOf, choice
+
+
+class ConversationFilterSet(df.FilterSet):
+    session_id = AnyOf(help_text="Conversations of one of these sessions.")
+    agent_id = AnyOf(help_text="Conversations of one of these agents.")
+    task_id = AnyOf(help_text="Conversations held for one of these tasks.")
+    status = choice(Conversation.Status, "Conversations in one of these states.")
+
+    class Meta:
+        model = Conversation
+        fields: list[str] = []
+
+
+class MessageFilterSet(df.FilterSet):
+    role = choice(Message.Role, "Messages of one of these roles.")
+
+    class Meta:
+        model = Message
+        fields: list[str] = []

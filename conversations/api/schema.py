@@ -1,0 +1,35 @@
+"""What OpenAPI says of the routes of conversations and messages."""
+
+from conversations.api import requests as r
+from conversations.api import shapes
+from conversations.api.filters import ConversationFilterSet, MessageFilterSet
+from memory.api.schema import AT, BRANCH, IF_NONE_MATCH, LISTING, SAME, documenting, of_filters, page, route
+
+documented = documenting(
+    {
+        "ConversationViewSet": {
+            "create": route("Begin a conversation", {201: shapes.ConversationShape}, r.ConversationInput),
+            "list": route(
+                "List conversations, newest first", {200: page(shapes.ConversationShape)}, None,
+                [*LISTING, *of_filters(ConversationFilterSet)],
+            ),
+            "retrieve": route(
+                "Read a conversation", {200: shapes.ConversationShape, 304: SAME}, None,
+                [BRANCH, AT, IF_NONE_MATCH],
+            ),
+            "complete": route("End a conversation", {200: shapes.ConversationShape}, r.CompleteInput),
+            "messages": route(
+                "The messages of a conversation, in order", {200: page(shapes.MessageShape)}, None,
+                [*LISTING, *of_filters(MessageFilterSet)],
+            ),
+            "add_message": route("Append a message", {201: shapes.MessageShape}, r.MessageInput),
+            "batch": route(
+                "Append up to 1,000 messages, all or none", {201: shapes.MessagesShape}, r.MessagesInput
+            ),
+        },
+        "MessageViewSet": {
+            "retrieve": route("Read a message", {200: shapes.MessageShape}, None, [BRANCH, AT]),
+        },
+    },
+    shapes, r,
+)  # fmt: skip

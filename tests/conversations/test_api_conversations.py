@@ -1,0 +1,94 @@
+"""Conversations and messages over REST."""
+
+import pytest
+
+from tests.memory.api.client import UNKNOWN, Api, api_for, nothing_left, refused
+
+ANSWER = [("assistant", "The clock."), ("user", "Thanks.")]
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture
+def talk(api: Api) -> str:
+    answer = api.post("/conversations", {"title": "Login", "session_id": "s1", "model": "m"})
+    assert answer.status_code == 201
+    return f"/conversations/{answer.json()['id']}"
+
+
+def test_from_beginning_to_end(api: Api, talk: str) -> None:
+    first = api.post(f"{talk}/messages", {"role": "user", "content": "Why does login fail?"})
+    batch = api.post(
+        f"{talk}/messages/batch",
+        {
+            "messages": [
+                {"role": "assistant", "content": "The clock."},
+                {"role": "user", "content": "Thanks."},
+            ]
+        },
+    )
+    assert (first.status_code, batch.status_code) == (201, 201)
+    assert [m["sequence_num"] for m in batch.json()["results"]] == [2, 3]
+    page = api.get(f"{talk}/messages?limit=2").json()
+    rest = api.get(f"{talk}/messages?limit=2&cursor={page['next']}").json()
+    said = [m["content"] for m in [*page["results"], *rest["results"]]]
+    assert said == ["Why does login fail?", "The clock.", "Thanks."]
+    assert [m["role"] for m in api.get(f"{talk}/messages?role=assistant").json()["results"]] == ["assistant"]
+    assert api.get(f"/messages/{first.json()['id']}").json()["content"] == "Why does login fail?"
+    seen = api.get(talk)
+    assert (seen.json()["message_count"], seen.json()["session_id"]) == (3, "s1")
+    assert api.get(talk, If_None_Match=seen["ETag"]).status_code == 304
+    assert api.post(f"{talk}/complete").json()["status"] == "completed"
+    refused(api.post(f"{talk}/messages", {"role": "user", "content": "more"}), 409, "conflict")
+    listed = api.get("/conversations?status=completed&session_id=s1").json()["results"]
+    assert [c["title"] for c in listed] == ["Login"]
+
+
+def test_thoughts_are_for_curators(api: Api, talk: str, project) -> None:
+    row = api.post(f"{talk}/messages", {"role": "assistant", "content": "a", "thinking": "hmm"}).json()
+    assert row["thinking"] == "hmm"
+    seen = api_for(project, scopes=["write"]).get(f"/messages/{row['id']}").json()
+    assert (seen["thinking"], seen["has_thinking"]) == (None, True)
+
+
+def test_a_repeated_request_adds_nothing(api: Api, talk: str) -> None:
+    body = {"role": "user", "content": "once"}
+    first = api.post(f"{talk}/messages", body, Idempotency_Key="k").json()
+    again = api.post(f"{talk}/messages", body, Idempotency_Key="k").json()
+    assert again["id"] == first["id"]
+    other = api.post(f"{talk}/messages", {**body, "content": "x"}, Idempotency_Key="k")
+    refused(other, 409, "conflict", "Idempotency-Key")
+    assert api.get(talk).json()["message_count"] == 1
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "status", "code", "field"),
+    [
+        ("{talk}/messages", {"role": "user"}, 400, "invalid", "content"),
+        ("{talk}/messages", {"content": "x"}, 400, "invalid", "role"),
+        ("{talk}/messages", {"role": "user", "content": "x", "sequence_num": 1}, 409, "exists", None),
+        ("{talk}/messages", {"role": "user", "content": "x", "colour": 1}, 400, "unknown_field", "colour"),
+        ("{talk}/messages", {"role": "user", "content": "x", "actor": 1}, 400, "unknown_field", "actor"),
+        ("{talk}/messages", {"role": "user", "content": "x" * 2**20 + "x"}, 413, "too_large", "content"),
+        ("{talk}/messages", {"role": "user", "content": "x", "branch": "no"}, 404, "not_found", None),
+        ("{talk}/messages/batch", {}, 400, "invalid", "messages"),
+        ("{talk}/messages/batch", {"messages": [{"role": "user"}] * 1001}, 413, "too_large", "messages"),
+        (f"/conversations/{UNKNOWN}/messages", {"role": "user", "content": "x"}, 404, "not_found", None),
+        ("/conversations/x/messages", {"role": "user", "content": "x"}, 400, "invalid", "id"),
+        ("/conversations", {"title": "x" * 301}, 400, "invalid", "title"),
+        ("/conversations", {"branch_name": "no"}, 404, "not_found", None),
+    ],
+)
+def test_refusals_leave_nothing(api, talk, path, body, status, code, field) -> None:
+    api.post(f"{talk}/messages", {"role": "user", "content": "first"})
+    with nothing_left():
+        refused(api.post(path.format(talk=talk), body), status, code, field)
+
+
+def test_a_foreign_project_sees_nothing(api: Api, stranger: Api, talk: str) -> None:
+    row = api.post(f"{talk}/messages", {"role": "user", "content": "secret"}).json()
+    for path in (talk, f"{talk}/messages", f"/messages/{row['id']}"):
+        refused(stranger.get(path), 404, "not_found")
+    with nothing_left():
+        refused(stranger.post(f"{talk}/messages", {"role": "user", "content": "x"}), 404, "not_found")
+        refused(stranger.post(f"{talk}/complete"), 404, "not_found")
+    assert stranger.get("/conversations").json()["results"] == []

@@ -1,0 +1,138 @@
+"""Sessions, observations and relations over REST."""
+
+import pytest
+
+from tests.memory.api.client import UNKNOWN, Api, api_for, nothing_left, refused
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+class TestObservations:
+    def test_recorded_read_and_listed(self, api: Api) -> None:
+        call = {"tool_name": "Bash", "raw_input": {"command": "make"}, "session_id": "s1"}
+        failed = api.post("/observations", {**call, "raw_output": {"exit_code": 2, "stderr": "no rule"}})
+        fixed = api.post("/observations", {**call, "raw_output": "done"}).json()
+        assert failed.status_code == 201
+        assert failed.json()["outcome"] == "error"
+        assert (fixed["observation_type"], fixed["parent_id"]) == ("discovery", failed.json()["id"])
+        assert api.get(f"/observations/{fixed['id']}").json() == fixed
+        listed = api.get("/observations?outcome=error&tool_name=Bash").json()["results"]
+        assert [row["id"] for row in listed] == [failed.json()["id"]]
+        timeline = api.get(f"/observations/timeline?after={fixed['created_at']}").json()["results"]
+        assert [row["id"] for row in timeline] == [fixed["id"]]
+
+    @pytest.mark.parametrize(
+        ("body", "status", "code", "field"),
+        [
+            ({}, 400, "invalid", "summary"),
+            ({"summary": "s", "outcome": "maybe"}, 400, "invalid", "outcome"),
+            ({"summary": "s", "colour": 1}, 400, "unknown_field", "colour"),
+            ({"summary": "s", "parent_id": UNKNOWN}, 400, "invalid", "parent_id"),
+            ({"summary": "s", "branch": "no"}, 404, "not_found", None),
+        ],
+    )
+    def test_refusals_leave_nothing(self, api: Api, body, status, code, field) -> None:
+        with nothing_left():
+            refused(api.post("/observations", body), status, code, field)
+
+    def test_scopes_and_projects(self, api: Api, stranger: Api, project) -> None:
+        row = api.post("/observations", {"summary": "secret"}).json()
+        refused(stranger.get(f"/observations/{row['id']}"), 404, "not_found")
+        assert stranger.get("/observations").json()["results"] == []
+        reader = api_for(project, scopes=["read"])
+        with nothing_left():
+            refused(reader.post("/observations", {"summary": "s"}), 403, "scope_missing")
+
+
+class TestRelations:
+    def test_stated_walked_and_closed(self, api: Api) -> None:
+        edge = {"source_entity": "API", "relation_type": "uses", "target_entity": "Redis"}
+        first, again = (
+            api.post("/relations", edge),
+            api.post("/relations", {**edge, "target_entity": "redis"}),
+        )
+        assert (first.status_code, again.status_code) == (201, 200)
+        assert (again.json()["strength"], again.json()["created"]) == (2, False)
+        graph = api.get("/relations/graph?entity=redis&depth=1").json()
+        assert graph["nodes"] == [{"entity": "Redis", "distance": 0}, {"entity": "API", "distance": 1}]
+        uid = first.json()["id"]
+        closed = api.post(f"/relations/{uid}/close").json()
+        assert closed["valid_until"]
+        assert api.get("/relations/graph?entity=redis").json()["edges"] == []
+        assert api.get(f"/relations/{uid}").json()["version"] == 3
+        assert api.get("/relations?open_only=true").json()["results"] == []
+        assert [r["id"] for r in api.get("/relations?source=api").json()["results"]] == [uid]
+        refused(api.post(f"/relations/{uid}/close"), 409, "illegal_transition")
+
+    @pytest.mark.parametrize(
+        ("query", "code", "field"),
+        [
+            ("", "invalid", "entity"),
+            ("entity=a&depth=50", "invalid", "depth"),
+            ("entity=a&depth=0", "invalid", "depth"),
+            ("entity=a&colour=red", "unknown_field", "colour"),
+        ],
+    )
+    def test_walks_that_are_refused(self, api: Api, query, code, field) -> None:
+        refused(api.get(f"/relations/graph?{query}"), 400, code, field)
+
+    @pytest.mark.parametrize("name", ["source_entity", "relation_type", "target_entity"])
+    def test_every_name_is_needed(self, api: Api, name) -> None:
+        edge = {"source_entity": "a", "relation_type": "r", "target_entity": "b"}
+        with nothing_left():
+            refused(api.post("/relations", {**edge, name: " "}), 400, "invalid", name)
+            edge.pop(name)
+            refused(api.post("/relations", edge), 400, "invalid", name)
+
+    def test_a_foreign_project_sees_nothing(self, api: Api, stranger: Api) -> None:
+        edge = {"source_entity": "a", "relation_type": "r", "target_entity": "b"}
+        uid = api.post("/relations", edge).json()["id"]
+        refused(stranger.get(f"/relations/{uid}"), 404, "not_found")
+        refused(stranger.post(f"/relations/{uid}/close"), 404, "not_found")
+        assert stranger.get("/relations/graph?entity=a").json()["edges"] == []
+
+
+class TestSessions:
+    def test_begun_seen_and_ended(self, api: Api) -> None:
+        body = {"session_id": "run/1", "project_path": "/repo", "agent_id": "claude"}
+        first, again = api.post("/sessions", body), api.post("/sessions", {**body, "project_path": "/x"})
+        assert (first.status_code, again.status_code) == (201, 200)
+        assert again.json()["project_path"] == "/repo"
+        api.fact("Redis holds sessions", session_id="run/1")
+        context = api.get("/sessions/run/1/context?fact_limit=5").json()
+        assert [fact["fact_text"] for fact in context["facts"]] == ["Redis holds sessions"]
+        assert context["observations_summary"] == {"total": 0, "by_type": {}, "tools_used": {}}
+        ended = api.post("/sessions/run/1/end", {"summary": "All done."}).json()
+        assert (ended["status"], ended["summary"]) == ("completed", "All done.")
+        assert api.get("/sessions/run%2F1").json()["ended_at"] == ended["ended_at"]
+        assert [row["id"] for row in api.get("/sessions?status=completed").json()["results"]] == ["run/1"]
+
+    def test_a_context_with_a_conversation(self, api: Api) -> None:
+        talk = api.post("/conversations", {"session_id": "s", "title": "T"}).json()["id"]
+        api.post(f"/conversations/{talk}/messages", {"role": "user", "content": "hi", "thinking": "x"})
+        (shown,) = api.get("/sessions/s/context").json()["conversations"]
+        assert shown["id"] == talk
+        assert [(m["role"], m["content"]) for m in shown["messages"]] == [("user", "hi")]
+        assert "thinking" not in shown["messages"][0]
+
+    @pytest.mark.parametrize(
+        ("path", "body", "status", "code", "field"),
+        [
+            ("/sessions", {}, 400, "invalid", "session_id"),
+            ("/sessions", {"session_id": ""}, 400, "invalid", "session_id"),
+            ("/sessions", {"session_id": "x" * 201}, 400, "invalid", "session_id"),
+            ("/sessions", {"session_id": "s", "colour": 1}, 400, "unknown_field", "colour"),
+            ("/sessions/nope/end", {}, 404, "not_found", None),
+            ("/sessions/s/end", {"status": "active"}, 400, "invalid", "status"),
+        ],
+    )
+    def test_refusals_leave_nothing(self, api: Api, path, body, status, code, field) -> None:
+        with nothing_left():
+            refused(api.post(path, body), status, code, field)
+
+    def test_a_foreign_project_sees_nothing(self, api: Api, stranger: Api) -> None:
+        api.post("/sessions", {"session_id": "s"})
+        for path in ("/sessions/s", "/sessions/s/context"):
+            refused(stranger.get(path), 404, "not_found")
+        refused(stranger.post("/sessions/s/end"), 404, "not_found")
+        assert stranger.get("/sessions").json()["results"] == []
