@@ -15,9 +15,9 @@ from memory.api.pages import DocsView, IndexView, SchemaView
 from memory.api.problems import unknown_route
 from memory.api.relations import RelationViewSet
 from memory.api.review import ReviewViewSet
+from memory.api.sessions import SessionViewSet
 from memory.api.snapshots import SnapshotViewSet
 from memory.api.workspaces import WorkspaceViewSet
-from memory.api.sessions import SessionViewSet
 
 router = SimpleRouter()
 router.trailing_slash = "/?"  # with and without: a redirect would lose a POST's body
