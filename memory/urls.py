@@ -8,12 +8,14 @@ from django.utils.translation import gettext_lazy as _
 
 from memory.views.branches import Branches, BranchPage
 from memory.views.fact import FactPage, Why
+from memory.views.fact_actions import Act, Edit, Undo
 from memory.views.facts import Facts
 from memory.views.home import Help, Home
 from memory.views.keys import Keys, RevokeKey, RotateKey
 from memory.views.members import ChangeMember, Members, RemoveMember
 from memory.views.navigation import Section, add_section
 from memory.views.place import Go
+from memory.views.review import Answer, Review
 from memory.views.search import Search
 from memory.views.sessions import SessionPage, Sessions
 
@@ -31,6 +33,11 @@ urlpatterns = [
     path("facts", Facts.as_view(), name="facts"),
     path("facts/<uuid:fact_id>", FactPage.as_view(), name="fact"),
     path("facts/<uuid:fact_id>/why", Why.as_view(), name="fact-why"),
+    path("facts/<uuid:fact_id>/act", Act.as_view(), name="fact-act"),
+    path("facts/<uuid:fact_id>/edit", Edit.as_view(), name="fact-edit"),
+    path("undo/<uuid:commit_id>", Undo.as_view(), name="undo"),
+    path("review", Review.as_view(), name="review"),
+    path("review/<uuid:item_id>", Answer.as_view(), name="review-answer"),
     path("branches", Branches.as_view(), name="branches"),
     path("sessions", Sessions.as_view(), name="sessions"),
     path("session", SessionPage.as_view(), name="session"),
@@ -44,3 +51,4 @@ add_section(Section("search", _("Search"), "search", "s", place=20))
 add_section(Section("facts", _("Facts"), "facts", "f", place=30))
 add_section(Section("branches", _("Branches"), "branch", "b", place=40))
 add_section(Section("sessions", _("Sessions"), "agent", "e", place=50))
+add_section(Section("review", _("Review"), "inbox", "r", scope="curate", place=15))

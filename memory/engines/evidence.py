@@ -75,7 +75,7 @@ class EvidenceEngine:
             parent=others.get(fact.parent_id) if fact.parent_id else None,
             successors=successors,
             edges=[edge for link in links if (edge := _edge(fact, link, others))],
-            made=_commit_of(fact),
+            made=commit_of(fact),
         )
 
     def _facts(
@@ -104,6 +104,7 @@ def _edge(fact: Fact, link: FactLink, others: dict[UUID, Fact]) -> Edge | None:
     return Edge(link, other, outward) if other else None
 
 
-def _commit_of(fact: Fact) -> Commit | None:
+def commit_of(fact: Fact) -> Commit | None:
+    """The commit that made this version."""
     place = (fact.branch_id, fact.seq_from)
     return Commit.objects.that_made({place}).get(place)

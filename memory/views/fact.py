@@ -9,9 +9,10 @@ from django.shortcuts import render
 from django.utils import timezone
 
 from memory.engines.comparing import field_changes
-from memory.engines.evidence import EvidenceEngine
+from memory.engines.evidence import EvidenceEngine, commit_of
 from memory.engines.explain import ExplainEngine, Explanation
 from memory.engines.facts import FactEngine
+from memory.engines.pages import MOST
 from memory.exceptions import NotFound
 from memory.models import Fact
 from memory.views.base import ProjectPage, shell_of
@@ -57,6 +58,18 @@ class OneFact(ProjectPage):
             for new, old in zip(page.results, before, strict=True)
         ]
         return {"history": steps, "versions": page}
+
+    def version(self, number: int | None) -> Fact | None:
+        """The version that somebody read, where it is one of the last."""
+        page = FactEngine().history(fact_id=self.fact_id, **self.reader.target, limit=MOST)
+        return next((one for one in page.results if one.version == number), None)
+
+    def meanwhile(self, number: int | None) -> dict[str, Any]:
+        """What has changed since a version was read: fields with both values, and the newest commit."""
+        read = self.version(number) if number is not None else None
+        now = self.fact()
+        changes = field_changes(read, now) if read else {}
+        return {"meanwhile": list(changes.items()), "changed_by": commit_of(now) if read else None}
 
 
 def _changes(old: Fact | None, new: Fact) -> dict[str, tuple[Any, Any]]:

@@ -1,0 +1,146 @@
+"""What a person does to a fact on its page: judge, archive, restore, correct, replace; and taking it back."""
+
+from typing import Any
+from uuid import UUID
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from memory.engines.actions import ACTIONS, REFUSED, ActionEngine, Report
+from memory.engines.evidence import commit_of
+from memory.engines.facts import FactEngine
+from memory.engines.reverts import RevertEngine
+from memory.exceptions import BranchArchived, Conflict, IllegalTransition, Invalid, StaleVersion, TooLarge
+from memory.models import Commit, Fact
+from memory.views.base import ProjectPage, came_from
+from memory.views.editing import FactForm, shown_as
+from memory.views.fact import FactPage, OneFact
+from memory.views.search import number
+from memory.views.toasts import tell, warn
+
+# What a page says when it was done.
+DONE = {
+    "verify": gettext_lazy("Verified."),
+    "invalidate": gettext_lazy("Judged to be wrong."),
+    "unverify": gettext_lazy("The verdict was taken back."),
+    "archive": gettext_lazy("Archived."),
+    "restore": gettext_lazy("Restored."),
+}
+
+
+# Refusals that leave the form open, with all that was typed.
+KEEPING = (Invalid, TooLarge, Conflict, IllegalTransition, BranchArchived)
+
+
+def undo_of(reader: Any, commit: Commit | None) -> str:
+    """The address that takes a commit back."""
+    return reverse("undo", args=[reader.project.slug, commit.pk]) if commit else ""
+
+
+class Act(FactPage):
+    """One action of ActionEngine; a refusal shows the page again, with what was typed."""
+
+    http_method_names = ["post"]
+
+    def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        action = request.POST.get("action", "")
+        if action not in DONE:
+            raise Invalid(_("This page knows no such action."))
+        self.reader.actor.require(ACTIONS[action].scope, self.reader.branch.name)
+        report = self._act(action, request.POST.get("reason", "").strip())
+        (result,) = report.results
+        if result.outcome == REFUSED:
+            return self.refused(result.code, result.message)
+        said = str(DONE[action]) if report.commit else result.message
+        tell(request, said, undo_of(self.reader, report.commit))
+        return redirect(self.reader.url("fact", self.fact_id))
+
+    def _act(self, action: str, reason: str) -> Report:
+        version = number(self.request.POST.get("version", ""))
+        return ActionEngine().act(
+            action=action, fact_ids=[self.fact_id], reason=reason, **self.reader.target,
+            expected_versions={self.fact_id: version} if version is not None else {},
+        )  # fmt: skip
+
+    def refused(self, code: str, message: str) -> HttpResponse:
+        """The fact as it is now, with what changed since it was read."""
+        read = number(self.request.POST.get("version", "")) if code == StaleVersion.code else None
+        context = self.get_context_data(
+            refusal=message, typed_reason=self.request.POST.get("reason", ""), **self.meanwhile(read)
+        )
+        return self.render_to_response(context, status=412 if code == StaleVersion.code else 409)
+
+
+class Edit(OneFact):
+    """The form that corrects a fact, or with ?as=new writes the one that takes its place."""
+
+    template_name = "fact_edit.html"
+    scope = "write"
+
+    def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
+        fact = self.fact()
+        form = kwargs.pop("form", None) or FactForm(initial=shown_as(fact))
+        return super().get_context_data(fact=fact, form=form, anew=self.anew, **kwargs)
+
+    @property
+    def anew(self) -> bool:
+        return self.request.GET.get("as") == "new"
+
+    def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        form = FactForm(request.POST)
+        try:
+            fact, commit = self._replace(form) if self.anew else self._correct(form)
+        except StaleVersion as error:
+            return self.stale(form, error)
+        except KEEPING as error:
+            context = self.get_context_data(form=form, error=error)
+            return self.render_to_response(context, status=error.status)
+        said = _("Replaced; the old one stays as superseded.") if self.anew else _("Corrected.")
+        tell(request, said if commit else _("Nothing was changed."), undo_of(self.reader, commit))
+        return redirect(self.reader.url("fact", fact.uid))
+
+    def _correct(self, form: FactForm) -> tuple[Fact, Commit | None]:
+        before = self.fact()
+        fact = FactEngine().update_fact(
+            fact_id=self.fact_id, updates=form.updates(before), expected_version=form.read_version,
+            **self.reader.target,
+        )  # fmt: skip
+        return fact, commit_of(fact) if fact.version != before.version else None
+
+    def _replace(self, form: FactForm) -> tuple[Fact, Commit | None]:
+        report = ActionEngine().act(
+            action="supersede", fact_ids=[self.fact_id], new_fact_text=form.text, **self.reader.target,
+            expected_versions={self.fact_id: form.read_version} if form.read_version is not None else {},
+        )  # fmt: skip
+        (result,) = report.results
+        if result.code == StaleVersion.code:
+            raise StaleVersion(result.message)
+        if report.new_fact is None:
+            raise Conflict(result.message)
+        return report.new_fact, report.commit
+
+    def stale(self, form: FactForm, error: StaleVersion) -> HttpResponse:
+        """Somebody was quicker: their changes beside what was typed, which is kept."""
+        now, read = self.fact(), self.version(form.read_version)
+        context = self.get_context_data(
+            form=form.over(read, now), refusal=error.text, **self.meanwhile(form.read_version)
+        )
+        return self.render_to_response(context, status=error.status)
+
+
+class Undo(ProjectPage):
+    """Takes back one commit, from a message or a log."""
+
+    http_method_names = ["post"]
+
+    def post(self, request: HttpRequest, commit_id: UUID, *args: Any, **kwargs: Any) -> HttpResponse:
+        try:
+            RevertEngine().revert_commit(commit_id=commit_id, actor=self.reader.actor)
+            tell(request, _("Undone."), level=messages.INFO)
+        except Conflict as error:
+            warn(request, error.text)
+        return redirect(came_from(request, self.reader.url("home")))
