@@ -1,9 +1,15 @@
 """Errors that a caller can meet. Each has a stable code, an HTTP status and a sentence.
 
-Surfaces translate them (REST: problem+json, CLI: exit status 1); engines only raise them.
+Surfaces translate them (REST: problem+json, CLI: exit status 1); engines only raise them. The texts are
+English for programs; a page says them in the reader's language.
 """
 
 from typing import Any
+
+
+def _(text: str) -> str:
+    """Marks a text for translation. Django's own way would need its settings, which a command line lacks."""
+    return text
 
 
 class Day1Error(Exception):
@@ -11,100 +17,97 @@ class Day1Error(Exception):
 
     code = "error"
     status = 500
-    message = "Something went wrong."
+    message = _("Something went wrong.")
 
     def __init__(self, message: str | None = None, **data: Any) -> None:
         self.data = data
-        self.text = (message or self.message).format(**data) if data else (message or self.message)
+        self.template = message or self.message  # before the data goes in: what can be translated
+        self.text = self.template.format(**data) if data else self.template
         super().__init__(self.text)
 
 
 class NotFound(Day1Error):
-    code, status, message = "not_found", 404, "Nothing with this id is visible here."
+    code, status, message = "not_found", 404, _("Nothing with this id is visible here.")
 
 
 class BranchNotFound(NotFound):
-    message = "There is no branch named {name}."
+    message = _("There is no branch named {name}.")
 
 
 class Unauthenticated(Day1Error):
-    code, status, message = "unauthenticated", 401, "A valid API key is needed."
+    code, status, message = "unauthenticated", 401, _("A valid API key is needed.")
 
 
 class ScopeMissing(Day1Error):
-    code, status, message = "scope_missing", 403, "This needs the scope {scope}."
+    code, status, message = "scope_missing", 403, _("This needs the scope {scope}.")
 
 
 class BranchForbidden(Day1Error):
-    code, status, message = "branch_forbidden", 403, "This key may not use the branch {name}."
+    code, status, message = "branch_forbidden", 403, _("This key may not use the branch {name}.")
 
 
 class AgentForbidden(Day1Error):
-    code, status, message = "scope_missing", 403, "This key is bound to another agent."
+    code, status, message = "scope_missing", 403, _("This key is bound to another agent.")
 
 
 class Invalid(Day1Error):
     """A value that cannot be accepted; ``field`` names it where one field is at fault."""
 
-    code, status, message = "invalid", 400, "The input is not valid."
+    code, status, message = "invalid", 400, _("The input is not valid.")
 
 
 class UnknownField(Invalid):
-    code, message = "unknown_field", "There is no field named {field}."
+    code, message = "unknown_field", _("There is no field named {field}.")
 
 
 class ReservedValue(Invalid):
-    code, message = "reserved_value", "{field} may not be set to {value}: it is reserved for Day1 itself."
+    code, message = "reserved_value", _("{field} may not be set to {value}: it is reserved for Day1 itself.")
 
 
 class QueryTooLong(Invalid):
-    code, message = "query_too_long", "A query has at most {limit} characters, this one has {length}."
+    code, message = "query_too_long", _("A query has at most {limit} characters, this one has {length}.")
 
 
 class TooLarge(Day1Error):
-    code, status, message = "too_large", 413, "{what} is over the limit of {limit}."
+    code, status, message = "too_large", 413, _("{what} is over the limit of {limit}.")
 
 
 class Exists(Day1Error):
-    code, status, message = "exists", 409, "This exists already."
+    code, status, message = "exists", 409, _("This exists already.")
 
 
 class BranchExists(Exists):
-    message = "A branch named {name} exists already."
+    message = _("A branch named {name} exists already.")
 
 
 class IllegalTransition(Day1Error):
-    code, status, message = "illegal_transition", 409, "A fact that is {old} cannot become {new}."
-
-
-NOT_ARCHIVED = "Only an archived fact can be restored; this one is {old}."
+    code, status, message = "illegal_transition", 409, _("A fact that is {old} cannot become {new}.")
 
 
 class BranchArchived(Day1Error):
-    code, status = "branch_archived", 409
-    message = "The branch {name} is archived and takes no writes: restore it first."
+    code, status, message = "branch_archived", 409, _("The branch {name} is archived and takes no writes.")
 
 
 class Conflict(Day1Error):
-    code, status, message = "conflict", 409, "This conflicts with what is stored."
+    code, status, message = "conflict", 409, _("This conflicts with what is stored.")
 
 
 class StaleVersion(Day1Error):
     code, status = "stale_version", 412
-    message = "The fact is at version {current}, not {expected}: read it again."
+    message = _("The fact is at version {current}, not {expected}: read it again.")
 
 
 class RateLimited(Day1Error):
-    code, status, message = "rate_limited", 429, "Too many requests; try again in {retry_after} s."
+    code, status, message = "rate_limited", 429, _("Too many requests; try again in {retry_after} s.")
 
 
 class ProviderUnavailable(Day1Error):
     """The embedding or language model did not answer; trying again later may help."""
 
-    code, status, message = "provider_unavailable", 503, "The provider is not available: {reason}"
+    code, status, message = "provider_unavailable", 503, _("The provider is not available: {reason}")
 
 
 class ProviderNonsense(ProviderUnavailable):
     """The provider answered, but not with what was asked for."""
 
-    message = "The provider's answer cannot be used: {reason}"
+    message = _("The provider's answer cannot be used: {reason}")

@@ -3,7 +3,6 @@
 from uuid import UUID
 
 from celery import shared_task
-from django.core.exceptions import ImproperlyConfigured
 from django.core.management import call_command
 from django.db import connection
 
@@ -30,20 +29,18 @@ def sweep_embeddings() -> None:
 
 @shared_task(name="memory.catch_up")
 def catch_up() -> None:
-    """Sent when the server starts: the embedder may be another than before, and is to be ready."""
+    """Sent when the server starts: the embedder may be another than before."""
     from memory.engines.embedding import EmbeddingEngine
     from memory.exceptions import ProviderUnavailable
     from memory.models import Project
-    from memory.providers.embedding import warm_up
     from memory.queue import enqueue
 
-    try:
-        warm_up()
-        for project_id in Project.objects.values_list("pk", flat=True):
+    for project_id in Project.objects.values_list("pk", flat=True):
+        try:
             EmbeddingEngine().want_missing(project_id)
-            enqueue("memory.embed", str(project_id))
-    except (ProviderUnavailable, ImproperlyConfigured):  # said by the system check at the start
-        return
+        except ProviderUnavailable:  # said by the system check at the start
+            return
+        enqueue("memory.embed", str(project_id))
 
 
 @shared_task(name="memory.near")

@@ -14,6 +14,7 @@ from memory.views.home import Help, Home
 from memory.views.keys import Keys, RevokeKey, RotateKey
 from memory.views.members import ChangeMember, Members, RemoveMember
 from memory.views.navigation import Section, add_section
+from memory.views.palette import Palette
 from memory.views.place import Go
 from memory.views.review import Answer, Review
 from memory.views.search import Search
@@ -28,6 +29,7 @@ urlpatterns = [
     path("members", Members.as_view(), name="members"),
     path("members/<int:member_id>", ChangeMember.as_view(), name="change-member"),
     path("members/<int:member_id>/remove", RemoveMember.as_view(), name="remove-member"),
+    path("palette", Palette.as_view(), name="palette"),
     path("help", Help.as_view(), name="project-help"),
     path("search", Search.as_view(), name="search"),
     path("facts", Facts.as_view(), name="facts"),

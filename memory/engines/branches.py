@@ -3,6 +3,7 @@
 import re
 from collections.abc import Sequence
 from datetime import datetime
+from itertools import islice
 from typing import Any
 from uuid import UUID
 
@@ -10,7 +11,6 @@ from django.db import IntegrityError, connection, transaction
 from django.utils import timezone
 
 from memory.actors import Actor
-from memory.db.rerun import rerunning
 from memory.engines import branch_diff as differing
 from memory.engines import cleaning as c
 from memory.engines.audit import record
@@ -27,7 +27,6 @@ NAME = re.compile(r"[a-z0-9._-]+(/[a-z0-9._-]+)*")
 RESERVED = frozenset("log diff stats enrich restore merge topology expired auto-archive".split())
 
 
-@rerunning
 class BranchManager:
     def create_branch(
         self,
@@ -69,6 +68,14 @@ class BranchManager:
             allowed = [n for n in branches.values_list("name", flat=True) if actor.may_use(n)]
             branches = branches.filter(name__in=allowed)
         return page_of(branches, key="name", limit=limit, cursor=cursor, of=every)
+
+    def find_branches(self, *, actor: Actor, part: str = "", limit: int = 10) -> list[Branch]:
+        """The live branches with this part in their names, those that were written last first."""
+        actor.require("read")
+        branches = Branch.objects.live().filter(project=actor.project_id).order_by("-head_at", "name")
+        if part:
+            branches = branches.filter(name__contains=part.lower()) if part.isascii() else branches.none()
+        return list(islice((one for one in branches.iterator(100) if actor.may_use(one.name)), limit))
 
     def log(self, *, name: str, actor: Actor, limit: int = 50, cursor: str = "") -> Page[Commit]:
         """The branch's own commits, newest first."""

@@ -19,6 +19,7 @@ from memory.engines.pages import MOST
 from memory.exceptions import Day1Error
 from memory.views.navigation import sections_for
 from memory.views.reader import Reader, reader_of
+from memory.views.sentences import sentence
 
 PAGE = 50
 LAST = "day1_project"  # in the session: the project that was open last
@@ -91,7 +92,7 @@ def refused(request: HttpRequest, error: Day1Error, reader: Reader | None = None
     """What cannot be shown or done, with the error's sentence and its status."""
     shell = shell_of(reader) if reader else {}
     name = "parts/refused.html" if getattr(request, "htmx", False) else "refused.html"
-    return render(request, name, {**shell, "error": error}, status=error.status)
+    return render(request, name, {**shell, "error": error, "sentence": sentence(error)}, status=error.status)
 
 
 def to_login(request: HttpRequest) -> HttpResponse:

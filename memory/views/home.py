@@ -60,3 +60,4 @@ class Help(ProjectPage):
     """The keys, and what the words mean."""
 
     template_name = "help.html"
+    fragment_name = "parts/keys.html"  # what the key ? shows

@@ -85,8 +85,7 @@ class Reader:
     @cached_property
     def branches(self) -> list[Branch]:
         """The branches that were written last, for the picker."""
-        live = Branch.objects.live().filter(project=self.project).order_by("-head_at")
-        return list(live[:RECENT])
+        return BranchManager().find_branches(actor=self.actor, limit=RECENT)
 
     def url(self, name: str, *args: Any, **query: Any) -> str:
         """The address of a page of this project, on the same branch at the same time.

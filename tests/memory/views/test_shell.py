@@ -110,7 +110,7 @@ def test_the_start_page_leads_to_the_project_that_was_open_last(project, other_p
         ("branch=%FF%00", 404, "There is no branch named"),
         ("at=yesterday", 400, "at is a time such as"),
         ("at=99", 400, "main has the seqs 0 to 0."),
-        ("at=0192a000-0000-7000-8000-000000000000", 404, "There is no commit with this id on main."),
+        ("at=0192a000-0000-7000-8000-000000000000", 404, "There is no commit or snapshot with this id"),
     ],
 )
 def test_a_place_that_is_not_there(viewer: Client, query: str, status: int, words: str) -> None:

@@ -1,0 +1,232 @@
+"""How long the web pages and the admin's lists take at 100,000 facts, what they send, and what they ask.
+
+    .venv/bin/python bench/web.py [--facts 100000] [--only search,fact] [--data-dir DIR] [--keep]
+
+Every page of the URL conf is measured or excused by name, so that a new one cannot be forgotten. Exit
+status 1 when a bound is missed.
+"""
+
+import argparse
+import json
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import building
+import inprocess
+from building import CHILD, Size
+from figures import p50, p95, timed
+
+SMALL = 1000  # facts of the other store: as many queries must do there
+SLOWEST, HEAVIEST = 200, 300  # ms, kB
+WARM, RUNS = 3, 30
+# What each page is asked for besides its own address. Every one is also asked on a branch and in the past.
+QUERIES = {"search": "q={words}", "fact-why": "q={words}", "palette": "q={words}", "session": "key=s-7"}
+NOT_A_PAGE = {
+    "go": "answers with a redirect",
+    "change-member": "takes forms only",
+}
+
+
+@dataclass(frozen=True)
+class Page:
+    name: str
+    url: str
+
+
+@dataclass(frozen=True)
+class Result:
+    """Milliseconds on the server, bytes of the page, and its queries."""
+
+    name: str
+    p50: float
+    p95: float
+    bytes: int
+    queries: int
+
+    @property
+    def kept(self) -> bool:
+        return self.p95 <= SLOWEST
+
+
+def main() -> None:
+    options = arguments()
+    large = measured(options, options.facts)
+    small = {row["name"]: row["queries"] for row in in_another_process(options, SMALL)}
+    print(table(large, small))
+    assets = sum(weigh(file) for file in static_files())
+    heaviest = max(row.bytes for row in large) / 1000 + assets
+    print(f"\nfiles of all pages: {assets:.0f} kB; with the largest page: {heaviest:.0f} kB of {HEAVIEST}")
+    kept = all(row.kept and row.queries == small[row.name] for row in large) and heaviest <= HEAVIEST
+    sys.exit(0 if kept else 1)
+
+
+def arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description="The web pages and the admin's lists at 100,000 facts.")
+    parser.add_argument("--facts", type=int, default=100_000, help="thousands; each with 3 old versions")
+    parser.add_argument("--only", default="", help="names of pages, with commas")
+    parser.add_argument("--data-dir", type=Path, default=Path(tempfile.gettempdir()) / "day1-bench")
+    parser.add_argument("--keep", action="store_true", help="leave the store for the next run")
+    parser.add_argument("--json", action="store_true", help="measure this store alone and tell it as JSON")
+    options = parser.parse_args()
+    options.data_dir.mkdir(parents=True, exist_ok=True)
+    if options.json:
+        rows = measured(options, options.facts)
+        print(json.dumps([asdict(row) for row in rows]))
+        sys.exit(0)
+    return options
+
+
+def in_another_process(options: argparse.Namespace, facts: int) -> list[dict[str, Any]]:
+    """Django takes one data folder for a process."""
+    command = [sys.executable, __file__, "--json", "--facts", str(facts), "--only", options.only]
+    command += ["--data-dir", str(options.data_dir)]
+    done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+def measured(options: argparse.Namespace, facts: int) -> list[Result]:
+    made = building.store(options.data_dir, Size(facts))
+    with tempfile.TemporaryDirectory(dir=options.data_dir, ignore_cleanup_errors=True) as folder:
+        inprocess.set_up(Path(shutil.copytree(made, Path(folder) / "work")), "off")
+        inprocess.optimize()
+        rows = [measure(page) for page in pages() if wanted(page, options.only)]
+    if not options.keep and not options.json:
+        shutil.rmtree(made)
+    return rows
+
+
+def wanted(page: Page, only: str) -> bool:
+    return not only or page.name.split(",")[0] in only.split(",")
+
+
+# ---- which pages there are ---------------------------------------------------------------------------
+
+
+def pages() -> Iterator[Page]:
+    """Each page of a project in three places, the pages of no project, and the admin's lists."""
+    from django.urls import reverse
+
+    words = some_words()
+    for name, args in project_routes():
+        query = QUERIES.get(name, "").format(words=words)
+        url = reverse(name, args=["default", *args])
+        yield Page(name, f"{url}?{query}")
+        if "branch_name" not in kwargs_of(name):
+            yield Page(f"{name}, branch", f"{url}?{query}&branch={CHILD}")
+        yield Page(f"{name}, past", f"{url}?{query}&at=150")
+    for name in ("login", "projects", "account", "password", "help"):
+        yield Page(name, reverse(name))
+    yield from admin_lists()
+
+
+def project_routes() -> Iterator[tuple[str, list[Any]]]:
+    from memory import urls
+
+    for route in urls.urlpatterns:
+        if route.name not in NOT_A_PAGE:
+            yield route.name, [sample(word) for word in kwargs_of(route.name)]
+
+
+def kwargs_of(name: str) -> list[str]:
+    from memory import urls
+
+    route = next(route for route in urls.urlpatterns if route.name == name)
+    return list(route.pattern.converters)
+
+
+def sample(word: str) -> Any:
+    """A value for a word of a path. A page with a word that is not known here fails, and must be added."""
+    from memory.models import ApiKey, Commit, Fact, Membership, ReviewItem
+
+    rows = {
+        "fact_id": lambda: Fact.objects.all_versions().order_by("-uid").first().uid,
+        "branch_name": lambda: "main",
+        "key_id": lambda: ApiKey.objects.first().pk,
+        "member_id": lambda: Membership.objects.first().pk,
+        "commit_id": lambda: Commit.objects.order_by("-seq").first().pk,
+        "item_id": lambda: ReviewItem.objects.first().pk,
+        "seq": lambda: 150,
+    }
+    return rows[word]()
+
+
+def some_words() -> str:
+    """Three words of a fact in the middle of the store."""
+    from memory.models import Fact
+
+    fact = Fact.objects.all_versions().filter(seq_to__gt=2**61)[500]
+    return "+".join(sorted(fact.fact_text.strip("?").split(), key=len)[-3:])
+
+
+def admin_lists() -> Iterator[Page]:
+    from django.contrib import admin
+    from django.urls import reverse
+
+    for model in admin.site._registry:
+        name = f"{model._meta.app_label}_{model._meta.model_name}_changelist"
+        yield Page(f"admin {model._meta.model_name}", reverse(f"admin:{name}"))
+
+
+# ---- one page ----------------------------------------------------------------------------------------
+
+
+def measure(page: Page) -> Result:
+    from django.db import connection
+    from django.test.utils import CaptureQueriesContext
+
+    client = logged_in() if page.name != "login" else anonymous()
+    for _ in range(WARM):
+        answer = client.get(page.url)
+    if answer.status_code != 200:
+        raise SystemExit(f"{page.name}: {page.url} answers {answer.status_code}")
+    with CaptureQueriesContext(connection) as asked:
+        client.get(page.url)
+    took = [timed(lambda: client.get(page.url)) for _ in range(RUNS)]
+    return Result(page.name, p50(took), p95(took), len(answer.content), len(asked))
+
+
+def anonymous() -> Any:
+    from django.test import Client
+
+    return Client(headers={"host": "localhost"})
+
+
+def logged_in() -> Any:
+    from django.contrib.auth import get_user_model
+
+    client = anonymous()
+    client.force_login(get_user_model().objects.get(username="admin"))
+    return client
+
+
+def static_files() -> list[Path]:
+    """What a browser loads with a page the first time: styles, scripts and drawings, htmx included."""
+    import django_htmx
+
+    ours = inprocess.ROOT / "static" / "day1"
+    htmx = Path(django_htmx.__file__).parent / "static" / "django_htmx" / "htmx-4.min.js"
+    return [file for file in ours.rglob("*") if file.is_file()] + [htmx]
+
+
+def weigh(file: Path) -> float:
+    return file.stat().st_size / 1000
+
+
+def table(rows: list[Result], small: dict[str, int]) -> str:
+    lines = ["| page | p50 ms | p95 ms | kB | queries |", "|---|---|---|---|---|"]
+    for row in rows:
+        same = "" if small[row.name] == row.queries else f" (with {SMALL} facts: {small[row.name]})"
+        late = "" if row.kept else " !"
+        cells = (row.name, f"{row.p50:.0f}", f"{row.p95:.0f}{late}", f"{row.bytes / 1000:.0f}")
+        lines.append(f"| {' | '.join(cells)} | {row.queries}{same} |")
+    return "\n".join(lines)
+
+
+if __name__ == "__main__":
+    main()

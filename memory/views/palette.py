@@ -1,0 +1,79 @@
+"""The command palette: pages, branches and facts by a few letters. A page of its own without a script."""
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+from django.urls import reverse
+from django.utils.translation import gettext as _
+
+from memory.engines.branches import BranchManager
+from memory.engines.recalls import PASSING
+from memory.engines.search import SearchEngine
+from memory.views.base import ProjectPage
+from memory.views.navigation import sections_for
+
+MOST = 6  # of each kind
+LONGEST = 200
+
+
+@dataclass(frozen=True)
+class Entry:
+    icon: str
+    title: str
+    url: str
+    keys: str = ""
+
+
+@dataclass(frozen=True)
+class Group:
+    name: str
+    title: str
+    entries: list[Entry]
+
+
+class Palette(ProjectPage):
+    template_name = "palette.html"
+    fragment_name = "parts/palette_results.html"
+
+    def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
+        said = " ".join(self.request.GET.get("q", "").replace("\0", " ").split())[:LONGEST]
+        found = [
+            Group("pages", _("Pages"), self.pages(said)),
+            Group("branches", _("Branches"), self.branches(said)),
+            Group("facts", _("Facts"), self.facts(said)),
+        ]
+        return super().get_context_data(q=said, groups=[g for g in found if g.entries], **kwargs)
+
+    def pages(self, said: str) -> list[Entry]:
+        """The sections that the reader may open, then what belongs to no project."""
+        url = self.reader.url
+        every = [
+            Entry(one.icon, str(one.title), url(one.name), f"g {one.letter}")
+            for one in sections_for(self.reader.actor)
+        ]
+        every += [
+            Entry("help", _("Help"), url("project-help"), "?"),
+            Entry("person", _("Your account"), reverse("account")),
+            Entry("project", _("Your projects"), reverse("projects")),
+            Entry("command", _("API"), "/api/v1/docs"),
+        ]
+        if self.request.user.is_staff:  # type: ignore[union-attr]
+            every.append(Entry("gear", _("Admin"), reverse("admin:index")))
+        return [entry for entry in every if said.casefold() in entry.title.casefold()]
+
+    def branches(self, said: str) -> list[Entry]:
+        named = BranchManager().find_branches(actor=self.reader.actor, part=said, limit=MOST)
+        slug = self.reader.project.slug
+        return [Entry("branch", one.name, reverse("branch", args=[slug, one.name])) for one in named]
+
+    def facts(self, said: str) -> list[Entry]:
+        """Facts with these words, and the way to a whole search. Typing is no recall."""
+        if len(said) < 2:
+            return []
+        where = {**self.reader.where, "actor": replace(self.reader.actor, surface=PASSING)}
+        found = SearchEngine().search(query=said, **where, limit=MOST, search_type="keyword")
+        facts = [
+            Entry("facts", hit.fact.essence, self.reader.url("fact", hit.fact.uid)) for hit in found.hits
+        ]
+        search = Entry("search", _("Search for “%s”") % said, self.reader.url("search", q=said))
+        return [*facts, search]

@@ -1,0 +1,54 @@
+// The command palette: Ctrl-K or Cmd-K, or the button in the bar. The server answers with a list box.
+export function palette() {
+    const dialog = document.getElementById("palette");
+    if (!dialog) return;
+    const input = dialog.querySelector("input");
+    const list = document.getElementById("palette-list");
+    const options = () => [...list.querySelectorAll("[role=option]")];
+    const chosen = () => list.querySelector("[aria-selected=true]");
+
+    const choose = (option) => {
+        chosen()?.setAttribute("aria-selected", "false");
+        if (!option) return input.removeAttribute("aria-activedescendant");
+        option.setAttribute("aria-selected", "true");
+        input.setAttribute("aria-activedescendant", option.id);
+        option.scrollIntoView({ block: "nearest" });
+    };
+    const step = (by) => {
+        const all = options();
+        if (all.length) choose(all[(all.indexOf(chosen()) + by + all.length) % all.length]);
+    };
+    const open = () => {
+        if (dialog.open) return;
+        dialog.showModal();
+        input.select();
+        input.dispatchEvent(new CustomEvent("palette-open"));
+    };
+
+    document.addEventListener("keydown", (event) => {
+        if (event.key.toLowerCase() === "k" && (event.ctrlKey || event.metaKey) && !event.altKey) {
+            event.preventDefault();
+            open();
+        }
+    });
+    for (const link of document.querySelectorAll("[data-palette]")) {
+        link.addEventListener("click", (event) => {
+            if (event.ctrlKey || event.metaKey || event.shiftKey) return;
+            event.preventDefault();
+            open();
+        });
+    }
+    input.addEventListener("keydown", (event) => {
+        const moves = { ArrowDown: 1, ArrowUp: -1 };
+        if (event.key in moves) {
+            event.preventDefault();
+            step(moves[event.key]);
+        } else if (event.key === "Enter" && chosen()) {
+            event.preventDefault();
+            chosen().click();
+        }
+    });
+    // A click beside the dialog's content closes it.
+    dialog.addEventListener("click", (event) => event.target === dialog && dialog.close());
+    new MutationObserver(() => choose(options()[0])).observe(list, { childList: true });
+}

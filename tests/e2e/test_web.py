@@ -1,0 +1,299 @@
+"""Every web page in a real browser, with the demo memory: console, content policy, axe, widths."""
+
+import json
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser, Page, expect, sync_playwright
+
+from memory import urls
+from tests.site.test_pages_browser import (
+    CHROMIUM,
+    LISTEN,
+    QUIET,
+    WIDTHS,
+    View,
+    check_clean,
+    check_fits,
+    listen,
+    pictures,
+)
+from tests.site.test_up import ROOT, Up, environment
+
+pytestmark = pytest.mark.browser
+
+PASSWORD = "correct horse battery"
+SCHEMES = ("light", "dark")
+SERIOUS = {"serious", "critical"}
+QUERIES = {"search": "q=payout+file", "fact-why": "q=payout+file", "palette": "q=pay"}
+NOT_A_PAGE = {"go", "change-member"}
+OUTSIDE = ("/login", "/help", "/projects", "/account", "/account/password", "/no/such/page")
+PROJECT = [route.name for route in urls.urlpatterns if route.name not in NOT_A_PAGE]
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Up]:
+    """With the demo, in which admin is a maintainer."""
+    folder = tmp_path_factory.mktemp("web") / "data"
+    up = Up(folder, "--no-worker", "--admin-password", PASSWORD).ready()
+    command = [sys.executable, "manage.py", "day1", "demo"]
+    env = environment(DAY1_DATA_DIR=str(folder))
+    subprocess.run(command, cwd=ROOT, env=env, check=True, capture_output=True)
+    yield up
+    up.stop()
+    up.log.close()
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    if not CHROMIUM.exists():
+        pytest.skip(f"NO BROWSER: {CHROMIUM} is missing, so no page was looked at. apt-get install chromium")
+    with sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=QUIET)
+        yield chromium
+        chromium.close()
+
+
+@pytest.fixture(scope="module")
+def signed_in(browser: Browser, server: Up) -> Any:
+    """The cookies of admin."""
+    context = browser.new_context()
+    page = context.new_page()
+    page.goto(f"{server.first['url']}/login")
+    page.get_by_label("Username").fill("admin")
+    page.get_by_label("Password").fill(PASSWORD)
+    page.get_by_role("button", name="Log in").click()
+    page.get_by_role("heading", name="Your projects").wait_for()
+    state = context.storage_state()
+    context.close()
+    return state
+
+
+@pytest.fixture
+def open_page(browser: Browser, server: Up, signed_in: Any) -> Iterator[Any]:
+    opened: list[Any] = []
+
+    def new(path: str, **options: Any) -> View:
+        size = {"width": 1280, "height": 900}
+        context = browser.new_context(
+            viewport=size, storage_state=signed_in, reduced_motion="reduce", **options
+        )
+        opened.append(context)
+        context.add_init_script(LISTEN)
+        view = View(context.new_page())
+        listen(view, missing=path == "/no/such/page")
+        view.page.goto(server.first["url"] + path, wait_until="networkidle")
+        return view
+
+    yield new
+    for context in opened:
+        context.close()
+
+
+SAMPLES = """
+import json
+from memory.actors import local_actor
+from memory.engines.keys import KeyEngine
+from memory.models import *
+project = Project.objects.get(slug="demo")
+main = project.branches.get(name="main")
+commit = main.commits.order_by("-seq").first()
+print(json.dumps({
+    "fact_id": str(Fact.objects.on(main).newest(1)[0].uid),
+    "branch_name": "main",
+    "key_id": str(KeyEngine().create_key(label="a", scopes=["read"], actor=local_actor(project.pk))[0].pk),
+    "member_id": str(project.memberships.get().pk),
+    "commit_id": str(commit.pk),
+    "seq": str(commit.seq),
+    "session": project.sessions.first().key,
+    "item_id": str(getattr(project.review_items.first(), "pk", "")),
+}))
+"""
+
+
+@pytest.fixture(scope="module")
+def addresses(server: Up) -> dict[str, str]:
+    """An address of each page of the project; a page with an unknown word in its path must be added here."""
+    command = [sys.executable, "manage.py", "shell", "-v", "0", "-c", SAMPLES]
+    env = environment(DAY1_DATA_DIR=str(server.folder))
+    done = subprocess.run(command, cwd=ROOT, env=env, check=True, capture_output=True, text=True)
+    samples = json.loads(done.stdout)
+    queries = {**QUERIES, "session": f"key={samples['session']}"}
+    found = {}
+    for route in urls.urlpatterns:
+        path = re.sub(r"<(?:\w+:)?(\w+)>", lambda word: samples[word[1]], str(route.pattern))
+        found[route.name] = f"/p/demo/{path}?{queries.get(route.name, '')}"
+    return found
+
+
+def look_at(view: View, server: Up, name: str, scheme: str, folder: Path) -> None:
+    """One page: clean, as wide as the window, and without serious trouble for axe."""
+    for width in WIDTHS:
+        view.page.set_viewport_size({"width": width, "height": 844 if width < 500 else 900})
+        view.page.screenshot(path=pictures(folder) / f"{name}-{scheme}-{width}.png", full_page=True)
+        check_fits(view)
+        if width < 1920:
+            check_axe(view.page)
+    assert view.page.locator("h1").count() == 1
+    check_clean(view, server.first["url"])
+
+
+def check_axe(page: Page) -> None:
+    found = Axe().run(page).response["violations"]
+    told = [
+        (rule["id"], node["html"][:200], node["failureSummary"][:300])
+        for rule in found
+        if rule["impact"] in SERIOUS
+        for node in rule["nodes"][:3]
+    ]
+    assert told == []
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+@pytest.mark.parametrize("name", PROJECT)
+def test_every_page_of_a_project(
+    open_page: Any, server: Up, addresses: dict[str, str], name: str, scheme: Any, tmp_path: Path
+) -> None:
+    view = open_page(addresses[name], color_scheme=scheme)
+    look_at(view, server, name, scheme, tmp_path)
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+@pytest.mark.parametrize("path", OUTSIDE)
+def test_every_page_of_no_project(open_page: Any, server: Up, path: str, scheme: Any, tmp_path: Path) -> None:
+    state = {} if path == "/login" else None
+    view = open_page(path, color_scheme=scheme, **({"storage_state": state} if state is not None else {}))
+    look_at(view, server, path.strip("/").replace("/", "-"), scheme, tmp_path)
+
+
+@pytest.mark.parametrize("place", ["branch=task/fx-rounding", "at=2026-01-01"])
+def test_another_branch_and_the_past_are_tinted_and_legible(
+    open_page: Any, server: Up, place: str, tmp_path: Path
+) -> None:
+    for scheme in SCHEMES:
+        view = open_page(f"/p/demo/?{place}", color_scheme=scheme)
+        look_at(view, server, f"home-{place[:6].replace('=', '-')}", scheme, tmp_path)
+
+
+# ---- keys and the palette ------------------------------------------------------------------------------
+
+
+def test_the_palette_goes_to_a_page_without_a_mouse(open_page: Any, server: Up) -> None:
+    view = open_page("/p/demo/")
+    page = view.page
+    page.keyboard.press("Control+k")
+    page.wait_for_selector("#palette-list [role=option]")
+    check_axe(page)
+    page.keyboard.type("member")
+    expect(page.locator("#palette-list [role=option]")).to_have_count(1)
+    assert page.locator("[role=combobox]").get_attribute("aria-activedescendant") == "palette-pages-1"
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/p/demo/members")
+    check_clean(view, server.first["url"])
+
+
+def test_the_palette_finds_branches_and_facts(open_page: Any, server: Up) -> None:
+    view = open_page("/p/demo/")
+    page = view.page
+    page.keyboard.press("Meta+k")
+    page.keyboard.type("payout")
+    page.wait_for_selector("#palette-facts-2")
+    for _ in range(3):
+        page.keyboard.press("ArrowDown")
+    page.keyboard.press("ArrowUp")
+    chosen = page.locator("[role=option][aria-selected=true]")
+    assert chosen.count() == 1
+    title = chosen.locator(".cut").inner_text()
+    page.keyboard.press("Enter")
+    page.wait_for_url(re.compile("/p/demo/(facts|branches)/"))
+    assert title in page.locator("main").inner_text()
+    page.keyboard.press("Control+k")
+    page.keyboard.press("Escape")
+    assert page.locator("dialog[open]").count() == 0
+    check_clean(view, server.first["url"])
+
+
+def test_letters_go_to_sections_and_show_the_keys(open_page: Any, server: Up) -> None:
+    view = open_page("/p/demo/")
+    page = view.page
+    page.keyboard.type("gm")
+    page.wait_for_url("**/p/demo/members")
+    page.keyboard.type("?")
+    page.wait_for_selector("#overlay kbd")
+    check_axe(page)
+    page.get_by_label("Keys of one letter work in this browser").uncheck()
+    page.keyboard.press("Escape")
+    page.keyboard.type("gh")
+    page.wait_for_timeout(300)
+    assert page.url.endswith("/p/demo/members")
+    check_clean(view, server.first["url"])
+
+
+def test_typing_in_a_field_is_not_a_command(open_page: Any) -> None:
+    page = open_page("/p/demo/members").page
+    page.get_by_label("Username").fill("")
+    page.get_by_label("Username").press_sequentially("gh?j")
+    assert page.get_by_label("Username").input_value() == "gh?j"
+    assert page.url.endswith("/p/demo/members")
+
+
+def test_rows_are_moved_through_with_j_and_k(open_page: Any) -> None:
+    page = open_page("/p/demo/").page
+    for key, line in (("j", 0), ("j", 1), ("k", 0)):
+        page.keyboard.type(key)
+        rows = page.locator("main .rows > li")
+        assert rows.nth(line).get_attribute("class") == "at"
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/p/demo/facts/**")
+
+
+# ---- without scripts, and with choices that are remembered ----------------------------------------------
+
+
+def test_everything_works_without_scripts(open_page: Any) -> None:
+    page = open_page("/p/demo/", java_script_enabled=False).page
+    page.locator("summary[title=Branch]").click()
+    page.get_by_label("Branch by its name").fill("task/fx-rounding")
+    page.get_by_role("button", name="Go to the branch").click()
+    assert "You are on the branch task/fx-rounding" in page.locator(".whereabouts").inner_text()
+    page.get_by_role("link", name="Go to", exact=True).click()
+    page.get_by_label("A page, a branch, or words of a fact").fill("help")
+    page.get_by_role("button", name="Find").click()
+    page.locator("main").get_by_role("link", name="Help").click()
+    assert page.locator("main h1").inner_text() == "Help"
+
+
+def test_dark_and_chinese_are_remembered(open_page: Any, server: Up) -> None:
+    view = open_page("/p/demo/", color_scheme="light")
+    page = view.page
+    for name in ("Dark", "简体中文"):
+        page.locator(".bar-end summary").click()
+        page.get_by_role("button", name=name).click()
+        page.wait_for_load_state("networkidle")
+    assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(21, 24, 27)"
+    assert page.locator("html").get_attribute("lang") == "zh-hans"
+    assert page.locator(".sections [aria-current=page]").inner_text().strip() == "主页"
+    check_axe(page)
+    check_clean(view, server.first["url"])
+
+
+def test_a_key_is_copied_and_reloading_makes_no_other(open_page: Any, server: Up) -> None:
+    view = open_page("/p/default/keys", permissions=["clipboard-read", "clipboard-write"])
+    page = view.page
+    page.get_by_label("Name").fill("copied")
+    page.get_by_role("button", name="Make the key").click()
+    token = page.get_by_label("The key").input_value()
+    page.get_by_role("button", name="Copy").click()
+    page.get_by_role("button", name="Copied").wait_for()
+    assert page.evaluate("navigator.clipboard.readText()") == token
+    page.reload()
+    assert page.get_by_role("heading", name="API keys").is_visible()
+    assert page.locator("td strong", has_text="copied").count() == 1
+    assert token not in page.content()
+    check_clean(view, server.first["url"])
