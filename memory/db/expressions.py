@@ -3,7 +3,9 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, Self
 
+from django.core.exceptions import EmptyResultSet
 from django.db import models
+from django.db.models import Q
 from django.db.models.expressions import Expression
 
 
@@ -67,3 +69,44 @@ class Visible(Expression):
     def _values(self, place: int) -> list[int]:
         branch, limit = self.lineage[place]
         return [branch, limit, limit, *(value for pair in self.lineage[:place] for value in pair)]
+
+
+class Written(Expression):
+    """The conditions of a queryset, whose SQL is written once for all statements that repeat them."""
+
+    conditional = True
+    filterable = True
+    output_field = models.BooleanField()
+    HERE = "the_row_asked_about"  # stands for the table that the conditions are about
+
+    def __init__(self, sql: str, params: Sequence[Any], alias: str = "") -> None:
+        super().__init__(output_field=models.BooleanField())
+        self.sql, self.params, self.alias = sql, tuple(params), alias
+
+    @classmethod
+    def of(cls, rows: models.QuerySet) -> "Written | Q":
+        """The conditions of a queryset of one table without joins."""
+        alias, query = rows.query.get_initial_alias(), rows.query.clone()
+        query.change_aliases({alias: cls.HERE})
+        try:
+            return cls(*query.get_compiler(rows.db).compile(query.where))
+        except EmptyResultSet:  # one that nothing can pass
+            return Q(pk__in=[])
+
+    @property
+    def identity(self) -> tuple:
+        return (type(self), self.sql, self.params, self.alias)
+
+    def get_source_expressions(self) -> list[Any]:
+        return []
+
+    def resolve_expression(self, query: Any = None, *args: Any, **kwargs: Any) -> Self:
+        return type(self)(self.sql, self.params, query.get_initial_alias())
+
+    def relabeled_clone(self, change_map: Mapping[str, str]) -> Self:
+        return type(self)(self.sql, self.params, change_map.get(self.alias, self.alias))
+
+    def as_sql(self, compiler: Any, connection: Any) -> Any:
+        alias = compiler.quote_name_unless_alias(self.alias)
+        here = connection.ops.quote_name(self.HERE)
+        return f"({self.sql.replace(here, alias).replace(self.HERE, alias)})", self.params

@@ -15,7 +15,7 @@ from django.db import connections, models
 from django.db.models import OuterRef, Q, Subquery
 from django.db.models.sql import Query
 
-from memory.db.expressions import Visible
+from memory.db.expressions import Visible, Written
 
 Row = TypeVar("Row", bound=models.Model)
 Lineage = Sequence[tuple[int, int]]
@@ -59,6 +59,7 @@ class VersionedQuerySet(models.QuerySet[Row, Row]):
     _said: tuple[tuple[bool, tuple, dict], ...] = ()
     _tokens: dict[str, tuple[str, ...]] = {}
     _only_searchable = False
+    _condition: Written | Q | None = None  # all of it in SQL, for statements that repeat it
     _known = 0  # how many of the filters said the index knows by itself
 
     def __init__(self, model: Any = None, query: Any = None, using: Any = None, hints: Any = None) -> None:
@@ -137,8 +138,9 @@ class VersionedQuerySet(models.QuerySet[Row, Row]):
         for arm in self._arms():
             later = arm.filter(**{same: OuterRef(same)}, uid__gt=OuterRef("uid")).order_by("uid")
             some = base.filter(pk__in=pks).annotate(next_pk=Subquery(later.values("pk")[:1]))
-            for pk, next_pk in some.exclude(next_pk=None).values_list("pk", "next_pk"):
-                found.setdefault(pk, []).append(next_pk)
+            for pk, next_pk in some.values_list("pk", "next_pk"):
+                if next_pk is not None:
+                    found.setdefault(pk, []).append(next_pk)
         return self._nearest_uid(found)
 
     def _nearest_uid(self, found: dict[int, list[int]]) -> dict[int, int]:
@@ -196,8 +198,11 @@ class VersionedQuerySet(models.QuerySet[Row, Row]):
 
     def rows(self) -> models.QuerySet:
         """The same rows as a predicate on each row, unordered, for use under a known primary key."""
-        visible = Visible(self.model, self._known_lineage())
-        return self._replay(self.model._base_manager.using(self.db).filter(visible))
+        base = self.model._base_manager.using(self.db)
+        if self._condition is None:
+            visible = base.filter(Visible(self.model, self._known_lineage()))
+            self._condition = Written.of(self._replay(visible))
+        return base.filter(self._condition)
 
     # ---- the rule ----------------------------------------------------------------------------
 
