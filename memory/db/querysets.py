@@ -184,12 +184,18 @@ class VersionedQuerySet(models.QuerySet[Row, Row]):
 
     # ---- searching ---------------------------------------------------------------------------
 
-    def keyword(self, words: Sequence[str], k: int, also: Iterable[int] = ()) -> tuple[Ranked, Ranked]:
+    def keyword(self, words: Sequence[str], k: int, also: Sequence[int] = ()) -> tuple[Ranked, Ranked]:
         """The best k rows by BM25 over any of the words, and the scores of the rows ``also``."""
-        return connections[self.db].index.keyword(self, words, k, tuple(also))  # type: ignore[attr-defined]
+        return connections[self.db].index.keyword(self, words, k, also)  # type: ignore[attr-defined]
 
     def nearest(self, vector: np.ndarray, k: int, model: str, project_id: Any) -> Ranked:
         """The best k rows by cosine with ``vector`` (unit length) among those embedded by ``model``."""
+        return list(self.nearest_later(vector, k, model, project_id))
+
+    def nearest_later(
+        self, vector: np.ndarray, k: int, model: str, project_id: Any
+    ) -> Sequence[tuple[int, float]]:
+        """The same, worked out while the caller goes on where the database leaves that to this process."""
         return connections[self.db].index.nearest(self, vector, k, model, project_id)  # type: ignore[attr-defined]
 
     def cosines(self, rids: Sequence[int], vector: np.ndarray, model: str, project_id: Any) -> Ranked:

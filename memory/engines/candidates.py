@@ -14,6 +14,7 @@ import numpy as np
 from django.db import DatabaseError
 from django.db.models import Q
 
+from memory.db.later import Later
 from memory.db.querysets import Ranked, VersionedQuerySet
 
 LIKE_WORDS = 8
@@ -64,22 +65,23 @@ def candidates(
     ``near`` are the rows for the vector arm, where the caller checks what it finds.
     """
     found = Candidates()
-    nearest: Ranked = []
+    nearest: Sequence[tuple[int, float]] = ()
     if question.vector is None:
         search_type = "keyword"  # without an embedder the keywords alone decide, whatever was asked for
     if search_type != "keyword" and question.vector is not None:
         source, found.asked = (rows, pool) if near is None else (near, pool + pool // MARGIN)
-        nearest = source.nearest(question.vector, found.asked, question.model, project_id)
-        found.near = [rid for rid, _ in nearest]
+        nearest = source.nearest_later(question.vector, found.asked, question.model, project_id)
     if search_type != "vector":
-        _keyword_arm(found, rows, question, pool, [rid for rid, _ in nearest] + list(also))
+        others = Later(lambda: [*(rid for rid, _ in nearest), *also])  # not looked into before it must be
+        _keyword_arm(found, rows, question, pool, others)
+    found.near = [rid for rid, _ in nearest]
     if search_type != "keyword" and question.vector is not None:
         _vector_arm(found, rows, question, nearest, project_id, also)
     return found
 
 
 def _keyword_arm(
-    found: Candidates, rows: VersionedQuerySet, question: Question, pool: int, also: list[int]
+    found: Candidates, rows: VersionedQuerySet, question: Question, pool: int, also: Sequence[int]
 ) -> None:
     ranked: Ranked = []
     others: Ranked = []
@@ -98,7 +100,7 @@ def _vector_arm(
     found: Candidates,
     rows: VersionedQuerySet,
     question: Question,
-    nearest: Ranked,
+    nearest: Sequence[tuple[int, float]],
     project_id: UUID,
     also: Sequence[int],
 ) -> None:

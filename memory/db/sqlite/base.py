@@ -45,6 +45,11 @@ class DatabaseWrapper(base.DatabaseWrapper):
         # What was read once inside the running snapshot, where it cannot change; None outside of one.
         self.notes: dict[Any, Any] | None = None
 
+    def get_new_connection(self, conn_params: Any) -> Any:
+        made = super().get_new_connection(conn_params)
+        made.create_function("day1_others", 0, lambda: self.index.others())
+        return made
+
     @cached_property
     def index(self) -> SearchIndex:
         return SearchIndex(self)

@@ -1,5 +1,6 @@
 """Full text and vectors on SQLite. The only place that says MATCH or bm25."""
 
+import json
 import time
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -10,6 +11,7 @@ from django.core.exceptions import EmptyResultSet
 from django.db import models
 
 from memory.db.indexes import FullTextIndex, full_text_index
+from memory.db.later import beside
 from memory.db.querysets import Ranked, VersionedQuerySet
 from memory.db.sqlite.resident import resident_of
 from memory.db.tokens import HELD, OPEN, state_token, tokens, value_token
@@ -39,6 +41,7 @@ class SearchIndex:
 
     def __init__(self, connection: Any) -> None:
         self.connection = connection
+        self._others: Sequence[int] = ()
 
     # ---- writing -------------------------------------------------------------------------------
 
@@ -190,18 +193,24 @@ class SearchIndex:
         check, params = self._check(rows)
         # LIMIT -1 keeps SQLite from dropping the order of the inner query: the walk stops at the k-th
         # visible row and has looked at no more rows than that. The scores of `also` come from the same
-        # pass; a second one would cost as much as the first.
+        # pass (a second one would cost as much as the first), which asks for them when it is done: until
+        # then another thread may be looking for them.
         sql = f"""
             WITH m AS MATERIALIZED (SELECT rowid AS r, rank AS s FROM "{table}" WHERE "{table}" MATCH %s)
             SELECT 0, r, s FROM (
               SELECT ranked.r, ranked.s FROM (SELECT r, s FROM m ORDER BY s LIMIT -1) ranked
               WHERE EXISTS ({check}) LIMIT %s)
-            UNION ALL SELECT 1, r, s FROM m WHERE r IN ({", ".join(str(int(rid)) for rid in also)})"""
+            UNION ALL SELECT 1, r, s FROM m WHERE r IN (SELECT value FROM json_each(day1_others()))"""
+        self._others = also
         with self.connection.cursor() as cursor:
             cursor.execute(sql, [match, *params, k])
             found = cursor.fetchall()
         best = sorted(((r, -s) for kind, r, s in found if kind == 0), key=lambda hit: (-hit[1], hit[0]))
         return best, [(r, -s) for kind, r, s in found if kind == 1]
+
+    def others(self) -> str:
+        """The row ids whose scores a walk is to tell as well: what day1_others() gives in SQL."""
+        return json.dumps([int(rid) for rid in self._others])
 
     def _check(self, rows: VersionedQuerySet) -> tuple[str, tuple]:
         """The rows' conditions as a subquery about the one row with the key ``ranked.r``."""
@@ -229,12 +238,14 @@ class SearchIndex:
 
     def nearest(
         self, rows: VersionedQuerySet, vector: np.ndarray, k: int, model: str, project_id: Any
-    ) -> Ranked:
-        """See VersionedQuerySet.nearest. Exact: every visible vector is compared."""
+    ) -> Sequence[tuple[int, float]]:
+        """See VersionedQuerySet.nearest_later. Exact: every visible vector is compared."""
         resident = resident_of(self.connection, rows.model, project_id, model)
         with self.connection.snapshot():
-            found = resident.nearest(rows, vector, k) if self.covers(rows) else None
-            return resident.nearest_past(rows, vector, k) if found is None else found
+            scan = resident.scan(rows, vector) if self.covers(rows) else None
+            if scan is None:
+                return resident.nearest_past(rows, vector, k)
+            return beside(scan.best, k) if rows.known_to_index else scan.best_that_pass(rows, k)
 
     def cosines(
         self, rids: Sequence[int], rows: VersionedQuerySet, vector: np.ndarray, model: str, project_id: Any

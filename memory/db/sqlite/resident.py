@@ -64,8 +64,8 @@ class Resident:
 
     # ---- answers -------------------------------------------------------------------------------
 
-    def nearest(self, rows: VersionedQuerySet, vector: np.ndarray, k: int) -> Ranked | None:
-        """The k best visible rows that pass every filter, by cosine; ties by row id.
+    def scan(self, rows: VersionedQuerySet, vector: np.ndarray) -> "Scan | None":
+        """What is to be compared with a vector: the visible rows that have all tokens.
 
         None where this reader's view of the database is older than what memory would have to load.
         """
@@ -74,12 +74,12 @@ class Resident:
                 return None
             at, vec = self._narrowed(self._shown(rows), rows)
             vectors, rids = self.vectors, self.rows["rid"]
-        if not len(at) or vectors.dimensions != len(vector):
-            return []
-        return _best_that_pass(rids, at, vectors.dot(vec, vector), rows, k)
+        if vectors.dimensions != len(vector):
+            at, vec = at[:0], vec[:0]
+        return Scan(rids, at, vec, vectors, vector)
 
     def cosines(self, rids: Sequence[int], rows: VersionedQuerySet, vector: np.ndarray) -> Ranked | None:
-        """The cosine of each of some rows that has a vector; None as for ``nearest``."""
+        """The cosine of each of some rows that has a vector; None as for ``scan``."""
         with self._lock:
             if not self._refresh(rows._lineage or ()):
                 return None
@@ -315,21 +315,33 @@ class Shown(NamedTuple):
         return cls(visible, at, vec[at].astype("i4"), vectors)
 
 
-def _best_that_pass(
-    rids: np.ndarray, at: np.ndarray, scores: np.ndarray, rows: VersionedQuerySet, k: int
-) -> Ranked:
-    """The best k; where filters are left that memory does not know, the database is asked in rank order."""
-    if rows.known_to_index:
-        return _best(rids, at, scores, k)
-    passed: Ranked = []
-    looked, take = 0, 4 * k
-    while len(passed) < k and looked < len(at):
-        ranked = _best(rids, at, scores, take)
-        passed += _passing(ranked[looked:], rows)
-        looked = len(ranked)
-        # As many more as it takes if they pass as seldom as these did, and half as many again.
-        take = looked + max(k, int(1.5 * looked * (k - len(passed)) / max(len(passed), looked / 20)))
-    return passed[:k]
+class Scan(NamedTuple):
+    """Rows to be compared with a vector. Nothing of it changes, so that any thread may do the work."""
+
+    rids: np.ndarray  # of all rows
+    at: np.ndarray  # those to be compared
+    vec: np.ndarray  # the positions of their vectors
+    vectors: Blocks
+    vector: np.ndarray
+
+    def best(self, k: int) -> Ranked:
+        """The k best by cosine; ties by row id."""
+        return _best(self.rids, self.at, self.scores(), k)
+
+    def scores(self) -> np.ndarray:
+        return self.vectors.dot(self.vec, self.vector)
+
+    def best_that_pass(self, rows: VersionedQuerySet, k: int) -> Ranked:
+        """The k best that pass filters which memory does not know: the database is asked in rank order."""
+        scores, passed = self.scores(), list[tuple[int, float]]()
+        looked, take = 0, 4 * k
+        while len(passed) < k and looked < len(self.at):
+            ranked = _best(self.rids, self.at, scores, take)
+            passed += _passing(ranked[looked:], rows)
+            looked = len(ranked)
+            # As many more as it takes if they pass as seldom as these did, and half as many again.
+            take = looked + max(k, int(1.5 * looked * (k - len(passed)) / max(len(passed), looked / 20)))
+        return passed[:k]
 
 
 def _best(rids: np.ndarray, at: np.ndarray, scores: np.ndarray, k: int) -> Ranked:
