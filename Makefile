@@ -17,4 +17,5 @@ format: ## put the code into its form
 lock: ## after a change of the dependencies in pyproject.toml
 	uv lock
 	uv export --quiet --no-dev --format requirements-txt --output-file requirements.lock
+	uv export --quiet --no-dev --extra matrixone --format requirements-txt --output-file requirements-matrixone.lock
 	uv export --quiet --group dev --format requirements-txt --output-file requirements-dev.lock

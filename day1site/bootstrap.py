@@ -14,6 +14,7 @@ import shlex
 import shutil
 import subprocess
 import sys
+import sysconfig
 from collections import deque
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -22,6 +23,8 @@ from typing import NoReturn
 
 ROOT = Path(__file__).resolve().parent.parent
 RUNTIME, DEV = "requirements.lock", "requirements-dev.lock"  # the second holds all of the first
+MATRIXONE = "requirements-matrixone.lock"  # and so does this: it adds the driver, which is built here
+DRIVER = "mysqlclient"
 
 
 class Refusal(Exception):
@@ -91,7 +94,8 @@ def enter(argv: list[str]) -> None:
     """Go on inside .venv, made or brought up to date first."""
     environment = Environment(ROOT)
     try:
-        environment.ensure(DEV if is_test(argv) else RUNTIME)
+        for lock in locks_for(argv):
+            environment.ensure(lock)
     except OSError as error:
         raise Refusal(f"{environment.folder} cannot be written: {error.strerror}.") from None
     os.environ["DAY1_NO_BOOTSTRAP"] = "1"
@@ -99,6 +103,14 @@ def enter(argv: list[str]) -> None:
     # Many threads with an arena of their own each keep memory that none of them uses.
     os.environ.setdefault("MALLOC_ARENA_MAX", "2")
     os.execv(python, [python, str(ROOT / "manage.py"), *argv[1:]])
+
+
+def locks_for(argv: list[str]) -> list[str]:
+    """The lock files that a command wants installed."""
+    locks = [DEV if is_test(argv) else RUNTIME]
+    variable = "DAY1_TEST_DATABASE_URL" if is_test(argv) else "DATABASE_URL"
+    urls = [os.environ.get(variable, ""), option(argv, "--to"), option(argv, "--from")]
+    return [*locks, MATRIXONE] if any(url.startswith("matrixone:") for url in urls) else locks
 
 
 def execute(argv: list[str]) -> None:
@@ -165,20 +177,28 @@ class Environment:
             launcher = self.launcher.read_text()
         except (OSError, ValueError):
             return False
-        if launcher != self.launcher_text():
+        if launcher != self.launcher_text() or lock not in installed:
             return False
-        return installed.get(lock) == self.hash_of(lock) and installed.get("python") == self.base()
+        return installed[lock] == self.hash_of(lock) and installed.get("python") == self.base()
 
     def make(self, lock: str) -> None:
+        if lock == MATRIXONE:
+            check_building()
+        others = self.others(lock)
         self.stamp.unlink(missing_ok=True)
         # A killed installation can leave half a package that looks whole: then all is made anew.
         if self.unfinished.exists() or not self.python.exists():
             self.create()
+            others = []
         self.unfinished.touch()
         self.install(lock)
         self.write_launcher()
-        self.write_stamp(lock)
+        self.write_stamp(lock, others)
         self.unfinished.unlink()
+
+    def others(self, lock: str) -> list[str]:
+        """The other lock files that are installed already: this one changes nothing of theirs."""
+        return [name for name in (RUNTIME, DEV, MATRIXONE) if name != lock and self.holds(name)]
 
     def create(self) -> None:
         uv = find_uv()
@@ -193,7 +213,9 @@ class Environment:
 
     def install(self, lock: str) -> None:
         count = len(re.findall(r"^[\w.-]+==", (self.root / lock).read_text(), re.MULTILINE))
-        options = ["--require-hashes", "--only-binary", ":all:", "-r", str(self.root / lock)]
+        options = ["--require-hashes", "--only-binary", ":all:"]
+        options += ["--no-binary", DRIVER] if lock == MATRIXONE else []  # it comes as source only
+        options += ["-r", str(self.root / lock)]
         if uv := find_uv():
             say(f"Installing {count} packages with uv …")
             command(uv, "pip", "install", "--python", str(self.python), *options)
@@ -218,8 +240,8 @@ class Environment:
         )
         return f'#!/bin/sh\nDAY1_NO_BOOTSTRAP=1 exec {python} {main} "$@"\n'
 
-    def write_stamp(self, lock: str) -> None:
-        names = [RUNTIME, DEV] if lock == DEV else [lock]
+    def write_stamp(self, lock: str, others: Iterable[str] = ()) -> None:
+        names = dict.fromkeys([RUNTIME, lock, *others])
         installed = {"python": self.base(), **{name: self.hash_of(name) for name in names}}
         draft = self.stamp.with_suffix(".new")
         draft.write_text(json.dumps(installed))
@@ -257,6 +279,28 @@ def check_venv_module() -> None:
             "This Python cannot make virtual environments: install the module venv"
             " (on Debian and Ubuntu: apt-get install python3-venv) and run it again."
         ) from None
+
+
+def check_building() -> None:
+    """Whether the driver of MatrixOne can be built. Raises Refusal with all that is missing."""
+    wanted = {
+        "pkg-config": shutil.which("pkg-config"),
+        "libmariadb-dev": knows_library("libmariadb") or knows_library("mysqlclient"),
+        "build-essential": shutil.which("cc") or shutil.which("gcc"),
+        "python3-dev": os.path.exists(os.path.join(sysconfig.get_path("include"), "Python.h")),
+    }
+    if missing := [name for name, there in wanted.items() if not there]:
+        raise Refusal(
+            "The driver for MatrixOne is built on this machine, which lacks packages for that: run"
+            f" apt-get install {' '.join(missing)} (Debian and Ubuntu; elsewhere the like), then this again."
+        )
+
+
+def knows_library(name: str) -> bool:
+    """Whether pkg-config knows a library with its headers; True where there is no pkg-config to ask."""
+    if not (asked := shutil.which("pkg-config")):
+        return True
+    return subprocess.run([asked, "--exists", name]).returncode == 0
 
 
 def find_uv() -> str:

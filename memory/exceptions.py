@@ -84,8 +84,12 @@ class IllegalTransition(Day1Error):
     code, status, message = "illegal_transition", 409, _("A fact that is {old} cannot become {new}.")
 
 
+NOT_ARCHIVED = _("Only an archived fact can be restored; this one is {old}.")
+
+
 class BranchArchived(Day1Error):
-    code, status, message = "branch_archived", 409, _("The branch {name} is archived and takes no writes.")
+    code, status = "branch_archived", 409
+    message = _("The branch {name} is archived and takes no writes: restore it first.")
 
 
 class Conflict(Day1Error):

@@ -3,6 +3,7 @@
 from uuid import UUID
 
 from celery import shared_task
+from django.core.exceptions import ImproperlyConfigured
 from django.core.management import call_command
 from django.db import connection
 
@@ -29,18 +30,20 @@ def sweep_embeddings() -> None:
 
 @shared_task(name="memory.catch_up")
 def catch_up() -> None:
-    """Sent when the server starts: the embedder may be another than before."""
+    """Sent when the server starts: the embedder may be another than before, and is to be ready."""
     from memory.engines.embedding import EmbeddingEngine
     from memory.exceptions import ProviderUnavailable
     from memory.models import Project
+    from memory.providers.embedding import warm_up
     from memory.queue import enqueue
 
-    for project_id in Project.objects.values_list("pk", flat=True):
-        try:
+    try:
+        warm_up()
+        for project_id in Project.objects.values_list("pk", flat=True):
             EmbeddingEngine().want_missing(project_id)
-        except ProviderUnavailable:  # said by the system check at the start
-            return
-        enqueue("memory.embed", str(project_id))
+            enqueue("memory.embed", str(project_id))
+    except (ProviderUnavailable, ImproperlyConfigured):  # said by the system check at the start
+        return
 
 
 @shared_task(name="memory.near")

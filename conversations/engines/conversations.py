@@ -10,6 +10,7 @@ from django.db.models import Count, Sum
 from conversations.models import Conversation, Message
 from memory.actors import Actor
 from memory.db.querysets import Lineage, VersionedQuerySet
+from memory.db.rerun import rerunning
 from memory.engines import cleaning as c
 from memory.engines.branches import MAIN, find_branch, point_of
 from memory.engines.commits import CommitWriter, committing
@@ -49,6 +50,7 @@ class ConversationFilter:
         return rows.filter(**{f"{name}__in": value for name, value in said.items()})
 
 
+@rerunning
 class ConversationEngine:
     # ---- writing -------------------------------------------------------------------------------
 

@@ -9,6 +9,7 @@ from django.db.models import F
 from conversations.engines.conversations import ConversationEngine, open_conversation
 from conversations.models import Conversation, Message
 from memory.actors import Actor
+from memory.db.rerun import rerunning
 from memory.engines import cleaning as c
 from memory.engines.branches import MAIN, find_branch, point_of
 from memory.engines.commits import CommitWriter, committing
@@ -52,6 +53,7 @@ CHECKS: dict[str, c.Check] = {
 }
 
 
+@rerunning
 class MessageEngine:
     # ---- writing -------------------------------------------------------------------------------
 

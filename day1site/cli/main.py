@@ -30,6 +30,7 @@ MODULES = {
     ),
     "files": ("import_file", "export_file"),
     "demo": ("demo",),
+    "moving": ("migrate_store",),
     "upkeep": ("reindex", "reembed", "backup", "manage"),
 }  # fmt: skip
 PLACES = {name: f"day1site.cli.{module}" for module, names in MODULES.items() for name in names}

@@ -330,6 +330,14 @@ def _upkeep(commands: Any) -> None:
         "day1 reembed\n  DAY1_EMBEDDER=openai day1 reembed --forget-others", "reembed",
     )  # fmt: skip
     again.add_argument("--forget-others", action="store_true", help="then delete the vectors of other models")
+    move = _command(
+        commands, "migrate-store", "Carry a whole store to another database: with history, keys and audit.",
+        "day1 migrate-store --to matrixone://user:password@host:6001/day1", "migrate_store",
+    )  # fmt: skip
+    move.add_argument("--to", required=True, metavar="URL", help="as in DATABASE_URL; new, or left half done")
+    move.add_argument(
+        "--from", dest="source", metavar="URL", help="default: DATABASE_URL, or the local store"
+    )
     backup = _command(
         commands, "backup", "Copy the whole store to a file while it is in use.",
         "day1 backup day1-monday.sqlite3", "backup",

@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from typing import Any
 
 import django_filters as df
-from django.db.models import QuerySet
 
 from memory.engines.filters import FactFilter
 from memory.models import Branch, Fact, FactAssessment, ReviewItem, Snapshot, Workspace
@@ -57,12 +56,6 @@ class FactFilterSet(df.FilterSet):
     def read(cls, values: Mapping[str, Any]) -> FactFilter:
         """The engine's filter from what a caller gave. Raises UnknownField, Invalid."""
         return FactFilter.of(values)
-
-    def filter_queryset(self, queryset: Any) -> QuerySet:
-        """For facts that a branch was named for: ``Fact.objects.on(branch)``."""
-        data: Any = self.data
-        given = {name: data[name] for name in self.base_filters if name in data}
-        return self.read(given).apply(queryset, queryset._lineage)
 
 
 class BranchFilterSet(df.FilterSet):

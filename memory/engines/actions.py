@@ -10,6 +10,7 @@ from typing import Any
 from uuid import UUID
 
 from memory.actors import Actor
+from memory.db.rerun import rerunning
 from memory.engines import cleaning as c
 from memory.engines import fact_rules as rules
 from memory.engines.branches import MAIN
@@ -18,7 +19,7 @@ from memory.engines.comparing import read_since
 from memory.engines.fact_batch import FactBatch
 from memory.engines.judging import judge
 from memory.engines.replacing import check_keeper, replace_by
-from memory.exceptions import Day1Error, IllegalTransition, Invalid, NotFound, TooLarge
+from memory.exceptions import NOT_ARCHIVED, Day1Error, IllegalTransition, Invalid, NotFound, TooLarge
 from memory.models import Commit, Fact, FactAssessment
 
 MOST = 1000
@@ -76,6 +77,7 @@ class Report:
         return sum(result.outcome == outcome for result in self.results)
 
 
+@rerunning
 class ActionEngine:
     def act(
         self,
@@ -155,7 +157,7 @@ def archived(fact: Fact) -> Content:
 
 def restored(fact: Fact) -> Content:
     if fact.status != S.ARCHIVED:
-        raise IllegalTransition(old=fact.status, new="restored")
+        raise IllegalTransition(NOT_ARCHIVED, old=fact.status, new="restored")
     return dict(rules.moved(fact, fact.held_status or S.ACTIVE))
 
 

@@ -11,6 +11,7 @@ from django.db import IntegrityError, connection, transaction
 from django.utils import timezone
 
 from memory.actors import Actor
+from memory.db.rerun import rerunning
 from memory.engines import branch_diff as differing
 from memory.engines import cleaning as c
 from memory.engines.audit import record
@@ -27,6 +28,7 @@ NAME = re.compile(r"[a-z0-9._-]+(/[a-z0-9._-]+)*")
 RESERVED = frozenset("log diff stats enrich restore merge topology expired auto-archive".split())
 
 
+@rerunning
 class BranchManager:
     def create_branch(
         self,

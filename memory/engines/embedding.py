@@ -13,7 +13,7 @@ from typing import Any
 from uuid import UUID
 
 from django.core.exceptions import ImproperlyConfigured
-from django.db import transaction
+from django.db import connection, transaction
 from django.db.models import F, QuerySet
 from django.utils import timezone
 
@@ -215,6 +215,7 @@ class EmbeddingEngine:
         others = Vector.objects.filter(project=project_id).exclude(model=model)
         while slots := list(others.values_list("slot", flat=True)[:CHUNK]):
             count += Vector.objects.filter(slot__in=slots).delete()[0]
+            connection.index.forget(slots)  # type: ignore[attr-defined]
         VectorClock.objects.filter(project=project_id).update(epoch=F("epoch") + 1)  # copies in memory go too
         return count
 

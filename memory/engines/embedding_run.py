@@ -11,7 +11,7 @@ from typing import Any
 from uuid import UUID
 
 import numpy as np
-from django.db import transaction
+from django.db import connection, transaction
 from django.db.models import Case, F, QuerySet, Value, When
 from django.utils import timezone
 
@@ -91,6 +91,8 @@ class EmbeddingRun:
                     break
                 ready += self._batch(rows)
             limit -= len(rows)
+        if ready:
+            connection.index.keep_up(self.project_id, self.model)  # type: ignore[attr-defined]
         if ready and not self.trouble:
             self._wake()
         return ready

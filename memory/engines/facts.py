@@ -6,6 +6,7 @@ from typing import Any
 from uuid import UUID
 
 from memory.actors import Actor
+from memory.db.rerun import rerunning
 from memory.engines import fact_rules as rules
 from memory.engines.belief import attach, read_on
 from memory.engines.branches import MAIN, find_branch, point_of
@@ -15,7 +16,7 @@ from memory.engines.fact_batch import FactBatch, Written, replace_parents
 from memory.engines.filters import FactFilter
 from memory.engines.judging import judge
 from memory.engines.pages import Page, page_of_history, page_of_versions, point_in_list
-from memory.exceptions import IllegalTransition, Invalid, NotFound, TooLarge
+from memory.exceptions import NOT_ARCHIVED, IllegalTransition, Invalid, NotFound, TooLarge
 from memory.models import Branch, Commit, Fact, FactAssessment
 
 BULK = 1000
@@ -30,6 +31,7 @@ class BulkWritten:
     commit: Commit | None
 
 
+@rerunning
 class FactEngine:
     # ---- writing -------------------------------------------------------------------------------
 
@@ -274,7 +276,7 @@ class FactEngine:
         with committing(actor, branch_name, kind) as commit:
             fact = self._open(commit, fact_id, expected)
             if status is None and fact.status != S.ARCHIVED:
-                raise IllegalTransition(old=fact.status, new="restored")
+                raise IllegalTransition(NOT_ARCHIVED, old=fact.status, new="restored")
             commit.targets.append(str(fact.uid))
             fact = commit.change(fact, **rules.moved(fact, status or fact.held_status or S.ACTIVE))
         return self._seen(fact, commit)

@@ -9,13 +9,14 @@ from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from memory.actors import Actor
+from memory.db.rerun import rerunning
 from memory.exceptions import Conflict, Invalid
 from memory.models import IdempotencyRecord
 from memory.models.nodes import next_rid
 
 KEPT = timedelta(hours=24)
 LONGEST = 200
-OTHER_BODY = "This Idempotency-Key was used with another request."
+OTHER_BODY = "This Idempotency-Key was used with another request: take a new key."
 
 
 @dataclass(frozen=True)
@@ -31,6 +32,7 @@ class Twin(Exception):
     """Another request with the same key was stored first."""
 
 
+@rerunning
 class IdempotencyEngine:
     def once(
         self,

@@ -18,6 +18,7 @@ from django.db.models.functions import Coalesce, Greatest
 from django.utils import timezone
 
 from memory.actors import SCOPES, Actor
+from memory.db.rerun import rerunning
 from memory.engines.audit import record
 from memory.engines.buffers import buffer
 from memory.engines.pages import Page, page_of
@@ -36,6 +37,7 @@ USED = "key.used"
 ENDED = "This key has ended already; make a new one."
 
 
+@rerunning
 class KeyEngine:
     def create_key(
         self,
@@ -70,12 +72,11 @@ class KeyEngine:
             record(actor, "key.create", key.prefix, detail_of(key))
         return key, token
 
-    def authenticate(self, token: str, surface: str) -> Actor:
-        """Who comes with this token. Raises Unauthenticated."""
-        return actor_of(self.verify(token), surface)
-
     def verify(self, token: str) -> ApiKey:
-        """The key of a token. Only who has the secret learns that a key is revoked or expired."""
+        """The key of a token; ``actor_of`` says who comes with it.
+
+        Only who has the secret learns that a key is revoked or expired. Raises Unauthenticated.
+        """
         key = find_key(token)
         now = timezone.now()
         if key.revoked_at:
@@ -110,7 +111,8 @@ class KeyEngine:
         """
         actor.require("admin")
         if not 0 <= grace_seconds <= LONGEST_GRACE:
-            raise Invalid("grace_seconds is 0 to {most}.", most=LONGEST_GRACE, field="grace_seconds")
+            text = "grace_seconds must be a whole number from 0 to {most}."
+            raise Invalid(text, most=LONGEST_GRACE, field="grace_seconds")
         old = own_key(actor, key_id)
         check_grant(old, actor)
         ends = end_of(old, grace_seconds)
@@ -260,7 +262,8 @@ def check_text(field: str, text: str, least: int = 1) -> str:
 
 def check_rate(rate: int) -> int:
     if not 1 <= rate <= HIGHEST_RATE:
-        raise Invalid("rate_per_minute is 1 to {most}.", most=HIGHEST_RATE, field="rate_per_minute")
+        text = "rate_per_minute must be a whole number from 1 to {most}."
+        raise Invalid(text, most=HIGHEST_RATE, field="rate_per_minute")
     return rate
 
 

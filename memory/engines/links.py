@@ -8,6 +8,7 @@ from django.db import models
 from django.db.models import OuterRef, Q
 
 from memory.actors import Actor
+from memory.db.rerun import rerunning
 from memory.engines import cleaning as c
 from memory.engines.branches import MAIN, find_branch, point_of
 from memory.engines.commits import committing
@@ -26,6 +27,7 @@ CHECKS: dict[str, c.Check] = {
 }
 
 
+@rerunning
 class LinkEngine:
     def write_link(self, *, from_id: UUID, actor: Actor, branch_name: str = MAIN, **fields: Any) -> FactLink:
         """Link a fact to another. Raises NotFound for either end, Exists for the same open edge, Invalid."""

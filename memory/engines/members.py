@@ -7,6 +7,7 @@ from django.contrib.auth import get_user_model
 from django.db import IntegrityError, transaction
 
 from memory.actors import ROLE_SCOPES, Actor
+from memory.db.rerun import rerunning
 from memory.engines import cleaning as c
 from memory.engines.audit import record
 from memory.engines.pages import Page, page_of
@@ -17,6 +18,7 @@ from memory.models.nodes import next_rid
 Role = Membership.Role
 
 
+@rerunning
 class MemberEngine:
     def list_members(self, *, actor: Actor, limit: int = 50, cursor: str = "") -> Page[Membership]:
         """The members of the project, each with its ``user``, in the order in which they came."""

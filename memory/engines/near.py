@@ -14,6 +14,7 @@ from django.db import connection, transaction
 from django.utils import timezone
 
 from memory.db.querysets import Lineage, VersionedQuerySet
+from memory.db.rerun import rerunning
 from memory.engines.belief import searchable_now
 from memory.engines.embedding import SWEEP_SECONDS, in_turns, provider_in_force, want
 from memory.engines.embedding_run import chunks
@@ -31,6 +32,7 @@ NEIGHBOURS = 6  # the fact itself is one of them
 COMPARED = (Fact.Status.CREATED, Fact.Status.ACTIVE, Fact.Status.DONE)
 
 
+@rerunning
 class NearDuplicateEngine:
     def check_pending(self, project_id: UUID, limit: int = 1000) -> int:
         """Compare up to about ``limit`` new texts whose vectors are ready; returns how many were.

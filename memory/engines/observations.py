@@ -8,6 +8,7 @@ from uuid import UUID
 
 from memory.actors import Actor
 from memory.db.querysets import VersionedQuerySet
+from memory.db.rerun import rerunning
 from memory.engines import cleaning as c
 from memory.engines import observing as o
 from memory.engines.branches import MAIN, find_branch, point_of
@@ -74,6 +75,7 @@ FILTERS: dict[str, c.Check] = {
 }
 
 
+@rerunning
 class ObservationEngine:
     # ---- writing -------------------------------------------------------------------------------
 

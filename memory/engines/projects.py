@@ -14,6 +14,7 @@ from django.db import connection, transaction
 from django.db.models import Model, QuerySet
 
 from memory.actors import Actor
+from memory.db.rerun import rerunning
 from memory.engines.audit import record
 from memory.engines.branches import create_main
 from memory.exceptions import Conflict, Exists, ScopeMissing
@@ -23,6 +24,7 @@ from memory.models.nodes import next_rid
 CHUNK = 500
 
 
+@rerunning
 class ProjectEngine:
     def create_project(
         self,

@@ -11,6 +11,7 @@ from django.utils import timezone
 
 from memory.actors import Actor
 from memory.db.querysets import VersionedQuerySet
+from memory.db.rerun import rerunning
 from memory.engines import cleaning as c
 from memory.engines.branches import MAIN, find_branch, point_of
 from memory.engines.commits import CommitWriter, committing
@@ -58,6 +59,7 @@ class Graph:
     truncated: bool = False
 
 
+@rerunning
 class RelationEngine:
     # ---- writing -------------------------------------------------------------------------------
 

@@ -6,12 +6,14 @@ from django.db.models import QuerySet
 from django.utils import timezone
 
 from memory.conf import conf
+from memory.db.rerun import rerunning
 from memory.engines.idempotency import KEPT
 from memory.models import IdempotencyRecord, RecallLog
 
 BATCH = 500
 
 
+@rerunning
 class RetentionEngine:
     def forget_answers(self) -> int:
         """Remove the answers of requests that can no longer be repeated; returns how many."""

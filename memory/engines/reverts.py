@@ -9,6 +9,7 @@ from django.db.models import Q
 from django.utils import timezone
 
 from memory.actors import Actor
+from memory.db.rerun import rerunning
 from memory.engines.commits import CommitWriter, committing
 from memory.engines.fact_batch import FactBatch
 from memory.exceptions import Conflict, NotFound
@@ -30,6 +31,7 @@ TOLD = 20  # ids that a refusal names
 Change = tuple[BranchedModel, dict[str, Any], bool]
 
 
+@rerunning
 class RevertEngine:
     def revert_commit(self, *, commit_id: UUID, actor: Actor) -> Commit:
         """Undo a commit by a new one: what it changed is again as it was before, verdicts, confirmations

@@ -8,6 +8,7 @@ from django.db.models import Q, QuerySet
 from django.utils import timezone
 
 from memory.actors import Actor
+from memory.db.rerun import rerunning
 from memory.engines import cleaning as c
 from memory.engines import fact_rules as rules
 from memory.engines.actions import REASON, archived
@@ -38,6 +39,7 @@ class Resolved:
     new_fact: Fact | None = None
 
 
+@rerunning
 class ReviewEngine:
     def list_items(
         self,

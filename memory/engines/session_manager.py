@@ -13,6 +13,7 @@ from django.utils.module_loading import import_string
 
 from memory.actors import Actor
 from memory.conf import conf
+from memory.db.rerun import rerunning
 from memory.engines import cleaning as c
 from memory.engines.audit import record
 from memory.engines.branches import MAIN, find_branch
@@ -69,6 +70,7 @@ class SessionContext:
 # ---- the manager -----------------------------------------------------------------------------------
 
 
+@rerunning
 class SessionManager:
     def create_session(
         self, *, session_id: str, actor: Actor, branch_name: str = MAIN, **fields: Any

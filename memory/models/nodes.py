@@ -11,7 +11,7 @@ import threading
 import time
 import uuid
 
-from django.db import IntegrityError, connection, models, transaction
+from django.db import connection, models, transaction
 
 from memory.conf import conf
 
@@ -67,12 +67,9 @@ class Lease:
     def _add(self, number: int, until: int) -> bool:
         if Node.objects.filter(number=number).exists():
             return False
-        try:
-            with transaction.atomic():
-                Node.objects.create(number=number, leased_until=until, holder=self.holder)
-        except IntegrityError:  # another process took it between the look and the insert
-            return False
-        return True
+        node = Node(number=number, leased_until=until, holder=self.holder)
+        Node.objects.bulk_create([node], ignore_conflicts=True)  # another process may come first
+        return Node.objects.filter(number=number, holder=self.holder).exists()
 
 
 class RowIds:

@@ -60,17 +60,19 @@ def get_provider() -> EmbeddingProvider | None:
         return _provider_for(conf())
 
 
-def embed_query(text: str) -> Vectors | None:
-    """The vector of one text, shape (d,), read-only; None when embedding is off.
-
-    The latest queries are answered from memory. Raises what ``EmbeddingProvider.embed`` raises.
-    """
-    read = read_query(text)
-    return None if read is None else read[0]
+def warm_up() -> None:
+    """Load a model that runs in this process, so that the first text does not wait for it."""
+    provider = get_provider()
+    if isinstance(provider, OnnxMiniLM):
+        provider.load()
 
 
 def read_query(text: str) -> tuple[Vectors, Vectors | None] | None:
-    """The vector of a query and those of its words (None from a model that does not tell them), read-only."""
+    """The vector of a query and those of its words (None from a model that does not tell them), read-only.
+
+    None when embedding is off. The latest queries are answered from memory. Raises what
+    ``EmbeddingProvider.embed`` raises.
+    """
     provider = get_provider()
     return None if provider is None else _query_vector(provider.model, text)
 

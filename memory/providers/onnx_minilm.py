@@ -79,7 +79,7 @@ class OnnxMiniLM:
         """Vectors, shape (n, d), and for each text what ``shape`` makes of its words, window by window."""
         if not texts:
             return np.zeros((0, self.dimensions or 0), dtype=np.float32), []
-        pieces, session = self._load()
+        pieces, session = self.load()
         rows: list[Row] = []
         owners: list[int] = []
         for at, text in enumerate(texts):
@@ -94,7 +94,8 @@ class OnnxMiniLM:
             grouped[owner].append(some)
         return unit_rows(np.add.reduceat(vectors, starts, axis=0)), grouped
 
-    def _load(self) -> tuple[WordPiece, "InferenceSession"]:
+    def load(self) -> tuple[WordPiece, "InferenceSession"]:
+        """What reads texts, from the files when this process asks first. Raises ProviderUnavailable."""
         process = os.getpid()
         with self._lock:  # two threads must not read 20 MB of weights twice
             if process not in self._loaded:

@@ -15,7 +15,7 @@ from werkzeug import Response
 
 from memory.exceptions import ProviderNonsense, ProviderUnavailable
 from memory.providers import onnx_minilm
-from memory.providers.embedding import embed_query, get_provider
+from memory.providers.embedding import get_provider, read_query
 from memory.providers.onnx_minilm import OnnxMiniLM
 from memory.providers.openai_compat import OpenAICompatible
 
@@ -367,7 +367,7 @@ class TestChoice:
     def test_off(self, settings):
         settings.DAY1 = {"embedder": "off"}
         assert get_provider() is None
-        assert embed_query("hi") is None
+        assert read_query("hi") is None
 
     def test_openai(self, settings):
         settings.DAY1 = {"embedder": "openai", "embedding_api_key": KEY, "embedding_dimensions": 256}
@@ -409,21 +409,22 @@ class TestQuery:
         return lambda: len(server.log)
 
     def test_the_same_query_is_asked_once(self, asked):
-        first = embed_query("where?")
+        first, words = read_query("where?")
         np.testing.assert_allclose(first, [0.6, 0.8], rtol=1e-6)
-        assert embed_query("where?") is first
+        assert words is None
+        assert read_query("where?")[0] is first
         assert asked() == 1
-        embed_query("when?")
+        read_query("when?")
         assert asked() == 2
 
     def test_a_shared_vector_cannot_be_changed(self, asked):
         with pytest.raises(ValueError, match="read-only"):
-            embed_query("where?")[0] = 0
+            read_query("where?")[0][0] = 0
 
     def test_another_model_is_asked_anew(self, asked, settings):
-        embed_query("where?")
+        read_query("where?")
         settings.DAY1 = {**settings.DAY1, "embedding_model": "other"}
-        embed_query("where?")
+        read_query("where?")
         assert asked() == 2
 
     def test_a_failure_is_not_remembered(self, server, settings, asked):
@@ -431,5 +432,5 @@ class TestQuery:
         server.expect_ordered_request("/v1/embeddings").respond_with_json({}, status=503)
         server.expect_ordered_request("/v1/embeddings").respond_with_json(answer([1, 0]))
         with pytest.raises(ProviderUnavailable):
-            embed_query("where?")
-        np.testing.assert_array_equal(embed_query("where?"), [1, 0])
+            read_query("where?")
+        np.testing.assert_array_equal(read_query("where?")[0], [1, 0])

@@ -986,7 +986,7 @@ class TestLifeCycle:
         uid = write().fact.uid
         with refused(IllegalTransition) as caught:
             ENGINE.restore_fact(fact_id=uid, actor=actor)
-        assert str(caught.value) == "A fact that is active cannot become restored."
+        assert str(caught.value) == "Only an archived fact can be restored; this one is active."
         ENGINE.archive_fact(fact_id=uid, actor=actor)
         with refused(IllegalTransition) as caught:
             ENGINE.archive_fact(fact_id=uid, actor=actor)

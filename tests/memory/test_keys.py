@@ -9,7 +9,7 @@ import pytest
 from django.utils import timezone
 
 from memory.engines.buffers import buffer
-from memory.engines.keys import USED, KeyEngine, checksum, covered
+from memory.engines.keys import USED, KeyEngine, actor_of, checksum, covered
 from memory.exceptions import (
     AgentForbidden,
     BranchForbidden,
@@ -32,7 +32,7 @@ def make(actor, **changes):
 
 def refused(token: str) -> str:
     with pytest.raises(Unauthenticated) as error:
-        ENGINE.authenticate(token, "rest")
+        actor_of(ENGINE.verify(token), "rest")
     assert error.value.code == "unauthenticated"
     return error.value.text
 
@@ -51,7 +51,7 @@ def test_a_token_has_a_fixed_form_and_only_its_hash_is_stored(actor) -> None:
 
 def test_a_token_says_who_comes(actor) -> None:
     key, token = make(actor, scopes=["write", "read"], branch_patterns=["task/*"], agent_id="bot")
-    who = ENGINE.authenticate(token, "mcp")
+    who = actor_of(ENGINE.verify(token), "mcp")
     assert (who.kind, who.id, who.label, who.surface) == ("key", str(key.pk), "ci", "mcp")
     assert (who.project_id, who.scopes) == (actor.project_id, {"read", "write"})
     assert (who.branch_patterns, who.agent_id, who.bound_agent) == (("task/*",), "bot", "bot")
@@ -80,7 +80,7 @@ def test_a_revoked_and_an_expired_key_say_so_only_to_who_has_the_secret(actor) -
 def test_use_is_noted_in_memory_and_written_later(actor, django_assert_num_queries) -> None:
     key, token = make(actor)
     with django_assert_num_queries(1):
-        ENGINE.authenticate(token, "rest")
+        actor_of(ENGINE.verify(token), "rest")
     assert list(buffer.waiting(USED)) == [key.pk]
     buffer.flush()
     used = ApiKey.objects.get().last_used_at
@@ -202,14 +202,14 @@ def test_a_foreign_key_is_not_found(actor, other_project) -> None:
         for key_id in (key.pk, ANY_ID):
             with pytest.raises(NotFound):
                 act(key_id=key_id, actor=actor)
-    assert ENGINE.authenticate(token, "rest").project_id == other_project.pk
+    assert actor_of(ENGINE.verify(token), "rest").project_id == other_project.pk
 
 
 def test_rotation_gives_a_new_secret_with_the_same_rights(actor) -> None:
     old, old_token = make(actor, branch_patterns=["task/*"], agent_id="bot", rate_per_minute=7)
     new, new_token = ENGINE.rotate_key(key_id=old.pk, actor=actor)
     assert refused(old_token) == "This API key was revoked."
-    who = ENGINE.authenticate(new_token, "rest")
+    who = actor_of(ENGINE.verify(new_token), "rest")
     assert (who.scopes, who.branch_patterns, who.bound_agent) == ({"write"}, ("task/*",), "bot")
     assert (new.label, new.rate_per_minute) == ("ci", 7)
     assert AuditEntry.objects.first().detail["rotated_from"] == old.prefix

@@ -131,7 +131,11 @@ def test_what_is_refused_leaves_nothing_behind(link, facts, actor, other_project
             "valid_until must be later than valid_from.",
         ),
         ({"session_id": "s"}, UnknownField, "There is no field named session_id."),
-        ({"branch": "old"}, BranchArchived, "The branch old is archived and takes no writes."),
+        (
+            {"branch": "old"},
+            BranchArchived,
+            "The branch old is archived and takes no writes: restore it first.",
+        ),
     ]:
         with pytest.raises(error) as caught:
             link(**fields)

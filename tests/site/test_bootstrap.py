@@ -11,7 +11,7 @@ import pytest
 
 import manage
 from day1site import bootstrap
-from day1site.bootstrap import DEV, RUNTIME, Environment, Refusal
+from day1site.bootstrap import DEV, MATRIXONE, RUNTIME, Environment, Refusal, locks_for
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 
@@ -191,3 +191,63 @@ def test_what_the_settings_need_is_read_before_them(words, left, folder, host, m
         monkeypatch.delenv(name)
     assert bootstrap.take_early_options(["manage.py", *words]) == ["manage.py", *left]
     assert (os.environ.get("DAY1_DATA_DIR"), os.environ.get("DAY1_HOST")) == (folder, host)
+
+
+# ---- MatrixOne: a driver that is built here ----------------------------------------------------------
+
+
+@pytest.fixture
+def builder(checkout: Path) -> Path:
+    """Everything that building takes is there, as far as anybody can see."""
+    (checkout / MATRIXONE).write_text("django==5.2 \\\n    --hash=sha256:0\nmysqlclient==2.3\n")
+    for name in ("pkg-config", "cc"):
+        tool = checkout / "bin" / name
+        tool.write_text('#!/bin/sh\n[ -z "$NO_LIBRARY" ]\n')
+        tool.chmod(0o755)
+    return checkout
+
+
+def test_a_database_of_matrixone_wants_the_driver_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    url = "matrixone://dump:111@host:6001/day1"
+    for name in ("DATABASE_URL", "DAY1_TEST_DATABASE_URL"):
+        monkeypatch.delenv(name, raising=False)
+    assert locks_for(["manage.py", "up"]) == [RUNTIME]
+    assert locks_for(["manage.py", "day1", "migrate-store", "--to", url]) == [RUNTIME, MATRIXONE]
+    monkeypatch.setenv("DATABASE_URL", url)
+    assert locks_for(["manage.py", "up"]) == [RUNTIME, MATRIXONE]
+    assert locks_for(["manage.py", "test"]) == [DEV]
+    monkeypatch.setenv("DAY1_TEST_DATABASE_URL", url)
+    assert locks_for(["manage.py", "test"]) == [DEV, MATRIXONE]
+    monkeypatch.setenv("DATABASE_URL", "sqlite:///matrixone:")
+    assert locks_for(["manage.py", "up"]) == [RUNTIME]
+
+
+def test_only_the_driver_is_built(builder: Path) -> None:
+    environment = Environment(builder)
+    environment.ensure(DEV)
+    calls(builder)
+    environment.ensure(MATRIXONE)
+    wanted = f"--require-hashes --only-binary :all: --no-binary mysqlclient -r {builder}/{MATRIXONE}"
+    assert wanted in (builder / "uv.log").read_text()
+    for lock in (RUNTIME, DEV, MATRIXONE):
+        assert environment.holds(lock)
+    calls(builder)
+    for lock in (MATRIXONE, DEV, RUNTIME):
+        environment.ensure(lock)
+    assert calls(builder) == []
+
+
+def test_what_building_lacks_is_said_before_anything_is_done(builder: Path, monkeypatch) -> None:
+    Environment(builder).ensure(RUNTIME)
+    calls(builder)
+    monkeypatch.setenv("PATH", str(builder / "bin"))
+    monkeypatch.setenv("NO_LIBRARY", "1")
+    monkeypatch.setattr(bootstrap.sysconfig, "get_path", lambda name: "/nowhere")
+    with pytest.raises(Refusal, match="apt-get install libmariadb-dev python3-dev "):
+        Environment(builder).ensure(MATRIXONE)
+    for name in ("pkg-config", "cc"):
+        (builder / "bin" / name).unlink()
+    with pytest.raises(Refusal, match="apt-get install pkg-config build-essential python3-dev "):
+        Environment(builder).ensure(MATRIXONE)
+    assert calls(builder) == []
+    assert Environment(builder).holds(RUNTIME)

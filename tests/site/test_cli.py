@@ -15,7 +15,7 @@ from memory.api import shapes as rest
 from memory.engines.branches import BranchManager
 from memory.engines.explain import ExplainEngine
 from memory.engines.facts import FactEngine
-from memory.engines.keys import KeyEngine
+from memory.engines.keys import KeyEngine, actor_of
 from memory.engines.links import LinkEngine
 from memory.engines.search import SearchEngine
 from memory.models import ApiKey, Commit, Fact, Project
@@ -160,7 +160,7 @@ def test_branches(day1: Day1, fact: Fact) -> None:
         ["name", "parent", "head"], ["main", "", "1"], ["task/a", "main", "0"],
     ]  # fmt: skip
     assert day1("branch", "archive", "task/a") == (0, "task/a\tarchived\n", "")
-    refused = "branch_archived: The branch task/a is archived and takes no writes.\n"
+    refused = "branch_archived: The branch task/a is archived and takes no writes: restore it first.\n"
     assert day1("write-fact", "x", "--branch", "task/a") == (1, "", refused)
     assert "task/a" not in day1("branch", "list")[1]
     assert "task/a" in day1("branch", "list", "--archived")[1]
@@ -172,7 +172,7 @@ def test_branches(day1: Day1, fact: Fact) -> None:
 def test_a_key_opens_until_it_is_revoked(day1: Day1) -> None:
     status, out, err = day1("keys", "create", "ci", "--scope", "propose", "--branch-pattern", "task/*")
     assert (status, err) == (0, "This is the only time that the token is shown.\n")
-    actor = KeyEngine().authenticate(out.strip(), "rest")
+    actor = actor_of(KeyEngine().verify(out.strip()), "rest")
     assert (actor.scopes, actor.branch_patterns) == ({"propose"}, ("task/*",))
     key = ApiKey.objects.get()
     row = day1("keys")[1].splitlines()[1].split("\t")

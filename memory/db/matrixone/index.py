@@ -46,6 +46,14 @@ class SearchIndex:
         """Bring the copies of vectors up to date, with an index where there are many."""
         self.vectors.optimize()
 
+    def keep_up(self, project_id: Any, model: str) -> None:
+        """After vectors became ready, outside of a transaction."""
+        self.vectors.keep_up(project_id, model)
+
+    def forget(self, slots: Sequence[str]) -> None:
+        """After vectors were deleted, in the same transaction."""
+        self.vectors.forget(slots)
+
     def covers(self, rows: VersionedQuerySet) -> bool:
         """Whether the index holds what the rows' lineage shows: all that was ever written is in it."""
         return True

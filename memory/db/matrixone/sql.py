@@ -33,7 +33,6 @@ class Matches(Match):
 # ---- vectors ---------------------------------------------------------------------------------------
 
 COPY = "memory_vector_{}"  # the vectors of so many dimensions, in a column that the server can compute with
-IVF = "memory_vector_ivf"
 
 CREATE = """
     CREATE TABLE IF NOT EXISTS {table} (
@@ -57,6 +56,13 @@ UNCOPIED = f"""
 PROBED = """
     SELECT content_hash, 1 - cosine_distance(e, %s) s FROM {table} WHERE project_id = %s AND model = %s
     ORDER BY cosine_distance(e, %s) ASC LIMIT %s BY RANK WITH OPTION 'mode=pre'"""
+# A project's vectors are probed where there are many; lists grow with the table.
+COUNT = "SELECT count(*) FROM {table}"
+INDEXES = "SHOW INDEX FROM {table}"
+INDEX = "CREATE INDEX ivf USING ivfflat ON {table} (e) LISTS={lists} OP_TYPE 'vector_cosine_ops'"
+REINDEX = "ALTER TABLE {table} ALTER REINDEX ivf IVFFLAT LISTS={lists}"
+ORPHANS = "DELETE FROM {table} WHERE slot NOT IN (SELECT slot FROM memory_vector)"
+FORGET = "DELETE FROM {table} WHERE slot IN ({marks})"
 TABLES = "SHOW TABLES LIKE 'memory\\_vector\\_%'"
 NO_TABLE = (1064, 1146)  # the release says of a missing table that it cannot be parsed
 

@@ -5,12 +5,14 @@ quickly, they are copied to a table for each number of dimensions. What is not c
 bytes: a search sees every vector that is ready, and no writer waits for a copy.
 """
 
-from collections.abc import Collection, Iterator
+import re
+import time
+from collections.abc import Collection, Iterable, Iterator
 from typing import Any
 
 import numpy as np
 from django.apps import apps
-from django.db import DatabaseError
+from django.db import DatabaseError, models
 
 from memory.db.matrixone import errors, sql
 from memory.db.tokens import vector_slot
@@ -18,8 +20,17 @@ from memory.db.tokens import vector_slot
 CHUNK = 500
 MORE = 4
 BYTES = 4  # of a number
+TICKS = 16  # of a project's clock that may pass before its new vectors are copied
+MANY = 100_000  # vectors of a table that are still compared one by one: docs/matrixone.md has the measurement
+ROWS_OF_A_LIST = 1000
+KNOWN = 60.0  # seconds for which a process believes what it saw of an index
 
 Scores = dict[str, float]  # by the hash of a text
+Of = tuple[str, str]  # a project, as it is stored, and a model
+
+_probed: dict[
+    tuple[str, int], tuple[bool, float]
+] = {}  # tables with an index, and until when that is believed
 
 
 class Vectors:
@@ -33,65 +44,97 @@ class Vectors:
     ) -> Iterator[tuple[Scores, bool]]:
         """The nearest texts of a project, in ever larger portions, and whether there are no more."""
         of = (_key(project_id), model)
-        copied, now = self._copied(len(vector), *of)
+        copied, now = self._copied(len(vector), of)
+        if copied and self._has_index(len(vector)):
+            for some in (take, take * MORE):
+                yield self._best(self._probe(vector, of, some), vector, of, copied, now, some), False
         while True:
             found = self._exact(vector, of, take) if copied else []
-            if now > copied:
-                found += self._uncopied(vector, of, copied, take)
-            best = sorted(found, key=lambda hit: -hit[1])[:take]
-            yield dict(best), len(best) < take
+            best = self._best(found, vector, of, copied, now, take)
+            yield best, len(best) < take
             take *= MORE
+
+    def _best(
+        self, found: list[tuple[str, float]], vector: np.ndarray, of: Of, copied: int, now: int, take: int
+    ) -> Scores:
+        """With what is not copied yet."""
+        if now > copied:
+            found += self._ask(sql.UNCOPIED, len(vector), sql.literal(vector), *of, copied, take)
+        return dict(sorted(found, key=lambda hit: -hit[1])[:take])
 
     def cosines(self, hashes: Collection[str], vector: np.ndarray, model: str, project_id: Any) -> Scores:
         """The cosine of each of some texts that has a vector."""
         scores: Scores = {}
         slots = [vector_slot(project_id, model, value) for value in hashes]
         for start in range(0, len(slots), CHUNK):
-            rows = apps.get_model("memory", "Vector").objects.filter(slot__in=slots[start : start + CHUNK])
+            rows = _vectors().filter(slot__in=slots[start : start + CHUNK])
             for value, state, data in rows.values_list("content_hash", "state", "data"):
                 if state == "ready" and data is not None and len(data) == len(vector):
                     scores[value] = float(data @ vector)
         return scores
 
-    def _exact(self, vector: np.ndarray, of: tuple[str, str], take: int) -> list[tuple[str, float]]:
+    def _exact(self, vector: np.ndarray, of: Of, take: int) -> list[tuple[str, float]]:
         return self._ask(sql.EXACT, len(vector), sql.literal(vector), *of, take)
 
-    def _uncopied(
-        self, vector: np.ndarray, of: tuple[str, str], copied: int, take: int
-    ) -> list[tuple[str, float]]:
-        return self._ask(sql.UNCOPIED, len(vector), sql.literal(vector), *of, copied, take)
+    def _probe(self, vector: np.ndarray, of: Of, take: int) -> list[tuple[str, float]]:
+        asked = sql.literal(vector)
+        return self._ask(sql.PROBED, len(vector), asked, *of, asked, take)
 
-    def _copied(self, dimensions: int, project: str, model: str) -> tuple[int, int]:
+    def _copied(self, dimensions: int, of: Of) -> tuple[int, int]:
         """Up to which tick of the project's clock vectors are copied, and what the clock says."""
         try:
-            copied, now = self._ask(sql.COPIED, dimensions, project, project, model)[0]
+            copied, now = self._ask(sql.COPIED, dimensions, of[0], *of)[0]
         except DatabaseError as error:
             if errors.code_of(error) not in sql.NO_TABLE:
                 raise
             return 0, 1
         return copied, now or 0
 
+    def _has_index(self, dimensions: int) -> bool:
+        key = (str(self.connection.settings_dict["NAME"]), dimensions)
+        has, until = _probed.get(key, (False, 0.0))
+        if until < time.monotonic():
+            has = any(row[2] == "ivf" for row in self._ask(sql.INDEXES, dimensions))
+            _probed[key] = (has, time.monotonic() + KNOWN)
+        return has
+
     # ---- copying -------------------------------------------------------------------------------
 
-    def copy(self, project_id: Any, model: str) -> None:
-        """Copy what became ready since the last time. Two that do so at once copy the same, and once."""
-        project = _key(project_id)
-        ready = apps.get_model("memory", "Vector").objects.filter(
-            project=project_id, model=model, n__gt=0, state="ready"
-        )
+    def keep_up(self, project_id: Any, model: str, ticks: int = TICKS) -> None:
+        """Copy what became ready, when so many ticks have passed. Two that do so at once copy the same."""
+        of = (_key(project_id), model)
+        ready = _vectors().filter(project=project_id, model=model, n__gt=0, state="ready")
         some = ready.exclude(data=None).values_list("data", flat=True).first()
         if some is None:
             return
-        self._run(sql.CREATE, len(some))
-        copied, now = self._copied(len(some), project, model)
-        if now > copied:
-            self._run(sql.COPY_MORE, len(some), project, model, copied)
+        copied, now = self._copied(len(some), of)
+        if not copied:
+            self._run(sql.CREATE, len(some))
+            now = max(now, ticks)
+        if now - copied >= ticks:
+            self._run(sql.COPY_MORE, len(some), *of, copied)
+
+    def forget(self, slots: Collection[str]) -> None:
+        """Delete the copies of vectors that were deleted."""
+        for dimensions in self._dimensions():
+            marks = ", ".join(["%s"] * len(slots))
+            self._run(sql.FORGET.replace("{marks}", marks), dimensions, *slots)
 
     def optimize(self) -> None:
-        """Copy what every project has."""
-        vectors = apps.get_model("memory", "Vector").objects.filter(n__gt=0)
-        for project_id, model in vectors.values_list("project_id", "model").distinct():
-            self.copy(project_id, model)
+        """Copy what every project has, drop copies of what is gone, index a table that has grown large."""
+        known = _vectors().filter(n__gt=0).values_list("project_id", "model").distinct()
+        for project_id, model in list(known):
+            self.keep_up(project_id, model, ticks=1)
+        for dimensions in self._dimensions():
+            self._run(sql.ORPHANS, dimensions)
+            self._index(dimensions)
+
+    def _index(self, dimensions: int) -> None:
+        [(count,)] = self._ask(sql.COUNT, dimensions)
+        if count >= MANY:
+            has = any(row[2] == "ivf" for row in self._ask(sql.INDEXES, dimensions))
+            statement = sql.REINDEX if has else sql.INDEX
+            self._run(statement.replace("{lists}", str(count // ROWS_OF_A_LIST)), dimensions)
 
     def tables(self) -> list[str]:
         """The names of the tables with copies."""
@@ -99,21 +142,28 @@ class Vectors:
             cursor.execute(sql.TABLES)
             return [name for (name,) in cursor.fetchall()]
 
+    def _dimensions(self) -> Iterable[int]:
+        return [int(number) for name in self.tables() for number in re.findall(r"\d+$", name)]
+
     # ---- statements ----------------------------------------------------------------------------
 
     def _run(self, statement: str, dimensions: int, *params: Any) -> None:
         with self.connection.cursor() as cursor:
-            cursor.execute(_said(statement, dimensions), params)
+            cursor.execute(_said(statement, dimensions), params or None)
 
     def _ask(self, statement: str, dimensions: int, *params: Any) -> list[Any]:
         with self.connection.cursor() as cursor:
-            cursor.execute(_said(statement, dimensions), params)
+            cursor.execute(_said(statement, dimensions), params or None)
             return list(cursor.fetchall())
 
 
 def _said(statement: str, dimensions: int) -> str:
     table = sql.COPY.format(dimensions)
     return statement.format(table=table, dimensions=dimensions, size=dimensions * BYTES)
+
+
+def _vectors() -> models.Manager:
+    return apps.get_model("memory", "Vector").objects
 
 
 def _key(project_id: Any) -> str:

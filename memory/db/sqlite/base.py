@@ -93,6 +93,10 @@ class DatabaseWrapper(base.DatabaseWrapper):
         self._in_snapshot = yes
         self.connection.execute(f"PRAGMA query_only = {int(yes)}")
 
+    def must_rerun(self, error: BaseException) -> bool:
+        """Whether a transaction was given up that may be run again: writers queue, none ever is."""
+        return False
+
     def fold_log(self) -> None:
         """Move the write-ahead log into the database file."""
         with self.cursor() as cursor:

@@ -42,7 +42,7 @@ def test_the_same_key_with_another_request_is_refused(api: Api) -> None:
     with nothing_left():
         problem = refused(once(api, "/facts", {"fact_text": "b"}), 409, "conflict", "Idempotency-Key")
         refused(once(api, "/facts?branch=task/x", {"fact_text": "a"}), 409, "conflict", "Idempotency-Key")
-    assert problem["detail"] == "This Idempotency-Key was used with another request."
+    assert problem["detail"] == "This Idempotency-Key was used with another request: take a new key."
 
 
 def test_the_scope_is_the_route_the_key_and_the_project(api: Api, stranger: Api, project) -> None:

@@ -136,9 +136,3 @@ def test_explanations(filled: Api) -> None:
 
 def test_the_filter_set_and_the_engine_know_the_same_filters() -> None:
     assert FactFilterSet.base_filters.keys() == CHECKS.keys() == FactFilter.__dataclass_fields__.keys()
-
-
-def test_the_filter_set_filters_a_queryset_of_a_branch(filled: Api, main) -> None:
-    main.refresh_from_db()
-    rows = FactFilterSet({"category": "security,error", "tags": "auth"}, queryset=Fact.objects.on(main)).qs
-    assert [row.fact_text for row in rows] == ["Tokens expire after 15 minutes."]
