@@ -11,11 +11,13 @@ from memory.db.querysets import Lineage
 from memory.engines.belief import attach, confirmed, read_on
 from memory.engines.branches import MAIN, find_branch, point_of
 from memory.engines.recalls import newest_recalls
-from memory.models import Branch, Commit, Confirmation, Fact, FactAssessment, FactLink, RecallLog
+from memory.models import Branch, Commit, Confirmation, Fact, FactAssessment, FactLink, RecallLog, Vector
+from memory.models.vectors import vector_slot
 
 VERDICTS = 20
 RECALLS = 10
 LINKS = 50
+SIMILAR = 5
 
 
 @dataclass(frozen=True)
@@ -77,6 +79,27 @@ class EvidenceEngine:
             edges=[edge for link in links if (edge := _edge(fact, link, others))],
             made=commit_of(fact),
         )
+
+    def similar(
+        self, *, fact: Fact, actor: Actor, branch_name: str = MAIN, at: Any = None
+    ) -> list[tuple[Fact, float]]:
+        """The facts that a search finds whose meaning is nearest, each with its cosine; none without a
+        vector. Raises as ``evidence`` does.
+        """
+        actor.require("read", branch_name)
+        branch = find_branch(actor, branch_name)
+        lineage = branch.lineage(point_of(branch, at))
+        slot = vector_slot(actor.project_id, fact.embedding_model, fact.content_hash)
+        vector = Vector.objects.filter(slot=slot).values_list("data", flat=True).first()
+        if vector is None:
+            return []
+        rows = Fact.objects.along(lineage).searchable()
+        near = rows.nearest(vector, SIMILAR + 1, fact.embedding_model, actor.project_id)
+        scores = {rid: score for rid, score in near if rid != fact.rid}
+        found = Fact.objects.along(lineage).filter(rid__in=scores).gather()
+        read_on(branch, attach(found, lineage, actor.project_id))
+        ranked = sorted(((one, scores[one.rid]) for one in found), key=lambda pair: -pair[1])
+        return ranked[:SIMILAR]
 
     def _facts(
         self, branch: Branch, lineage: Lineage, uids: Sequence[UUID], more: Sequence[Fact]

@@ -9,7 +9,7 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext, gettext_lazy
 
 from memory.engines.comparing import word_diff
-from memory.templatetags.day1 import icon
+from memory.templatetags.day1 import badge, icon, maker
 from memory.views.reader import with_query
 
 register = template.Library()
@@ -68,7 +68,15 @@ KINDS = {
     "link.delete": gettext_lazy("took a link away"),
     "review.resolve": gettext_lazy("answered a question"),
     "commit.revert": gettext_lazy("undid a commit"),
-    "import": gettext_lazy("imported facts"),
+    "fact.bulk": gettext_lazy("wrote facts"),
+    "fact.import": gettext_lazy("imported facts"),
+    "branch.restore": gettext_lazy("restored a snapshot"),
+    "observation.write": gettext_lazy("observed"),
+    "message.write": gettext_lazy("wrote messages"),
+    "conversation.create": gettext_lazy("began a conversation"),
+    "conversation.close": gettext_lazy("ended a conversation"),
+    "relation.write": gettext_lazy("related two things"),
+    "relation.close": gettext_lazy("ended a relation"),
 }
 EDGES = {
     "ASSOCIATED": (gettext_lazy("goes with"), gettext_lazy("goes with")),
@@ -105,6 +113,20 @@ def branch_page(context: template.Context, name: str, **query: Any) -> str:
 def signal(name: str) -> Any:
     """A part of a score."""
     return SIGNALS.get(name, name)
+
+
+@register.filter
+def signal_words(names: Any) -> str:
+    """Parts of a score in one line."""
+    return ", ".join(str(SIGNALS.get(name, name)) for name in names)
+
+
+@register.simple_tag
+def author(commit: Any) -> SafeString:
+    """Who made a commit: the agent that it names, else who it was made as."""
+    return (
+        badge("agent", commit.agent_id) if commit.agent_id else maker(commit.actor_kind, commit.actor_label)
+    )
 
 
 @register.filter

@@ -89,6 +89,7 @@ class FactPage(OneFact):
             tokens=cost(fact),
             metadata=json.dumps(fact.metadata, ensure_ascii=False, indent=2),
             evidence=EvidenceEngine().evidence(fact=fact, **self.reader.where),
+            similar=EvidenceEngine().similar(fact=fact, **self.reader.where),
             **self.history(),
             **kwargs,
         )
