@@ -15,8 +15,8 @@ from memory.engines.facts import FactEngine
 from memory.engines.search import SearchEngine
 from memory.exceptions import BranchForbidden, BranchNotFound, Invalid, QueryTooLong, ScopeMissing
 from memory.models import RecallLog
-from tests.memory.test_facts import everything, refused
-from tests.memory.test_search import X, embed, only, reflect
+from tests.memory.facts.scenes import everything, refused
+from tests.memory.searching.scenes import X, embed, only, reflect
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

@@ -14,7 +14,7 @@ from memory.engines.facts import FactEngine
 from memory.engines.links import LinkEngine
 from memory.exceptions import BranchArchived, Exists, Invalid, NotFound, UnknownField
 from memory.models import AuditEntry, Commit
-from tests.memory.test_facts import everything, refused
+from tests.memory.facts.scenes import everything, refused
 
 pytestmark = pytest.mark.django_db
 

@@ -13,7 +13,7 @@ from memory.engines.links import LinkEngine
 from memory.engines.search import SearchEngine
 from memory.exceptions import BranchForbidden, NotFound, ScopeMissing
 from memory.models import Fact, Session
-from tests.memory.test_facts import everything
+from tests.memory.facts.scenes import everything
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

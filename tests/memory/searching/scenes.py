@@ -1,0 +1,61 @@
+"""What the tests of search share."""
+
+from collections.abc import Sequence
+from datetime import timedelta
+from typing import Any
+
+import numpy as np
+from django.db.models import F
+from django.utils import timezone
+
+from memory.engines.branches import BranchManager
+from memory.engines.commits import committing
+from memory.engines.facts import FactEngine
+from memory.engines.filters import FactFilter
+from memory.engines.search import Hit, SearchEngine
+from memory.models import Fact, Project, Vector, VectorClock
+from memory.models.hashes import content_hash
+from memory.models.vectors import vector_slot
+
+ENGINE, SEARCH, BRANCHES = FactEngine(), SearchEngine(), BranchManager()
+MONTH = timedelta(days=30)
+X, Y = np.eye(3, dtype="f4")[:2]
+
+
+def only(**values: Any) -> FactFilter:
+    return FactFilter.of(values)
+
+
+def embed(project: Project, **vectors: Sequence[float]) -> None:
+    """Vectors of texts, as a model with the name of none would have made them."""
+    clock, _ = VectorClock.objects.get_or_create(project=project)
+    VectorClock.objects.filter(pk=clock.pk).update(n=F("n") + 1)
+    for text, numbers in vectors.items():
+        value, vector = content_hash(text), np.array(numbers, dtype="f4")
+        Vector.objects.create(
+            slot=vector_slot(project.pk, "", value),
+            project=project,
+            model="",
+            content_hash=value,
+            n=clock.n + 1,
+            state="ready",
+            next_try=timezone.now(),
+            data=vector / np.linalg.norm(vector),
+        )
+
+
+def recomputed(hit: Hit, weights: dict[str, float]) -> float:
+    """The score that the signals say."""
+    parts = sum(share * hit.signals[arm] for arm, share in weights.items())
+    for factor in ("recency", "verification", "priority", "confidence", "confirmations"):
+        parts *= hit.signals[factor]
+    return max(parts, hit.signals.get("reply", 0.0))
+
+
+def reflect(actor: Any, *texts: str) -> None:
+    """Reflections, as only Day1 itself may write them."""
+    with committing(actor, "main", "dream") as commit:
+        rows = [Fact(fact_text=text, essence=text, kind="REFLECTION") for text in texts]
+        for row in rows:
+            row.rehash()
+        commit.add(rows)

@@ -1,0 +1,252 @@
+"""Where a search looks: at a point of the past, on several branches, in one project; and its log."""
+
+import json
+from dataclasses import replace
+from datetime import UTC, datetime
+
+import pytest
+import time_machine
+from django.db import connection
+
+from memory.actors import local_actor
+from memory.engines.buffers import buffer
+from memory.engines.embedding import EmbeddingEngine
+from memory.exceptions import BranchNotFound, Invalid
+from memory.models import FactUse, RecallLog
+from tests.memory.facts.scenes import refused, texts
+from tests.memory.searching.scenes import (
+    BRANCHES,
+    ENGINE,
+    SEARCH,
+    X,
+    Y,
+    embed,
+    only,
+    recomputed,
+)
+
+pytestmark = pytest.mark.django_db(transaction=True)  # the index answers for what is committed
+
+
+class TestAt:
+    def test_a_seq_a_commit_a_time(self, actor, main, look):
+        with time_machine.travel(datetime(2036, 1, 1, tzinfo=UTC), tick=False):
+            one = ENGINE.write_facts(facts=[{"fact_text": "Alpha one."}], actor=actor)
+        uid = one.results[0].fact.uid
+        with time_machine.travel(datetime(2036, 1, 2, tzinfo=UTC), tick=False):
+            ENGINE.update_fact(fact_id=uid, updates={"fact_text": "Alpha two."}, actor=actor)
+        ENGINE.delete_fact(fact_id=uid, actor=actor)
+        points = [
+            0,
+            1,
+            2,
+            3,
+            None,
+            one.commit.pk,
+            datetime(2036, 1, 1, 12, tzinfo=UTC),
+            datetime(2035, 1, 1, tzinfo=UTC),
+        ]
+        shown = [texts(look("alpha", at=at)) for at in points]
+        assert shown == [[], ["Alpha one."], ["Alpha two."], [], [], ["Alpha one."], ["Alpha one."], []]
+
+    def test_with_filters_and_vectors(self, many, look, project, actor):
+        first = many("alpha", category="a")[0]
+        many("beta", category="b")
+        embed(project, alpha=(1, 0, 0), beta=(0, 1, 0))
+        ENGINE.update_fact(fact_id=first.uid, updates={"category": "b"}, actor=actor)
+        wish = {"query": "nothing", "query_vector": Y}
+        assert texts(look(**wish, at=1)) == ["alpha"]
+        assert texts(look(**wish, at=2)) == ["beta", "alpha"]
+        assert texts(look(**wish, at=2, filters=only(category="a"))) == ["alpha"]
+        assert texts(look("alpha", at=2, filters=only(category="b"))) == []
+
+    def test_a_branch_from_a_past_point(self, many, look, actor):
+        fact = many("Alpha one.")[0]
+        ENGINE.update_fact(fact_id=fact.uid, updates={"fact_text": "Alpha two."}, actor=actor)
+        BRANCHES.create_branch(name="past", at=1, actor=actor)
+        assert texts(look("alpha", branch="past")) == ["Alpha one."]
+        assert texts(look("two", branch="past")) == []
+
+
+class TestAcross:
+    @pytest.fixture
+    def across(self, actor, main):
+        def across(query, *names, **more):
+            return SEARCH.search_cross_branch(query=query, branch_names=names, actor=actor, **more)
+
+        return across
+
+    @pytest.fixture
+    def branches(self, actor, write):
+        write("Alpha shared.")
+        for name in ("task/a", "task/b", "other"):
+            BRANCHES.create_branch(name=name, actor=actor)
+            write(f"Alpha of {name}.", branch=name)
+        write("Alpha twice.", branch="task/a")
+        write("ALPHA  twice.", branch="task/b")
+
+    def test_one_text_is_one_hit_with_its_branches(self, branches, across):
+        found = across("alpha", "main", "task/*")
+        told = {hit.fact.fact_text: hit.branches for hit in found.hits}
+        assert set(told) - {"Alpha twice.", "ALPHA  twice."} == {
+            "Alpha shared.",
+            "Alpha of task/a.",
+            "Alpha of task/b.",
+        }
+        assert told["Alpha shared."] == ("main", "task/a", "task/b")
+        assert told["Alpha of task/a."] == ("task/a",)
+        (twice,) = [branches for text, branches in told.items() if "twice" in text]
+        assert set(twice) == {"task/a", "task/b"}
+        assert len(found.hits) == 4
+        assert found.branches == ("main", "task/a", "task/b")
+
+    def test_what_is_edited_on_one_is_found_as_each_has_it(self, branches, across, look, actor):
+        uid = look("shared").hits[0].fact.uid
+        ENGINE.update_fact(
+            fact_id=uid, updates={"fact_text": "Alpha edited."}, actor=actor, branch_name="task/a"
+        )
+        told = {hit.fact.fact_text: hit.branches for hit in across("shared edited", "main", "task/a").hits}
+        assert told == {"Alpha shared.": ("main",), "Alpha edited.": ("task/a",)}
+
+    def test_names_and_patterns(self, branches, across):
+        assert across("alpha", "*").branches == ("main", "other", "task/a", "task/b")
+        assert across("alpha", "other", "*a", "m*", "other").branches == ("other", "task/a", "main")
+        assert across("alpha", "none*").hits == []
+        for names, error, message in [
+            ((), Invalid, "branch_names needs at least one name or pattern."),
+            (("main", "none"), BranchNotFound, "There is no branch named none."),
+        ]:
+            with refused(error) as caught:
+                across("alpha", *names)
+            assert str(caught.value) == message
+
+    def test_archived_branches_are_not_among_them(self, branches, across, actor):
+        BRANCHES.archive_branch(name="task/a", actor=actor)
+        assert across("alpha", "task/*").branches == ("task/b",)
+        with refused(BranchNotFound):
+            across("alpha", "task/a")
+
+    def test_at_most_fifty(self, across, actor):
+        for i in range(50):
+            BRANCHES.create_branch(name=f"n{i}", actor=actor)
+        assert len(across("alpha", "n*").branches) == 50
+        with refused(Invalid) as caught:
+            across("alpha", "*")
+        assert str(caught.value) == "A search covers at most 50 branches."
+
+    def test_a_whole_page(self, across, many, actor):
+        BRANCHES.create_branch(name="a", actor=actor)
+        many(*[f"Alpha {i}." for i in range(60)])
+        many(*[f"Alpha {i + 30}." for i in range(60)], branch="a")
+        assert len(across("alpha", "main", "a", limit=90).hits) == 90
+
+
+class TestProjects:
+    def test_nothing_crosses(self, write, look, other_project, actor):
+        other = local_actor(other_project.pk)
+        ENGINE.write_fact(fact_text="Alpha secret.", actor=other)
+        write("Alpha ours.")
+        assert texts(look("alpha secret")) == ["Alpha ours."]
+        assert texts(SEARCH.search(query="alpha", actor=other)) == ["Alpha secret."]
+        found = SEARCH.search_cross_branch(query="alpha", branch_names=["*"], actor=actor)
+        assert texts(found) == ["Alpha ours."]
+
+    def test_vectors_of_the_same_text_are_not_shared(self, write, look, other_project, project):
+        ENGINE.write_fact(fact_text="alpha", actor=local_actor(other_project.pk))
+        write("alpha")
+        embed(other_project, alpha=(1, 0, 0))
+        assert texts(look("q", query_vector=X, search_type="vector")) == []
+        embed(project, alpha=(1, 0, 0))
+        assert texts(look("q", query_vector=X, search_type="vector")) == ["alpha"]
+
+
+class TestRecalls:
+    def test_is_logged_and_counted_after_a_while(self, write, look, actor):
+        uid = write("Alpha beta.").uid
+        write("Gamma.")
+        speaking = replace(actor, session_id="s", agent_id="g", surface="mcp")
+        SEARCH.search(query="alpha", actor=speaking)
+        look("beta alpha")
+        look("nothing")
+        assert (RecallLog.objects.count(), FactUse.objects.count()) == (0, 0)
+        buffer.flush()
+        logs = list(RecallLog.objects.order_by("id"))
+        assert [(log.query, log.fact_ids) for log in logs] == [
+            ("alpha", [str(uid)]),
+            ("beta alpha", [str(uid)]),
+            ("nothing", []),
+        ]
+        assert (logs[0].session_id, logs[0].agent_id, logs[0].surface, logs[0].branch) == (
+            "s",
+            "g",
+            "mcp",
+            "main",
+        )
+        use = FactUse.objects.get()
+        assert (use.uid, use.access_count, use.project_id) == (uid, 2, actor.project_id)
+        fact = ENGINE.get_fact(fact_id=uid, actor=actor)
+        assert (fact.access_count, fact.last_accessed_at, fact.version) == (2, use.last_accessed_at, 1)
+        look("alpha")
+        buffer.flush()
+        assert FactUse.objects.get().access_count == 3
+
+    def test_only_what_was_answered_counts(self, many, look):
+        many("Alpha a.", "Alpha b.", "Alpha c.")
+        look("alpha", limit=2)
+        look("alpha", max_tokens=1)
+        buffer.flush()
+        assert FactUse.objects.count() == 2
+
+    def test_a_query_that_no_database_holds_loses_no_other(self, write, look):
+        write("Alpha.")
+        for query in ("alpha \ud800", "alpha\x00", "alpha"):
+            look(query)
+        buffer.flush()
+        assert sorted(RecallLog.objects.values_list("query", flat=True)) == ["alpha", "alpha ", "alpha "]
+        assert FactUse.objects.get().access_count == 3
+
+    def test_the_ids_are_plain_json(self, write, look):
+        uid = write("Alpha.").uid
+        look("alpha")
+        buffer.flush()
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT fact_ids FROM memory_recalllog")
+            assert json.loads(cursor.fetchone()[0]) == [str(uid)]
+
+
+class TestWithTheModel:
+    @pytest.fixture(autouse=True)
+    def embedder(self, settings):
+        settings.DAY1 = {"embedder": "minilm"}
+
+    def test_finds_by_meaning(self, project, many, look):
+        many(
+            "Authentication tokens are valid for a quarter of an hour.",
+            "The cat sleeps on the sofa all day.",
+            "PostgreSQL needs a vacuum after mass deletions.",
+        )
+        assert look("kitten nap").signals_used == []
+        assert EmbeddingEngine().embed_pending(project.pk) == 3
+        found = look("when does my login expire?")
+        assert found.signals_used == ["vector", "words"]
+        assert texts(found)[0] == "Authentication tokens are valid for a quarter of an hour."
+        assert texts(look("kitten nap"))[0] == "The cat sleeps on the sofa all day."
+        assert found.hits[0].fact.embedding_state == "ready"
+        for hit in found.hits:
+            assert set(hit.signals) >= {"keyword", "vector", "words"}
+            assert hit.score == pytest.approx(recomputed(hit, {"vector": 0.375, "words": 0.625}))
+
+    def test_three_parts_and_none_for_what_waits(self, project, many, look):
+        many("The database runs PostgreSQL.", "A cat.")
+        EmbeddingEngine().embed_pending(project.pk)
+        many("PostgreSQL is new here.")
+        found = look("PostgreSQL database")
+        assert found.signals_used == ["keyword", "vector", "words"]
+        for hit in found.hits:
+            assert hit.score == pytest.approx(recomputed(hit, {"keyword": 0.2, "vector": 0.3, "words": 0.5}))
+        (waiting,) = [hit for hit in found.hits if "new" in hit.fact.fact_text]
+        assert (waiting.signals["vector"], waiting.signals["words"]) == (0.0, 0.0)
+        assert waiting.fact.embedding_state == "pending"
+        assert look("PostgreSQL", recipe="hybrid").signals_used == ["keyword", "vector"]
+        for query in ("", "!?", "😀", "the", "\ud800", "京" * 100):
+            look(query)

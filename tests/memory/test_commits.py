@@ -1,0 +1,183 @@
+"""Commits: whole or absent, in order, on what was read; and the ids of the rows that they make."""
+
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from datetime import timedelta
+
+import pytest
+import time_machine
+from django.db import IntegrityError, transaction
+from django.db.transaction import TransactionManagementError
+
+from memory.actors import Actor
+from memory.engines.branches import BranchManager, find_branch, point_of
+from memory.engines.commits import committing
+from memory.models import OPEN, AuditEntry, Fact
+from memory.models.nodes import RowIds, next_rid
+from tests.memory.test_branches import content_of, fact, shown, write
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture
+def manager() -> BranchManager:
+    return BranchManager()
+
+
+# ---- commits ---------------------------------------------------------------------------------------
+
+
+def test_a_commit_without_changes_uses_no_seq(actor: Actor) -> None:
+    with committing(actor, "main", "nothing"):
+        pass
+    write(actor, "a")
+    assert [c.seq for c in find_branch(actor, "main").commits.all()] == [1]
+
+
+def test_a_commit_that_fails_leaves_nothing(actor: Actor) -> None:
+    with suppress(ZeroDivisionError), committing(actor, "main", "write") as commit:
+        commit.add([fact("a")])
+        raise ZeroDivisionError
+    main = find_branch(actor, "main")
+    assert (main.head, main.commits.count(), shown(actor, "main")) == (0, 0, [])
+    assert AuditEntry.objects.filter(project=actor.project_id).count() == 0
+
+
+def test_an_exception_caught_outside_ends_the_whole_transaction(actor: Actor) -> None:
+    """There is no savepoint: what was written before in the same transaction goes too."""
+    with suppress(TransactionManagementError), transaction.atomic():
+        write(actor, "a")
+        with suppress(ZeroDivisionError), committing(actor, "main", "write"):
+            raise ZeroDivisionError
+        write(actor, "b")
+    assert shown(actor, "main") == []
+
+
+def test_commit_times_grow_when_the_clock_goes_back(actor: Actor) -> None:
+    with time_machine.travel("2026-05-01T12:00:00Z", tick=False):
+        write(actor, "a")
+        write(actor, "b")
+    with time_machine.travel("2026-04-01T12:00:00Z", tick=False):
+        write(actor, "c")
+    first, second, third = (c.at for c in find_branch(actor, "main").commits.order_by("seq"))
+    assert second - first == third - second == timedelta(microseconds=1)
+    assert [point_of(find_branch(actor, "main"), at) for at in (first, second, third)] == [1, 2, 3]
+
+
+def test_a_child_is_never_earlier_than_what_it_was_forked_from(actor: Actor, manager: BranchManager) -> None:
+    with time_machine.travel("2026-05-01T12:00:00Z", tick=False):
+        write(actor, "a")
+    with time_machine.travel("2026-04-01T12:00:00Z", tick=False):
+        manager.create_branch(name="task/a", actor=actor)
+        write(actor, "b", branch="task/a")
+    before = find_branch(actor, "main").commits.get().at
+    assert find_branch(actor, "task/a").commits.get().at > before
+
+
+def test_a_stale_version_of_the_branch_cannot_be_changed(actor: Actor) -> None:
+    stale = write(actor, "a")[0]
+    with committing(actor, "main", "change") as commit:
+        commit.change(commit.get(Fact, stale.uid), category="x")
+    with (
+        pytest.raises(RuntimeError, match="was closed by somebody else"),
+        committing(actor, "main", "x") as commit,
+    ):
+        commit.change(stale, category="y")
+    assert find_branch(actor, "main").head == 2
+
+
+@pytest.mark.parametrize("same_commit", [True, False])
+def test_a_stale_inherited_version_cannot_be_changed(
+    actor: Actor, manager: BranchManager, same_commit: bool
+) -> None:
+    stale = write(actor, "a")[0]
+    branch = manager.create_branch(name="task/a", actor=actor)
+    with suppress(RuntimeError):
+        with committing(actor, "task/a", "remove") as commit:
+            commit.remove(stale)
+            if same_commit:
+                commit.change(stale, category="y")
+        if not same_commit:
+            with committing(actor, "task/a", "change") as commit:
+                commit.change(stale, category="y")
+    assert Fact.objects.all_versions().filter(branch=branch, seq_to=OPEN).count() <= 1
+
+
+def test_a_memory_is_open_once_on_a_branch(actor: Actor) -> None:
+    first = write(actor, "a")[0]
+    with pytest.raises(IntegrityError), committing(actor, "main", "write") as commit:
+        commit.add([fact("b", uid=first.uid)])
+    assert shown(actor, "main") == ["a"]
+
+
+def test_put_over_a_version_of_the_branch_follows_it(actor: Actor) -> None:
+    old = write(actor, "a")[0]
+    with committing(actor, "main", "put") as commit:
+        new = commit.put(fact("b", uid=old.uid, created_at=old.created_at))
+    assert (new.prev_vid, new.version, new.created_at) == (old.vid, 2, old.created_at)
+    assert shown(actor, "main") == ["b"]
+
+
+def test_put_over_an_inherited_version_follows_it(actor: Actor, manager: BranchManager) -> None:
+    old = write(actor, "a")[0]
+    manager.create_branch(name="task/a", actor=actor)
+    with committing(actor, "task/a", "put") as commit:
+        new = commit.put(fact("b", uid=old.uid))
+    assert (new.prev_vid, new.version) == (old.vid, 2)
+
+
+def test_a_copy_that_is_changed_in_the_same_commit_is_another_version(
+    actor: Actor, manager: BranchManager
+) -> None:
+    """A vid names one content: a merge takes equal vids for equal versions."""
+    manager.create_branch(name="task/a", actor=actor)
+    source = write(actor, "a", branch="task/a")[0]
+    with committing(actor, "main", "merge") as commit:
+        copy = commit.put(source, vid=source.vid, prev_vid=None)
+        changed = commit.change(copy, **content_of("b"))
+    assert changed.vid != source.vid
+    assert changed.prev_vid == source.vid
+
+
+def test_put_over_a_version_of_the_same_commit_keeps_its_graph(actor: Actor, manager: BranchManager) -> None:
+    manager.create_branch(name="task/a", actor=actor)
+    source = write(actor, "a", branch="task/a")[0]
+    with committing(actor, "main", "merge") as commit:
+        commit.add([fact("b", uid=source.uid)])
+        commit.put(source, vid=source.vid)
+    (held,) = Fact.objects.on(find_branch(actor, "main"))
+    assert (held.fact_text, held.vid) == ("a", source.vid)
+
+
+def test_an_empty_commit_around_another_gives_nothing_back(actor: Actor) -> None:
+    with suppress(RuntimeError), committing(actor, "main", "outer"):
+        write(actor, "a")
+    write(actor, "b")
+    main = find_branch(actor, "main")
+    assert main.head == main.commits.count()
+
+
+# ---- row ids ---------------------------------------------------------------------------------------
+
+
+def test_row_ids_grow_and_differ_between_threads(actor: Actor) -> None:
+    next_rid.ready()
+    with ThreadPoolExecutor(4) as pool:
+        made = list(pool.map(lambda _: [next_rid() for _ in range(3000)], range(4)))
+    assert all(some == sorted(some) for some in made)
+    assert len({rid for some in made for rid in some}) == 12_000
+
+
+def test_two_processes_never_hold_one_node(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("secrets.randbelow", lambda _: 7)
+    made = [RowIds() for _ in range(3)]
+    assert sorted((ids() >> 12) & 1023 for ids in made) == [7, 8, 9]
+
+
+def test_a_lease_that_was_rolled_back_is_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("secrets.randbelow", lambda _: 7)
+    one, other = RowIds(), RowIds()
+    with suppress(ZeroDivisionError), transaction.atomic():
+        one()
+        raise ZeroDivisionError
+    assert one() >> 12 & 1023 != other() >> 12 & 1023

@@ -1,0 +1,114 @@
+"""The built-in model, and another one at a path."""
+
+import threading
+
+import numpy as np
+import pytest
+
+from memory.exceptions import ProviderUnavailable
+from memory.providers import onnx_minilm
+from memory.providers.onnx_minilm import OnnxMiniLM
+
+
+def cosine(left, right):
+    return float(left @ right)
+
+
+@pytest.fixture(scope="module")
+def minilm():
+    return OnnxMiniLM()
+
+
+class TestLocalModel:
+    def test_name_and_dimensions_are_known_before_the_model_is_read(self):
+        fresh = OnnxMiniLM()
+        assert (fresh.model, fresh.dimensions) == ("minilm-l6-int8", 384)
+
+    def test_no_texts_give_no_rows(self, minilm):
+        assert minilm.embed([]).shape == (0, 384)
+
+    def test_rows_are_float32_of_length_one(self, minilm):
+        vectors = minilm.embed(["The cat sat on the mat.", "", "\0", "日本語", "\ud800", "word " * 300])
+        assert vectors.shape == (6, 384)
+        assert vectors.dtype == np.float32
+        np.testing.assert_allclose(np.linalg.norm(vectors, axis=1), 1, atol=1e-6)
+
+    def test_the_same_text_gives_the_same_row(self, minilm):
+        text = "Caroline went to the support group on 7 May 2023."
+        assert np.array_equal(minilm.embed([text]), minilm.embed([text]))
+
+    def test_a_row_does_not_depend_on_its_batch(self, minilm):
+        texts = [f"{'note ' * (at * 7 % 40)}number {at}" for at in range(70)] + ["", "long " * 700]
+        single = np.concatenate([minilm.embed([text]) for text in texts])
+        np.testing.assert_allclose(minilm.embed(texts), single, atol=1e-4)
+
+    def test_the_first_numbers_are_those_of_the_original_model(self, minilm):
+        vector = minilm.embed(["hello world"])[0]
+        original = [-0.0345, 0.0310, 0.0067, 0.0261, -0.0394, -0.1603]  # all-MiniLM-L6-v2 in float32
+        np.testing.assert_allclose(vector[:6], original, atol=0.01)
+
+    def test_meaning_counts_more_than_words(self, minilm):
+        base, near, far = minilm.embed(
+            ["The build fails on Windows.", "Compilation breaks under Win32.", "The soup needs more salt."]
+        )
+        assert cosine(base, near) > cosine(base, far) + 0.3
+
+    def test_the_end_of_a_long_text_counts(self, minilm):
+        filler = "The weather was mild and nothing happened that day. " * 60
+        plain, with_end, end = minilm.embed(
+            [filler, filler + "The database password is rotated monthly. " * 40, "database password rotation"]
+        )
+        assert cosine(with_end, end) > cosine(plain, end) + 0.1
+
+    def test_a_text_of_20_000_characters_is_seen_to_its_end(self, minilm):
+        filler = ("The weather was mild and nothing happened. " * 500)[:17_000]
+        text = filler + ("Database passwords rotate monthly. " * 100)[:3_000]
+        plain, vector, end = minilm.embed([filler, text, "database password rotation"])
+        assert len(text) == 20_000
+        assert cosine(vector, end) > cosine(plain, end)
+
+    def test_threads_share_one_model(self, monkeypatch):
+        loads, fresh, real = [], OnnxMiniLM(), onnx_minilm._session
+        monkeypatch.setattr(onnx_minilm, "_session", lambda path: loads.append(path) or real(path))
+        threads = [threading.Thread(target=fresh.embed, args=(["hi"],)) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert loads == [None]
+
+    def test_a_model_of_another_checksum_is_refused(self, monkeypatch):
+        monkeypatch.setattr(onnx_minilm, "DEFAULT_SHA256", "0" * 64)
+        with pytest.raises(ProviderUnavailable, match="sha256 differs"):
+            OnnxMiniLM().embed(["hi"])
+
+    def test_a_file_that_is_no_model_is_unavailable(self, tmp_path):
+        path = tmp_path / "broken.onnx"
+        path.write_bytes(b"not a model")
+        with pytest.raises(ProviderUnavailable, match="cannot be loaded"):
+            OnnxMiniLM(path).embed(["hi"])
+
+
+class TestModelAtAPath:
+    @pytest.fixture
+    def path(self, tmp_path):
+        path = tmp_path / "own-model.onnx"
+        path.symlink_to(onnx_minilm._default_model())
+        return path
+
+    def test_name_holds_the_files_hash_and_vectors_equal(self, path):
+        own = OnnxMiniLM(path)
+        assert (own.model, own.dimensions) == ("onnx:own-model:8199be6f", None)
+        assert np.array_equal(own.embed(["hi there"]), OnnxMiniLM().embed(["hi there"]))
+        assert own.dimensions == 384
+
+    def test_the_vocabulary_beside_it_is_used(self, path):
+        path.with_name("vocab.txt").write_text("[PAD]\n[UNK]\n[CLS]\n[SEP]\nhello\n")
+        own = OnnxMiniLM(path)
+        assert np.array_equal(own.embed(["one"]), own.embed(["two"]))  # both are [UNK]
+        assert not np.array_equal(own.embed(["one"]), own.embed(["hello"]))
+
+    def test_a_useless_vocabulary_beside_it_is_told(self, path):
+        path.with_name("vocab.txt").write_text("hello\n")
+        with pytest.raises(ProviderUnavailable, match=r"no \[PAD\]"):
+            OnnxMiniLM(path).embed(["hi"])
