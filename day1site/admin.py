@@ -1,11 +1,103 @@
-"""The admin's own name, and what of the periodic tasks it shows."""
+"""What belongs to the whole server, in unfold's forms: users, projects, periodic tasks; for superusers."""
+
+from typing import Any
 
 from django.contrib import admin
-from django_celery_beat import admin as beat  # noqa: F401  registers first what is taken out below
-from django_celery_beat.models import ClockedSchedule, SolarSchedule
+from django.contrib.auth.admin import UserAdmin
+from django.contrib.auth.models import Group, User
+from django.http import HttpRequest
+from django_celery_beat import admin as beat
+from django_celery_beat.models import (
+    ClockedSchedule,
+    CrontabSchedule,
+    IntervalSchedule,
+    PeriodicTask,
+    SolarSchedule,
+)
+from unfold.admin import ModelAdmin
+from unfold.forms import AdminPasswordChangeForm, UserChangeForm, UserCreationForm
+from unfold.widgets import UnfoldAdminSelectWidget, UnfoldAdminTextInputWidget
 
-admin.site.site_header = admin.site.site_title = "Day1"
-admin.site.index_title = "Administration"
+from memory.engines.branches import create_main
+from memory.models import Membership, Project
 
 # Day1's tasks come back by interval or by the clock: never once only, nor by the sun.
-admin.site.unregister([ClockedSchedule, SolarSchedule])
+admin.site.unregister(
+    [Group, User, PeriodicTask, IntervalSchedule, CrontabSchedule, ClockedSchedule, SolarSchedule]
+)
+
+
+class OfServer(ModelAdmin):
+    """Roles in a project say nothing here: these are for who runs the server."""
+
+    show_full_result_count = False
+
+    def has_module_permission(self, request: HttpRequest) -> bool:
+        return bool(request.user.is_superuser)
+
+    def has_view_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return bool(request.user.is_superuser)
+
+    has_add_permission = has_view_permission  # type: ignore[assignment]
+    has_change_permission = has_delete_permission = has_view_permission
+
+
+@admin.register(User)
+class Users(OfServer, UserAdmin):
+    form = UserChangeForm
+    add_form = UserCreationForm
+    change_password_form = AdminPasswordChangeForm
+    list_display = ["username", "is_active", "is_staff", "is_superuser", "last_login"]
+    list_filter = ["is_active", "is_staff", "is_superuser"]
+    fieldsets = (
+        (None, {"fields": ("username", "password")}),
+        ("Person", {"fields": ("first_name", "last_name", "email")}),
+        ("Rights", {"fields": ("is_active", "is_staff", "is_superuser")}),
+        ("Dates", {"fields": ("last_login", "date_joined")}),
+    )
+    readonly_fields = ("last_login", "date_joined")
+    filter_horizontal = ()
+
+
+@admin.register(Project)
+class Projects(OfServer):
+    list_display = ["name", "slug", "recipe", "created_at"]
+    search_fields = ["name", "slug"]
+    prepopulated_fields = {"slug": ["name"]}
+
+    def save_model(self, request: HttpRequest, obj: Project, form: Any, change: bool) -> None:
+        """A new project has its branch main, and its maker as its first maintainer."""
+        super().save_model(request, obj, form, change)
+        if not change:
+            create_main(obj)
+            role = Membership.Role.MAINTAINER
+            Membership.objects.create(project=obj, user_id=str(request.user.pk), role=role)
+
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False  # a project holds memory, which is never deleted in passing
+
+
+class TaskSelect(UnfoldAdminSelectWidget, beat.TaskSelectWidget):
+    """The tasks that the workers know."""
+
+
+class TaskForm(beat.PeriodicTaskForm):
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["task"].widget = UnfoldAdminTextInputWidget()
+        self.fields["regtask"].widget = TaskSelect()
+
+
+@admin.register(PeriodicTask)
+class PeriodicTasks(OfServer, beat.PeriodicTaskAdmin):
+    form = TaskForm
+
+
+@admin.register(IntervalSchedule)
+class Intervals(OfServer):
+    list_display = ["every", "period"]
+
+
+@admin.register(CrontabSchedule)
+class Crontabs(OfServer, beat.CrontabScheduleAdmin):
+    pass

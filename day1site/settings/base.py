@@ -3,6 +3,7 @@
 from django.utils.log import CallbackFilter
 
 from day1site.logs import without_traceback
+from day1site.settings.desk import UNFOLD  # noqa: F401
 from day1site.settings.env import Env
 from day1site.settings.paths import ROOT, data_dir, database
 from memory.ranking import RECIPES
@@ -17,7 +18,8 @@ INSTALLED_APPS = [
     "curation",
     "analytics",
     "day1site",
-    "django.contrib.admin",
+    "unfold.apps.BasicAppConfig",
+    "day1site.admin_app.DeskConfig",
     "django.contrib.auth",
     "django.contrib.contenttypes",
     "django.contrib.sessions",

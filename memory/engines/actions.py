@@ -60,6 +60,7 @@ class Outcome:
     outcome: str
     code: str = ""
     message: str = ""
+    essence: str = ""  # of the fact; empty where there is none
 
 
 @dataclass(frozen=True)
@@ -229,11 +230,12 @@ class Batch:
         return [self._result(uid, said) for uid in self.ids]
 
     def _result(self, uid: UUID, said: str) -> Outcome:
+        essence = self.found[uid].essence if uid in self.found else ""
         if error := self.refused.get(uid):
-            return Outcome(uid, REFUSED, error.code, error.text)
+            return Outcome(uid, REFUSED, error.code, error.text, essence)
         if uid in self.changed:
-            return Outcome(uid, DONE, message=said)
-        return Outcome(uid, UNCHANGED, message="It was so already.")
+            return Outcome(uid, DONE, "", said, essence)
+        return Outcome(uid, UNCHANGED, "", "It was so already.", essence)
 
 
 def _superseded(fact: Fact, keeper: Fact | None) -> Content:

@@ -12,6 +12,8 @@ from django.utils import timezone
 
 from memory.actors import Actor
 from memory.db.fields import dumps
+from memory.engines import cleaning as c
+from memory.engines.pages import Page, page_of
 from memory.models import AuditEntry, Project
 
 logger = logging.getLogger(__name__)
@@ -36,6 +38,19 @@ def record(
         project_id=actor.project_id, at=at or timezone.now(), actor_kind=actor.kind, actor_id=actor.id,
         actor_label=actor.label, surface=actor.surface, action=action, target=target[:300], detail=detail,
     )  # fmt: skip
+
+
+class AuditEngine:
+    def list_entries(
+        self, *, actor: Actor, action: str = "", by: str = "", target: str = "", limit: int = 50,
+        cursor: str = "",
+    ) -> Page[AuditEntry]:  # fmt: skip
+        """What was done in the project, newest first. Needs the scope admin. Raises Invalid."""
+        actor.require("admin")
+        entries = AuditEntry.objects.filter(project=actor.project_id)
+        asked = {"action": action, "actor_label": by, "target": target}
+        given = {name: c.text(300)(name, value) for name, value in asked.items() if value}
+        return page_of(entries.filter(**given), key="-id", limit=limit, cursor=cursor)
 
 
 def seal(project: Project, batch: int = 1000) -> int:

@@ -11,7 +11,8 @@ from django.utils import timezone
 from memory.actors import Actor
 from memory.db.rerun import rerunning
 from memory.engines.commits import CommitWriter, committing
-from memory.engines.fact_batch import FactBatch
+from memory.engines.going_back import versioned_models
+from memory.engines.texts import announce
 from memory.exceptions import Conflict, NotFound
 from memory.models import (
     OPEN,
@@ -24,11 +25,8 @@ from memory.models import (
     ReviewItem,
 )
 
-MODELS: tuple[type[BranchedModel], ...] = (Fact, FactAssessment, FactLink)
 TOGETHER = 500
 TOLD = 20  # ids that a refusal names
-
-Change = tuple[BranchedModel, dict[str, Any], bool]
 
 
 @rerunning
@@ -75,7 +73,7 @@ def _own(commit: Commit, actor: Actor) -> bool:
 
 def _changed(ids: Sequence[str]) -> Conflict:
     return Conflict(
-        "This cannot be undone any more: {count} of the facts that it touched changed since.",
+        "This cannot be undone any more: {count} of what it touched changed since.",
         count=len(ids), changed=list(ids[:TOLD]),
     )  # fmt: skip
 
@@ -92,7 +90,7 @@ class Done:
     def by(cls, commit: Commit) -> "Done":
         made = {
             model: list(model._base_manager.filter(branch=commit.branch, seq_from=commit.seq))
-            for model in MODELS
+            for model in versioned_models()
         }
         done = cls(commit, made)
         for model, rows in made.items():
@@ -137,31 +135,28 @@ class Done:
         return found
 
     def _places_taken(self) -> list[UUID]:
-        """Links that the commit took away, and that were made anew since under another id."""
-        gone = [row for row in self.made[FactLink] if row.deleted and row.uid in self.before[FactLink]]
-        slots = {f"{self.commit.branch_id}:{row.identity()}": _fact_of(row) for row in gone}
-        taken = FactLink._base_manager.filter(slot__in=list(slots)).values_list("slot", flat=True)
-        return [slots[slot] for slot in taken if slot]
+        """What the commit took away, and somebody has made anew since under another id, such as a link."""
+        found: list[UUID] = []
+        for model, rows in self.made.items():
+            gone = [row for row in rows if row.deleted and row.uid in self.before[model]]
+            slots = {f"{self.commit.branch_id}:{row.identity()}": _fact_of(row) for row in gone}
+            taken = model._base_manager.filter(slot__in=list(slots)).values_list("slot", flat=True)
+            found += [slots[slot] for slot in taken if slot]
+        return found
 
     # ---- undoing it ----------------------------------------------------------------------------
 
     def undo(self, commit: CommitWriter) -> None:
         for model, rows in self.made.items():
-            fresh = commit.succeed_all([self._reversed(model, row) for row in rows])
-            if model is Fact:
-                self._announce(commit, [row for row in fresh if isinstance(row, Fact)])
+            # Removals first: what comes back may have the place of what was written instead.
+            commit.succeed_all([(row, {}, True) for row in rows if row.uid not in self.before[model]])
+            before = self.before[model]
+            fresh = commit.succeed_all(
+                [(row, before[row.uid].content(), False) for row in rows if row.uid in before]
+            )
+            announce(commit, [row for row in fresh if row.TEXT])  # the embedder may have forgotten some
         self._undo_confirmations(commit)
         commit.beside += self._undo_answers(commit)
-
-    def _reversed(self, model: type[BranchedModel], row: BranchedModel) -> Change:
-        before = self.before[model].get(row.uid)
-        return (row, before.content_values(), False) if before else (row, {}, True)
-
-    def _announce(self, commit: CommitWriter, fresh: Iterable[Fact]) -> None:
-        """Texts that are back are embedded and compared as new ones are."""
-        texts = {row.uid: row.content_hash for row in self.made[Fact] if isinstance(row, Fact)}
-        back = [fact for fact in fresh if not fact.deleted and fact.content_hash != texts[fact.uid]]
-        FactBatch.announce(commit, back)
 
     def _undo_confirmations(self, commit: CommitWriter) -> None:
         """Those that it gave are taken back, those that it took back are given again."""

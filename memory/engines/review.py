@@ -18,9 +18,10 @@ from memory.engines.commits import CommitWriter, committing
 from memory.engines.comparing import read_since
 from memory.engines.fact_batch import FactBatch, source_of
 from memory.engines.pages import Page, page_of
+from memory.engines.reach import within_reach
 from memory.engines.replacing import check_keeper, replace_by
 from memory.exceptions import Conflict, Invalid, NotFound
-from memory.models import Branch, Commit, Confirmation, Fact, ReviewItem
+from memory.models import Commit, Confirmation, Fact, ReviewItem
 
 S = Fact.Status
 # The answers to whether two facts say the same; all but the first and the last name the one to keep.
@@ -68,7 +69,7 @@ class ReviewEngine:
             items = items.filter(kind=c.one_of(ReviewItem.Kind.values)("kind", kind))
         if fact_id:
             items = items.filter(Q(fact_id=fact_id) | Q(other_id=fact_id))
-        page = page_of(_within_reach(items, actor), key="-id", limit=limit, cursor=cursor, of=items)
+        page = page_of(within_reach(items, actor), key="-id", limit=limit, cursor=cursor, of=items)
         with_facts(page.results, actor.project_id)
         return page
 
@@ -117,21 +118,13 @@ class ReviewEngine:
 
     @staticmethod
     def _find(item_id: UUID, actor: Actor) -> ReviewItem:
-        if (item := _within_reach(_of_project(actor), actor).filter(pk=item_id).first()) is None:
+        if (item := within_reach(_of_project(actor), actor).filter(pk=item_id).first()) is None:
             raise NotFound()
         return item
 
 
 def _of_project(actor: Actor) -> QuerySet[ReviewItem]:
     return ReviewItem.objects.filter(project=actor.project_id).select_related("branch")
-
-
-def _within_reach(items: QuerySet[ReviewItem], actor: Actor) -> QuerySet[ReviewItem]:
-    """Those on branches that the actor may use."""
-    if not actor.branch_patterns:
-        return items
-    names = Branch.objects.filter(project=actor.project_id).values_list("pk", "name")
-    return items.filter(branch__in=[pk for pk, name in names if actor.may_use(name)])
 
 
 def with_facts(items: Sequence[ReviewItem], project_id: UUID) -> None:

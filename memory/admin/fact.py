@@ -1,0 +1,142 @@
+"""One fact: what it says, what people think of it, how it came about; corrected, judged, moved, replaced."""
+
+from typing import Any
+from uuid import UUID
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.utils.translation import gettext as _
+
+from memory.admin.base import DeskPage, frame_of
+from memory.admin.facts import CATEGORIES, said_of, wishes
+from memory.admin.forms import FactForm
+from memory.engines.actions import REFUSED, ActionEngine
+from memory.engines.branches import BranchManager
+from memory.engines.comparing import field_changes, word_diff
+from memory.engines.evidence import EvidenceEngine
+from memory.engines.fact_rules import essence_of
+from memory.engines.facts import FactEngine
+from memory.engines.review import ReviewEngine
+from memory.engines.similar import similar_facts
+from memory.exceptions import Conflict, Invalid, NotFound, StaleVersion
+from memory.models import Fact
+from memory.views.toasts import warn
+
+VERSIONS = 100
+TEXTS = ("fact_text", "essence")  # shown word by word
+
+
+class FactPage(DeskPage):
+    template_name = "admin/day1/fact.html"
+    section = "facts"
+    deeds = {"act": "act", "edit": "edit"}
+
+    def get(self, request: HttpRequest, *args: Any, fact_id: UUID, **kwargs: Any) -> HttpResponse:
+        try:
+            fact = FactEngine().get_fact(fact_id=fact_id, **self.reader.where)
+        except NotFound:
+            return self._elsewhere(fact_id)
+        return self.shown(fact, FactForm.of(fact))
+
+    def shown(self, fact: Fact, form: FactForm, status: int = 200, **more: Any) -> HttpResponse:
+        context = self.get_context_data(
+            fact=fact, form=form, title=fact.essence, categories=CATEGORIES, versions=self._history(fact),
+            evidence=EvidenceEngine().evidence(fact=fact, **self.reader.where),
+            similar=similar_facts(fact=fact, **self.reader.where), questions=self._questions(fact), **more,
+        )  # fmt: skip
+        return self.render_to_response(context, status=status)
+
+    # ---- changing ------------------------------------------------------------------------------
+
+    def act(self, request: HttpRequest, fact_id: UUID) -> HttpResponse:
+        """One action on this fact, at the version that was shown."""
+        action = request.POST.get("action", "")
+        report = ActionEngine().act(
+            action=action, fact_ids=[fact_id], expected_versions={fact_id: version_of(request)},
+            **self.reader.target, **wishes(request, action),
+        )  # fmt: skip
+        (one,) = report.results
+        if one.outcome == REFUSED:
+            warn(request, one.message)
+            return self.back()
+        return self.done(one.message or said_of(report), report.commit)
+
+    def edit(self, request: HttpRequest, fact_id: UUID) -> HttpResponse:
+        """The corrections of the form. What was typed stays when somebody else was faster."""
+        fact = FactEngine().get_fact(fact_id=fact_id, **self.reader.target)
+        read, form = version_of(request), FactForm(request.POST)
+        if not form.is_valid():
+            return self.shown(fact, form, status=400)
+        before = fact if fact.version == read else self._version(fact_id, read) or fact
+        try:
+            new = FactEngine().update_fact(
+                fact_id=fact_id, updates=form.updates(before), expected_version=read, **self.reader.target
+            )
+        except StaleVersion as error:
+            return self.shown(fact, form, 409, stale=error.text, meanwhile=changes(before, fact))
+        except (Invalid, Conflict) as error:
+            form.add_error(
+                error.data.get("field") if error.data.get("field") in form.fields else None, error.text
+            )
+            return self.shown(fact, form, status=error.status)
+        return self.done(_("Saved."), self._commit(new) if new.version != read else None)
+
+    def back(self) -> HttpResponse:
+        return HttpResponse(status=302, headers={"Location": self.request.get_full_path()})
+
+    def _commit(self, fact: Fact) -> Any:
+        (newest,) = FactEngine().history(fact_id=fact.uid, **self.reader.target, limit=1).results
+        return newest.commit  # type: ignore[attr-defined]
+
+    def _version(self, fact_id: UUID, number: int) -> Fact | None:
+        page = FactEngine().history(fact_id=fact_id, **self.reader.target, limit=VERSIONS)
+        return next((version for version in page.results if version.version == number), None)
+
+    # ---- what stands beside it -----------------------------------------------------------------
+
+    def _history(self, fact: Fact) -> list[dict[str, Any]]:
+        """Each version with what it changed, newest first."""
+        versions = FactEngine().history(fact_id=fact.uid, **self.reader.where, limit=VERSIONS).results
+        pairs = zip(versions, [*versions[1:], None], strict=True)
+        return [
+            {"version": new, "commit": new.commit, "changes": changes(old, new) if old else []}  # type: ignore[attr-defined]
+            for new, old in pairs
+        ]
+
+    def _questions(self, fact: Fact) -> list[Any]:
+        if not self.reader.can["curate"]:
+            return []
+        page = ReviewEngine().list_items(
+            actor=self.reader.actor, branch_name=self.reader.branch.name, fact_id=fact.uid, limit=20
+        )
+        return list(page.results)
+
+    def _elsewhere(self, fact_id: UUID) -> HttpResponse:
+        """Not here: where else the reader would find it."""
+        branches = BranchManager().branches_with(fact_id=fact_id, actor=self.reader.actor)
+        context = {
+            **frame_of(self.request, self.reader, self.section), "title": _("Not here"), "error": NotFound(),
+            "branches": branches, "fact_id": fact_id,
+        }  # fmt: skip
+        return render(self.request, "admin/day1/no_fact.html", context, status=404)
+
+
+def version_of(request: HttpRequest) -> int:
+    """The version that the form was made of."""
+    text = request.POST.get("version", "")
+    if not text.isdecimal() or len(text) > 9:
+        raise Invalid("The form says no version: open the page again.", field="version")
+    return int(text)
+
+
+def changes(old: Fact, new: Fact) -> list[dict[str, Any]]:
+    """The fields that differ; texts as pieces that were kept, removed or added."""
+    found = field_changes(old, new)
+    if "fact_text" in found and all(one.essence == essence_of(one.fact_text) for one in (old, new)):
+        found.pop("essence", None)  # it says the same again
+    rows = []
+    for name, (before, after) in found.items():
+        pieces = list(word_diff(before, after)) if name in TEXTS else []
+        label = FactForm.base_fields[name].label if name in FactForm.base_fields else name
+        rows.append({"name": label, "before": before, "after": after, "pieces": pieces})
+    return rows

@@ -1,0 +1,58 @@
+"""The filters of the fact list: those of every surface, with a choice where one value is the rule."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from django import forms
+from django.http import QueryDict
+from django.utils.translation import gettext_lazy as _
+
+from memory.api.filters import FactFilterSet
+from memory.models import Fact, FactAssessment
+
+CHOICES: dict[str, Any] = {
+    "status": Fact.Status,
+    "verification_status": FactAssessment.Status,
+    "kind": Fact.Kind,
+    "priority": Fact.Priority,
+}
+FIRST = {
+    "status": _("Status"),
+    "verification_status": _("Verdict"),
+    "category": _("Category"),
+    "kind": _("Kind"),
+}
+MORE = {
+    "priority": _("Priority"),
+    "agent_id": _("Agent"),
+    "session_id": _("Session"),
+    "tags": _("Tags"),
+    "created_after": _("Stored after"),
+    "created_before": _("Stored before"),
+    "max_confidence": _("Confidence at most"),
+}
+HINTS = {
+    "category": "security",
+    "tags": "auth,tokens",
+    "created_after": "2026-05-01T12:00Z",
+    "created_before": "2026-06-01T12:00Z",
+    "max_confidence": "0.5",
+}
+
+
+def form_of(given: QueryDict) -> forms.Form:
+    """The form of the filters with what the address says. The engine checks it, and says what is wrong."""
+    form: forms.Form = FactFilterSet(given, queryset=Fact._base_manager.none()).form
+    for name, label in (FIRST | MORE).items():
+        field = form.fields[name]
+        field.label, field.help_text = str(label), ""
+        if name in CHOICES:
+            field.widget = forms.Select(choices=[("", _("any")), *CHOICES[name].choices])
+        else:
+            field.widget = forms.TextInput({"placeholder": HINTS.get(name, "")})
+    return form
+
+
+def said(given: Mapping[str, Any]) -> dict[str, str]:
+    """The filters in an address that say something."""
+    return {name: given[name] for name in FactFilterSet.base_filters if given.get(name)}

@@ -1,0 +1,61 @@
+"""API keys: made, with the token shown once, rotated, revoked."""
+
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse
+from django.utils.translation import gettext as _t
+from django.utils.translation import gettext_lazy as _
+
+from memory.admin.base import DeskPage
+from memory.admin.facts import read_id
+from memory.admin.forms import KeyForm
+from memory.engines.keys import KeyEngine
+from memory.exceptions import Day1Error, Invalid
+
+GRACES = ((0, _("at once")), (3600, _("in an hour")), (86400, _("in a day")), (604800, _("in a week")))
+
+
+class Keys(DeskPage):
+    template_name = "admin/day1/keys.html"
+    section = "keys"
+    scope = "admin"
+    title = _("API keys")
+    deeds = {"create": "create", "rotate": "rotate", "revoke": "revoke"}
+
+    def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
+        page = KeyEngine().list_keys(actor=self.reader.actor, **self.paging)
+        return super().get_context_data(**{"form": KeyForm(), **kwargs}, page=page, graces=GRACES)
+
+    def create(self, request: HttpRequest) -> HttpResponse:
+        form = KeyForm(request.POST)
+        if not form.is_valid():
+            return self.render_to_response(self.get_context_data(form=form), status=400)
+        wanted = dict(form.cleaned_data)
+        try:
+            key, token = KeyEngine().create_key(
+                scopes=[wanted.pop("scope")], actor=self.reader.actor, **wanted
+            )
+        except Day1Error as error:  # what was typed stays in the form
+            named = error.data.get("field", "")
+            form.add_error(named if named in form.fields else None, error.text)
+            return self.render_to_response(self.get_context_data(form=form), status=error.status)
+        return self.told(key, token)
+
+    def rotate(self, request: HttpRequest) -> HttpResponse:
+        grace = request.POST.get("grace", "0")
+        if grace not in {str(seconds) for seconds, _name in GRACES}:
+            raise Invalid("This is not one of the times that are offered.", field="grace")
+        key, token = KeyEngine().rotate_key(
+            key_id=read_id(request.POST.get("key", "")), actor=self.reader.actor, grace_seconds=int(grace)
+        )
+        return self.told(key, token)
+
+    def revoke(self, request: HttpRequest) -> HttpResponse:
+        key = KeyEngine().revoke_key(key_id=read_id(request.POST.get("key", "")), actor=self.reader.actor)
+        return self.done(_t("The key %s opens nothing any more.") % key)
+
+    def told(self, key: Any, token: str) -> HttpResponse:
+        """The page itself is the answer: the token is kept nowhere, not even for a redirect."""
+        response = self.render_to_response(self.get_context_data(new_key=key, token=token), status=201)
+        response.headers["Cache-Control"] = "no-store"
+        return response

@@ -1,0 +1,78 @@
+"""Who belongs to the project, in which sessions agents worked, and what everybody did."""
+
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse
+from django.utils.translation import gettext as _t
+from django.utils.translation import gettext_lazy as _
+
+from memory.admin.base import DeskPage
+from memory.admin.forms import MemberForm
+from memory.engines.audit import AuditEngine
+from memory.engines.members import MemberEngine
+from memory.engines.session_manager import SessionManager
+from memory.exceptions import NotFound
+from memory.models import Membership, Session
+
+
+class Members(DeskPage):
+    template_name = "admin/day1/members.html"
+    section = "members"
+    scope = "admin"
+    title = _("People")
+    deeds = {"add": "add", "role": "role", "remove": "remove"}
+
+    def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
+        page = MemberEngine().list_members(actor=self.reader.actor, **self.paging)
+        form = MemberForm()
+        return super().get_context_data(page=page, form=form, roles=Membership.Role.choices, **kwargs)
+
+    def add(self, request: HttpRequest) -> HttpResponse:
+        member = MemberEngine().add_member(
+            username=request.POST.get("username", "").strip(), role=request.POST.get("role", ""),
+            actor=self.reader.actor,
+        )  # fmt: skip
+        return self.done(_t("%s belongs to the project now.") % member.user)
+
+    def role(self, request: HttpRequest) -> HttpResponse:
+        member = MemberEngine().change_role(
+            member_id=member_of(request), role=request.POST.get("role", ""), actor=self.reader.actor
+        )
+        said = {"name": member.user, "role": member.get_role_display()}
+        return self.done(_t("%(name)s is %(role)s now.") % said)
+
+    def remove(self, request: HttpRequest) -> HttpResponse:
+        MemberEngine().remove_member(member_id=member_of(request), actor=self.reader.actor)
+        return self.done(_t("The person does not belong to the project any more."))
+
+
+def member_of(request: HttpRequest) -> int:
+    text = request.POST.get("member", "")
+    if not text.isdecimal() or len(text) > 18:
+        raise NotFound()
+    return int(text)
+
+
+class Sessions(DeskPage):
+    template_name = "admin/day1/sessions.html"
+    section = "sessions"
+    title = _("Sessions")
+
+    def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
+        asked: dict[str, Any] = {name: self.request.GET.get(name, "") for name in ("status", "agent_id")}
+        page = SessionManager().get_recent_sessions(actor=self.reader.actor, **asked, **self.paging)
+        return super().get_context_data(page=page, asked=asked, statuses=Session.Status.choices)
+
+
+class Audit(DeskPage):
+    template_name = "admin/day1/audit.html"
+    section = "audit"
+    scope = "admin"
+    title = _("Audit")
+
+    def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
+        asked: dict[str, Any] = {
+            name: self.request.GET.get(name, "").strip() for name in ("action", "by", "target")
+        }
+        page = AuditEngine().list_entries(actor=self.reader.actor, **asked, **self.paging)
+        return super().get_context_data(page=page, asked=asked)
