@@ -12,7 +12,7 @@ from memory.admin.facts import CATEGORIES, said_of, wishes
 from memory.admin.forms import FactForm
 from memory.engines.actions import REFUSED, ActionEngine
 from memory.engines.branches import BranchManager
-from memory.engines.comparing import field_changes, word_diff
+from memory.engines.comparing import field_changes
 from memory.engines.evidence import EvidenceEngine
 from memory.engines.fact_rules import essence_of
 from memory.engines.facts import FactEngine
@@ -23,7 +23,6 @@ from memory.models import Fact
 from memory.views.toasts import warn
 
 VERSIONS = 100
-TEXTS = ("fact_text", "essence")  # shown word by word
 
 
 class FactPage(DeskPage):
@@ -129,14 +128,9 @@ def version_of(request: HttpRequest) -> int:
     return int(text)
 
 
-def changes(old: Fact, new: Fact) -> list[dict[str, Any]]:
-    """The fields that differ; texts as pieces that were kept, removed or added."""
+def changes(old: Fact, new: Fact) -> list[tuple[str, tuple[Any, Any]]]:
+    """The fields that differ, each with its value before and after."""
     found = field_changes(old, new)
     if "fact_text" in found and all(one.essence == essence_of(one.fact_text) for one in (old, new)):
         found.pop("essence", None)  # it says the same again
-    rows = []
-    for name, (before, after) in found.items():
-        pieces = list(word_diff(before, after)) if name in TEXTS else []
-        label = FactForm.base_fields[name].label if name in FactForm.base_fields else name
-        rows.append({"name": label, "before": before, "after": after, "pieces": pieces})
-    return rows
+    return list(found.items())

@@ -9,7 +9,6 @@ from django.utils.translation import gettext_lazy as _
 
 from memory.admin.base import DeskPage
 from memory.admin.facts import read_id
-from memory.engines.comparing import word_diff
 from memory.engines.review import ReviewEngine
 from memory.exceptions import Invalid
 from memory.models import ReviewItem
@@ -30,8 +29,6 @@ class Review(DeskPage):
             actor=self.reader.actor, branch_name=self.reader.branch.name,
             status="" if status == "all" else status, limit=PAGE, cursor=self.request.GET.get("cursor", ""),
         )  # fmt: skip
-        for item in page.results:
-            attach_pieces(item)
         return super().get_context_data(
             page=page, status=status, statuses=[*ReviewItem.Status.choices, ("all", _("All"))]
         )
@@ -47,12 +44,6 @@ class Review(DeskPage):
             actor=self.reader.actor,
         )  # fmt: skip
         return self.done(_t("Answered: %s.") % done.item.resolution.replace("_", " "), done.commit)
-
-
-def attach_pieces(item: Any) -> None:
-    """What differs from the older text to the newer, where both are there."""
-    there = item.fact is not None and item.other is not None
-    item.pieces = list(word_diff(item.other.fact_text, item.fact.fact_text)) if there else []
 
 
 def versions(request: HttpRequest) -> dict[UUID, int]:

@@ -152,7 +152,7 @@ class Done:
             commit.succeed_all([(row, {}, True) for row in rows if row.uid not in self.before[model]])
             before = self.before[model]
             fresh = commit.succeed_all(
-                [(row, before[row.uid].content(), False) for row in rows if row.uid in before]
+                [(row, before[row.uid].content_values(), False) for row in rows if row.uid in before]
             )
             announce(commit, [row for row in fresh if row.TEXT])  # the embedder may have forgotten some
         self._undo_confirmations(commit)

@@ -148,7 +148,7 @@ def test_an_unknown_route_is_a_problem_by_every_method(method: str) -> None:
 
 def test_the_admin_has_the_schedules_that_are_used(admin_client: Client) -> None:
     page = admin_client.get("/admin/").content.decode()
-    assert ("Django administration" in page, "Administration" in page, "Day1" in page) == (False, True, True)
+    assert ("Django administration" in page, "Day1" in page) == (False, True)
     links = look(page).addresses
     assert "/admin/django_celery_beat/periodictask/" in links
     assert {link for link in links if "clocked" in link or "solar" in link} == set()

@@ -135,11 +135,12 @@ def test_our_own_pages(look: Any, server: Up, name: str, width: int, scheme: str
 @pytest.mark.parametrize("width", [390, 1280])
 def test_the_login_of_the_admin(look: Any, server: Up, width: int, scheme: str) -> None:
     view = look("login", width, scheme)
+    assert "/login?next=/admin/" in view.page.url
     view.page.get_by_label("Username").fill("admin")
     view.page.get_by_label("Password").fill(server.first["password"])
     view.page.get_by_role("button", name="Log in").click()
     view.page.wait_for_load_state("networkidle")
-    assert view.page.get_by_role("heading", name="Administration", exact=True).is_visible()
+    assert view.page.get_by_role("heading", name="Facts", exact=True).is_visible()
     check_clean(view, server.first["url"])
     check_fits(view)
 

@@ -1,0 +1,299 @@
+"""The list of facts at the desk: who sees what, what is asked for, what is done and undone."""
+
+import re
+
+import pytest
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+
+from memory.actors import local_actor
+from memory.engines.branches import BranchManager
+from memory.engines.facts import FactEngine
+from memory.models import AuditEntry, Commit
+from tests.memory.admin.conftest import HOME
+from tests.memory.api.client import nothing_left
+
+pytestmark = pytest.mark.django_db(transaction=True)
+LIST = f"{HOME}facts"
+
+
+def page(client, path=LIST, status=200):
+    answer = client.get(path)
+    assert answer.status_code == status, answer.content.decode()[:2000]
+    return answer.content.decode()
+
+
+def texts(html):
+    return re.findall(r'<td class="text">\s*<a href="[^"]*" dir="auto">([^<]*)</a>', html)
+
+
+def tick(*facts):
+    return [f"{fact.uid}:{fact.version}" for fact in facts]
+
+
+def act(client, action, *facts, path=LIST, **more):
+    return client.post(path, {"do": "act", "action": action, "fact": tick(*facts), **more})
+
+
+def undo_of(html):
+    return re.search(r'action="(/admin/p/test/undo/[^"]+)"', html)[1]
+
+
+def status(fact, actor, branch="main"):
+    found = FactEngine().get_fact(fact_id=fact.uid, actor=actor, branch_name=branch)
+    return found.status, found.verification_status
+
+
+class TestShown:
+    def test_facts_of_every_status_newest_first(self, curator, write):
+        write("one"), write("two")
+        assert texts(page(curator)) == ["two", "one"]
+
+    def test_filters(self, curator, write, actor):
+        write("one", category="security"), write("two")
+        assert texts(page(curator, f"{LIST}?category=security")) == ["one"]
+        assert texts(page(curator, f"{LIST}?status=archived")) == []
+        assert texts(page(curator, f"{LIST}?verification_status=unverified&max_confidence=0.9")) == [
+            "two",
+            "one",
+        ]
+
+    def test_a_filter_that_makes_no_sense_is_told_and_stays_in_the_form(self, curator, write):
+        write("one")
+        html = page(curator, f"{LIST}?created_after=soon")
+        assert 'role="alert"' in html
+        assert 'value="soon"' in html
+
+    def test_search_by_the_engine(self, curator, write):
+        write("Access tokens expire."), write("The cache is cleared.")
+        assert texts(page(curator, f"{LIST}?q=tokens"))[0] == "Access tokens expire."
+
+    def test_another_branch_and_the_past_are_named_and_take_no_button(self, curator, write, actor):
+        write("one")
+        BranchManager().create_branch(name="task/x", actor=actor)
+        write("two", branch="task/x")
+        elsewhere = page(curator, f"{LIST}?branch=task/x")
+        assert texts(elsewhere) == ["two", "one"]
+        assert 'class="bar elsewhere"' in elsewhere
+        assert "You are on the branch task/x" in elsewhere
+        past = page(curator, f"{LIST}?at=0")
+        assert texts(past) == []
+        assert 'class="bar past"' in past
+        write("three")
+        assert 'name="action"' not in page(curator, f"{LIST}?at=1")
+
+    def test_pages_go_on_by_cursor(self, curator, actor, main):
+        FactEngine().write_facts(facts=[{"fact_text": f"fact {n:03}"} for n in range(120)], actor=actor)
+        html, seen = page(curator), []
+        while True:
+            seen += texts(html)
+            following = re.search(r'rel="next" href="([^"]+)"', html)
+            if not following:
+                break
+            html = page(curator, LIST + following[1].replace(LIST, "").replace("&amp;", "&"))
+        assert seen == [f"fact {n:03}" for n in reversed(range(120))]
+
+    def test_text_with_markup_and_from_right_to_left(self, curator, write):
+        write("<script>alert(1)</script>"), write("העובדה מימין לשמאל")
+        html = page(curator)
+        assert "<script>alert" not in html
+        assert "&lt;script&gt;alert(1)&lt;/script&gt;" in html
+        assert 'dir="auto">העובדה' in html
+
+    def test_no_row_id_leaves_the_server(self, curator, write):
+        fact = write("one")
+        assert str(fact.rid) not in page(curator)
+        assert str(fact.rid) not in page(curator, f"{LIST}/{fact.uid}")
+
+    def test_an_empty_project_tells_how_to_begin(self, curator):
+        assert "holds no facts yet" in page(curator)
+
+    def test_the_queries_do_not_grow_with_the_rows(self, curator, actor, main):
+        def queries(n):
+            texts = [{"fact_text": f"{n} {place}"} for place in range(n)]
+            FactEngine().write_facts(facts=texts, actor=actor)
+            with CaptureQueriesContext(connection) as seen:
+                page(curator)
+            # Confirmations are counted for the facts of the page; the facts themselves never.
+            counted = [q for q in seen if "COUNT(*)" in q["sql"].upper()]
+            return len(seen), counted
+
+        page(curator)
+        assert queries(10) == queries(100) == (10, [])
+
+
+class TestDone:
+    @pytest.mark.parametrize(
+        ("action", "more", "expected"),
+        [
+            ("verify", {}, ("active", "verified")),
+            ("invalidate", {"reason": "Wrong."}, ("active", "invalidated")),
+            ("archive", {}, ("archived", "unverified")),
+            ("supersede", {"new_fact_text": "new"}, ("superseded", "unverified")),
+        ],
+    )
+    def test_an_action_on_some_and_its_undoing(self, curator, write, actor, action, more, expected):
+        one, two, three = write("one"), write("two"), write("three")
+        answer = act(curator, action, one, two, **more)
+        assert (answer.status_code, answer["Location"]) == (302, LIST)
+        assert [status(fact, actor) for fact in (one, two, three)] == [
+            expected,
+            expected,
+            ("active", "unverified"),
+        ]
+        html = page(curator)
+        assert "2 done." in html
+        assert html.count(">done</span>") == 2
+        assert curator.post(undo_of(html)).status_code == 302
+        assert status(one, actor) == ("active", "unverified")
+        assert "Undone." in page(curator)
+        assert AuditEntry.objects.filter(action="commit.revert", surface="admin").count() == 1
+
+    def test_another_category(self, curator, write, actor):
+        one = write("one")
+        act(curator, "set_category", one, category="security")
+        assert FactEngine().get_fact(fact_id=one.uid, actor=actor).category == "security"
+
+    def test_superseded_by_one_whose_address_was_pasted(self, curator, write, actor):
+        one, two = write("one"), write("two")
+        act(curator, "supersede", one, replaced_by=f"http://testserver{LIST}/{two.uid}?branch=main")
+        assert status(one, actor)[0] == "superseded"
+
+    def test_the_button_of_a_row(self, curator, write, actor):
+        one = write("one")
+        curator.post(LIST, {"do": "act", "one": f"verify:{one.uid}:1"})
+        assert status(one, actor)[1] == "verified"
+
+    def test_what_became_of_each_row_is_told_refusals_first(self, curator, write, actor):
+        one, two, three = write("one"), write("two"), write("three")
+        FactEngine().archive_fact(fact_id=two.uid, actor=actor)
+        FactEngine().update_fact(fact_id=three.uid, updates={"fact_text": "3"}, actor=actor)
+        act(curator, "archive", one, two, three)
+        html = page(curator)
+        assert "1 done, 2 refused." in html
+        assert html.index("refused</span>") < html.index("done</span>")
+        assert "The fact is at version 2, not 1" in html
+        assert "What became of each fact" not in page(curator)  # once
+
+    def test_all_that_match_up_to_a_thousand(self, curator, actor, main):
+        FactEngine().write_facts(facts=[{"fact_text": f"a {n}"} for n in range(1000)], actor=actor)
+        FactEngine().write_facts(facts=[{"fact_text": f"b {n}"} for n in range(60)], actor=actor)
+        act(curator, "verify", all="1")
+        assert "1000 done." in page(curator)
+        act(curator, "archive", all="1", path=f"{LIST}?verification_status=unverified")
+        assert FactEngine().list_facts(actor=actor).results[0].status == "active"
+
+    def test_on_another_branch(self, curator, write, actor):
+        one = write("one")
+        BranchManager().create_branch(name="task/x", actor=actor)
+        act(curator, "archive", one, path=f"{LIST}?branch=task/x")
+        assert (status(one, actor)[0], status(one, actor, "task/x")[0]) == ("active", "archived")
+
+
+class TestRefused:
+    def test_a_viewer_sees_no_button_and_is_refused(self, viewer, write):
+        one = write("one")
+        html = page(viewer)
+        assert texts(html) == ["one"]
+        assert 'name="action"' not in html
+        assert 'name="one"' not in html
+        with nothing_left():
+            answer = act(viewer, "verify", one)
+        assert answer.status_code == 403
+        assert "This needs the scope curate." in answer.content.decode()
+
+    @pytest.mark.parametrize("path", ["facts", "review", "branches", "keys", "members", "audit", "sessions"])
+    def test_another_projects_pages_are_not_there(self, person, write, other_project, path):
+        write("secret text")
+        stranger = person(is_staff=True)
+        html = page(stranger, HOME + path, 404)
+        assert "secret text" not in html
+        assert "Test" not in html
+
+    def test_a_foreign_fact_is_not_there(self, curator, other_project):
+        fact = FactEngine().write_fact(fact_text="foreign", actor=local_actor(other_project.pk)).fact
+        assert "foreign" not in page(curator, f"{LIST}/{fact.uid}", 404)
+        with nothing_left():
+            act(curator, "archive", fact)
+        assert "1 refused." in page(curator)
+
+    def test_staff_without_a_membership_sees_nothing(self, person, write):
+        write("secret text")
+        answer = person(is_staff=True).get("/admin/")
+        assert "You belong to no project yet" in answer.content.decode()
+        assert "secret" not in answer.content.decode()
+
+    def test_nobody_without_a_right_to_the_desk(self, person):
+        assert person().get("/admin/").status_code == 403
+        assert person("viewer").get(LIST).status_code == 403
+        assert person("curator").get(LIST).status_code == 200
+
+    def test_a_session_that_ran_out_leads_back_to_the_page(self, write):
+        one = write("one")
+        path = f"{LIST}?category=security"
+        for answer in (Client().get(path), act(Client(), "verify", one, path=path)):
+            assert answer.status_code == 302
+            shown = Client().get(answer["Location"], follow=True)
+            assert shown.redirect_chain[-1][0].startswith("/login?next=/admin/p/test/facts%3Fcategory")
+
+    def test_what_a_form_cannot_say(self, curator, write):
+        one = write("one")
+        with nothing_left():
+            for data in (
+                {"do": "burn"}, {"do": "act", "action": "verify"},
+                {"do": "act", "action": "verify", "fact": "x"},
+                {"do": "act", "action": "supersede", "fact": tick(one), "replaced_by": "x"},
+                {"do": "act", "action": "set_category", "fact": tick(one), "category": ""},
+                {"do": "act", "action": "verify", "all": "1", "fact": []},
+            ):  # fmt: skip
+                answer = curator.post(f"{LIST}?q=x", data)
+                assert answer.status_code == 302, data
+                assert 'class="toast warning"' in page(curator), data
+
+    def test_a_branch_that_was_archived_under_the_page(self, curator, write, actor):
+        BranchManager().create_branch(name="task/x", actor=actor)
+        one = write("one", branch="task/x")
+        path = f"{LIST}?branch=task/x"
+        assert 'name="action"' in page(curator, path)
+        BranchManager().archive_branch(name="task/x", actor=actor)
+        with nothing_left():
+            answer = act(curator, "verify", one, path=path)
+        assert answer.status_code == 302
+        html = page(curator, path)
+        assert "archived and takes no writes" in html
+        assert 'name="action"' not in html
+
+    def test_undoing_what_has_changed_since(self, curator, write, actor):
+        one = write("one")
+        act(curator, "archive", one)
+        address = undo_of(page(curator))
+        FactEngine().restore_fact(fact_id=one.uid, actor=actor)
+        with nothing_left():
+            curator.post(address)
+        assert "cannot be undone any more" in page(curator)
+
+    def test_undo_only_by_post_and_only_ones_own(self, curator, person, write):
+        act(curator, "archive", write("one"))
+        address = undo_of(page(curator))
+        assert curator.get(address).status_code == 405
+        other = person("curator")
+        with nothing_left():
+            other.post(address)
+        assert "This needs the scope merge." in page(other)
+        assert Commit.objects.filter(kind="commit.revert").count() == 0
+
+    def test_a_form_without_its_token_is_refused(self, curator, write):
+        strict = Client(enforce_csrf_checks=True)
+        strict.cookies = curator.cookies
+        one = write("one")
+        with nothing_left():
+            assert act(strict, "archive", one).status_code == 403
+
+
+def test_the_policy_allows_the_desk_what_it_needs_and_other_pages_no_more(curator):
+    policy = curator.get(LIST)["Content-Security-Policy"]
+    assert "script-src 'self' 'unsafe-eval'" in policy
+    assert "style-src 'self' 'unsafe-inline'" in policy
+    assert "default-src 'self'" in policy
+    assert "unsafe" not in curator.get("/p/test/")["Content-Security-Policy"]

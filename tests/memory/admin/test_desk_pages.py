@@ -1,0 +1,318 @@
+"""The other pages of the desk: a fact, questions, branches, keys, people, sessions, audit, the server."""
+
+import re
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from memory.actors import local_actor
+from memory.engines.actions import ActionEngine
+from memory.engines.branches import BranchManager
+from memory.engines.facts import FactEngine
+from memory.engines.keys import KeyEngine
+from memory.engines.links import LinkEngine
+from memory.models import ApiKey, AuditEntry, Membership, Project, ReviewItem
+from memory.models.nodes import uuid7
+from tests.memory.admin.conftest import HOME
+from tests.memory.admin.test_desk_facts import page, undo_of
+from tests.memory.api.client import UNKNOWN, nothing_left
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def of(fact):
+    return f"{HOME}facts/{fact.uid}"
+
+
+def form_of(fact, **changed):
+    names = ("fact_text", "essence", "category", "kind", "priority", "confidence", "visibility")
+    values = {name: getattr(fact, name) for name in names}
+    return {"do": "edit", "version": fact.version, **values, "tags": "", **changed}
+
+
+class TestFact:
+    def test_what_it_says_and_what_stands_beside_it(self, curator, write, actor):
+        one, two = write("Deploys run from main.", tags=["ops"], session_id="s1"), write("Another.")
+        FactEngine().update_fact(
+            fact_id=one.uid, updates={"fact_text": "Deploys run from tags."}, actor=actor
+        )
+        ActionEngine().act(action="verify", fact_ids=[one.uid], actor=actor, reason="Read it.")
+        LinkEngine().write_link(from_id=one.uid, to_id=two.uid, link_type="DEPENDS_ON", actor=actor)
+        html = page(curator, of(one))
+        assert "Deploys run from <del>main</del><ins>tags</ins>." in html
+        for part in ("Read it.", "DEPENDS_ON", "Another.", "s1", "#ops", "fact.update"):
+            assert part in html, part
+
+    def test_a_correction_and_its_undoing(self, curator, write, actor):
+        one = write("old")
+        answer = curator.post(of(one), form_of(one, fact_text="new", tags="a, b"))
+        assert (answer.status_code, answer["Location"]) == (302, of(one))
+        fact = FactEngine().get_fact(fact_id=one.uid, actor=actor)
+        assert (fact.fact_text, fact.essence, fact.tags, fact.version) == ("new", "new", ["a", "b"], 2)
+        curator.post(undo_of(page(curator, of(one))))
+        fact = FactEngine().get_fact(fact_id=one.uid, actor=actor)
+        assert (fact.fact_text, fact.tags, fact.version) == ("old", [], 3)
+
+    def test_saving_what_is_there_changes_nothing(self, curator, write):
+        one = write("old")
+        with nothing_left():
+            curator.post(of(one), form_of(one))
+        assert "Saved." in page(curator, of(one))
+
+    def test_a_stale_form_keeps_what_was_typed_and_tells_what_changed(self, curator, write, actor):
+        one = write("The first words.")
+        FactEngine().update_fact(fact_id=one.uid, updates={"fact_text": "The other words."}, actor=actor)
+        with nothing_left():
+            answer = curator.post(of(one), form_of(one, fact_text="What I typed.", category="mine"))
+        html = answer.content.decode()
+        assert answer.status_code == 409
+        assert "Somebody changed this fact while you were writing." in html
+        assert "The <del>first </del><ins>other </ins>words." in html
+        assert "What I typed." in html
+        assert 'value="mine"' in html
+        version = re.search(r'name="version" value="(\d+)">\s*<div', html) or re.search(
+            r'id="edit">.*?name="version" value="(\d+)"', html, re.DOTALL
+        )
+        assert version[1] == "2"
+        curator.post(of(one), form_of(one, fact_text="What I typed.", version=2))
+        assert FactEngine().get_fact(fact_id=one.uid, actor=actor).fact_text == "What I typed."
+
+    @pytest.mark.parametrize(
+        ("changed", "field"),
+        [({"fact_text": ""}, "fact_text"), ({"confidence": "7"}, "confidence"),
+         ({"valid_from": "2026-05-02T00:00", "valid_until": "2026-05-01T00:00"}, "valid_until")],
+    )  # fmt: skip
+    def test_a_wrong_value_stands_beside_its_field(self, curator, write, changed, field):
+        one = write("old")
+        with nothing_left():
+            answer = curator.post(of(one), form_of(one, **changed))
+        assert answer.status_code == 400
+        assert f'id="id_{field}_error"' in answer.content.decode()
+
+    def test_an_action(self, curator, write, actor):
+        one = write("old")
+        curator.post(of(one), {"do": "act", "action": "archive", "version": 1})
+        assert FactEngine().get_fact(fact_id=one.uid, actor=actor).status == "archived"
+        assert "Archived." in page(curator, of(one))
+        curator.post(of(one), {"do": "act", "action": "restore", "version": 1})
+        assert "not 1: read it again" in page(curator, of(one))
+
+    def test_a_viewer_reads_and_is_refused(self, viewer, write):
+        one = write("old")
+        html = page(viewer, of(one))
+        assert 'name="do"' not in html
+        with nothing_left():
+            assert viewer.post(of(one), form_of(one, fact_text="new")).status_code == 403
+            deed = {"do": "act", "action": "verify", "version": 1}
+            assert viewer.post(of(one), deed).status_code == 403
+
+    def test_an_unknown_one_tells_where_else_to_look(self, curator, write, actor):
+        assert "Search the facts" in page(curator, f"{HOME}facts/{UNKNOWN}", 404)
+        BranchManager().create_branch(name="task/x", actor=actor)
+        one = write("only there", branch="task/x")
+        html = page(curator, of(one), 404)
+        assert f"{of(one)}?branch=task%2Fx" in html
+
+    def test_text_with_markup_and_from_right_to_left(self, curator, write):
+        html = page(curator, of(write("<img src=x onerror=alert(1)> العربية")))
+        assert "<img src=x" not in html
+        assert "&lt;img src=x onerror=alert(1)&gt; العربية" in html
+
+
+@pytest.fixture
+def ask(main, write):
+    def ask(n=1):
+        for _ in range(n):
+            older, newer = write(f"older {uuid7()}"), write(f"newer {uuid7()}")
+            item = ReviewItem.objects.create(
+                project=main.project, branch=main, kind="near_duplicate", fact_id=newer.uid,
+                other_id=older.uid, pair=str(uuid7()), score=0.9,
+                details={"versions": {str(older.uid): 1, str(newer.uid): 1}},
+            )  # fmt: skip
+        return item, older, newer
+
+    return ask
+
+
+class TestReview:
+    def resolve(self, client, item, older, newer, decision, **more):
+        read = [f"{fact.uid}:{fact.version}" for fact in (older, newer)]
+        data = {"do": "resolve", "item": str(item.pk), "read": read, "decision": decision, **more}
+        return client.post(f"{HOME}review", data)
+
+    @pytest.mark.parametrize(
+        ("decision", "statuses"),
+        [("keep_both", ("active", "active")), ("same:{older}", ("active", "superseded")),
+         ("supersede:{newer}", ("superseded", "active")), ("archive:{older}", ("active", "archived")),
+         ("combine", ("superseded", "superseded"))],
+    )  # fmt: skip
+    def test_an_answer_and_its_undoing(self, curator, ask, actor, decision, statuses):
+        item, older, newer = ask()
+        decision = decision.format(older=older.uid, newer=newer.uid)
+        self.resolve(curator, item, older, newer, decision, new_fact_text="both")
+
+        def now():
+            return tuple(
+                FactEngine().get_fact(fact_id=fact.uid, actor=actor).status for fact in (older, newer)
+            )
+
+        assert now() == statuses
+        html = page(curator, f"{HOME}review")
+        assert "Nothing waits here" in html
+        curator.post(undo_of(html))
+        assert now() == ("active", "active")
+        assert "answered before, and undone:" in page(curator, f"{HOME}review")
+
+    def test_a_stale_answer_is_told_what_changed(self, curator, ask, actor):
+        item, older, newer = ask()
+        FactEngine().update_fact(fact_id=older.uid, updates={"confidence": 0.1}, actor=actor)
+        with nothing_left():
+            self.resolve(curator, item, older, newer, f"same:{older.uid}")
+        assert "Changed: confidence." in page(curator, f"{HOME}review")
+
+    def test_a_viewer_is_kept_out(self, viewer, ask):
+        item, older, newer = ask()
+        page(viewer, f"{HOME}review", 403)
+        assert f'{HOME}review"' not in page(viewer, f"{HOME}facts")
+        with nothing_left():
+            assert self.resolve(viewer, item, older, newer, "keep_both").status_code == 403
+
+    def test_the_queries_do_not_grow_with_the_questions(self, curator, ask):
+        def queries(n):
+            ask(n)
+            with CaptureQueriesContext(connection) as seen:
+                page(curator, f"{HOME}review")
+            return len(seen)
+
+        page(curator, f"{HOME}review")
+        assert queries(2) == queries(18)
+
+
+class TestBranches:
+    def test_made_archived_and_taken_back(self, curator, main):
+        made = curator.post(f"{HOME}branches", {"do": "create", "name": "task/x", "purpose": "Try."})
+        assert made["Location"] == f"{HOME}branches/task/x"
+        assert "Try." in page(curator, made["Location"])
+        curator.post(made["Location"], {"do": "archive"})
+        assert 'value="restore"' in page(curator, made["Location"])
+        assert "task/x" not in page(curator, f"{HOME}branches").split("<table")[1]
+        curator.post(made["Location"], {"do": "restore"})
+        assert 'value="archive"' in page(curator, made["Location"])
+
+    def test_a_name_that_cannot_be_stays_in_the_form(self, curator, main):
+        with nothing_left():
+            answer = curator.post(f"{HOME}branches", {"do": "create", "name": "Bad Name"})
+        assert answer.status_code == 400
+        assert 'value="Bad Name"' in answer.content.decode()
+
+    def test_the_log_and_undoing_from_it(self, maintainer, curator, write, actor):
+        one = write("one")
+        log = f"{HOME}branches/main"
+        assert 'formaction="/admin/p/test/undo/' not in page(curator, log)
+        html = page(maintainer, log)
+        address = re.search(r'formaction="([^"]+)"', html)[1]
+        maintainer.post(address)
+        assert FactEngine().list_facts(actor=actor).results == []
+        assert "commit.revert" in page(maintainer, log)
+        assert str(one.rid) not in html
+
+    def test_a_viewer_changes_nothing(self, viewer, main, actor):
+        BranchManager().create_branch(name="task/x", actor=actor)
+        assert 'name="do"' not in page(viewer, f"{HOME}branches")
+        assert 'name="do"' not in page(viewer, f"{HOME}branches/task/x")
+        with nothing_left():
+            assert viewer.post(f"{HOME}branches/task/x", {"do": "archive"}).status_code == 403
+            assert viewer.post(f"{HOME}branches", {"do": "create", "name": "a"}).status_code == 403
+
+
+class TestKeys:
+    def test_made_shown_once_rotated_and_revoked(self, maintainer, main):
+        form = {"do": "create", "label": "build", "scope": "write", "branch_patterns": "main, task/*",
+                "rate_per_minute": "60"}  # fmt: skip
+        made = maintainer.post(f"{HOME}keys", form)
+        assert (made.status_code, made["Cache-Control"]) == (201, "no-store")
+        token = re.search(r"day1_\w+_\w+", made.content.decode())[0]
+        key = KeyEngine().verify(token)
+        assert (key.label, key.scopes, key.branch_patterns) == ("build", ["write"], ["main", "task/*"])
+        assert token not in page(maintainer, f"{HOME}keys")
+        turned = maintainer.post(f"{HOME}keys", {"do": "rotate", "key": str(key.pk), "grace": "0"})
+        assert turned.status_code == 201
+        fresh = KeyEngine().verify(re.search(r"day1_\w+_\w+", turned.content.decode())[0])
+        maintainer.post(f"{HOME}keys", {"do": "revoke", "key": str(fresh.pk)})
+        assert ApiKey.objects.exclude(revoked_at=None).count() >= 1
+        assert AuditEntry.objects.filter(surface="admin", action__startswith="key.").count() == 3
+
+    def test_a_wrong_value_stands_beside_its_field(self, maintainer, main):
+        with nothing_left():
+            form = {"do": "create", "label": "x", "scope": "read", "branch_patterns": "A B",
+                    "rate_per_minute": "60"}  # fmt: skip
+            answer = maintainer.post(f"{HOME}keys", form)
+        assert answer.status_code == 400
+        assert 'id="id_branch_patterns_error"' in answer.content.decode()
+
+    @pytest.mark.parametrize("path", ["keys", "members", "audit"])
+    def test_only_for_maintainers(self, curator, main, path):
+        page(curator, HOME + path, 403)
+        assert f'href="{HOME}{path}"' not in page(curator, f"{HOME}facts")
+        with nothing_left():
+            assert curator.post(HOME + path, {"do": "create", "label": "x"}).status_code == 403
+
+    def test_another_projects_key_is_no_key(self, maintainer, main, other_project):
+        key, _token = KeyEngine().create_key(
+            label="foreign", scopes=["read"], actor=local_actor(other_project.pk)
+        )
+        assert "foreign" not in page(maintainer, f"{HOME}keys")
+        with nothing_left():
+            answer = maintainer.post(f"{HOME}keys", {"do": "revoke", "key": str(key.pk)})
+        assert answer.status_code == 404
+
+
+class TestPeople:
+    def test_added_changed_and_removed(self, maintainer, person, main, django_user_model):
+        django_user_model.objects.create_user("cora")
+        maintainer.post(f"{HOME}members", {"do": "add", "username": "cora", "role": "viewer"})
+        member = Membership.objects.get(user__username="cora")
+        maintainer.post(f"{HOME}members", {"do": "role", "member": member.pk, "role": "curator"})
+        member.refresh_from_db()
+        assert member.role == "curator"
+        assert "cora is Curator now." in page(maintainer, f"{HOME}members")
+        maintainer.post(f"{HOME}members", {"do": "remove", "member": member.pk})
+        assert not Membership.objects.filter(user__username="cora").exists()
+
+    def test_the_last_maintainer_stays(self, maintainer, main):
+        member = Membership.objects.get(role="maintainer")
+        with nothing_left():
+            maintainer.post(f"{HOME}members", {"do": "remove", "member": member.pk})
+        assert "last maintainer" in page(maintainer, f"{HOME}members")
+
+    def test_the_audit_is_read_only_and_filtered(self, maintainer, write, actor):
+        write("one")
+        html = page(maintainer, f"{HOME}audit?action=fact.write")
+        assert html.count("<tr>") == 2
+        assert 'method="post"' not in html.split("<main")[1].split("</main>")[0]
+        assert "No entry fits." in page(maintainer, f"{HOME}audit?action=nothing")
+
+    def test_sessions(self, curator, write):
+        write("one", session_id="s-1", agent_id="claude")
+        html = page(curator, f"{HOME}sessions?status=active&agent_id=claude")
+        assert "s-1" in html
+        assert "No session fits" in page(curator, f"{HOME}sessions?agent_id=nobody")
+
+
+class TestServer:
+    PATHS = ("auth/user/", "memory/project/", "django_celery_beat/periodictask/")
+
+    @pytest.mark.parametrize("path", PATHS)
+    def test_only_for_superusers(self, admin_client, maintainer, path):
+        assert admin_client.get(f"/admin/{path}").status_code == 200
+        assert admin_client.get(f"/admin/{path}add/").status_code == 200
+        assert maintainer.get(f"/admin/{path}").status_code == 403
+        assert f"/admin/{path}" not in page(maintainer, f"{HOME}facts")
+
+    def test_a_new_project_has_its_branch_and_its_maintainer(self, admin_client, admin_user):
+        admin_client.post("/admin/memory/project/add/", {"name": "New", "slug": "new", "recipe": ""})
+        project = Project.objects.get(slug="new")
+        assert [branch.name for branch in project.branches.all()] == ["main"]
+        assert [(m.user, m.role) for m in project.memberships.all()] == [(admin_user, "maintainer")]
+        assert admin_client.get("/admin/").headers["Location"].endswith("p/new/facts")
