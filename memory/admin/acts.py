@@ -14,6 +14,7 @@ from memory.engines.reverts import RevertEngine
 from memory.exceptions import Day1Error
 from memory.views.base import came_from
 from memory.views.reader import moved
+from memory.views.sentences import sentence
 from memory.views.toasts import tell, warn
 
 
@@ -41,5 +42,5 @@ class Undo(DeskPage):
             again = self.reader.url("admin:undo", commit.pk)
             tell(request, _("Undone."), undo=again)
         except Day1Error as error:
-            warn(request, error.text)
+            warn(request, sentence(error))
         return HttpResponseRedirect(came_from(request, self.reader.url("admin:facts")))

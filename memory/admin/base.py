@@ -15,6 +15,7 @@ from memory.exceptions import Day1Error, Invalid
 from memory.models import Commit
 from memory.views.base import LAST, PAGE, days
 from memory.views.reader import Reader, reader_of
+from memory.views.sentences import sentence
 from memory.views.toasts import tell, warn
 
 SURFACE = "admin"
@@ -63,7 +64,7 @@ class DeskPage(TemplateView):
         except Day1Error as error:
             if error.status in (403, 404):
                 raise
-            warn(request, error.text)
+            warn(request, sentence(error))
             return HttpResponseRedirect(request.get_full_path())
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
@@ -91,5 +92,5 @@ def frame_of(request: HttpRequest, reader: Reader | None, section: str = "") -> 
 def refused(request: HttpRequest, error: Day1Error, reader: Reader | None) -> HttpResponse:
     """What cannot be shown, with the error's sentence and its status."""
     frame = frame_of(request, reader)
-    context = {**frame, "title": _("Not here"), "error": error}
+    context = {**frame, "title": _("Not here"), "error": error, "sentence": sentence(error)}
     return render(request, "admin/day1/refused.html", context, status=error.status)

@@ -10,6 +10,7 @@ from django.utils.translation import gettext_lazy as _
 from memory.admin.base import DeskPage
 from memory.engines.branches import BranchManager
 from memory.exceptions import Day1Error
+from memory.views.sentences import sentence
 from memory.views.toasts import tell, warn
 
 
@@ -32,7 +33,7 @@ class Branches(DeskPage):
                 parent=self.reader.branch.name, at=self.reader.at, actor=self.reader.actor,
             )  # fmt: skip
         except Day1Error as error:  # what was typed stays in the form
-            warn(request, error.text)
+            warn(request, sentence(error))
             return self.render_to_response(self.get_context_data(), status=error.status)
         tell(request, _t("The branch %s was made.") % branch.name)
         return redirect(self.reader.url("admin:branch", branch.name, branch="", at=""))

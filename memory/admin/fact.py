@@ -20,6 +20,8 @@ from memory.engines.review import ReviewEngine
 from memory.engines.similar import similar_facts
 from memory.exceptions import Conflict, Invalid, NotFound, StaleVersion
 from memory.models import Fact
+from memory.views.forms import say
+from memory.views.sentences import sentence
 from memory.views.toasts import warn
 
 VERSIONS = 100
@@ -72,11 +74,9 @@ class FactPage(DeskPage):
                 fact_id=fact_id, updates=form.updates(before), expected_version=read, **self.reader.target
             )
         except StaleVersion as error:
-            return self.shown(fact, form, 409, stale=error.text, meanwhile=changes(before, fact))
+            return self.shown(fact, form, 409, stale=sentence(error), meanwhile=changes(before, fact))
         except (Invalid, Conflict) as error:
-            form.add_error(
-                error.data.get("field") if error.data.get("field") in form.fields else None, error.text
-            )
+            say(form, error)
             return self.shown(fact, form, status=error.status)
         return self.done(_("Saved."), self._commit(new) if new.version != read else None)
 
@@ -115,6 +115,7 @@ class FactPage(DeskPage):
         branches = BranchManager().branches_with(fact_id=fact_id, actor=self.reader.actor)
         context = {
             **frame_of(self.request, self.reader, self.section), "title": _("Not here"), "error": NotFound(),
+            "sentence": sentence(NotFound()),
             "branches": branches, "fact_id": fact_id,
         }  # fmt: skip
         return render(self.request, "admin/day1/no_fact.html", context, status=404)

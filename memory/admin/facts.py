@@ -17,6 +17,7 @@ from memory.engines.filters import FactFilter
 from memory.engines.search import INCLUDE, SearchEngine
 from memory.exceptions import Invalid
 from memory.models import Fact
+from memory.views.sentences import sentence
 
 ONE = "one"  # a button of a row: its value is action:fact:version
 FOUND = 50
@@ -68,7 +69,7 @@ class Facts(DeskPage):
                 else self._page(filters, self.request.GET.get("cursor", ""))
             )
         except Invalid as error:  # what was asked for stays in the form, to be mended
-            return Listed([], error=error.text)
+            return Listed([], error=sentence(error))
 
     def _page(self, filters: FactFilter, cursor: str, limit: int = FOUND) -> Listed:
         page = FactEngine().list_facts(**self.reader.where, filters=filters, limit=limit, cursor=cursor)

@@ -11,6 +11,7 @@ from memory.admin.facts import read_id
 from memory.admin.forms import KeyForm
 from memory.engines.keys import KeyEngine
 from memory.exceptions import Day1Error, Invalid
+from memory.views.forms import say
 
 GRACES = ((0, _("at once")), (3600, _("in an hour")), (86400, _("in a day")), (604800, _("in a week")))
 
@@ -36,8 +37,7 @@ class Keys(DeskPage):
                 scopes=[wanted.pop("scope")], actor=self.reader.actor, **wanted
             )
         except Day1Error as error:  # what was typed stays in the form
-            named = error.data.get("field", "")
-            form.add_error(named if named in form.fields else None, error.text)
+            say(form, error)
             return self.render_to_response(self.get_context_data(form=form), status=error.status)
         return self.told(key, token)
 

@@ -88,7 +88,7 @@ class TestShown:
         html, seen = page(curator), []
         while True:
             seen += texts(html)
-            following = re.search(r'rel="next" href="([^"]+)"', html)
+            following = re.search(r'rel="next"\s+href="([^"]+)"', html)
             if not following:
                 break
             html = page(curator, LIST + following[1].replace(LIST, "").replace("&amp;", "&"))

@@ -231,7 +231,7 @@ class TestKeys:
         form = {"do": "create", "label": "build", "scope": "write", "branch_patterns": "main, task/*",
                 "rate_per_minute": "60"}  # fmt: skip
         made = maintainer.post(f"{HOME}keys", form)
-        assert (made.status_code, made["Cache-Control"]) == (201, "no-store")
+        assert (made.status_code, "no-store" in made["Cache-Control"]) == (201, True)
         token = re.search(r"day1_\w+_\w+", made.content.decode())[0]
         key = KeyEngine().verify(token)
         assert (key.label, key.scopes, key.branch_patterns) == ("build", ["write"], ["main", "task/*"])
