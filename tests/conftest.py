@@ -1,6 +1,5 @@
 """What many tests start from: a project with its branch main, and somebody who may do everything."""
 
-import shutil
 from collections.abc import Iterator
 from typing import Any
 
@@ -10,7 +9,7 @@ from django.db import connection
 from memory.actors import Actor, local_actor
 from memory.engines.branches import create_main
 from memory.engines.buffers import buffer
-from memory.models import Branch, Project
+from memory.models import Branch, Project, Snapshot, Workspace
 from memory.models.nodes import next_rid
 
 
@@ -52,5 +51,8 @@ def copies_open(project: Project, django_db_blocker: Any) -> Iterator[None]:
     """Copies of the store may be opened (Django's test case forbids databases that come later), and go."""
     with django_db_blocker.unblock():
         yield
-    for name in ("snapshots", "workspaces"):
-        shutil.rmtree(connection.copies.folder / name, ignore_errors=True)
+        copies: Any = connection.copies  # type: ignore[attr-defined]
+        for name in Snapshot.objects.exclude(copy="").values_list("copy", flat=True):
+            copies.drop(name)
+        for name in Workspace.objects.values_list("copy", flat=True):
+            copies.drop_fork(name)

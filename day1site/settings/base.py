@@ -79,7 +79,13 @@ CACHES = {
     }
 }
 if redis_url := env.address("DAY1_CACHE_URL", "", ["redis", "rediss"]):
-    CACHES = {"default": {"BACKEND": "django.core.cache.backends.redis.RedisCache", "LOCATION": redis_url}}
+    CACHES = {
+        "default": {
+            "BACKEND": "memory.cache.PatientRedisCache",
+            "LOCATION": redis_url,
+            "OPTIONS": {"socket_connect_timeout": 1, "socket_timeout": 1},  # no request waits for a counter
+        }
+    }
 
 AUTH_PASSWORD_VALIDATORS = [
     {"NAME": f"django.contrib.auth.password_validation.{name}"}
@@ -190,8 +196,11 @@ CELERY_BROKER_TRANSPORT_OPTIONS = {
     "socket_connect_timeout": 1,
     # djangodb: seconds until the messages of a dead worker go to another; the living renew in time.
     "lease": env.seconds("DAY1_QUEUE_LEASE", 60.0, low=1, high=86400),
+    # Redis: the same, but not renewed: longer than a task takes.
+    "visibility_timeout": 600,
 }
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
+CELERY_BROKER_CONNECTION_MAX_RETRIES = None  # a worker waits for its broker as long as it takes
 CELERY_TASK_PUBLISH_RETRY = False
 CELERY_TASK_DEFAULT_QUEUE = "day1"
 CELERY_TASK_SERIALIZER = "json"

@@ -2,6 +2,7 @@
 
 import math
 import time
+from contextlib import suppress
 from typing import Any
 
 from django.core.cache import cache
@@ -73,7 +74,8 @@ class KeyRate(BaseThrottle):
             return 0
         if count + last * (1 - passed / self.MINUTE) <= rate:
             return 0
-        cache.decr(now)
+        with suppress(ValueError):
+            cache.decr(now)
         return max(1, math.ceil(self._until(rate, count, last) - passed))
 
     def _until(self, rate: int, count: int, last: int) -> float:

@@ -8,6 +8,7 @@ from celery.app import app_or_default
 from django.db import DatabaseError, connection
 from django.db.models import Min
 from django.utils import timezone
+from kombu.exceptions import OperationalError
 
 from memory.actors import Actor
 from memory.broker import in_database
@@ -60,10 +61,18 @@ def _age(since: datetime | None) -> float:
     return 0.0 if since is None else round((timezone.now() - since).total_seconds(), 3)
 
 
+def anybody_answers() -> bool:
+    """Whether a worker behind another broker does; False where the broker itself does not."""
+    try:
+        return bool(app_or_default().control.ping(timeout=PATIENCE, limit=1))
+    except (OperationalError, OSError):
+        return False
+
+
 def worker(queue: Told) -> str:
     """running, stopped, or unknown: another process may run it, and has had nothing to do."""
     if any(thread.name == WORKER for thread in threading.enumerate()):
         return "running"
     if queue["oldest_seconds"] is None:
-        return "running" if app_or_default().control.ping(timeout=PATIENCE, limit=1) else "stopped"
+        return "running" if anybody_answers() else "stopped"
     return "stopped" if queue["oldest_seconds"] > LATE.total_seconds() else "unknown"

@@ -12,6 +12,7 @@ from django.utils.functional import cached_property
 
 from memory.db.errors import CommitLost
 from memory.db.matrixone import errors
+from memory.db.matrixone.copies import Copies
 from memory.db.matrixone.creation import DatabaseCreation
 from memory.db.matrixone.features import DatabaseFeatures
 from memory.db.matrixone.index import SearchIndex
@@ -97,6 +98,10 @@ class DatabaseWrapper(mysql.DatabaseWrapper):
     @cached_property
     def index(self) -> SearchIndex:
         return SearchIndex(self)
+
+    @cached_property
+    def copies(self) -> Copies:
+        return Copies(self)
 
     # ---- connecting ----------------------------------------------------------------------------
 

@@ -14,6 +14,7 @@ class DatabaseFeatures(features.DatabaseFeatures):
     # ---- what the engines ask ----
     has_native_snapshots = True
     has_online_backup = False
+    has_time_window = True  # PITR
     # OR over the branches of a lineage reads every row for every branch: 28 s where a union takes 60 ms.
     reads_lineage_as_union = True
     # A sort reads every column that is asked for of every row, before it takes the first few.

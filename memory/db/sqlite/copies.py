@@ -85,6 +85,12 @@ class Copies:
         return self._compared(self._workspace(name), model)
 
     def _compared(self, copy: Path, model: type[models.Model]) -> Changes:
+        try:
+            return self._compare(copy, model)
+        except sqlite3.Error as error:
+            raise CopyFailed(f"The copy cannot be compared, its tables may be older: {error}.") from None
+
+    def _compare(self, copy: Path, model: type[models.Model]) -> Changes:
         table, key = f'"{model._meta.db_table}"', f'"{model._meta.pk.column}"'
         columns = ", ".join(f'"{field.column}"' for field in model._meta.local_concrete_fields)
         with closing(sqlite3.connect(self.online.path)) as store:
@@ -104,6 +110,11 @@ class Copies:
                 ),
                 only_here=keys(f"SELECT {key} FROM {here} WHERE {key} NOT IN (SELECT {key} FROM {there})"),
             )
+
+    # ---- the past that the database keeps: SQLite keeps none -------------------------------------
+
+    def window(self) -> int:
+        return 0
 
     # ---- files -----------------------------------------------------------------------------------
 

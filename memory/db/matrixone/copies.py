@@ -1,0 +1,156 @@
+"""Snapshots and workspaces on MatrixOne: the server keeps the first, and branches databases for the second.
+
+None of these statements belongs in a transaction: they have a connection of their own.
+"""
+
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from typing import Any
+from zlib import crc32
+
+from django.db import DatabaseError, InterfaceError, models
+
+from memory.db.aliases import opened
+from memory.db.copies import Changes, CopyFailed, Taken, checked
+
+
+class Copies:
+    """What the server can keep and branch of the database of a connection."""
+
+    def __init__(self, connection: Any) -> None:
+        self.connection = connection
+        self.database = str(connection.settings_dict["NAME"])
+
+    # ---- making ----------------------------------------------------------------------------------
+
+    def take(self, name: str) -> Taken:
+        """A frozen copy of this moment. Raises CopyFailed."""
+        self._run(f"CREATE SNAPSHOT {checked(name)} FOR DATABASE {self._quoted(self.database)}")
+        return Taken(name)
+
+    def fork(self, name: str) -> Taken:
+        """A copy to work in, as a database of its own. Raises CopyFailed."""
+        self._run(f"DATA BRANCH CREATE DATABASE {checked(name)} FROM {self._quoted(self.database)}")
+        return Taken(name)
+
+    def drop(self, name: str) -> None:
+        """Remove a frozen copy. One that is gone already is no error."""
+        self._run(f"DROP SNAPSHOT IF EXISTS {checked(name)}")
+
+    def drop_fork(self, name: str) -> None:
+        if self._has_database(name):
+            self._run(f"DATA BRANCH DELETE DATABASE {checked(name)}")
+
+    def place_of_fork(self, name: str) -> str:
+        """The database that a server for this workspace is to use."""
+        return checked(name)
+
+    # ---- reading ---------------------------------------------------------------------------------
+
+    def check(self, name: str, taken: Taken) -> None:
+        """Raises CopyFailed for a frozen copy that is gone."""
+        if checked(name) not in {row[0] for row in self._run("SHOW SNAPSHOTS")}:
+            raise CopyFailed("The server does not keep this snapshot any more.")
+
+    @contextmanager
+    def opened(self, name: str) -> Iterator[str]:
+        """An alias to read a frozen copy under: a branch of the database as it was, for the time being."""
+        reading = f"{checked(name)}_r"
+        self.drop_fork(reading)
+        source = f"{self._quoted(self.database)} {{SNAPSHOT = '{name}'}}"
+        self._run(f"DATA BRANCH CREATE DATABASE {reading} FROM {source}")
+        try:
+            with opened({"NAME": reading}) as alias:
+                yield alias
+        finally:
+            self.drop_fork(reading)
+
+    @contextmanager
+    def opened_fork(self, name: str) -> Iterator[str]:
+        """An alias for a workspace, which a server may be using. Raises CopyFailed."""
+        if not self._has_database(name):
+            raise CopyFailed("The database of this workspace is gone.")
+        with opened({"NAME": name}) as alias:
+            yield alias
+
+    def values(self, name: str, model: type[models.Model], fields: list[str], **equal: Any) -> list[tuple]:
+        """Some columns of a frozen copy's rows; a quick look without an alias."""
+        columns = [self._field(model, field) for field in fields]
+        wanted = [self._field(model, field) for field in equal]
+        where = " AND ".join(f"{self._quoted(field.column)} = %s" for field in wanted)
+        shown = ", ".join(self._quoted(field.column) for field in columns)
+        params = [
+            field.get_db_prep_value(value, self.connection)
+            for field, value in zip(wanted, equal.values(), strict=True)
+        ]
+        sql = f"SELECT {shown} FROM {self._then(model, name)} WHERE {where}"
+        found = self._run(sql, params)
+        return [
+            tuple(field.to_python(value) for field, value in zip(columns, row, strict=True)) for row in found
+        ]
+
+    def changed(self, name: str, model: type[models.Model]) -> Changes:
+        """By which keys a frozen copy differs from what is committed here: only what it alone has."""
+        pk = self._field(model, "pk")
+        key, table = self._quoted(pk.column), self._quoted(model._meta.db_table)
+        there = self._run(
+            f"SELECT s.{key} FROM {self._then(model, name)} s"
+            f" LEFT JOIN {table} t ON t.{key} = s.{key} WHERE t.{key} IS NULL"
+        )
+        return Changes(frozenset(pk.to_python(value) for (value,) in there), frozenset(), frozenset())
+
+    def changed_fork(self, name: str, model: type[models.Model]) -> Changes:
+        """What was changed on either side since the workspace was made: the server compares three-way."""
+        pk, table = self._field(model, "pk"), self._quoted(model._meta.db_table)
+        rows = self._run(
+            f"DATA BRANCH DIFF {checked(name)}.{table} AGAINST {self._quoted(self.database)}.{table}"
+            f" COLUMNS ({self._quoted(pk.column)})"
+        )
+        found: dict[str, set[Any]] = {"INSERT": set(), "UPDATE": set(), "DELETE": set()}
+        for _, flag, value in rows:  # by place: the names of the columns hold those of the tables
+            found[flag].add(pk.to_python(value.decode() if isinstance(value, bytes) else value))
+        return Changes(*(frozenset(found[flag]) for flag in ("INSERT", "UPDATE", "DELETE")))
+
+    # ---- the past that the server keeps ----------------------------------------------------------
+
+    def window(self) -> int:
+        """For how many days the server keeps every state of the database; 0 when it does not."""
+        named = [row for row in self._run("SHOW PITR") if row[0] == self._pitr()]
+        return int(named[0][7]) if named else 0
+
+    def keep_window(self, days: int) -> None:
+        """From now on, for so many days; 0 ends it. Raises CopyFailed."""
+        pitr, now = self._pitr(), self.window()
+        if not days:
+            self._run(f"DROP PITR IF EXISTS {pitr}")
+        elif now:
+            self._run(f"ALTER PITR {pitr} RANGE {int(days)} 'd'")
+        else:
+            self._run(f"CREATE PITR {pitr} FOR DATABASE {self._quoted(self.database)} RANGE {int(days)} 'd'")
+
+    def _pitr(self) -> str:
+        return f"day1_{crc32(self.database.encode()):08x}"
+
+    # ---- small ones ------------------------------------------------------------------------------
+
+    def _run(self, sql: str, params: Any = None) -> list[tuple]:
+        try:
+            with closing(self.connection.copy()) as own, own.cursor() as cursor:
+                cursor.execute(sql, params)
+                return list(cursor.fetchall() if cursor.description else ())
+        except (DatabaseError, InterfaceError) as error:
+            raise CopyFailed(f"MatrixOne refuses: {error.args[-1]}.") from error
+
+    def _has_database(self, name: str) -> bool:
+        sql = "SELECT 1 FROM information_schema.schemata WHERE schema_name = %s"
+        return bool(self._run(sql, [checked(name)]))
+
+    def _then(self, model: type[models.Model], name: str) -> str:
+        return f"{self._quoted(model._meta.db_table)} {{SNAPSHOT = '{checked(name)}'}}"
+
+    @staticmethod
+    def _field(model: type[models.Model], name: str) -> Any:
+        return model._meta.pk if name == "pk" else model._meta.get_field(name)
+
+    def _quoted(self, name: str) -> str:
+        return self.connection.ops.quote_name(name)
