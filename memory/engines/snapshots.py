@@ -12,6 +12,7 @@ from django.utils import timezone
 
 from memory.actors import Actor
 from memory.db.copies import CopyFailed, Taken
+from memory.db.rerun import rerunning
 from memory.engines import cleaning as c
 from memory.engines.audit import record
 from memory.engines.branches import MAIN, find_branch, point_of
@@ -39,6 +40,7 @@ class RestorePlan:
     dry_run: bool = True
 
 
+@rerunning
 class SnapshotManager:
     def create_snapshot(
         self, *, name: str, actor: Actor, branch_name: str = MAIN, at: Point = None, description: str = ""

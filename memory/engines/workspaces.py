@@ -7,6 +7,7 @@ from django.db import IntegrityError, connection, transaction
 from django.utils import timezone
 
 from memory.actors import Actor
+from memory.db.rerun import rerunning
 from memory.engines import cleaning as c
 from memory.engines.audit import record
 from memory.engines.pages import Page, page_of
@@ -40,6 +41,7 @@ class WorkspaceDiff:
     moved: tuple[str, ...]
 
 
+@rerunning
 class WorkspaceEngine:
     def create_workspace(self, *, name: str, actor: Actor, description: str = "") -> Workspace:
         """Copy the store, while others use it. ``place`` of the answer says where to start a server on it.

@@ -38,8 +38,15 @@ class Copies:
         self._run(f"DROP SNAPSHOT IF EXISTS {checked(name)}")
 
     def drop_fork(self, name: str) -> None:
-        if self._has_database(name):
+        if self.has_fork(name):
             self._run(f"DATA BRANCH DELETE DATABASE {checked(name)}")
+
+    def has(self, name: str) -> bool:
+        return checked(name) in {row[0] for row in self._run("SHOW SNAPSHOTS")}
+
+    def has_fork(self, name: str) -> bool:
+        sql = "SELECT 1 FROM information_schema.schemata WHERE schema_name = %s"
+        return bool(self._run(sql, [checked(name)]))
 
     def place_of_fork(self, name: str) -> str:
         """The database that a server for this workspace is to use."""
@@ -49,7 +56,7 @@ class Copies:
 
     def check(self, name: str, taken: Taken) -> None:
         """Raises CopyFailed for a frozen copy that is gone."""
-        if checked(name) not in {row[0] for row in self._run("SHOW SNAPSHOTS")}:
+        if not self.has(name):
             raise CopyFailed("The server does not keep this snapshot any more.")
 
     @contextmanager
@@ -68,7 +75,7 @@ class Copies:
     @contextmanager
     def opened_fork(self, name: str) -> Iterator[str]:
         """An alias for a workspace, which a server may be using. Raises CopyFailed."""
-        if not self._has_database(name):
+        if not self.has_fork(name):
             raise CopyFailed("The database of this workspace is gone.")
         with opened({"NAME": name}) as alias:
             yield alias
@@ -140,10 +147,6 @@ class Copies:
                 return list(cursor.fetchall() if cursor.description else ())
         except (DatabaseError, InterfaceError) as error:
             raise CopyFailed(f"MatrixOne refuses: {error.args[-1]}.") from error
-
-    def _has_database(self, name: str) -> bool:
-        sql = "SELECT 1 FROM information_schema.schemata WHERE schema_name = %s"
-        return bool(self._run(sql, [checked(name)]))
 
     def _then(self, model: type[models.Model], name: str) -> str:
         return f"{self._quoted(model._meta.db_table)} {{SNAPSHOT = '{checked(name)}'}}"

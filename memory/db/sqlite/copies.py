@@ -43,6 +43,12 @@ class Copies:
     def drop_fork(self, name: str) -> None:
         shutil.rmtree(self._workspace(name).parent, ignore_errors=True)
 
+    def has(self, name: str) -> bool:
+        return self._snapshot(name).exists()
+
+    def has_fork(self, name: str) -> bool:
+        return self._workspace(name).exists()
+
     def place_of_fork(self, name: str) -> str:
         """Where a server for this workspace is to be started."""
         return str(self._workspace(name).parent.relative_to(self.folder))
