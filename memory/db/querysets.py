@@ -12,7 +12,7 @@ from typing import Any, NoReturn, Self, TypeVar
 
 import numpy as np
 from django.db import connections, models
-from django.db.models import OuterRef, Q, Subquery
+from django.db.models import OuterRef, Q, Subquery, Value
 from django.db.models.sql import Query
 
 from memory.db.expressions import Visible, Written
@@ -133,14 +133,13 @@ class VersionedQuerySet(models.QuerySet[Row, Row]):
         """Of each row the visible row of the next higher uid with the same value of ``same``, by key."""
         if not pks:
             return {}
-        base = self.model._base_manager.using(self.db)
+        some = self.model._base_manager.using(self.db).filter(pk__in=pks)
+        features: Any = connections[self.db].features
+        look = _next_by_row if features.limits_correlated_subqueries else _next_by_union
         found: dict[int, list[int]] = {}
         for arm in self._arms():
-            later = arm.filter(**{same: OuterRef(same)}, uid__gt=OuterRef("uid")).order_by("uid")
-            some = base.filter(pk__in=pks).annotate(next_pk=Subquery(later.values("pk")[:1]))
-            for pk, next_pk in some.values_list("pk", "next_pk"):
-                if next_pk is not None:
-                    found.setdefault(pk, []).append(next_pk)
+            for pk, next_pk in look(some, arm, same):
+                found.setdefault(pk, []).append(next_pk)
         return self._nearest_uid(found)
 
     def _nearest_uid(self, found: dict[int, list[int]]) -> dict[int, int]:
@@ -251,6 +250,25 @@ class VersionedQuerySet(models.QuerySet[Row, Row]):
             self.query.check()  # type: ignore[attr-defined]
             raise BranchNotNamed(f"{self.model.__name__}: all versions are no branch; say .on(branch).")
         return self._lineage
+
+
+def _next_by_row(some: models.QuerySet, arm: models.QuerySet, same: str) -> Iterable[tuple[int, int]]:
+    """Each of some rows with the arm's next one that has the same value."""
+    later = arm.filter(**{same: OuterRef(same)}, uid__gt=OuterRef("uid")).order_by("uid")
+    found = some.annotate(next_pk=Subquery(later.values("pk")[:1])).values_list("pk", "next_pk")
+    return [pair for pair in found if pair[1] is not None]
+
+
+def _next_by_union(some: models.QuerySet, arm: models.QuerySet, same: str) -> Iterable[tuple[int, int]]:
+    """The same, for a database that cannot take the first row of a subquery about another row."""
+    ones = [
+        arm.filter(**{same: value}, uid__gt=uid)
+        .annotate(before=Value(pk, models.BigIntegerField()))
+        .order_by("uid")
+        .values_list("before", "pk")[:1]
+        for pk, uid, value in some.values_list("pk", "uid", same)
+    ]
+    return ones[0].union(*ones[1:], all=True) if ones else ()
 
 
 def _open_at(limit: int) -> Q:

@@ -26,7 +26,9 @@ base: Any = mysql  # its stubs leave out half of it
 VERSION = re.compile(r"matrixone-v(\d+)\.(\d+)\.(\d+)", re.IGNORECASE)
 LOCK_WAIT = 10  # seconds; the server's own limit is a year
 # Said to each connection: the ranking of texts, the use of vector indexes, how long to wait for a row.
-SESSION = "SET lock_wait_timeout = {}, ft_relevancy_algorithm = 'BM25', experimental_ivf_index = 1"
+SESSION = """
+    SET lock_wait_timeout = {},
+        ft_relevancy_algorithm = 'BM25', experimental_ivf_index = 1, probe_limit = 10"""
 PARTS = 8  # of a bulk insert that was too much at once
 READS = re.compile(r"\s*(\(\s*)*(SELECT|WITH|SHOW|EXPLAIN|DESC|SET)\b", re.IGNORECASE)
 

@@ -19,6 +19,8 @@ class DatabaseFeatures(features.DatabaseFeatures):
     reads_lineage_as_union = True
     # A sort reads every column that is asked for of every row, before it takes the first few.
     sorts_whole_rows = True
+    # ORDER BY … LIMIT in a subquery about the outer row answers NULL, without an error.
+    limits_correlated_subqueries = False
 
     # ---- transactions and locks ----
     supports_transactions = True

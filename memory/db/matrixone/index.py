@@ -19,6 +19,7 @@ from memory.db.querysets import Ranked, VersionedQuerySet
 
 MORE = 4  # times as many, where too few of what was found are visible
 LEAST = 60  # asked for at first
+LOWEST = 1e-9
 
 
 class SearchIndex:
@@ -138,7 +139,8 @@ class _Ranking:
         if also:
             order.insert(0, models.ExpressionWrapper(Q(pk__in=also), models.BooleanField()).desc())
         found = ranked.order_by(*order)[: take + len(also)]
-        return sorted(found, key=lambda hit: (-hit[1], hit[0]))
+        # A word that is in every text ranks nothing, and still was found.
+        return sorted(((pk, max(score, LOWEST)) for pk, score in found), key=lambda hit: (-hit[1], hit[0]))
 
     def passing(self, found: Ranked) -> Ranked:
         if self.exact or not found:

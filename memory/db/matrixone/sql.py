@@ -55,7 +55,7 @@ UNCOPIED = f"""
     WHERE {WAITING} ORDER BY s DESC LIMIT %s"""
 PROBED = """
     SELECT content_hash, 1 - cosine_distance(e, %s) s FROM {table} WHERE project_id = %s AND model = %s
-    ORDER BY cosine_distance(e, %s) ASC LIMIT %s BY RANK WITH OPTION 'mode=pre'"""
+    ORDER BY cosine_distance(e, %s) ASC LIMIT %s BY RANK WITH OPTION 'mode=post'"""
 # A project's vectors are probed where there are many; lists grow with the table.
 COUNT = "SELECT count(*) FROM {table}"
 INDEXES = "SHOW INDEX FROM {table}"

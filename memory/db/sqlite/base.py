@@ -22,6 +22,7 @@ class DatabaseFeatures(features.DatabaseFeatures):
     has_online_backup = True
     reads_lineage_as_union = False
     sorts_whole_rows = False
+    limits_correlated_subqueries = True
 
 
 class DatabaseOperations(operations.DatabaseOperations):
