@@ -10,7 +10,8 @@ ERRORS = [name for name, kind in vars(exceptions).items() if isinstance(kind, ty
 # What no page shows: programs read it, in English.
 FOR_PROGRAMS = [
     ".venv", "bench", "conversations", "staticfiles", "tests", "memory/api/*", "memory/providers/*",
-    "day1site/cli/*", "day1site/demo/*", "memory/engines/transfer.py", "memory/engines/upkeep.py",
+    "day1site/cli/*", "day1site/demo/*", *(f"memory/engines/{name}.py" for name in
+      "idempotency moving observations relations retention snapshots transfer upkeep workspaces".split()),
 ]  # fmt: skip
 
 

@@ -1,0 +1,99 @@
+"""The Chinese pages: no text is left in English by oversight, and what is compiled is what is written."""
+
+import gettext
+import re
+import shutil
+import string
+import subprocess
+import sys
+from ast import literal_eval
+from pathlib import Path
+
+import pytest
+from django.test import Client
+from django.utils.translation import override
+
+from memory.exceptions import BranchArchived, Invalid
+from memory.views.sentences import sentence
+from tests.memory.views.conftest import browser, person
+from tests.site.test_up import ROOT, environment
+
+CATALOGUE = ROOT / "locale" / "zh_Hans" / "LC_MESSAGES"
+QUOTED = r'((?:".*"\n)+)'
+ENTRY = re.compile(rf"msgid {QUOTED}(?:msgid_plural {QUOTED})?msgstr(?:\[0\])? {QUOTED}")
+NO_SOURCE = {".git", ".venv", "data", "staticfiles", "node_modules"}
+
+
+def text(quoted: str) -> str:
+    return "".join(literal_eval(line) for line in quoted.splitlines())
+
+
+def written(folder: Path) -> dict[str, str]:
+    """What a catalogue says, by the English text."""
+    found = ENTRY.findall((folder / "django.po").read_text() + "\n")
+    return {text(entry[0]): text(entry[2]) for entry in found if text(entry[0])}
+
+
+def compiled() -> dict[str, str]:
+    with (CATALOGUE / "django.mo").open("rb") as file:
+        catalogue = gettext.GNUTranslations(file)._catalog  # type: ignore[attr-defined]
+    return {(key[0] if isinstance(key, tuple) else key): value for key, value in catalogue.items() if key}
+
+
+def holes(said: str) -> set[str]:
+    """The places of a text into which values go."""
+    braces = {name for _, name, _, _ in string.Formatter().parse(said) if name}
+    return braces | set(re.findall(r"%(?:\(\w+\))?[sd]", said))
+
+
+def test_every_text_is_translated() -> None:
+    assert [said for said, here in written(CATALOGUE).items() if not here.strip()] == []
+    assert len(written(CATALOGUE)) > 500
+
+
+def test_a_translation_has_the_values_of_its_text() -> None:
+    wrong = {said: here for said, here in written(CATALOGUE).items() if holes(said) != holes(here)}
+    assert wrong == {}
+
+
+def test_the_compiled_catalogue_is_the_written_one() -> None:
+    assert compiled() == written(CATALOGUE)
+
+
+def test_the_catalogue_has_every_text_of_the_source(tmp_path: Path) -> None:
+    if not shutil.which("xgettext"):
+        pytest.skip(
+            "NO GETTEXT: xgettext is missing, so new texts were not looked for. apt-get install gettext"
+        )
+    copy = shutil.copytree(ROOT, tmp_path / "copy", ignore=shutil.ignore_patterns(*NO_SOURCE))
+    command = [sys.executable, "manage.py", "makemessages", "-l", "zh_Hans"]
+    subprocess.run(command, cwd=copy, env=environment(), check=True, capture_output=True)
+    new = written(copy / "locale" / "zh_Hans" / "LC_MESSAGES")
+    assert sorted(new.keys() ^ written(CATALOGUE).keys()) == []
+
+
+def test_an_engines_refusal_is_said_in_the_readers_language() -> None:
+    with override("zh-hans"):
+        assert sentence(BranchArchived(name="task/a")) == "分支 task/a 已归档，不接受写入：请先恢复它。"
+        assert sentence(Invalid("expires_at is in the past.", field="expires_at")) == "expires_at 已经过去。"
+        assert sentence(Invalid("not in {any} catalogue", any="no")) == "not in no catalogue"
+    assert sentence(BranchArchived(name="a")) == BranchArchived(name="a").text
+
+
+def test_pages_follow_the_choice_and_the_browser_and_the_api_neither(project) -> None:
+    client = browser(person("vera", project))
+    said = {"Accept-Language": "zh-CN,zh;q=0.9"}
+    assert '<html lang="zh-hans"' in client.get("/p/test/", headers=said).content.decode()
+    chosen = client.post("/language", {"language": "en", "next": "/p/test/"})
+    assert chosen.headers["Location"] == "/p/test/"
+    assert '<html lang="en"' in client.get("/p/test/", headers=said).content.decode()
+    refused = Client().get("/api/v1/facts", headers=said)
+    assert refused.json()["detail"] == "A valid API key is needed."
+    assert "Content-Language" not in refused.headers
+
+
+@pytest.mark.django_db
+def test_an_unknown_language_changes_nothing() -> None:
+    client = Client()
+    client.post("/language", {"language": "tlh", "next": "/login"})
+    assert '<html lang="en"' in client.get("/login").content.decode()
