@@ -32,9 +32,13 @@ PASSWORD = "correct horse battery"
 SCHEMES = ("light", "dark")
 SERIOUS = {"serious", "critical"}
 QUERIES = {"search": "q=payout+file", "fact-why": "q=payout+file", "palette": "q=pay"}
-NOT_A_PAGE = {"go", "change-member"}
+NOT_A_PAGE = {"go", "review-answer"}  # a redirect; answered by a form of the queue
 OUTSIDE = ("/login", "/help", "/projects", "/account", "/account/password", "/no/such/page")
-PROJECT = [route.name for route in urls.urlpatterns if route.name not in NOT_A_PAGE]
+PROJECT = [
+    route.name
+    for route in urls.urlpatterns
+    if route.name not in NOT_A_PAGE and "get" in route.callback.view_class.http_method_names
+]
 
 
 @pytest.fixture(scope="module")
@@ -81,9 +85,8 @@ def open_page(browser: Browser, server: Up, signed_in: Any) -> Iterator[Any]:
 
     def new(path: str, **options: Any) -> View:
         size = {"width": 1280, "height": 900}
-        context = browser.new_context(
-            viewport=size, storage_state=signed_in, reduced_motion="reduce", **options
-        )
+        options = {"storage_state": signed_in, **options}
+        context = browser.new_context(viewport=size, reduced_motion="reduce", **options)
         opened.append(context)
         context.add_init_script(LISTEN)
         view = View(context.new_page())
@@ -167,12 +170,12 @@ def test_every_page_of_a_project(
 @pytest.mark.parametrize("scheme", SCHEMES)
 @pytest.mark.parametrize("path", OUTSIDE)
 def test_every_page_of_no_project(open_page: Any, server: Up, path: str, scheme: Any, tmp_path: Path) -> None:
-    state = {} if path == "/login" else None
-    view = open_page(path, color_scheme=scheme, **({"storage_state": state} if state is not None else {}))
+    unknown = {"storage_state": {"cookies": [], "origins": []}} if path == "/login" else {}
+    view = open_page(path, color_scheme=scheme, **unknown)
     look_at(view, server, path.strip("/").replace("/", "-"), scheme, tmp_path)
 
 
-@pytest.mark.parametrize("place", ["branch=task/fx-rounding", "at=2026-01-01"])
+@pytest.mark.parametrize("place", ["branch=task/alipay-plus", "at=2026-01-01"])
 def test_another_branch_and_the_past_are_tinted_and_legible(
     open_page: Any, server: Up, place: str, tmp_path: Path
 ) -> None:
@@ -191,7 +194,7 @@ def test_the_palette_goes_to_a_page_without_a_mouse(open_page: Any, server: Up) 
     page.wait_for_selector("#palette-list [role=option]")
     check_axe(page)
     page.keyboard.type("member")
-    expect(page.locator("#palette-list [role=option]")).to_have_count(1)
+    expect(page.locator("#palette-list [role=option]")).to_have_count(2)  # and the whole search
     assert page.locator("[role=combobox]").get_attribute("aria-activedescendant") == "palette-pages-1"
     page.keyboard.press("Enter")
     page.wait_for_url("**/p/demo/members")
@@ -259,9 +262,9 @@ def test_rows_are_moved_through_with_j_and_k(open_page: Any) -> None:
 def test_everything_works_without_scripts(open_page: Any) -> None:
     page = open_page("/p/demo/", java_script_enabled=False).page
     page.locator("summary[title=Branch]").click()
-    page.get_by_label("Branch by its name").fill("task/fx-rounding")
+    page.get_by_label("Branch by its name").fill("task/alipay-plus")
     page.get_by_role("button", name="Go to the branch").click()
-    assert "You are on the branch task/fx-rounding" in page.locator(".whereabouts").inner_text()
+    assert "You are on the branch task/alipay-plus" in page.locator(".whereabouts").inner_text()
     page.get_by_role("link", name="Go to", exact=True).click()
     page.get_by_label("A page, a branch, or words of a fact").fill("help")
     page.get_by_role("button", name="Find").click()
@@ -286,7 +289,7 @@ def test_dark_and_chinese_are_remembered(open_page: Any, server: Up) -> None:
 def test_a_key_is_copied_and_reloading_makes_no_other(open_page: Any, server: Up) -> None:
     view = open_page("/p/default/keys", permissions=["clipboard-read", "clipboard-write"])
     page = view.page
-    page.get_by_label("Name").fill("copied")
+    page.get_by_label("Name", exact=True).fill("copied")
     page.get_by_role("button", name="Make the key").click()
     token = page.get_by_label("The key").input_value()
     page.get_by_role("button", name="Copy").click()
