@@ -73,6 +73,14 @@ def drop_snapshot(args: Namespace) -> None:
     out.show({"id": args.id}, lambda: out.line(f"{args.id}\tdropped"))
 
 
+def window(args: Namespace) -> None:
+    store = client(args.project)
+    told = store.get_window() if args.days is None else store.keep_window(args.days)
+    out = Output(args.format)
+    kept = f"Every state of the last {told['days']} days is kept."
+    out.show(told, lambda: out.line(kept if told["days"] else "The database keeps no window of its past."))
+
+
 # ---- workspaces ------------------------------------------------------------------------------------
 
 

@@ -127,6 +127,12 @@ class LocalClient:
     def drop_snapshot(self, snapshot_id: str) -> None:
         self.snapshots.drop_snapshot(snapshot_id=_id(snapshot_id), actor=self.actor)
 
+    def get_window(self) -> Answer:
+        return {"days": self.snapshots.get_window(actor=self.actor)}
+
+    def keep_window(self, days: int) -> Answer:
+        return {"days": self.snapshots.keep_window(days=days, actor=self.actor)}
+
     def create_workspace(self, fields: Given) -> Answer:
         return shapes.workspace(self.workspaces.create_workspace(actor=self.actor, **fields))
 

@@ -25,8 +25,8 @@ MODULES = {
         "create_key", "list_keys", "revoke_key",
     ),
     "copies": (
-        "create_snapshot", "list_snapshots", "restore_snapshot", "drop_snapshot", "create_workspace",
-        "list_workspaces", "diff_workspace", "promote_workspace", "drop_workspace",
+        "create_snapshot", "list_snapshots", "restore_snapshot", "drop_snapshot", "window",
+        "create_workspace", "list_workspaces", "diff_workspace", "promote_workspace", "drop_workspace",
     ),
     "files": ("import_file", "export_file"),
     "demo": ("demo",),
@@ -88,9 +88,14 @@ def close_pipe() -> int:
     return PIPE_CLOSED
 
 
+def is_of_database(error: Exception) -> bool:
+    """Without Django, which may not be there: a command on a server does not start it."""
+    return isinstance(error.__cause__, sqlite3.Error) or type(error).__module__ == "django.db.utils"
+
+
 def unexpected(error: Exception) -> int:
     """The database's trouble, or a defect: one line, and the rest for who asks (DAY1_LOG_LEVEL=DEBUG)."""
     logging.getLogger(__name__).debug("The command failed", exc_info=error)
-    if isinstance(error.__cause__, sqlite3.Error):
+    if is_of_database(error):
         return tell(f"store_error: The store cannot be used: {error}.", FAILED)
     return tell(f"error: Something went wrong: {type(error).__name__}: {error}", FAILED)

@@ -254,6 +254,11 @@ def _snapshots(commands: Any) -> None:
         "drop_snapshot",
     )
     drop.add_argument("id", metavar="SNAPSHOT_ID")
+    window = _command(
+        actions, "window", "How long the database itself keeps every state: MatrixOne does, SQLite does not.",
+        "day1 snapshot window --days 7", "window",
+    )  # fmt: skip
+    window.add_argument("--days", type=int, metavar="N", help="keep so many, 1 to 100; 0 ends it")
 
 
 def _workspaces(commands: Any) -> None:

@@ -176,6 +176,12 @@ class RemoteClient:
     def drop_snapshot(self, snapshot_id: str) -> None:
         self.api.ask("DELETE", f"/snapshots/{quote(snapshot_id, safe='')}")
 
+    def get_window(self) -> Answer:
+        return self.api.get("/snapshots/window")
+
+    def keep_window(self, days: int) -> Answer:
+        return self.api.post("/snapshots/window", days=days)
+
     def create_workspace(self, fields: Given) -> Answer:
         return self.api.post("/workspaces", **fields)
 

@@ -38,6 +38,9 @@ def start_django(whole: bool = False) -> None:
 def open_store(make: bool = False) -> None:
     """The store can be used afterwards; a first write makes it. Raises CliError: no_store, store_outdated."""
     folder, found = _look()
+    if found is None:
+        start_django(whole=make)
+        found = _has_tables()
     if not found and not make:
         text = (
             f"There is no store in {folder}. If it should be there, look at --data-dir and DAY1_DATA_DIR;"
@@ -52,8 +55,11 @@ def open_store(make: bool = False) -> None:
         raise CliError("store_outdated", text)
 
 
-def _look() -> tuple[Path, bool]:
-    """The data directory, and whether a store is there; looks without making it."""
+def _look() -> tuple[Path, bool | None]:
+    """The data directory, and whether a store is there; looks without making it.
+
+    None where the store is no file: only the database can tell.
+    """
     from django.conf import settings
 
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "day1site.settings.dev")
@@ -61,7 +67,16 @@ def _look() -> tuple[Path, bool]:
         read_settings()
     except WrongSetting as error:
         raise UsageError(str(error)) from None
-    return Path(settings.DATA_DIR), Path(str(settings.DATABASES["default"]["NAME"])).exists()
+    database = settings.DATABASES["default"]
+    found = None if database.get("HOST") else Path(str(database["NAME"])).exists()
+    return Path(settings.DATA_DIR), found
+
+
+def _has_tables() -> bool:
+    from django.db import connection
+
+    connection.prepare_database()
+    return "django_migrations" in connection.introspection.table_names()
 
 
 def _outdated() -> bool:

@@ -6,7 +6,7 @@ from rest_framework import serializers as s
 
 from memory.api import shapes
 from memory.api.requests import PointField
-from memory.engines.snapshots import RestorePlan
+from memory.engines.snapshots import LONGEST_WINDOW, RestorePlan
 from memory.engines.workspaces import WorkspaceDiff
 from memory.models import Snapshot, Workspace
 
@@ -91,6 +91,16 @@ class RestoreInput(s.Serializer):
     """How to restore."""
 
     dry_run = s.BooleanField(required=False, help_text="true tells what would be done, and does nothing.")
+
+
+class WindowShape(s.Serializer):
+    days = s.IntegerField(help_text="So long the database keeps every state; 0 where it does not.")
+
+
+class WindowInput(s.Serializer):
+    """How long to keep every state."""
+
+    days = s.IntegerField(min_value=0, max_value=LONGEST_WINDOW)
 
 
 class WorkspaceInput(s.Serializer):

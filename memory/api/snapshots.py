@@ -7,7 +7,7 @@ from rest_framework.response import Response
 from memory.api import copy_shapes, shapes
 from memory.api.base import Resource, actor_of
 from memory.api.filters import SnapshotFilterSet
-from memory.api.reading import Input, identity, point
+from memory.api.reading import Input, identity, point, whole
 from memory.api.schema import documented
 from memory.engines import cleaning as c
 from memory.engines.snapshots import SnapshotManager
@@ -55,6 +55,20 @@ class SnapshotViewSet(Resource):
         Input(request).end()
         ENGINE.drop_snapshot(snapshot_id=snapshot_id, actor=actor_of(request))
         return Response(status=204)
+
+    @action(detail=False, methods=["get"])
+    def window(self, request: Request) -> Response:
+        Input(request).end()
+        return Response({"days": ENGINE.get_window(actor=actor_of(request))})
+
+    @window.mapping.post
+    def keep_window(self, request: Request) -> Response:
+        given = Input(request)
+        days = given.take("days", whole)
+        given.end()
+        if days is None:
+            raise Invalid("{field} is needed.", field="days")
+        return Response({"days": ENGINE.keep_window(days=days, actor=actor_of(request))})
 
     @action(detail=True, methods=["post"])
     def restore(self, request: Request, pk: str) -> Response:

@@ -26,6 +26,7 @@ from memory.models.nodes import next_rid, uuid7
 
 KIND = "snapshot.restore"
 MOST = 20  # frozen copies of a project: each may be as large as the store
+LONGEST_WINDOW = 100  # days
 NAME = c.text(100, least=1)
 Point = int | datetime | UUID | None
 
@@ -154,6 +155,29 @@ class SnapshotManager:
         copying(lambda copies: copies.check(snapshot.copy, _taken(snapshot)))
         with _copies().opened(snapshot.copy) as alias:
             yield alias
+
+    # ---- what the database keeps by itself -----------------------------------------------------
+
+    def get_window(self, *, actor: Actor) -> int:
+        """For how many days the database keeps every state of the store; 0 where it does not."""
+        forbid_patterns(actor)
+        return copying(lambda copies: copies.window())
+
+    def keep_window(self, *, days: int, actor: Actor) -> int:
+        """Keep every state for 1 to 100 days from now on, or (0) no longer. Its own tools restore it.
+
+        Raises Invalid, and Conflict for a database that cannot.
+        """
+        forbid_patterns(actor)
+        if not 0 <= days <= LONGEST_WINDOW:
+            raise Invalid("days is 0 to {most}.", most=LONGEST_WINDOW, field="days")
+        if not connection.features.has_time_window:  # type: ignore[attr-defined]
+            raise Conflict("This database keeps no window of its past: make snapshots.")
+        copying(lambda copies: copies.keep_window(days))
+        next_rid.ready()
+        with transaction.atomic(savepoint=False):
+            record(actor, "snapshot.window", str(days), {"days": days})
+        return days
 
 
 # ---- the restore of one branch ---------------------------------------------------------------------

@@ -379,6 +379,23 @@ def test_where_no_copy_can_be_written_nothing_is_kept(actor):
     assert Snapshot.objects.count() == 0
 
 
+def test_the_window_that_the_database_keeps(actor):
+    assert ENGINE.get_window(actor=actor) == 0
+    for days in (-1, 101):
+        with pytest.raises(Invalid):
+            ENGINE.keep_window(days=days, actor=actor)
+    with pytest.raises(ScopeMissing):
+        ENGINE.keep_window(days=1, actor=replace(actor, scopes=frozenset({"merge"})))
+    if not connection.features.has_time_window:
+        with pytest.raises(Conflict, match="no window"):
+            ENGINE.keep_window(days=1, actor=actor)
+        return
+    for days in (1, 7, 0):
+        assert ENGINE.keep_window(days=days, actor=actor) == days
+        assert ENGINE.get_window(actor=actor) == days
+    assert AuditEntry.objects.filter(action="snapshot.window").count() == 3
+
+
 @FILES
 def test_hostile_names_stay_names(actor):
     name = "'; DROP TABLE memory_fact; -- ../../ 雪"

@@ -77,6 +77,11 @@ def test_a_snapshot_of_the_store(day1: Day1, actor: Actor) -> None:
     assert day1("snapshot", "create", "s")[2] == "exists: A snapshot named s exists already.\n"
 
 
+def test_the_window(day1: Day1) -> None:
+    assert day1("snapshot", "window") == (0, "The database keeps no window of its past.\n", "")
+    assert day1("snapshot", "window", "--days", "3")[2].startswith("conflict: ")
+
+
 def test_a_workspace(day1: Day1, actor: Actor) -> None:
     status, out, _ = day1("workspace", "create", "w")
     row = Workspace.objects.get()

@@ -85,6 +85,10 @@ def test_what_is_refused(api: Api, project, other_project) -> None:
         refused(api.post("/snapshots", {"name": "p"}), 409, "exists")
         refused(api.get("/snapshots?kind=x"), 400, "invalid", "kind")
         refused(api.post(f"/snapshots/{pk}/restore", {"dry_run": "yes"}), 400, "invalid", "dry_run")
+        refused(api.post("/snapshots/window", {"days": 101}), 400, "invalid", "days")
+        refused(api.post("/snapshots/window", {}), 400, "invalid", "days")
+        refused(api.post("/snapshots/window", {"days": 1}), 409, "conflict")
+        assert api.get("/snapshots/window").json() == {"days": 0}
         refused(api.post("/workspaces", {}), 400, "invalid", "name")
         refused(api.post("/workspaces", {"name": "w"}), 409, "exists")
         for path in (f"/snapshots/{UNKNOWN}", "/snapshots/x", f"/workspaces/{UNKNOWN}"):
