@@ -32,7 +32,7 @@ PASSWORD = "correct horse battery"
 SCHEMES = ("light", "dark")
 SERIOUS = {"serious", "critical"}
 QUERIES = {"search": "q=payout+file", "fact-why": "q=payout+file", "palette": "q=pay"}
-NOT_A_PAGE = {"go", "review-answer"}  # a redirect; answered by a form of the queue
+NOT_A_PAGE = {"go"}  # a redirect
 OUTSIDE = ("/login", "/help", "/projects", "/account", "/account/password", "/no/such/page")
 PROJECT = [
     route.name
@@ -107,6 +107,11 @@ from memory.models import *
 project = Project.objects.get(slug="demo")
 main = project.branches.get(name="main")
 commit = main.commits.order_by("-seq").first()
+one, two = Fact.objects.on(main).newest(2)
+ReviewItem.objects.create(
+    project=project, branch=main, kind="near_duplicate", fact_id=one.uid, other_id=two.uid,
+    pair="one", score=0.9,
+)
 print(json.dumps({
     "fact_id": str(Fact.objects.on(main).newest(1)[0].uid),
     "branch_name": "main",

@@ -6,13 +6,16 @@ const keys = document.getElementById("queue-keys");
 const questions = () => [...queue.querySelectorAll(".question:not([data-answered])")];
 let current = queue ? questions()[0] : null;
 
-function point(question) {
+function mark(question) {
     current?.classList.remove("at");
     current = question;
-    if (!question) return;
-    question.classList.add("at");
-    question.focus({ preventScroll: true });
-    question.scrollIntoView({ block: "nearest" });
+    question?.classList.add("at");
+}
+
+function point(question) {
+    mark(question);
+    question?.focus({ preventScroll: true });
+    question?.scrollIntoView({ block: "nearest" });
 }
 
 function move(step) {
@@ -48,15 +51,23 @@ const ACTIONS = {
     "?": () => keys.showModal(),
 };
 
-document.addEventListener("keydown", (event) => {
-    const typing = event.target.closest("textarea, select, input:not([type=radio], [type=checkbox])");
-    if (event.ctrlKey || event.metaKey || event.altKey || typing || document.querySelector("dialog[open]")) return;
-    const action = ACTIONS[event.key];
-    if (!action) return;
-    event.preventDefault();
-    event.stopImmediatePropagation();
-    action();
-});
+// Before the keys of every page (keys.js), which know rows but not questions; a letter after g is theirs.
+let last = "";
+document.addEventListener(
+    "keydown",
+    (event) => {
+        const after = last;
+        last = event.key;
+        const typing = event.target.closest("textarea, select, input:not([type=radio], [type=checkbox])");
+        if (event.ctrlKey || event.metaKey || event.altKey || typing || after === "g") return;
+        if (localStorage.getItem("day1-keys-off") || document.querySelector("dialog[open]")) return;
+        if (!queue || !ACTIONS[event.key]) return;
+        event.preventDefault();
+        event.stopImmediatePropagation();
+        ACTIONS[event.key]();
+    },
+    true,
+);
 
 function settle() {
     if (!queue) return;
@@ -76,15 +87,11 @@ function next(all) {
 if (queue) {
     queue.addEventListener("focusin", (event) => {
         const question = event.target.closest(".question:not([data-answered])");
-        if (question && question !== current) {
-            current?.classList.remove("at");
-            current = question;
-            question.classList.add("at");
-        }
+        if (question) mark(question);
     });
     new MutationObserver(settle).observe(queue, { childList: true });
     const button = document.querySelector("[data-show-keys]");
     button.hidden = false;
     button.addEventListener("click", () => keys.showModal());
-    point(current);
+    mark(current);
 }
