@@ -1,13 +1,14 @@
 """The client of the local store: engines, as the local user of one project, over the surface "cli"."""
 
 from collections.abc import Callable, Mapping, Sequence
-from datetime import datetime
 from typing import Any
 from uuid import UUID
 
 from day1site.cli import shapes
 from day1site.cli.client import Answer, Export, Given, Importer
 from day1site.cli.errors import CliError
+from day1site.cli.local_capture import LocalCapture
+from day1site.cli.points import point
 from memory.actors import Actor, local_actor
 from memory.engines import cleaning as c
 from memory.engines.branches import BranchManager
@@ -16,13 +17,12 @@ from memory.engines.filters import FactFilter
 from memory.engines.keys import KeyEngine
 from memory.engines.snapshots import SnapshotManager
 from memory.engines.workspaces import WorkspaceEngine
-from memory.exceptions import Invalid
 from memory.models import Project
 
 DEFAULT = "default"
 
 
-class LocalClient:
+class LocalClient(LocalCapture):
     def __init__(self, project: str = "") -> None:
         self.actor = actor_for(project or DEFAULT)
         self.facts, self.branches, self.keys = FactEngine(), BranchManager(), KeyEngine()
@@ -187,22 +187,6 @@ def actor_for(slug: str) -> Actor:
         known = ", ".join(Project.objects.values_list("slug", flat=True)[:20]) or "none"
         raise CliError("not_found", f"There is no project {slug} in this store; there is: {known}.")
     return local_actor(project)
-
-
-def point(text: str | None) -> int | UUID | datetime | None:
-    """A point of a branch's past as the engines take it: a seq, a commit's id or a time."""
-    if text is None:
-        return None
-    if text.isdecimal() and len(text) < 19:
-        return int(text)
-    try:
-        return UUID(text)
-    except ValueError:
-        pass
-    try:
-        return c.moment("at", text)
-    except Invalid:
-        raise Invalid("at must be a seq, the id of a commit or a time in ISO 8601.", field="at") from None
 
 
 def _wish(given: Mapping[str, Any]) -> dict[str, Any]:

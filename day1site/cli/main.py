@@ -28,6 +28,15 @@ MODULES = {
         "create_snapshot", "list_snapshots", "restore_snapshot", "drop_snapshot", "window",
         "create_workspace", "list_workspaces", "diff_workspace", "promote_workspace", "drop_workspace",
     ),
+    "capture": (
+        "write_observation", "list_observations", "show_observation", "write_relation", "list_relations",
+        "close_relation", "graph", "list_sessions", "start_session", "show_session", "session_context",
+        "end_session",
+    ),
+    "talk": (
+        "list_conversations", "start_conversation", "show_conversation", "close_conversation",
+        "list_messages", "show_message", "write_message",
+    ),
     "files": ("import_file", "export_file"),
     "demo": ("demo",),
     "moving": ("migrate_store",),

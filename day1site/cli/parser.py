@@ -4,9 +4,16 @@ import argparse
 from typing import Any
 
 from day1site.cli import options as o
+from day1site.cli.capture_parser import add_capture
 
 Parser = argparse.ArgumentParser
-DEFAULT_ACTIONS = dict.fromkeys(("facts", "branch", "keys", "snapshot", "workspace"), "list")
+DEFAULT_ACTIONS = dict.fromkeys(
+    (
+        "facts", "branch", "keys", "snapshot", "workspace", "observations", "relations", "sessions",
+        "conversations",
+    ),
+    "list",
+)  # fmt: skip
 WITH_VALUE = ("--format", "--project", "--data-dir")
 
 ABOUT = """Memory for AI agents: write facts, find them, work on branches.
@@ -31,6 +38,7 @@ def build() -> Parser:
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND", title="commands")
     for add in (_server, _facts, _branches, _snapshots, _workspaces, _keys, _files, _upkeep, _demo):
         add(commands)
+    add_capture(commands, command=_command, group=_group)
     return parser
 
 

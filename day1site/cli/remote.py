@@ -11,6 +11,7 @@ from urllib.request import Request, urlopen
 
 from day1site.cli.client import Answer, Export, Given, Importer
 from day1site.cli.errors import CliError, UsageError
+from day1site.cli.remote_capture import RemoteCapture
 
 TIMEOUT = 60.0  # seconds without a word from the server
 WAITS = (2, 5, 15, 30, 0)  # seconds, where the server says that it is too much at once
@@ -105,7 +106,7 @@ def _word(value: Any) -> Any:
     return value * 2 if isinstance(value, list) and len(value) == 1 and "," in value[0] else value
 
 
-class RemoteClient:
+class RemoteClient(RemoteCapture):
     def __init__(self, url: str, key: str) -> None:
         self.api = Api(url, key)
 

@@ -1,0 +1,148 @@
+"""The commands on what was said, done and connected: on the local store, and over REST."""
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from conversations.api import shapes as talked
+from conversations.engines.conversations import ConversationEngine
+from conversations.engines.messages import MessageEngine
+from day1site.cli import capture_shapes, main
+from memory.actors import Actor
+from memory.api import capture_shapes as rest
+from memory.engines.keys import KeyEngine
+from memory.engines.observations import ObservationEngine
+from memory.engines.relations import RelationEngine
+from memory.engines.session_manager import SessionManager
+from memory.models import Observation, Project, Relation
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+Day1 = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture(params=["local", "server"])
+def day1(
+    request: pytest.FixtureRequest, project: Project, actor: Actor, live_server: Any,
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str],
+) -> Day1:  # fmt: skip
+    where = ["--project", project.slug]
+    monkeypatch.delenv("DAY1_URL", raising=False)
+    if request.param == "server":
+        where = []
+        monkeypatch.setenv("DAY1_URL", live_server.url)
+        monkeypatch.setenv("DAY1_KEY", KeyEngine().create_key(actor=actor, label="t", scopes=["admin"])[1])
+
+    def run(*words: str) -> tuple[int, str, str]:
+        status = main([*where, *words])
+        said = capsys.readouterr()
+        return status, said.out, said.err
+
+    return run
+
+
+def rows(out: str) -> list[list[str]]:
+    return [line.split("\t") for line in out.splitlines()[1:]]
+
+
+def test_observations_are_written_listed_and_shown(day1: Day1) -> None:
+    assert day1("write-observation", "Retries hide it ☕.", "--type", "insight", "--session", "s")[0] == 0
+    call = ("--tool", "Bash", "--input", "pytest -q", "--output", "Exit code 1")
+    status, out, _ = day1("write-observation", *call)
+    row = Observation.objects.all_versions().get(tool_name="Bash")
+    assert (status, out) == (0, f"{row.uid}\terror stored on main\n")
+    assert (row.outcome, row.raw_input) == ("error", "pytest -q")
+    assert [cells[5] for cells in rows(day1("observations")[1])] == [row.summary, "Retries hide it ☕."]
+    assert [cells[5] for cells in rows(day1("observations", "--type", "insight")[1])] == [
+        "Retries hide it ☕."
+    ]
+    assert [cells[0] for cells in rows(day1("observations", "timeline", "--tool", "Bash")[1])] == [
+        str(row.uid)
+    ]
+    assert day1("observations", "timeline", "--before", "2020-01-01")[2] == "No observation here.\n"
+    shown = json.loads(day1("observations", "show", str(row.uid), "--format", "json")[1])
+    assert (shown["id"], shown["outcome"]) == (str(row.uid), "error")
+
+
+def test_an_observation_needs_something_to_say(day1: Day1) -> None:
+    status, out, err = day1("write-observation")
+    assert (status, out) == (1, "")
+    assert err == "invalid: An observation needs a summary or a tool_name.\n"
+    assert not Observation.objects.all_versions().exists()
+
+
+def test_relations_make_a_graph(day1: Day1) -> None:
+    assert day1("write-relation", "billing", "depends_on", "postgres")[0] == 0
+    assert day1("write-relation", "postgres", "runs_on", "db-1", "--properties", '{"port": 5432}')[0] == 0
+    row = Relation.objects.all_versions().get(target_entity="postgres")
+    assert (
+        day1("write-relation", "Billing", "depends_on", "Postgres")[1]
+        == f"{row.uid}\tstated 2 times on main\n"
+    )
+    assert rows(day1("graph", "billing")[1]) == [
+        ["1", "billing", "depends_on", "postgres"],
+        ["2", "postgres", "runs_on", "db-1"],
+    ]
+    assert rows(day1("graph", "billing", "--depth", "1")[1]) == [["1", "billing", "depends_on", "postgres"]]
+    assert day1("relations", "close", str(row.uid)) == (0, f"{row.uid}\tclosed on main\n", "")
+    assert day1("graph", "billing")[2] == "Nothing is known to be connected to billing.\n"
+    assert len(rows(day1("relations")[1])) == 2
+    assert [cells[3] for cells in rows(day1("relations", "--open")[1])] == ["db-1"]
+
+
+def test_a_graph_that_is_too_deep_is_refused(day1: Day1) -> None:
+    assert day1("graph", "billing", "--depth", "50") == (
+        1, "", "invalid: depth must be a whole number from 1 to 6.\n",
+    )  # fmt: skip
+
+
+def test_sessions_begin_and_end_once(day1: Day1) -> None:
+    assert day1("sessions", "start", "s1", "--path", "/srv/app", "--agent", "a")[1] == "s1\tbegun\n"
+    assert day1("sessions", "start", "s1")[1] == "s1\tactive\n"
+    assert [cells[:2] for cells in rows(day1("sessions", "--agent", "a", "--branch", "main")[1])] == [
+        ["s1", "active"]
+    ]
+    assert day1("sessions", "end", "s1", "--summary", "Moved to UTC.")[1] == "s1\tcompleted\n"
+    assert "summary: Moved to UTC." in day1("sessions", "context", "s1")[1]
+    assert "project_path: /srv/app" in day1("sessions", "show", "s1")[1]
+    assert day1("sessions", "end", "nobody") == (1, "", "not_found: There is no session with this id.\n")
+
+
+def test_a_conversation_takes_messages_until_it_is_closed(day1: Day1) -> None:
+    status, out, _ = day1("conversations", "start", "--title", "Login", "--session", "s1")
+    uid = out.split("\t")[0]
+    assert (status, out) == (0, f"{uid}\tbegun on main\n")
+    assert day1("messages", "write", uid, "user", "How long?")[1].endswith("\tmessage 1 on main\n")
+    assert day1("messages", "write", uid, "assistant", "15 minutes.")[1].endswith("\tmessage 2 on main\n")
+    said = rows(day1("messages", "list", uid)[1])
+    assert [(cells[0], cells[2], cells[4]) for cells in said] == [
+        ("1", "user", "How long?"), ("2", "assistant", "15 minutes."),
+    ]  # fmt: skip
+    assert [cells[4] for cells in rows(day1("messages", "list", uid, "--role", "user")[1])] == ["How long?"]
+    assert "content: 15 minutes." in day1("messages", "show", said[1][1])[1]
+    assert [cells[3] for cells in rows(day1("conversations", "--session", "s1")[1])] == ["2"]
+    assert day1("conversations", "close", uid) == (0, f"{uid}\tcompleted on main\n", "")
+    status, _, err = day1("messages", "write", uid, "user", "More?")
+    assert (status, err) == (1, "conflict: This conversation is completed and takes no more messages.\n")
+    assert len(rows(day1("messages", "list", uid)[1])) == 2
+
+
+def test_local_answers_have_the_shapes_of_the_rest_api(actor: Actor) -> None:
+    done = RelationEngine().write_relation(
+        source_entity="a", relation_type="b", target_entity="c", actor=actor, properties={"x": [1]}
+    )
+    graph = RelationEngine().graph_query(entity="a", actor=actor)
+    seen = ObservationEngine().write_observation(summary="x", observation_type="insight", actor=actor)
+    talk = ConversationEngine().create_conversation(title="T", actor=actor)
+    said = MessageEngine().write_message(conversation_id=talk.uid, role="user", content="x", actor=actor)
+    session = SessionManager().create_session(session_id="s", actor=actor).session
+    context = SessionManager().get_session_context(session_id="s", actor=actor)
+    assert capture_shapes.relation(done.relation, "main") == rest.relation(done.relation, branch="main")
+    assert capture_shapes.observation(seen, "main") == rest.observation(seen, branch="main")
+    assert capture_shapes.conversation(talk, "main") == talked.conversation(talk, branch="main")
+    assert capture_shapes.message(said, "main", True) == talked.message(said, "main", actor)
+    assert capture_shapes.graph(graph, "main") == rest.graph(graph, "main")
+    assert capture_shapes.session(session) == rest.session(session)
+    assert capture_shapes.session_context(context) == rest.session_context(context)
