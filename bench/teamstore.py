@@ -45,14 +45,14 @@ class Builder:
         from django.utils import timezone
 
         from memory.db.bulk import insert_all
-        from memory.engines.embedding_run import _tick
+        from memory.engines.embedding_run import tick
         from memory.models import Vector
         from memory.models.hashes import content_hash
         from memory.models.vectors import vector_slot
 
         project, rows = self.actor.project_id, self.words.unit(len(texts), DIMENSIONS)
         with transaction.atomic():
-            n = _tick(project)
+            n = tick(project)
             made = [
                 Vector(
                     slot=vector_slot(project, MODEL, content_hash(text)), project_id=project, model=MODEL,

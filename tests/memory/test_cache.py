@@ -44,7 +44,7 @@ def redis(tmp_path: Path) -> Iterator[tuple[str, subprocess.Popen]]:
         server.kill()
 
 
-def test_without_redis_nothing_is_there_and_nothing_fails(caplog: pytest.LogCaptureFixture) -> None:
+def test_without_redis_nothing_is_there_and_nothing_fails() -> None:
     cache = PatientRedisCache(f"redis://127.0.0.1:{free_port()}/0", OPTIONS)
     assert cache.add("a", 1) is True
     assert cache.get("a", 7) == 7
@@ -52,7 +52,6 @@ def test_without_redis_nothing_is_there_and_nothing_fails(caplog: pytest.LogCapt
         with pytest.raises(ValueError, match="not found"):
             change("a")
     assert cache.get_or_set("b", lambda: 5) == 5
-    assert len([record for record in caplog.records if "does not answer" in record.message]) == 1
 
 
 def test_with_redis_it_counts_until_redis_goes(redis: tuple[str, Any]) -> None:

@@ -1,0 +1,101 @@
+"""Snapshots and workspaces of a store of some size, beside the bare work of the database.
+
+On SQLite in a temporary folder; on the database that DATABASE_URL names, if it does (it is filled, and kept).
+"""
+
+import argparse
+import shutil
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import inprocess
+
+BATCH = 1000
+CHANGED = 1000
+
+
+def timed(work: Callable[[], Any]) -> tuple[float, Any]:
+    start = time.perf_counter()
+    result = work()
+    return (time.perf_counter() - start) * 1000, result
+
+
+def fill(actor: Any, size: int) -> None:
+    from memory.engines.facts import FactEngine
+    from memory.models import Branch
+
+    head = Branch.objects.get(project=actor.project_id, name="main").head
+    for start in range(head * BATCH, size, BATCH):
+        some = [{"fact_text": f"Fact {n} of a store that is copied, {n * 7919 % 1009}"} for n in
+                range(start, start + BATCH)]  # fmt: skip
+        FactEngine().write_facts(facts=some, actor=actor, deduplicate=False)
+
+
+def more(actor: Any, text: str) -> None:
+    from memory.engines.facts import FactEngine
+
+    some = [{"fact_text": f"{text} {n}"} for n in range(CHANGED)]
+    FactEngine().write_facts(facts=some, actor=actor, deduplicate=False)
+
+
+def snapshots(actor: Any) -> dict[str, float]:
+    from django.db import connection
+
+    from memory.engines.snapshots import SnapshotManager
+
+    engine, name = SnapshotManager(), f"bench-{time.time_ns()}"
+    found = {"a point of a branch": timed(lambda: engine.create_snapshot(name=name, actor=actor))[0]}
+    bare = f"bench_{time.time_ns()}"
+    found["the database alone: snapshot"] = timed(lambda: connection.copies.take(bare))[0]
+    connection.copies.drop(bare)
+    label = "snapshot of the store"
+    found[label], made = timed(lambda: engine.create_store_snapshot(name=f"{name}-store", actor=actor))
+    more(actor, f"after {name}")
+    plan = {"snapshot_id": made.pk, "actor": actor}
+    found["plan of a restore"] = timed(lambda: engine.restore_snapshot(**plan, dry_run=True))[0]
+    found[f"restore over {CHANGED} facts"] = timed(lambda: engine.restore_snapshot(**plan))[0]
+    engine.drop_snapshot(**plan)
+    return found
+
+
+def workspaces(actor: Any) -> dict[str, float]:
+    from django.db import connection, connections
+
+    from memory.engines.workspaces import WorkspaceEngine
+
+    engine, bare = WorkspaceEngine(), f"bench_{time.time_ns()}"
+    found = {"the database alone: workspace": timed(lambda: connection.copies.fork(bare))[0]}
+    connection.copies.drop_fork(bare)
+    made = timed(lambda: engine.create_workspace(name=bare, actor=actor))
+    found["workspace"] = made[0]
+    store = connections["default"]
+    with connection.copies.opened_fork(made[1].copy) as alias:
+        connections["default"] = connections[alias]
+        more(actor, bare)
+        connections["default"] = store
+    which = {"workspace_id": made[1].pk, "actor": actor}
+    found[f"diff of {CHANGED} facts"] = timed(lambda: engine.diff_workspace(**which))[0]
+    found[f"promote of {CHANGED} facts"] = timed(lambda: engine.promote_workspace(**which))[0]
+    return found
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--size", type=int, default=20_000, help="facts in the store")
+    size = parser.parse_args().size
+    folder = Path(tempfile.mkdtemp(prefix="day1-bench-"))
+    try:
+        inprocess.set_up(folder, "off")
+        actor = inprocess.local(f"copies-{size}")
+        fill(actor, size)
+        for name, milliseconds in {**snapshots(actor), **workspaces(actor)}.items():
+            print(f"{name:34} {milliseconds:9.1f} ms")
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+if __name__ == "__main__":
+    main()
