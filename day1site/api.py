@@ -5,6 +5,7 @@ from rest_framework.routers import SimpleRouter
 
 from conversations.api.conversations import ConversationViewSet, MessageViewSet
 from day1site import __version__
+from day1site.hooks.api import IngestViewSet
 from memory.api.branches import BranchViewSet
 from memory.api.commits import CommitViewSet
 from memory.api.facts import FactViewSet
@@ -29,6 +30,7 @@ router.register("relations", RelationViewSet, "relation")
 router.register("sessions", SessionViewSet, "session")
 router.register("conversations", ConversationViewSet, "conversation")
 router.register("messages", MessageViewSet, "message")
+router.register("ingest", IngestViewSet, "ingest")
 router.register("keys", KeyViewSet, "key")
 router.register("review-items", ReviewViewSet, "review-item")
 router.register("snapshots", SnapshotViewSet, "snapshot")

@@ -29,6 +29,7 @@ SCHEDULE: list[tuple[str, float, dict[str, Any]]] = [
     ("memory.sweep_near", 60, {}),
     ("memory.sweep_branches", 60, {}),
     ("memory.seal_audit", 60, {}),
+    ("memory.sweep_sessions", 300, {}),
     ("memory.abandon_sessions", 900, {}),
     ("memory.expire", 3600, {}),
     ("memory.tidy", 3600, {}),

@@ -23,7 +23,7 @@ def settings_are_known(**_: Any) -> list[CheckMessage]:
         known = ", ".join(sorted(ranking.RECIPES))
         message = f"There is no recipe named {settings.recipe}."
         found.append(Error(message, hint=f"DAY1['recipe'] is one of {known}.", id="day1.E002"))
-    return found + _parts(settings.session_parts) + _embedder()
+    return found + _parts(settings.session_parts) + _consolidator(settings.consolidator) + _embedder()
 
 
 def _parts(paths: tuple[str, ...]) -> list[CheckMessage]:
@@ -35,6 +35,16 @@ def _parts(paths: tuple[str, ...]) -> list[CheckMessage]:
             hint = "DAY1['session_parts'] holds dotted paths of classes."
             found.append(Error(str(error), hint=hint, id="day1.E005"))
     return found
+
+
+def _consolidator(path: str) -> list[CheckMessage]:
+    try:
+        if path:
+            import_string(path)
+    except ImportError as error:
+        hint = "DAY1['consolidator'] is the dotted path of a class, or empty."
+        return [Error(str(error), hint=hint, id="day1.E006")]
+    return []
 
 
 def _embedder() -> list[CheckMessage]:

@@ -23,6 +23,7 @@ class Conf:
     resident_projects: int = 8  # projects whose vectors stay in memory
     recall_days: int = 90  # how long the log of searches is kept; 0 = for ever
     session_parts: tuple[str, ...] = ()  # classes that keep something of a session (SessionPart)
+    consolidator: str = ""  # the class that learns from sessions (SessionConsolidator); "" = none
     commit_node_seconds: int = 120  # how long a process owns its node number
 
 

@@ -14,7 +14,9 @@ from memory.models import QueueMessage
 
 logger = logging.getLogger(__name__)
 
-NAMES = frozenset({"memory.catch_up", "memory.embed", "memory.near", "memory.hold_past"})
+NAMES = frozenset(
+    {"memory.catch_up", "memory.consolidate", "memory.embed", "memory.near", "memory.hold_past"}
+)
 
 PAUSE = 5.0  # seconds in which a broker that did not answer is not asked again
 

@@ -80,6 +80,21 @@ def sweep_branches() -> None:
         hold_past(pk)
 
 
+@shared_task(name="memory.consolidate")
+def consolidate(session_pk: int) -> None:
+    from memory.engines.session_manager import SessionManager
+
+    SessionManager().consolidate(session_pk)
+
+
+@shared_task(name="memory.sweep_sessions")
+def sweep_sessions() -> None:
+    """Ended sessions whose message was lost."""
+    from memory.engines.session_manager import SessionManager
+
+    SessionManager().consolidate_ended()
+
+
 @shared_task(name="memory.abandon_sessions")
 def abandon_sessions() -> None:
     """End what no agent has spoken of for a day."""
@@ -101,12 +116,13 @@ def seal_audit() -> None:
 
 @shared_task(name="memory.expire")
 def expire() -> None:
-    """Remove what is kept for a time only: answers, the log of searches, logins that are over."""
+    """Remove what is kept for a time only: answers, ids of events, the log of searches, logins."""
     from memory.engines.retention import RetentionEngine
 
     engine = RetentionEngine()
     engine.forget_answers()
     engine.forget_recalls()
+    engine.forget_events()
     call_command("clearsessions")
 
 

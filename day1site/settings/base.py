@@ -149,6 +149,7 @@ DAY1 = {
     "embedding_api_key": env.str("OPENAI_API_KEY", ""),
     # What stands further right than memory, and memory calls: by name, so that nothing is imported upward.
     "session_parts": ("conversations.engines.sessions.SessionConversations",),
+    "consolidator": "conversations.engines.consolidation.SessionConsolidation",
 }
 
 REST_FRAMEWORK: dict = {
@@ -180,7 +181,7 @@ SPECTACULAR_SETTINGS = {
     "COMPONENT_SPLIT_PATCH": False,
     "TAGS": [
         {"name": name}
-        for name in "facts branches commits snapshots workspaces keys review-items health".split()
+        for name in "facts branches commits snapshots workspaces ingest keys review-items health".split()
     ],
     "SWAGGER_UI_SETTINGS": {"deepLinking": True, "defaultModelsExpandDepth": 0},
     "PREPROCESSING_HOOKS": ["memory.api.schema.without_slash"],

@@ -1,4 +1,4 @@
-"""Typed links between facts; each is a version on a branch, as a fact is."""
+"""Typed links from facts to facts, observations and messages; each is a version on a branch, as a fact is."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -11,11 +11,11 @@ from memory.actors import Actor
 from memory.db.rerun import rerunning
 from memory.engines import cleaning as c
 from memory.engines.branches import MAIN, find_branch, point_of
-from memory.engines.commits import committing
+from memory.engines.commits import CommitWriter, committing
 from memory.engines.fact_rules import check_interval
 from memory.engines.pages import Page, page_of_versions, point_in_list
 from memory.exceptions import Exists, Invalid, NotFound
-from memory.models import Fact, FactLink
+from memory.models import Branch, BranchedModel, Fact, FactLink
 
 CHECKS: dict[str, c.Check] = {
     "to_id": c.identifier,
@@ -30,14 +30,15 @@ CHECKS: dict[str, c.Check] = {
 @rerunning
 class LinkEngine:
     def write_link(self, *, from_id: UUID, actor: Actor, branch_name: str = MAIN, **fields: Any) -> FactLink:
-        """Link a fact to another. Raises NotFound for either end, Exists for the same open edge, Invalid."""
+        """Link a fact to another, or to what it comes from.
+
+        Raises NotFound for either end, Exists for the same open edge, Invalid.
+        """
         actor.require("write", branch_name)
         wanted = _clean(fields)
         with committing(actor, branch_name, "link.write") as commit:
             commit.get(Fact, from_id)
-            if wanted["to_type"] != FactLink.Target.FACT:
-                raise NotFound("No {kind} with this id is visible here.", kind=wanted["to_type"])
-            commit.get(Fact, wanted["to_id"])
+            _check_target(commit, wanted["to_type"], wanted["to_id"])
             if from_id == wanted["to_id"]:
                 raise Invalid("A fact cannot be linked to itself.", field="to_id")
             same = {name: wanted[name] for name in ("to_id", "to_type", "link_type")}
@@ -68,10 +69,29 @@ class LinkEngine:
         if not Fact.objects.on(branch, seq).filter(uid=fact_id).gather():
             raise NotFound()
         links = FactLink.objects.on(branch, seq).filter(Q(from_id=fact_id) | Q(to_id=fact_id))
-        shown = Fact.objects.on(branch, seq).rows()  # a link goes with either of its ends
-        for end in ("from_id", "to_id"):
-            links = links.filter(models.Exists(shown.filter(uid=OuterRef(end))))
+        links = links.filter(_both_ends(branch, seq))
         return page_of_versions(links, seq=seq, limit=limit, cursor=cursor, at=at)
+
+
+def _check_target(commit: CommitWriter, kind: str, uid: UUID) -> None:
+    if not commit.visible(target_model(kind)).filter(uid=uid).gather():
+        text = None if kind == FactLink.Target.FACT else "No {kind} with this id is visible here."
+        raise NotFound(text, kind=kind)
+
+
+def target_model(kind: str) -> type[BranchedModel]:
+    """The model of this name, whichever app it stands in."""
+    return next(model for model in BranchedModel.__subclasses__() if model._meta.model_name == kind)
+
+
+def _both_ends(branch: Branch, seq: int) -> Q:
+    """A condition: a link goes with either of its ends."""
+    ends = Q()
+    for kind in FactLink.Target.values:
+        shown = target_model(kind).objects.on(branch, seq).rows()
+        ends |= Q(models.Exists(shown.filter(uid=OuterRef("to_id"))), to_type=kind)
+    facts = Fact.objects.on(branch, seq).rows()
+    return Q(models.Exists(facts.filter(uid=OuterRef("from_id")))) & ends
 
 
 def _clean(fields: Mapping[str, Any]) -> dict[str, Any]:

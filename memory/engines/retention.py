@@ -8,9 +8,10 @@ from django.utils import timezone
 from memory.conf import conf
 from memory.db.rerun import rerunning
 from memory.engines.idempotency import KEPT
-from memory.models import IdempotencyRecord, RecallLog
+from memory.models import IdempotencyRecord, IngestedEvent, RecallLog
 
 BATCH = 500
+EVENTS_KEPT = timedelta(days=30)  # longer than a client keeps what it could not send
 
 
 @rerunning
@@ -19,6 +20,10 @@ class RetentionEngine:
         """Remove the answers of requests that can no longer be repeated; returns how many."""
         answers = IdempotencyRecord.objects.order_by("created_at")
         return _forget(answers, "created_at", timezone.now() - KEPT)
+
+    def forget_events(self) -> int:
+        """Remove the ids of events that came in long ago; returns how many."""
+        return _forget(IngestedEvent.objects.order_by("at"), "at", timezone.now() - EVENTS_KEPT)
 
     def forget_recalls(self) -> int:
         """Remove the log of searches beyond ``recall_days``; returns how many. None when that is 0."""

@@ -7,6 +7,7 @@ from functools import cache
 from typing import Any, Protocol
 
 from django.db import transaction
+from django.db.models import F, Q
 from django.db.models.functions import Coalesce
 from django.utils import timezone
 from django.utils.module_loading import import_string
@@ -23,8 +24,10 @@ from memory.engines.session_context import facts_of, observed
 from memory.exceptions import BranchArchived, NotFound
 from memory.models import Branch, Session
 from memory.models.nodes import next_rid
+from memory.queue import enqueue
 
 IDLE = timedelta(hours=24)  # without a word: abandoned
+SWEPT = timedelta(days=7)  # back to which the sweep looks for sessions that were not learned from
 CHUNK = 200
 S = Session.Status
 
@@ -46,6 +49,13 @@ class SessionPart(Protocol):
 
     def context(self, session: Session, actor: Actor, limits: Mapping[str, int]) -> dict[str, Any]:
         """What this app adds to the session's context."""
+
+
+class SessionConsolidator(Protocol):
+    """What learns from a session; DAY1["consolidator"] names the class."""
+
+    def consolidate_session(self, *, session: Session, actor: Actor) -> int:
+        """Facts from a session; returns how many are new. Again, it learns only what came since."""
 
 
 @dataclass(frozen=True)
@@ -153,6 +163,66 @@ class SessionManager:
             _end(session, actor, status, text)
         return session
 
+    def follow(self, *, session_id: str, actor: Actor, branch_name: str, project_path: str) -> Session:
+        """Begin or find a session; a new one follows the last session before it on the same path."""
+        where = {"session_id": session_id, "branch_name": branch_name, "project_path": project_path}
+        begun = self.create_session(actor=actor, **where)
+        if begun.created and project_path:
+            others = Session.objects.filter(branch=begun.session.branch, project_path=project_path)
+            last = others.exclude(pk=begun.session.pk).order_by("-pk").first()
+            if last:
+                self.create_session(actor=actor, parent_session=last.key, **where)
+        return begun.session
+
+    def resume_session(self, *, session_id: str, actor: Actor) -> Session:
+        """An ended session goes on; one that is active stays as it is. Raises NotFound."""
+        actor.require("write")
+        next_rid.ready()
+        with transaction.atomic(savepoint=False):
+            session = _find(actor, session_id)
+            actor.require("write", session.branch.name)
+            over = Session.objects.filter(pk=session.pk).exclude(status=S.ACTIVE)
+            if over.update(status=S.ACTIVE, ended_at=None):
+                record(actor, "session.resume", session.key)
+        return session
+
+    def summarise(self, *, session_id: str, actor: Actor, summary: str) -> None:
+        """Put a newer summary in the place of the one that there was. Raises NotFound, TooLarge."""
+        actor.require("write")
+        session = _find(actor, session_id)
+        actor.require("write", session.branch.name)
+        if summary.strip():
+            text = c.clean({"summary": summary}, CHECKS)["summary"]
+            Session.objects.filter(pk=session.pk).update(summary=text)
+
+    def learn_from(self, *, session_id: str, actor: Actor) -> None:
+        """Have a session that still runs consolidated. Raises NotFound."""
+        actor.require("write")
+        _consolidate(_find(actor, session_id))
+
+    def consolidate(self, session_pk: int) -> int:
+        """Let the consolidator that the settings name learn from a session; returns how many facts are new.
+
+        Again, it learns only what came since.
+        """
+        session = Session.objects.select_related("branch").filter(pk=session_pk).first()
+        engine = consolidator()
+        if session is None or engine is None or session.branch.archived_at:
+            return 0
+        started = timezone.now()
+        count = engine.consolidate_session(session=session, actor=system_actor(session))
+        Session.objects.filter(pk=session.pk).update(consolidated_at=started)
+        return count
+
+    def consolidate_ended(self) -> None:
+        """The sessions of the last week that ended and were not learned from since."""
+        if consolidator() is None:
+            return
+        ended = Session.objects.filter(ended_at__gte=timezone.now() - SWEPT, branch__archived_at=None)
+        waiting = ended.filter(Q(consolidated_at=None) | Q(consolidated_at__lt=F("ended_at")))
+        for pk in waiting.order_by("pk").values_list("pk", flat=True)[:CHUNK]:
+            self.consolidate(pk)
+
     def abandon_orphans(self, now: datetime | None = None) -> int:
         """End, as abandoned, what has not been heard of for 24 hours; returns how many."""
         buffer.flush()
@@ -176,6 +246,12 @@ class SessionManager:
 def session_parts() -> tuple[SessionPart, ...]:
     """What the other apps keep of a session, as the settings name it."""
     return tuple(import_string(path)() for path in conf().session_parts)
+
+
+def consolidator() -> SessionConsolidator | None:
+    """What learns from sessions, as the settings name it."""
+    path = conf().consolidator
+    return import_string(path)() if path else None
 
 
 def system_actor(session: Session) -> Actor:
@@ -212,6 +288,11 @@ def _complete(session: Session, values: Mapping[str, Any]) -> None:
             setattr(session, name, value)
 
 
+def _consolidate(session: Session) -> None:
+    if conf().consolidator and not session.branch.archived_at:
+        enqueue("memory.consolidate", session.pk)
+
+
 def _end(session: Session, actor: Actor, status: str, summary: str) -> None:
     if summary:
         Session.objects.filter(pk=session.pk, summary="").update(summary=summary)
@@ -220,4 +301,5 @@ def _end(session: Session, actor: Actor, status: str, summary: str) -> None:
             for part in session_parts():
                 part.close(session, actor)
         record(actor, "session.end", session.key, {"status": status})
+        _consolidate(session)
     session.refresh_from_db()

@@ -4,6 +4,7 @@ from memory.models.audit import AuditEntry
 from memory.models.base import OPEN, BranchedModel
 from memory.models.branches import MAX_DEPTH, Branch, Commit
 from memory.models.facts import Confirmation, Fact, FactAssessment, FactUse
+from memory.models.ingest import IngestedEvent
 from memory.models.keys import ApiKey, IdempotencyRecord
 from memory.models.links import FactLink
 from memory.models.nodes import Node
@@ -31,6 +32,7 @@ __all__ = [
     "FactLink",
     "FactUse",
     "IdempotencyRecord",
+    "IngestedEvent",
     "Membership",
     "NearCheck",
     "Node",

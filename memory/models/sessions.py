@@ -23,9 +23,11 @@ class Session(models.Model):
     agent_id = models.CharField(max_length=200, blank=True)
     status = models.CharField(max_length=20, choices=Status.choices, default=Status.ACTIVE)
     summary = models.TextField(blank=True)
+    context = models.TextField(blank=True, default="", help_text="What Day1 told the agent at its start.")
     started_at = models.DateTimeField()
     active_at = models.DateTimeField(null=True, blank=True, help_text="When it was last heard of.")
     ended_at = models.DateTimeField(null=True, blank=True)
+    consolidated_at = models.DateTimeField(null=True, blank=True, help_text="Up to when it was learned from.")
 
     class Meta:
         ordering = ["-started_at"]

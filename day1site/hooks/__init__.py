@@ -1,0 +1,1 @@
+"""What agents' programs tell of themselves, and what they are told."""

@@ -1,0 +1,57 @@
+"""POST /ingest/hook: events as agents' programs send them."""
+
+from typing import Any
+
+from drf_spectacular.utils import OpenApiResponse, OpenApiTypes, extend_schema
+from rest_framework.decorators import action
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from day1site.hooks.ingest import IngestEngine
+from memory.api.base import Resource, actor_of
+from memory.api.schema import BRANCH, TEXT, query
+from memory.engines import cleaning as c
+from memory.engines.branches import MAIN
+from memory.exceptions import Invalid, UnknownField
+
+CLIENT = query("client", TEXT, "The program that sends them, such as claude-code.")
+WORDS = {"branch": MAIN, "branch_name": MAIN, "client": ""}
+ANSWER = (
+    "An empty body, or what the program reads: {hookSpecificOutput: {hookEventName, additionalContext}}, "
+    "for Cursor {additional_context}."
+)
+ENGINE = IngestEngine()
+
+
+class IngestViewSet(Resource):
+    @extend_schema(
+        summary="Take in events of an agent's program",
+        description="One event or an array of up to 1,000, which is one transaction. Unknown events are "
+        "left out. The answer is empty, or what the program of a single event reads.",
+        tags=["ingest"],
+        parameters=[BRANCH, CLIENT],
+        request=OpenApiTypes.OBJECT,
+        responses={200: OpenApiResponse(description=ANSWER)},
+    )
+    @action(detail=False, methods=["post"])
+    def hook(self, request: Request) -> Response:
+        branch, client = words(request)
+        many = isinstance(request.data, list)
+        events: list[Any] = request.data if isinstance(request.data, list) else [request.data]
+        if not many and not isinstance(request.data, dict):
+            raise Invalid("The body must be an event, which is an object, or a list of events.")
+        answer = ENGINE.ingest(
+            events=events, actor=actor_of(request), branch_name=branch,
+            client=client, answered=not many,
+        )  # fmt: skip
+        return Response(answer)
+
+
+def words(request: Request) -> tuple[str, str]:
+    """Branch and client, from the query: the body is the program's own. Raises UnknownField, Invalid."""
+    given: dict[str, Any] = {name: request.query_params[name] for name in request.query_params}
+    for name in given:
+        if name not in WORDS:
+            raise UnknownField(field=name)
+        given[name] = c.text(200)(name, given[name])
+    return given.get("branch") or given.get("branch_name") or MAIN, given.get("client", "")

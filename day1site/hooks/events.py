@@ -1,0 +1,163 @@
+"""Events as agents' programs send them, each with its own spelling, read into one form.
+
+Nothing here refuses: what is unknown is left out, what has another type is taken as its text.
+"""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any
+
+from memory.engines.observing import as_text
+
+# Names without case, hyphens and underscores, and the event that each is.
+NAMES = {
+    "sessionstart": "SessionStart",
+    "subagentstart": "SubagentStart",
+    "userpromptsubmit": "UserPromptSubmit",
+    "userpromptsubmitted": "UserPromptSubmit",
+    "userprompt": "UserPromptSubmit",
+    "beforesubmitprompt": "UserPromptSubmit",
+    "beforeagent": "UserPromptSubmit",
+    "posttooluse": "PostToolUse",
+    "aftertool": "PostToolUse",
+    "posttoolusefailure": "PostToolUseFailure",
+    "stop": "Stop",
+    "assistantresponse": "Stop",
+    "afteragentresponse": "Stop",
+    "afteragent": "Stop",
+    "subagentstop": "SubagentStop",
+    "stopfailure": "StopFailure",
+    "precompact": "PreCompact",
+    "precompress": "PreCompact",
+    "postcompact": "PostCompact",
+    "sessionend": "SessionEnd",
+}
+STARTS = ("SessionStart", "SubagentStart")
+WORDS = {  # field -> the names that programs have for it, the first that is there counts
+    "name": ("hook_event_name", "hookEventName", "event", "event_name", "hook"),
+    "session": ("session_id", "sessionId", "conversation_id", "conversationId", "thread_id", "threadId"),
+    "agent": ("agent_id", "agentId", "subagent_id", "subagentId"),
+    "agent_type": ("agent_type", "agentType", "subagent_type"),
+    "call": ("tool_use_id", "toolUseId", "tool_call_id", "toolCallId", "call_id", "callId"),
+    "prompt_id": ("prompt_id", "promptId", "turn_id", "turnId", "generation_id", "generationId"),
+    "tool": ("tool_name", "toolName", "tool"),
+    "model": ("model",),
+    "prompt": ("prompt", "user_prompt", "userPrompt"),
+    "answer": (
+        "last_assistant_message", "lastAssistantMessage", "prompt_response", "promptResponse", "response",
+        "text", "message", "assistant_message",
+    ),
+    "error": ("error", "error_message", "errorMessage"),
+    "details": ("error_details", "errorDetails"),
+    "summary": ("compact_summary", "compactSummary", "summary"),
+    "cwd": ("cwd", "workspace_root"),
+    "root": ("project_root", "projectRoot"),
+}  # fmt: skip
+INPUT = ("tool_input", "toolInput", "toolArgs", "tool_args", "input", "arguments")
+OUTPUT = (
+    "tool_response", "toolResponse", "tool_output", "toolOutput", "tool_result", "toolResult", "result_json",
+    "output", "result",
+)  # fmt: skip
+LONGEST_ID = 200
+BESIDE = "day1"  # what Day1's own client adds: client, root, at, nonce
+
+
+@dataclass(frozen=True)
+class HookEvent:
+    """One event. Ids are at most 200 characters; ``input`` and ``output`` are what the program sent."""
+
+    name: str
+    spelled: str
+    client: str
+    session: str
+    agent: str = ""
+    agent_type: str = ""
+    call: str = ""
+    prompt_id: str = ""
+    tool: str = ""
+    model: str = ""
+    prompt: str = ""
+    answer: str = ""
+    error: str = ""
+    details: str = ""
+    summary: str = ""
+    cwd: str = ""
+    root: str = ""
+    nonce: str = ""
+    interrupted: bool = False
+    input: Any = None
+    output: Any = None
+    said_at: datetime | None = None
+    transcript: list[Any] = field(default_factory=list)
+
+    def key(self, project_id: Any) -> str:
+        """The same for the same event, whichever way it came; "" where nothing tells two events apart."""
+        own = self.call or self.prompt_id or self.nonce
+        if not own or self.name in STARTS:
+            return ""
+        # One prompt may end in several answers: what was said is part of the id.
+        told = "" if self.call else self.prompt + self.answer + self.error + self.summary
+        digest = hashlib.sha256(told.encode()).hexdigest()
+        parts = (str(project_id), self.client, self.session, self.agent, self.name, own, digest)
+        return hashlib.sha256("".join(f"{len(part)}:{part}" for part in parts).encode()).hexdigest()
+
+
+def read_event(raw: Any, client: str = "") -> HookEvent | None:
+    """The event, or None when it is of no interest: unknown, or without a session."""
+    if not isinstance(raw, Mapping):
+        return None
+    beside: Mapping[str, Any] = raw[BESIDE] if isinstance(raw.get(BESIDE), Mapping) else {}
+    values = {name: as_text(_first(raw, words)) for name, words in WORDS.items()}
+    spelled = values.pop("name")
+    name = NAMES.get(spelled.casefold().replace("_", "").replace("-", ""))
+    if name is None or not values["session"].strip():
+        return None
+    for short in ("session", "agent", "agent_type", "call", "prompt_id", "tool", "model"):
+        values[short] = values[short].strip()[:LONGEST_ID]
+    values["root"] = as_text(beside.get("root")) or values["root"] or _workspace(raw)
+    return HookEvent(
+        name=name, spelled=spelled, client=_client(raw, as_text(beside.get("client")) or client),
+        nonce=as_text(beside.get("nonce"))[:LONGEST_ID], interrupted=raw.get("is_interrupt") is True,
+        input=_parsed(_first(raw, INPUT)), output=_parsed(_first(raw, OUTPUT)),
+        said_at=_moment(beside.get("at")), transcript=_list(raw.get("transcript")), **values,
+    )  # fmt: skip
+
+
+def _first(raw: Mapping[str, Any], names: tuple[str, ...]) -> Any:
+    return next((raw[name] for name in names if raw.get(name) not in (None, "")), None)
+
+
+def _client(raw: Mapping[str, Any], stated: str) -> str:
+    """Cursor also runs the hooks that were written for others: it says so itself."""
+    if "cursor_version" in raw:
+        return "cursor"
+    return stated.strip()[:50] or "agent"
+
+
+def _workspace(raw: Mapping[str, Any]) -> str:
+    roots = raw.get("workspace_roots")
+    return as_text(roots[0]) if isinstance(roots, list) and roots else ""
+
+
+def _parsed(value: Any) -> Any:
+    """Some programs send JSON within a text."""
+    if isinstance(value, str) and value[:1] in ("{", "["):
+        try:
+            return json.loads(value)
+        except (ValueError, RecursionError):
+            return value
+    return value
+
+
+def _moment(value: Any) -> datetime | None:
+    try:
+        return datetime.fromtimestamp(float(value), UTC)
+    except (TypeError, ValueError, OverflowError, OSError):
+        return None
+
+
+def _list(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else []

@@ -1,0 +1,151 @@
+"""The rows of some events, gathered and then written in few statements."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+from uuid import UUID
+
+from django.utils import timezone
+
+from conversations.engines.conversations import ConversationEngine
+from conversations.engines.messages import MessageEngine, message_of
+from conversations.models import Conversation, Message
+from day1site.hooks import texts
+from day1site.hooks.events import HookEvent
+from memory.actors import Actor
+from memory.engines.commits import CommitWriter
+from memory.engines.observations import ObservationEngine, observation_of
+from memory.engines.observing import as_text
+from memory.engines.session_manager import SessionManager
+from memory.models import Observation
+
+OWN_TOOL = re.compile(r"(?i)mcp_+(?:plugin_day1_)?day1_+\w+|memory_(?:write|search|get|context)")
+OWN_COMMAND = re.compile(r"\s*(?:\S*/)?day1\s")
+BEGINS = frozenset({"SessionStart", "UserPromptSubmit"})  # a session that had ended goes on
+R = Message.Role
+
+
+class Rows:
+    """What the events of one commit become. ``take`` each in its order, then ``write``."""
+
+    def __init__(self, commit: CommitWriter, actor: Actor) -> None:
+        self.commit, self.actor = commit, actor
+        self.conversations: dict[tuple[str, str], Conversation] = {}
+        self.messages: dict[UUID, list[Message]] = {}
+        self.observations: list[Observation] = []
+        self._begun: set[str] = set()
+
+    def take(self, event: HookEvent) -> None:
+        who = speaking(self.actor, event)
+        self._session(event)
+        if event.name in ("SessionStart", "SubagentStart"):
+            self._conversation(event, who)
+        elif event.name == "UserPromptSubmit":
+            self._say(event, who, R.USER, event.prompt)
+        elif event.name in ("Stop", "SubagentStop"):
+            self._say(event, who, R.ASSISTANT, event.answer)
+        elif event.name == "StopFailure":
+            self._note_failure(event, who)
+        elif event.name in ("PostToolUse", "PostToolUseFailure") and not is_own(event):
+            self._observe(event, who)
+
+    def write(self) -> None:
+        known = {row.uid: row for row in self.conversations.values()}
+        for uid, rows in self.messages.items():
+            MessageEngine().add(self.commit, known[uid], rows)
+        if self.observations:
+            ObservationEngine().add(self.commit, self.observations)
+
+    # ---- where it belongs ----------------------------------------------------------------------
+
+    def _session(self, event: HookEvent) -> None:
+        manager = SessionManager()
+        if event.session not in self._begun:
+            who = replace(self.actor, agent_id=self.actor.bound_agent or event.client)
+            manager.follow(
+                session_id=event.session, actor=who, branch_name=self.commit.branch.name,
+                project_path=texts.clean(event.root or event.cwd)[:1000],
+            )  # fmt: skip
+            self._begun.add(event.session)
+        if event.name in BEGINS:
+            manager.resume_session(session_id=event.session, actor=self.actor)
+
+    def _conversation(self, event: HookEvent, who: Actor) -> Conversation:
+        """The newest of the session and agent; where the session went on after its end, a new one."""
+        place = (event.session, who.agent_id)
+        known = self.conversations.get(place)
+        if known is None:
+            rows = self.commit.visible(Conversation).filter(session_id=event.session, agent_id=who.agent_id)
+            known = next(iter(rows.newest(1)), None)
+        if known is None or (event.name in BEGINS and known.status != Conversation.Status.ACTIVE):
+            title = " ".join(filter(None, ["Subagent" if event.agent else "", event.agent_type]))
+            known = ConversationEngine().begin(self.commit, who, title=title[:300], model=event.model)
+        self.conversations[place] = known
+        return known
+
+    # ---- what was said and done ----------------------------------------------------------------
+
+    def _say(self, event: HookEvent, who: Actor, role: str, text: str) -> None:
+        content = texts.within(texts.said(texts.clean(text)))
+        if content:
+            model = event.model if role == R.ASSISTANT else ""
+            self._message(event, who, role=role, content=content, model=model)
+
+    def _message(self, event: HookEvent, who: Actor, **fields: Any) -> Message:
+        conversation = self._conversation(event, who)
+        metadata = {"client": event.client, "prompt_id": texts.clean(event.prompt_id)}
+        metadata = {name: value for name, value in metadata.items() if value}
+        said_at = min(event.said_at, timezone.now()) if event.said_at else None
+        row = message_of({**fields, "metadata": metadata, "said_at": said_at}, who)
+        self.messages.setdefault(conversation.uid, []).append(row)
+        return row
+
+    def _observe(self, event: HookEvent, who: Actor) -> None:
+        failed = event.name == "PostToolUseFailure"
+        given, output = texts.clean(event.input), texts.clean(event.error if failed else event.output)
+        call = {"id": texts.clean(event.call), "name": event.tool, "input": texts.brief(given)}
+        content = texts.within(texts.said(texts.readable(output)))
+        message = self._message(event, who, role=R.TOOL_RESULT, content=content, tool_calls=[call])
+        row = observation_of(
+            {
+                "tool_name": event.tool or "tool", "raw_input": given, "message_id": message.uid,
+                "raw_output": _failure(event, content) if failed else _shown(output, content),
+            },
+            who,
+        )  # fmt: skip
+        row.raw_output = ""  # the message holds it
+        self.observations.append(row)
+
+    def _note_failure(self, event: HookEvent, who: Actor) -> None:
+        """That a turn failed is no answer of the assistant's."""
+        told = [texts.clean(part).strip() for part in (event.error, event.details or event.answer)]
+        summary = f"The turn failed: {': '.join(filter(None, told)) or 'no reason given'}"
+        fields = {"summary": summary, "observation_type": "error", "outcome": Observation.Outcome.ERROR.value}
+        self.observations.append(observation_of(fields, who))
+
+
+def speaking(actor: Actor, event: HookEvent) -> Actor:
+    """The actor as this session's agent: the one that the key is bound to, else the program; a subagent
+    comes behind a slash."""
+    base = actor.bound_agent or event.client
+    agent = f"{base}/{event.agent}" if event.agent else base
+    return replace(actor, session_id=event.session, agent_id=agent[:200], bound_agent="")
+
+
+def is_own(event: HookEvent) -> bool:
+    """Day1's own tools and commands: what was looked up is not news."""
+    command = event.input.get("command") if isinstance(event.input, Mapping) else None
+    return bool(OWN_TOOL.fullmatch(event.tool) or OWN_COMMAND.match(as_text(command)))
+
+
+def _failure(event: HookEvent, content: str) -> dict[str, Any]:
+    return {"error": content or "failed", "interrupted": event.interrupted}
+
+
+def _shown(output: Any, content: str) -> Any:
+    """What the outcome and the summary are worked out from: the tool's own fields, with a readable text."""
+    if isinstance(output, Mapping):
+        told = ("interrupted", "exit_code", "exitCode", "returncode", "is_error", "isError", "error")
+        return {**{name: output[name] for name in told if output.get(name)}, "content": content}
+    return content

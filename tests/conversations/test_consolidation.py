@@ -1,0 +1,236 @@
+"""What is learned from a session by rule: decisions in words, failures put right; each source once."""
+
+import pytest
+
+from conversations.engines.conversations import ConversationEngine
+from conversations.engines.messages import MessageEngine
+from memory.engines.branches import BranchManager
+from memory.engines.consolidation import rules
+from memory.engines.facts import FactEngine
+from memory.engines.links import LinkEngine
+from memory.engines.observations import ObservationEngine
+from memory.engines.session_manager import SessionManager
+from memory.models import Commit, Fact, FactLink, Session
+from memory.tasks import consolidate, sweep_sessions
+
+pytestmark = pytest.mark.django_db
+MANAGER = SessionManager()
+
+
+@pytest.fixture(autouse=True)
+def learning(settings):
+    settings.DAY1 = {
+        **settings.DAY1,
+        "consolidator": "conversations.engines.consolidation.SessionConsolidation",
+    }
+
+
+@pytest.fixture
+def say(actor):
+    def say(text, role="assistant", session="s1", branch="main"):
+        talk = ConversationEngine().create_conversation(actor=actor, session_id=session, branch_name=branch)
+        return MessageEngine().write_message(
+            conversation_id=talk.uid, role=role, content=text, actor=actor, branch_name=branch
+        )
+
+    return say
+
+
+@pytest.fixture
+def did(actor):
+    def did(tool, given, output="", session="s1", **more):
+        fields = {"tool_name": tool, "raw_input": given, "raw_output": output, "session_id": session, **more}
+        return ObservationEngine().write_observation(actor=actor, **fields)
+
+    return did
+
+
+def learn(key="s1") -> int:
+    return MANAGER.consolidate(Session.objects.get(key=key).pk)
+
+
+def facts():
+    return [(fact.category, fact.fact_text) for fact in Fact.objects.all_versions().order_by("uid")]
+
+
+# ---- the rules -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "We decided to keep the old API until June.",
+        "We've agreed on trunk-based development.",
+        "Decision: invoices are numbered per customer.",
+        "Let's use Postgres for the ledger.",
+        "I'll go with a cursor instead of offsets here.",
+        "We switched to uv because pip was slow.",
+        "From now on every migration is reviewed twice.",
+        "I chose httpx over requests for its timeouts.",
+        "我们决定用 PostgreSQL 存储订单数据。",
+        "- **Decision:** the queue stays in the database.",
+    ],
+)
+def test_a_decision(text):
+    assert rules.category_of(next(rules.sentences(text)), spoken_by_user=False) == "decision"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Should we decide on Postgres or MySQL?",
+        "We haven't decided which broker to use yet.",
+        "If we decided to move, it would take a week.",
+        "Maybe we decided too early on this one.",
+        "The tests pass and the branch is pushed.",
+        "I looked at the file and found three callers.",
+        "We might use Redis for this at some point.",
+        "还没决定用哪个数据库来存订单。",
+        "Always check the return value of close.",
+    ],
+)
+def test_no_decision(text):
+    assert [rules.category_of(one, spoken_by_user=False) for one in rules.sentences(text)] in ([""], [])
+
+
+def test_what_a_person_always_wants():
+    text = "Never push to main without a review. Always run the linter first, please."
+    assert [lesson.category for lesson in rules.lessons(text, spoken_by_user=True)] == ["preference"] * 2
+    assert list(rules.lessons(text, spoken_by_user=False)) == []
+
+
+def test_code_and_quotations_are_nobodys_words():
+    text = (
+        "```\nwe decided to use foo here\n```\n> we decided to use bar here\n\nWe decided to use baz here.\n"
+    )
+    assert [lesson.text for lesson in rules.lessons(text, False)] == ["We decided to use baz here."]
+    assert list(rules.sentences("```\nnever closed. We decided to use foo.")) == []
+
+
+# ---- sessions --------------------------------------------------------------------------------------
+
+
+def test_decisions_in_words(say, main):
+    asked = say("Please look at this. We decided to use argon2 for passwords.", role="user")
+    say("Let's keep bcrypt for the old rows until they log in.")
+    say("we decided that tools never speak", role="tool_result")
+    assert learn() == 2
+    assert facts() == [
+        ("decision", "We decided to use argon2 for passwords."),
+        ("decision", "Let's keep bcrypt for the old rows until they log in."),
+    ]
+    fact = Fact.objects.all_versions().order_by("uid").first()
+    assert (fact.source_type, fact.source_id, fact.confidence, fact.session_id) == (
+        "consolidation", str(asked.uid), 0.7, "s1",
+    )  # fmt: skip
+    link = FactLink.objects.all_versions().get(from_id=fact.uid)
+    assert (link.to_id, link.to_type, link.link_type) == (asked.uid, "message", "CONSOLIDATED_FROM")
+    commit = Commit.objects.order_by("seq").last()
+    assert (commit.kind, commit.added, commit.actor_kind) == ("consolidate.session", 4, "system")
+
+
+def test_error_then_fix(did):
+    did("Bash", {"command": "make test"}, "Exit code 2\nmake: *** no rule to make target 'test'")
+    did("Read", {"file_path": "Makefile"}, "all:")
+    did("Edit", {"file_path": "Makefile"}, "ok")
+    did("Bash", {"command": "ls"}, "Makefile")
+    worked = did("Bash", {"command": "make test"}, "4 passed")
+    assert learn() == 1
+    assert facts() == [
+        (
+            "bug_fix",
+            "make test failed: make: *** no rule to make target 'test'. "
+            "It worked after: Modified file: Makefile; Executed command: ls.",
+        )
+    ]
+    link = FactLink.objects.all_versions().get()
+    assert (link.to_id, link.to_type, link.link_type) == (worked.uid, "observation", "DERIVED_FROM")
+    assert Fact.objects.all_versions().get().source_type == "observation"
+
+
+def test_a_failure_that_went_away_by_itself_teaches_nothing(did):
+    did("Bash", {"command": "make test"}, "Exit code 2")
+    did("Bash", {"command": "make test"}, "4 passed")
+    assert (learn(), facts()) == (0, [])
+
+
+def test_decisions_and_insights_that_were_observed(actor):
+    for kind in ("decision", "insight", "error", "tool_use"):
+        ObservationEngine().write_observation(
+            actor=actor, summary=f"An observed {kind}.", observation_type=kind, session_id="s1"
+        )
+    assert learn() == 2
+    assert facts() == [("decision", "An observed decision."), ("insight", "An observed insight.")]
+
+
+def test_again_changes_nothing_even_when_a_fact_is_gone(say, actor):
+    say("We decided to use argon2 for passwords.")
+    assert learn() == 1
+    head, fact = Commit.objects.count(), Fact.objects.all_versions().get()
+    assert (learn(), Commit.objects.count()) == (0, head)
+    FactEngine().delete_fact(fact_id=fact.uid, actor=actor)
+    assert learn() == 0
+    say("We decided to drop bcrypt in the spring.")
+    assert learn() == 1
+
+
+def test_another_session_that_says_the_same_confirms(say, actor):
+    say("We decided to use argon2 for passwords.")
+    say("we decided  to use Argon2 for passwords.", session="s2")
+    assert (learn("s1"), learn("s2")) == (1, 0)
+    page = FactEngine().list_facts(actor=actor)
+    assert [fact.confirmation_count for fact in page.results] == [1]
+    assert FactLink.objects.all_versions().count() == 2
+
+
+def test_what_day1_told_the_session_is_not_learned(say, actor):
+    told = "- We decided to use argon2 for passwords. [decision, unverified, 2026-01-01, 1]"
+    MANAGER.create_session(session_id="s1", actor=actor)
+    Session.objects.filter(key="s1").update(context=f"<day1-memory>\n{told}\n</day1-memory>")
+    say("We decided to use argon2 for passwords. We decided to rotate keys monthly.")
+    assert learn() == 1
+    assert facts() == [("decision", "We decided to rotate keys monthly.")]
+
+
+def test_on_the_sessions_own_branch(say, actor):
+    BranchManager().create_branch(name="task/x", actor=actor)
+    say("We decided to use argon2 for passwords.", branch="task/x")
+    assert learn() == 1
+    assert FactEngine().list_facts(actor=actor).results == []
+    assert len(FactEngine().list_facts(actor=actor, branch_name="task/x").results) == 1
+    BranchManager().archive_branch(name="task/x", actor=actor)
+    assert learn() == 0
+
+
+def test_the_tasks(say, actor, settings):
+    say("We decided to use argon2 for passwords.")
+    MANAGER.end_session(session_id="s1", actor=actor)
+    sweep_sessions()
+    session = Session.objects.get()
+    assert (len(facts()), session.consolidated_at >= session.ended_at) == (1, True)
+    sweep_sessions()
+    consolidate(session.pk)
+    consolidate(0)
+    assert len(facts()) == 1
+    settings.DAY1 = {**settings.DAY1, "consolidator": ""}
+    say("We decided to rotate keys monthly.")
+    consolidate(session.pk)
+    sweep_sessions()
+    assert len(facts()) == 1
+
+
+# ---- links -----------------------------------------------------------------------------------------
+
+
+def test_a_fact_may_be_linked_to_what_it_comes_from(say, did, actor):
+    fact = FactEngine().write_fact(fact_text="Passwords use argon2.", actor=actor).fact
+    message, seen = say("argon2 it is"), did("Bash", {"command": "ls"})
+    for target, kind in ((message, "message"), (seen, "observation")):
+        LinkEngine().write_link(
+            from_id=fact.uid, to_id=target.uid, to_type=kind, link_type="DERIVED_FROM", actor=actor
+        )
+    found = LinkEngine().list_links(fact_id=fact.uid, actor=actor).results
+    assert [(link.to_id, link.to_type) for link in found] == [
+        (seen.uid, "observation"),
+        (message.uid, "message"),
+    ]

@@ -1,0 +1,69 @@
+"""Events as Claude Code sends them, and the story of two sessions."""
+
+from typing import Any
+
+CONSOLIDATOR = "conversations.engines.consolidation.SessionConsolidation"
+ROOT = "/home/dev/shop"
+
+
+def event(name: str, session: str = "s1", **fields: Any) -> dict[str, Any]:
+    """One event of a session that works on a project."""
+    return {
+        "session_id": session,
+        "transcript_path": "/nowhere.jsonl",
+        "cwd": ROOT,
+        "hook_event_name": name,
+        "day1": {"client": "claude-code", "root": "github.com/acme/shop"},
+        **fields,
+    }
+
+
+def bash(call: str, command: str, output: str, session: str = "s1") -> dict[str, Any]:
+    done = {"stdout": output, "stderr": "", "interrupted": False, "isImage": False}
+    return event(
+        "PostToolUse",
+        session,
+        tool_name="Bash",
+        tool_input={"command": command},
+        tool_use_id=call,
+        tool_response=done,
+    )
+
+
+def first_session(session: str = "s1") -> list[dict[str, Any]]:
+    """A person and an agent look into logins that fail; they decide something, and repair something."""
+    asked = "Logins fail since the upgrade. Let's use argon2 instead of bcrypt for new passwords."
+    error = "Exit code 1\ntests/test_login.py F\nE   ValueError: invalid salt"
+    path = f"{ROOT}/auth/hashing.py"
+    edit = {"file_path": path, "old_string": "bcrypt", "new_string": "argon2"}
+    return [
+        event("SessionStart", session, source="startup", model="a-model"),
+        event("UserPromptSubmit", session, prompt=asked, prompt_id="p1"),
+        event(
+            "PostToolUseFailure",
+            session,
+            tool_name="Bash",
+            tool_input={"command": "pytest tests/test_login.py"},
+            tool_use_id="t1",
+            error=error,
+            is_interrupt=False,
+        ),
+        event(
+            "PostToolUse",
+            session,
+            tool_name="Edit",
+            tool_input=edit,
+            tool_use_id="t2",
+            tool_response={"filePath": path, "success": True},
+        ),
+        bash("t3", "pytest tests/test_login.py", "2 passed in 0.31s", session),
+        event("Stop", session, last_assistant_message="Logins work again; the tests pass.", prompt_id="p1"),
+        event("SessionEnd", session, reason="prompt_input_exit"),
+    ]
+
+
+DECISION = "Let's use argon2 instead of bcrypt for new passwords."
+REPAIR = (
+    "pytest tests/test_login.py failed: E   ValueError: invalid salt. "
+    f"It worked after: Modified file: {ROOT}/auth/hashing.py."
+)
