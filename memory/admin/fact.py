@@ -17,7 +17,6 @@ from memory.engines.evidence import EvidenceEngine
 from memory.engines.fact_rules import essence_of
 from memory.engines.facts import FactEngine
 from memory.engines.review import ReviewEngine
-from memory.engines.similar import similar_facts
 from memory.exceptions import Conflict, Invalid, NotFound, StaleVersion
 from memory.models import Fact
 from memory.views.forms import say
@@ -43,7 +42,8 @@ class FactPage(DeskPage):
         context = self.get_context_data(
             fact=fact, form=form, title=fact.essence, categories=CATEGORIES, versions=self._history(fact),
             evidence=EvidenceEngine().evidence(fact=fact, **self.reader.where),
-            similar=similar_facts(fact=fact, **self.reader.where), questions=self._questions(fact), **more,
+            similar=EvidenceEngine().similar(fact=fact, **self.reader.where),
+            questions=self._questions(fact), **more,
         )  # fmt: skip
         return self.render_to_response(context, status=status)
 

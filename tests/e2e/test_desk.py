@@ -1,0 +1,146 @@
+"""The desk of curators in a real browser, with the demo memory: console, policy, axe, widths, work."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser, Page, expect
+
+from tests.e2e.test_web import (  # noqa: F401  fixtures
+    PASSWORD,
+    SCHEMES,
+    SERIOUS,
+    browser,
+    open_page,
+    server,
+    signed_in,
+)
+from tests.site.test_pages_browser import LISTEN, View, check_clean, check_fits, listen, pictures
+from tests.site.test_up import ROOT, Up, environment
+
+pytestmark = pytest.mark.browser
+
+DESK = "/admin/p/demo/"
+PAGES = ("facts", "facts?branch=task/ios-offline-queue", "facts?at=2026-09-01", "facts?q=payout", "review",
+         "branches", "branches/main", "sessions", "keys", "members", "audit")  # fmt: skip
+OF_SERVER = ("auth/user/", "auth/user/add/", "memory/project/", "django_celery_beat/periodictask/")
+
+PEOPLE = """
+import json
+from django.contrib.auth.models import User
+from memory.models import *
+project = Project.objects.get(slug="demo")
+for name, role in (("vera", "viewer"), ("cora", "curator")):
+    user = User.objects.create_user(name, password="correct horse battery", is_staff=True)
+    Membership.objects.create(project=project, user=user, role=role)
+print(json.dumps(str(Fact.objects.on(project.branches.get(name="main")).newest(1)[0].uid)))
+"""
+
+
+@pytest.fixture(scope="module")
+def newest(server: Up) -> str:  # noqa: F811
+    """The newest fact; a viewer and a curator are there as well."""
+    command = [sys.executable, "manage.py", "shell", "-v", "0", "-c", PEOPLE]
+    env = environment(DAY1_DATA_DIR=str(server.folder))
+    done = subprocess.run(command, cwd=ROOT, env=env, check=True, capture_output=True, text=True)
+    return str(json.loads(done.stdout))
+
+
+def check_axe(page: Page) -> None:
+    # Without preload: axe would fetch imported stylesheets from the wrong folder.
+    found = Axe().run(page, options={"preload": False}).response["violations"]
+    told = [
+        (rule["id"], node["html"][:200], node["failureSummary"][:300])
+        for rule in found
+        if rule["impact"] in SERIOUS
+        for node in rule["nodes"][:3]
+    ]
+    assert told == []
+
+
+def look_at(view: View, server: Up, name: str, scheme: str, folder: Path) -> None:  # noqa: F811
+    for width in (390, 1280, 1920):
+        view.page.set_viewport_size({"width": width, "height": 844 if width < 500 else 900})
+        view.page.screenshot(path=pictures(folder) / f"desk-{name}-{scheme}-{width}.png")
+        check_fits(view)
+        if width == (390 if scheme == "light" else 1280):
+            check_axe(view.page)
+    assert view.page.locator("h1").count() == 1
+    assert view.page.locator("main").count() == 1
+    check_clean(view, server.first["url"])
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+@pytest.mark.parametrize("path", PAGES)
+def test_every_page_of_the_desk(
+    open_page: Any, server: Up, path: str, scheme: Any, tmp_path: Path  # noqa: F811
+) -> None:  # fmt: skip
+    view = open_page(DESK + path, color_scheme=scheme)
+    look_at(view, server, path.translate(str.maketrans("/?=", "---")), scheme, tmp_path)
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+def test_the_page_of_a_fact(
+    open_page: Any, server: Up, newest: str, scheme: Any, tmp_path: Path  # noqa: F811
+) -> None:  # fmt: skip
+    view = open_page(f"{DESK}facts/{newest}", color_scheme=scheme)
+    view.page.get_by_text("Correct it").click()
+    look_at(view, server, "fact", scheme, tmp_path)
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+@pytest.mark.parametrize("path", OF_SERVER)
+def test_the_pages_of_the_server(
+    open_page: Any, server: Up, path: str, scheme: Any, tmp_path: Path  # noqa: F811
+) -> None:  # fmt: skip
+    view = open_page(f"/admin/{path}", color_scheme=scheme)
+    look_at(view, server, path.replace("/", "-"), scheme, tmp_path)
+
+
+def log_in(browser: Browser, server: Up, name: str) -> View:  # noqa: F811
+    context = browser.new_context(viewport={"width": 1280, "height": 900}, reduced_motion="reduce")
+    context.add_init_script(LISTEN)
+    view = View(context.new_page())
+    listen(view, missing=False)
+    view.page.goto(f"{server.first['url']}{DESK}facts")
+    view.page.get_by_label("Username").fill(name)
+    view.page.get_by_label("Password").fill(PASSWORD)
+    view.page.get_by_role("button", name="Log in").click()
+    expect(view.page.get_by_role("heading", name="Facts", exact=True)).to_be_visible()
+    return view
+
+
+def test_a_curator_ticks_verifies_and_undoes(browser: Browser, server: Up, newest: str) -> None:  # noqa: F811
+    """Through the login, and back to the page that was wanted."""
+    view = log_in(browser, server, "cora")
+    page = view.page
+    page.goto(f"{server.first['url']}{DESK}facts?verification_status=unverified&status=active")
+    boxes = page.locator('tbody input[name="fact"]')
+    chosen = [boxes.nth(place).get_attribute("value") for place in (0, 1)]
+    boxes.nth(0).check()
+    boxes.nth(1).check()
+    expect(page.get_by_text("2 chosen")).to_be_visible()
+    page.get_by_placeholder("Reason").fill("Read in the minutes.")
+    page.get_by_role("button", name="Verify", exact=True).click()
+    expect(page.get_by_text("2 done.")).to_be_visible()
+    assert page.locator(f'input[value="{chosen[0]}"]').count() == 0
+    page.get_by_role("button", name="Undo", exact=True).click()
+    expect(page.get_by_text("Undone.")).to_be_visible()
+    assert [boxes.nth(place).get_attribute("value") for place in (0, 1)] == chosen
+    check_clean(view, server.first["url"])
+    page.context.close()
+
+
+def test_a_viewer_finds_nothing_to_press(browser: Browser, server: Up, newest: str) -> None:  # noqa: F811
+    view = log_in(browser, server, "vera")
+    for path in ("facts", f"facts/{newest}", "branches", "branches/main", "sessions"):
+        view.page.goto(f"{server.first['url']}{DESK}{path}")
+        assert view.page.locator("main form[method=post] button").count() == 0, path
+    names = view.page.locator("#nav-sidebar li").all_inner_texts()
+    assert [name.strip() for name in names] == ["Facts", "Branches", "Sessions"]
+    check_clean(view, server.first["url"])
+    view.page.context.close()
