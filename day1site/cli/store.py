@@ -42,8 +42,9 @@ def open_store(make: bool = False) -> None:
         start_django(whole=make)
         found = _has_tables()
     if not found and not make:
+        place = "the database of DATABASE_URL" if "DATABASE_URL" in os.environ else folder
         text = (
-            f"There is no store in {folder}. If it should be there, look at --data-dir and DAY1_DATA_DIR;"
+            f"There is no store in {place}. If it should be there, look at --data-dir and DAY1_DATA_DIR;"
             " a first write-fact or import makes one, and so does `up`."
         )
         raise CliError("no_store", text)

@@ -1,6 +1,7 @@
 """Workspaces: a copy of the store to work in apart, promoted as a whole or dropped."""
 
 from dataclasses import dataclass
+from typing import Any
 from uuid import UUID
 
 from django.db import IntegrityError, connection, transaction
@@ -115,10 +116,11 @@ class WorkspaceEngine:
             # Writers there raise a branch's head first: from here on they wait.
             there = Branch.objects.using(alias).order_by("pk")
             list(there.select_for_update())
-            diff = _diff(workspace, copies)
+            promotion = Promotion(workspace, alias, copies)
+            diff = _difference(workspace, promotion)
             with transaction.atomic(savepoint=False):
                 _refuse_moved(_moved(workspace))
-                Promotion(workspace, alias, copies).carry_out()
+                promotion.carry_out()
                 if not _end(workspace, actor, S.PROMOTED):
                     raise Conflict("This workspace has ended already.")
                 record(actor, "workspace.promote", workspace.name, _told(diff))
@@ -151,17 +153,20 @@ def _refuse_moved(moved: tuple[str, ...]) -> None:
         )
 
 
-def _diff(workspace: Workspace, copies) -> WorkspaceDiff:
-    moved = _moved(workspace)
+def _diff(workspace: Workspace, copies: Any) -> WorkspaceDiff:
     with copies.opened_fork(workspace.copy) as alias:
-        rows = list(Branch.objects.using(alias).filter(project=workspace.project_id).order_by("name"))
-        tables = Promotion(workspace, alias, copies).counts(bool(moved))
+        return _difference(workspace, Promotion(workspace, alias, copies))
+
+
+def _difference(workspace: Workspace, promotion: Promotion) -> WorkspaceDiff:
+    moved = _moved(workspace)
+    there = Branch.objects.using(promotion.alias).filter(project=workspace.project_id)
     changes = []
-    for row in rows:
+    for row in there.order_by("name"):
         base, archived = workspace.points.get(str(row.pk), (None, False))
         if base != row.head or archived != (row.archived_at is not None):
             changes.append(BranchChange(row.name, base, row.head, row.archived_at is not None))
-    return WorkspaceDiff(workspace, tuple(changes), tables, moved)
+    return WorkspaceDiff(workspace, tuple(changes), promotion.counts(bool(moved)), moved)
 
 
 def _told(diff: WorkspaceDiff) -> dict:

@@ -6,6 +6,7 @@ None of these statements belongs in a transaction: they have a connection of the
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from typing import Any
+from uuid import uuid4
 from zlib import crc32
 
 from django.db import DatabaseError, InterfaceError, models
@@ -62,8 +63,7 @@ class Copies:
     @contextmanager
     def opened(self, name: str) -> Iterator[str]:
         """An alias to read a frozen copy under: a branch of the database as it was, for the time being."""
-        reading = f"{checked(name)}_r"
-        self.drop_fork(reading)
+        reading = f"{checked(name)}_{uuid4().hex[:8]}"  # each reader its own: it is dropped at the end
         source = f"{self._quoted(self.database)} {{SNAPSHOT = '{name}'}}"
         self._run(f"DATA BRANCH CREATE DATABASE {reading} FROM {source}")
         try:
