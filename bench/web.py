@@ -25,6 +25,7 @@ from figures import p50, p95, timed
 SMALL = 1000  # facts of the other store: as many queries must do there
 SLOWEST, HEAVIEST = 200, 300  # ms, kB
 WARM, RUNS = 2, 20
+PAST = 3  # a commit of every store
 # What each page is asked for besides its own address. Every one is also asked on a branch and in the past.
 QUERIES = {"search": "q={words}", "fact-why": "q={words}", "palette": "q={words}", "session": "key=s-7"}
 NOT_A_PAGE = {"go": "answers with a redirect", "review-answer": "is the queue's form"}
@@ -116,7 +117,7 @@ def pages() -> Iterator[Page]:
         yield Page(name, f"{url}?{query}")
         if "branch_name" not in kwargs_of(name):
             yield Page(f"{name}, branch", f"{url}?{query}&branch={CHILD}")
-        yield Page(f"{name}, past", f"{url}?{query}&at=150")
+        yield Page(f"{name}, past", f"{url}?{query}&at={PAST}")
     for name in ("login", "projects", "account", "password", "help"):
         yield Page(name, reverse(name))
     yield from admin_lists()
@@ -139,18 +140,28 @@ def kwargs_of(name: str) -> list[str]:
 
 def sample(word: str) -> Any:
     """A value for a word of a path. A page with a word that is not known here fails, and must be added."""
-    from memory.models import ApiKey, Commit, Fact, Membership, ReviewItem
+    from memory.models import ApiKey, Commit, Membership, ReviewItem
 
     rows = {
-        "fact_id": lambda: Fact.objects.all_versions().order_by("-uid").first().uid,
+        "fact_id": lambda: some_fact().uid,
         "branch_name": lambda: "main",
         "key_id": lambda: ApiKey.objects.first().pk,
         "member_id": lambda: Membership.objects.first().pk,
         "commit_id": lambda: Commit.objects.order_by("-seq").first().pk,
         "item_id": lambda: ReviewItem.objects.first().pk,
-        "seq": lambda: 150,
+        "seq": lambda: PAST,
     }
     return rows[word]()
+
+
+def some_fact() -> Any:
+    """A fact that every place shows."""
+    from memory.models import Branch, Fact
+
+    main, child = (Branch.objects.get(project__slug="default", name=name) for name in ("main", CHILD))
+    old = {fact.uid for fact in Fact.objects.on(main, min(PAST, main.head)).newest(200)}
+    shown = Fact.objects.on(child).filter(uid__in=old).gather()
+    return next(fact for fact in shown if Fact.objects.on(main).filter(uid=fact.uid).exists())
 
 
 def some_words() -> str:

@@ -41,7 +41,10 @@ class Home(ProjectPage):
         """The newest open questions, for who may answer them."""
         if not self.reader.can["curate"]:
             return None
-        return ReviewEngine().list_items(actor=self.reader.actor, status="open", limit=WAITING)
+        page = ReviewEngine().list_items(actor=self.reader.actor, status="open", limit=WAITING)
+        for item in page.results:
+            item.both = [item.fact, item.other]  # type: ignore[attr-defined]
+        return page
 
     def work(self) -> list[Work]:
         """Of the day that is read: today, or that of the past point."""

@@ -50,5 +50,9 @@ export function palette() {
     });
     // A click beside the dialog's content closes it.
     dialog.addEventListener("click", (event) => event.target === dialog && dialog.close());
-    new MutationObserver(() => choose(options()[0])).observe(list, { childList: true });
+    new MutationObserver(() => {
+        // Named here and not by the server: htmx gives an element the attributes of one that had its id before.
+        options().forEach((option, place) => (option.id = `palette-option-${place}`));
+        choose(options()[0]);
+    }).observe(list, { childList: true });
 }
