@@ -19,6 +19,10 @@ class Turn:
     speaker: str
     text: str
 
+    def message(self, user: str) -> dict[str, Any]:
+        """The turn as a message; ``user`` is the speaker who takes the user's part."""
+        return {"role": "user" if self.speaker == user else "assistant", "content": self.text}
+
     def fact(self, sample: str) -> dict[str, Any]:
         """The turn as the API takes it."""
         return {
@@ -43,6 +47,13 @@ class Conversation:
     sample: str
     turns: tuple[Turn, ...]
     questions: tuple[Asked, ...]
+
+    def sessions(self) -> list[tuple[str, list[Turn]]]:
+        """The turns of each session, in order."""
+        found: dict[str, list[Turn]] = {}
+        for turn in self.turns:
+            found.setdefault(turn.session, []).append(turn)
+        return list(found.items())
 
     @property
     def branch(self) -> str:

@@ -19,7 +19,7 @@ import locomo
 import measures
 import numpy as np
 from server import Client, serving
-from stores import EngineStore, RestStore, Store
+from stores import EngineStore, MessageStore, RestStore, Store
 
 BASELINES = ("vector", "keyword")  # search types: one arm by itself
 PATIENCE = 900  # seconds without progress
@@ -58,6 +58,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--url", help="a server that runs already, with --key; else one is started")
     parser.add_argument("--key")
     parser.add_argument("--engine", action="store_true", help="the engines in this process, without a server")
+    parser.add_argument("--as", dest="kind", choices=["facts", "messages"], default="facts")
     parser.add_argument("--recipe", action="append", help="may be repeated; else default, hybrid and seed")
     parser.add_argument("--per-question", type=Path, metavar="FILE", help="one line of JSON for each answer")
     parser.add_argument("--json", type=Path, metavar="FILE", help="the means, for programs")
@@ -75,7 +76,7 @@ def opened(options: argparse.Namespace) -> Iterator[Store]:
         return
     with tempfile.TemporaryDirectory(prefix="day1-bench-", ignore_cleanup_errors=True) as folder:
         if options.engine:
-            yield EngineStore(Path(folder))
+            yield (MessageStore if options.kind == "messages" else EngineStore)(Path(folder))
             return
         with serving(Path(folder)) as running:
             yield RestStore(running.client())

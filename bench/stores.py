@@ -94,5 +94,34 @@ class EngineStore:
         return [str(hit.fact.uid) for hit in found.hits], took
 
 
+class MessageStore(EngineStore):
+    """The same turns as messages: a session is a conversation, the first speaker its user."""
+
+    def load(self, conversation: Conversation) -> dict[str, str]:
+        from conversations.engines.conversations import ConversationEngine
+        from conversations.engines.messages import MessageEngine
+        from memory.engines.branches import BranchManager
+
+        BranchManager().create_branch(name=conversation.branch, actor=self.actor)
+        dia_ids: dict[str, str] = {}
+        where = {"actor": self.actor, "branch_name": conversation.branch}
+        for session, turns in conversation.sessions():
+            name = f"{conversation.sample}/{session}"
+            talk = ConversationEngine().create_conversation(session_id=name, **where)
+            messages = [turn.message(turns[0].speaker) for turn in turns]
+            rows = MessageEngine().write_messages(conversation_id=talk.uid, messages=messages, **where)
+            dia_ids |= {str(row.uid): turn.dia_id for row, turn in zip(rows, turns, strict=True)}
+        return dia_ids
+
+    def search(self, branch: str, query: str, recipe: str, search_type: str) -> tuple[list[str], float]:
+        from conversations.engines.messages import MessageEngine
+
+        how: dict[str, Any] = {"limit": 20, "search_type": search_type, "recipe": recipe}
+        started = time.perf_counter()
+        found = MessageEngine().search_messages(query=query, actor=self.actor, branch_name=branch, **how)
+        took = (time.perf_counter() - started) * 1000
+        return [str(hit.row.uid) for hit in found.hits], took
+
+
 def in_bulk(rows: Sequence[Any]) -> list[Sequence[Any]]:
     return [rows[start : start + BULK] for start in range(0, len(rows), BULK)]

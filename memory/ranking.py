@@ -18,6 +18,7 @@ class Recipe:
     vector: float
     words: float = 0.0
     replies: bool = False  # whether an answer shares the score of the question before it
+    following: float = 0.0  # the share of the next message's score that a message gets
     half_life_days: float = 30.0
     pool: int = 50
     verified: float = 1.05
@@ -33,8 +34,8 @@ RECIPES: Mapping[str, Recipe] = {
         Recipe("seed", 0.3, 0.7),
         Recipe("hybrid", 0.4, 0.6),
         Recipe("words", 0.2, 0.3, words=0.5),
-        Recipe("default", 0.2, 0.3, words=0.5, replies=True),
-        Recipe("timeless", 0.2, 0.3, words=0.5, replies=True, half_life_days=0),
+        Recipe("default", 0.2, 0.3, words=0.5, replies=True, following=0.05),
+        Recipe("timeless", 0.2, 0.3, words=0.5, replies=True, following=0.05, half_life_days=0),
     )
 }
 

@@ -1,20 +1,27 @@
 """Messages: appended, numbered without two of a number, read in order."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Self
 from uuid import UUID
 
+import numpy as np
 from django.db.models import F
 
 from conversations.engines.conversations import ConversationEngine, open_conversation
+from conversations.engines.neighbours import neighbours
 from conversations.models import Conversation, Message
 from memory.actors import Actor
+from memory.db.querysets import VersionedQuerySet
 from memory.db.rerun import rerunning
 from memory.engines import cleaning as c
 from memory.engines.branches import MAIN, find_branch, point_of
 from memory.engines.commits import CommitWriter, committing
 from memory.engines.fact_rules import STATED
+from memory.engines.filters import several
 from memory.engines.pages import Page, as_page, check_limit, mark_of, point_in_list, read_cursor
+from memory.engines.text_search import TextFound, text_search
 from memory.engines.texts import announce
 from memory.exceptions import Exists, Invalid, NotFound, TooLarge
 from memory.models import Branch
@@ -50,6 +57,43 @@ CHECKS: dict[str, c.Check] = {
     "said_at": c.moment,
     "metadata": c.json_object(64 * 1024),
     "embed": c.boolean,
+}
+
+
+@dataclass(frozen=True)
+class MessageFilter:
+    """Messages that have all of these; a tuple means one of its values."""
+
+    role: tuple[str, ...] = ()
+    session_id: tuple[str, ...] = ()
+    agent_id: tuple[str, ...] = ()
+    conversation_id: UUID | None = None
+    after: datetime | None = None
+    before: datetime | None = None
+
+    @classmethod
+    def of(cls, values: Mapping[str, Any]) -> Self:
+        """From what a caller gave; empty values are left out. Raises UnknownField, Invalid."""
+        given = {name: value for name, value in values.items() if value not in (None, "", [], ())}
+        return cls(**c.clean(given, FILTERS))
+
+    def apply(self, rows: VersionedQuerySet) -> VersionedQuerySet:
+        """``after`` and ``before`` are the times at which they were recorded."""
+        narrow = {name: getattr(self, name) for name in ("role", "session_id", "agent_id")}
+        rows = rows.narrowed(**{name: value for name, value in narrow.items() if value})
+        exact = {"conversation_id": self.conversation_id, "created_at__gte": self.after}
+        exact["created_at__lt"] = self.before
+        said = {name: value for name, value in exact.items() if value}
+        return rows.filter(**said) if said else rows
+
+
+FILTERS: dict[str, c.Check] = {
+    "role": several(c.one_of(R.values)),
+    "session_id": several(c.text(200, least=1)),
+    "agent_id": several(c.text(200, least=1)),
+    "conversation_id": c.identifier,
+    "after": c.moment,
+    "before": c.moment,
 }
 
 
@@ -104,6 +148,23 @@ class MessageEngine:
         return rows
 
     # ---- reading -------------------------------------------------------------------------------
+
+    def search_messages(
+        self, *, query: str, actor: Actor, branch_name: str = MAIN, filters: MessageFilter | None = None,
+        limit: int = 10, search_type: str = "hybrid", recipe: str = "", at: Any = None,
+        query_vector: np.ndarray | None = None,
+    ) -> TextFound:  # fmt: skip
+        """The best messages for a query, each with what was said just before and after it, which share in
+        its score. Raises Invalid, QueryTooLong, BranchNotFound, scope and branch refusals.
+        """
+        actor.require("read", branch_name)
+        branch = find_branch(actor, branch_name)
+        every = Message.objects.on(branch, point_of(branch, at))
+        rows = (filters or MessageFilter()).apply(every)
+        search = text_search(
+            rows, actor=actor, search_type=search_type, recipe=recipe, neighbours=neighbours, everyone=every
+        )  # fmt: skip
+        return search.find(query, limit, query_vector)
 
     def get_message(
         self, *, message_id: UUID, actor: Actor, branch_name: str = MAIN, at: Any = None

@@ -117,8 +117,9 @@ def like(rows: VersionedQuerySet, words: Sequence[str], k: int) -> Ranked:
     words = list(words)[:LIKE_WORDS]
     if not words:
         return []
-    holds = reduce(or_, (Q(fact_text__icontains=word) for word in words))
-    hits = [(row.pk, _share(row.fact_text, words)) for row in rows.filter(holds).newest(k)]
+    text = rows.model.TEXT  # type: ignore[attr-defined]
+    holds = reduce(or_, (Q(**{f"{text}__icontains": word}) for word in words))
+    hits = [(row.pk, _share(getattr(row, text), words)) for row in rows.filter(holds).newest(k)]
     return sorted(hits, key=lambda hit: (-hit[1], hit[0]))
 
 
