@@ -7,12 +7,13 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from conversations.api import shapes
-from conversations.api.filters import ConversationFilterSet
+from conversations.api.filters import ConversationFilterSet, MessageFilterSet
 from conversations.api.schema import documented
 from conversations.engines.conversations import ConversationEngine, ConversationFilter
-from conversations.engines.messages import MessageEngine
+from conversations.engines.messages import MessageEngine, MessageFilter
 from memory.api.base import Resource, actor_of, one, shown
 from memory.api.reading import Input, identity, names, point
+from memory.api.searches import looking
 from memory.api.shapes import page
 from memory.exceptions import UnknownField
 
@@ -91,6 +92,16 @@ class ConversationViewSet(Resource):
 @documented
 class MessageViewSet(Resource):
     lookup_value_regex = "[^/]+"
+    filterset_class = MessageFilterSet
+
+    @action(detail=False, methods=["get"])
+    def search(self, request: Request) -> Response:
+        given, actor = Input(request), actor_of(request)
+        branch, query, how = looking(given)
+        filters = MessageFilter.of(given.some(MessageFilterSet.base_filters))
+        given.end()
+        found = MESSAGES.search_messages(query=query, actor=actor, branch_name=branch, filters=filters, **how)
+        return Response(shapes.messages_found(found, branch, actor))
 
     def retrieve(self, request: Request, pk: str) -> Response:
         uid, given = identity(pk), Input(request)

@@ -17,8 +17,20 @@ class ConversationFilterSet(df.FilterSet):
         fields: list[str] = []
 
 
-class MessageFilterSet(df.FilterSet):
+class RoleFilterSet(df.FilterSet):
     role = choice(Message.Role, "Messages of one of these roles.")
+
+    class Meta:
+        model = Message
+        fields: list[str] = []
+
+
+class MessageFilterSet(RoleFilterSet):
+    session_id = AnyOf(help_text="Messages of one of these sessions.")
+    agent_id = AnyOf(help_text="Messages of one of these agents.")
+    conversation_id = df.UUIDFilter(help_text="Messages of this conversation.")
+    after = df.IsoDateTimeFilter(help_text="Messages recorded at this time or later.")
+    before = df.IsoDateTimeFilter(help_text="Messages recorded before this time.")
 
     class Meta:
         model = Message

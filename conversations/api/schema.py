@@ -2,7 +2,8 @@
 
 from conversations.api import requests as r
 from conversations.api import shapes
-from conversations.api.filters import ConversationFilterSet, MessageFilterSet
+from conversations.api.filters import ConversationFilterSet, MessageFilterSet, RoleFilterSet
+from memory.api.capture_schema import LOOKING
 from memory.api.schema import AT, BRANCH, IF_NONE_MATCH, LISTING, SAME, documenting, of_filters, page, route
 
 documented = documenting(
@@ -20,7 +21,7 @@ documented = documenting(
             "complete": route("End a conversation", {200: shapes.ConversationShape}, r.CompleteInput),
             "messages": route(
                 "The messages of a conversation, in order", {200: page(shapes.MessageShape)}, None,
-                [*LISTING, *of_filters(MessageFilterSet)],
+                [*LISTING, *of_filters(RoleFilterSet)],
             ),
             "add_message": route("Append a message", {201: shapes.MessageShape}, r.MessageInput),
             "batch": route(
@@ -29,6 +30,10 @@ documented = documenting(
         },
         "MessageViewSet": {
             "retrieve": route("Read a message", {200: shapes.MessageShape}, None, [BRANCH, AT]),
+            "search": route(
+                "Search messages", {200: shapes.MessagesFoundShape}, None,
+                [*LOOKING, *of_filters(MessageFilterSet)],
+            ),
         },
     },
     shapes, r,

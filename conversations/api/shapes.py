@@ -9,6 +9,8 @@ from conversations.engines.messages import may_read_thinking
 from conversations.models import Conversation, Message
 from memory.actors import Actor
 from memory.api import shapes
+from memory.api.capture_shapes import LookShape, looked
+from memory.engines.text_search import TextFound
 
 
 class ConversationShape(s.Serializer):
@@ -53,6 +55,19 @@ class MessagesShape(s.Serializer):
     results = MessageShape(many=True)
 
 
+class MessageHitShape(s.Serializer):
+    """A message, with what was said just before and after it in ``context``."""
+
+    message = MessageShape()
+    score = s.FloatField()
+    signals = s.DictField(child=s.FloatField(), help_text="The parts of the score, by name.")
+    context = MessageShape(many=True)  # type: ignore[assignment]
+
+
+class MessagesFoundShape(LookShape):
+    results = MessageHitShape(many=True)
+
+
 conversation = shapes.renderer(ConversationShape, "branch")
 _message = shapes.renderer(MessageShape, "branch", "thinking", "has_thinking")
 
@@ -60,6 +75,18 @@ _message = shapes.renderer(MessageShape, "branch", "thinking", "has_thinking")
 def message(row: Message, branch: str, actor: Actor) -> dict[str, Any]:
     thinking = row.thinking if may_read_thinking(actor) else None
     return _message(row, branch=branch, thinking=thinking, has_thinking=bool(row.thinking))
+
+
+def messages_found(found: TextFound, branch: str, actor: Actor) -> dict[str, Any]:
+    render = messages(branch, actor)
+    hits = [
+        {
+            "message": render(hit.row), "score": hit.score, "signals": hit.signals,
+            "context": [render(row) for row in hit.around],
+        }
+        for hit in found.hits
+    ]  # fmt: skip
+    return looked(found, hits)
 
 
 def messages(branch: str, actor: Actor) -> Callable[[Message], dict[str, Any]]:

@@ -3,7 +3,19 @@
 from memory.api import capture_requests as r
 from memory.api import capture_shapes as shapes
 from memory.api.capture_filters import ObservationFilterSet, RelationFilterSet, SessionFilterSet
-from memory.api.schema import AT, BRANCH, LISTING, PAGING, TEXT, documenting, of_filters, page, query, route
+from memory.api.schema import (
+    AT,
+    BRANCH,
+    LISTING,
+    PAGING,
+    TEXT,
+    documenting,
+    of_filters,
+    page,
+    query,
+    route,
+    searching,
+)
 
 DEPTH = query("depth", {"type": "integer", "minimum": 1, "maximum": 6, "default": 2}, "Edges away.")
 ENTITY = query("entity", {"type": "string", "maxLength": 200}, "Where to begin.", required=True)
@@ -12,6 +24,7 @@ MESSAGES = query(
     "message_limit", {"type": "integer", "minimum": 1, "maximum": 100, "default": 50}, "Messages."
 )
 FACTS = query("fact_limit", {"type": "integer", "minimum": 1, "maximum": 100, "default": 20}, "Facts.")
+LOOKING = searching("max_tokens", "include", "current_cycle")
 OBSERVATIONS = {200: page(shapes.ObservationShape)}
 
 documented = documenting(
@@ -25,6 +38,10 @@ documented = documenting(
             "timeline": route(
                 "What was observed between two times", OBSERVATIONS, None,
                 [BRANCH, *PAGING, *of_filters(ObservationFilterSet)],
+            ),
+            "search": route(
+                "Search observations", {200: shapes.ObservationsFoundShape}, None,
+                [*LOOKING, *of_filters(ObservationFilterSet)],
             ),
             "retrieve": route("Read an observation", {200: shapes.ObservationShape}, None, [BRANCH, AT]),
         },

@@ -7,6 +7,7 @@ from rest_framework import serializers as s
 from memory.api import shapes
 from memory.engines.relations import Graph
 from memory.engines.session_manager import SessionContext
+from memory.engines.text_search import TextFound
 from memory.models import Observation, Session
 
 
@@ -26,6 +27,24 @@ class ObservationShape(s.Serializer):
     task_id = s.CharField()
     agent_id = s.CharField()
     created_at = s.DateTimeField()
+
+
+class LookShape(s.Serializer):
+    """How a search over texts was made."""
+
+    signals_used = s.ListField(child=s.CharField())
+    recipe = s.CharField()
+    took_ms = s.FloatField()
+
+
+class ObservationHitShape(s.Serializer):
+    observation = ObservationShape()
+    score = s.FloatField()
+    signals = s.DictField(child=s.FloatField(), help_text="The parts of the score, by name.")
+
+
+class ObservationsFoundShape(LookShape):
+    results = ObservationHitShape(many=True)
 
 
 class RelationShape(s.Serializer):
@@ -112,6 +131,20 @@ observation = shapes.renderer(ObservationShape, "branch")
 relation = shapes.renderer(RelationShape, "branch")
 session = shapes.renderer(SessionShape)
 brief_fact = shapes.renderer(BriefFactShape)
+
+
+def looked(found: TextFound, results: list[dict[str, Any]]) -> dict[str, Any]:
+    """The answer to a search over texts."""
+    how = {"signals_used": list(found.signals_used), "recipe": found.recipe, "took_ms": found.took_ms}
+    return {"results": results, **how}
+
+
+def observations_found(found: TextFound, branch: str) -> dict[str, Any]:
+    hits = [
+        {"observation": observation(hit.row, branch=branch), "score": hit.score, "signals": hit.signals}
+        for hit in found.hits
+    ]
+    return looked(found, hits)
 
 
 def graph(found: Graph, branch: str) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from memory.api.base import Resource, actor_of, one
 from memory.api.capture_filters import ObservationFilterSet
 from memory.api.capture_schema import documented
 from memory.api.reading import Input, identity, point
+from memory.api.searches import looking
 from memory.api.shapes import page
 from memory.engines.observations import ObservationEngine, ObservationFilter
 from memory.exceptions import UnknownField
@@ -35,6 +36,17 @@ class ObservationViewSet(Resource):
     @action(detail=False, methods=["get"])
     def timeline(self, request: Request) -> Response:
         return self._listed(request, timeline=True)
+
+    @action(detail=False, methods=["get"])
+    def search(self, request: Request) -> Response:
+        given = Input(request)
+        branch, query, how = looking(given)
+        filters = ObservationFilter.of(given.some(ObservationFilterSet.base_filters))
+        given.end()
+        found = ENGINE.search_observations(
+            query=query, actor=actor_of(request), branch_name=branch, filters=filters, **how
+        )
+        return Response(shapes.observations_found(found, branch))
 
     def _listed(self, request: Request, timeline: bool) -> Response:
         given = Input(request)

@@ -70,6 +70,17 @@ class SearchRoutes:
         return given.branch(), given.take("limit", whole, 10), query_of(given), how
 
 
+def looking(given: Input) -> tuple[str, str, dict[str, Any]]:
+    """Branch, query, and how to search texts that are no facts."""
+    how = {
+        "search_type": given.take("search_type", word, "hybrid"),
+        "recipe": given.take("recipe", word, ""),
+        "at": given.take("at", point),
+        "limit": given.take("limit", whole, 10),
+    }
+    return given.branch(), query_of(given), how
+
+
 def query_of(given: Input) -> str:
     """The query, called ``query`` in a body and ``q`` in an address; both are understood in both."""
     said = [given.take(name, lambda _, value: value) for name in ("query", "q")]

@@ -16,6 +16,7 @@ from memory.engines.commits import CommitWriter, committing
 from memory.engines.fact_rules import STATED
 from memory.engines.filters import several
 from memory.engines.pages import Page, page_of_versions, point_in_list
+from memory.engines.text_search import TextFound, text_search
 from memory.engines.texts import announce
 from memory.exceptions import Invalid, NotFound, TooLarge
 from memory.models import Observation
@@ -143,6 +144,19 @@ class ObservationEngine:
         return self.list_observations(
             actor=actor, branch_name=branch_name, filters=filters, limit=limit, cursor=cursor
         )
+
+    def search_observations(
+        self, *, query: str, actor: Actor, branch_name: str = MAIN, filters: ObservationFilter | None = None,
+        limit: int = 10, search_type: str = "hybrid", recipe: str = "", at: Any = None,
+    ) -> TextFound:  # fmt: skip
+        """The best observations for a query; those without a vector are found by their words.
+
+        Raises Invalid, QueryTooLong, BranchNotFound, scope and branch refusals.
+        """
+        actor.require("read", branch_name)
+        branch = find_branch(actor, branch_name)
+        rows = (filters or ObservationFilter()).apply(Observation.objects.on(branch, point_of(branch, at)))
+        return text_search(rows, actor=actor, search_type=search_type, recipe=recipe).find(query, limit)
 
 
 # ---- making a row ----------------------------------------------------------------------------------

@@ -97,27 +97,36 @@ class TextSearch:
         scored, used = score_all(
             every, found, question, self.recipe, self.actor.project_id, timezone.now()
         )  # fmt: skip
+        drawn = {rid for rid in others if scored[rid].score > 0}
         share(scored, beside, self.recipe)
-        allowed = offered | ranked_rows(self.rows, others)
+        drawn |= {rid for rid in others if "reply" in scored[rid].signals}
+        allowed = offered | ranked_rows(self.rows, drawn)
         return in_order({rid: hit for rid, hit in scored.items() if rid in allowed}), used, beside
 
     def _beside(self, offered: Mapping[int, Row]) -> Mapping[int, Beside]:
         if self.neighbours is None or not (self.recipe.following or self.recipe.replies):
             return {}
-        return self.neighbours(self.everyone or self.rows, list(offered))
+        return self.neighbours(self.every, list(offered))
+
+    @property
+    def every(self) -> VersionedQuerySet:
+        """What neighbours are looked for in."""
+        return self.rows if self.everyone is None else self.everyone
 
     def _others(
         self, beside: Mapping[int, Beside], offered: Mapping[int, Row], found: Candidates, question: Question
     ) -> dict[int, Row]:
         """The neighbours that are no candidates themselves, with their raw scores."""
-        every = self.everyone or self.rows
         new = sorted(_named(beside) - offered.keys())
         if new and question.vector is not None and self.search_type != "keyword":
-            cosines = every.cosines(new, question.vector, question.model, self.actor.project_id)
+            cosines = self.every.cosines(new, question.vector, question.model, self.actor.project_id)
             found.vector |= dict(cosines)
-        return ranked_rows(every, new)
+        return ranked_rows(self.every, new)
 
     def _page(self, chosen: Sequence[Scored], beside: Mapping[int, Beside]) -> list[TextHit]:
+        missing = [hit.row.rid for hit in chosen if hit.row.rid not in beside]
+        if missing and self.neighbours is not None:
+            beside = {**beside, **self.neighbours(self.every, missing)}
         around = {hit.row.rid: _pair(beside.get(hit.row.rid)) for hit in chosen}
         wanted = {*around, *(rid for pair in around.values() for rid in pair)}
         whole = {row.rid: row for row in self.rows.model._base_manager.filter(pk__in=wanted)}

@@ -1,0 +1,106 @@
+"""Search over messages: by words and meaning, with what was said around a hit."""
+
+import pytest
+
+from conversations.engines.conversations import ConversationEngine
+from conversations.engines.messages import MessageEngine, MessageFilter
+from memory.actors import local_actor
+from memory.engines.branches import BranchManager
+from memory.exceptions import Invalid, QueryTooLong
+from tests.memory.api.client import Api, refused
+
+pytestmark = pytest.mark.django_db(transaction=True)
+MESSAGES = MessageEngine()
+STORY = [
+    ("user", "Which database did we choose for the ledger?"),
+    ("tool_result", "grep: nothing"),
+    ("assistant", "The one with the elephant."),
+    ("user", "Good. The frontend is built with Vite."),
+]
+
+
+@pytest.fixture
+def told(actor):
+    talk = ConversationEngine().create_conversation(actor=actor, session_id="s1")
+    said = [{"role": role, "content": text} for role, text in STORY]
+    return MESSAGES.write_messages(conversation_id=talk.uid, messages=said, actor=actor)
+
+
+def found(actor, query, **how):
+    return [hit.row.content for hit in MESSAGES.search_messages(query=query, actor=actor, **how).hits]
+
+
+def test_an_answer_is_found_with_its_question(told, actor):
+    hits = MESSAGES.search_messages(query="database of the ledger", actor=actor).hits
+    assert [hit.row.content for hit in hits] == [STORY[0][1], STORY[2][1]]
+    assert hits[1].score == hits[1].signals["reply"] <= hits[0].score
+    assert [row.content for row in hits[0].around] == [STORY[2][1]]
+    assert [row.content for row in hits[1].around] == [STORY[0][1], STORY[3][1]]
+
+
+def test_neighbours_that_a_filter_leaves_out_are_no_hits(told, actor):
+    filters = MessageFilter.of({"role": "user"})
+    assert found(actor, "database of the ledger", filters=filters) == [STORY[0][1]]
+
+
+@pytest.mark.parametrize(
+    ("filters", "count"),
+    [
+        ({"session_id": "s1"}, 2),
+        ({"session_id": "s2"}, 0),
+        ({"role": ["assistant", "user"]}, 2),
+        ({"before": "2020-01-01"}, 0),
+        ({"after": "2020-01-01"}, 2),
+    ],
+)
+def test_filters_hold_before_ranking(told, actor, filters, count):
+    assert len(found(actor, "ledger database", filters=MessageFilter.of(filters))) == count
+
+
+def test_a_past_point_a_branch_and_a_project_are_apart(told, actor, other_project):
+    manager = BranchManager()
+    manager.create_branch(name="side", actor=actor)
+    MESSAGES.write_message(
+        conversation_id=told[0].conversation_id, actor=actor, branch_name="side", role="user",
+        content="The ledger moves to another database.",
+    )  # fmt: skip
+    assert len(found(actor, "ledger", branch_name="side")) == 3
+    assert len(found(actor, "ledger")) == 2
+    assert found(actor, "ledger", at=0) == []
+    assert found(local_actor(other_project.pk), "ledger") == []
+
+
+@pytest.mark.parametrize("query", ["", "*", '"', ") OR tok:b2oq", "half \ud800", "𝔩𝔢𝔡𝔤𝔢𝔯", "x " * 4000])
+def test_no_text_makes_it_fail(told, actor, query):
+    assert len(found(actor, query)) <= 10
+
+
+def test_refusals(told, actor):
+    for how, error in (
+        ({"query": "x" * 8001}, QueryTooLong),
+        ({"query": "x", "limit": 0}, Invalid),
+        ({"query": "x", "search_type": "magic"}, Invalid),
+        ({"query": "x", "recipe": "soup"}, Invalid),
+    ):
+        with pytest.raises(error):
+            MESSAGES.search_messages(actor=actor, **how)
+
+
+def test_over_rest(told, api: Api, stranger: Api):
+    answer = api.get("/messages/search?q=ledger+database&role=user,assistant&limit=1").json()
+    (hit,) = answer["results"]
+    assert hit["message"]["content"] == STORY[0][1]
+    assert [row["content"] for row in hit["context"]] == [STORY[2][1]]
+    assert answer["signals_used"] == ["keyword"]
+    assert stranger.get("/messages/search?q=ledger").json()["results"] == []
+    refused(api.get("/messages/search"), 400, "invalid", "q")
+    refused(api.get("/messages/search?q=a&colour=red"), 400, "unknown_field", "colour")
+
+
+def test_observations_over_rest(api: Api, stranger: Api):
+    api.post("/observations", {"summary": "Chose the ledger database", "observation_type": "decision"})
+    api.post("/observations", {"tool_name": "Bash", "raw_input": "x", "raw_output": "Exit code 1"})
+    (hit,) = api.get("/observations/search?q=ledger&observation_type=decision").json()["results"]
+    assert hit["observation"]["summary"] == "Chose the ledger database"
+    assert api.get("/observations/search?q=ledger&outcome=error").json()["results"] == []
+    assert stranger.get("/observations/search?q=ledger").json()["results"] == []
