@@ -1,7 +1,19 @@
 """What only one of the databases has, skipped by name on the others."""
 
+from urllib.parse import quote
+
 import pytest
 from django.db import connection
+
+
+def url() -> str:
+    """The database of this test, as another process names it."""
+    known = connection.settings_dict
+    if ON_SQLITE:
+        return f"sqlite:///{known['NAME']}"
+    user, password = quote(known["USER"], safe=""), quote(known["PASSWORD"], safe="")
+    return f"matrixone://{user}:{password}@{known['HOST']}:{known['PORT']}/{known['NAME']}"
+
 
 ON_SQLITE = connection.vendor == "sqlite"
 

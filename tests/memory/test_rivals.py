@@ -23,6 +23,7 @@ from memory.engines.branches import BranchManager, find_branch
 from memory.engines.commits import committing
 from memory.models import Branch, Fact, nodes
 from memory.models.nodes import RowIds
+from tests import databases
 from tests.memory.test_branches import content_of, fact, some_actor, write
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -70,7 +71,7 @@ def process(actor: Actor, who: str, rounds: int, *branches: str) -> subprocess.P
     environment = {
         **os.environ,
         "DJANGO_SETTINGS_MODULE": "day1site.settings.test",
-        "DAY1_TEST_DATABASE_URL": f"sqlite:///{connection.settings_dict['NAME']}",
+        "DAY1_TEST_DATABASE_URL": databases.url(),
     }
     return subprocess.Popen(
         [sys.executable, "-c", START, str(actor.project_id), who, str(rounds), *branches],
@@ -108,6 +109,8 @@ def check_branch(actor: Actor, name: str, rounds: int) -> None:
 
 
 def check_file() -> None:
+    if not databases.ON_SQLITE:
+        return
     with connection.cursor() as cursor:
         cursor.execute("PRAGMA integrity_check")
         assert cursor.fetchall() == [("ok",)]

@@ -38,8 +38,8 @@ def _beginning(word: str) -> str:
     if not _LATIN.fullmatch(word):
         return word
     stem = _stem(word)
-    # "cities" has the stem "citi", which "city" does not begin with.
-    stem = stem[:-1] if stem.endswith("i") and not word.endswith("i") else stem
+    if stem.endswith("i"):  # "deploi" of deploying, "citi" of cities, with which "city" does not begin
+        stem = word[: len(stem)] if word[len(stem) - 1] == "y" else stem[:-1]
     return stem + "*" if len(stem) >= SHORTEST and word.startswith(stem) else word
 
 

@@ -1,0 +1,230 @@
+"""What would be sent to MatrixOne. No server is asked, but its driver must be there."""
+
+from typing import Any
+
+import pytest
+from django.core.management.color import no_style
+from django.db import DatabaseError, IntegrityError, OperationalError, connection
+from django.db.models import FloatField, Q, TextField
+from django.db.models.functions import ExtractYear
+
+from memory.db import rerun
+from memory.models import Branch, Fact, FactAssessment
+
+MySQLdb = pytest.importorskip("MySQLdb", reason="the extra matrixone is not installed")
+
+from memory.db.matrixone import errors  # noqa: E402
+from memory.db.matrixone.base import CursorWrapper, DatabaseWrapper  # noqa: E402
+from memory.db.matrixone.patterns import pattern_of  # noqa: E402
+from memory.db.matrixone.plain import plain  # noqa: E402
+from memory.db.matrixone.sql import Match, Matches, literal  # noqa: E402
+from memory.engines.belief import judged  # noqa: E402
+
+SETTINGS = {
+    "ENGINE": "memory.db.matrixone", "NAME": "day1", "USER": "u", "PASSWORD": "", "HOST": "127.0.0.1",
+    "PORT": "1", "OPTIONS": {}, "TIME_ZONE": None, "CONN_MAX_AGE": 0, "CONN_HEALTH_CHECKS": False,
+    "AUTOCOMMIT": True, "ATOMIC_REQUESTS": False, "TEST": {"NAME": None},
+}  # fmt: skip
+MAIN = [(1, 9)]
+CHILD = [(2, 3), (1, 7)]
+
+
+@pytest.fixture
+def mo() -> DatabaseWrapper:
+    return DatabaseWrapper(SETTINGS, "matrixone")
+
+
+def sql(mo: DatabaseWrapper, rows: Any) -> str:
+    text, params = rows.query.get_compiler(connection=mo).as_sql()
+    return text % tuple(params)
+
+
+# ---- visibility ------------------------------------------------------------------------------------
+
+
+def test_main_is_plain_conditions(mo: DatabaseWrapper) -> None:
+    text = sql(mo, Fact.objects.along(MAIN).values("pk"))
+    assert text.endswith(
+        "WHERE (`memory_fact`.`branch_id` = 1 AND NOT `memory_fact`.`deleted`"
+        " AND `memory_fact`.`seq_from` <= 9 AND `memory_fact`.`seq_to` > 9)"
+    )
+
+
+def test_a_lineage_is_a_union_of_its_arms(mo: DatabaseWrapper) -> None:
+    text = sql(mo, Fact.objects.along(CHILD).values("pk"))
+    assert (
+        "`memory_fact`.`rid` IN (SELECT v.`rid` FROM `memory_fact` v WHERE v.branch_id = 2"
+        " AND v.seq_from <= 3"
+        " AND v.seq_to > 3 AND NOT v.deleted UNION ALL SELECT v.`rid` FROM `memory_fact` v WHERE" in text
+    )
+    assert " OR " not in text
+
+
+def test_rows_under_known_keys_are_asked_one_by_one(mo: DatabaseWrapper) -> None:
+    text = sql(mo, Fact.objects.along(CHILD).rows().filter(pk__in=[5]).values("pk"))
+    assert "UNION" not in text
+
+
+# ---- full text -------------------------------------------------------------------------------------
+
+
+def test_match_stands_beside_plain_conditions(mo: DatabaseWrapper) -> None:
+    rows = Fact._base_manager.filter(Matches("fact_text", "amber*"), branch_id=1, deleted=False)
+    text = sql(
+        mo,
+        rows.annotate(score=Match("fact_text", "amber*")).order_by("-score").values_list("pk", "score")[:5],
+    )
+    match = "MATCH(`memory_fact`.`fact_text`) AGAINST (amber* IN BOOLEAN MODE)"
+    assert text == (
+        f"SELECT `memory_fact`.`rid` AS `pk`, {match} AS `score` FROM `memory_fact` WHERE ({match}"
+        " AND `memory_fact`.`branch_id` = 1 AND NOT `memory_fact`.`deleted`) ORDER BY 2 DESC LIMIT 5"
+    )
+
+
+@pytest.mark.parametrize(
+    ("words", "pattern"),
+    [
+        (["deploying"], "deploy*"),
+        (["cities", "boxes"], "cities box*"[:6] + " boxes"),
+        (["go", "run"], "go run"),
+        (["auth_token"], "auth_token"),
+        (["C++", "*", '"', "(", "", "_", "\x00"], "c"),
+        (["NEAR(amber birch)"], "near.amber.birch"),
+        (["连接池"], "连接 接池"),
+        (["x" * 30], "x" * 23 + "*"),
+        (["amber", "amber"], "amber*"),
+    ],
+)
+def test_words_become_patterns_without_operators(words: list[str], pattern: str) -> None:
+    assert pattern_of(words) == pattern
+
+
+def test_filters_that_look_at_other_tables_do_not_stand_beside_match() -> None:
+    near = (False, (Q(status="active") & ~Q(expires_at=None),), {"category__in": ["a"]})
+    far = (False, (Q(judged(["verified"], MAIN)),), {})
+    farther = (True, (), {"uid__in": FactAssessment.objects.along(MAIN).values("uid")})
+    assert plain([near, far, farther]) == ([near], [far, farther])
+
+
+# ---- lookups, types, DDL ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("lookup", "written"),
+    [("contains", "LIKE %x%"), ("icontains", "ILIKE %x%"), ("iexact", "ILIKE x"), ("startswith", "LIKE x%")],
+)
+def test_case_is_said_by_the_operator(mo: DatabaseWrapper, lookup: str, written: str) -> None:
+    assert (
+        sql(mo, Branch.objects.filter(**{f"name__{lookup}": "x"}).values("pk")).split("`name` ")[1][
+            : len(written)
+        ]
+        == written
+    )
+
+
+def test_types(mo: DatabaseWrapper) -> None:
+    assert FloatField().db_type(mo) == "double"
+    assert Fact._meta.pk.db_type(mo) == "bigint"
+    assert TextField().db_type(mo) == "longtext"
+
+
+def test_full_text_index(mo: DatabaseWrapper) -> None:
+    (index,) = [index for index in Fact._meta.indexes if index.suffix == "fts"]
+    with mo.schema_editor(collect_sql=True) as editor:
+        editor.deferred_sql = []
+        assert str(index.create_sql(Fact, editor)) == (
+            "CREATE FULLTEXT INDEX `memory_fact_fts` ON `memory_fact` (`fact_text`)"
+        )
+        assert str(index.remove_sql(Fact, editor)) == "DROP INDEX `memory_fact_fts` ON `memory_fact`"
+
+
+def test_a_year_is_a_number(mo: DatabaseWrapper) -> None:
+    expression = Branch.objects.annotate(year=ExtractYear("created_at")).query.annotations["year"]
+    (first, *_) = mo.ops.get_db_converters(expression)
+    assert (first("2026", expression, mo), first(None, expression, mo)) == (2026, None)
+
+
+def test_sequences_are_left_alone(mo: DatabaseWrapper) -> None:
+    assert mo.ops.sequence_reset_by_name_sql(no_style(), [{"table": "t", "column": "id"}]) == []
+
+
+def test_a_vector_keeps_every_bit() -> None:
+    import numpy as np
+
+    vector = np.array([0.1, -1 / 3, 1e-30], dtype="f4")
+    assert np.array(eval(literal(vector)), dtype="f4").tobytes() == vector.tobytes()
+
+
+# ---- errors ----------------------------------------------------------------------------------------
+
+
+class Driver:
+    """A cursor of the driver that refuses more than some rows at once, as the server may."""
+
+    def __init__(self, most: int, number: int) -> None:
+        self.most, self.number, self.taken = most, number, []
+
+    def execute(self, query: str, args: Any) -> None:
+        raise MySQLdb.OperationalError(self.number, "foreign key constraint fails")
+
+    def executemany(self, query: str, args: list) -> None:
+        if len(args) > self.most:
+            raise MySQLdb.OperationalError(self.number, "panic")
+        self.taken += args
+
+
+def test_a_bulk_insert_that_fails_whole_is_sent_in_parts() -> None:
+    driver = Driver(3, errors.TOO_MUCH_AT_ONCE)
+    CursorWrapper(driver).executemany("INSERT", list(range(20)))
+    assert driver.taken == list(range(20))
+    with pytest.raises(MySQLdb.OperationalError):
+        CursorWrapper(Driver(0, errors.TOO_MUCH_AT_ONCE)).executemany("INSERT", [1, 2])
+    with pytest.raises(MySQLdb.OperationalError):
+        CursorWrapper(Driver(3, 1064)).executemany("INSERT", list(range(20)))
+
+
+def test_a_broken_reference_is_a_breach_of_integrity() -> None:
+    with pytest.raises(IntegrityError):
+        CursorWrapper(Driver(0, errors.NO_CONSTRAINT)).execute("INSERT")
+    with pytest.raises(MySQLdb.OperationalError):
+        CursorWrapper(Driver(0, 1064)).execute("INSERT")
+
+
+@pytest.mark.parametrize("number", errors.RERUN)
+def test_what_the_server_gave_up_may_be_run_again(mo: DatabaseWrapper, number: int) -> None:
+    assert mo.must_rerun(OperationalError(number, "again"))
+    assert not mo.must_rerun(OperationalError(1064, "no"))
+
+
+def test_work_is_run_again_a_few_times(mo: DatabaseWrapper, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rerun, "connection", mo)
+    monkeypatch.setattr(rerun, "WAIT", 0)
+    seen: list[int] = []
+
+    @rerun.rerun
+    def work(fails: int, number: int) -> str:
+        seen.append(number)
+        if len(seen) <= fails:
+            raise OperationalError(number, "again")
+        return "done"
+
+    assert work(2, 20631) == "done"
+    assert len(seen) == 3
+    for fails, number, tries in ((9, 20701, rerun.TRIES), (9, 1064, 1)):
+        seen.clear()
+        with pytest.raises(DatabaseError):
+            work(fails, number)
+        assert len(seen) == tries
+
+
+def test_writers_of_sqlite_are_never_given_up() -> None:
+    assert connection.vendor == "mysql" or not connection.must_rerun(OperationalError(20631, "again"))
+
+
+# ---- a server that is not there ----------------------------------------------------------------------
+
+
+@pytest.mark.django_db
+def test_a_server_that_does_not_answer_is_told(mo: DatabaseWrapper) -> None:
+    (found,) = mo.validation.check(databases=["matrixone"])
+    assert (found.id, found.msg) == ("day1.E005", "No MatrixOne server answers at 127.0.0.1:1.")

@@ -1,0 +1,37 @@
+"""Rules for every model that the production database needs, and SQLite alone would not show."""
+
+from typing import Any
+
+import pytest
+from django.apps import apps
+from django.db import models
+
+from memory.db.indexes import FullTextIndex
+from memory.models import BranchedModel
+
+APPS = ("memory", "conversations", "curation")
+OURS = [model for model in apps.get_models() if model.__module__.split(".")[0] in APPS]
+
+
+@pytest.mark.parametrize("model", OURS, ids=lambda model: model.__name__)
+def test_no_index_holds_the_primary_key(model: type[models.Model]) -> None:
+    """There it would stay empty, and questions that use it would find nothing."""
+    for index in model._meta.indexes:
+        columns = {name.lstrip("-") for name in index.fields}
+        assert model._meta.pk.name not in columns, index.name
+
+
+@pytest.mark.parametrize("model", OURS, ids=lambda model: model.__name__)
+def test_a_model_with_full_text_makes_its_keys_itself(model: type[models.Model]) -> None:
+    """There the server tells a wrong number for a row that it numbered."""
+    if any(isinstance(index, FullTextIndex) for index in model._meta.indexes):
+        assert not isinstance(model._meta.pk, models.AutoField)
+
+
+@pytest.mark.parametrize("model", OURS, ids=lambda model: model.__name__)
+def test_versions_are_not_referred_to_by_constraints(model: type[models.Model]) -> None:
+    def inbound(relation: Any) -> bool:
+        return getattr(relation.field, "db_constraint", False)
+
+    if issubclass(model, BranchedModel):
+        assert not [relation for relation in model._meta.related_objects if inbound(relation)]
