@@ -118,7 +118,9 @@ def writes(actor: Any, size: int) -> Iterator[Figure]:
         with connection.execute_wrapper(recording(seen)):
             took.append(timed(partial(engine.write_fact, actor=actor, fact_text=text)))
         inserts = [
-            (sql, renewed(params)) for sql, params in seen if sql.startswith("INSERT") and NODE not in sql
+            (sql, renewed(sql, params))
+            for sql, params in seen
+            if sql.startswith("INSERT") and NODE not in sql
         ]
         head = ("UPDATE memory_branch SET head = head WHERE id = %s", (bare.main,))
         plain.append(timed(partial(bare.write, [("BEGIN", ()), head, *inserts, ("COMMIT", ())])))
@@ -133,13 +135,15 @@ def recording(seen: list[tuple[str, Any]]) -> Callable:
     return execute
 
 
-def renewed(params: Any) -> tuple:
+def renewed(sql: str, params: Any) -> tuple:
     """The same row under keys that are not taken: the first column is the key, slots hold a colon."""
     fresh = uuid4()
     first = fresh.hex[: len(params[0])] if isinstance(params[0], str) else fresh.int >> 66
     slots = [
         f"b:{fresh.hex}" if isinstance(v, str) and ":" in v[:8] and v[0].isdigit() else v for v in params[1:]
     ]
+    if "memory_commit" in sql:
+        slots[1] = fresh.int >> 66  # a branch has one commit of a seq
     return (first, *slots)
 
 

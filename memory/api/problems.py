@@ -13,6 +13,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from memory.api.wire import Renderer
+from memory.db.errors import CommitLost, DatabaseAway
 from memory.exceptions import Day1Error
 
 logger = logging.getLogger(__name__)
@@ -25,6 +26,13 @@ OTHERS: dict[type[Exception], tuple[int, str, str]] = {
     Http404: (404, "not_found", "There is no such address: GET /api/v1/ tells which there are."),
     PermissionDenied: (403, "forbidden", "This is not allowed."),
 }
+AWAY = (503, "unavailable", "The database cannot be reached; try again.")
+LOST = (
+    503,
+    "outcome_unknown",
+    "The connection to the database was lost while this was stored, which may have happened or not: send it"
+    " again with the same Idempotency-Key.",
+)
 BUSY = (503, "unavailable", "The database did not answer in time; try again.")
 DRF_ERRORS: dict[type[drf.APIException], tuple[str, str]] = {
     drf.MethodNotAllowed: ("method_not_allowed", "This address does not know the method {method}."),
@@ -45,6 +53,9 @@ def handle(error: Exception, context: dict[str, Any]) -> Response:
     for kind, (status, code, text) in OTHERS.items():
         if isinstance(error, kind):
             return problem(status, code, text)
+    if isinstance(error, DatabaseAway | CommitLost):
+        logger.warning("%s %s: %r", context["request"].method, context["request"].path, error)
+        return problem(*(LOST if isinstance(error, CommitLost) else AWAY))
     if isinstance(error, OperationalError) and "lock" in str(error).lower():
         logger.warning("%s %s: %s", context["request"].method, context["request"].path, error)
         return problem(*BUSY)

@@ -3,5 +3,9 @@
 from django.db import OperationalError
 
 
+class DatabaseAway(OperationalError):
+    """Nobody answers at the database's address, or the connection to it was lost outside of a commit."""
+
+
 class CommitLost(OperationalError):
     """The connection was lost while a transaction was committed: it is in the database, or it is not."""

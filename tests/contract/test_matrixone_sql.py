@@ -227,4 +227,4 @@ def test_writers_of_sqlite_are_never_given_up() -> None:
 @pytest.mark.django_db
 def test_a_server_that_does_not_answer_is_told(mo: DatabaseWrapper) -> None:
     (found,) = mo.validation.check(databases=["matrixone"])
-    assert (found.id, found.msg) == ("day1.E005", "No MatrixOne server answers at 127.0.0.1:1.")
+    assert (found.id, found.msg) == ("day1.E008", "No MatrixOne server answers at 127.0.0.1:1.")

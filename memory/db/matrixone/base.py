@@ -10,7 +10,7 @@ from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.backends.mysql import base as mysql
 from django.utils.functional import cached_property
 
-from memory.db.errors import CommitLost
+from memory.db.errors import CommitLost, DatabaseAway
 from memory.db.matrixone import errors
 from memory.db.matrixone.copies import Copies
 from memory.db.matrixone.creation import DatabaseCreation
@@ -54,6 +54,8 @@ class CursorWrapper(mysql.CursorWrapper):
 
 
 def _named(error: Exception) -> Exception:
+    if errors.code_of(error) in errors.LOST:
+        return DatabaseAway(*error.args)
     return IntegrityError(*error.args) if errors.breaks_reference(error.args) else error
 
 
@@ -132,6 +134,14 @@ class DatabaseWrapper(mysql.DatabaseWrapper):
         self.isolation_level = None  # the server takes any, and keeps READ COMMITTED
         self._lock_wait = int(params.pop("lock_wait", LOCK_WAIT))
         return params
+
+    def get_new_connection(self, conn_params: dict[str, Any]) -> Any:
+        try:
+            return super().get_new_connection(conn_params)
+        except base.Database.OperationalError as error:
+            if errors.code_of(error) in (*errors.AWAY, *errors.LOST):
+                raise DatabaseAway(*error.args) from None
+            raise
 
     def init_connection_state(self) -> None:
         BaseDatabaseWrapper.init_connection_state(self)

@@ -22,7 +22,7 @@ class DatabaseValidation(BaseDatabaseValidation):
     def check(self, **kwargs: Any) -> list[CheckMessage]:
         """Nothing, or the first thing that keeps the server from being used."""
         if trouble := self.trouble():
-            return [Error(trouble, hint="docs/matrixone.md tells what is needed.", id="day1.E005")]
+            return [Error(trouble, hint="docs/matrixone.md tells what is needed.", id="day1.E008")]
         return []
 
     def trouble(self) -> str:
@@ -50,7 +50,7 @@ class DatabaseValidation(BaseDatabaseValidation):
         place = f"{settings['HOST']}:{settings['PORT']}"
         if code == errors.UNKNOWN_DATABASE:
             return ""
-        if code in errors.AWAY:
+        if code in (*errors.AWAY, *errors.LOST):
             return f"No MatrixOne server answers at {place}."
         if errors.tells_wrong_login(error.args):
             return f"The server at {place} refuses the user {settings['USER']} or the password."
