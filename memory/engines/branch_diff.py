@@ -98,12 +98,17 @@ class Points:
         for name, kind in KINDS.items():
             tally = found[name] = dict.fromkeys(CHANGES, 0)
             for uids in self._chunks(kind, None, back=False):
-                for one in self.compare(kind, uids):
-                    tally[one.change] += 1
+                before, after = (self._ids(kind, point, uids) for point in (self.before, self.after))
+                tally["added"] += len(after - before)
+                tally["removed"] += len(before - after)
+                # Only what both show has to be read.
+                tally["changed"] += len(self.compare(kind, sorted(before & after)))
         return found
 
     def compare(self, kind: Kind, uids: Sequence[UUID]) -> list[Difference]:
         """The differences among some memories, in their order."""
+        if not uids:
+            return []
         before, after = self._shown(kind, self.before, uids), self._shown(kind, self.after, uids)
         found = (_difference(kind, uid, before.get(uid), after.get(uid)) for uid in uids)
         return [one for one in found if one is not None]
@@ -138,6 +143,10 @@ class Points:
         if kind.model is Fact:
             rows = attach(rows, lineage, self.project_id)
         return {row.uid: row for row in rows}
+
+    def _ids(self, kind: Kind, lineage: Lineage, uids: Sequence[UUID]) -> set[UUID]:
+        shown = kind.model.objects.along(lineage).filter(uid__in=uids)
+        return set(shown.values_list("uid", flat=True))
 
     def _dated(self, kind: Kind, some: Sequence[Difference]) -> list[Difference]:
         """With the newest commit that touched each."""
