@@ -9,6 +9,7 @@ from day1site.cli import options as o
 Add = Callable[..., Any]
 TYPES = ("tool_use", "discovery", "decision", "error", "insight")
 OUTCOMES = ("success", "error", "timeout")
+KINDS = ("claude-code", "codex", "instructions", "chatgpt", "claude")
 ROLES = ("user", "assistant", "tool_call", "tool_result", "system")
 
 
@@ -18,6 +19,7 @@ def add_capture(commands: Any, command: Add, group: Add) -> None:
     _sessions(commands, command, group)
     _conversations(commands, command, group)
     _messages(commands, command, group)
+    _importing(commands, command)
 
 
 def _observations(commands: Any, command: Add, group: Add) -> None:
@@ -196,6 +198,20 @@ def _messages(commands: Any, command: Add, group: Add) -> None:
     write.add_argument("--metadata", type=o.json_object, metavar="JSON")
     o.branch(write)
     o.who(write)
+
+
+def _importing(commands: Any, command: Add) -> None:
+    taking = command(
+        commands, "import-from", "Import what another program remembers: a second time adds nothing.",
+        "day1 import-from claude-code ~/.claude/projects --since 30 --dry-run\n"
+        "  day1 import-from instructions .\n"
+        "  day1 import-from chatgpt export.zip", "import_from",
+    )  # fmt: skip
+    taking.add_argument("kind", choices=KINDS, metavar="PROGRAM", help=", ".join(KINDS))
+    taking.add_argument("path", metavar="PATH", help="a file, or a folder with all that is below it")
+    taking.add_argument("--since", type=int, metavar="DAYS", help="only what went on in these last days")
+    taking.add_argument("--dry-run", action="store_true", help="count what would come, write nothing")
+    o.branch(taking)
 
 
 def _one(parser: argparse.ArgumentParser, name: str) -> None:

@@ -26,6 +26,12 @@ class LocalCapture:
         row = ObservationEngine().write_observation(actor=self.actor, branch_name=branch, **fields)
         return shapes.observation(row, branch)
 
+    def write_observations(self, branch: str, observations: list[Answer]) -> list[Answer]:
+        rows = ObservationEngine().write_observations(
+            observations=observations, actor=self.actor, branch_name=branch
+        )
+        return [shapes.observation(row, branch) for row in rows]
+
     def get_observation(self, uid: str, branch: str, at: str | None) -> Answer:
         where: dict[str, Any] = {"actor": self.actor, "branch_name": branch, "at": point(at)}
         row = ObservationEngine().get_observation(observation_id=_id(uid), **where)

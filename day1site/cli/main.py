@@ -37,6 +37,7 @@ MODULES = {
         "list_conversations", "start_conversation", "show_conversation", "close_conversation",
         "list_messages", "show_message", "write_message",
     ),
+    "importing.command": ("import_from",),
     "files": ("import_file", "export_file"),
     "demo": ("demo",),
     "moving": ("migrate_store",),
@@ -73,7 +74,7 @@ def check_text(args: argparse.Namespace) -> None:
     """Words that are no UTF-8 reach Python as halves of surrogate pairs; only a file may be named so."""
     for name, value in vars(args).items():
         words = value if isinstance(value, list) else [value]
-        if name not in ("file", "output") and not all(is_text(word) for word in words):
+        if name not in ("file", "output", "path") and not all(is_text(word) for word in words):
             raise UsageError(f"{name.removeprefix('filter_')} is not UTF-8.")
 
 

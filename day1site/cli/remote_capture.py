@@ -14,6 +14,9 @@ class RemoteCapture:
     def write_observation(self, branch: str, fields: Given) -> Answer:
         return self.api.post("/observations", branch=branch, **fields)
 
+    def write_observations(self, branch: str, observations: list[Answer]) -> list[Answer]:
+        return [self.write_observation(branch, one) for one in observations]
+
     def get_observation(self, uid: str, branch: str, at: str | None) -> Answer:
         return self.api.get(f"/observations/{_in_path(uid)}", branch=branch, at=at)
 

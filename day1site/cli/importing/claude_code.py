@@ -1,0 +1,230 @@
+"""Transcripts of Claude Code: files of JSON lines below projects/, one a session, one a subagent."""
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from day1site.cli.importing import parts
+from day1site.cli.importing.parts import Call, Report, Said, Talk
+
+AGENT = "claude-code"
+SPEAKERS = ("user", "assistant")
+TYPED = ("", "composer", "human", "sdk", "bridge", "unclassified")  # who speaks as a person
+INTERRUPTED = "[Request interrupted by user"
+
+
+@dataclass
+class File:
+    path: Path
+    records: list[dict[str, Any]] = field(default_factory=list)
+    session: str = ""
+    cwd: str = ""
+    title: str = ""
+
+    @property
+    def agent(self) -> str:
+        name = self.path.stem.removeprefix("agent-") if self.path.stem.startswith("agent-") else ""
+        return f"{AGENT}/{name}" if name else AGENT
+
+    @property
+    def last(self) -> str:
+        return max((parts.moment(record.get("timestamp")) for record in self.records), default="")
+
+
+def read(path: Path, report: Report) -> Iterator[Talk]:
+    """The conversations of a file, or of every file below a folder; a record counts where it is oldest."""
+    files = sorted(path.rglob("*.jsonl")) if path.is_dir() else [path]
+    loaded = [_load(file, report) for file in files]
+    seen: set[str] = set()
+    # A resumed or forked session begins with a copy of the one before: that one ended earlier.
+    for file in sorted(loaded, key=lambda file: (file.last, str(file.path))):
+        yield from _talks(file, seen, report)
+
+
+def _load(path: Path, report: Report) -> File:
+    file = File(path)
+    for number, record in parts.lines(path, report):
+        if record.get("type") in ("custom-title", "ai-title", "summary"):
+            names = ("customTitle", "aiTitle", "title", "summary")
+            found = [record[name] for name in names if isinstance(record.get(name), str)]
+            file.title = found[0] if found else file.title
+        file.session = file.session or _text(record.get("sessionId"))
+        file.cwd = file.cwd or _text(record.get("cwd"))
+        if isinstance(record.get("uuid"), str):
+            file.records.append({**record, "#": number})
+        else:
+            report.skip("records of the program")
+    file.session = file.session or path.stem
+    return file
+
+
+def _talks(file: File, seen: set[str], report: Report) -> Iterator[Talk]:
+    fresh = {record["uuid"] for record in file.records} - seen
+    copies = [record for record in file.records if record["uuid"] in seen]
+    report.skip("copies of another session's records", len(copies))
+    seen |= fresh
+    for chain in _chains(file.records, report):
+        messages = _messages([record for record in chain if record["uuid"] in fresh], chain, report)
+        if messages:
+            yield Talk(file.session, _agent(file, chain[0])[:200], messages, title=file.title, path=file.cwd)
+
+
+def _agent(file: File, first: dict[str, Any]) -> str:
+    """A subagent has a file of its own, or, in older versions, a chain beside its session's."""
+    if first.get("isSidechain") is not True or file.agent != AGENT:
+        return file.agent
+    return f"{AGENT}/{_text(first.get('agentId')) or first['uuid'][:8]}"
+
+
+# ---- which records are the conversation --------------------------------------------------------------
+
+
+def _chains(records: Sequence[dict[str, Any]], report: Report) -> Iterator[list[dict[str, Any]]]:
+    """For each beginning the way to its newest end; what was rewound is left out."""
+    by_id = {record["uuid"]: record for record in records}
+    records = list(by_id.values())  # a record may stand twice in a file
+    before = _parents(records, by_id)
+    groups: dict[str, list[dict[str, Any]]] = {}
+    roots: dict[str, str] = {}
+    for record in records:
+        roots[record["uuid"]] = roots.get(before.get(record["uuid"], ""), record["uuid"])
+        groups.setdefault(roots[record["uuid"]], []).append(record)
+    for group in groups.values():
+        spoken = [record for record in group if record.get("type") in SPEAKERS] or group
+        kept = _with_twins(group, _way(spoken[-1]["uuid"], before))
+        dead = [r for r in group if r["uuid"] not in kept and r.get("type") in SPEAKERS]
+        report.skip("messages that were taken back", len(dead))
+        yield [record for record in group if record["uuid"] in kept]
+
+
+def _parents(records: Sequence[dict[str, Any]], by_id: dict[str, Any]) -> dict[str, str]:
+    """Which record comes before each. Where it is missing, or a summary stands between, the line before."""
+    before: dict[str, str] = {}
+    last = ""
+    for record in records:
+        parent = record.get("parentUuid") or record.get("logicalParentUuid")
+        boundary = record.get("subtype") == "compact_boundary"
+        if isinstance(parent, str) and parent in by_id and parent != record["uuid"]:
+            before[record["uuid"]] = parent
+        elif last and (parent or boundary):
+            before[record["uuid"]] = last
+        last = record["uuid"]
+    return before
+
+
+def _way(end: str, before: dict[str, str]) -> set[str]:
+    way: set[str] = set()
+    while end and end not in way:
+        way.add(end)
+        end = before.get(end, "")
+    return way
+
+
+def _with_twins(group: Sequence[dict[str, Any]], way: set[str]) -> set[str]:
+    """Calls made at once stand beside each other: the other lines of an answer, and all results of it."""
+    answers = {_answer(record) for record in group if record["uuid"] in way} - {""}
+    kept = way | {record["uuid"] for record in group if _answer(record) in answers}
+    calls = {part.get("id") for r in group if r["uuid"] in kept for part in _blocks(r, "tool_use")}
+    results = {r["uuid"] for r in group if {p.get("tool_use_id") for p in _blocks(r, "tool_result")} & calls}
+    return kept | results
+
+
+def _answer(record: dict[str, Any]) -> str:
+    return _text(_spoken(record).get("id")) if record.get("type") == "assistant" else ""
+
+
+def _spoken(record: dict[str, Any]) -> dict[str, Any]:
+    message = record.get("message")
+    return message if isinstance(message, dict) else {}
+
+
+def _blocks(record: dict[str, Any], kind: str = "") -> list[dict[str, Any]]:
+    found = parts.blocks(_spoken(record).get("content"))
+    return [part for part in found if not kind or part.get("type") == kind]
+
+
+# ---- what they say -----------------------------------------------------------------------------------
+
+
+def _messages(
+    records: Sequence[dict[str, Any]], chain: Sequence[dict[str, Any]], report: Report
+) -> list[Said]:
+    calls = {part.get("id"): part for record in chain for part in _blocks(record, "tool_use")}
+    said: list[Said] = []
+    answers: dict[str, Said] = {}
+    for record in records:
+        if record.get("type") == "assistant":
+            _join(record, answers, said, report)
+        elif record.get("type") == "user":
+            said += _results(record, calls, report)
+            said += _prompt(record, report)
+        else:
+            report.skip("records of the program")
+    return [one for one in said if one.content.strip() or one.call]
+
+
+def _join(record: dict[str, Any], answers: dict[str, Said], said: list[Said], report: Report) -> None:
+    """One answer is several lines with one id, of which some may be repeated."""
+    message = _spoken(record)
+    model = _text(message.get("model"))
+    if model == "<synthetic>" or record.get("isApiErrorMessage"):
+        return report.skip("words of the program")
+    key = _answer(record) or record["uuid"]
+    if key not in answers:
+        answers[key] = Said(key, "assistant", "", parts.moment(record.get("timestamp")), model)
+        said.append(answers[key])
+    answer = answers[key]
+    for kind, name, field_ in (("text", "text", "content"), ("thinking", "thinking", "thinking")):
+        for part in _blocks(record, kind):
+            text, before = _text(part.get(name)), getattr(answer, field_)
+            if text.strip() and text not in before.split("\n\n") and text != before:
+                setattr(answer, field_, f"{before}\n\n{text}" if before else text)
+
+
+def _prompt(record: dict[str, Any], report: Report) -> list[Said]:
+    message = _spoken(record)
+    text = parts.text_in(message.get("content"), "text")
+    if not text:
+        return []
+    origin = record.get("origin")
+    kind = _text(origin.get("kind")) if isinstance(origin, dict) else ""
+    own = record.get("isMeta") or record.get("isVisibleInTranscriptOnly") or kind not in TYPED
+    words = parts.own_words(text)
+    if record.get("isCompactSummary"):
+        report.skip("summaries of a compaction")
+    elif own or not words or words.startswith((INTERRUPTED, "Caveat: The messages below")):
+        report.skip("words of the program")
+    else:
+        return [Said(record["uuid"], "user", words, parts.moment(record.get("timestamp")))]
+    return []
+
+
+def _results(record: dict[str, Any], calls: dict[Any, dict[str, Any]], report: Report) -> Iterator[Said]:
+    for part in _blocks(record, "tool_result"):
+        asked = calls.get(part.get("tool_use_id"))
+        if asked is None:
+            report.skip("results without their call")
+            continue
+        call = Call(_text(asked.get("id")), _text(asked.get("name")) or "tool", asked.get("input"))
+        call.failed = part.get("is_error") is True
+        if parts.is_own(call):
+            report.skip("calls of Day1 itself")
+            continue
+        content = parts.own_words(_output(part.get("content")))
+        yield Said(call.id, "tool_result", content, parts.moment(record.get("timestamp")), call=call)
+
+
+def _output(content: Any) -> str:
+    if isinstance(content, str):
+        return content
+    found = [
+        _text(part.get("text")) or ("" if part.get("type") == "text" else f"[{part.get('type')}]")
+        for part in parts.blocks(content)
+    ]
+    return "\n".join(found) or ("" if content is None else json.dumps(content))
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else ""

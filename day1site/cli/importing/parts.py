@@ -1,0 +1,181 @@
+"""What every reader makes of a file, and what it could not use."""
+
+import json
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from memory.providers.redaction import redact_all
+
+MOST_BYTES = 1024 * 1024
+MOST_INPUT = 2000  # characters of a text in a tool's input
+FENCE = "day1-memory"
+PRIVATE = re.compile(r"<private\b[^>]{0,200}>.*?(?:</private\s*>|\Z)", re.I | re.S)
+# What programs put among a person's words: reminders, output of commands and hooks, and what Day1 told.
+INJECTED = re.compile(
+    rf"<({FENCE}|system-reminder|local-command-[a-z]+|command-[a-z]+|bash-[a-z]+|task-notification"
+    r"|[a-z-]*hook|environment_context|user_instructions|permissions instructions|ide_[a-z_]+"
+    r"|turn_aborted|subagent_notification|INSTRUCTIONS)\b[^>]{0,200}>.*?(?:</\1\s*>|\Z)",
+    re.S,
+)
+OWN_TOOL = re.compile(r"(?i)mcp_+(?:plugin_day1_)?day1_+\w+|(?:day1[._])?memory_\w+")
+OWN_COMMAND = re.compile(r"\s*(?:\S*/)?day1\s")
+
+
+@dataclass
+class Call:
+    """A tool call with what came of it."""
+
+    id: str
+    name: str
+    input: Any
+    failed: bool = False
+
+
+@dataclass
+class Said:
+    """One message; ``source`` is its id in the file."""
+
+    source: str
+    role: str
+    content: str
+    at: str = ""
+    model: str = ""
+    thinking: str = ""
+    call: Call | None = None
+
+
+@dataclass
+class Talk:
+    """One conversation of a session."""
+
+    session: str
+    agent: str
+    messages: list[Said]
+    title: str = ""
+    path: str = ""
+    summary: str = ""
+
+    @property
+    def last(self) -> str:
+        return max((said.at for said in self.messages), default="")
+
+
+@dataclass
+class Report:
+    """What was read, what was left out and why, and what was broken."""
+
+    skipped: Counter[str] = field(default_factory=Counter)
+    broken: list[tuple[str, int, str]] = field(default_factory=list)
+    files: int = 0
+    empty: bool = True  # no file held anything
+
+    def skip(self, reason: str, count: int = 1) -> None:
+        if count:
+            self.skipped[reason] += count
+
+    def breaks(self, file: Path, line: int, reason: str) -> None:
+        self.broken.append((str(file), line, reason))
+
+
+def lines(file: Path, report: Report) -> Iterator[tuple[int, dict[str, Any]]]:
+    """The objects of a file of JSON lines with their numbers; what is none is reported."""
+    report.files += 1
+    with file.open("rb") as stream:
+        for number, raw in enumerate(stream, 1):
+            if not raw.strip():
+                continue
+            report.empty = False
+            try:
+                value = json.loads(raw.decode("utf-8-sig"))
+            except UnicodeDecodeError:
+                report.breaks(file, number, "is not UTF-8")
+                continue
+            except (ValueError, RecursionError):
+                report.breaks(file, number, "is not JSON")
+                continue
+            if isinstance(value, dict):
+                yield number, value
+            else:
+                report.breaks(file, number, "is no JSON object")
+
+
+# ---- texts -----------------------------------------------------------------------------------------
+
+
+def storable(value: Any) -> Any:
+    """A JSON value without what is private or secret, in every text."""
+    return redact_all(_public(value))
+
+
+def _public(value: Any) -> Any:
+    if isinstance(value, str):
+        text = value.replace("\x00", "\ufffd").encode("utf-8", "replace").decode()
+        return PRIVATE.sub("[private]", text) if "<private" in text.lower() else text
+    if isinstance(value, Mapping):
+        return {_public(str(name)): _public(part) for name, part in value.items()}
+    return [_public(part) for part in value] if isinstance(value, list | tuple) else value
+
+
+def own_words(text: str) -> str:
+    """What the speaker said: without what a program put in."""
+    return INJECTED.sub("", text).strip()
+
+
+def within(text: str, most: int = MOST_BYTES) -> str:
+    """Head and tail within so many bytes, with a mark between them."""
+    raw = text.encode()
+    if len(raw) <= most:
+        return text
+    mark = f"\n… [{len(raw)} bytes, cut] …\n"
+    half = (most - len(mark.encode())) // 2
+    return raw[:half].decode(errors="ignore") + mark + raw[-half:].decode(errors="ignore")
+
+
+def brief(value: Any) -> Any:
+    """A JSON value with every text cut."""
+    if isinstance(value, str):
+        cut = f"{value[:MOST_INPUT]} … [{len(value)} characters, cut]"
+        return value if len(value) <= MOST_INPUT else cut
+    if isinstance(value, Mapping):
+        return {name: brief(part) for name, part in value.items()}
+    return [brief(part) for part in value[:200]] if isinstance(value, list) else value
+
+
+def blocks(content: Any) -> list[dict[str, Any]]:
+    """The content of a message as a list of blocks, whatever way it was written."""
+    if isinstance(content, str):
+        return [{"type": "text", "text": content}]
+    if isinstance(content, Mapping):
+        content = [content]
+    if not isinstance(content, list):
+        return []
+    whole = [{"type": "text", "text": part} if isinstance(part, str) else part for part in content]
+    return [part for part in whole if isinstance(part, dict)]
+
+
+def text_in(content: Any, *kinds: str) -> str:
+    """The texts of a content's blocks, of some kinds where any are named."""
+    found = [part.get("text") for part in blocks(content) if not kinds or part.get("type") in kinds]
+    return "\n".join(text for text in found if isinstance(text, str) and text.strip())
+
+
+def is_own(call: Call) -> bool:
+    """Day1's own tools and commands: what was looked up is not news."""
+    command = call.input.get("command") if isinstance(call.input, Mapping) else None
+    return bool(OWN_TOOL.fullmatch(call.name) or (isinstance(command, str) and OWN_COMMAND.match(command)))
+
+
+def moment(value: Any) -> str:
+    """A time, as seconds since 1970 or in ISO 8601, as ISO 8601 in UTC; "" where it is none."""
+    try:
+        if isinstance(value, int | float) and not isinstance(value, bool):
+            return datetime.fromtimestamp(value, UTC).isoformat()
+        when = datetime.fromisoformat(value)
+    except (TypeError, ValueError, OverflowError, OSError):
+        return ""
+    return (when if when.tzinfo else when.replace(tzinfo=UTC)).astimezone(UTC).isoformat()

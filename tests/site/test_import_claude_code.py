@@ -1,0 +1,287 @@
+"""Transcripts of Claude Code: what is taken from them, what is left out, and that twice is once."""
+
+import json
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from conversations.models import Conversation, Message
+from day1site.cli import main
+from memory.actors import Actor
+from memory.engines.keys import KeyEngine
+from memory.engines.session_manager import SessionManager
+from memory.models import Observation, Project, Session
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+Day1 = Callable[..., tuple[int, str, str]]
+SESSION = "6f1c2a5e-0b7d-4a55-9d5e-2f6f1d1f0a01"
+KEY = "ghp_" + "a1B2c3D4e5F6" * 3
+
+
+@pytest.fixture(params=["local", "server"])
+def day1(
+    request: pytest.FixtureRequest, project: Project, actor: Actor, live_server: Any,
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str],
+) -> Day1:  # fmt: skip
+    where = ["--project", project.slug]
+    monkeypatch.delenv("DAY1_URL", raising=False)
+    if request.param == "server":
+        where = []
+        monkeypatch.setenv("DAY1_URL", live_server.url)
+        monkeypatch.setenv("DAY1_KEY", KeyEngine().create_key(actor=actor, label="t", scopes=["admin"])[1])
+
+    def run(*words: str) -> tuple[int, str, str]:
+        status = main([*where, *words])
+        said = capsys.readouterr()
+        return status, said.out, said.err
+
+    return run
+
+
+class Transcript:
+    """A file as the program writes it: each record points to the one before."""
+
+    def __init__(self, session: str = SESSION, start: str = "") -> None:
+        self.session, self.records, self.last = session, list[dict[str, Any]](), start
+
+    def add(self, uuid: str, kind: str, message: Any = None, **more: Any) -> "Transcript":
+        minute = len(self.records)
+        record = {
+            "parentUuid": self.last or None, "uuid": uuid, "type": kind, "sessionId": self.session,
+            "timestamp": f"2026-10-05T09:{minute:02}:00.000Z", "cwd": "/srv/till", "version": "2.1.300",
+            "isSidechain": False, "userType": "external",
+        }  # fmt: skip
+        self.records.append(record | ({"message": message} if message else {}) | more)
+        self.last = uuid
+        return self
+
+    def user(self, uuid: str, content: Any, **more: Any) -> "Transcript":
+        return self.add(uuid, "user", {"role": "user", "content": content}, **more)
+
+    def answer(self, uuid: str, answer: str, *blocks: dict[str, Any], **more: Any) -> "Transcript":
+        message = {"id": answer, "role": "assistant", "model": "claude-x", "content": list(blocks)}
+        return self.add(uuid, "assistant", message, **more)
+
+    def write(self, folder: Path, name: str = "") -> Path:
+        file = folder / f"{name or self.session}.jsonl"
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text("".join(json.dumps(record) + "\n" for record in self.records))
+        return file
+
+
+def text(words: str) -> dict[str, Any]:
+    return {"type": "text", "text": words}
+
+
+def call(uid: str, name: str = "Bash", **given: Any) -> dict[str, Any]:
+    return {"type": "tool_use", "id": uid, "name": name, "input": given}
+
+
+def result(uid: str, content: Any, **more: Any) -> list[dict[str, Any]]:
+    return [{"type": "tool_result", "tool_use_id": uid, "content": content, **more}]
+
+
+def story() -> Transcript:
+    """A question, a call that fails, the same call that works, an answer in two lines."""
+    return (
+        Transcript()
+        .user("u1", "Why is the till's total wrong?")
+        .answer("a1", "m1", {"type": "thinking", "thinking": "Rounding?", "signature": "x"})
+        .answer("a2", "m1", text("I look at the tests."))
+        .answer("a3", "m1", call("t1", command="pytest -q"))
+        .user("r1", result("t1", f"Exit code 1\ntoken={KEY}", is_error=True), toolUseResult={"stdout": ""})
+        .answer("a4", "m2", call("t2", command="pytest -q"))
+        .user("r2", result("t2", [text("4 passed")]))
+        .answer("a5", "m3", text("Cents were floats."))
+        .answer("a6", "m3", text("They are integers now."))
+    )
+
+
+def said() -> list[tuple[str, str]]:
+    return [(row.role, row.content) for row in sorted(messages(), key=lambda row: row.uid)]
+
+
+def messages() -> list[Message]:
+    return list(Message.objects.all_versions())
+
+
+STORY = [
+    ("user", "Why is the till's total wrong?"),
+    ("assistant", "I look at the tests."),
+    ("tool_result", "Exit code 1\ntoken=[redacted: GitHub token]"),
+    ("tool_result", "4 passed"),
+    ("assistant", "Cents were floats.\n\nThey are integers now."),
+]
+
+
+def test_a_transcript_becomes_a_session_with_messages_and_observations(day1: Day1, tmp_path: Path) -> None:
+    file = story().write(tmp_path)
+    status, out, _ = day1("import-from", "claude-code", str(file))
+    assert (status, out) == (0, "new: 1 conversations, 5 messages, 2 observations; on main.\n")
+    assert said() == STORY
+    first, second = sorted(Observation.objects.all_versions(), key=lambda row: row.uid)
+    assert (first.outcome, first.observation_type) == ("error", "error")
+    assert (second.outcome, second.observation_type, second.parent_id) == ("success", "discovery", first.uid)
+    assert second.message_id == next(row.uid for row in messages() if row.content == "4 passed")
+    session = Session.objects.get()
+    assert (session.key, session.project_path, session.agent_id) == (SESSION, "/srv/till", "claude-code")
+    assert (session.status, Conversation.objects.all_versions().latest("rid").status) == ("completed",) * 2
+    asked = min(messages(), key=lambda row: row.uid)
+    assert asked.said_at == datetime(2026, 10, 5, 9, tzinfo=UTC)
+    assert asked.metadata == {"source_id": "u1", "source": "claude-code"}
+
+
+def test_a_second_import_adds_nothing_and_a_longer_one_only_what_is_new(day1: Day1, tmp_path: Path) -> None:
+    transcript = story()
+    file = transcript.write(tmp_path)
+    day1("import-from", "claude-code", str(file))
+    again = day1("import-from", "claude-code", str(file))
+    assert (again[0], again[1]) == (0, "new: nothing; known already: 5; on main.\n")
+    transcript.user("u2", "And the receipts?").write(tmp_path)
+    assert day1("import-from", "claude-code", str(file))[1] == (
+        "new: 1 conversations, 1 messages; known already: 5; on main.\n"
+    )
+    assert said() == [*STORY, ("user", "And the receipts?")]
+    assert len(Observation.objects.all_versions()) == 2
+
+
+def test_a_dry_run_counts_and_writes_nothing(day1: Day1, tmp_path: Path) -> None:
+    file = story().write(tmp_path)
+    status, out, _ = day1("import-from", "claude-code", str(file), "--dry-run", "--format", "json")
+    told = json.loads(out)
+    assert (status, told["new"], told["dry_run"]) == (
+        0, {"conversations": 1, "messages": 5, "observations": 2}, True,
+    )  # fmt: skip
+    assert (messages(), list(Session.objects.all())) == ([], [])
+
+
+def test_a_broken_line_is_reported_and_the_rest_imported(day1: Day1, tmp_path: Path) -> None:
+    file = story().write(tmp_path)
+    whole = file.read_bytes().splitlines(keepends=True)
+    whole[5:5] = [b'{"half": \n', b'"\xff"\n', b"[]\n"]
+    file.write_bytes(b"".join(whole) + b'{"uuid": "u9", "typ')
+    status, out, err = day1("import-from", "claude-code", str(file))
+    assert (status, out) == (1, "new: 1 conversations, 5 messages, 2 observations; on main.\n")
+    assert err.splitlines()[:4] == [
+        f"{file}:6: is not JSON",
+        f"{file}:7: is not UTF-8",
+        f"{file}:8: is no JSON object",
+        f"{file}:13: is not JSON",
+    ]
+    assert said() == STORY
+
+
+def test_a_chain_with_a_gap_goes_on_with_the_line_before(day1: Day1, tmp_path: Path) -> None:
+    transcript = story()
+    del transcript.records[6]  # the line that others point to
+    day1("import-from", "claude-code", str(transcript.write(tmp_path)))
+    assert said() == [one for one in STORY if one[1] != "4 passed"]
+
+
+def test_what_the_program_said_is_not_the_persons(day1: Day1, tmp_path: Path) -> None:
+    transcript = Transcript()
+    for place, (words, more) in enumerate(
+        (
+            ("<command-name>/clear</command-name>", {}),
+            ("<local-command-stdout>done</local-command-stdout>", {}),
+            ("Reminder of the program", {"isMeta": True}),
+            ("Summary of the talk", {"isCompactSummary": True, "isVisibleInTranscriptOnly": True}),
+            ("[Request interrupted by user]", {}),
+            ("A timer went off", {"origin": {"kind": "scheduled-trigger"}}),
+            ("<day1-memory>\n- Tokens live 15 minutes.\n</day1-memory>", {}),
+            ("Go on<system-reminder>Files changed</system-reminder>, please", {}),
+            ("The code is <private>4711</private>.", {"origin": {"kind": "composer"}}),
+        )
+    ):
+        transcript.user(f"u{place}", words, **more)
+    transcript.add("x1", "assistant", {"id": "m", "model": "<synthetic>", "content": [text("No answer")]})
+    transcript.answer("x2", "n", call("t1", "mcp__day1__memory_search", query="x"))
+    transcript.user("x3", result("t1", "Tokens live 15 minutes."))
+    day1("import-from", "claude-code", str(transcript.write(tmp_path)))
+    assert said() == [("user", "Go on, please"), ("user", "The code is [private].")]
+    assert not Observation.objects.all_versions().exists()
+
+
+def test_the_way_leads_over_a_compaction(day1: Day1, tmp_path: Path) -> None:
+    transcript = Transcript().user("u1", "Before.")
+    transcript.add("b1", "system", subtype="compact_boundary", parentUuid=None, logicalParentUuid="u1")
+    transcript.user("u2", "What happened so far", isCompactSummary=True).user("u3", "After.")
+    day1("import-from", "claude-code", str(transcript.write(tmp_path)))
+    assert said() == [("user", "Before."), ("user", "After.")]
+
+
+def test_what_was_taken_back_is_left_out(day1: Day1, tmp_path: Path) -> None:
+    transcript = Transcript().user("u1", "Start.").user("u2", "Wrong way.")
+    transcript.last = "u1"
+    transcript.user("u3", "Right way.")
+    _, _, err = day1("import-from", "claude-code", str(transcript.write(tmp_path)))
+    assert said() == [("user", "Start."), ("user", "Right way.")]
+    assert "left out: 1 messages that were taken back\n" in err
+
+
+def test_calls_that_were_made_at_once_are_all_there(day1: Day1, tmp_path: Path) -> None:
+    transcript = Transcript().user("u1", "Look.").answer("a1", "m1", call("t1", command="ls"))
+    transcript.answer("a2", "m1", call("t2", command="pwd"))
+    transcript.last = "a1"
+    transcript.user("r1", result("t1", "one"))
+    transcript.last = "a2"
+    transcript.user("r2", result("t2", "two"))
+    day1("import-from", "claude-code", str(transcript.write(tmp_path)))
+    assert [words for _, words in said()] == ["Look.", "one", "two"]
+
+
+def test_a_resumed_session_is_not_stored_twice(day1: Day1, tmp_path: Path) -> None:
+    story().write(tmp_path / "p", "old")
+    resumed = story()
+    for record in resumed.records:
+        record["sessionId"] = "resumed"
+    resumed.session = "resumed"
+    resumed.user("u7", "Where were we?").write(tmp_path / "p", "anew")
+    _, out, err = day1("import-from", "claude-code", str(tmp_path))
+    assert out == "new: 2 conversations, 6 messages, 2 observations; on main.\n"
+    assert "left out: 9 copies of another session's records\n" in err
+    assert [row.session_id for row in messages() if row.content == "Where were we?"] == ["resumed"]
+
+
+def test_a_subagent_speaks_under_a_name_of_its_own(day1: Day1, tmp_path: Path) -> None:
+    story().write(tmp_path)
+    Transcript().user("s1", "Find the rounding.", isSidechain=True).write(
+        tmp_path / SESSION / "subagents", "agent-9c1"
+    )
+    day1("import-from", "claude-code", str(tmp_path))
+    (row,) = [row for row in messages() if row.content == "Find the rounding."]
+    assert (row.session_id, row.agent_id) == (SESSION, "claude-code/9c1")
+
+
+def test_what_was_captured_live_is_not_doubled(day1: Day1, tmp_path: Path, actor: Actor) -> None:
+    _, out, _ = day1("conversations", "start", "--session", SESSION)
+    words = ("--said-at", "2026-10-05T09:05:00Z")
+    day1("messages", "write", out.split("\t")[0], "assistant", "Captured.", *words)
+    _, out, err = day1("import-from", "claude-code", str(story().write(tmp_path)))
+    assert out == "new: 1 conversations, 3 messages, 1 observations; on main.\n"
+    assert "left out: 2 captured already while it was said\n" in err
+    assert SessionManager().get_session(session_id=SESSION, actor=actor).key == SESSION
+
+
+def test_what_is_no_transcript_is_an_error(day1: Day1, tmp_path: Path) -> None:
+    file = tmp_path / "other.jsonl"
+    file.write_text('{"role": "user", "text": "Hello"}\n')
+    status, out, err = day1("import-from", "claude-code", str(file))
+    assert (status, out) == (1, "")
+    assert err.splitlines()[-1] == (
+        f"invalid: Nothing in {file} could be read as claude-code: nothing was imported."
+    )
+    file.write_text("")
+    assert day1("import-from", "claude-code", str(file))[:2] == (0, "new: nothing; on main.\n")
+    assert day1("import-from", "claude-code", str(tmp_path / "none"))[0] == 2
+
+
+def test_since_leaves_out_what_is_older(day1: Day1, tmp_path: Path) -> None:
+    file = story().write(tmp_path)
+    status, out, err = day1("import-from", "claude-code", str(file), "--since", "1")
+    assert (status, out) == (0, "new: nothing; on main.\n")
+    assert "left out: 1 conversations that are older\n" in err

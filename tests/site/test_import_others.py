@@ -1,0 +1,233 @@
+"""Sessions of Codex, exports of ChatGPT and Claude, instruction files: what is taken and what is left out."""
+
+import json
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from conversations.models import Conversation, Message
+from day1site.cli import main
+from memory.models import Fact, Observation, Project, Session
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+Day1 = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def day1(project: Project, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Day1:
+    monkeypatch.delenv("DAY1_URL", raising=False)
+
+    def run(*words: str) -> tuple[int, str, str]:
+        status = main(["--project", project.slug, *words])
+        said = capsys.readouterr()
+        return status, said.out, said.err
+
+    return run
+
+
+def said() -> list[tuple[str, str]]:
+    rows = sorted(Message.objects.all_versions(), key=lambda row: row.uid)
+    return [(row.role, row.content) for row in rows]
+
+
+# ---- Codex -----------------------------------------------------------------------------------------
+
+
+def item(second: int, kind: str, **payload: Any) -> str:
+    return json.dumps({"timestamp": f"2026-10-06T10:00:{second:02}Z", "type": kind, "payload": payload})
+
+
+def words(role: str, text: str) -> dict[str, Any]:
+    kind = "output_text" if role == "assistant" else "input_text"
+    return {"type": "message", "role": role, "content": [{"type": kind, "text": text}]}
+
+
+def rollout(folder: Path) -> Path:
+    file = folder / "2026" / "10" / "06" / "rollout-2026-10-06T10-00-00-0199.jsonl"
+    file.parent.mkdir(parents=True)
+    failed = json.dumps({"output": "no such table", "metadata": {"exit_code": 1}})
+    lines = [
+        item(0, "session_meta", id="0199", cwd="/srv/till", cli_version="0.170.0"),
+        item(1, "turn_context", model="codex-x"),
+        item(2, "response_item", **words("developer", "Be brief.")),
+        item(3, "response_item", **words("user", "<environment_context>cwd</environment_context>")),
+        item(4, "response_item", **words("user", "List the tables.")),
+        item(4, "event_msg", type="user_message", message="List the tables."),
+        item(5, "response_item", type="reasoning", summary=[]),
+        item(6, "response_item", type="function_call", name="shell", call_id="c1",
+             arguments='{"command": ["sqlite3", "till.db"]}'),
+        item(7, "response_item", type="function_call_output", call_id="c1", output=failed),
+        item(8, "response_item", **words("assistant", "There are none.")),
+        item(9, "something_new", whatever=1),
+    ]  # fmt: skip
+    file.write_text("\n".join(lines) + "\n")
+    return file
+
+
+def test_a_rollout_of_codex_is_taken_once(day1: Day1, tmp_path: Path) -> None:
+    rollout(tmp_path)
+    status, out, _ = day1("import-from", "codex", str(tmp_path))
+    assert (status, out) == (0, "new: 1 conversations, 3 messages, 1 observations; on main.\n")
+    assert said() == [
+        ("user", "List the tables."),
+        ("tool_result", "no such table"),
+        ("assistant", "There are none."),
+    ]
+    observation = Observation.objects.all_versions().get()
+    assert (observation.tool_name, observation.outcome, observation.agent_id) == ("shell", "error", "codex")
+    assert (Session.objects.get().key, Session.objects.get().project_path) == ("0199", "/srv/till")
+    assert day1("import-from", "codex", str(tmp_path))[1] == "new: nothing; known already: 3; on main.\n"
+
+
+def test_a_rollout_with_events_only_is_read_too(day1: Day1, tmp_path: Path) -> None:
+    file = tmp_path / "rollout.jsonl"
+    lines = [
+        item(1, "event_msg", type="user_message", message="Hello ☕"),
+        item(2, "event_msg", type="token_count", info={}),
+        item(3, "event_msg", type="agent_message", message="Good day."),
+    ]
+    file.write_text("\n".join(lines))
+    assert day1("import-from", "codex", str(file))[0] == 0
+    assert said() == [("user", "Hello ☕"), ("assistant", "Good day.")]
+
+
+# ---- exports ---------------------------------------------------------------------------------------
+
+
+def node(uid: str, parent: str | None, role: str, text: str, **beside: Any) -> dict[str, Any]:
+    content = {"content_type": "text", "parts": [text]}
+    author = {"role": role}
+    message = {"id": uid, "author": author, "create_time": 1790000000.5, "content": content}
+    return {"id": uid, "parent": parent, "children": [], "message": {**message, "metadata": beside}}
+
+
+CHATGPT = [
+    {
+        "conversation_id": "c1", "title": "Bread", "create_time": 1790000000, "current_node": "n4",
+        "mapping": {
+            "n0": {"id": "n0", "parent": None, "children": ["n1"], "message": None},
+            "n1": node("n1", "n0", "system", "", is_visually_hidden_from_conversation=True),
+            "n2": node("n2", "n1", "user", "How much salt?"),
+            "n3": node("n3", "n2", "assistant", "A first answer."),
+            "n4": node("n4", "n2", "assistant", "Ten grams.", model_slug="gpt-x"),
+        },
+    }
+]  # fmt: skip
+CLAUDE = [
+    {
+        "uuid": "k1", "name": "Trip", "created_at": "2026-09-01T08:00:00Z",
+        "chat_messages": [
+            {"uuid": "m1", "sender": "human", "text": "old", "created_at": "2026-09-01T08:00:00Z",
+             "content": [{"type": "text", "text": "When does it leave?"}],
+             "attachments": [{"file_name": "plan.txt", "extracted_content": "9:15"}]},
+            {"uuid": "m2", "sender": "assistant", "text": "At 9:15.", "content": [],
+             "created_at": "2026-09-01T08:00:09Z"},
+        ],
+    }
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("packed", [True, False])
+def test_an_export_of_chatgpt_is_followed_to_the_answer_in_force(
+    day1: Day1, tmp_path: Path, packed: bool
+) -> None:
+    file = export(tmp_path, CHATGPT, packed)
+    status, out, err = day1("import-from", "chatgpt", str(file))
+    assert (status, out) == (0, "new: 1 conversations, 2 messages; on main.\n")
+    assert said() == [("user", "How much salt?"), ("assistant", "Ten grams.")]
+    assert "left out: 1 messages that were edited\n" in err
+    (talk,) = Conversation.objects.all_versions().filter(deleted=False).order_by("rid")[:1]
+    assert (talk.title, talk.session_id) == ("Bread", "chatgpt:c1")
+    assert day1("import-from", "chatgpt", str(file))[1] == "new: nothing; known already: 2; on main.\n"
+
+
+def export(folder: Path, conversations: Any, packed: bool) -> Path:
+    file = folder / ("export.zip" if packed else "conversations.json")
+    if packed:
+        with zipfile.ZipFile(file, "w") as archive:
+            archive.writestr("export/conversations.json", json.dumps(conversations))
+    else:
+        file.write_text(json.dumps(conversations))
+    return file
+
+
+def test_an_export_of_claude_keeps_what_was_attached(day1: Day1, tmp_path: Path) -> None:
+    file = export(tmp_path, CLAUDE, packed=True)
+    assert day1("import-from", "claude", str(file))[0] == 0
+    assert said() == [("user", "When does it leave?\n\n[plan.txt]\n9:15"), ("assistant", "At 9:15.")]
+    assert day1("import-from", "claude", str(file))[1] == "new: nothing; known already: 2; on main.\n"
+
+
+def test_the_export_of_the_other_program_is_an_error(day1: Day1, tmp_path: Path) -> None:
+    file = export(tmp_path, CLAUDE, packed=False)
+    status, out, err = day1("import-from", "chatgpt", str(file))
+    assert (status, out, err.splitlines()) == (
+        1, "",
+        [
+            f"{file}:1: is no conversation of ChatGPT: it has no mapping",
+            f"invalid: Nothing in {file} could be read as chatgpt: nothing was imported.",
+        ],
+    )  # fmt: skip
+    assert not Session.objects.exists()
+
+
+def test_a_zip_without_conversations_and_a_file_cut_off_are_errors(day1: Day1, tmp_path: Path) -> None:
+    file = tmp_path / "x.zip"
+    with zipfile.ZipFile(file, "w") as archive:
+        archive.writestr("users.json", "[]")
+    assert day1("import-from", "claude", str(file))[2] == "invalid: x.zip holds no conversations.json.\n"
+    cut = tmp_path / "conversations.json"
+    cut.write_text('[{"uuid": ')
+    assert day1("import-from", "claude", str(cut))[0] == 1
+
+
+# ---- instruction files -----------------------------------------------------------------------------
+
+GUIDE = """---
+type: feedback
+---
+# Our till
+
+Money is counted in cents. It
+is never a float.
+
+## Tests
+- Run `pytest -q`:
+  ```sh
+  pytest -q
+
+  pytest -x
+  ```
+* The token is sk_live_a1B2c3D4e5F6g7H8i9
+
+@other.md
+"""
+
+
+def test_an_instruction_file_becomes_a_fact_for_each_point(day1: Day1, tmp_path: Path) -> None:
+    (tmp_path / "CLAUDE.md").write_text(GUIDE)
+    (tmp_path / "README.md").write_text("Nothing for agents.")
+    status, out, _ = day1("import-from", "instructions", str(tmp_path))
+    assert (status, out) == (0, "new: 3 facts; on main.\n")
+    facts = sorted(Fact.objects.all_versions(), key=lambda row: row.metadata["line"])
+    assert [(f.fact_text, f.category, f.metadata["line"]) for f in facts] == [
+        ("Money is counted in cents. It\nis never a float.", "our_till", 6),
+        ("Run `pytest -q`:\n  ```sh\n  pytest -q\n\n  pytest -x\n  ```", "tests", 10),
+        ("The token is [redacted: Stripe key]", "tests", 16),
+    ]
+    assert {fact.verification_status for fact in facts} == {"unverified"}
+    assert {fact.source_type for fact in facts} == {"import"}
+    again = day1("import-from", "instructions", str(tmp_path / "CLAUDE.md"))
+    assert (again[0], again[1]) == (0, "new: nothing; known already: 3; on main.\n")
+
+
+def test_instructions_can_be_counted_first(day1: Day1, tmp_path: Path) -> None:
+    (tmp_path / "AGENTS.md").write_text("Use spaces.\n")
+    assert day1("import-from", "instructions", str(tmp_path), "--dry-run")[1] == (
+        "new: 1 facts; nothing was written.\n"
+    )
+    assert not Fact.objects.all_versions().exists()
