@@ -10,6 +10,8 @@ import pytest
 
 from conversations.models import Conversation, Message
 from day1site.cli import main
+from memory.actors import Actor
+from memory.engines.facts import FactEngine
 from memory.models import Fact, Observation, Project, Session
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -208,7 +210,7 @@ is never a float.
 """
 
 
-def test_an_instruction_file_becomes_a_fact_for_each_point(day1: Day1, tmp_path: Path) -> None:
+def test_an_instruction_file_becomes_a_fact_for_each_point(day1: Day1, tmp_path: Path, actor: Actor) -> None:
     (tmp_path / "CLAUDE.md").write_text(GUIDE)
     (tmp_path / "README.md").write_text("Nothing for agents.")
     status, out, _ = day1("import-from", "instructions", str(tmp_path))
@@ -219,7 +221,8 @@ def test_an_instruction_file_becomes_a_fact_for_each_point(day1: Day1, tmp_path:
         ("Run `pytest -q`:\n  ```sh\n  pytest -q\n\n  pytest -x\n  ```", "tests", 10),
         ("The token is [redacted: Stripe key]", "tests", 16),
     ]
-    assert {fact.verification_status for fact in facts} == {"unverified"}
+    verdicts = {FactEngine().get_fact(fact_id=f.uid, actor=actor).verification_status for f in facts}
+    assert verdicts == {"unverified"}
     assert {fact.source_type for fact in facts} == {"import"}
     again = day1("import-from", "instructions", str(tmp_path / "CLAUDE.md"))
     assert (again[0], again[1]) == (0, "new: nothing; known already: 3; on main.\n")
