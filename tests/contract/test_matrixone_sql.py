@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 from django.core.management.color import no_style
 from django.db import DatabaseError, IntegrityError, OperationalError, connection
-from django.db.models import FloatField, Q, TextField
-from django.db.models.functions import ExtractYear
+from django.db.models import Exists, FloatField, OuterRef, Q, TextField
+from django.db.models.functions import ExtractYear, Greatest
 
 from memory.db import rerun
 from memory.models import Branch, Fact, FactAssessment
@@ -104,6 +104,19 @@ def test_filters_that_look_at_other_tables_do_not_stand_beside_match() -> None:
     far = (False, (Q(judged(["verified"], MAIN)),), {})
     farther = (True, (), {"uid__in": FactAssessment.objects.along(MAIN).values("uid")})
     assert plain([near, far, farther]) == ([near], [far, farther])
+
+
+def test_exists_has_no_limit(mo: DatabaseWrapper) -> None:
+    """With LIMIT the server finds nothing."""
+    verdicts = FactAssessment._base_manager.filter(uid=OuterRef("uid"))
+    text = sql(mo, Fact._base_manager.filter(Exists(verdicts)).values("pk"))
+    assert "EXISTS(SELECT 1" in text
+    assert "LIMIT" not in text
+
+
+def test_the_greater_of_two(mo: DatabaseWrapper) -> None:
+    text = sql(mo, Branch.objects.annotate(most=Greatest("head", "cycle")).values_list("most"))
+    assert "CASE WHEN `memory_branch`.`head` >= `memory_branch`.`cycle` THEN" in text
 
 
 # ---- lookups, types, DDL ---------------------------------------------------------------------------

@@ -3,7 +3,9 @@
 from typing import Any
 
 from django.db.backends.mysql import compiler
+from django.db.models import Exists
 from django.db.models.fields import json
+from django.db.models.functions import Greatest
 
 
 class _Ours:
@@ -41,3 +43,28 @@ def _has_key(lookup: Any, compiler: Any, connection: Any) -> tuple[str, tuple]:
 
 
 json.HasKeyLookup.as_matrixone = _has_key  # type: ignore[attr-defined]
+
+
+def _exists(exists: Any, compiler: Any, connection: Any) -> Any:
+    """Without the LIMIT 1 that Django writes: with it, a subquery about the outer row finds nothing."""
+    plain = exists.copy()
+    plain.query = exists.query.clone()
+    plain.query.clear_limits()
+    return plain.as_sql(compiler, connection)
+
+
+Exists.as_matrixone = _exists  # type: ignore[attr-defined]
+
+
+def _greatest(greatest: Any, compiler: Any, connection: Any) -> tuple[str, tuple]:
+    """The server has no GREATEST."""
+    (sql, params), *others = [compiler.compile(part) for part in greatest.get_source_expressions()]
+    for other, more in others:
+        sql, params = (
+            f"CASE WHEN {sql} >= {other} THEN {sql} ELSE {other} END",
+            (*params, *more, *params, *more),
+        )
+    return sql, tuple(params)
+
+
+Greatest.as_matrixone = _greatest  # type: ignore[attr-defined]
