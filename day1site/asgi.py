@@ -11,6 +11,7 @@ from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any
 
 from a2wsgi import WSGIMiddleware
+from django.utils.module_loading import import_string
 
 from day1site.wsgi import application as wsgi_application
 
@@ -43,9 +44,51 @@ BUSY: Problem = (
 
 django = WSGIMiddleware(wsgi_application, workers=THREADS, send_queue_size=PIECES)  # type: ignore[arg-type]
 
+
+class Later:
+    """An asynchronous application that its first request imports and starts; it lives until ``stop``.
+
+    ``path`` names a context manager that takes the pool of threads and gives the application.
+    """
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        self._started: asyncio.Future[App] | None = None
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        await (await asyncio.shield(self._start()))(scope, receive, send)
+
+    def _start(self) -> "asyncio.Future[App]":
+        """The application, once for each event loop; after a failure it is tried anew."""
+        loop, there = asyncio.get_running_loop(), self._started
+        if there is None or there.get_loop() is not loop or (there.done() and there.exception()):
+            self._started = there = loop.create_future()
+            self._stopping = asyncio.Event()
+            self._life = loop.create_task(self._live(there, self._stopping))
+        return there
+
+    async def _live(self, started: "asyncio.Future[App]", stopping: asyncio.Event) -> None:
+        try:
+            running = await asyncio.to_thread(import_string, self.path)
+            async with running(django.executor) as app:
+                started.set_result(app)
+                await stopping.wait()
+        except Exception as error:
+            if started.done():
+                raise
+            started.set_exception(error)
+
+    async def stop(self) -> None:
+        """End it, where it was started."""
+        if self._started is not None and self._started.get_loop() is asyncio.get_running_loop():
+            self._stopping.set()
+            await self._life
+            self._started = None
+
+
 # Paths that an asynchronous application serves; everything else is Django's. An entry is a path and
-# all below it: ("/mcp", mcp_app), ("/events", events_app).
-ASYNC_APPS: list[tuple[str, App]] = []
+# all below it.
+ASYNC_APPS: list[tuple[str, Later]] = [("/mcp", Later("day1site.mcp.http.running"))]
 
 
 class Refused(Exception):
@@ -91,6 +134,9 @@ room = Room()
 
 async def application(scope: Scope, receive: Receive, send: Send) -> None:
     """Every request: its body is read, within the limits, then the application of its path answers."""
+    if scope["type"] == "lifespan":
+        await live(receive, send)
+        return
     if scope["type"] != "http":
         return
     if not room.enter():
@@ -103,6 +149,15 @@ async def application(scope: Scope, receive: Receive, send: Send) -> None:
             await app_for(scope["path"])(scope, replay(bytes(body), receive), send)
     finally:
         room.leave(body)
+
+
+async def live(receive: Receive, send: Send) -> None:
+    """The server's life: at its end the asynchronous applications end too."""
+    while (message := await receive())["type"] != "lifespan.shutdown":
+        await send({"type": f"{message['type']}.complete"})
+    for _, app in ASYNC_APPS:
+        await app.stop()
+    await send({"type": "lifespan.shutdown.complete"})
 
 
 async def whole(body: bytearray, declared: int | None, receive: Receive, send: Send) -> bool:

@@ -144,7 +144,7 @@ class Server(uvicorn.Server):
 
     def __init__(self, app: "App", on_start: Callable[[], None]) -> None:
         config = uvicorn.Config(
-            app, http=PatientProtocol, lifespan="off", ws="none", loop="asyncio", log_config=None,
+            app, http=PatientProtocol, lifespan="on", ws="none", loop="asyncio", log_config=None,
             log_level="warning", access_log=False, server_header=False, proxy_headers=False,
             backlog=BACKLOG, timeout_keep_alive=65, timeout_graceful_shutdown=GRACE,
         )  # fmt: skip

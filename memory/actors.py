@@ -31,6 +31,7 @@ class Actor:
     task_id: str = ""
     agent_id: str = ""
     bound_agent: str = ""
+    default_branch: str = ""  # "" is main
     expires_at: datetime | None = None
     told_at: datetime | None = None  # see acting_at
 

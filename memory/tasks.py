@@ -116,11 +116,12 @@ def seal_audit() -> None:
 
 @shared_task(name="memory.expire")
 def expire() -> None:
-    """Remove what is kept for a time only: answers, ids of events, the log of searches, logins."""
+    """Remove what is kept for a time only: answers, handles, ids of events, the log of searches, logins."""
     from memory.engines.retention import RetentionEngine
 
     engine = RetentionEngine()
     engine.forget_answers()
+    engine.forget_handles()
     engine.forget_recalls()
     engine.forget_events()
     call_command("clearsessions")

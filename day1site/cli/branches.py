@@ -77,8 +77,11 @@ def move_branch(args: Namespace) -> None:
     out.show(branch, lambda: out.line(f"{branch['name']}\t{args.action}d"))
 
 
+KEY = ("label", "branch_patterns", "agent_id", "default_branch", "rate_per_minute", "expires_at")
+
+
 def create_key(args: Namespace) -> None:
-    fields = said(args, ("label", "branch_patterns", "agent_id", "rate_per_minute", "expires_at"))
+    fields = said(args, KEY)
     key = client(args.project, makes_store=True).create_key({**fields, "scopes": args.scopes or ["write"]})
     out = Output(args.format)
     out.show(key, lambda: out.line(key["token"]))

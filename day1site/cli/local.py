@@ -180,13 +180,13 @@ class LocalClient(LocalCapture):
         return count_facts(**where), rows
 
 
-def actor_for(slug: str) -> Actor:
+def actor_for(slug: str, surface: str = "cli") -> Actor:
     """The local user in a project. Raises CliError when there is none with this slug."""
     project = Project.objects.filter(slug=slug).values_list("pk", flat=True).first()
     if project is None:
         known = ", ".join(Project.objects.values_list("slug", flat=True)[:20]) or "none"
         raise CliError("not_found", f"There is no project {slug} in this store; there is: {known}.")
-    return local_actor(project)
+    return local_actor(project, surface=surface)
 
 
 def _wish(given: Mapping[str, Any]) -> dict[str, Any]:

@@ -36,7 +36,7 @@ def build() -> Parser:
     )  # fmt: skip
     _common(parser, form="table", project="")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND", title="commands")
-    for add in (_server, _facts, _branches, _snapshots, _workspaces, _keys, _files, _upkeep, _demo):
+    for add in (_server, _facts, _branches, _snapshots, _workspaces, _keys, _files, _upkeep, _demo, _mcp):
         add(commands)
     add_capture(commands, command=_command, group=_group)
     return parser
@@ -305,6 +305,8 @@ def _keys(commands: Any) -> None:
     create.add_argument("--branch-pattern", dest="branch_patterns", action="append", metavar="PATTERN",
                         help="only these branches, such as 'task/*'; default: all")  # fmt: skip
     create.add_argument("--agent", dest="agent_id", metavar="ID", help="bind it to this agent")
+    create.add_argument("--default-branch", metavar="NAME",
+                        help="where MCP works when a call names no branch; default: main")  # fmt: skip
     create.add_argument("--rate", dest="rate_per_minute", type=int, metavar="N", help="requests per minute")
     create.add_argument("--expires-at", metavar="TIME")
     listing = _command(actions, "list", "List the keys, the newest first.", "day1 keys list", "list_keys")
@@ -367,3 +369,13 @@ def _demo(commands: Any) -> None:
     demo.add_argument("--remove", action="store_true", help="take it out of the store again")
     demo.add_argument("--yes", action="store_true", help="do not ask before it is removed")
     demo.add_argument("--force", action="store_true", help="remove it with what others wrote into it, too")
+
+
+def _mcp(commands: Any) -> None:
+    mcp = _command(
+        commands, "mcp", "Serve MCP on standard input and output, for clients that start their servers.",
+        "day1 mcp --branch task/login", "mcp",
+    )  # fmt: skip
+    mcp.add_argument(
+        "--branch", default="", metavar="NAME", help="where a call works that names none; default: main"
+    )

@@ -37,8 +37,8 @@ STATS = (
     "facts", "verification", "links", "ahead", "behind", "children", "sessions", "agents", "last_activity",
 )  # fmt: skip
 KEY = (
-    "label", "prefix", "scopes", "branch_patterns", "agent_id", "rate_per_minute", "created_at",
-    "created_by", "expires_at", "last_used_at", "revoked_at",
+    "label", "prefix", "scopes", "branch_patterns", "agent_id", "default_branch", "rate_per_minute",
+    "created_at", "created_by", "expires_at", "last_used_at", "revoked_at",
 )  # fmt: skip
 
 Shape = dict[str, Any]

@@ -1,11 +1,7 @@
 """Who asks, and how often. Named in the settings of the REST framework."""
 
-import math
-import time
-from contextlib import suppress
 from typing import Any
 
-from django.core.cache import cache
 from rest_framework.authentication import BaseAuthentication
 from rest_framework.permissions import BasePermission
 from rest_framework.request import Request
@@ -13,7 +9,8 @@ from rest_framework.throttling import BaseThrottle
 
 from memory.actors import Actor
 from memory.engines.keys import KeyEngine, actor_of
-from memory.exceptions import RateLimited, Unauthenticated
+from memory.engines.rates import count_request
+from memory.exceptions import Unauthenticated
 from memory.models import ApiKey
 
 SURFACE = "rest"
@@ -49,37 +46,10 @@ class HasKey(BasePermission):
 
 
 class KeyRate(BaseThrottle):
-    """So many requests per minute and key, over a sliding minute.
-
-    Counted in Django's cache: this process's memory, or Redis where there are several processes. What is
-    refused does not count, so that waiting as told is enough.
-    """
-
-    MINUTE = 60
+    """The rate of the key; see memory.engines.rates."""
 
     def allow_request(self, request: Request, view: Any) -> bool:
         key = request.user
-        if isinstance(key, ApiKey) and (wait := self._wait(str(key.pk), key.rate_per_minute)):
-            raise RateLimited(retry_after=wait)
+        if isinstance(key, ApiKey):
+            count_request(str(key.pk), key.rate_per_minute)
         return True
-
-    def _wait(self, key: str, rate: int) -> int:
-        """0, or the seconds until the next request will be let through."""
-        minute, passed = divmod(time.time(), self.MINUTE)
-        now, before = f"rate:{key}:{int(minute)}", f"rate:{key}:{int(minute) - 1}"
-        cache.add(now, 0, 2 * self.MINUTE)
-        try:
-            count, last = cache.incr(now), cache.get(before, 0)
-        except ValueError:  # the cache was full and dropped the entry at once
-            return 0
-        if count + last * (1 - passed / self.MINUTE) <= rate:
-            return 0
-        with suppress(ValueError):
-            cache.decr(now)
-        return max(1, math.ceil(self._until(rate, count, last) - passed))
-
-    def _until(self, rate: int, count: int, last: int) -> float:
-        """The second of this minute, or of the next, in which there is room again."""
-        if count <= rate:  # what the last minute still weighs is in the way
-            return self.MINUTE * (1 - (rate - count) / last)
-        return self.MINUTE * (1 + max(0.0, 1 - (rate - 1) / (count - 1)))

@@ -28,6 +28,7 @@ class KeyViewSet(Resource):
             "scopes": given.take("scopes", names),
             "branch_patterns": given.take("branch_patterns", names, []),
             "agent_id": given.take("agent_id", c.plain_text, ""),
+            "default_branch": given.take("default_branch", c.text(200), ""),
             "rate_per_minute": given.take("rate_per_minute", whole, 6000),
             "expires_at": given.take("expires_at", c.moment),
         }

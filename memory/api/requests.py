@@ -241,6 +241,7 @@ class KeyInput(s.Serializer):
         child=s.CharField(max_length=200), required=False, help_text="Every branch when it is empty."
     )
     agent_id = short(help_text="Bind the key to this agent.")
+    default_branch = short(help_text="Where MCP works when a call names no branch; main when it is empty.")
     rate_per_minute = s.IntegerField(min_value=1, max_value=HIGHEST_RATE, required=False)
     expires_at = s.DateTimeField(required=False, allow_null=True)
 

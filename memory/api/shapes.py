@@ -193,6 +193,7 @@ class KeyShape(s.Serializer):
     scopes = s.ListField(child=s.CharField())
     branch_patterns = s.ListField(child=s.CharField())
     agent_id = s.CharField()
+    default_branch = s.CharField(help_text="Where MCP works when a call names no branch; empty is main.")
     rate_per_minute = s.IntegerField()
     created_at = s.DateTimeField()
     created_by = s.CharField()

@@ -20,6 +20,7 @@ from django.utils import timezone
 from memory.actors import SCOPES, Actor
 from memory.db.rerun import rerunning
 from memory.engines.audit import record
+from memory.engines.branches import check_name
 from memory.engines.buffers import buffer
 from memory.engines.pages import Page, page_of
 from memory.exceptions import AgentForbidden, BranchForbidden, Conflict, Invalid, NotFound, Unauthenticated
@@ -47,6 +48,7 @@ class KeyEngine:
         actor: Actor,
         branch_patterns: Sequence[str] = (),
         agent_id: str = "",
+        default_branch: str = "",
         rate_per_minute: int = 6000,
         expires_at: datetime | None = None,
     ) -> tuple[ApiKey, str]:
@@ -61,6 +63,7 @@ class KeyEngine:
             scopes=check_scopes(scopes),
             branch_patterns=check_patterns(branch_patterns),
             agent_id=check_text("agent_id", agent_id, least=0),
+            default_branch=check_default(default_branch, branch_patterns),
             rate_per_minute=check_rate(rate_per_minute),
             expires_at=check_expiry(expires_at),
             created_by=actor.label,
@@ -170,7 +173,7 @@ def actor_of(key: ApiKey, surface: str) -> Actor:
     return Actor(
         project_id=key.project_id, kind="key", id=str(key.pk), label=key.label, scopes=frozenset(key.scopes),
         branch_patterns=tuple(key.branch_patterns), surface=surface, agent_id=key.agent_id,
-        bound_agent=key.agent_id, expires_at=key.expires_at,
+        bound_agent=key.agent_id, expires_at=key.expires_at, default_branch=key.default_branch,
     )  # fmt: skip
 
 
@@ -206,8 +209,8 @@ def end_of(key: ApiKey, grace_seconds: int) -> dict[str, datetime]:
 def successor(old: ApiKey, actor: Actor) -> ApiKey:
     return ApiKey(
         project_id=old.project_id, label=old.label, scopes=old.scopes, branch_patterns=old.branch_patterns,
-        agent_id=old.agent_id, rate_per_minute=old.rate_per_minute, expires_at=old.expires_at,
-        created_by=actor.label,
+        agent_id=old.agent_id, default_branch=old.default_branch, rate_per_minute=old.rate_per_minute,
+        expires_at=old.expires_at, created_by=actor.label,
     )  # fmt: skip
 
 
@@ -217,6 +220,7 @@ def detail_of(key: ApiKey) -> dict[str, Any]:
         "scopes": key.scopes,
         "branch_patterns": key.branch_patterns,
         "agent_id": key.agent_id,
+        "default_branch": key.default_branch,
         "expires_at": key.expires_at,
     }
 
@@ -252,6 +256,20 @@ def check_patterns(patterns: Sequence[str]) -> list[str]:
                 field="branch_patterns",
             )
     return list(dict.fromkeys(patterns))
+
+
+def check_default(name: str, patterns: Sequence[str]) -> str:
+    """The branch of who names none, which need not be there yet; "" stands for main."""
+    if not name:
+        return ""
+    try:
+        check_name(name)
+    except Invalid as error:
+        raise Invalid(error.text, field="default_branch") from None
+    if patterns and not any(fnmatchcase(name, pattern) for pattern in patterns):
+        text = "The key's patterns do not allow its default branch {name}."
+        raise Invalid(text, name=name, field="default_branch")
+    return name
 
 
 def check_text(field: str, text: str, least: int = 1) -> str:

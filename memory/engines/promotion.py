@@ -32,6 +32,7 @@ from memory.models import (
     Snapshot,
     Vector,
     VectorClock,
+    WorkHandle,
     Workspace,
 )
 from memory.models.nodes import new_rid
@@ -42,7 +43,7 @@ APPS = ("memory", "conversations", "curation", "analytics")
 STAYS = frozenset(
     (
         ApiKey, FactUse, IdempotencyRecord, Membership, NearCheck, Node, Project, QueueMessage, RecallLog,
-        Snapshot, VectorClock, Workspace,
+        Snapshot, VectorClock, WorkHandle, Workspace,
     )
 )  # fmt: skip
 

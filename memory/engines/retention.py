@@ -7,8 +7,9 @@ from django.utils import timezone
 
 from memory.conf import conf
 from memory.db.rerun import rerunning
+from memory.engines.handles import IDLE
 from memory.engines.idempotency import KEPT
-from memory.models import IdempotencyRecord, IngestedEvent, RecallLog
+from memory.models import IdempotencyRecord, IngestedEvent, RecallLog, WorkHandle
 
 BATCH = 500
 EVENTS_KEPT = timedelta(days=30)  # longer than a client keeps what it could not send
@@ -24,6 +25,10 @@ class RetentionEngine:
     def forget_events(self) -> int:
         """Remove the ids of events that came in long ago; returns how many."""
         return _forget(IngestedEvent.objects.order_by("at"), "at", timezone.now() - EVENTS_KEPT)
+
+    def forget_handles(self) -> int:
+        """Remove the work handles that nobody has used for a day; returns how many."""
+        return _forget(WorkHandle.objects.order_by("used_at"), "used_at", timezone.now() - IDLE)
 
     def forget_recalls(self) -> int:
         """Remove the log of searches beyond ``recall_days``; returns how many. None when that is 0."""

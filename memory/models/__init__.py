@@ -4,6 +4,7 @@ from memory.models.audit import AuditEntry
 from memory.models.base import OPEN, BranchedModel
 from memory.models.branches import MAX_DEPTH, Branch, Commit
 from memory.models.facts import Confirmation, Fact, FactAssessment, FactUse
+from memory.models.handles import WorkHandle
 from memory.models.ingest import IngestedEvent
 from memory.models.keys import ApiKey, IdempotencyRecord
 from memory.models.links import FactLink
@@ -46,5 +47,6 @@ __all__ = [
     "Snapshot",
     "Vector",
     "VectorClock",
+    "WorkHandle",
     "Workspace",
 ]

@@ -19,6 +19,9 @@ class ApiKey(models.Model):
     secret_hash = FixedCharField(max_length=64, editable=False)
     scopes = JSONTextField(default=list)
     branch_patterns = JSONTextField(default=list, help_text="Such as task/*; empty means every branch.")
+    default_branch = models.CharField(
+        max_length=200, blank=True, help_text="Where MCP works when a call names no branch; empty means main."
+    )
     agent_id = models.CharField(max_length=200, blank=True, help_text="Bound to this agent when set.")
     rate_per_minute = models.PositiveIntegerField(default=6000)
     created_at = models.DateTimeField(auto_now_add=True)

@@ -1,0 +1,125 @@
+"""MCP on standard input and output, for a server elsewhere: each line is a request to its /mcp.
+
+It knows nothing of tools: what is listed, refused and answered is the server's, so that both ways are one.
+Only the standard library is needed, and it starts at once.
+"""
+
+import json
+import sys
+from base64 import b64encode
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+from threading import Lock
+from typing import Any, TextIO
+from urllib.error import HTTPError
+from urllib.parse import quote
+from urllib.request import Request, urlopen
+
+TIMEOUT = 120.0
+THREADS = 8
+VERSION = "io.modelcontextprotocol/protocolVersion"
+SERVER_ERROR = -32000
+
+Message = dict[str, Any]
+
+
+class Bridge:
+    def __init__(self, url: str, key: str, branch: str, out: TextIO) -> None:
+        self.url = f"{url}/mcp" + (f"?branch={quote(branch, safe='')}" if branch else "")
+        self.key, self.out, self.spoken = key, out, ""
+        self._one_line_at_a_time = Lock()
+
+    def serve(self, lines: TextIO) -> None:
+        """Pass on every line until the input ends; several may be on their way at once."""
+        with ThreadPoolExecutor(THREADS, "day1-bridge") as threads:
+            for line in lines:
+                if not line.strip():
+                    continue
+                if '"initialize"' in line:  # what follows must know the version that was agreed on
+                    self.forward(line)
+                else:
+                    threads.submit(self.forward, line)
+
+    def forward(self, line: str) -> None:
+        try:
+            message = json.loads(line)
+        except ValueError:
+            self.say(failure(None, "The line is not JSON.", -32700))
+            return
+        if not isinstance(message, dict):
+            self.say(failure(None, "A line is one JSON-RPC message.", -32600))
+            return
+        answer = self.ask(message)
+        if message.get("id") is not None and answer:
+            self.say(answer)
+
+    def ask(self, message: Message) -> Message | None:
+        """The server's answer to a message, or an error that says why there is none."""
+        request = Request(self.url, json.dumps(message).encode(), self.headers(message), method="POST")
+        try:
+            with urlopen(request, timeout=TIMEOUT) as response:
+                return self.read(message, response.read())
+        except HTTPError as error:
+            return refusal(message, error)
+        except OSError as error:
+            reason = getattr(error, "reason", None) or error
+            return failure(message, f"unreachable: The server at {self.url} does not answer: {reason}.")
+
+    def read(self, message: Message, body: bytes) -> Message | None:
+        answer: Message | None = json.loads(body) if body else None
+        if answer and message.get("method") == "initialize":
+            self.spoken = answer.get("result", {}).get("protocolVersion", "")
+        return answer
+
+    def headers(self, message: Mapping[str, Any]) -> dict[str, str]:
+        """The headers of a message say what its body says, as each version of the protocol wants it."""
+        found = {
+            "Authorization": f"Bearer {self.key}",
+            "Content-Type": "application/json",
+            "Accept": "application/json, text/event-stream",
+        }
+        given = message.get("params") or {}
+        version = (given.get("_meta") or {}).get(VERSION)
+        if version:
+            found["Mcp-Method"] = str(message.get("method", ""))
+            if name := given.get("name") or given.get("uri"):
+                found["Mcp-Name"] = in_header(str(name))
+        if version or self.spoken:
+            found["MCP-Protocol-Version"] = str(version or self.spoken)
+        return found
+
+    def say(self, message: Message) -> None:
+        with self._one_line_at_a_time:
+            self.out.write(json.dumps(message, separators=(",", ":")) + "\n")
+            self.out.flush()
+
+
+def in_header(text: str) -> str:
+    """A text as a header holds it: what is not plain goes in base64, marked as such."""
+    marked = text.startswith("=?base64?")
+    if text.isascii() and text.isprintable() and text == text.strip() and not marked:
+        return text
+    return f"=?base64?{b64encode(text.encode()).decode()}?="
+
+
+def refusal(message: Message, error: HTTPError) -> Message:
+    """What the server said: a JSON-RPC error as it is, a problem in its own words."""
+    try:
+        told = json.loads(error.read())
+    except ValueError:
+        told = {}
+    if "jsonrpc" in told:
+        return {**told, "id": message.get("id")}
+    return failure(message, f"{told.get('code', 'error')}: {told.get('detail', f'HTTP {error.code}')}")
+
+
+def failure(message: Message | None, text: str, code: int = SERVER_ERROR) -> Message:
+    asked = message.get("id") if message else None
+    return {"jsonrpc": "2.0", "id": asked, "error": {"code": code, "message": text}}
+
+
+def serve(url: str, key: str, branch: str) -> None:
+    """Between this process's standard input and output and a server."""
+    sys.stdin.reconfigure(encoding="utf-8", errors="replace")  # type: ignore[union-attr]
+    sys.stdout.reconfigure(encoding="utf-8")  # type: ignore[union-attr]
+    Bridge(url, key, branch, sys.stdout).serve(sys.stdin)

@@ -1,0 +1,80 @@
+"""A tool called: its answer, or the refusal in words that tell a model what to do."""
+
+import json
+import logging
+from collections.abc import Mapping
+from typing import Any
+
+from django.db import OperationalError
+
+from day1site.mcp.calls import Call, Caller
+from day1site.mcp.tools import Tool
+from memory.engines import cleaning as c
+from memory.engines.idempotency import Answer, IdempotencyEngine
+from memory.exceptions import Day1Error
+
+logger = logging.getLogger(__name__)
+
+DO = {
+    "not_found": "Check the id and the branch: memory_search finds ids, branch_list the branches.",
+    "scope_missing": "This key may not do that; do not try again, ask the person for another key.",
+    "branch_forbidden": "branch_list shows the branches that this key may use.",
+    "branch_archived": "Work on another branch: branch_list shows them.",
+    "invalid": "Correct the argument and call again.",
+    "unknown_field": "Take the arguments from the tool's schema.",
+    "reserved_value": "Leave this value out.",
+    "query_too_long": "Ask in fewer words.",
+    "too_large": "Shorten it, or store it in several facts.",
+    "exists": "Take another name, or use what is there.",
+    "conflict": "Read what is stored now, then decide anew.",
+    "illegal_transition": "memory_get shows the status that it has.",
+    "stale_version": "Somebody changed it: memory_get shows it as it is now.",
+    "rate_limited": "Wait as long as it says, then call again.",
+    "unavailable": "Wait a second, then call again.",
+}
+HANDLE = "Call branch_switch for a new handle."
+BUSY = "The database did not answer in time."
+BROKEN = "Something went wrong; the server's log has more."
+
+
+class Refusal(Exception):
+    """What a tool call is refused with: the text has the code first, then why, then what to do."""
+
+
+def run(tool: Tool, caller: Caller, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """The answer of a tool. Raises Refusal, and nothing else."""
+    try:
+        caller.count()
+        return _answer(tool, caller, arguments)
+    except Day1Error as error:
+        handle = error.code == "not_found" and error.data.get("field") == "work"
+        raise Refusal(said(error.code, error.text, HANDLE if handle else "")) from None
+    except OperationalError as error:
+        if "lock" not in str(error).lower():
+            raise _broken(tool) from error
+        logger.warning("%s: %s", tool.name, error)
+        raise Refusal(said("unavailable", BUSY)) from None
+    except Exception as error:
+        raise _broken(tool) from error
+
+
+def said(code: str, text: str, do: str = "") -> str:
+    return f"{code}: {text[:1000]} {do or DO.get(code, '')}".strip()
+
+
+def _broken(tool: Tool) -> Refusal:
+    logger.exception("%s failed", tool.name)
+    return Refusal(said("error", BROKEN))
+
+
+def _answer(tool: Tool, caller: Caller, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    call = Call(caller, arguments)
+    key = call.take("idempotency_key", c.plain_text) if tool.writes else None
+    if key is None:
+        return tool.run(call)
+    kept = IdempotencyEngine().once(
+        actor=caller.actor, key=key, route=f"mcp {tool.name}", request=call.said,
+        work=lambda: Answer(200, json.dumps(tool.run(call))),
+    )  # fmt: skip
+    found: dict[str, Any] = json.loads(kept.body)
+    return found

@@ -1,0 +1,163 @@
+"""What the tools answer: rows as the REST API has them, with fewer fields, and their JSON Schemas."""
+
+import json
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from rest_framework import serializers as s
+
+from memory.api import capture_shapes, shapes
+from memory.engines.relations import Graph
+from memory.models import Fact
+from memory.ranking import tokens
+
+INDEX_TOKENS = 1500
+LONGEST_TEXT = 400  # of a text that stands in a list
+JSON_TYPES: list[tuple[type[s.Field], dict[str, Any]]] = [
+    (s.UUIDField, {"type": "string", "format": "uuid"}),
+    (s.DateTimeField, {"type": "string", "format": "date-time"}),
+    (s.BooleanField, {"type": "boolean"}),
+    (s.IntegerField, {"type": "integer"}),
+    (s.FloatField, {"type": "number"}),
+    (s.DictField, {"type": "object"}),
+]
+
+
+# ---- JSON Schemas ----------------------------------------------------------------------------------
+
+
+def schema(of: type[s.Serializer]) -> dict[str, Any]:
+    """The JSON Schema of a shape."""
+    fields = of().get_fields()
+    properties = {name: _field(field) for name, field in fields.items()}
+    return {"type": "object", "properties": properties, "required": list(fields)}
+
+
+def _field(field: s.Field) -> dict[str, Any]:
+    found = _plain(field)
+    if field.allow_null:
+        found = {**found, "type": [found["type"], "null"]}
+    return found | ({"description": field.help_text} if field.help_text else {})
+
+
+def _plain(field: s.Field) -> dict[str, Any]:
+    if isinstance(field, s.ListField):
+        return {"type": "array", "items": _plain(field.child) if field.child else {}}
+    if isinstance(field, s.ChoiceField):
+        return {"type": "string", "enum": [str(value) for value in field.choices]}
+    for kind, found in JSON_TYPES:
+        if isinstance(field, kind):
+            return dict(found)
+    return {"type": "string"}
+
+
+# ---- rows ------------------------------------------------------------------------------------------
+
+
+def only(shape: type[s.Serializer], *names: str) -> type[s.Serializer]:
+    """The same shape with some of its fields."""
+
+    class Part(shape):  # type: ignore[valid-type,misc]
+        def get_fields(self) -> dict[str, s.Field]:
+            fields = super().get_fields()
+            return {name: fields[name] for name in names}
+
+    return Part
+
+
+FactPart = only(
+    shapes.FactShape, "id", "version", "fact_text", "category", "kind", "priority", "status", "confidence",
+    "confirmation_count", "verification_status", "tags", "created_at", "updated_at", "valid_from",
+    "valid_until", "expires_at", "parent_id", "source", "session_id", "agent_id", "metadata",
+)  # fmt: skip
+VersionPart = only(shapes.VersionShape, "version", "fact_text", "status", "updated_at", "deleted")
+ObservationPart = only(
+    capture_shapes.ObservationShape, "id", "created_at", "observation_type", "tool_name", "summary",
+    "outcome", "session_id", "agent_id",
+)  # fmt: skip
+EdgePart = only(
+    capture_shapes.RelationShape, "id", "source_entity", "relation_type", "target_entity", "confidence",
+    "strength", "valid_from", "valid_until",
+)  # fmt: skip
+BranchPart = only(shapes.BranchShape, "name", "parent", "head", "head_at", "purpose")
+SessionPart = only(
+    capture_shapes.SessionShape, "id", "branch", "status", "agent_id", "started_at", "ended_at"
+)
+
+fact = shapes.renderer(FactPart)
+version = shapes.renderer(VersionPart)
+_observation = shapes.renderer(ObservationPart)
+edge = shapes.renderer(EdgePart)
+_branch = shapes.renderer(BranchPart, "parent")
+session = shapes.renderer(SessionPart)
+
+
+class LineShape(s.Serializer):
+    """A fact in an index."""
+
+    id = s.UUIDField()
+    line = s.CharField()
+    date = s.CharField(help_text="When it was stored.")
+    status = s.CharField(help_text="Its life and its verdict, such as: active, verified.")
+
+
+def line(row: Fact) -> dict[str, str]:
+    return {
+        "id": str(row.uid),
+        "line": one_line(row.essence),
+        "date": row.created_at.date().isoformat(),
+        "status": f"{row.status}, {row.verification_status}",
+    }
+
+
+def observation(row: Any) -> dict[str, Any]:
+    return {**_observation(row), "summary": short(row.summary)}
+
+
+def branch(row: Any) -> dict[str, Any]:
+    return _branch(row, parent=row.parent.name if row.parent else None)
+
+
+def graph(found: Graph, limit: int) -> dict[str, Any]:
+    """The nearest edges, and the nodes that they lead to."""
+    edges = found.edges[:limit]
+    named = {found.entity} | {end for one in edges for end in (one.source_entity, one.target_entity)}
+    nodes = [{"entity": n.entity, "distance": n.distance} for n in found.nodes if n.entity in named]
+    truncated = found.truncated or len(edges) < len(found.edges)
+    return {"entity": found.entity, "nodes": nodes, "edges": [edge(e) for e in edges], "truncated": truncated}
+
+
+# ---- budgets ---------------------------------------------------------------------------------------
+
+
+def within(rows: Sequence[dict[str, Any]], budget: int) -> list[dict[str, Any]]:
+    """As many of the first rows as fit into so many tokens, counted on their JSON."""
+    kept, spent = [], 0
+    for row in rows:
+        spent += cost(row)
+        if spent > budget:
+            break
+        kept.append(row)
+    return kept
+
+
+def cost(row: Any) -> int:
+    """About how many tokens a row costs; ids and punctuation cost more than words do."""
+    packed = json.dumps(row, ensure_ascii=False, separators=(",", ":"))
+    marks = sum(not char.isalpha() and char.isascii() for char in packed)
+    return tokens(packed) + marks // 4
+
+
+def one_line(text: str) -> str:
+    return " ".join(text.split())
+
+
+def short(text: str, most: int = LONGEST_TEXT) -> str:
+    """One line of a text, with a mark where it was cut."""
+    found = one_line(text)
+    return found if len(found) <= most else found[: most - 1] + "…"
+
+
+def names(rows: Iterable[dict[str, Any]], most: int = 3) -> str:
+    """The first ids as a JSON list, for the next call."""
+    return json.dumps([row["id"] for row, _ in zip(rows, range(most), strict=False)])

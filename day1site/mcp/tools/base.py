@@ -1,0 +1,118 @@
+"""How a tool is declared: its name, its words for the model, its schemas, who sees it."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from day1site.mcp.calls import Call
+
+Schema = dict[str, Any]
+Answer = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Tool:
+    """``scope`` is the least that a key needs to be shown the tool; what it may do the engines decide."""
+
+    name: str
+    title: str
+    about: str
+    run: Callable[[Call], Answer]
+    input: Schema
+    output: Schema
+    scope: str = "read"
+    writes: bool = False
+    destructive: bool = False
+    repeatable: bool = True  # the same call again changes nothing more
+
+
+TOOLS: dict[str, Tool] = {}
+
+
+def tool(
+    *, title: str, about: str, takes: Schema, needs: tuple[str, ...] = (), gives: Schema, **traits: Any
+) -> Callable[[Callable[[Call], Answer]], Callable[[Call], Answer]]:
+    """Make a tool of a function, under the function's name."""
+
+    def declare(run: Callable[[Call], Answer]) -> Callable[[Call], Answer]:
+        more = REPEATING if traits.get("writes") else {}
+        known = {**takes, **WHERE, **more}
+        TOOLS[run.__name__] = Tool(
+            run.__name__,
+            title,
+            about,
+            run,
+            shape(known, needs),
+            shape({**gives, **ALWAYS}, ("branch",)),
+            **traits,
+        )
+        return run
+
+    return declare
+
+
+# ---- schemas ---------------------------------------------------------------------------------------
+
+
+def shape(fields: Schema, needed: tuple[str, ...] = ()) -> Schema:
+    """An object of these fields and no others."""
+    made: Schema = {"type": "object", "properties": fields, "additionalProperties": False}
+    return made | ({"required": list(needed)} if needed else {})
+
+
+def text(about: str, **more: Any) -> Schema:
+    return {"type": "string", "description": about, **more}
+
+
+def whole(about: str, low: int, high: int, **more: Any) -> Schema:
+    return {"type": "integer", "description": about, "minimum": low, "maximum": high, **more}
+
+
+def number(about: str) -> Schema:
+    return {"type": "number", "description": about, "minimum": 0, "maximum": 1}
+
+
+def flag(about: str, **more: Any) -> Schema:
+    return {"type": "boolean", "description": about, **more}
+
+
+def choice(about: str, among: Any, **more: Any) -> Schema:
+    return text(about, enum=[str(one) for one in among], **more)
+
+
+def many(about: str, of: Schema | None = None, **more: Any) -> Schema:
+    return {"type": "array", "description": about, "items": of or {"type": "string"}, **more}
+
+
+def uid(about: str) -> Schema:
+    return text(about, format="uuid")
+
+
+def when(about: str) -> Schema:
+    return text(f"{about} ISO 8601, such as 2026-05-01T12:00:00Z.")
+
+
+def plain(about: str) -> Schema:
+    """An object whose fields are the caller's."""
+    return {"type": "object", "description": about}
+
+
+WHERE: Schema = {
+    "branch": text("Branch to work on. Default: that of `work`, else the connection's, else main."),
+    "work": text("Handle from branch_switch: works on its branch without naming it."),
+}
+REPEATING: Schema = {
+    "idempotency_key": text("Any text of your own: the same call with it again gives the first answer.")
+}
+WHO: Schema = {
+    "session_id": text("The session that this belongs to; an unknown one is begun."),
+    "agent_id": text("Who you are, when several agents share the key."),
+    "task_id": text("The task that this is for."),
+}
+ALWAYS: Schema = {
+    "branch": text("The branch that was used."),
+    "next": text("The call that is likely to help next."),
+}
+AT = text("Read the past: a commit's seq or id, a snapshot's id, or a time in ISO 8601.")
+LIMIT = whole("How many at most.", 1, 100)
+CURSOR = text("`next_cursor` of the page before.")

@@ -1,0 +1,165 @@
+"""Branches: listed, made, worked on, compared."""
+
+from typing import Any
+
+from day1site.mcp import shapes
+from day1site.mcp.calls import Call
+from day1site.mcp.tools import base as b
+from memory.api import branch_shapes
+from memory.api.reading import names, point, whole
+from memory.engines import cleaning as c
+from memory.engines.branch_diff import CHANGES, KINDS
+from memory.engines.branches import MAIN, BranchManager
+from memory.engines.handles import WorkEngine
+
+ENGINE = BranchManager()
+NAME = "A path of a–z, 0–9, '.', '_', '-', such as task/fix-login."
+ROW = {
+    "name": {"type": "string"},
+    "parent": {"type": ["string", "null"]},
+    "head": {"type": "integer", "description": "How many commits it has."},
+    "head_at": {"type": "string", "format": "date-time"},
+    "purpose": {"type": "string"},
+}
+
+
+@b.tool(
+    title="List branches",
+    about=(
+        "List the branches of memory that you may use: lines of work that begin with all that their parent "
+        "holds and keep their changes to themselves."
+    ),
+    takes={
+        "archived": b.flag("true lists archived ones too."),
+        "limit": b.whole("How many at most; default 50.", 1, 100),
+        "cursor": b.CURSOR,
+    },
+    gives={
+        "branches": b.many("By name.", b.shape(ROW)),
+        "next_cursor": {"type": ["string", "null"], "description": "For the page after this one."},
+    },
+)  # fmt: skip
+def branch_list(call: Call) -> b.Answer:
+    archived, branch = call.take("archived", c.boolean, False), call.branch
+    paging = {"limit": call.take("limit", whole, 50), "cursor": call.take("cursor", c.text(500), "")}
+    call.end()
+    page = ENGINE.list_branches(actor=call.caller.actor, archived=archived, **paging)
+    rows = [shapes.branch(row) for row in page.results]
+    after = f'branch_switch {{"name": "{rows[-1]["name"] if rows else MAIN}"}} to work on one'
+    return {"branches": rows, "next_cursor": page.next, "branch": branch, "next": after}
+
+
+@b.tool(
+    title="Make a branch",
+    about=(
+        "Make a branch, to try something or to keep a task's notes apart: it begins with all that its "
+        "parent holds now, or held `at` a point, and what is written on it is seen nowhere else. It costs "
+        "nothing, whatever the size. branch_switch then gives a handle to work on it."
+    ),
+    takes={
+        "name": b.text(NAME, maxLength=200),
+        "parent": b.text("Where it begins; default: the branch in use."),
+        "at": b.AT,
+        "purpose": b.text("What it is for, up to 500 characters."),
+        **b.WHO,
+    },
+    needs=("name",),
+    gives={"created": b.shape(ROW)},
+    scope="write", writes=True, repeatable=False,
+)  # fmt: skip
+def branch_create(call: Call) -> b.Answer:
+    name, actor, branch = call.need("name", c.plain_text), call.actor, call.branch
+    how = {
+        "parent": call.take("parent", c.text(200), branch),
+        "at": call.take("at", point),
+        "purpose": call.take("purpose", c.text(500), ""),
+    }
+    call.end()
+    made = ENGINE.create_branch(name=name, actor=actor, **how)
+    after = f'branch_switch {{"name": "{made.name}"}} to work on it'
+    return {"created": shapes.branch(made), "branch": made.name, "next": after}
+
+
+@b.tool(
+    title="Work on a branch",
+    about=(
+        "Get a handle for a branch: pass it as `work` to the other tools, and they read and write there. "
+        "Nothing else changes, for you or for others: a call without `work` goes on where it did. The "
+        "handle is yours alone and ends when it was not used for 24 hours; then call this again."
+    ),
+    takes={"name": b.text("The branch, such as main or task/fix-login.", maxLength=200)},
+    needs=("name",),
+    gives={
+        "switched_to": b.shape(ROW),
+        "handle": b.text("Pass it as `work`."),
+        "idle_hours": {"type": "integer", "description": "It ends after so many hours of rest."},
+    },
+    repeatable=False,
+)  # fmt: skip
+def branch_switch(call: Call) -> b.Answer:
+    name, _ = call.need("name", c.plain_text), call.branch
+    call.end()
+    branch, handle = WorkEngine().open_work(branch_name=name, actor=call.caller.actor)
+    after = f'memory_search {{"query": "…", "work": "{handle}"}}'
+    told: dict[str, Any] = {"switched_to": shapes.branch(branch), "handle": handle, "idle_hours": 24}
+    return {**told, "branch": branch.name, "next": after}
+
+
+@b.tool(
+    title="Compare branches",
+    about=(
+        "Show what a branch holds otherwise than when it began, or than another branch or point: facts "
+        "added, changed field by field, or removed, with counts. Use it before you hand work over or "
+        "decide what to keep."
+    ),
+    takes={
+        "name": b.text("The branch; default: the one in use.", maxLength=200),
+        "against": b.text("Compare with this branch; default: where it began."),
+        "at": b.AT,
+        "against_at": b.AT,
+        "type": b.choice("fact (default) or link.", KINDS),
+        "change": b.many("Only these changes.", b.choice("A change.", CHANGES)),
+        "limit": b.whole("How many at most; default 20.", 1, 100),
+        "cursor": b.CURSOR,
+    },
+    gives={
+        "against": b.text("What it is compared with."),
+        "counts": {"type": ["object", "null"], "description": "Of all pages; with the first page only."},
+        "results": b.many("The newest first.", b.shape({
+            "id": {"type": "string"},
+            "change": {"type": "string"},
+            "line": {"type": "string"},
+            "fields": {"type": "object", "description": "Of what changed: [before, after]."},
+        })),
+        "next_cursor": {"type": ["string", "null"], "description": "For the page after this one."},
+    },
+    scope="curate",
+)  # fmt: skip
+def branch_diff(call: Call) -> b.Answer:
+    name, kind = call.take("name", c.text(200)) or call.branch, call.take("type", c.text(20), "fact")
+    how = {
+        "at": call.take("at", point),
+        "against": call.take("against", c.text(200), ""),
+        "against_at": call.take("against_at", point),
+        "change": call.take("change", names, ()),
+        "limit": call.take("limit", whole, 20),
+        "cursor": call.take("cursor", c.text(500), ""),
+    }
+    _ = call.branch
+    call.end()
+    found = ENGINE.diff(name=name, actor=call.caller.actor, kind=kind, **how)
+    rows = [_difference(one, kind) for one in branch_shapes.diff(found, kind)["results"]]
+    told = {"against": found.against.name, "counts": found.counts, "results": rows}
+    after = f'memory_get {{"fact_ids": {shapes.names(rows)}, "branch": "{name}"}}' if rows else "branch_list"
+    return {**told, "next_cursor": found.page.next, "branch": name, "next": after}
+
+
+def _difference(row: dict[str, Any], kind: str) -> dict[str, Any]:
+    one = row[kind]
+    line = one["essence"] if kind == "fact" else f"{one['link_type']} {one['from_id']} → {one['to_id']}"
+    fields = {name: [_cut(value) for value in pair] for name, pair in row["fields"].items()}
+    return {"id": row["id"], "change": row["change"], "line": shapes.one_line(line), "fields": fields}
+
+
+def _cut(value: Any) -> Any:
+    return shapes.short(value) if isinstance(value, str) else value

@@ -1,0 +1,72 @@
+"""Work handles: a program that keeps nothing between calls carries one, and stays on its branch."""
+
+import hashlib
+import secrets
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+
+from django.db import transaction
+from django.db.models import F
+from django.db.models.functions import Greatest
+from django.utils import timezone
+
+from memory.actors import Actor
+from memory.db.rerun import rerunning
+from memory.engines.branches import BranchManager
+from memory.engines.buffers import buffer
+from memory.exceptions import BranchArchived, NotFound
+from memory.models import Branch, WorkHandle
+from memory.models.nodes import next_rid
+
+IDLE = timedelta(hours=24)
+START = "work_"
+USED = "work.used"
+GONE = "There is no such work handle, or nobody has used it for 24 hours."
+
+
+@rerunning
+class WorkEngine:
+    def open_work(self, *, branch_name: str, actor: Actor) -> tuple[Branch, str]:
+        """A branch, and a new handle of it for this actor: unguessable, and gone after 24 hours of rest.
+
+        Raises BranchNotFound, BranchArchived, scope and branch refusals.
+        """
+        branch = BranchManager().get_branch(name=branch_name, actor=actor)
+        if branch.archived_at:
+            raise BranchArchived(name=branch_name)
+        token = START + secrets.token_urlsafe(18)
+        next_rid.ready()
+        with transaction.atomic(savepoint=False):
+            WorkHandle.objects.create(hash=hash_of(token), branch=branch, owner=owner_of(actor))
+        return branch, token
+
+    def branch_of(self, *, work: str, actor: Actor) -> str:
+        """The name of a handle's branch; using it keeps it alive.
+
+        Raises NotFound, the same for one that never was, has ended or is another's.
+        """
+        now, key = timezone.now(), hash_of(work)
+        mine = WorkHandle.objects.filter(
+            pk=key, owner=owner_of(actor), branch__project=actor.project_id, used_at__gt=now - IDLE
+        )
+        name = mine.values_list("branch__name", flat=True).first()
+        if name is None:
+            raise NotFound(GONE, field="work")
+        buffer.add(USED, key, now)
+        return name
+
+
+def owner_of(actor: Actor) -> str:
+    return f"{actor.kind}:{actor.id}"
+
+
+def hash_of(work: str) -> str:
+    return hashlib.sha256(work.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def write_used(times: Mapping[str, datetime]) -> None:
+    for key, at in times.items():
+        WorkHandle.objects.filter(pk=key).update(used_at=Greatest(F("used_at"), at))
+
+
+buffer.kind(USED, write_used, merge=max)

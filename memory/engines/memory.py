@@ -1,0 +1,67 @@
+"""MemoryEngine: one door to the memory, for programs that should not need to know its engines."""
+
+from typing import Any
+
+from memory.actors import Actor
+from memory.engines.explain import ExplainEngine, Explanation
+from memory.engines.fact_batch import Written
+from memory.engines.facts import FactEngine
+from memory.engines.observations import ObservationEngine
+from memory.engines.pages import Page
+from memory.engines.relations import Graph, RelationEngine
+from memory.engines.search import Found, SearchEngine
+from memory.engines.session_manager import SessionContext, SessionManager
+from memory.models import Fact, Observation, Session
+
+
+class MemoryEngine:
+    """Each method is one of another engine, with its arguments, promises and refusals."""
+
+    def __init__(self) -> None:
+        self.facts, self.searching, self.explaining = FactEngine(), SearchEngine(), ExplainEngine()
+        self.relations, self.observations, self.sessions = (
+            RelationEngine(),
+            ObservationEngine(),
+            SessionManager(),
+        )
+
+    def write(self, *, actor: Actor, **how: Any) -> Written:
+        return self.facts.write_fact(actor=actor, **how)
+
+    def search(self, *, actor: Actor, **how: Any) -> Found:
+        if "branch_names" in how:
+            return self.searching.search_cross_branch(actor=actor, **how)
+        return self.searching.search(actor=actor, **how)
+
+    def get(self, *, actor: Actor, **how: Any) -> Fact:
+        return self.facts.get_fact(actor=actor, **how)
+
+    def history(self, *, actor: Actor, **how: Any) -> Page[Fact]:
+        return self.facts.history(actor=actor, **how)
+
+    def newest(self, *, actor: Actor, **how: Any) -> Page[Fact]:
+        return self.facts.list_facts(actor=actor, **how)
+
+    def update(self, *, actor: Actor, **how: Any) -> Fact:
+        return self.facts.update_fact(actor=actor, **how)
+
+    def supersede(self, *, actor: Actor, **how: Any) -> Fact:
+        return self.facts.supersede_fact(actor=actor, **how)
+
+    def judge(self, *, actor: Actor, **how: Any) -> Fact:
+        return self.facts.set_verification(actor=actor, **how)
+
+    def explain(self, *, actor: Actor, **how: Any) -> Explanation:
+        return self.explaining.explain(actor=actor, **how)
+
+    def graph_query(self, *, actor: Actor, **how: Any) -> Graph:
+        return self.relations.graph_query(actor=actor, **how)
+
+    def timeline(self, *, actor: Actor, **how: Any) -> Page[Observation]:
+        return self.observations.timeline(actor=actor, **how)
+
+    def context(self, *, actor: Actor, **how: Any) -> SessionContext:
+        return self.sessions.get_session_context(actor=actor, **how)
+
+    def recent_sessions(self, *, actor: Actor, **how: Any) -> Page[Session]:
+        return self.sessions.get_recent_sessions(actor=actor, **how)

@@ -1,0 +1,16 @@
+"""Work handles: which branch a program is at work on, between calls that know nothing of each other."""
+
+from django.db import models
+from django.utils import timezone
+from django_mysql.models import FixedCharField
+
+from memory.models.branches import Branch
+
+
+class WorkHandle(models.Model):
+    """A branch under a name that only its owner knows. Only the hash of the name is stored."""
+
+    hash = FixedCharField(max_length=64, primary_key=True)
+    branch = models.ForeignKey(Branch, on_delete=models.CASCADE, related_name="+")
+    owner = models.CharField(max_length=100, help_text="The key or user that it is bound to.")
+    used_at = models.DateTimeField(default=timezone.now, db_index=True)

@@ -1,0 +1,113 @@
+"""The official client, over HTTP, against the ASGI application that `up` serves."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import suppress
+from typing import Any
+
+import httpx2
+import pytest
+from django.core.cache import cache
+from django.db import connections
+from mcp import Client
+from mcp.client.streamable_http import streamable_http_client
+from mcp.shared.exceptions import MCPError
+
+from day1site import asgi
+from memory.actors import local_actor
+from memory.engines.keys import KeyEngine
+from memory.models import Project
+
+URL = "http://localhost/mcp"
+
+
+@pytest.fixture(autouse=True)
+def no_requests_counted() -> None:
+    cache.clear()
+
+
+@pytest.fixture
+def threads_closed(transactional_db: None) -> Iterator[None]:
+    """The connections of the application's threads end before the database does."""
+    yield
+    pool = asgi.django.executor
+    for _ in range(asgi.THREADS * 4):
+        with suppress(RuntimeError):
+            pool.submit(connections.close_all).result()
+
+
+class Agent:
+    """A program with a key; each ``run`` is a connection of its own."""
+
+    def __init__(self, token: str, url: str = URL, mode: str = "auto", **headers: str) -> None:
+        self.token, self.url, self.mode = token, url, mode
+        self.headers = {name.replace("_", "-"): value for name, value in headers.items()}
+
+    def at(self, url: str = URL, mode: str = "", **headers: str) -> "Agent":
+        return Agent(self.token, url, mode or self.mode, **headers)
+
+    def run(self, work: Callable[[Client], Awaitable[Any]]) -> Any:
+        return asyncio.run(self._run(work))
+
+    async def _run(self, work: Callable[[Client], Awaitable[Any]]) -> Any:
+        transport = httpx2.ASGITransport(asgi.application)
+        headers = {"Authorization": f"Bearer {self.token}", **self.headers}
+        try:
+            async with httpx2.AsyncClient(transport=transport, headers=headers) as http:
+                link = streamable_http_client(self.url, http_client=http)
+                async with Client(link, mode=self.mode) as client:
+                    return await work(client)
+        finally:
+            for _, app in asgi.ASYNC_APPS:
+                await app.stop()
+
+    # ---- what tests ask ----------------------------------------------------------------------------
+
+    def call(self, tool: str, **arguments: Any) -> dict[str, Any]:
+        """The answer of a tool that must not refuse; its text is the same as its data."""
+        found = self.run(lambda client: client.call_tool(tool, arguments))
+        assert not found.is_error, found.content[0].text
+        return found.structured_content
+
+    def refused(self, tool: str, code: str, **arguments: Any) -> str:
+        """The words of a refusal that must come, with this code."""
+        found = self.run(lambda client: client.call_tool(tool, arguments))
+        assert found.is_error, found.structured_content
+        text = found.content[0].text
+        assert text.startswith(f"{code}: "), text
+        return text
+
+    def tools(self) -> list[Any]:
+        return self.run(lambda client: client.list_tools()).tools
+
+    def fails(self, work: Callable[[Client], Awaitable[Any]]) -> str:
+        """What an MCP error says."""
+
+        async def failing(client: Client) -> str:
+            with pytest.raises(MCPError) as caught:
+                await work(client)
+            return caught.value.message
+
+        return self.run(failing)
+
+
+def agent_for(project: Project, **options: Any) -> Agent:
+    wanted = {"label": "agent", "scopes": ["admin"], **options}
+    return Agent(KeyEngine().create_key(actor=local_actor(project.pk), **wanted)[1])
+
+
+@pytest.fixture
+def agent(project: Project, threads_closed: None) -> Agent:
+    """May do everything in ``project``."""
+    return agent_for(project)
+
+
+@pytest.fixture
+def viewer(project: Project, threads_closed: None) -> Agent:
+    return agent_for(project, scopes=["read"])
+
+
+@pytest.fixture
+def stranger(other_project: Project, threads_closed: None) -> Agent:
+    """May do everything in another project."""
+    return agent_for(other_project)

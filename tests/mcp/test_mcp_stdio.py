@@ -1,0 +1,87 @@
+"""``day1 mcp``, as clients start it: on the local store, and in front of a server."""
+
+import asyncio
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from mcp import Client, StdioServerParameters
+
+from tests.site.test_up import ROOT, Up
+
+MODES = ("auto", "legacy")
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Up]:
+    up = Up(tmp_path_factory.mktemp("mcp") / "data").ready()
+    yield up
+    up.stop()
+    up.log.close()
+
+
+def environment(**more: str) -> dict[str, str]:
+    kept = {n: v for n, v in os.environ.items() if not n.startswith(("DAY1_", "DJANGO_"))}
+    return {**kept, "DAY1_NO_BOOTSTRAP": "1", "DAY1_EMBEDDER": "off", **more}
+
+
+def command(*words: str) -> list[str]:
+    return [str(ROOT / "manage.py"), "day1", "mcp", *words]
+
+
+async def story(parameters: StdioServerParameters, mode: str) -> tuple[list[str], dict[str, Any], Any]:
+    """The names of the tools, what a search finds of what was written, and a refusal."""
+    async with Client(parameters, mode=mode) as client:
+        names = [tool.name for tool in (await client.list_tools()).tools]
+        text = f"Deploys run from main, says the {mode} client – für alle 记忆."
+        made = await client.call_tool("memory_write", {"fact_text": text, "session_id": "s-1"})
+        found = await client.call_tool("memory_search", {"query": mode})
+        assert found.structured_content["results"][0]["id"] == made.structured_content["fact"]["id"]
+        refusal = await client.call_tool("memory_get", {"fact_ids": ["nonsense"]})
+        return names, made.structured_content, refusal.content[0].text
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_the_local_store_as_the_local_user(mode: str, tmp_path: Path) -> None:
+    parameters = StdioServerParameters(
+        command=sys.executable, args=command("--data-dir", str(tmp_path / "data")), env=environment()
+    )
+    names, made, refusal = asyncio.run(story(parameters, mode))
+    assert (len(names), names[0]) == (17, "memory_search")
+    assert (made["branch"], made["fact"]["session_id"]) == ("main", "s-1")
+    assert refusal.startswith("invalid: fact_ids[0] must be a UUID.")
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_in_front_of_a_server_the_key_decides(mode: str, server: Up) -> None:
+    env = environment(DAY1_URL=server.first["url"], DAY1_KEY=server.first["key"])
+    parameters = StdioServerParameters(command=sys.executable, args=command(), env=env)
+    names, made, refusal = asyncio.run(story(parameters, mode))
+    assert (len(names), made["branch"]) == (17, "main")
+    assert refusal.startswith("invalid: fact_ids[0] must be a UUID.")
+
+
+def said(line: str, **env: str) -> dict[str, Any]:
+    done = subprocess.run(
+        [sys.executable, *command()], input=line, capture_output=True, text=True, timeout=60,
+        env=environment(**env),
+    )  # fmt: skip
+    assert (done.returncode, done.stderr) == (0, "")
+    return json.loads(done.stdout)
+
+
+def test_what_cannot_be_passed_on_is_told_in_an_answer(server: Up) -> None:
+    url = server.first["url"]
+    ping = '{"jsonrpc": "2.0", "id": 7, "method": "ping"}\n'
+    wrong = said(ping, DAY1_URL=url, DAY1_KEY="day1_wrong")
+    assert wrong["error"]["message"].startswith("unauthenticated: ")
+    assert wrong["id"] == 7
+    gone = said(ping, DAY1_URL="http://127.0.0.1:1", DAY1_KEY="x")
+    assert gone["error"]["message"].startswith("unreachable: The server at http://127.0.0.1:1/mcp")
+    assert said("nonsense\n", DAY1_URL=url, DAY1_KEY="x")["error"]["code"] == -32700
+    assert said("[1]\n", DAY1_URL=url, DAY1_KEY="x")["error"]["code"] == -32600
