@@ -64,20 +64,23 @@ def sweep_near() -> None:
 
 @shared_task(name="memory.hold_past")
 def hold_past(branch_pk: int) -> None:
-    from memory.engines import branches
+    from memory.engines import held
     from memory.models import Branch
 
-    if branch := Branch.objects.filter(pk=branch_pk, indexed=False).first():
-        branches.hold_past(branch)
+    if branch := Branch.objects.live().filter(pk=branch_pk, indexed=False).first():
+        held.hold_past(branch)
 
 
 @shared_task(name="memory.sweep_branches")
 def sweep_branches() -> None:
-    """Branches from a past point whose message was lost."""
+    """Branches from a past point whose message was lost; and what only archived branches hold."""
+    from memory.engines.held import release
     from memory.models import Branch
 
-    for pk in Branch.objects.filter(indexed=False).values_list("pk", flat=True):
+    for pk in Branch.objects.live().filter(indexed=False).values_list("pk", flat=True):
         hold_past(pk)
+    for branch in Branch.objects.filter(indexed=True).exclude(archived_at=None):
+        release(branch)
 
 
 @shared_task(name="memory.consolidate")

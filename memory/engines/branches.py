@@ -7,7 +7,7 @@ from itertools import islice
 from typing import Any
 from uuid import UUID
 
-from django.db import IntegrityError, connection, transaction
+from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from memory.actors import Actor
@@ -142,6 +142,8 @@ class BranchManager:
             branch = find_branch(actor, name)
             if Branch.objects.filter(pk=branch.pk).exclude(archived_at=None).update(archived_at=None):
                 record(actor, "branch.restore", name)
+                if not branch.indexed:
+                    enqueue("memory.hold_past", branch.pk)
         branch.refresh_from_db()
         return branch
 
@@ -257,17 +259,3 @@ def _snapshot_seq(branch: Branch, snapshot_id: UUID) -> int | None:
 def _seq_at_time(branch: Branch, when: datetime) -> int:
     newest = branch.commits.filter(at__lte=when).order_by("-at").values_list("seq", flat=True)
     return newest.first() or 0
-
-
-def hold_past(branch: Branch) -> int:
-    """Index the versions that a branch from a past point shows; returns how many. May run twice."""
-
-    count = 0
-    with transaction.atomic(savepoint=False):
-        for parent, limit in branch.lineage()[1:]:
-            closed = Fact._base_manager.filter(branch=parent, seq_from__lte=limit, seq_to__gt=limit)
-            for fact in closed.filter(deleted=False, seq_to__lt=2**62).iterator(500):
-                connection.index.hold([fact])  # type: ignore[attr-defined]
-                count += 1
-        Branch.objects.filter(pk=branch.pk).update(indexed=True)
-    return count

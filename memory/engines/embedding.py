@@ -6,7 +6,6 @@ and store each batch in a short one. Whatever the provider does, a text that wai
 
 import logging
 import time
-from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
@@ -20,8 +19,9 @@ from django.utils import timezone
 from memory.conf import conf
 from memory.db.bulk import insert_all
 from memory.engines.embedding_run import MOST_NONSENSE, TURNS, EmbeddingRun, Turns, chunks, due, waiting
+from memory.engines.held import in_use, points_read, text_models
 from memory.exceptions import ProviderUnavailable
-from memory.models import OPEN, Branch, Fact, NearCheck, Vector, VectorClock
+from memory.models import Branch, BranchedModel, NearCheck, Vector, VectorClock
 from memory.models.vectors import vector_slot
 from memory.providers.embedding import EmbeddingProvider, get_provider
 from memory.queue import enqueue
@@ -204,8 +204,9 @@ class EmbeddingEngine:
         After the embedder was changed or turned on. Raises ProviderUnavailable as reembed does.
         """
         if provider := provider_in_force():
-            for rows in versions_in_use(project_id):
-                _want_missing(project_id, provider.model, rows)
+            for kind in text_models():
+                for rows in versions_in_use(kind, project_id):
+                    _want_missing(kind, project_id, provider.model, rows)
 
     def forget_other_models(self, project_id: UUID) -> int:
         """Delete the vectors of all models but the one in force; returns how many; none when it is off."""
@@ -223,37 +224,33 @@ class EmbeddingEngine:
 # ---- all texts of a project ------------------------------------------------------------------------
 
 
-def versions_in_use(project_id: UUID) -> Iterator[list[tuple[int, str]]]:
-    """(row id, content hash) of the versions that are open or that a child branch holds, in chunks.
+def versions_in_use(model: type[BranchedModel], project_id: UUID) -> Iterator[list[tuple[int, str]]]:
+    """(row id, content hash) of the versions that are open or that another branch holds, in chunks.
 
     Walks the primary key in short reads, so that the caller may write between two chunks.
     """
     branches = Branch.objects.filter(project=project_id)
-    points: dict[int, list[int]] = {branch: [] for branch in branches.values_list("pk", flat=True)}
-    children = branches.exclude(parent=None).order_by("fork_seq")
-    for parent, seq in children.values_list("parent_id", "fork_seq"):
-        points[parent].append(seq)
-    columns = ("rid", "content_hash", "branch_id", "seq_from", "seq_to")
-    last = -1
-    while rows := list(Fact._base_manager.filter(rid__gt=last).order_by("rid").values_list(*columns)[:CHUNK]):
+    own, points = set(branches.values_list("pk", flat=True)), points_read(branches)
+    wanted = model._base_manager.filter(model.embedded_q(), deleted=False).order_by("rid")
+    columns, last = ("rid", "content_hash", "branch_id", "seq_from", "seq_to"), -1
+    while rows := list(wanted.filter(rid__gt=last).values_list(*columns)[:CHUNK]):
         last = rows[-1][0]
-        yield [(rid, value) for rid, value, branch, *span in rows if _in_use(points.get(branch), *span)]
+        yield [
+            (rid, value)
+            for rid, value, branch, *span in rows
+            if branch in own and in_use(points, branch, *span)
+        ]
 
 
-def _in_use(points: list[int] | None, seq_from: int, seq_to: int) -> bool:
-    if points is None or seq_to == OPEN:
-        return points is not None
-    place = bisect_left(points, seq_from)
-    return place < len(points) and points[place] < seq_to
-
-
-def _want_missing(project_id: UUID, model: str, rows: Sequence[tuple[int, str]]) -> None:
+def _want_missing(
+    kind: type[BranchedModel], project_id: UUID, model: str, rows: Sequence[tuple[int, str]]
+) -> None:
     """Want the texts among these versions that have no vector of the model, nor wait for one."""
     slots = {vector_slot(project_id, model, value): rid for rid, value in rows}
     states = _states(slots)
     missing = [rid for slot, rid in slots.items() if states.get(slot) not in (S.PENDING, S.READY)]
-    facts = Fact._base_manager.filter(pk__in=missing, deleted=False).exclude(fact_text="")
-    if missing and (texts := dict(facts.values_list("content_hash", "fact_text"))):
+    written = kind._base_manager.filter(pk__in=missing).exclude(**{kind.TEXT: ""})
+    if missing and (texts := dict(written.values_list("content_hash", kind.TEXT))):
         with transaction.atomic(savepoint=False):
             want(project_id, texts, timezone.now())
 

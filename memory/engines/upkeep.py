@@ -1,8 +1,6 @@
 """Upkeep of a whole store: its full-text index made anew, and a copy of it while it is in use."""
 
-from bisect import bisect_left
-from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,12 +9,12 @@ from django.db import connection, transaction
 
 from memory.db import files
 from memory.db.indexes import full_text_index
+from memory.engines.held import Points, in_use, points_read, text_models
 from memory.exceptions import Conflict, Exists
-from memory.models import OPEN, Branch, BranchedModel, Fact
+from memory.models import OPEN, BranchedModel
 
 Progress = Callable[[int, int], None]
 CHUNK = 1000
-INDEXED: tuple[type[BranchedModel], ...] = (Fact,)
 
 
 @dataclass(frozen=True)
@@ -35,7 +33,7 @@ class UpkeepEngine:
         One transaction per model: readers see the old index until the new one is whole, and a crash
         leaves the old one. Writers wait for it.
         """
-        return sum(_reindex(model, progress or _silent) for model in INDEXED if full_text_index(model))
+        return sum(_reindex(model, progress or _silent) for model in text_models() if full_text_index(model))
 
     def backup(self, path: Path, *, force: bool = False, progress: Progress | None = None) -> Backup:
         """Copy the store to a file, as of one moment, while others read and write.
@@ -65,29 +63,21 @@ class UpkeepEngine:
 def _reindex(model: type[BranchedModel], tell: Progress) -> int:
     rows, last, seen, count = model._base_manager.order_by("rid"), -1, 0, 0
     with transaction.atomic(savepoint=False):
-        total, forks = rows.count(), _forks()
+        total, points = rows.count(), points_read()
         connection.index.clear(model)  # type: ignore[attr-defined]
         tell(0, total)
         while some := list(rows.filter(rid__gt=last)[:CHUNK]):
             last, seen = some[-1].rid, seen + len(some)
-            count += _index(some, forks)
+            count += _index(some, points)
             tell(seen, total)
     return count
 
 
-def _forks() -> Mapping[int, list[int]]:
-    """The points at which other branches left each branch, in order."""
-    points: dict[int, list[int]] = defaultdict(list)
-    children = Branch.objects.exclude(parent=None).order_by("fork_seq")
-    for parent, seq in children.values_list("parent_id", "fork_seq"):
-        points[parent].append(seq)
-    return points
-
-
-def _index(rows: Sequence[Any], forks: Mapping[int, list[int]]) -> int:
+def _index(rows: Sequence[Any], points: Points) -> int:
     kept = [row for row in rows if not row.deleted]
     fresh = [row for row in kept if row.seq_to == OPEN]
-    held = [row for row in kept if row.seq_to != OPEN and _held(row, forks.get(row.branch_id, []))]
+    used = [row for row in kept if in_use(points, row.branch_id, row.seq_from, row.seq_to)]
+    held = [row for row in used if row.seq_to != OPEN]
     connection.index.add(fresh)  # type: ignore[attr-defined]
     connection.index.hold(held)  # type: ignore[attr-defined]
     return len(fresh) + len(held)
@@ -97,13 +87,7 @@ def index_anew(rows: Sequence[Any]) -> None:
     """Bring the index in step with versions of one model that were written past the commits."""
     shown = [row for row in rows if not row.deleted]
     connection.index.close(rows, [False] * len(rows))  # type: ignore[attr-defined]
-    _index(shown, _forks())
-
-
-def _held(row: BranchedModel, points: Sequence[int]) -> bool:
-    """Whether a branch was forked while this version was open."""
-    place = bisect_left(points, row.seq_from)
-    return place < len(points) and points[place] < row.seq_to
+    _index(shown, points_read())
 
 
 # ---- the copy --------------------------------------------------------------------------------------

@@ -9,8 +9,9 @@ from django.core.management.color import no_style
 from django.db import connection, models, transaction
 
 from memory.actors import Actor
-from memory.engines.branches import BranchManager, find_branch, hold_past
+from memory.engines.branches import BranchManager, find_branch
 from memory.engines.commits import committing
+from memory.engines.held import hold_past
 from memory.models import Fact
 from tests.databases import ON_SQLITE
 from tests.memory.test_branches import content_of, fact, some_actor, write

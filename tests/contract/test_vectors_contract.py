@@ -11,8 +11,9 @@ from django.db.models import F
 from django.utils import timezone
 
 from memory.actors import Actor
-from memory.engines.branches import BranchManager, find_branch, hold_past
+from memory.engines.branches import BranchManager, find_branch
 from memory.engines.commits import committing
+from memory.engines.held import hold_past
 from memory.models import Fact, Vector, VectorClock
 from memory.models.hashes import content_hash
 from memory.models.vectors import vector_slot

@@ -15,8 +15,9 @@ from django.utils import timezone
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-from memory.engines.branches import BranchManager, create_main, find_branch, hold_past, point_of
+from memory.engines.branches import BranchManager, create_main, find_branch, point_of
 from memory.engines.commits import CommitWriter, committing
+from memory.engines.held import hold_past
 from memory.models import OPEN, Branch, Fact, Project, Vector, VectorClock
 from memory.models.vectors import vector_slot
 from tests.memory.naive import NaiveBranch, NaiveStore
