@@ -325,7 +325,7 @@ class TestAnotherModel:
 
     def test_versions_of_other_projects_are_not_looked_at(self, provider, project, other_project, write):
         write("a")
-        assert [hash for rows in versions_in_use(other_project.pk) for _, hash in rows] == []
+        assert [hash for rows in versions_in_use(Fact, other_project.pk) for _, hash in rows] == []
 
     def test_the_other_models_can_be_dropped(self, settings, provider, project, write, engine, actor):
         self.changed(settings, provider, project, write, engine, actor)
