@@ -3,7 +3,7 @@
 from typing import Any
 
 CONSOLIDATOR = "conversations.engines.consolidation.SessionConsolidation"
-ROOT = "/home/dev/shop"
+ROOT = "/srv/shop"
 
 
 def event(name: str, session: str = "s1", **fields: Any) -> dict[str, Any]:

@@ -1,0 +1,190 @@
+"""Sends the events of a spool to the server: in their order, in batches, until it does not go well.
+
+Beside hook.py, which takes the events in and is quick because none of this is in it.
+"""
+
+import json
+import os
+import time
+from http.client import HTTPConnection, HTTPException, HTTPSConnection
+from urllib.parse import quote, urlsplit
+
+MIB = 1 << 20
+MOST_SPOOL = 64 * MIB
+MOST_ASIDE = MIB  # of broken and refused events that are kept to be looked at
+BATCH, BATCH_BYTES = 200, 4 * MIB
+
+
+class Sender:
+    """Sends what waits in a spool. One process at a time, for each spool."""
+
+    def __init__(self, spool, lock, write_all, text_of, patience):
+        self.spool, self.lock, self.write_all = spool, lock, write_all
+        given = json.loads(text_of(spool.config)) if os.path.exists(spool.config) else {}
+        self.server = Server(given, patience)
+
+    def deliver(self, until=None, mine=None):
+        """Send what waits, in order, as long as it goes well; the answer to the event ``mine``, if it was
+        reached. While another process sends, it does it."""
+        while self.spool.waiting():
+            with self.lock(
+                self.spool.path("send.lock"), wait=0 if until is None else until - time.monotonic()
+            ) as sending:
+                if not sending.held:
+                    return None
+                going, body = True, None
+                while self.spool.waiting():
+                    if until is not None and time.monotonic() > until:
+                        return None
+                    going, body = self._send_some(mine)
+                    if body is not None or not going:
+                        break
+                self._empty()
+                if body is not None or not going:
+                    return body
+            # Whoever added a line meanwhile saw the lock held, and left it to this process.
+        return None
+
+    def _send_some(self, mine):
+        """Send one batch: whether it may go on, and the answer when the batch was the event ``mine``."""
+        lines, offset = self._batch(mine)
+        if not lines:
+            return False, None
+        good = [text for text in map(self._checked, lines) if text]
+        body = None
+        if mine and len(good) == 1 and mine in good[0]:
+            status, body = self.server.post(good[0])
+            body = body if status == 200 else b""
+        else:
+            status = self._send(good)
+        if status in (200, 400, 413):
+            if status != 200:  # only a single one is refused for good
+                self._set_aside("refused.jsonl", good[0].encode())
+            self.spool.set_delivered(offset)
+            return True, body
+        return False, body
+
+    def _send(self, good):
+        """Send several as one; when they are refused, one by one."""
+        if not good:
+            return 200
+        status, _ = self.server.post(f"[{','.join(good)}]") if len(good) > 1 else self.server.post(good[0])
+        if status in (400, 413) and len(good) > 1:
+            for text in good:
+                status, _ = self.server.post(text)
+                if status in (400, 413):
+                    self._set_aside("refused.jsonl", text.encode())
+                elif status != 200:
+                    return status
+            return 200
+        return status
+
+    def _batch(self, mine):
+        """The next lines and the offset behind them; the event ``mine`` comes alone."""
+        lines: list = []
+        size = 0
+        with open(self.spool.events, "rb") as file:
+            file.seek(self.spool.delivered())
+            while len(lines) < BATCH:
+                line = file.readline()
+                own = mine is not None and mine.encode() in line
+                # Without its end it is still being written.
+                if not line.endswith(b"\n") or (lines and (own or size + len(line) > BATCH_BYTES)):
+                    file.seek(-len(line), 1)
+                    break
+                lines.append(line)
+                size += len(line)
+                if own:
+                    break
+            return lines, file.tell()
+
+    def _checked(self, line):
+        """The line as JSON that a server takes; empty when it is none, and set aside then."""
+
+        def refuse(name):
+            raise ValueError(name)
+
+        text = line.decode("utf-8", "replace").strip()
+        try:
+            if isinstance(json.loads(text, parse_constant=refuse), dict):
+                return text
+        except (ValueError, RecursionError):
+            pass
+        if text:
+            self._set_aside("broken.jsonl", line)
+        return ""
+
+    def _set_aside(self, name, line):
+        handle = os.open(self.spool.path(name), os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+        try:
+            if os.fstat(handle).st_size + len(line) <= MOST_ASIDE:
+                self.write_all(handle, line.rstrip(b"\n") + b"\n")
+        finally:
+            os.close(handle)
+
+    def _empty(self):
+        """Begin the file anew when all of it was delivered."""
+        with self.lock(self.spool.path("append.lock")):
+            if not self.spool.waiting():
+                self.spool.set_delivered(0)
+                os.truncate(self.spool.events, 0)
+
+    def ask(self, line):
+        """The answer to one event, ahead of its turn; it stays in the spool, and is known when it comes."""
+        status, body = self.server.post(line.decode("utf-8", "replace").strip())
+        return body if status == 200 else b""
+
+    def shrink(self):
+        """Drop what is delivered, and the oldest of the rest as long as it fills more than half."""
+        with self.lock(self.spool.path("append.lock")):
+            with open(self.spool.events, "rb") as file:
+                size = os.fstat(file.fileno()).st_size
+                file.seek(max(self.spool.delivered(), size - MOST_SPOOL // 2))
+                if file.tell() > self.spool.delivered():
+                    file.readline()
+                rest = file.read()
+            draft = self.spool.events + ".new"
+            with open(draft, "wb") as file:
+                os.chmod(draft, 0o600)
+                file.write(rest)
+            self.spool.set_delivered(0)  # first: what is sent twice is known to the server
+            os.replace(draft, self.spool.events)
+
+
+class Server:
+    """The ingest route of a Day1 server."""
+
+    def __init__(self, given, patience):
+        self.url = given.get("url") or os.environ.get("DAY1_URL", "")
+        self.key = given.get("key") or os.environ.get("DAY1_KEY", "")
+        self.branch, self.until = given.get("branch") or "main", patience
+        self.connection = None
+
+    def post(self, text):
+        """The status and the body; status 0 when there was no answer."""
+        for again in (False, True):
+            try:
+                return self._post(text)
+            except (OSError, HTTPException):
+                known, self.connection = self.connection is not None, None
+                if again or not known:
+                    return 0, b""
+        return 0, b""
+
+    def _post(self, text):
+        address = urlsplit(self.url)
+        if self.connection is None:
+            self.connection = self._connect(address)
+        path = f"{address.path.rstrip('/')}/api/v1/ingest/hook?branch={quote(self.branch, safe='')}"
+        headers = {"Authorization": "Bearer " + self.key, "Content-Type": "application/json"}
+        try:
+            self.connection.request("POST", path, text.encode("utf-8", "replace"), headers)
+            reply = self.connection.getresponse()
+            return reply.status, reply.read(MIB)
+        except BaseException:
+            self.connection.close()
+            raise
+
+    def _connect(self, address):
+        kind = HTTPSConnection if address.scheme == "https" else HTTPConnection
+        return kind(address.hostname or "", address.port, timeout=self.until)

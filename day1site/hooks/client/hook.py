@@ -1,0 +1,382 @@
+"""Hands one event of an agent's program to Day1: first into a spool on disk, then to the server.
+
+Run as ``python3 -I -S hook.py --client NAME [--config FILE]`` with the event on standard input. FILE
+(default ~/.config/day1/hooks.json) holds ``{"url", "key"}`` and, if wanted, ``"branch"``; the spool stands
+beside it, in ``FILE.spool``. Without FILE, DAY1_URL and DAY1_KEY are used; without those nothing is kept.
+
+Only the start of a session or subagent waits for an answer, at most three seconds. Everything else is sent
+by a process in the background, now or with a later event. It always exits with 0 and says nothing on
+standard error: a memory must never stop the agent. Standard library only, Python 3.8 and later; what is slow
+to import is imported where it is needed, and what sends stands beside, in delivery.py.
+"""
+
+import os
+import sys
+import time
+
+MIB = 1 << 20
+MOST_READ = 64 * MIB  # of an event; a longer one is dropped
+MOST_LINE = MIB  # of an event as it came; a longer one is cut
+MOST_CUT = 4 * MIB  # of an event after it was cut
+MOST_SPOOL = 64 * MIB  # beyond it the oldest events go
+WAIT, BACKLOG = 2.8, 1.5  # seconds for an answer; for what is sent before it
+PATIENCE = 20.0  # seconds for one request in the background
+# A program waits for the answer to these, so the event's name has to be known for sure.
+ANSWERED = ("sessionstart", "subagentstart")
+HINTS = (
+    b"essionStart",
+    b"ubagentStart",
+    b"ession_start",
+    b"ubagent_start",
+    b"ession-start",
+    b"ubagent-start",
+)
+NAMES = ("hook_event_name", "hookEventName", "event", "event_name", "hook")
+
+
+def main(argv):
+    """Take in one event; never raises."""
+    try:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
+        options = dict(zip(argv[::2], argv[1::2]))  # noqa: B905  # strict= is newer than Python 3.8
+        spool = Spool(options.get("--config") or default_config())
+        if not spool.wanted():
+            return
+        if "--deliver" in options:
+            sender(spool, PATIENCE).deliver()
+            return
+        event = Event(read_all(0), options.get("--client", ""))
+        if not event.line:
+            return
+        spool.append(event.line)
+        if event.answered:
+            answer(spool, event)
+        else:
+            in_background(spool)
+    except BaseException:  # whatever it is, the agent goes on
+        return
+
+
+# ---- the event -------------------------------------------------------------------------------------
+
+
+class Event:
+    """One event as a line of the spool; ``line`` is empty when it is no JSON object."""
+
+    def __init__(self, raw, client):
+        self.answered, self.nonce = False, f"{time.time_ns()}-{os.getpid()}"
+        raw = raw.strip()
+        private = b"private" in raw or b"PRIVATE" in raw or b"private" in raw.lower()
+        if private or len(raw) > MOST_LINE or any(hint in raw for hint in HINTS):
+            raw = self._parsed(raw, private)
+        who, where = quoted(client), quoted(project_root())
+        beside = f'{{"day1":{{"client":{who},"at":{time.time():.6f},"nonce":"{self.nonce}","root":{where}}},'
+        whole = raw[:1] == b"{" and raw[1:].lstrip()[:1] == b'"' and len(raw) <= MOST_CUT
+        # A line feed between JSON's tokens is white space; within its texts there is none.
+        body = raw[1:].replace(b"\n", b" ").replace(b"\r", b" ")
+        self.line = beside.encode("utf-8", "replace") + body + b"\n" if whole else b""
+
+    def _parsed(self, raw, private):
+        """The event without private text and cut to size; empty when it is no JSON."""
+        import json
+
+        try:
+            value = json.loads(raw.decode("utf-8", "replace"))
+        except (ValueError, RecursionError):
+            return b"" if private or len(raw) > MOST_LINE else raw
+        if not isinstance(value, dict):
+            return b""
+        name = next((value[word] for word in NAMES if isinstance(value.get(word), str)), "")
+        self.answered = name.lower().replace("_", "").replace("-", "") in ANSWERED
+        if not private and len(raw) <= MOST_LINE:
+            return raw
+        if private:
+            value = without_private(value)
+        most = MOST_LINE
+        text = json.dumps(shortened(value, most))
+        while len(text) > MOST_CUT and most > 256:
+            most //= 4
+            text = json.dumps(shortened(value, most))
+        return text.encode()
+
+
+def read_all(handle):
+    """Standard input to its end; what is beyond the limit is read and dropped."""
+    pieces: list = []
+    size = 0
+    while True:
+        piece = os.read(handle, MIB)
+        if not piece:
+            return b"".join(pieces)
+        size += len(piece)
+        pieces = pieces if size <= MOST_READ else []
+        if size <= MOST_READ:
+            pieces.append(piece)
+
+
+def walked(value, change):
+    """A JSON value with every text changed."""
+    if isinstance(value, str):
+        return change(value)
+    if isinstance(value, dict):
+        return {change(name): walked(part, change) for name, part in value.items()}
+    return [walked(part, change) for part in value] if isinstance(value, list) else value
+
+
+def without_private(value):
+    """Without what stands in <private>; a block that is not closed goes to the end."""
+    import re
+
+    private = re.compile(r"<private\b[^>]{0,200}>.*?(?:</private\s*>|\Z)", re.I | re.S)
+    return walked(value, lambda text: private.sub("[private]", text))
+
+
+def shortened(value, most):
+    """With every text within so many bytes, of which head and tail stay."""
+
+    def cut(text):
+        raw = text.encode("utf-8", "replace")
+        if len(raw) <= most:
+            return text
+        mark = f"\n… [{len(raw)} bytes, cut] …\n"
+        half = (most - len(mark.encode())) // 2
+        return raw[:half].decode("utf-8", "ignore") + mark + raw[-half:].decode("utf-8", "ignore")
+
+    return walked(value, cut)
+
+
+def quoted(text):
+    """A text as JSON."""
+    plain = "".join(char if char >= " " else " " for char in text)
+    return '"' + plain.replace("\\", "\\\\").replace('"', '\\"') + '"'
+
+
+# ---- the project -----------------------------------------------------------------------------------
+
+
+def project_root():
+    """The address of the git remote, without what is secret in it; else the root of the work tree."""
+    wanted = ("CLAUDE_PROJECT_DIR", "CURSOR_PROJECT_DIR", "GEMINI_PROJECT_DIR")
+    start = place = next((os.environ[name] for name in wanted if os.environ.get(name)), "") or os.getcwd()
+    while True:
+        folder = os.path.join(place, ".git")
+        if os.path.exists(folder):
+            return of_repository(place, folder)
+        above = os.path.dirname(place)
+        if above == place:
+            return start
+        place = above
+
+
+def of_repository(place, folder):
+    """The remote of a repository, or of the one that a work tree belongs to; else its main folder."""
+    try:
+        if os.path.isfile(folder):
+            folder = os.path.join(place, text_of(folder).partition("gitdir:")[2].strip())
+            common = os.path.join(folder, "commondir")
+            if os.path.exists(common):
+                folder = os.path.normpath(os.path.join(folder, text_of(common).strip()))
+                place = os.path.dirname(folder)
+        return plain_address(remote_of(text_of(os.path.join(folder, "config")))) or place
+    except (OSError, ValueError):
+        return place
+
+
+def text_of(path):
+    with open(path, "rb") as file:
+        return file.read(MIB).decode("utf-8", "replace")
+
+
+def remote_of(config):
+    """The address of the remote origin, else of the first."""
+    found: dict = {}
+    section = ""
+    for line in config.splitlines():
+        line = line.strip()
+        if line.startswith("["):
+            section = line.strip("[] ")
+        name, _, value = line.partition("=")
+        if section.startswith("remote ") and name.strip() == "url":
+            found.setdefault(section[7:].strip('" '), value.strip())
+    return found.get("origin") or next(iter(found.values()), "")
+
+
+def plain_address(address):
+    """git@host:a/b.git and https://user:token@host/a/b are host/a/b."""
+    _, scheme, rest = address.rpartition("://")
+    host, _, path = rest.partition("/")
+    if not scheme and ":" in host:
+        host, _, start = rest.partition(":")
+        path = start
+    elif not scheme:
+        return address
+    host = host.rpartition("@")[2].lower()
+    path = path.strip("/")
+    return f"{host}/{path[:-4] if path.endswith('.git') else path}"
+
+
+# ---- the spool -------------------------------------------------------------------------------------
+
+
+def default_config():
+    base = os.environ.get("XDG_CONFIG_HOME") or os.path.join(os.path.expanduser("~"), ".config")
+    return os.path.join(base, "day1", "hooks.json")
+
+
+class Spool:
+    """Events in their order, in a file; another holds how far they are delivered."""
+
+    def __init__(self, config):
+        self.config, self.folder = config, config + ".spool"
+        self.events, self.mark = self.path("events.jsonl"), self.path("delivered")
+
+    def path(self, name):
+        return os.path.join(self.folder, name)
+
+    def wanted(self):
+        given = os.path.exists(self.config)
+        return given or bool(os.environ.get("DAY1_URL") and os.environ.get("DAY1_KEY"))
+
+    def append(self, line):
+        """Add one line; where there are too many the oldest go."""
+        os.makedirs(self.folder, mode=0o700, exist_ok=True)
+        with Lock(self.path("append.lock")):
+            handle = os.open(self.events, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+            try:
+                size = os.fstat(handle).st_size
+                if size and self._half_written(size):
+                    os.write(handle, b"\n")
+                write_all(handle, line)
+            finally:
+                os.close(handle)
+        if size + len(line) > MOST_SPOOL:
+            with Lock(self.path("send.lock"), wait=0.5) as sending:
+                if sending.held:
+                    sender(self, PATIENCE).shrink()
+
+    def _half_written(self, size):
+        with open(self.events, "rb") as file:
+            file.seek(size - 1)
+            return file.read(1) != b"\n"
+
+    def delivered(self):
+        try:
+            done = int(text_of(self.mark) or 0)
+            return done if done <= os.path.getsize(self.events) else 0
+        except (OSError, ValueError):
+            return 0
+
+    def set_delivered(self, offset):
+        draft = self.mark + ".new"
+        with open(draft, "w") as file:
+            file.write(str(offset))
+        os.replace(draft, self.mark)
+
+    def waiting(self):
+        try:
+            return os.path.getsize(self.events) > self.delivered()
+        except OSError:
+            return False
+
+
+class Lock:
+    """A lock between processes on a file of its own; ``held`` says whether it was got in time."""
+
+    def __init__(self, path, wait=5.0):
+        self.handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+        until = time.monotonic() + wait
+        self.held = self._try()
+        while not self.held and time.monotonic() < until:
+            time.sleep(0.01)
+            self.held = self._try()
+
+    def _try(self):
+        try:
+            if os.name == "nt":
+                import msvcrt
+
+                msvcrt.locking(self.handle, msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined]
+            else:
+                import fcntl
+
+                fcntl.flock(self.handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            return False
+        return True
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        os.close(self.handle)
+
+
+def write_all(handle, data):
+    while data:
+        data = data[os.write(handle, data) :]
+
+
+# ---- who waits, and who does not -------------------------------------------------------------------
+
+
+def answer(spool, event):
+    """Print what the server says to this event: in its turn, or ahead of a long backlog."""
+    start = time.monotonic()
+    if hasattr(os, "fork"):
+        import signal
+
+        signal.signal(signal.SIGALRM, lambda *_: os._exit(0))
+        signal.setitimer(signal.ITIMER_REAL, WAIT)
+    sending = sender(spool, WAIT)
+    body = sending.deliver(until=start + BACKLOG, mine=event.nonce)
+    if body is None:  # it was not reached, or another process sent it
+        body = sending.ask(event.line)
+    write_all(1, body or b"")
+    if spool.waiting():
+        in_background(spool)
+
+
+def sender(spool, patience):
+    """What sends the events of a spool; from the file beside this one, wherever the two stand."""
+    sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+    from delivery import Sender  # type: ignore[import-not-found]
+
+    return Sender(spool, Lock, write_all, text_of, patience)
+
+
+def in_background(spool):
+    """Deliver in a process that nobody waits for."""
+    if not hasattr(os, "fork"):
+        import subprocess
+
+        words = [
+            sys.executable,
+            "-I",
+            "-S",
+            os.path.abspath(__file__),
+            "--deliver",
+            "1",
+            "--config",
+            spool.config,
+        ]
+        nothing = subprocess.DEVNULL
+        subprocess.Popen(words, stdin=nothing, stdout=nothing, stderr=nothing, creationflags=0x08000008)
+        return
+    if os.fork():
+        return
+    os.setsid()
+    nowhere = os.open(os.devnull, os.O_RDWR)
+    for handle in (0, 1, 2):
+        os.dup2(nowhere, handle)
+    try:
+        import signal
+
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        sender(spool, PATIENCE).deliver()
+    finally:
+        os._exit(0)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
+    os._exit(0)  # nothing is left to be done, and tidying up takes time

@@ -1,0 +1,116 @@
+"""Two sessions of an agent through the real client and a real server; a server that goes and comes."""
+
+import json
+import sqlite3
+import time
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from tests.site.hooks import DECISION, REPAIR, bash, event, first_session
+from tests.site.test_hook_client import Client
+from tests.site.test_up import PATIENCE, Up
+
+
+@pytest.fixture
+def start(tmp_path: Path) -> Iterator[Callable[[], Up]]:
+    started: list[Up] = []
+
+    def start() -> Up:
+        port = started[0].first["url"].rpartition(":")[2] if started else "0"
+        started.append(Up(tmp_path / "data", "--port", port).ready())
+        return started[-1]
+
+    yield start
+    for one in started:
+        if one.process.poll() is None:
+            one.process.kill()
+            one.process.wait()
+        one.log.close()
+
+
+def client_of(server: Up, folder: Path) -> Client:
+    return Client(folder, server.first["url"], server.first["key"])
+
+
+def rows(server: Up, query: str) -> list[tuple]:
+    with closing(sqlite3.connect(server.folder / "day1.sqlite3")) as database:
+        return database.execute(query).fetchall()
+
+
+def until(true: Callable[[], bool], seconds: float = PATIENCE) -> None:
+    end = time.monotonic() + seconds
+    while not true():
+        assert time.monotonic() < end
+        time.sleep(0.1)
+
+
+def test_the_second_session_knows_what_the_first_decided(start, tmp_path):
+    server = start()
+    client = client_of(server, tmp_path)
+    for one in first_session():
+        del one["day1"]
+        assert client.run(one, CLAUDE_PROJECT_DIR="/srv/shop") == ""
+    until(lambda: len(rows(server, "SELECT rid FROM memory_fact")) == 2)
+    second = event("SessionStart", "s2", source="startup")
+    del second["day1"]
+    answer = json.loads(client.run(second, CLAUDE_PROJECT_DIR="/srv/shop"))
+    told = answer["hookSpecificOutput"]["additionalContext"]
+    assert DECISION in told
+    assert " ".join(REPAIR.split()) in told
+    assert "Session before" in told
+    assert client.run(second, CLAUDE_PROJECT_DIR="/srv/shop") == json.dumps(
+        answer, ensure_ascii=False, separators=(",", ":")
+    )
+    until(lambda: client.lines() == [])
+
+
+def test_a_server_that_stops_in_the_middle(start, tmp_path):
+    """500 events, a server that is killed among them and started again: all there, in order, none twice."""
+    server = start()
+    client = client_of(server, tmp_path)
+    for number in range(500):
+        client.run(bash(f"t{number}", f"step {number}", f"result {number}"))
+        if number == 250:
+            server.process.kill()
+            server.process.wait()
+        if number == 400:
+            server = start()
+    until(lambda: client.lines() == [])
+    query = "SELECT sequence_num, content FROM conversations_message ORDER BY sequence_num"
+    assert rows(server, query) == [(number + 1, f"result {number}") for number in range(500)]
+    assert rows(server, "SELECT count(*) FROM memory_observation") == [(500,)]
+
+
+def test_broken_lines_are_set_aside_and_the_rest_arrives(start, tmp_path):
+    server = start()
+    client = client_of(server, tmp_path)
+    client.spool.mkdir()
+    good = [json.dumps(bash(f"t{n}", "ls", f"r{n}")).encode() for n in range(3)]
+    deep = b'{"hook_event_name": "Stop", "session_id": "s", "x": ' + b"[" * 90 + b"]" * 90 + b"}"
+    lines = [good[0], b'{"broken', good[1], b'{"x": NaN}', deep, b"7", good[2]]
+    (client.spool / "events.jsonl").write_bytes(b"\n".join(lines) + b"\n")
+    client.run(event("UserPromptSubmit", prompt="Go on \u2028 now"))
+    until(lambda: client.lines() == [])
+    until(lambda: len(rows(server, "SELECT rid FROM conversations_message")) == 4)
+    assert client.lines("broken.jsonl") == [b'{"broken', b'{"x": NaN}', b"7"]
+    assert client.lines("refused.jsonl") == [deep]
+    query = "SELECT content FROM conversations_message ORDER BY sequence_num"
+    assert rows(server, query) == [("r0",), ("r1",), ("r2",), ("Go on \u2028 now",)]
+
+
+def test_a_wrong_key_keeps_the_events(start, tmp_path):
+    server = start()
+    client = Client(tmp_path, server.first["url"], "day1_wrongkey_0")
+    assert client.run(event("SessionStart")) == ""
+    client.run(bash("t1", "ls", "r1"))
+    assert len(client.lines()) == 2
+    client.config.write_text(json.dumps(server.first))
+    client.run(event("Stop", last_assistant_message="Done"))
+    until(lambda: client.lines() == [])
+    assert rows(server, "SELECT content FROM conversations_message ORDER BY sequence_num") == [
+        ("r1",),
+        ("Done",),
+    ]

@@ -1,0 +1,217 @@
+"""The hook client without a server: what it keeps, and that it never troubles who runs it."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from day1site.hooks.client import delivery, hook
+from tests.site.hooks import event
+
+CLIENT = Path(hook.__file__).resolve()
+NOBODY = "http://127.0.0.1:9"
+
+
+class Client:
+    """The real client as a program runs it, with a config and a spool of its own."""
+
+    def __init__(self, folder: Path, url: str = NOBODY, key: str = "day1_none") -> None:
+        self.config = folder / "hooks.json"
+        self.spool = folder / "hooks.json.spool"
+        self.config.write_text(json.dumps({"url": url, "key": key}))
+
+    def start(self, **env: str) -> subprocess.Popen:
+        words = [
+            sys.executable,
+            "-I",
+            "-S",
+            str(CLIENT),
+            "--client",
+            "claude-code",
+            "--config",
+            str(self.config),
+        ]
+        kept = {name: value for name, value in os.environ.items() if not name.startswith(("DAY1_", "CLAUDE"))}
+        pipe = subprocess.PIPE
+        return subprocess.Popen(words, stdin=pipe, stdout=pipe, stderr=pipe, env={**kept, **env})
+
+    def run(self, given: object, **env: str) -> str:
+        """One event, as JSON or as bytes; what the client printed."""
+        data = given if isinstance(given, bytes) else json.dumps(given).encode()
+        process = self.start(**env)
+        out, err = process.communicate(data, timeout=60)
+        assert (process.returncode, err) == (0, b"")
+        return out.decode()
+
+    def lines(self, name: str = "events.jsonl") -> list[bytes]:
+        file = self.spool / name
+        return file.read_bytes().splitlines() if file.exists() else []
+
+    def events(self) -> list[dict]:
+        return [json.loads(line) for line in self.lines()]
+
+
+@pytest.fixture
+def client(tmp_path: Path) -> Client:
+    return Client(tmp_path)
+
+
+def test_an_event_is_kept_as_it_came(client):
+    given = event("UserPromptSubmit", prompt="Grüße 🙂", prompt_id="p1")
+    del given["day1"]
+    assert client.run(given, CLAUDE_PROJECT_DIR="/nowhere/at/all") == ""
+    (kept,) = client.events()
+    beside = kept.pop("day1")
+    assert kept == given
+    assert (beside["client"], beside["root"]) == ("claude-code", "/nowhere/at/all")
+    assert beside.keys() == {"client", "root", "at", "nonce"}
+    assert (client.spool / "events.jsonl").stat().st_mode & 0o777 == 0o600
+    assert client.spool.stat().st_mode & 0o777 == 0o700
+
+
+def test_many_lines_are_one(client):
+    client.run(json.dumps(event("Stop"), indent=2).replace("\n", "\r\n").encode())
+    client.run(event("SessionEnd", reason="x"))
+    assert [kept["hook_event_name"] for kept in client.events()] == ["Stop", "SessionEnd"]
+
+
+@pytest.mark.parametrize("given", [b"", b"   ", b"null", b"[1]", b'"text"', b"{}", b"\xff\xfe", b"{" * 3000])
+def test_what_is_no_event_is_not_kept(client, given):
+    assert client.run(given) == ""
+    assert client.lines() == []
+
+
+def test_no_config_no_trace(tmp_path):
+    client = Client(tmp_path)
+    client.config.unlink()
+    assert client.run(event("Stop")) == ""
+    assert not client.spool.exists()
+
+
+def test_a_folder_that_cannot_be_written(client):
+    client.spool.write_text("a file in its place")
+    assert client.run(event("Stop")) == ""
+
+
+def test_nobody_answers_at_the_start(client):
+    assert client.run(event("SessionStart")) == ""
+    assert client.run(event("SubagentStart", agent_id="a")) == ""
+    assert len(client.lines()) == 2
+
+
+def test_a_huge_result_keeps_head_and_tail(client):
+    output = "first " + "ä" * 10_000_000 + " last"
+    client.run(event("PostToolUse", tool_name="Bash", tool_response={"stdout": output}))
+    ((line,), (kept,)) = client.lines(), client.events()
+    text = kept["tool_response"]["stdout"]
+    assert len(text.encode()) <= 1 << 20
+    assert (text[:6], text[-5:]) == ("first ", " last")
+    assert "[20000011 bytes, cut]" in text
+    assert len(line) < 8 << 20
+
+
+def test_many_long_texts_are_cut_until_they_fit(client):
+    client.run(event("PostToolUse", tool_response=["x" * 900_000] * 30))
+    (line,) = client.lines()
+    assert len(line) <= 4 << 20
+
+
+def test_what_is_beyond_every_limit_is_left_out(client):
+    assert client.run(b'{"a": "' + b"x" * (65 << 20) + b'"}') == ""
+    assert client.lines() == []
+
+
+def test_invalid_utf8_is_replaced_when_it_is_sent(client):
+    client.run(b'{"hook_event_name": "Stop", "session_id": "s", "text": "a\xff\xc3b"}')
+    (line,) = client.lines()
+    assert b"\xff" in line
+    assert json.loads(line.decode("utf-8", "replace"))["text"] == "a\ufffd\ufffdb"
+
+
+def test_private_text_does_not_reach_the_disk(client):
+    client.run(event("UserPromptSubmit", prompt="a <private>one</private> b <PRIVATE >two"))
+    client.run(b'{"hook_event_name": "Stop", "session_id": "s", "text": "a \\u003cprivate\\u003ethree"}')
+    client.run(b'{"broken": <private>four')
+    stored = b"".join(client.lines())
+    assert [word for word in (b"one", b"two", b"three", b"four") if word in stored] == []
+    assert client.events()[0]["prompt"] == "a [private] b [private]"
+
+
+def test_two_at_once(client):
+    running = [client.start() for _ in range(12)]
+    for number, process in enumerate(running):
+        given = event("Stop", text=f"{number} " + "x" * 200_000)
+        del given["day1"]
+        process.stdin.write(json.dumps(given).encode())
+    for process in running:
+        process.communicate(timeout=60)
+    assert sorted(int(kept["text"].split()[0]) for kept in client.events()) == list(range(12))
+    assert len({kept["day1"]["nonce"] for kept in client.events()}) == 12
+
+
+def test_a_line_that_was_cut_off_does_not_spoil_the_next(client):
+    client.run(event("Stop", text="one"))
+    with (client.spool / "events.jsonl").open("ab") as file:
+        file.write(b'{"half')
+    client.run(event("Stop", text="two"))
+    lines = client.lines()
+    assert (len(lines), lines[1], json.loads(lines[2])["text"]) == (3, b'{"half', "two")
+
+
+def test_the_spool_is_bounded(client, monkeypatch):
+    """The oldest go, the newest stay, and none is torn."""
+    for module in (hook, delivery):
+        monkeypatch.setattr(module, "MOST_SPOOL", 20_000)
+    monkeypatch.setattr(hook, "sender", lambda spool, _: delivery.Sender(
+        spool, hook.Lock, hook.write_all, hook.text_of, 1.0
+    ))  # fmt: skip
+    spool = hook.Spool(str(client.config))
+    for number in range(200):
+        spool.append(json.dumps({"number": number, "text": "x" * 300}).encode() + b"\n")
+    assert (client.spool / "events.jsonl").stat().st_size <= 20_000
+    numbers = [kept["number"] for kept in client.events()]
+    assert len(numbers) > 20
+    assert numbers == list(range(200 - len(numbers), 200))
+
+
+# ---- the project -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("address", "plain"),
+    [
+        ("git@github.com:acme/shop.git", "github.com/acme/shop"),
+        ("https://github.com/acme/shop.git", "github.com/acme/shop"),
+        ("https://me:token@GitHub.com/acme/shop", "github.com/acme/shop"),
+        ("ssh://git@git.example.com:2222/acme/shop.git/", "git.example.com:2222/acme/shop"),
+        ("/srv/git/shop.git", "/srv/git/shop.git"),
+        ("", ""),
+    ],
+)
+def test_the_address_of_a_remote(address, plain):
+    assert hook.plain_address(address) == plain
+
+
+def test_the_project_is_the_remote_else_the_root(tmp_path, monkeypatch):
+    root, inner = tmp_path / "shop", tmp_path / "shop" / "a" / "b"
+    inner.mkdir(parents=True)
+    monkeypatch.setenv("CLAUDE_PROJECT_DIR", str(inner))
+    assert hook.project_root() == str(inner)
+    (root / ".git").mkdir()
+    assert hook.project_root() == str(root)
+    (root / ".git" / "config").write_text(
+        '[remote "fork"]\n\turl = x:f/g\n[remote "origin"]\n\turl = git@h:a/b.git\n'
+    )
+    assert hook.project_root() == "h/a/b"
+    (root / ".git" / "worktrees" / "w").mkdir(parents=True)
+    (root / ".git" / "worktrees" / "w" / "commondir").write_text("../..\n")
+    tree = tmp_path / "tree"
+    tree.mkdir()
+    (tree / ".git").write_text(f"gitdir: {root}/.git/worktrees/w\n")
+    monkeypatch.setenv("CLAUDE_PROJECT_DIR", str(tree))
+    assert hook.project_root() == "h/a/b"
+    (root / ".git" / "config").write_text("")
+    assert hook.project_root() == str(root)
