@@ -1,0 +1,202 @@
+"""Every tool through the official client, with what it answers and what is left in the store."""
+
+import json
+from typing import Any
+
+import pytest
+
+from day1site.mcp import shapes
+from day1site.mcp.server import INSTRUCTIONS
+from day1site.mcp.tools import ALL
+from day1site.mcp.tools.base import TOOLS
+from memory.engines.observations import ObservationEngine
+from memory.engines.relations import RelationEngine
+from memory.models import AuditEntry, Commit, Fact, Project
+from memory.ranking import tokens
+from tests.mcp.conftest import Agent, agent_for
+
+READ = [
+    "memory_search", "memory_get", "memory_context", "memory_timeline", "memory_graph_query",
+    "memory_explain", "branch_list", "branch_switch",
+]  # fmt: skip
+CORE = [
+    "memory_search", "memory_get", "memory_write", "memory_update", "memory_supersede", "memory_context",
+    "memory_timeline", "memory_graph_query", "memory_explain", "branch_list", "branch_create",
+    "branch_switch",
+]  # fmt: skip
+
+
+# ---- what is listed ----------------------------------------------------------------------------------
+
+
+def test_no_tool_is_forgotten_in_the_order() -> None:
+    assert set(ALL) == set(TOOLS)
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_a_tool_is_told_as_clients_want_it(name: str) -> None:
+    one = ALL[name]
+    assert len(name) <= 30
+    assert len(one.about) < 2048
+    for of in (one.input, one.output):
+        assert of["type"] == "object"
+        assert of["additionalProperties"] is False
+        assert set(of.get("required", ())) <= set(of["properties"])
+    assert all(field.get("description") for field in one.input["properties"].values())
+    assert {"branch", "work"} <= set(one.input["properties"])
+    assert ("idempotency_key" in one.input["properties"]) == one.writes
+    assert {"branch", "next"} <= set(one.output["properties"])
+
+
+def test_the_instructions_fit_every_client() -> None:
+    assert len(INSTRUCTIONS) < 2048
+
+
+def test_the_list_depends_on_the_key_alone(agent: Agent, viewer: Agent) -> None:
+    told = agent.tools()
+    assert [tool.name for tool in told] == list(ALL)
+    assert agent.at(mode="legacy").tools() == told
+    assert [tool.name for tool in viewer.tools()] == READ
+    for tool in told:
+        given = tool.annotations.model_dump(exclude_none=True)
+        assert given.keys() == {
+            "title", "read_only_hint", "destructive_hint", "idempotent_hint", "open_world_hint",
+        }  # fmt: skip
+        assert given["open_world_hint"] is False
+        assert given["read_only_hint"] is (not ALL[tool.name].writes)
+
+
+@pytest.mark.parametrize(
+    ("scope", "more"),
+    [
+        ("write", ["log_message"]),
+        ("curate", ["branch_diff", "verify_fact", "log_message", "snapshot_create"]),
+    ],
+)
+def test_more_tools_for_more_scopes(
+    scope: str, more: list[str], project: Project, threads_closed: None
+) -> None:
+    assert [tool.name for tool in agent_for(project, scopes=[scope]).tools()] == [*CORE, *more]
+
+
+# ---- facts -------------------------------------------------------------------------------------------
+
+
+def test_a_fact_is_written_found_read_corrected_and_replaced(agent: Agent, project: Project) -> None:
+    made = agent.call("memory_write", fact_text="Deploys run from main.", category="decision", tags=["ops"],
+                      session_id="s-1")  # fmt: skip
+    uid = made["fact"]["id"]
+    assert (made["created"], made["branch"], made["fact"]["session_id"]) == (True, "main", "s-1")
+    assert agent.call("memory_write", fact_text="Deploys run from  main.")["created"] is False
+
+    found = agent.call("memory_search", query="where do deploys run from?", category=["decision"])
+    fact = Fact.objects.all_versions().get(uid=uid)
+    date = fact.created_at.date().isoformat()
+    line = {"id": uid, "line": "Deploys run from main.", "date": date, "status": "active, unverified"}
+    assert (found["count"], found["results"], found["branch"]) == (1, [line], "main")
+    assert found["next"] == f'memory_get {{"fact_ids": ["{uid}"], "branch": "main"}}'
+    assert agent.call("memory_search", query="deploys", tags=["web"])["results"] == []
+
+    agent.call("memory_update", fact_id=uid, confidence=0.9, expected_version=1)
+    (read,) = agent.call("memory_get", fact_ids=[uid], history=True)["facts"]
+    assert (read["version"], read["confidence"], read["fact_text"]) == (2, 0.9, "Deploys run from main.")
+    assert [one["version"] for one in read["history"]] == [2, 1]
+
+    judged = agent.call("verify_fact", fact_id=uid, verdict="verified", reason="Read in the pipeline.")
+    assert judged["fact"]["verification_status"] == "verified"
+
+    new = agent.call("memory_supersede", fact_id=uid, new_fact_text="Deploys run from tags.")["fact"]
+    assert (new["parent_id"], new["category"], new["tags"]) == (uid, "decision", ["ops"])
+    why = agent.call("memory_explain", query="deploys main", fact_id=uid)
+    assert (why["found"], why["reason"]) == (False, "superseded")
+    assert why["next"] == 'memory_search with "include": ["superseded"]'
+    again = agent.call("memory_search", query="deploys", include=["superseded"])
+    assert {one["id"] for one in again["results"]} == {uid, new["id"]}
+    surfaces = set(Commit.objects.filter(branch__project=project).values_list("surface", flat=True))
+    assert surfaces == {"mcp"}
+    assert AuditEntry.objects.filter(project=project, surface="mcp", action="fact.supersede").count() == 1
+
+
+def test_what_is_not_stored_is_said_plainly(agent: Agent) -> None:
+    found = agent.call("memory_search", query="anything")
+    assert (found["count"], found["results"]) == (0, [])
+    assert found["note"].startswith("Nothing is stored on this here.")
+
+
+def test_an_index_keeps_to_its_budget(agent: Agent) -> None:
+    async def write(client: Any) -> Any:
+        for number in range(40):
+            text = f"Rule {number} of the deploys: " + "x7 " * 60
+            await client.call_tool("memory_write", {"fact_text": text})
+        return await client.call_tool("memory_search", {"query": "rule deploys", "limit": 40})
+
+    answer = agent.run(write)
+    found = answer.structured_content
+    assert found["count"] == 40
+    assert len(found["results"]) + found["left_out"] == 40
+    assert len(found["results"]) >= 5
+    assert tokens(answer.content[0].text) <= 1500
+    assert json.loads(answer.content[0].text) == found
+
+
+def test_ids_cost_more_than_words() -> None:
+    assert shapes.cost("01a201eb-d97f-779a-817a-8738892a9b57") > shapes.cost(
+        "a plain sentence of the same size."
+    )
+
+
+def test_a_key_that_may_propose_writes_proposals(project: Project, threads_closed: None) -> None:
+    proposer = agent_for(project, scopes=["propose"])
+    assert proposer.call("memory_write", fact_text="One.")["fact"]["status"] == "created"
+    assert "memory_write" in [tool.name for tool in proposer.tools()]
+    proposer.refused("memory_write", "scope_missing", fact_text="Two.", propose=False)
+
+
+def test_a_call_with_the_same_key_is_done_once(agent: Agent, project: Project) -> None:
+    def once(text: str) -> dict[str, Any]:
+        return agent.call("memory_write", fact_text=text, deduplicate=False, idempotency_key="k1")
+
+    assert once("One.") == once("One.")
+    assert Fact.objects.all_versions().filter(branch__project=project).count() == 1
+    agent.refused("memory_write", "conflict", fact_text="Other.", deduplicate=False, idempotency_key="k1")
+
+
+# ---- sessions, relations, messages -------------------------------------------------------------------
+
+
+def test_a_session_is_logged_and_told(agent: Agent) -> None:
+    first = agent.call("log_message", role="user", content="Why does login fail?", session_id="run/1")
+    second = agent.call("log_message", role="assistant", content="The clock.", session_id="run/1")
+    assert (first["sequence_num"], second["sequence_num"]) == (1, 2)
+    assert first["conversation_id"] == second["conversation_id"]
+    agent.call("memory_write", fact_text="The clock was wrong.", session_id="run/1")
+    told = agent.call("memory_context")
+    assert told["session"]["id"] == "run/1"
+    assert [one["content"] for one in told["messages"]] == ["Why does login fail?", "The clock."]
+    assert [one["line"] for one in told["facts"]] == ["The clock was wrong."]
+    assert agent.call("memory_context", session_id="run/1") == told
+    agent.refused("log_message", "invalid", role="user", content="x")
+
+
+def test_nothing_has_happened_yet(agent: Agent) -> None:
+    told = agent.call("memory_context")
+    assert (told["session"], told["facts"], told["newest_facts"]) == (None, [], [])
+    assert agent.call("memory_timeline")["results"] == []
+    graph = agent.call("memory_graph_query", entity="Redis")
+    assert (graph["nodes"], graph["edges"]) == ([{"entity": "Redis", "distance": 0}], [])
+
+
+def test_the_timeline_and_the_graph(agent: Agent, actor: Any) -> None:
+    ObservationEngine().write_observation(
+        actor=actor, session_id="s", tool_name="Bash", raw_input={"command": "make"}, raw_output="Exit code 2"
+    )
+    (row,) = agent.call("memory_timeline", outcome=["error"])["results"]
+    assert (row["tool_name"], row["observation_type"], row["session_id"]) == ("Bash", "error", "s")
+    for target in ("Redis", "MySQL"):
+        RelationEngine().write_relation(
+            actor=actor, source_entity="API", relation_type="uses", target_entity=target
+        )
+    graph = agent.call("memory_graph_query", entity="redis", depth=2, limit=1)
+    assert (graph["entity"], graph["truncated"]) == ("Redis", True)
+    assert {node["entity"]: node["distance"] for node in graph["nodes"]} == {"Redis": 0, "API": 1}
+    agent.refused("memory_graph_query", "invalid", entity="Redis", depth=50)
