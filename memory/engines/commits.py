@@ -240,7 +240,8 @@ class CommitWriter:
 
     def begin_sessions(self, rows: Sequence[BranchedModel]) -> None:
         """The sessions that rows of this commit name begin here, as far as they are unknown."""
-        if named := {row.session_id: (row.task_id, row.agent_id) for row in rows if row.session_id}:
+        named = {row.session_id: (row.task_id, row.agent_id) for row in rows if row.session_id}
+        if named := {key: who for key, who in named.items() if key not in self.sessions}:
             begin_sessions(self.branch, self.at, named)
             self.sessions |= set(named)
 

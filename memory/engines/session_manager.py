@@ -165,6 +165,9 @@ class SessionManager:
 
     def follow(self, *, session_id: str, actor: Actor, branch_name: str, project_path: str) -> Session:
         """Begin or find a session; a new one follows the last session before it on the same path."""
+        known = Session.objects.filter(project=actor.project_id, key=session_id).first()
+        if known and (known.project_path or not project_path):
+            return known  # nothing is added: most events of a session end here
         where = {"session_id": session_id, "branch_name": branch_name, "project_path": project_path}
         begun = self.create_session(actor=actor, **where)
         if begun.created and project_path:

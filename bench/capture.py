@@ -1,0 +1,124 @@
+"""What a hook costs the agent, and how many events a server takes in.
+
+.venv/bin/python bench/capture.py [--runs 60] [--events 1000]
+"""
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+from figures import Figure, p50, p95, table, timed
+from server import ROOT, Client, Running, serving
+
+HOOK = ROOT / "day1site" / "hooks" / "client" / "hook.py"
+PYTHON = "/usr/bin/python3" if Path("/usr/bin/python3").exists() else sys.executable
+MORE = 25.0  # milliseconds above a bare start
+ARRAYS, SINGLE = 100.0, 30.0  # events a second
+TOGETHER = 100  # events of an array
+
+
+def event(number: int, session: str) -> dict[str, Any]:
+    """A test run with some lines of output, as Claude Code tells it."""
+    lines = [f"tests/test_{number % 17}.py::test_case_{line} PASSED" for line in range(20)]
+    return {
+        "session_id": session, "transcript_path": "/nowhere.jsonl", "cwd": "/srv/shop",
+        "hook_event_name": "PostToolUse", "tool_name": "Bash", "tool_use_id": f"{session}-{number}",
+        "tool_input": {"command": f"pytest tests/test_{number % 17}.py", "description": "Run tests"},
+        "tool_response": {"stdout": "\n".join(lines), "stderr": "", "interrupted": False, "isImage": False},
+    }  # fmt: skip
+
+
+# ---- the client ------------------------------------------------------------------------------------
+
+
+def bare() -> None:
+    subprocess.run([PYTHON, "-I", "-S", "-c", "pass"], check=True, stdin=subprocess.DEVNULL)
+
+
+def hook(config: Path, given: bytes) -> None:
+    words = [PYTHON, "-I", "-S", str(HOOK), "--client", "claude-code", "--config", str(config)]
+    subprocess.run(words, input=given, check=True, stdout=subprocess.DEVNULL)
+
+
+def client_times(config: Path, runs: int, session: str) -> tuple[list[float], list[float]]:
+    """Milliseconds of bare starts and of the client, by turns, so that both see the same machine."""
+    starts, hooks = [], []
+    for number in range(runs):
+        given = json.dumps(event(number, session)).encode()
+        starts.append(timed(bare))
+        hooks.append(timed(lambda given=given: hook(config, given)))
+        time.sleep(0.05)
+    return starts, hooks
+
+
+def of_client(what: str, starts: list[float], hooks: list[float]) -> list[Figure]:
+    return [
+        Figure(
+            f"client, {what}: {name}", of(hooks), "ms", of(starts) + MORE, f"≤ reference + {MORE:g}",
+            of(starts), "bare start",
+        )
+        for name, of in (("p50", p50), ("p95", p95))
+    ]  # fmt: skip
+
+
+# ---- the server ------------------------------------------------------------------------------------
+
+
+def per_second(client: Client, events: int, size: int, session: str) -> float:
+    """How many events a second one client gets taken in, so many in a request."""
+    path = "/ingest/hook?client=claude-code"
+    started = time.perf_counter()
+    for start in range(0, events, size):
+        some = [event(start + place, session) for place in range(size)]
+        client.ask("POST", path, some if size > 1 else some[0])
+    return events / (time.perf_counter() - started)
+
+
+def of_server(server: Running, events: int) -> list[Figure]:
+    client = server.client()
+    per_second(client, 20, 1, "warm")
+    arrays = per_second(client, events, TOGETHER, "arrays")
+    single = per_second(client, events // 4, 1, "single")
+    client.close()
+    return [
+        Figure(f"server, arrays of {TOGETHER}", arrays, "events/s", ARRAYS, f"≥ {ARRAYS:g}", least=True),
+        Figure("server, one by one", single, "events/s", SINGLE, f"≥ {SINGLE:g}", least=True),
+    ]
+
+
+def drained(config: Path) -> float:
+    """Seconds until the spool is empty."""
+    started, spool = time.perf_counter(), Path(f"{config}.spool") / "events.jsonl"
+    while spool.exists() and spool.stat().st_size and time.perf_counter() - started < 120:
+        time.sleep(0.05)
+    return time.perf_counter() - started
+
+
+def main() -> int:
+    options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    options.add_argument("--runs", type=int, default=60)
+    options.add_argument("--events", type=int, default=1000)
+    wanted = options.parse_args()
+    with tempfile.TemporaryDirectory(prefix="day1-bench-") as folder:
+        config = Path(folder) / "hooks.json"
+        config.write_text(json.dumps({"url": "http://127.0.0.1:9", "key": "none"}))
+        figures = of_client("no server", *client_times(config, wanted.runs, "down"))
+        with serving(Path(folder) / "data") as server:
+            figures += of_server(server, wanted.events)
+            config.write_text(json.dumps({"url": server.url, "key": server.key}))
+            figures += of_client("server", *client_times(config, wanted.runs, "up"))
+            left = drained(config)
+    print(f"{PYTHON}, {os.cpu_count()} processors, load {os.getloadavg()[0]:.1f}")
+    print(table(figures))
+    print(f"The spool was empty {left:.2f} s after the last event.")
+    return 0 if all(figure.kept for figure in figures) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
