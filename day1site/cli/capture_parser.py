@@ -20,6 +20,7 @@ def add_capture(commands: Any, command: Add, group: Add) -> None:
     _conversations(commands, command, group)
     _messages(commands, command, group)
     _importing(commands, command)
+    _hook(commands, command)
 
 
 def _observations(commands: Any, command: Add, group: Add) -> None:
@@ -218,3 +219,15 @@ def _one(parser: argparse.ArgumentParser, name: str) -> None:
     parser.add_argument("id", metavar=name)
     o.branch(parser)
     o.at(parser)
+
+
+def _hook(commands: Any, command: Add) -> None:
+    hook = command(
+        commands, "hook", "Hand an event of an agent's program to Day1: it is read from standard input.",
+        "day1 hook --print --client codex", "hook",
+    )  # fmt: skip
+    hook.add_argument("--client", default="agent", metavar="NAME", help="the program, such as claude-code")
+    hook.add_argument("--config", metavar="FILE", help="with url and key; default: ~/.config/day1/hooks.json")
+    hook.add_argument(
+        "--print", dest="print_command", action="store_true", help="print the command that a program runs"
+    )

@@ -40,6 +40,7 @@ MODULES = {
     "importing.command": ("import_from",),
     "files": ("import_file", "export_file"),
     "demo": ("demo",),
+    "hook": ("hook",),
     "mcp": ("mcp",),
     "moving": ("migrate_store",),
     "upkeep": ("reindex", "reembed", "backup", "manage"),

@@ -8,8 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from day1site.cli import main
 from day1site.hooks.client import delivery, hook
 from tests.site.hooks import event
+from tests.site.test_up import ROOT, environment
 
 CLIENT = Path(hook.__file__).resolve()
 NOBODY = "http://127.0.0.1:9"
@@ -215,3 +217,26 @@ def test_the_project_is_the_remote_else_the_root(tmp_path, monkeypatch):
     assert hook.project_root() == "h/a/b"
     (root / ".git" / "config").write_text("")
     assert hook.project_root() == str(root)
+
+
+# ---- the command line ------------------------------------------------------------------------------
+
+
+def test_the_command_that_is_printed_is_the_client(client, capsys):
+    words = ["hook", "--print", "--client", "codex", "--config", str(client.config), "--format", "json"]
+    assert main(words) == 0
+    line = json.loads(capsys.readouterr().out)["command"]
+    assert line[1:] == ["-I", "-S", str(CLIENT), "--client", "codex", "--config", str(client.config)]
+    done = subprocess.run(line, input=b'{"hook_event_name": "Stop", "session_id": "s"}', capture_output=True)
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+    assert client.events()[0]["day1"]["client"] == "codex"
+
+
+def test_day1_hook_takes_an_event(client):
+    words = [sys.executable, "manage.py", "day1", "hook", "--client", "codex", "--config", str(client.config)]
+    done = subprocess.run(
+        words, input=b'{"hook_event_name": "Stop", "session_id": "s"}', capture_output=True, cwd=ROOT,
+        env=environment(),
+    )  # fmt: skip
+    assert (done.returncode, done.stdout) == (0, b"")
+    assert [kept["session_id"] for kept in client.events()] == ["s"]
