@@ -10,6 +10,7 @@ Add = Callable[..., Any]
 TYPES = ("tool_use", "discovery", "decision", "error", "insight")
 OUTCOMES = ("success", "error", "timeout")
 KINDS = ("claude-code", "codex", "instructions", "chatgpt", "claude")
+PROGRAMS = ("claude-code", "cursor", "codex", "gemini", "vscode", "windsurf", "opencode", "print")
 ROLES = ("user", "assistant", "tool_call", "tool_result", "system")
 
 
@@ -21,6 +22,7 @@ def add_capture(commands: Any, command: Add, group: Add) -> None:
     _messages(commands, command, group)
     _importing(commands, command)
     _hook(commands, command)
+    _connecting(commands, command)
 
 
 def _observations(commands: Any, command: Add, group: Add) -> None:
@@ -213,6 +215,17 @@ def _importing(commands: Any, command: Add) -> None:
     taking.add_argument("--since", type=int, metavar="DAYS", help="only what went on in these last days")
     taking.add_argument("--dry-run", action="store_true", help="count what would come, write nothing")
     o.branch(taking)
+
+
+def _connecting(commands: Any, command: Add) -> None:
+    connect = command(
+        commands, "connect", "Connect an agent's program: MCP and hooks in its settings, with a way back.",
+        "day1 connect claude-code --dry-run\n  day1 connect claude-code --undo", "connect",
+    )  # fmt: skip
+    connect.add_argument("program", choices=PROGRAMS, metavar="PROGRAM", help=", ".join(PROGRAMS))
+    connect.add_argument("--url", metavar="URL", help="of the server; default: DAY1_URL, else this machine's")
+    connect.add_argument("--dry-run", action="store_true", help="show the changes, make none")
+    connect.add_argument("--undo", action="store_true", help="take everything back, and revoke its key")
 
 
 def _one(parser: argparse.ArgumentParser, name: str) -> None:

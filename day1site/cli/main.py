@@ -38,6 +38,7 @@ MODULES = {
         "list_messages", "show_message", "write_message",
     ),
     "importing.command": ("import_from",),
+    "connecting.command": ("connect",),
     "files": ("import_file", "export_file"),
     "demo": ("demo",),
     "hook": ("hook",),

@@ -1,0 +1,1 @@
+"""``connect``: programs of agents are told of Day1 in their own settings files."""

@@ -1,0 +1,132 @@
+"""Changes in the text of a JSON file that may hold comments and trailing commas: all else stays as it is."""
+
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|//[^\n]*|/\*.*?\*/|[{}\[\],:]|[^\s{}\[\],:"/]+|\s+|.', re.S)
+BLANK = re.compile(r"\s+|//|/\*")
+
+
+class NotJson(ValueError):
+    """The text is no JSON, comments aside."""
+
+
+@dataclass
+class Node:
+    """A value and where it stands; ``items`` of an object by name, of a list in order."""
+
+    start: int
+    end: int = 0
+    items: dict[str, "Node"] = field(default_factory=dict)
+    parts: list["Node"] = field(default_factory=list)
+    last: int = 0  # behind its last part; its first letter where it has none
+    comma: bool = False  # whether a comma stands behind the last part
+
+
+def loads(text: str) -> Any:
+    """The value, without comments. Raises NotJson."""
+    tokens = [token for token in TOKEN.findall(text.lstrip("\ufeff")) if not BLANK.match(token)]
+    plain = [
+        token for token, after in zip(tokens, [*tokens, ""][1:], strict=True)
+        if not (token == "," and after in ("}", "]"))
+    ]  # fmt: skip
+    try:
+        return json.loads(" ".join(plain)) if plain else {}
+    except (ValueError, RecursionError) as error:
+        raise NotJson(str(error)) from None
+
+
+def put(text: str, path: Sequence[str], value: Any) -> str:
+    """The text with a value at a path of names; objects on the way are made."""
+    return _change(text, path, value, listed=False)
+
+
+def append(text: str, path: Sequence[str], value: Any) -> str:
+    """The text with a value at the end of the list at a path; the list is made where there is none."""
+    return _change(text, path, value, listed=True)
+
+
+def _change(text: str, path: Sequence[str], value: Any, listed: bool) -> str:
+    loads(text)
+    text = text if text.strip().strip("\ufeff") else "{}\n"
+    node, rest = _read(text), list(path)
+    while rest and rest[0] in node.items:
+        node = node.items[rest.pop(0)]
+    depth = len(path) - len(rest)
+    if rest:
+        for name in reversed([*rest[1:], *([None] if listed else [])]):
+            value = [value] if name is None else {name: value}
+        return _insert(text, node, "{", f"{json.dumps(rest[0])}: {_dumped(value, depth + 1)}", depth + 1)
+    if listed:
+        return _insert(text, node, "[", _dumped(value, depth + 1), depth + 1)
+    return text[: node.start] + _dumped(value, depth) + text[node.end :]
+
+
+def _insert(text: str, node: Node, kind: str, piece: str, depth: int) -> str:
+    """A new part at the end of an object or list."""
+    if text[node.start] != kind:
+        raise NotJson(f"an {'object' if kind == '{' else 'array'} is expected")
+    indent = "  " * depth
+    if not node.parts:
+        inner = text[node.start + 1 : node.end - 1]
+        kept = inner.rstrip() if inner.strip() else ""
+        body = f"{kept}\n{indent}{piece}\n{indent[2:]}"
+        return text[: node.start + 1] + body + text[node.end - 1 :]
+    before, tail, after = text[: node.last], text[node.last : node.end - 1], text[node.end - 1 :]
+    mark = "" if node.comma else ","
+    # A comment may follow the last part on its line: it stays there.
+    return f"{before}{mark}{tail.rstrip()}\n{indent}{piece}\n{indent[2:]}{after}"
+
+
+def _dumped(value: Any, depth: int) -> str:
+    return json.dumps(value, indent=2, ensure_ascii=False).replace("\n", "\n" + "  " * depth)
+
+
+def _read(text: str) -> Node:
+    """The outermost value with its parts."""
+    stack: list[Node] = []
+    names: list[str] = []
+    root: Node | None = None
+    token = ""
+    for found in TOKEN.finditer(text):
+        before, token = token, found[0]
+        if BLANK.match(token) or token == "\ufeff":
+            token = before
+            continue
+        if token in "}]":
+            node = stack.pop()
+            node.end = found.end()
+            _close(stack, found.end())
+        elif token == ",":
+            stack[-1].comma, stack[-1].last = True, found.end()
+        elif token == ":":
+            continue
+        elif stack and text[stack[-1].start] == "{" and before in ("{", ","):
+            names.append(json.loads(token))
+        else:
+            node = Node(found.start(), found.end())
+            root = root or node
+            if stack:
+                _add(stack[-1], node, names, text)
+            if token in "{[":
+                stack.append(node)
+            else:
+                _close(stack, found.end())
+    if root is None:
+        raise NotJson("it is empty")
+    return root
+
+
+def _add(parent: Node, node: Node, names: list[str], text: str) -> None:
+    parent.parts.append(node)
+    parent.comma = False
+    if text[parent.start] == "{":
+        parent.items[names.pop()] = node
+
+
+def _close(stack: list[Node], end: int) -> None:
+    if stack:
+        stack[-1].last = end

@@ -1,0 +1,150 @@
+"""Which programs can be connected: where each keeps its settings, and what Day1 writes there."""
+
+import os
+import shlex
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+HOOK = Path(__file__).resolve().parent.parent.parent / "hooks" / "client" / "hook.py"
+# The program waits for these; everything else may take its time in the background.
+ANSWERED = ("SessionStart", "SubagentStart", "sessionStart", "subagentStart")
+CLAUDE = ("SessionStart", "UserPromptSubmit", "PostToolUse", "PostToolUseFailure", "SubagentStart",
+          "SubagentStop", "Stop", "StopFailure", "PreCompact", "PostCompact", "SessionEnd")  # fmt: skip
+CODEX = ("SessionStart", "UserPromptSubmit", "PostToolUse", "SubagentStart", "SubagentStop", "Stop",
+         "PreCompact", "PostCompact", "SessionEnd")  # fmt: skip
+CURSOR = ("sessionStart", "beforeSubmitPrompt", "postToolUse", "postToolUseFailure", "afterAgentResponse",
+          "subagentStart", "subagentStop", "preCompact", "sessionEnd")  # fmt: skip
+GEMINI = ("SessionStart", "BeforeAgent", "AfterAgent", "AfterTool", "PreCompress", "SessionEnd")
+
+
+@dataclass(frozen=True)
+class Change:
+    """One change of a file: ``value`` is put at ``path``, or appended there; TOML gets text at its end."""
+
+    file: Path
+    path: tuple[str, ...]
+    value: Any
+    appended: bool = False
+
+
+@dataclass(frozen=True)
+class Server:
+    """Where Day1 is, the program's own key, and the file that its hooks read."""
+
+    url: str
+    key: str
+    config: Path
+
+    @property
+    def mcp(self) -> str:
+        return f"{self.url}/mcp"
+
+    @property
+    def headers(self) -> dict[str, str]:
+        return {"Authorization": f"Bearer {self.key}"}
+
+
+Program = Callable[[Server], list[Change]]
+
+
+def command(program: str, server: Server) -> str:
+    """The hook client's command line: the interpreter by its full path, without site packages."""
+    python = getattr(sys, "_base_executable", "") or sys.executable
+    return shlex.join([python, "-I", "-S", str(HOOK), "--client", program, "--config", str(server.config)])
+
+
+def claude_code(server: Server) -> list[Change]:
+    moved = os.environ.get("CLAUDE_CONFIG_DIR")
+    folder = Path(moved) if moved else Path.home() / ".claude"
+    state = folder / ".claude.json" if moved else Path.home() / ".claude.json"
+    entry = {"type": "http", "url": server.mcp, "headers": server.headers}
+    hooks = [_hook(folder / "settings.json", "claude-code", event, server) for event in CLAUDE]
+    return [Change(state, ("mcpServers", "day1"), entry), *hooks]
+
+
+def codex(server: Server) -> list[Change]:
+    folder = Path(os.environ.get("CODEX_HOME") or Path.home() / ".codex")
+    text = (
+        f'[mcp_servers.day1]\nurl = "{server.mcp}"\n'
+        f'http_headers = {{ "Authorization" = "Bearer {server.key}" }}\n'
+    )
+    hooks = [_hook(folder / "hooks.json", "codex", event, server) for event in CODEX]
+    return [Change(folder / "config.toml", ("mcp_servers", "day1"), text), *hooks]
+
+
+def cursor(server: Server) -> list[Change]:
+    folder = Path.home() / ".cursor"
+    line = command("cursor", server)
+    hooks = [
+        Change(folder / "hooks.json", ("hooks", event), {"command": line, "timeout": _seconds(event)}, True)
+        for event in CURSOR
+    ]
+    entry = {"url": server.mcp, "headers": server.headers}
+    version = Change(folder / "hooks.json", ("version",), 1)
+    return [Change(folder / "mcp.json", ("mcpServers", "day1"), entry), version, *hooks]
+
+
+def gemini(server: Server) -> list[Change]:
+    file = Path.home() / ".gemini" / "settings.json"
+    entry = {"httpUrl": server.mcp, "headers": server.headers, "timeout": 30000}
+    hooks = [_hook(file, "gemini", event, server, unit=1000) for event in GEMINI]
+    return [Change(file, ("mcpServers", "day1"), entry), *hooks]
+
+
+def vscode(server: Server) -> list[Change]:
+    """The person's own file: one of the folder would be committed, key and all."""
+    places = {
+        "darwin": Path.home() / "Library" / "Application Support" / "Code",
+        "win32": Path(os.environ.get("APPDATA") or Path.home()) / "Code",
+    }
+    folder = places.get(sys.platform, Path.home() / ".config" / "Code")
+    entry = {"type": "http", "url": server.mcp, "headers": server.headers}
+    return [Change(folder / "User" / "mcp.json", ("servers", "day1"), entry)]
+
+
+def windsurf(server: Server) -> list[Change]:
+    file = Path.home() / ".codeium" / "windsurf" / "mcp_config.json"
+    return [Change(file, ("mcpServers", "day1"), {"serverUrl": server.mcp, "headers": server.headers})]
+
+
+def opencode(server: Server) -> list[Change]:
+    file = Path.home() / ".config" / "opencode" / "opencode.json"
+    entry = {"type": "remote", "url": server.mcp, "headers": server.headers, "enabled": True}
+    return [Change(file, ("mcp", "day1"), entry)]
+
+
+def _hook(file: Path, program: str, event: str, server: Server, unit: int = 1) -> Change:
+    """In the form of Claude Code, which others share. The client itself leaves its work to a process in the
+    background, so no event holds up the agent; a failing hook must never block it."""
+    handler: dict[str, Any] = {"type": "command", "command": command(program, server)}
+    handler["timeout"] = _seconds(event) * unit
+    if program == "claude-code" and event not in (*ANSWERED, "SessionEnd"):
+        handler["async"] = True
+    return Change(file, ("hooks", event), {"hooks": [handler]}, True)
+
+
+def _seconds(event: str) -> int:
+    return 2 if event.lower() == "sessionend" else 5
+
+
+PROGRAMS: dict[str, Program] = {
+    "claude-code": claude_code,
+    "cursor": cursor,
+    "codex": codex,
+    "gemini": gemini,
+    "vscode": vscode,
+    "windsurf": windsurf,
+    "opencode": opencode,
+}
+NEXT = {
+    "claude-code": "Start Claude Code anew; /mcp shows day1, /hooks its hooks.",
+    "codex": "Start Codex, enter /hooks once and trust Day1's: until then they stay silent.",
+    "cursor": "Start Cursor anew; Settings, MCP shows day1.",
+    "gemini": "Start Gemini CLI anew; /mcp shows day1.",
+    "vscode": "Reload the window; the list of MCP servers shows day1.",
+    "windsurf": "Refresh the MCP servers in Cascade.",
+    "opencode": "Start opencode anew.",
+}
