@@ -59,7 +59,9 @@ def run(tool: Tool, caller: Caller, arguments: Mapping[str, Any]) -> dict[str, A
 
 
 def said(code: str, text: str, do: str = "") -> str:
-    return f"{code}: {text[:1000]} {do or DO.get(code, '')}".strip()
+    """A refusal in words; half a character that the caller sent, and is told about, becomes a mark."""
+    words = f"{code}: {text[:1000]} {do or DO.get(code, '')}".strip()
+    return words.encode("utf-8", "replace").decode()
 
 
 def _broken(tool: Tool) -> Refusal:

@@ -70,6 +70,10 @@ FactPart = only(
     "confirmation_count", "verification_status", "tags", "created_at", "updated_at", "valid_from",
     "valid_until", "expires_at", "parent_id", "source", "session_id", "agent_id", "metadata",
 )  # fmt: skip
+# What a writer is told: it has the text already, which may be long.
+KeptPart = only(
+    shapes.FactShape, "id", "version", "essence", "category", "status", "verification_status", "parent_id"
+)
 VersionPart = only(shapes.VersionShape, "version", "fact_text", "status", "updated_at", "deleted")
 ObservationPart = only(
     capture_shapes.ObservationShape, "id", "created_at", "observation_type", "tool_name", "summary",
@@ -85,6 +89,7 @@ SessionPart = only(
 )
 
 fact = shapes.renderer(FactPart)
+kept = shapes.renderer(KeptPart)
 version = shapes.renderer(VersionPart)
 _observation = shapes.renderer(ObservationPart)
 edge = shapes.renderer(EdgePart)

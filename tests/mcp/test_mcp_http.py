@@ -23,8 +23,13 @@ def ask(method: str = "POST", body: Any = PING, url: str = URL, **headers: str) 
     async def send() -> httpx2.Response:
         try:
             async with httpx2.AsyncClient(transport=httpx2.ASGITransport(asgi.application)) as http:
-                sent = {"Accept": "application/json", **{n.replace("_", "-"): v for n, v in headers.items()}}
-                return await http.request(method, url, json=body, headers=sent)
+                sent = {
+                    "Accept": "application/json",
+                    "Content-Type": "application/json",
+                    **{n.replace("_", "-"): v for n, v in headers.items()},
+                }
+                data = None if body is None else json.dumps(body).encode()
+                return await http.request(method, url, content=data, headers=sent)
         finally:
             for _, app in asgi.ASYNC_APPS:
                 await app.stop()
@@ -185,6 +190,25 @@ def test_any_text_comes_back_as_it_was(text: str, agent: Agent) -> None:
 
 def test_what_no_database_holds_is_refused(agent: Agent) -> None:
     agent.refused("memory_write", "invalid", fact_text="a\0b")
+
+
+def test_half_a_character_is_refused_in_words_that_can_be_sent(agent: Agent) -> None:
+    for arguments in (
+        {"fact_text": "\ud800"},
+        {"\ud800": 1, "fact_text": "x"},
+        {"fact_text": "x", "branch": "\ud800"},
+    ):
+        message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {
+            "name": "memory_write", "arguments": arguments, "_meta": {
+                "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+                "io.modelcontextprotocol/clientCapabilities": {},
+            }}}  # fmt: skip
+        answer = ask(
+            body=message, Authorization=f"Bearer {agent.token}", MCP_Protocol_Version="2026-07-28",
+            Mcp_Method="tools/call", Mcp_Name="memory_write",
+        )  # fmt: skip
+        assert answer.status_code == 200, answer.content
+        assert answer.json()["result"]["isError"] is True
 
 
 def test_a_body_that_is_no_message(agent: Agent) -> None:

@@ -36,7 +36,8 @@ FIELDS: b.Schema = {
     "pinned": b.flag("Keep it in view."),
     "metadata": b.plain("Anything else, as JSON."),
 }
-FACT = {"fact": shapes.schema(shapes.FactPart)}
+FULL = shapes.schema(shapes.FactPart)
+FACT = {"fact": shapes.schema(shapes.KeptPart)}
 VERSION = {"expected_version": b.whole("Only while it is at this version.", 1, 2**53)}
 
 
@@ -90,8 +91,8 @@ def memory_write(call: Call) -> b.Answer:
     gives={
         "facts": b.many(
             "In the order asked for.",
-            {**FACT["fact"], "properties": {
-                **FACT["fact"]["properties"],
+            {**FULL, "properties": {
+                **FULL["properties"],
                 "history": b.many("Its versions, newest first.", shapes.schema(shapes.VersionPart)),
             }},
         ),
@@ -206,4 +207,4 @@ def _fields(call: Call) -> dict[str, Any]:
 
 def _told(call: Call, row: Fact, **more: Any) -> b.Answer:
     after = f'memory_get {{"fact_ids": ["{row.uid}"], "branch": "{call.branch}"}}'
-    return {"fact": shapes.fact(row), **more, "branch": call.branch, "next": after}
+    return {"fact": shapes.kept(row), **more, "branch": call.branch, "next": after}
