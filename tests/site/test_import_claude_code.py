@@ -267,6 +267,19 @@ def test_what_was_captured_live_is_not_doubled(day1: Day1, tmp_path: Path, actor
     assert SessionManager().get_session(session_id=SESSION, actor=actor).key == SESSION
 
 
+def test_a_session_belongs_to_the_remote_of_its_folder(day1: Day1, tmp_path: Path) -> None:
+    (tmp_path / "till" / ".git").mkdir(parents=True)
+    (tmp_path / "till" / "src").mkdir()
+    (tmp_path / "till" / ".git" / "config").write_text(
+        '[remote "origin"]\n\turl = https://me:secret@git.example/shop/till.git\n'
+    )
+    transcript = story()
+    for record in transcript.records:
+        record["cwd"] = str(tmp_path / "till" / "src")
+    day1("import-from", "claude-code", str(transcript.write(tmp_path / "p")))
+    assert Session.objects.get().project_path == "git.example/shop/till"
+
+
 def test_what_is_no_transcript_is_an_error(day1: Day1, tmp_path: Path) -> None:
     file = tmp_path / "other.jsonl"
     file.write_text('{"role": "user", "text": "Hello"}\n')

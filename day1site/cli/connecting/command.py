@@ -4,6 +4,7 @@ import difflib
 import hashlib
 import json
 import os
+import shutil
 import sys
 from argparse import Namespace
 from collections.abc import Sequence
@@ -164,11 +165,24 @@ def undo(args: Namespace) -> None:
         done.append({"file": name, "done": _restored(Path(name), known, own, args.dry_run)})
     if not args.dry_run:
         _revoke(args, state)
-        config_file(program).unlink(missing_ok=True)
+        _forget(config_file(program))
         state_file(program).unlink()
     out = Output(args.format)
     told = {"program": program, "dry_run": args.dry_run, "files": done}
     out.show(told, lambda: out.line("\n".join(f"{one['file']}\t{one['done']}" for one in done)))
+
+
+def _forget(config: Path) -> None:
+    """Remove the config, and the spool beside it where all of it was sent."""
+    config.unlink(missing_ok=True)
+    spool = config.with_name(f"{config.name}.spool")
+    events = spool / "events.jsonl"
+    done = (files.read(spool / "delivered") or "0").strip()
+    waiting = events.exists() and events.stat().st_size - int(done if done.isdigit() else 0)
+    if waiting:
+        note(f"{waiting} bytes of events were not sent yet; they are kept in {events}.")
+    else:
+        shutil.rmtree(spool, ignore_errors=True)
 
 
 def _restored(file: Path, known: State, own: Sequence[Change], dry: bool) -> str:

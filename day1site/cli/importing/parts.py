@@ -164,6 +164,17 @@ def text_in(content: Any, *kinds: str) -> str:
     return "\n".join(text for text in found if isinstance(text, str) and text.strip())
 
 
+def project_of(folder: str) -> str:
+    """The project as the hook client names it: the git remote, else the root of the work tree; the folder
+    itself where it is not on this machine."""
+    from day1site.hooks.client.hook import of_repository
+
+    for place in [Path(folder), *Path(folder).parents] if folder else []:
+        if (place / ".git").exists():
+            return str(of_repository(str(place), str(place / ".git")))
+    return folder
+
+
 def is_own(call: Call) -> bool:
     """Day1's own tools and commands: what was looked up is not news."""
     command = call.input.get("command") if isinstance(call.input, Mapping) else None

@@ -92,7 +92,7 @@ class Storing:
 
     def _begin(self, talk: Talk) -> str:
         who = {"session_id": talk.session, "agent_id": talk.agent}
-        path = parts.storable(talk.path)[:1000]
+        path = parts.storable(parts.project_of(talk.path))[:1000]
         self.client.create_session(self.branch, {**who, "project_path": path})
         title = " ".join(parts.storable(talk.title).split())[:300]
         return str(self.client.create_conversation(self.branch, {**who, "title": title})["id"])
