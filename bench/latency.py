@@ -74,13 +74,16 @@ class Run:
         inprocess.set_up(self.work, "off")
         inprocess.optimize()
         self.actor = inprocess.local()
+        self.key = self.new_key()
+        # What the other parts write, with the embedder off, would be embedded before the memory is looked at.
+        self.apart = self.copy("apart", self.work) if self.wanted("memory") else None
         # The words are those of the store, what is drawn from them is not.
         self.words = Vocabulary(np.random.default_rng(SEED))
         self.words.rng = np.random.default_rng(SEED + 1)
         self.warm, self.counted = queries(self.words, WARM), queries(self.words, options.queries)
 
-    def copy(self, name: str) -> Path:
-        return Path(shutil.copytree(self.made, self.folder / name))
+    def copy(self, name: str, source: Path | None = None) -> Path:
+        return Path(shutil.copytree(source or self.made, self.folder / name))
 
     def wanted(self, *parts: str) -> list[str]:
         return [part for part in parts if part in self.options.only]
@@ -128,7 +131,7 @@ class Run:
     # ---- with a server ---------------------------------------------------------------------------
 
     def over_http(self, kinds: list[str]) -> Iterator[Figure]:
-        key = self.key()
+        key = self.key
         with serving(self.work, embedder="off") as running:
             running.key = key
             client = running.client()
@@ -142,12 +145,12 @@ class Run:
 
     def memory(self) -> Iterator[Figure]:
         """With the default embedder, whose name the store's vectors have, so that all are resident."""
-        key = self.key()
-        with serving(self.work) as running:
-            running.key = key
+        assert self.apart is not None
+        with serving(self.apart) as running:
+            running.key = self.key
             yield from footprint(running.client(), running.process.pid, self.counted, self.words)
 
-    def key(self) -> str:
+    def new_key(self) -> str:
         """A key that no throttle slows down."""
         from memory.engines.keys import KeyEngine
 
