@@ -5,7 +5,7 @@ as a condition on each row, for the ranked walks of search; ``newest()`` and ``g
 so that each uses its own index.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import wraps
 from operator import attrgetter
 from typing import Any, NoReturn, Self, TypeVar
@@ -15,7 +15,7 @@ from django.db import connections, models
 from django.db.models import OuterRef, Q, Subquery, Value
 from django.db.models.sql import Query
 
-from memory.db.expressions import Visible, Written
+from memory.db.expressions import Visible, Walked, Written
 
 Row = TypeVar("Row", bound=models.Model)
 Lineage = Sequence[tuple[int, int]]
@@ -100,20 +100,25 @@ class VersionedQuerySet(models.QuerySet[Row, Row]):
         Each arm of the lineage is asked for k rows by itself: sorting their union would read it whole.
         """
         below = {} if before is None else {f"{by}__lt": before}
-        found = [row for arm in self._arms(**below) for row in self._first(arm.order_by(f"-{by}"), k)]
+        walk = {"down": by == "uid" and before is None}
+        found = [row for arm in self._arms(walk, **below) for row in self._first(arm.order_by(f"-{by}"), k)]
         return sorted(found, key=attrgetter(by), reverse=True)[:k]
 
     def lowest(self, k: int, by: str, after: Any = None) -> list[Row]:
         """The same from the other end: the lowest values first, above ``after`` if given."""
         above = {} if after is None else {f"{by}__gt": after}
-        found = [row for arm in self._arms(**above) for row in self._first(arm.order_by(by), k)]
+        walk = {"down": False}
+        found = [row for arm in self._arms(walk, **above) for row in self._first(arm.order_by(by), k)]
         return sorted(found, key=attrgetter(by))[:k]
 
-    def _arms(self, **condition: Any) -> Iterator[models.QuerySet]:
-        """What each branch of the lineage shows, with the filters that were said and one more."""
+    def _arms(self, walk: Mapping[str, bool] | None = None, **condition: Any) -> Iterator[models.QuerySet]:
+        """What each branch of the lineage shows, with the filters that were said and one more.
+
+        ``walk`` is how ``Walked`` is to read it; None where the order does not matter.
+        """
         base = self.model._base_manager.using(self.db)
         for i in range(len(self._known_lineage())):
-            yield self._replay(base.filter(self._arm_row(i))).filter(**condition)
+            yield self._replay(base.filter(self._arm_row(i, walk))).filter(**condition)
 
     def _first(self, ordered: models.QuerySet, k: int) -> Iterable[Row]:
         if not connections[self.db].features.sorts_whole_rows:  # type: ignore[attr-defined]
@@ -211,8 +216,11 @@ class VersionedQuerySet(models.QuerySet[Row, Row]):
 
     # ---- the rule ----------------------------------------------------------------------------
 
-    def _arm_row(self, i: int) -> Visible:
+    def _arm_row(self, i: int, walk: Mapping[str, bool] | None = None) -> Visible:
         """What the i-th branch of the lineage shows, as a condition on one row."""
+        features: Any = connections[self.db].features
+        if walk is not None and features.must_be_told_to_walk:
+            return Walked(self.model, self._known_lineage(), [i], **walk)
         return Visible(self.model, self._known_lineage(), [i])
 
     def _replay(self, rows: models.QuerySet) -> models.QuerySet:

@@ -107,6 +107,10 @@ class Fact(BranchedModel):
             *BranchedModel.Meta.indexes,
             models.Index(fields=["branch", "norm_hash"], name="fact_bnorm"),
             models.Index(fields=["branch", "session_id", "uid"], name="fact_bsession"),
+            # Few facts replace another one: no index of the others where the database can leave them out.
+            models.Index(
+                fields=["parent_id"], condition=models.Q(parent_id__isnull=False), name="fact_parent"
+            ),
             FullTextIndex(
                 fields=["fact_text"],
                 tokens=["category", "kind", "status", "session_id", "agent_id"],

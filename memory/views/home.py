@@ -12,7 +12,7 @@ from memory.engines.review import ReviewEngine
 from memory.engines.today import TodayEngine, Work
 from memory.views.base import ProjectPage
 
-NEWEST = 50  # of which the page shows eight: the database reads so many faster than so few
+NEWEST = 8
 WAITING = 5
 FRESH = 15  # seconds that an answer about the health is good for: asking a broker may take one
 

@@ -80,6 +80,11 @@ def statistics() -> list[tuple]:
 
 def plans(work: Callable[[], Any], table: str) -> list[str]:
     """How each access to a table is made by the statements of ``work``, in order."""
+    return [step for step in steps(work, table) if re.match(rf"(SCAN|SEARCH) ({table}|s)( |$)", step)]
+
+
+def steps(work: Callable[[], Any], table: str) -> list[str]:
+    """All steps of those statements."""
     said: list[tuple] = []
 
     def listen(execute: Any, sql: str, params: Any, many: bool, context: Any) -> Any:
@@ -88,8 +93,7 @@ def plans(work: Callable[[], Any], table: str) -> list[str]:
 
     with connection.execute_wrapper(listen):
         work()
-    steps = [row[3] for sql, params in said if f'"{table}"' in sql for row in explained(sql, params)]
-    return [step for step in steps if re.match(rf"(SCAN|SEARCH) ({table}|s)( |$)", step)]
+    return [row[3] for sql, params in said if f'"{table}"' in sql for row in explained(sql, params)]
 
 
 def explained(sql: str, params: Any) -> list[tuple]:
@@ -128,9 +132,34 @@ def test_the_search_for_an_equal_text(store: Store) -> None:
     assert facts(lambda: list(work)) == ["SEARCH fact USING INDEX fact_bnorm (branch_id=? AND norm_hash=?)"]
 
 
-def test_the_newest_page_of_main(store: Store) -> None:
+FROM_THE_NEWEST = "SEARCH fact USING INDEX fact_buid (branch_id=? AND uid<?)"
+
+
+@pytest.mark.parametrize("rows", [1, 9, 50, 500])
+def test_the_newest_page_of_main(store: Store, rows: int) -> None:
     work = Fact.objects.on(store.main)
-    assert facts(lambda: work.newest(50)) == ["SEARCH fact USING INDEX fact_buid (branch_id=?)"]
+    assert facts(lambda: work.newest(rows)) == [FROM_THE_NEWEST]
+
+
+@pytest.mark.parametrize("rows", [1, 50])
+def test_the_oldest_page_of_main(store: Store, rows: int) -> None:
+    work = Fact.objects.on(store.main)
+    assert facts(lambda: work.lowest(rows, "uid")) == ["SEARCH fact USING INDEX fact_buid (branch_id=?)"]
+
+
+def test_a_page_of_the_past_begins_at_what_was_known(store: Store) -> None:
+    said = steps(lambda: Fact.objects.on(store.main, 1).newest(9), "memory_fact")
+    assert not any("TEMP B-TREE" in step for step in said)
+    assert [step for step in said if step.startswith("SEARCH n ")] == [
+        "SEARCH n USING COVERING INDEX fact_bseq (branch_id=? AND seq_from>?)",
+        "SEARCH n USING COVERING INDEX fact_bseq (branch_id=? AND seq_from<?)",
+    ]
+
+
+def test_what_replaced_a_fact(store: Store) -> None:
+    work = Fact.objects.on(store.main).filter(parent_id=store.fact.uid)
+    by_parent = ["SEARCH fact USING INDEX fact_parent (parent_id=?)"]
+    assert facts(lambda: work.newest(50)) == facts(work.gather) == by_parent
 
 
 def test_the_next_page_of_main(store: Store) -> None:
@@ -139,10 +168,11 @@ def test_the_next_page_of_main(store: Store) -> None:
     assert facts(lambda: work.newest(50, before=store.fact.uid)) == [step]
 
 
-def test_the_newest_page_of_a_child(store: Store) -> None:
+@pytest.mark.parametrize("rows", [1, 9, 50])
+def test_the_newest_page_of_a_child(store: Store, rows: int) -> None:
     work = Fact.objects.on(store.child)
-    own, inherited, spoken = facts(lambda: work.newest(50))
-    assert own == inherited == "SEARCH fact USING INDEX fact_buid (branch_id=?)"
+    own, inherited, spoken = facts(lambda: work.newest(rows))
+    assert own == inherited == FROM_THE_NEWEST
     assert re.fullmatch(SPOKEN, spoken)
 
 

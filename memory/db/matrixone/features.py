@@ -19,6 +19,7 @@ class DatabaseFeatures(features.DatabaseFeatures):
     reads_lineage_as_union = True
     # A sort reads every column that is asked for of every row, before it takes the first few.
     sorts_whole_rows = True
+    must_be_told_to_walk = False
     # ORDER BY … LIMIT in a subquery about the outer row answers NULL, without an error.
     limits_correlated_subqueries = False
 

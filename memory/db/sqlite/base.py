@@ -22,6 +22,7 @@ class DatabaseFeatures(features.DatabaseFeatures):
     has_online_backup = True
     reads_lineage_as_union = False
     sorts_whole_rows = False
+    must_be_told_to_walk = True  # few rows in the order of an index: the planner would sort them all
     limits_correlated_subqueries = True
 
 
