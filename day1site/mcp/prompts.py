@@ -22,7 +22,7 @@ ALL = [
     m.Prompt(
         name="catch_up", title="Catch up", description="Where the last session left off, and what is new.",
         arguments=[
-            m.PromptArgument(name="session_id", description="Default: the last one begun.", required=False),
+            m.PromptArgument(name="session_id", description="Default: the last that ended.", required=False),
             BRANCH,
         ],
     ),

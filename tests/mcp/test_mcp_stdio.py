@@ -88,3 +88,18 @@ def test_what_cannot_be_passed_on_is_told_in_an_answer(server: Up) -> None:
     assert gone["error"]["message"].startswith("unreachable: The server at http://127.0.0.1:1/mcp")
     assert said("nonsense\n", DAY1_URL=url, DAY1_KEY="x")["error"]["code"] == -32700
     assert said("[1]\n", DAY1_URL=url, DAY1_KEY="x")["error"]["code"] == -32600
+
+
+def test_the_client_says_which_session_it_serves(tmp_path: Path) -> None:
+    async def write(parameters: StdioServerParameters) -> Any:
+        async with Client(parameters) as client:
+            made = await client.call_tool("memory_write", {"fact_text": "One."})
+            uid = made.structured_content["fact"]["id"]
+            read = await client.call_tool("memory_get", {"fact_ids": [uid]})
+            return read.structured_content["facts"][0]["session_id"], made.structured_content["branch"]
+
+    words = ("--branch", "main", "--data-dir", str(tmp_path / "data"))
+    parameters = StdioServerParameters(
+        command=sys.executable, args=command(*words), env=environment(CLAUDE_CODE_SESSION_ID="claude-1")
+    )
+    assert asyncio.run(write(parameters)) == ("claude-1", "main")

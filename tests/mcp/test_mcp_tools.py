@@ -1,6 +1,8 @@
 """Every tool through the official client, with what it answers and what is left in the store."""
 
 import json
+import re
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,6 +13,7 @@ from day1site.mcp.tools import ALL
 from day1site.mcp.tools.base import TOOLS
 from memory.engines.observations import ObservationEngine
 from memory.engines.relations import RelationEngine
+from memory.engines.session_manager import SessionManager
 from memory.models import AuditEntry, Commit, Fact, Project
 from memory.ranking import tokens
 from tests.mcp.conftest import Agent, agent_for
@@ -46,6 +49,12 @@ def test_a_tool_is_told_as_clients_want_it(name: str) -> None:
     assert {"branch", "work"} <= set(one.input["properties"])
     assert ("idempotency_key" in one.input["properties"]) == one.writes
     assert {"branch", "next"} <= set(one.output["properties"])
+
+
+def test_the_guide_has_every_tool_with_its_scope() -> None:
+    guide = (Path(__file__).parent.parent.parent / "docs" / "mcp.md").read_text()
+    told = re.findall(r"^\| `(\w+)` \| .* \| `(\w+)` \|$", guide, re.MULTILINE)
+    assert told == [(name, one.scope) for name, one in ALL.items()]
 
 
 def test_the_instructions_fit_every_client() -> None:
@@ -179,6 +188,15 @@ def test_a_session_is_logged_and_told(agent: Agent) -> None:
     assert [one["line"] for one in told["facts"]] == ["The clock was wrong."]
     assert agent.call("memory_context", session_id="run/1") == told
     agent.refused("log_message", "invalid", role="user", content="x")
+
+
+def test_the_session_before_is_told_while_the_next_one_runs(agent: Agent, actor: Any) -> None:
+    sessions = SessionManager()
+    sessions.create_session(session_id="first", actor=actor)
+    sessions.end_session(session_id="first", actor=actor, summary="The clock was wrong.")
+    sessions.create_session(session_id="second", actor=actor)
+    told = agent.call("memory_context")
+    assert (told["session"]["id"], told["summary"]) == ("first", "The clock was wrong.")
 
 
 def test_nothing_has_happened_yet(agent: Agent) -> None:

@@ -14,11 +14,12 @@ from memory.engines import cleaning as c
 from memory.engines.memory import MemoryEngine
 from memory.engines.relations import DEEPEST
 from memory.exceptions import Invalid, NotFound
-from memory.models import Observation
+from memory.models import Observation, Session
 
 ENGINE = MemoryEngine()
 CONTEXT_TOKENS = 1500
 EDGES = 50
+LOOK = 20  # sessions among which the last is sought
 
 
 @b.tool(
@@ -26,11 +27,11 @@ EDGES = 50
     about=(
         "Catch up at the start of work or after a break: the summary of a session, the facts that it "
         "wrote, its last messages, what it did in numbers, and the newest facts of the branch. Without "
-        "`session_id` it is the last session that was begun. An index: memory_get gives the full text of a "
-        "fact, memory_timeline what was done in order."
+        "`session_id` it is the last session that is over, else the last one begun. An index: memory_get "
+        "gives the full text of a fact, memory_timeline what was done in order."
     ),
     takes={
-        "session_id": b.text("The session; default: the last one begun."),
+        "session_id": b.text("The session; default: the last one that is over."),
         "message_limit": b.whole("Last messages to show; default 10.", 1, 100),
         "fact_limit": b.whole("Facts to show; default 20.", 1, 100),
     },
@@ -57,8 +58,10 @@ def memory_context(call: Call) -> b.Answer:
 
 
 def _last_session(call: Call) -> str:
-    sessions = ENGINE.recent_sessions(actor=call.caller.actor, branch_name=call.branch, limit=1).results
-    return sessions[0].key if sessions else ""
+    """The last begun of those that are over, since the newest may be the caller's own; else the newest."""
+    page = ENGINE.recent_sessions(actor=call.caller.actor, branch_name=call.branch, limit=LOOK)
+    over = [one for one in page.results if one.status != Session.Status.ACTIVE]
+    return next((one.key for one in (*over, *page.results)), "")
 
 
 def _of_session(call: Call, session_id: str, most: dict[str, int]) -> dict[str, Any]:
