@@ -225,6 +225,10 @@ def _connecting(commands: Any, command: Add) -> None:
     connect.add_argument("program", choices=PROGRAMS, metavar="PROGRAM", help=", ".join(PROGRAMS))
     connect.add_argument("--url", metavar="URL", help="of the server; default: DAY1_URL, else this machine's")
     connect.add_argument("--dry-run", action="store_true", help="show the changes, make none")
+    command(
+        commands, "doctor", "Say which programs are connected, and whether that works.",
+        "day1 doctor", "doctor",
+    )  # fmt: skip
     connect.add_argument("--undo", action="store_true", help="take everything back, and revoke its key")
 
 

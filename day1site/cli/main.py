@@ -39,6 +39,7 @@ MODULES = {
     ),
     "importing.command": ("import_from",),
     "connecting.command": ("connect",),
+    "connecting.doctor": ("doctor",),
     "files": ("import_file", "export_file"),
     "demo": ("demo",),
     "hook": ("hook",),

@@ -37,6 +37,21 @@ def _apply(text: str, change: Change) -> str:
     return jsonc.append(text, change.path, change.value)
 
 
+def holds(text: str, change: Change) -> bool:
+    """Whether a change is in a file's text."""
+    try:
+        if change.file.suffix == ".toml":
+            return bool(
+                _at(tomllib.loads(text), change.path) == _at(tomllib.loads(change.value), change.path)
+            )
+        here = _at(jsonc.loads(text), change.path)
+    except (jsonc.NotJson, tomllib.TOMLDecodeError):
+        return False
+    if change.appended:
+        return isinstance(here, list) and change.value in here
+    return bool(here == change.value)
+
+
 def without(file: Path, text: str, changes: Sequence[Change]) -> str:
     """The text without what Day1 wrote into it earlier; the rest as it is."""
     try:

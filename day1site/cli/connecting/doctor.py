@@ -1,0 +1,77 @@
+"""``doctor``: what is connected, and whether it works."""
+
+from argparse import Namespace
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from day1site.cli.connecting import files
+from day1site.cli.connecting.command import config_file, load
+from day1site.cli.connecting.programs import PROGRAMS, Server
+from day1site.cli.errors import CliError
+from day1site.cli.output import Output, note, short
+from day1site.cli.remote import Api
+
+Found = dict[str, Any]
+
+
+def doctor(args: Namespace) -> int:
+    """Status 1 when something that is connected does not work."""
+    found = [_program(name, state) for name in PROGRAMS if (state := load(name))]
+    out = Output(args.format)
+    out.show({"programs": found}, lambda: _show(out, found))
+    return 1 if any(one["trouble"] for one in found) else 0
+
+
+def _program(name: str, state: Mapping[str, Any]) -> Found:
+    config = config_file(name)
+    server = Server(state.get("url", ""), state.get("key", ""), config)
+    lost = [str(file) for file in _lost(name, server)]
+    trouble = [f"{file} has lost what connect wrote" for file in lost]
+    trouble += [] if config.exists() else [f"{config} is gone"]
+    trouble += _answers(server)
+    waiting, last = _spool(config)
+    return {"program": name, "url": server.url, "waiting": waiting, "last_event": last, "trouble": trouble}
+
+
+def _lost(name: str, server: Server) -> list[Path]:
+    """The files that do not hold all of it any more."""
+    changes = PROGRAMS[name](server)
+    lost = []
+    for file in dict.fromkeys(change.file for change in changes):
+        own = [change for change in changes if change.file == file]
+        text = files.read(file)
+        if text is None or any(not files.holds(text, change) for change in own):
+            lost.append(file)
+    return lost
+
+
+def _answers(server: Server) -> list[str]:
+    """Whether the server is there and knows the key."""
+    try:
+        Api(server.url, server.key).get("/facts", limit=1)
+    except CliError as error:
+        return [f"{error.code}: {error.text}"]
+    return []
+
+
+def _spool(config: Path) -> tuple[int, str | None]:
+    """How many events wait, and when the last one came."""
+    folder = config.with_name(f"{config.name}.spool")
+    events, mark = folder / "events.jsonl", folder / "delivered"
+    if not events.exists():
+        return 0, None
+    text = (files.read(mark) or "").strip() if mark.exists() else ""
+    done = int(text) if text.isdigit() else 0
+    waiting = events.read_bytes()[done:].count(b"\n")
+    return waiting, datetime.fromtimestamp(events.stat().st_mtime, UTC).isoformat()
+
+
+def _show(out: Output, found: list[Found]) -> None:
+    if not found:
+        note("No program is connected: day1 connect PROGRAM connects one.")
+        return
+    rows = [[one["program"], one["url"], one["waiting"], short(one["last_event"]),
+             "; ".join(one["trouble"]) or "works"] for one in found]  # fmt: skip
+    out.table(["program", "server", "waiting", "last event", "text"], rows)

@@ -1,0 +1,71 @@
+"""What doctor says of programs that are connected."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from day1site.cli import main
+from memory.engines.keys import KeyEngine
+from memory.models import ApiKey, Project
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+Day1 = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def day1(
+    tmp_path: Path, project: Project, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Day1:
+    for name in ("DAY1_URL", "DAY1_KEY", "CLAUDE_CONFIG_DIR", "CODEX_HOME", "XDG_CONFIG_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+
+    def run(*words: str) -> tuple[int, str, str]:
+        status = main(["--project", project.slug, *words])
+        said = capsys.readouterr()
+        return status, said.out, said.err
+
+    return run
+
+
+def test_without_a_connection_it_says_how_to_make_one(day1: Day1) -> None:
+    assert day1("doctor") == (0, "", "No program is connected: day1 connect PROGRAM connects one.\n")
+
+
+@pytest.mark.parametrize("program", ["claude-code", "codex", "gemini", "opencode"])
+def test_what_is_connected_works(day1: Day1, live_server: Any, program: str) -> None:
+    day1("connect", program, "--url", live_server.url)
+    status, out, _ = day1("doctor", "--format", "json")
+    told = {"program": program, "url": live_server.url, "waiting": 0, "last_event": None, "trouble": []}
+    assert (status, json.loads(out)) == (0, {"programs": [told]})
+    assert day1("doctor")[1].splitlines()[1].split("\t")[4] == "works"
+
+
+def test_what_is_lost_revoked_and_waiting_is_told(
+    day1: Day1, live_server: Any, tmp_path: Path, actor: Any
+) -> None:
+    day1("connect", "claude-code", "--url", live_server.url)
+    settings = tmp_path / ".claude/settings.json"
+    settings.write_text('{"disableAllHooks": true}')
+    KeyEngine().revoke_key(key_id=ApiKey.objects.get(label="claude-code").pk, actor=actor)
+    spool = tmp_path / ".config/day1/claude-code.json.spool"
+    spool.mkdir()
+    (spool / "events.jsonl").write_text('{"a": 1}\n{"b": 2}\n')
+    (spool / "delivered").write_text("9")
+    status, out, _ = day1("doctor", "--format", "json")
+    (told,) = json.loads(out)["programs"]
+    assert (status, told["waiting"]) == (1, 1)
+    assert told["trouble"][0] == f"{settings} has lost what connect wrote"
+    assert told["trouble"][1].startswith("unauthenticated: ")
+
+
+def test_a_server_that_is_away_is_told(day1: Day1) -> None:
+    day1("connect", "opencode", "--url", "http://127.0.0.1:9")
+    status, out, _ = day1("doctor")
+    assert status == 1
+    assert "unreachable: The server at http://127.0.0.1:9 does not answer" in out
