@@ -19,10 +19,12 @@ from memory.engines.observations import ObservationEngine, observation_of
 from memory.engines.observing import as_text
 from memory.engines.session_manager import SessionManager
 from memory.models import Observation
+from memory.models.hashes import content_hash
 
 OWN_TOOL = re.compile(r"(?i)mcp_+(?:plugin_day1_)?day1_+\w+|memory_(?:write|search|get|context)")
 OWN_COMMAND = re.compile(r"\s*(?:\S*/)?day1\s")
 BEGINS = frozenset({"SessionStart", "UserPromptSubmit"})  # a session that had ended goes on
+MOST_SAID = 500  # messages that a compaction brings
 R = Message.Role
 
 
@@ -45,6 +47,8 @@ class Rows:
             self._say(event, who, R.USER, event.prompt)
         elif event.name in ("Stop", "SubagentStop"):
             self._say(event, who, R.ASSISTANT, event.answer)
+        elif event.name == "PreCompact":
+            self._save(event, who)
         elif event.name == "StopFailure":
             self._note_failure(event, who)
         elif event.name in ("PostToolUse", "PostToolUseFailure") and not is_own(event):
@@ -91,6 +95,20 @@ class Rows:
         if content:
             model = event.model if role == R.ASSISTANT else ""
             self._message(event, who, role=role, content=content, model=model)
+
+    def _save(self, event: HookEvent, who: Actor) -> None:
+        """What the assistant said between its tools, as far as it is not there: no other event brings it."""
+        clean = [
+            texts.within(texts.said(texts.clean(as_text(part)))) for part in event.transcript[:MOST_SAID]
+        ]
+        said = {content_hash(text): text for text in clean if text}
+        own = {"session_id": event.session, "role": R.ASSISTANT}
+        there = self.commit.visible(Message).filter(**own, content_hash__in=list(said))
+        known = {known for (known,) in there.gather_values("content_hash")}
+        known |= {row.content_hash for rows in self.messages.values() for row in rows}
+        for key, text in said.items():
+            if key not in known:
+                self._message(event, who, role=R.ASSISTANT, content=text, model=event.model)
 
     def _message(self, event: HookEvent, who: Actor, **fields: Any) -> Message:
         conversation = self._conversation(event, who)

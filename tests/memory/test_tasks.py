@@ -21,6 +21,7 @@ from memory.models import (
     AuditEntry,
     Fact,
     IdempotencyRecord,
+    IngestedEvent,
     NearCheck,
     Project,
     QueueMessage,
@@ -121,6 +122,14 @@ def test_old_answers_are_removed_and_young_ones_stay(project):
         IdempotencyRecord.objects.filter(slot=slot).update(created_at=now - timedelta(hours=hours))
     tasks.expire()
     assert list(IdempotencyRecord.objects.values_list("slot", flat=True)) == ["young"]
+
+
+def test_ids_of_old_events_are_removed(project):
+    for days in (31, 29, 0):
+        at = timezone.now() - timedelta(days=days)
+        IngestedEvent.objects.create(pk=str(days), project=project, at=at)
+    tasks.expire()
+    assert sorted(IngestedEvent.objects.values_list("pk", flat=True)) == ["0", "29"]
 
 
 @pytest.mark.django_db(transaction=True)

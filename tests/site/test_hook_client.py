@@ -142,6 +142,29 @@ def test_private_text_does_not_reach_the_disk(client):
     assert client.events()[0]["prompt"] == "a [private] b [private]"
 
 
+def test_a_compaction_brings_what_was_said(client, tmp_path):
+    def record(kind, *texts, **more):
+        content = [{"type": "text", "text": text} for text in texts]
+        content.append({"type": "tool_use", "id": "t", "name": "Bash", "input": {}})
+        return json.dumps({"type": kind, "message": {"role": kind, "content": content}, **more})
+
+    lines = [
+        record("user", "asked"),
+        record("assistant", "one", "two"),
+        record("assistant"),
+        record("assistant", "a subagent's", isSidechain=True),
+        "{broken",
+        '{"type": "assistant", "message": "odd"}',
+        record("assistant", "three <private>four</private>"),
+    ]
+    path = tmp_path / "transcript.jsonl"
+    path.write_text("\n".join(lines))
+    client.run(event("PreCompact", transcript_path=str(path), trigger="auto"))
+    client.run(event("PreCompact", transcript_path="/nowhere"))
+    client.run(event("PreCompact", transcript_path=7))
+    assert [kept["transcript"] for kept in client.events()] == [["one\ntwo", "three [private]"], [], []]
+
+
 def test_two_at_once(client):
     running = [client.start() for _ in range(12)]
     for number, process in enumerate(running):

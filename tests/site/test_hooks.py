@@ -512,6 +512,24 @@ def test_the_summary_of_a_compaction(api):
     assert Session.objects.get().summary == "We looked at logins."
 
 
+def test_a_compaction_saves_what_was_said(api):
+    secret = "ghp_" + "a1B2" * 9
+    said = ["I look at the hashing first.", f"The token {secret} is there.", "Done.", "", 7, None]
+    send(
+        api,
+        event("Stop", last_assistant_message="Done."),
+        event("PreCompact", trigger="auto", transcript=said),
+    )
+    send(api, event("PreCompact", trigger="auto", transcript=[*said, "Later."], prompt_id="p9"))
+    assert [text for _, _, text in messages(role="assistant")] == [
+        "Done.",
+        "I look at the hashing first.",
+        "The token [redacted: GitHub token] is there.",
+        "7",
+        "Later.",
+    ]
+
+
 # ---- refusals --------------------------------------------------------------------------------------
 
 

@@ -151,6 +151,28 @@ class Sender:
             os.replace(draft, self.spool.events)
 
 
+def said_in(path):
+    """What the assistant said in the last MiB of a transcript, oldest first; [] where it cannot be read."""
+    try:
+        with open(path, "rb") as file:
+            file.seek(max(0, os.path.getsize(path) - MIB))
+            return [text for text in map(said_by_assistant, file.read().splitlines()) if text]
+    except (OSError, TypeError, ValueError):
+        return []
+
+
+def said_by_assistant(line):
+    """The words in one record of a transcript; "" where it is another's, a subagent's, or none at all."""
+    try:
+        record = json.loads(line)
+        if record["type"] != "assistant" or record.get("isSidechain"):
+            return ""
+        parts = record["message"]["content"]
+        return "\n".join(part["text"] for part in parts if part.get("type") == "text")
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        return ""
+
+
 class Server:
     """The ingest route of a Day1 server."""
 

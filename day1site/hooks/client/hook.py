@@ -23,7 +23,12 @@ WAIT, BACKLOG = 2.8, 1.5  # seconds for an answer; for what is sent before it
 PATIENCE = 20.0  # seconds for one request in the background
 # A program waits for the answer to these, so the event's name has to be known for sure.
 ANSWERED = ("sessionstart", "subagentstart")
+COMPACTS = ("precompact", "precompress")  # what is about to be forgotten goes with them
 HINTS = (
+    b"reComp",
+    b"recomp",
+    b"re_comp",
+    b"re-comp",
     b"essionStart",
     b"ubagentStart",
     b"ession_start",
@@ -87,11 +92,13 @@ class Event:
         if not isinstance(value, dict):
             return b""
         name = next((value[word] for word in NAMES if isinstance(value.get(word), str)), "")
-        self.answered = name.lower().replace("_", "").replace("-", "") in ANSWERED
-        if not private and len(raw) <= MOST_LINE:
+        name = name.lower().replace("_", "").replace("-", "")
+        self.answered = name in ANSWERED
+        if name in COMPACTS:
+            value["transcript"] = beside().said_in(value.get("transcript_path"))
+        elif not private and len(raw) <= MOST_LINE:
             return raw
-        if private:
-            value = without_private(value)
+        value = without_private(value)
         most = MOST_LINE
         text = json.dumps(shortened(value, most))
         while len(text) > MOST_CUT and most > 256:
@@ -336,12 +343,17 @@ def answer(spool, event):
         in_background(spool)
 
 
-def sender(spool, patience):
-    """What sends the events of a spool; from the file beside this one, wherever the two stand."""
+def beside():
+    """The module in the file beside this one, wherever the two stand."""
     sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-    from delivery import Sender  # type: ignore[import-not-found]
+    import delivery  # type: ignore[import-not-found]
 
-    return Sender(spool, Lock, write_all, text_of, patience)
+    return delivery
+
+
+def sender(spool, patience):
+    """What sends the events of a spool."""
+    return beside().Sender(spool, Lock, write_all, text_of, patience)
 
 
 def in_background(spool):
