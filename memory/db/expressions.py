@@ -6,7 +6,7 @@ from typing import Any, Self
 from django.core.exceptions import EmptyResultSet
 from django.db import models
 from django.db.models import Q
-from django.db.models.expressions import Expression
+from django.db.models.expressions import Expression, Func
 
 
 class Visible(Expression):
@@ -106,6 +106,20 @@ class Walked(Visible):
         branch, limit = self.lineage[place]
         bound = [branch, limit + limit // 8, branch, limit] if self.down else []
         return [*super()._values(place), *bound]
+
+
+class Holds(Func):
+    """Whether a text holds another as a part. Case counts, and no sign stands for others."""
+
+    template = "INSTR(%(expressions)s) > 0"
+    arity = 2
+    conditional = True
+    output_field = models.BooleanField()
+
+    def as_matrixone(self, compiler: Any, connection: Any) -> Any:
+        """INSTR ignores case there, and LIKE reads some signs as those of a regular expression."""
+        text, part = map(compiler.compile, self.get_source_expressions())
+        return f"REPLACE({text[0]}, {part[0]}, '') <> {text[0]}", (*text[1], *part[1], *text[1])
 
 
 class Written(Expression):

@@ -7,9 +7,8 @@ from typing import Any, Self
 from uuid import UUID
 
 from django.db.models import Q, Value
-from django.db.models.functions import StrIndex
-from django.db.models.lookups import GreaterThan
 
+from memory.db.expressions import Holds
 from memory.db.fields import dumps
 from memory.db.querysets import Lineage, VersionedQuerySet
 from memory.engines import cleaning as c
@@ -135,8 +134,8 @@ def _tagged(tag: str) -> Q:
 
     With what stands before it in a list; a quoted word inside another tag has a backslash there.
     """
-    first, later = (StrIndex("tags", Value(before + tag)) for before in ("[", ","))
-    return Q(GreaterThan(first, Value(0))) | Q(GreaterThan(later, Value(0)))
+    first, later = (Holds("tags", Value(before + tag)) for before in ("[", ","))
+    return Q(first) | Q(later)
 
 
 _RANGES: dict[str, Any] = {

@@ -6,6 +6,7 @@ from django.db.backends.mysql import compiler
 from django.db.models import Exists
 from django.db.models.fields import json
 from django.db.models.functions import Greatest
+from django.db.models.lookups import Contains, IContains, PatternLookup
 
 
 class _Ours:
@@ -68,3 +69,30 @@ def _greatest(greatest: Any, compiler: Any, connection: Any) -> tuple[str, tuple
 
 
 Greatest.as_matrixone = _greatest  # type: ignore[attr-defined]
+
+
+# With an escaped sign in its pattern, LIKE reads the others as those of a regular expression.
+
+
+def _contains(lookup: Any, compiler: Any, connection: Any) -> Any:
+    if not lookup.rhs_is_direct_value() or not lookup.rhs:
+        return lookup.as_sql(compiler, connection)
+    text, params, part = _text_and_part(lookup, compiler, connection)
+    return f"REPLACE({text}, %s, '') <> {text}", (*params, *part, *params)
+
+
+def _icontains(lookup: Any, compiler: Any, connection: Any) -> Any:
+    if not lookup.rhs_is_direct_value() or not lookup.rhs:
+        return lookup.as_sql(compiler, connection)
+    text, params, part = _text_and_part(lookup, compiler, connection)
+    return f"INSTR({text}, %s) > 0", (*params, *part)  # it ignores case
+
+
+def _text_and_part(lookup: Any, compiler: Any, connection: Any) -> tuple[str, Any, Any]:
+    text, params = lookup.process_lhs(compiler, connection)
+    _, part = super(PatternLookup, lookup).process_rhs(compiler, connection)
+    return text, params, part
+
+
+Contains.as_matrixone = _contains  # type: ignore[attr-defined]
+IContains.as_matrixone = _icontains  # type: ignore[attr-defined]
