@@ -18,7 +18,7 @@ CHOICES: dict[str, Any] = {
 }
 FIRST = {
     "status": _("Status"),
-    "verification_status": _("Verdict"),
+    "verification_status": _("Belief"),
     "category": _("Category"),
     "kind": _("Kind"),
 }

@@ -19,7 +19,7 @@ class Members(DeskPage):
     template_name = "admin/day1/members.html"
     section = "members"
     scope = "admin"
-    title = _("People")
+    title = _("Members")
     deeds = {"add": "add", "role": "role", "remove": "remove"}
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:

@@ -19,7 +19,7 @@ SECTIONS = (
     ("branches", _("Branches"), "branch", "read"),
     ("sessions", _("Sessions"), "agent", "read"),
     ("keys", _("API keys"), "key", "admin"),
-    ("members", _("People"), "members", "admin"),
+    ("members", _("Members"), "members", "admin"),
     ("audit", _("Audit"), "history", "admin"),
 )
 OF_SERVER = (

@@ -80,6 +80,19 @@ class EvidenceEngine:
             made=commit_of(fact),
         )
 
+    def ends(
+        self, *, links: Sequence[FactLink], actor: Actor, branch_name: str = MAIN, at: Any = None
+    ) -> dict[UUID, str]:
+        """The line of each fact at an end of these links, by its id; without those that are not shown there.
+
+        Raises as ``evidence`` does.
+        """
+        actor.require("read", branch_name)
+        branch = find_branch(actor, branch_name)
+        uids = {end for link in links for end in (link.from_id, link.to_id)}
+        shown = Fact.objects.on(branch, point_of(branch, at)).filter(uid__in=uids).gather()
+        return {fact.uid: fact.essence for fact in shown}
+
     def similar(
         self, *, fact: Fact, actor: Actor, branch_name: str = MAIN, at: Any = None
     ) -> list[tuple[Fact, float]]:

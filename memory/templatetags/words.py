@@ -130,6 +130,12 @@ def author(commit: Any) -> SafeString:
 
 
 @register.filter
+def end_of(link_end: Any, ends: dict[Any, str]) -> Any:
+    """What the fact at the end of a link says; its id where it is not shown."""
+    return ends.get(link_end, link_end)
+
+
+@register.filter
 def field_word(name: str) -> Any:
     return FIELDS.get(name, name)
 

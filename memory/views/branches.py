@@ -8,6 +8,7 @@ from django.utils.translation import gettext as _
 
 from memory.engines.branch_diff import CHANGES
 from memory.engines.branches import MAIN, BranchManager
+from memory.engines.evidence import EvidenceEngine
 from memory.exceptions import Day1Error, Invalid
 from memory.views.base import ProjectPage
 from memory.views.reader import read_point, with_query
@@ -95,7 +96,11 @@ class BranchPage(ProjectPage):
             name=self.reader.branch.name, actor=self.reader.actor, at=self.reader.at, against=against,
             against_at=read_point(point), kind=kind, change=change, **self.paging(),
         )  # fmt: skip
-        return {"diff": diff, "kind": kind, "change": change, "changes": CHANGES, "against": against}
+        found = {"diff": diff, "kind": kind, "change": change, "changes": CHANGES, "against": against}
+        if kind == "link":
+            links = [one.after or one.before for one in diff.page.results]
+            found["ends"] = EvidenceEngine().ends(links=links, **self.reader.where)
+        return found
 
     def _log(self) -> dict[str, Any]:
         page = ENGINE.log(name=self.reader.branch.name, actor=self.reader.actor, **self.paging())

@@ -144,7 +144,7 @@ def test_a_reader_finds_why_a_fact_is_believed(enter: Any, server: Up) -> None:
     expect(belief).to_contain_text("verified")
     expect(belief).to_contain_text("by builder")
     expect(belief).to_contain_text("Read in the handbook.")
-    for name in ("Verify", "It is wrong", "Archive", "Edit", "Replace", "Review"):
+    for name in ("Verify", "Invalidate", "Archive", "Edit", "Supersede", "Review"):
         expect(page.get_by_role("button", name=name)).to_have_count(0)
         expect(page.get_by_role("link", name=name, exact=True)).to_have_count(0)
 
@@ -201,7 +201,7 @@ def test_the_pages_work_without_a_script(enter: Any, server: Up) -> None:
     page.get_by_label("What do you want to know?").fill("train")
     page.get_by_role("button", name="Search").click()
     page.get_by_role("link", name="The release train leaves on Thursdays.").click()
-    page.get_by_role("button", name="It is wrong").click()
+    page.get_by_role("button", name="Invalidate").click()
     expect(page.locator(".badge.invalidated").first).to_be_visible()
     page.get_by_role("button", name="Undo").click()
     expect(page.locator(".fact .badge.verified")).to_be_visible()

@@ -41,7 +41,7 @@ class TestFact:
         LinkEngine().write_link(from_id=one.uid, to_id=two.uid, link_type="DEPENDS_ON", actor=actor)
         html = page(curator, of(one))
         assert "Deploys run from <del>main</del><ins>tags</ins>." in html
-        for part in ("Read it.", "DEPENDS_ON", "Another.", "s1", "#ops", "fact.update"):
+        for part in ("Read it.", "DEPENDS_ON", "Another.", "s1", "#ops", "corrected a fact"):
             assert part in html, part
 
     def test_a_correction_and_its_undoing(self, curator, write, actor):
@@ -214,7 +214,7 @@ class TestBranches:
         address = re.search(r'formaction="([^"]+)"', html)[1]
         maintainer.post(address)
         assert FactEngine().list_facts(actor=actor).results == []
-        assert "commit.revert" in page(maintainer, log)
+        assert "undid a commit" in page(maintainer, log)
         assert str(one.rid) not in html
 
     def test_a_viewer_changes_nothing(self, viewer, main, actor):

@@ -181,7 +181,7 @@ def test_what_has_changed_since_is_not_undone(curator: Client, actor: Actor, fac
 
 # ---- who may what ------------------------------------------------------------------------------------
 
-BUTTONS = ("Verify", "It is wrong", "Archive", "Edit", "Replace")
+BUTTONS = ("Verify", "Invalidate", "Archive", "Edit", "Supersede")
 
 
 def buttons(page: str) -> list[str]:
