@@ -1,3 +1,4 @@
+import gzip
 import re
 import tomllib
 from html.parser import HTMLParser
@@ -58,6 +59,22 @@ def test_pages_load_nothing_from_elsewhere_and_run_nothing_inline(client: Client
 def test_static_files_are_served_by_the_process_itself(client: Client) -> None:
     for path in ("tokens.css", "frame.css", "day1.css", "forms.css", "icon.svg", "icons.svg", "js/day1.js"):
         assert client.get(f"/static/day1/{path}").status_code == 200
+
+
+@pytest.mark.django_db
+def test_styles_are_sent_compressed_to_who_takes_that_and_pages_never(client: Client) -> None:
+    plain, packed = (
+        client.get("/static/unfold/css/styles.css", headers={"accept-encoding": coding})
+        for coding in ("identity", "gzip, br")
+    )
+    sent = b"".join(packed.streaming_content)
+    assert (packed["Content-Encoding"], "Content-Encoding" in plain) == ("gzip", False)
+    assert gzip.decompress(sent) == b"".join(plain.streaming_content)
+    assert len(sent) < 60_000
+    since = {"accept-encoding": "gzip", "if-modified-since": packed["Last-Modified"]}
+    again = client.get("/static/unfold/css/styles.css", headers=since)
+    assert (again.status_code, "Content-Encoding" in again) == (304, False)
+    assert "Content-Encoding" not in client.get("/login", headers={"accept-encoding": "gzip"})
 
 
 def test_an_unknown_page_is_a_page_and_an_unknown_route_of_the_api_a_problem(client: Client) -> None:
