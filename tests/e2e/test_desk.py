@@ -88,7 +88,7 @@ def test_the_page_of_a_fact(
     open_page: Any, server: Up, newest: str, scheme: Any, tmp_path: Path  # noqa: F811
 ) -> None:  # fmt: skip
     view = open_page(f"{DESK}facts/{newest}", color_scheme=scheme)
-    view.page.get_by_text("Correct it").click()
+    view.page.locator("summary", has_text="Edit").click()
     look_at(view, server, "fact", scheme, tmp_path)
 
 
