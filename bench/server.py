@@ -32,7 +32,8 @@ class Client:
     def __init__(self, url: str, key: str) -> None:
         parts = urlsplit(url)
         self._host = (parts.hostname or "127.0.0.1", parts.port or 80)
-        self._headers = {"Authorization": f"Bearer {key}", "Content-Type": "application/json"}
+        self.headers = {"Authorization": f"Bearer {key}", "Content-Type": "application/json"}
+        self.answered: Any = {}  # the headers of the last answer
         self._connection = http.client.HTTPConnection(*self._host, timeout=120)
 
     def ask(self, method: str, path: str, body: Any = None) -> Any:
@@ -40,6 +41,7 @@ class Client:
         packed = None if body is None else json.dumps(body).encode()
         while True:
             status, headers, text = self.raw(method, path, packed)
+            self.answered = headers
             if status != 429:
                 break
             time.sleep(float(headers.get("Retry-After") or 1))
@@ -48,7 +50,7 @@ class Client:
         return json.loads(text) if text else None
 
     def raw(self, method: str, path: str, body: bytes | None) -> tuple[int, Any, bytes]:
-        self._connection.request(method, f"/api/v1{path}", body, self._headers)
+        self._connection.request(method, f"/api/v1{path}", body, self.headers)
         answer = self._connection.getresponse()
         return answer.status, answer.headers, answer.read()
 
