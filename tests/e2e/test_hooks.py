@@ -20,8 +20,8 @@ def start(tmp_path: Path) -> Iterator[Callable[[], Up]]:
 
     def start() -> Up:
         port = started[0].first["url"].rpartition(":")[2] if started else "0"
-        started.append(Up(tmp_path / "data", "--port", port).ready())
-        return started[-1]
+        started.append(Up(tmp_path / "data", "--port", port))
+        return started[-1].ready()
 
     yield start
     for one in started:
