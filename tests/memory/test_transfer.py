@@ -325,7 +325,9 @@ def test_reindex_makes_exactly_the_rows_that_writing_makes(actor: Actor) -> None
         cursor.execute('INSERT INTO "memory_fact_fts" (rowid, text, tok) VALUES (7, %s, %s)', ["stray", ""])
     told: list[tuple[int, int]] = []
     assert UpkeepEngine().reindex(lambda done, total: told.append((done, total))) == 3
-    assert (index_rows(), told) == (before, [(0, 5), (5, 5)])
+    assert index_rows() == before
+    assert told[:2] == [(0, 5), (5, 5)]  # facts; then the kinds of texts of which there is none
+    assert set(told[2:]) == {(0, 0)}
     found = SearchEngine().search(query="held", actor=actor, branch_name="task/a")
     assert [hit.fact.fact_text for hit in found.hits] == ["held"]
 

@@ -1,5 +1,6 @@
 """SQLite as a server's database: fair short writes, consistent reads, full text, vectors."""
 
+import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -49,7 +50,10 @@ class DatabaseWrapper(base.DatabaseWrapper):
 
     def get_new_connection(self, conn_params: Any) -> Any:
         made = super().get_new_connection(conn_params)
-        made.create_function("day1_others", 0, lambda: self.index.others())
+        # Weakly: SQLite's hold on a function is not seen by the garbage collector, and the connection of
+        # a thread that has ended would stay open.
+        index = weakref.proxy(self.index)
+        made.create_function("day1_others", 0, lambda: index.others())
         return made
 
     @cached_property
