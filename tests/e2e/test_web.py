@@ -271,7 +271,7 @@ def test_everything_works_without_scripts(open_page: Any) -> None:
     page.get_by_role("button", name="Go to the branch").click()
     assert "You are on the branch task/alipay-plus" in page.locator(".whereabouts").inner_text()
     page.get_by_role("link", name="Go to", exact=True).click()
-    page.get_by_label("A page, a branch, or words of a fact").fill("help")
+    page.locator("main").get_by_label("A page, a branch, or words of a fact").fill("help")
     page.get_by_role("button", name="Find").click()
     page.locator("main").get_by_role("link", name="Help").click()
     assert page.locator("main h1").inner_text() == "Help"
