@@ -273,7 +273,7 @@ def test_everything_works_without_scripts(open_page: Any) -> None:
     page.get_by_role("link", name="Go to", exact=True).click()
     page.locator("main").get_by_label("A page, a branch, or words of a fact").fill("help")
     page.get_by_role("button", name="Find").click()
-    page.locator("main").get_by_role("link", name="Help").click()
+    page.locator("main").get_by_role("link", name="Help", exact=True).click()
     assert page.locator("main h1").inner_text() == "Help"
 
 
