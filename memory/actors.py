@@ -78,6 +78,10 @@ class Actor:
             agent_id=agent_id or self.bound_agent or self.agent_id,
         )
 
+    def stated(self) -> dict[str, str]:
+        """What the caller stated of itself, as the fields of a row."""
+        return {"session_id": self.session_id, "task_id": self.task_id, "agent_id": self.agent_id}
+
 
 def local_actor(project_id: UUID, label: str = "local", surface: str = "cli") -> Actor:
     """Whoever may read the data directory: the command line on the server's own machine."""

@@ -69,8 +69,7 @@ class ConversationEngine:
 
     def begin(self, commit: CommitWriter, actor: Actor, **fields: Any) -> Conversation:
         """The same in the caller's commit."""
-        who = {"session_id": actor.session_id, "task_id": actor.task_id, "agent_id": actor.agent_id}
-        (conversation,) = commit.add([Conversation(**who, **fields)])
+        (conversation,) = commit.add([Conversation(**actor.stated(), **fields)])
         commit.begin_sessions([conversation])
         commit.targets.append(str(conversation.uid))
         return conversation

@@ -224,8 +224,7 @@ def message_of(given: Mapping[str, Any], actor: Actor) -> Message:
     content = fields.setdefault("content", "")
     fields.setdefault("token_count", tokens(content))
     fields.setdefault("embed", fields["role"] in EMBEDDED)
-    who = {"session_id": actor.session_id, "task_id": actor.task_id, "agent_id": actor.agent_id}
-    message = Message(**fields, **who)
+    message = Message(**fields, **actor.stated())
     message.rehash()
     return message
 

@@ -45,7 +45,7 @@ class LinkEngine:
             if commit.visible(FactLink).filter(from_id=from_id, **same).gather():
                 raise Exists("This link exists already.")
             commit.targets.append(str(from_id))
-            (link,) = commit.add([FactLink(from_id=from_id, **_stated(actor), **wanted)])
+            (link,) = commit.add([FactLink(from_id=from_id, **actor.stated(), **wanted)])
         return link
 
     def delete_link(self, *, from_id: UUID, link_id: UUID, actor: Actor, branch_name: str = MAIN) -> None:
@@ -102,7 +102,3 @@ def _clean(fields: Mapping[str, Any]) -> dict[str, Any]:
     wanted.setdefault("to_type", FactLink.Target.FACT)
     check_interval(wanted.get("valid_from"), wanted.get("valid_until"))
     return wanted
-
-
-def _stated(actor: Actor) -> dict[str, str]:
-    return {"session_id": actor.session_id, "task_id": actor.task_id, "agent_id": actor.agent_id}

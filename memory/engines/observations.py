@@ -168,12 +168,11 @@ def observation_of(given: Mapping[str, Any], actor: Actor) -> Observation:
         raise Invalid("An observation must be an object.", field="")
     actor = actor.stating(**c.clean({k: v for k, v in given.items() if k in STATED}, STATED))
     rest = {k: v for k, v in given.items() if k not in STATED and k not in TEXTS}
-    row = Observation(**c.clean(rest, CHECKS), **_texts(given))
+    row = Observation(**c.clean(rest, CHECKS), **_texts(given), **actor.stated())
     if not row.summary:
         raise Invalid("An observation needs a summary or a tool_name.", field="summary")
     if "outcome" not in rest and row.tool_name:
         row.outcome = o.outcome_of(given.get("raw_output"))
-    row.session_id, row.task_id, row.agent_id = actor.session_id, actor.task_id, actor.agent_id
     row.embed = rest.get("embed")  # type: ignore[assignment]  # None until the type is known
     row.rehash()
     return row

@@ -171,7 +171,7 @@ def _state(commit: CommitWriter, names: Mapping[str, str], wanted: dict[str, Any
         return Related(relation, created=False)
     relation = Relation(
         uid=uid_of(commit.actor.project_id, triple, len(same)), **_spelled(commit, names, keys),
-        source_key=triple[0], type_key=triple[1], target_key=triple[2], **wanted, **_stated(commit.actor),
+        source_key=triple[0], type_key=triple[1], target_key=triple[2], **wanted, **commit.actor.stated(),
     )  # fmt: skip
     commit.targets.append(str(relation.uid))
     commit.add([relation])
@@ -207,10 +207,6 @@ def _first_spelling(commit: CommitWriter, key: str) -> str:
         for row in commit.visible(Relation).filter(**{column: key}).newest(1):
             return str(getattr(row, name))
     return ""
-
-
-def _stated(actor: Actor) -> dict[str, str]:
-    return {"session_id": actor.session_id, "task_id": actor.task_id, "agent_id": actor.agent_id}
 
 
 # ---- walking ---------------------------------------------------------------------------------------
