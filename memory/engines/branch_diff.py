@@ -4,11 +4,14 @@ Only memories that were touched since the two points parted are looked at: the c
 changes, not the size of the branches.
 """
 
+from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 from uuid import UUID
+
+from django.db.models import Q
 
 from memory.db.querysets import Lineage
 from memory.engines.belief import attach
@@ -17,7 +20,7 @@ from memory.engines.pages import Page, as_page, check_limit, read_cursor, uid_of
 from memory.models import Branch, BranchedModel, Commit, Fact, FactAssessment, FactLink
 
 CHANGES = ("added", "changed", "removed")
-CHUNK = 500
+VERDICT = "verification_status"  # the one field that stands beside the facts
 Range = tuple[int, int, int]  # branch, after this seq, up to this seq
 Counts = dict[str, dict[str, int]]
 
@@ -40,7 +43,7 @@ def _fields(model: type[BranchedModel]) -> tuple[str, ...]:
 
 
 KINDS = {
-    "fact": Kind(Fact, (Fact, FactAssessment), (*_fields(Fact), "verification_status")),
+    "fact": Kind(Fact, (Fact, FactAssessment), (*_fields(Fact), VERDICT)),
     "link": Kind(FactLink, (FactLink,), _fields(FactLink)),
 }
 
@@ -76,6 +79,7 @@ class Points:
     before: Lineage
     after: Lineage
     project_id: UUID
+    _told: dict[str, dict[UUID, str]] = field(default_factory=dict, compare=False)
 
     def page(
         self, kind: Kind, changes: Collection[str], limit: int, cursor: str, pin: dict[str, Any]
@@ -84,26 +88,24 @@ class Points:
         check_limit(limit)
         place = read_cursor(cursor)
         back, start = bool(place.get("back")), uid_of(place["key"]) if place else None
-        some: list[Difference] = []
-        for uids in self._chunks(kind, start, back):
-            some += [one for one in self.compare(kind, uids) if one.change in changes]
-            if len(some) > limit:
-                break
-        page = as_page(some[: limit + 1], limit, back, bool(cursor), lambda one: {"key": one.uid.hex, **pin})
+        uids = [uid for uid, change in self.changes(kind).items() if change in changes]
+        if start is not None:
+            uids = [uid for uid in uids if (uid > start if back else uid < start)]
+        some = self.compare(kind, sorted(uids, reverse=not back)[: limit + 1])
+        page = as_page(some, limit, back, bool(cursor), lambda one: {"key": one.uid.hex, **pin})
         return replace(page, results=self._dated(kind, page.results))
 
     def counts(self) -> Counts:
         """How many of each kind were added, changed and removed."""
-        found: Counts = {}
-        for name, kind in KINDS.items():
-            tally = found[name] = dict.fromkeys(CHANGES, 0)
-            for uids in self._chunks(kind, None, back=False):
-                before, after = (self._ids(kind, point, uids) for point in (self.before, self.after))
-                tally["added"] += len(after - before)
-                tally["removed"] += len(before - after)
-                # Only what both show has to be read.
-                tally["changed"] += len(self.compare(kind, sorted(before & after)))
-        return found
+        tallies = {name: Counter(self.changes(kind).values()) for name, kind in KINDS.items()}
+        return {name: {change: tally[change] for change in CHANGES} for name, tally in tallies.items()}
+
+    def changes(self, kind: Kind) -> dict[UUID, str]:
+        """What became of each memory that the two points show differently. Worked out once."""
+        name = kind.model.__name__
+        if name not in self._told:
+            self._told[name] = self._changes(kind)
+        return self._told[name]
 
     def compare(self, kind: Kind, uids: Sequence[UUID]) -> list[Difference]:
         """The differences among some memories, in their order."""
@@ -115,22 +117,30 @@ class Points:
 
     # ---- pieces --------------------------------------------------------------------------------
 
+    def _changes(self, kind: Kind) -> dict[UUID, str]:
+        before, after = self._says(kind, self.before), self._says(kind, self.after)
+        both = before.keys() & after.keys()
+        changed = (uid for uid in both if not all(map(same, before[uid], after[uid])))
+        found = dict.fromkeys(after.keys() - both, "added") | dict.fromkeys(before.keys() - both, "removed")
+        return found | dict.fromkeys(changed, "changed")
+
+    def _says(self, kind: Kind, lineage: Lineage) -> dict[UUID, list[Any]]:
+        """What a point shows of each memory that was touched since the two parted: its fields' values."""
+        touched = self._touched_uids(kind)
+        columns = [name for name in kind.fields if name != VERDICT]
+        shown = kind.model.objects.along(lineage).filter(touched)
+        if VERDICT not in kind.fields:
+            return {uid: said for uid, *said in shown.gather_values("uid", *columns)}
+        verdicts = FactAssessment.objects.along(lineage).filter(touched)
+        on = {uid: pair for uid, *pair in verdicts.gather_values("uid", "judged_hash", "status")}
+        rows = shown.gather_values("uid", "judged_hash", *columns)
+        return {uid: [*said, _counting(on.get(uid), judged)] for uid, judged, *said in rows}
+
     def _ranges(self) -> list[Range]:
         """The commits that only one of the points knows. What none of them touched is equal on both."""
         one, other = dict(self.before), dict(self.after)
         limits = {branch: sorted((one.get(branch, 0), other.get(branch, 0))) for branch in {**one, **other}}
         return [(branch, low, high) for branch, (low, high) in limits.items() if low < high]
-
-    def _chunks(self, kind: Kind, start: UUID | None, back: bool) -> Iterator[Sequence[UUID]]:
-        """The memories that were touched, the newest first; from a place on, or back from it."""
-        touched: set[UUID] = set()
-        for rows in self._touched(kind):
-            if start is not None:
-                rows = rows.filter(**{"uid__gt" if back else "uid__lt": start})
-            touched.update(rows.values_list("uid", flat=True).distinct())
-        ordered = sorted(touched, reverse=not back)
-        for place in range(0, len(ordered), CHUNK):
-            yield ordered[place : place + CHUNK]
 
     def _touched(self, kind: Kind) -> Iterator[Any]:
         for model in kind.spoken:
@@ -138,15 +148,16 @@ class Points:
                 versions = model.objects.all_versions()
                 yield versions.filter(branch=branch, seq_from__gt=low, seq_from__lte=high)
 
+    def _touched_uids(self, kind: Kind) -> Q:
+        """A condition: the memories that were touched."""
+        some = [rows.values("uid") for rows in self._touched(kind)]
+        return Q(uid__in=some[0].union(*some[1:], all=True) if some else [])
+
     def _shown(self, kind: Kind, lineage: Lineage, uids: Sequence[UUID]) -> dict[UUID, Any]:
         rows: Sequence[Any] = kind.model.objects.along(lineage).filter(uid__in=uids).gather()
         if kind.model is Fact:
             rows = attach(rows, lineage, self.project_id)
         return {row.uid: row for row in rows}
-
-    def _ids(self, kind: Kind, lineage: Lineage, uids: Sequence[UUID]) -> set[UUID]:
-        shown = kind.model.objects.along(lineage).filter(uid__in=uids)
-        return set(shown.values_list("uid", flat=True))
 
     def _dated(self, kind: Kind, some: Sequence[Difference]) -> list[Difference]:
         """With the newest commit that touched each."""
@@ -167,3 +178,8 @@ def _difference(kind: Kind, uid: UUID, before: Any, after: Any) -> Difference | 
     pairs = {name: [getattr(before, name), getattr(after, name)] for name in kind.fields}
     changed = {name: pair for name, pair in pairs.items() if not same(*pair)}
     return Difference(uid, "changed", before, after, changed) if changed else None
+
+
+def _counting(verdict: Sequence[str] | None, judged_hash: str) -> str:
+    """The status of a fact by its verdict, which may be on what the fact said before."""
+    return verdict[1] if verdict and verdict[0] == judged_hash else FactAssessment.Status.UNVERIFIED.value
