@@ -88,10 +88,7 @@ class Points:
         check_limit(limit)
         place = read_cursor(cursor)
         back, start = bool(place.get("back")), uid_of(place["key"]) if place else None
-        uids = [uid for uid, change in self.changes(kind).items() if change in changes]
-        if start is not None:
-            uids = [uid for uid in uids if (uid > start if back else uid < start)]
-        some = self.compare(kind, sorted(uids, reverse=not back)[: limit + 1])
+        some = self._next(kind, changes, limit + 1, start, back)
         page = as_page(some, limit, back, bool(cursor), lambda one: {"key": one.uid.hex, **pin})
         return replace(page, results=self._dated(kind, page.results))
 
@@ -116,6 +113,15 @@ class Points:
         return [one for one in found if one is not None]
 
     # ---- pieces --------------------------------------------------------------------------------
+
+    def _next(
+        self, kind: Kind, changes: Collection[str], k: int, start: UUID | None, back: bool
+    ) -> list[Difference]:
+        """The first k below a memory, or the first above it, beginning next to it."""
+        uids = [uid for uid, change in self.changes(kind).items() if change in changes]
+        if start is not None:
+            uids = [uid for uid in uids if (uid > start if back else uid < start)]
+        return self.compare(kind, sorted(uids, reverse=not back)[:k])
 
     def _changes(self, kind: Kind) -> dict[UUID, str]:
         before, after = self._says(kind, self.before), self._says(kind, self.after)
@@ -168,6 +174,29 @@ class Points:
                 newest[uid] = max(newest.get(uid, tuple(when)), tuple(when))
         commits = Commit.objects.that_made({(branch, seq) for _, branch, seq in newest.values()})
         return [replace(one, commit=commits.get(newest[one.uid][1:])) for one in some]
+
+
+class Everything(Points):
+    """All that a point shows, when the other shows nothing: a page is read without a look at the rest."""
+
+    def counts(self) -> Counts:
+        shown = {name: kind.model.objects.along(self.after).count() for name, kind in KINDS.items()}
+        return {name: dict.fromkeys(CHANGES, 0) | {"added": count} for name, count in shown.items()}
+
+    def _next(
+        self, kind: Kind, changes: Collection[str], k: int, start: UUID | None, back: bool
+    ) -> list[Difference]:
+        if "added" not in changes:
+            return []
+        rows = kind.model.objects.along(self.after).newest(k, **{"after" if back else "before": start})
+        some = self.compare(kind, [row.uid for row in rows])
+        return some[::-1] if back else some
+
+
+def between(before: Lineage, after: Lineage, project_id: UUID) -> Points:
+    """Two points, the earlier first, in one project."""
+    kind = Points if any(limit for _branch, limit in before) else Everything
+    return kind(before, after, project_id)
 
 
 def _difference(kind: Kind, uid: UUID, before: Any, after: Any) -> Difference | None:

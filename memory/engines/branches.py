@@ -113,7 +113,7 @@ class BranchManager:
         seq = point_of(branch, point_in_list(branch, cursor, at))
         start = point_of(other, place.get("against", start))
         pin = {"list": mark, "seq": seq, "at": place.get("at", at and str(at)), "against": start}
-        points = differing.Points(other.lineage(start), branch.lineage(seq), actor.project_id)
+        points = differing.between(other.lineage(start), branch.lineage(seq), actor.project_id)
         page = points.page(differing.KINDS[kind], changes, limit, cursor, pin)
         return differing.BranchDiff(branch, seq, other, start, None if cursor else points.counts(), page)
 

@@ -13,7 +13,7 @@ from day1site.cli import main
 from day1site.cli import shapes as command_line
 from memory.actors import Actor
 from memory.api import branch_shapes as rest
-from memory.engines.branch_diff import KINDS, Points
+from memory.engines.branch_diff import KINDS, Points, between
 from memory.engines.branches import BranchManager
 from memory.engines.facts import FactEngine
 from memory.engines.links import LinkEngine
@@ -51,7 +51,7 @@ def test_the_difference_is_that_of_the_model(history: list[tuple]) -> None:
     for step in (0, 1, len(points) // 2):
         for place, (one, one_row, one_seq) in enumerate(points):
             other, other_row, other_seq = points[(place + step) % len(points)]
-            both = Points(one_row.lineage(one_seq), other_row.lineage(other_seq), world.project.pk)
+            both = between(one_row.lineage(one_seq), other_row.lineage(other_seq), world.project.pk)
             compare(both, expected(one.states[one_seq], other.states[other_seq]))
 
 
@@ -149,6 +149,17 @@ def test_main_against_its_past(scene: dict[str, Fact], actor: Actor) -> None:
     assert [(d.uid, list(d.fields)) for d in diff.page.results] == [(scene["three"].uid, ["category"])]
 
 
+def test_all_that_main_holds_comes_page_by_page(actor: Actor) -> None:
+    FACTS.write_facts(facts=[{"fact_text": f"fact {n}"} for n in range(5)], actor=actor)
+    first = BRANCHES.diff(name="main", actor=actor, limit=2)
+    second = BRANCHES.diff(name="main", actor=actor, limit=2, cursor=first.page.next)
+    texts = [one.after.fact_text for one in (*first.page, *second.page)]
+    assert texts == ["fact 4", "fact 3", "fact 2", "fact 1"]
+    back = BRANCHES.diff(name="main", actor=actor, limit=2, cursor=second.page.previous).page
+    assert ([one.after.fact_text for one in back], back.previous) == (["fact 4", "fact 3"], None)
+    assert not BRANCHES.diff(name="main", actor=actor, change=["removed"]).page.results
+
+
 def test_what_is_the_same_again_is_no_difference(actor: Actor) -> None:
     fact = FACTS.write_fact(fact_text="one", actor=actor).fact
     BRANCHES.create_branch(name="task/a", actor=actor)
@@ -199,18 +210,34 @@ def test_refusals(actor: Actor, other_project: Project) -> None:
             BRANCHES.diff(name="task/a", actor=actor, **wrong)
 
 
-def test_the_number_of_queries_does_not_grow(actor: Actor) -> None:
+@pytest.mark.parametrize("what", ["added", "changed", "written anew", "judged", "removed"])
+def test_the_number_of_queries_does_not_grow(what: str, actor: Actor) -> None:
+    written = FACTS.write_facts(facts=[{"fact_text": f"fact {n}"} for n in range(60)], actor=actor)
+    ids = [row.fact.uid for row in written.results]
     BRANCHES.create_branch(name="task/a", actor=actor)
+    on = {"actor": actor, "branch_name": "task/a"}
     asked = []
-    for more in (10, 100):
-        facts = [{"fact_text": f"fact {more} {number}"} for number in range(more)]
-        FACTS.write_facts(facts=facts, actor=actor, branch_name="task/a")
-        with CaptureQueriesContext(
-            connection,
-        ) as queries:
-            BRANCHES.diff(name="task/a", actor=actor, limit=100)
+    for some in (ids[:5], ids[5:]):
+        for uid in some:
+            changed(what, uid, on)
+        with CaptureQueriesContext(connection) as queries:
+            BRANCHES.diff(name="task/a", actor=actor, limit=5)
         asked.append(len(queries))
     assert asked[0] == asked[1]
+
+
+def changed(what: str, uid: UUID, on: dict[str, Any]) -> None:
+    if what == "added":
+        FACTS.write_fact(fact_text=f"beside {uid}", **on)
+    elif what == "changed":
+        FACTS.update_fact(fact_id=uid, updates={"tags": ["x"]}, **on)
+    elif what == "written anew":
+        FACTS.archive_fact(fact_id=uid, **on)
+        FACTS.restore_fact(fact_id=uid, **on)
+    elif what == "judged":
+        FACTS.set_verification(fact_id=uid, verdict="verified", reason="read", **on)
+    else:
+        FACTS.delete_fact(fact_id=uid, **on)
 
 
 # ---- stats -------------------------------------------------------------------------------------------
