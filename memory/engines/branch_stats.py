@@ -1,11 +1,16 @@
 """What a branch holds, and who works on it: counts only, no text."""
 
+from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 
-from django.db.models import Count, Exists, OuterRef
+from django.db.models import Count, Exists, OuterRef, Q
 
+from memory.db.querysets import Lineage, VersionedQuerySet
 from memory.models import Branch, Fact, FactAssessment, FactLink, Session
+
+Rows = Callable[[Lineage], VersionedQuerySet]
 
 
 @dataclass(frozen=True)
@@ -25,14 +30,13 @@ class BranchStats:
 
 
 def stats_of(branch: Branch) -> BranchStats:
-    rows = Fact.objects.on(branch).order_by().values_list("status").annotate(n=Count("pk"))
-    facts = {status.value: 0 for status in Fact.Status} | dict(rows)
-    parent = branch.parent
+    lineage, parent = branch.lineage(), branch.parent
+    facts = {status.value: 0 for status in Fact.Status} | _tally(Fact.objects.along, "status", lineage)
     return BranchStats(
         branch,
         facts=facts,
-        verification=_verification(branch, sum(facts.values())),
-        links=FactLink.objects.on(branch).count(),
+        verification=_verification(lineage, sum(facts.values())),
+        links=sum(_tally(FactLink.objects.along, "link_type", lineage).values()),
         ahead=branch.head,
         behind=parent.head - branch.fork_seq if parent else 0,
         children=branch.children.live().count(),
@@ -42,11 +46,47 @@ def stats_of(branch: Branch) -> BranchStats:
     )
 
 
-def _verification(branch: Branch, facts: int) -> dict[str, int]:
+def _verification(lineage: Lineage, facts: int) -> dict[str, int]:
     """Counted from the verdicts, which are fewer than the facts."""
-    on_now = Fact.objects.on(branch).rows().filter(uid=OuterRef("uid"), judged_hash=OuterRef("judged_hash"))
-    verdicts = FactAssessment.objects.on(branch).filter(Exists(on_now)).order_by()
-    known = {status.value: 0 for status in FactAssessment.Status}
-    known |= dict(verdicts.values_list("status").annotate(n=Count("pk")))
+    known = {status.value: 0 for status in FactAssessment.Status} | _tally(_verdicts, "status", lineage)
     known["unverified"] = facts - known["verified"] - known["invalidated"]
     return known
+
+
+def _verdicts(lineage: Lineage) -> VersionedQuerySet:
+    """The verdicts on what the facts say now."""
+    on_now = Fact.objects.along(lineage).rows()
+    on_now = on_now.filter(uid=OuterRef("uid"), judged_hash=OuterRef("judged_hash"))
+    return FactAssessment.objects.along(lineage).filter(Exists(on_now))
+
+
+def _tally(rows: Rows, column: str, lineage: Lineage) -> Counter[str]:
+    """How many rows have each value: those of the parent, but for what the branch speaks about itself.
+
+    A row of the parent is then not asked whether the branch hides it: few of many are hidden.
+    """
+    if len(lineage) == 1:
+        return _whole(rows(lineage), column)
+    own, *parents = lineage
+    spoken = _spoken(*own)
+    before, now = (rows(point).filter(spoken).gather_values(column) for point in (parents, lineage))
+    return _tally(rows, column, parents) - _each(before) + _each(now)
+
+
+def _whole(rows: VersionedQuerySet, column: str) -> Counter[str]:
+    """By one count for each value: in groups every row would be sorted first."""
+    known = [value for value, _name in rows.model._meta.get_field(column).choices]
+    return Counter(rows.aggregate(**{value: Count("pk", filter=Q(**{column: value})) for value in known}))
+
+
+def _each(values: list[tuple]) -> Counter[str]:
+    return Counter(value for (value,) in values)
+
+
+def _spoken(branch: int, limit: int) -> Q:
+    """A condition: what the branch itself says something about."""
+    some = [
+        model.objects.all_versions().filter(branch=branch, seq_from__lte=limit).values("uid")
+        for model in (Fact, FactAssessment, FactLink)
+    ]
+    return Q(uid__in=some[0].union(*some[1:], all=True))

@@ -82,6 +82,21 @@ def test_what_a_branch_did_is_its_difference_from_its_beginning(history: list[tu
         assert all(one.commit and one.commit.branch_id == row.pk for one in diff.page.results)
 
 
+@given(history=histories)
+@random_histories(20)
+def test_a_branch_counts_what_it_shows(history: list[tuple]) -> None:
+    world = World()
+    for step in history:
+        world.play(step)
+    for name, branch in world.naive.branches.items():
+        shown, on = branch.states[-1], {"actor": world.actor, "branch_name": name}
+        judged = [] if branch.archived else list(shown)[::2]
+        for uid in judged:
+            FACTS.set_verification(fact_id=uid, verdict="verified", reason="x", **on)
+        stats = BRANCHES.stats(name=name, actor=world.actor)
+        assert (sum(stats.facts.values()), stats.verification["verified"]) == (len(shown), len(judged))
+
+
 def did(branch: NaiveBranch, seq: int) -> dict[UUID, Any]:
     return expected(branch.states[0], branch.states[seq])
 
