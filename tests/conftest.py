@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from django.apps import apps
 from django.db import connection
 
 from memory.actors import Actor, local_actor
@@ -11,6 +12,16 @@ from memory.engines.branches import create_main
 from memory.engines.buffers import buffer
 from memory.models import Branch, Project, Snapshot, Workspace
 from memory.models.nodes import next_rid
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Where a database cannot undo a part of a transaction, a test commits, and the tables are emptied."""
+    if connection.features.uses_savepoints:
+        return
+    every = [app.name for app in apps.get_app_configs()]  # named, so that no permissions are made anew
+    for item in items:
+        if item.get_closest_marker("django_db") or "db" in getattr(item, "fixturenames", ()):
+            item.add_marker(pytest.mark.django_db(transaction=True, available_apps=every), append=False)
 
 
 @pytest.fixture(autouse=True)

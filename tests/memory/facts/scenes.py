@@ -16,6 +16,7 @@ from memory.exceptions import (
     Day1Error,
 )
 from memory.models import Branch, Fact
+from tests.databases import ON_SQLITE
 
 ENGINE, SEARCH, BRANCHES = FactEngine(), SearchEngine(), BranchManager()
 SOON = timedelta(hours=1)
@@ -42,9 +43,11 @@ def everything() -> dict[str, Any]:
         Branch.objects.order_by("pk").values_list("name", "head", "head_at", "archived_at")
     )
     found["open"] = list(Fact._base_manager.order_by("rid").values_list("rid", "seq_to", "status", "slot"))
-    with connection.cursor() as cursor:
-        cursor.execute('SELECT count(*) FROM "memory_fact_fts"')
-        return {**found, "indexed": cursor.fetchone()[0]}
+    if ON_SQLITE:  # elsewhere the index of texts is the table's own
+        with connection.cursor() as cursor:
+            cursor.execute('SELECT count(*) FROM "memory_fact_fts"')
+            found["indexed"] = cursor.fetchone()[0]
+    return found
 
 
 def texts(found: Any) -> list[str]:
