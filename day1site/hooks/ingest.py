@@ -5,7 +5,7 @@ from dataclasses import replace
 from itertools import groupby
 from typing import Any
 
-from django.db import transaction
+from django.db import IntegrityError, connection, transaction
 from django.utils import timezone
 
 from conversations.models import Message
@@ -16,6 +16,7 @@ from memory.actors import Actor
 from memory.db.rerun import rerunning
 from memory.engines.branches import MAIN, find_branch
 from memory.engines.commits import committing
+from memory.engines.idempotency import Twin
 from memory.engines.recalls import log_recall
 from memory.engines.session_manager import SessionManager
 from memory.engines.start_context import start_context
@@ -46,21 +47,32 @@ class IngestEngine:
         actor = replace(actor, surface=SURFACE)
         read = [event for raw in events if (event := read_event(raw, client))]
         next_rid.ready()
-        with transaction.atomic(savepoint=False):
-            fresh = _fresh(read, actor)
-            for ends, some in groupby(fresh, lambda event: event.name == "SessionEnd"):
-                if ends:
-                    for event in some:
-                        _end(event, actor)
-                else:
-                    _take(list(some), actor, branch_name)
-            if not answered or not read or read[-1].name not in STARTS:
-                return None
-            return _answer(read[-1], _context(read[-1], actor, branch_name))
+        while True:
+            try:
+                with transaction.atomic(savepoint=False):
+                    return self._ingest(read, actor, branch_name, answered)
+            except Twin:  # what it stored is seen now
+                if connection.in_atomic_block:
+                    raise
+
+    @staticmethod
+    def _ingest(
+        events: Sequence[HookEvent], actor: Actor, branch_name: str, answered: bool
+    ) -> dict[str, Any] | None:
+        fresh = _fresh(events, actor)
+        for ends, some in groupby(fresh, lambda event: event.name == "SessionEnd"):
+            if ends:
+                for event in some:
+                    _end(event, actor)
+            else:
+                _take(list(some), actor, branch_name)
+        if not answered or not events or events[-1].name not in STARTS:
+            return None
+        return _answer(events[-1], _context(events[-1], actor, branch_name))
 
 
 def _fresh(events: Iterable[HookEvent], actor: Actor) -> list[HookEvent]:
-    """Those that did not come before; they are known from now on."""
+    """Those that did not come before; they are known from now on. Raises Twin when one comes twice at once."""
     keys = [(event, event.key(actor.project_id)) for event in events]
     wanted = {key for _, key in keys if key}
     known = set(IngestedEvent.objects.filter(pk__in=wanted).values_list("pk", flat=True))
@@ -71,9 +83,11 @@ def _fresh(events: Iterable[HookEvent], actor: Actor) -> list[HookEvent]:
             known.add(key)
     new = wanted & {event.key(actor.project_id) for event in fresh}
     now = timezone.now()
-    IngestedEvent.objects.bulk_create(
-        [IngestedEvent(pk=key, project_id=actor.project_id, at=now) for key in sorted(new)]
-    )
+    rows = [IngestedEvent(pk=key, project_id=actor.project_id, at=now) for key in sorted(new)]
+    try:
+        IngestedEvent.objects.bulk_create(rows)  # waits for the other transaction where there is one
+    except IntegrityError:
+        raise Twin from None
     return fresh
 
 

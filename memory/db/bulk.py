@@ -14,13 +14,14 @@ PLAIN = (models.CharField, models.TextField, models.IntegerField, models.FloatFi
 
 def insert_all(
     rows: Sequence[models.Model], *, ignore_conflicts: bool = False, using: str = "default"
-) -> None:
-    """Inserts rows whose fields are all set; defaults that the database makes are not read back.
+) -> int:
+    """Inserts rows whose fields are all set; returns how many. Defaults that the database makes are not
+    read back.
 
     ``ignore_conflicts`` skips rows whose unique values are there already.
     """
     if not rows:
-        return
+        return 0
     connection = connections[using]
     sql, values_of, prepared = _insert(type(rows[0]), ignore_conflicts, using)
     params = [values_of(row) for row in rows]
@@ -28,6 +29,7 @@ def insert_all(
         params = [_converted(values, prepared) for values in params]
     with connection.cursor() as cursor:
         cursor.executemany(sql, params)
+        return int(cursor.rowcount)
 
 
 def _converted(values: tuple, prepared: Sequence[tuple[int, Callable]]) -> list:

@@ -42,6 +42,16 @@ def attach(facts: Sequence[Fact], lineage: Lineage, project_id: UUID) -> Sequenc
     return attach_use(attach_belief(facts, lineage), project_id)
 
 
+def attach_new(facts: Sequence[Fact], project_id: UUID) -> Sequence[Fact]:
+    """The same for facts that were stored a moment ago: nobody has judged, confirmed or used them yet."""
+    states = state_of(project_id, {fact.content_hash for fact in facts})
+    for fact in facts:
+        believe(fact, Belief())
+        fact.access_count, fact.last_accessed_at = 0, None
+        fact.embedding_state, fact.embedding_model = states[fact.content_hash]
+    return facts
+
+
 def attach_belief(facts: Sequence[Fact], lineage: Lineage) -> Sequence[Fact]:
     """The verdict on each fact and the number of its confirmations, as the lineage shows them."""
     known = beliefs([fact.uid for fact in facts], lineage)

@@ -188,9 +188,6 @@ class BranchManager:
 
 
 def _insert(branch: Branch) -> None:
-    # Looked up first for the clear answer; the constraint settles races.
-    if Branch.objects.filter(project=branch.project_id, name=branch.name).exists():
-        raise BranchExists(name=branch.name)
     try:
         branch.save(force_insert=True)
     except IntegrityError:

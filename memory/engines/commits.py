@@ -1,6 +1,6 @@
 """Writing versions. Every change goes through a CommitWriter; docs/decisions/0001 has the rules.
 
-The branch's head is raised before anything is looked at: writers of one branch queue there, so that
+The branch's row is locked before anything is looked at: writers of one branch queue there, so that
 what they then read stays true until they commit.
 """
 
@@ -11,7 +11,6 @@ from datetime import datetime, timedelta
 from typing import Any, TypeVar
 
 from django.db import connection, transaction
-from django.db.models import F
 
 from memory.actors import Actor
 from memory.db.bulk import insert_all
@@ -33,7 +32,7 @@ def committing(actor: Actor, branch_name: str, kind: str, message: str = "") -> 
     """
     next_rid.ready()
     with transaction.atomic(savepoint=False):
-        writer = CommitWriter(_raise_head(actor, branch_name), actor, kind, message)
+        writer = CommitWriter(_locked(actor, branch_name), actor, kind, message)
         _open.branches = being_written() | {writer.branch.pk}
         try:
             yield writer
@@ -50,17 +49,19 @@ def being_written() -> frozenset[int]:
 _open = threading.local()
 
 
-def _raise_head(actor: Actor, name: str) -> Branch:
+def _locked(actor: Actor, name: str) -> Branch:
+    """The branch as it stands, until this transaction ends."""
     if not name.isascii():
         raise BranchNotFound(name=ascii(name))
-    named = Branch.objects.filter(project=actor.project_id, name=name)
-    raised = named.live().update(head=F("head") + 1)
-    branch = named.select_related("parent").first()
-    if branch is None:
-        raise BranchNotFound(name=name)
-    if not raised:
-        raise BranchArchived(name=name)
-    return branch
+    # On SQLite the transaction has the lock of all writers from its beginning.
+    locked = Branch.objects.select_for_update().filter(project=actor.project_id, name=name)
+    for branch in locked.order_by():
+        if branch.archived_at:
+            raise BranchArchived(name=name)
+        if branch.pk in being_written():
+            raise RuntimeError(f"{name} is in the middle of a commit already")
+        return branch
+    raise BranchNotFound(name=name)
 
 
 class CommitWriter:
@@ -68,7 +69,7 @@ class CommitWriter:
 
     def __init__(self, branch: Branch, actor: Actor, kind: str, message: str) -> None:
         self.branch, self.actor, self.kind, self.message = branch, actor, kind, message
-        self.seq = branch.head
+        self.seq = branch.head = branch.head + 1
         # Never earlier than the commit before: a time then names exactly one seq.
         self.at: datetime = max(actor.now(), branch.head_at + timedelta(microseconds=1))
         self.lineage = branch.lineage()
@@ -252,16 +253,13 @@ class CommitWriter:
         return not (self._fresh or self._closed or self.beside)
 
     def finish(self) -> None:
-        """Index, commit and audit; gives the seq back when nothing was changed."""
+        """Index, commit and audit, and the head of the branch. Nothing when nothing was changed."""
         if self.empty:
-            unused = Branch.objects.filter(pk=self.branch.pk, head=self.seq)
-            if not unused.update(head=F("head") - 1):
-                raise RuntimeError("an empty commit cannot be taken back around another on its branch")
             return
         self._index()
         if (session := self.actor.session_id) and session not in self.sessions:
             begin_sessions(self.branch, self.at, {session: (self.actor.task_id, self.actor.agent_id)})
-        Branch.objects.filter(pk=self.branch.pk).update(head_at=self.at)
+        Branch.objects.filter(pk=self.branch.pk).update(head=self.seq, head_at=self.at)
         self.record()
 
     def _index(self) -> None:

@@ -79,19 +79,16 @@ def want(project_id: UUID, texts_by_hash: Mapping[str, str], now: datetime) -> i
     model = model_in_force()
     if model is None or not texts_by_hash:
         return 0
-    slots = {vector_slot(project_id, model, value): value for value in texts_by_hash}
-    states = _states(slots)
     now = min(now, timezone.now())  # a commit's time may lie ahead of the clock
     common = {"project_id": project_id, "model": model, "next_try": now}
-    new = [
-        Vector(slot=slot, content_hash=value, text=texts_by_hash[value], **common)
-        for slot, value in slots.items()
-        if slot not in states
+    wanted = [
+        Vector(slot=vector_slot(project_id, model, value), content_hash=value, text=text, **common)
+        for value, text in texts_by_hash.items()
     ]
-    if new:
-        insert_all(new, ignore_conflicts=True)  # a writer of another branch may be first
-    _revive([slot for slot, state in states.items() if state == S.FAILED], now)
-    return len(new)
+    new = insert_all(wanted, ignore_conflicts=True)  # most texts are new
+    if new < len(wanted):
+        _revive([row.slot for row in wanted], now)
+    return new
 
 
 def state_of(project_id: UUID, hashes: Iterable[str]) -> dict[str, tuple[str, str]]:

@@ -8,7 +8,7 @@ from uuid import UUID
 from memory.actors import Actor
 from memory.db.rerun import rerunning
 from memory.engines import fact_rules as rules
-from memory.engines.belief import attach, read_on
+from memory.engines.belief import attach, attach_new, read_on
 from memory.engines.branches import MAIN, find_branch, point_of
 from memory.engines.commits import CommitWriter, committing
 from memory.engines.comparing import read_since
@@ -80,7 +80,8 @@ class FactEngine:
         batch = FactBatch(facts, actor, S.CREATED if propose else S.ACTIVE, deduplicate)
         with committing(actor, branch_name, kind) as commit:
             results = batch.write(commit)
-        attach([written.fact for written in results], commit.lineage, actor.project_id)
+        attach_new([written.fact for written in results if written.created], actor.project_id)
+        attach([written.fact for written in results if not written.created], commit.lineage, actor.project_id)
         return BulkWritten(results, commit.commit)
 
     def update_fact(
@@ -127,7 +128,7 @@ class FactEngine:
             if "parent_id" in fields:
                 raise Invalid("parent_id is set by superseding.", field="parent_id")
             (written,) = FactBatch([new], actor, S.ACTIVE, deduplicate=False, parent=old).write(commit)
-        return self._seen(written.fact, commit)
+        return attach_new([written.fact], actor.project_id)[0]
 
     def archive_fact(
         self, *, fact_id: UUID, actor: Actor, branch_name: str = MAIN, expected_version: int | None = None

@@ -1,0 +1,71 @@
+"""One event that comes twice at the same time is taken in once, and answered twice."""
+
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from django.db import connection, transaction
+
+from conversations.models import Message
+from day1site.hooks.ingest import IngestEngine
+from memory.engines.facts import FactEngine
+from memory.engines.idempotency import Answer, IdempotencyEngine
+from memory.models import IdempotencyRecord, IngestedEvent, Session
+from tests.site.hooks import event
+
+pytestmark = pytest.mark.django_db(transaction=True)
+SAID = event("UserPromptSubmit", prompt="Why do logins fail?", prompt_id="p1")
+LONG = 0.5  # seconds, for the twin to reach what it must wait for
+
+
+@pytest.fixture
+def ingest(actor):
+    def ingest(one):
+        return IngestEngine().ingest(events=[one], actor=actor, client="claude-code", answered=True)
+
+    return ingest
+
+
+def closing(work):
+    try:
+        return work()
+    finally:
+        connection.close()
+
+
+def at_once(work, twin):
+    """Both answers; the twin comes on another connection while the first is not committed yet."""
+    with ThreadPoolExecutor(1) as pool:
+        with transaction.atomic():
+            first = work()
+            other = pool.submit(closing, twin)
+            time.sleep(LONG)
+            assert not other.done()
+        return first, other.result(20)
+
+
+def test_a_message_is_stored_once(ingest):
+    assert at_once(lambda: ingest(SAID), lambda: ingest(SAID)) == (None, None)
+    assert Message.objects.all_versions().count() == 1
+    assert IngestedEvent.objects.count() == 1
+
+
+def test_both_starts_of_a_session_are_told_the_same(actor, ingest):
+    FactEngine().write_fact(actor=actor, fact_text="Logins are checked in auth/hashing.py.")
+    start = event("SessionStart", source="startup")
+    first, twin = at_once(lambda: ingest(start), lambda: ingest(start))
+    assert first == twin
+    assert "auth/hashing.py" in str(first)
+    assert Session.objects.count() == 1
+
+
+def test_a_request_with_a_key_is_run_again_as_a_whole(actor, ingest):
+    def keyed():
+        asked = {"key": "k", "route": "hook", "request": "r"}
+        return IdempotencyEngine().once(
+            actor=actor, **asked, work=lambda: Answer(200, f"said {ingest(SAID)}")
+        )
+
+    assert at_once(lambda: ingest(SAID), keyed) == (None, Answer(200, "said None"))
+    assert Message.objects.all_versions().count() == 1
+    assert IdempotencyRecord.objects.get().status == 200
