@@ -1,11 +1,13 @@
 """Parts of texts as every backend must find them: case counts for tags, and no sign stands for others."""
 
 import pytest
+from django.db.models import F
+from django.utils import timezone
 
 from memory.actors import Actor
 from memory.engines.branches import find_branch
 from memory.engines.filters import FactFilter
-from memory.models import Fact
+from memory.models import Fact, Project, Session
 from tests.memory.test_branches import some_actor, write
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -48,3 +50,27 @@ def test_a_part_of_a_text_in_any_case(actor: Actor, part: str) -> None:
     found = Fact.objects.on(find_branch(actor, "main")).filter(fact_text__icontains=part)
     expected = {f"<{tag}> {n}" for n, tag in enumerate(TAGS) if part.lower() in tag.lower()}
     assert set(found.values_list("fact_text", flat=True)) == expected
+
+
+@pytest.mark.parametrize("part", [*PARTS, "a_", "b", "%", "\\%", "😀"])
+def test_how_a_text_begins_and_ends(actor: Actor, part: str) -> None:
+    """Look-ups of the ORM; SQLite tells no case apart, so the one without case is asked."""
+    write(actor, *TAGS)
+    rows = Fact.objects.on(find_branch(actor, "main"))
+    for name, holds in (("istartswith", str.startswith), ("iendswith", str.endswith), ("iexact", str.__eq__)):
+        found = set(rows.filter(**{f"fact_text__{name}": part}).values_list("fact_text", flat=True))
+        assert found == {tag for tag in TAGS if holds(tag.lower(), part.lower())}, name
+    assert rows.filter(fact_text__startswith=F("fact_text")).count() == rows.count()
+
+
+def test_many_rows_are_changed_at_once_to_no_time(project: Project) -> None:
+    now = timezone.now()
+    Session.objects.bulk_create(
+        Session(project=project, key=key, branch=project.branches.get(), started_at=now, active_at=now)
+        for key in ("a", "b")
+    )
+    rows = list(Session.objects.all())
+    for row in rows:
+        row.active_at = None
+    assert Session.objects.bulk_update(rows, ["active_at", "key"]) == 2
+    assert list(Session.objects.values_list("active_at", flat=True)) == [None, None]

@@ -127,8 +127,9 @@ def test_the_greater_of_two(mo: DatabaseWrapper) -> None:
     [
         ("contains", "REPLACE({}, x%y, '') <> {}"),
         ("icontains", "INSTR({}, x%y) > 0"),
-        ("iexact", "{} ILIKE x\\%y"),
-        ("startswith", "{} LIKE x\\%y%"),
+        ("iexact", "LOWER({}) = LOWER(x%y)"),
+        ("startswith", "LEFT({}, CHAR_LENGTH(x%y)) = x%y"),
+        ("iendswith", "RIGHT(LOWER({}), CHAR_LENGTH(LOWER(x%y))) = LOWER(x%y)"),
     ],
 )
 def test_what_says_whether_case_counts(mo: DatabaseWrapper, lookup: str, written: str) -> None:

@@ -1,12 +1,23 @@
 """The compilers of MySQL; an expression that differs on MatrixOne says so in ``as_matrixone``."""
 
+from collections.abc import Callable
 from typing import Any
 
 from django.db.backends.mysql import compiler
-from django.db.models import Exists
+from django.db.models import Case, Exists, Value
 from django.db.models.fields import json
 from django.db.models.functions import Greatest
-from django.db.models.lookups import Contains, IContains, PatternLookup
+from django.db.models.lookups import (
+    BuiltinLookup,
+    Contains,
+    EndsWith,
+    IContains,
+    IEndsWith,
+    IExact,
+    IStartsWith,
+    PatternLookup,
+    StartsWith,
+)
 
 
 class _Ours:
@@ -71,6 +82,17 @@ def _greatest(greatest: Any, compiler: Any, connection: Any) -> tuple[str, tuple
 Greatest.as_matrixone = _greatest  # type: ignore[attr-defined]
 
 
+def _case(case: Any, compiler: Any, connection: Any) -> Any:
+    """One whose every answer is NULL is none of a time, and is refused where one is stored."""
+    answers = [*(when.result for when in case.cases), case.default]
+    if all(isinstance(answer, Value) and answer.value is None for answer in answers):
+        return "NULL", ()
+    return case.as_sql(compiler, connection)
+
+
+Case.as_matrixone = _case  # type: ignore[attr-defined]
+
+
 # With an escaped sign in its pattern, LIKE reads the others as those of a regular expression.
 
 
@@ -96,3 +118,31 @@ def _text_and_part(lookup: Any, compiler: Any, connection: Any) -> tuple[str, An
 
 Contains.as_matrixone = _contains  # type: ignore[attr-defined]
 IContains.as_matrixone = _icontains  # type: ignore[attr-defined]
+
+
+def _side(name: str, any_case: bool = False) -> Callable[..., Any]:
+    """How a text begins or ends: LEFT or RIGHT, as many characters as are asked for."""
+
+    def compiled(lookup: Any, compiler: Any, connection: Any) -> Any:
+        text, params = lookup.process_lhs(compiler, connection)
+        part, more = super(PatternLookup, lookup).process_rhs(compiler, connection)
+        if any_case:
+            text, part = f"LOWER({text})", f"LOWER({part})"
+        return f"{name}({text}, CHAR_LENGTH({part})) = {part}", (*params, *more, *more)
+
+    return compiled
+
+
+StartsWith.as_matrixone = _side("LEFT")  # type: ignore[attr-defined]
+EndsWith.as_matrixone = _side("RIGHT")  # type: ignore[attr-defined]
+IStartsWith.as_matrixone = _side("LEFT", any_case=True)  # type: ignore[attr-defined]
+IEndsWith.as_matrixone = _side("RIGHT", any_case=True)  # type: ignore[attr-defined]
+
+
+def _iexact(lookup: Any, compiler: Any, connection: Any) -> Any:
+    text, params = lookup.process_lhs(compiler, connection)
+    other, more = super(BuiltinLookup, lookup).process_rhs(compiler, connection)
+    return f"LOWER({text}) = LOWER({other})", (*params, *more)
+
+
+IExact.as_matrixone = _iexact  # type: ignore[attr-defined]
