@@ -72,7 +72,7 @@ class IngestEngine:
 
 
 def _fresh(events: Iterable[HookEvent], actor: Actor) -> list[HookEvent]:
-    """Those that did not come before; they are known from now on. Raises Twin when one comes twice at once."""
+    """Those that did not come before; they are known from now on. Raises Twin for one that comes at once."""
     keys = [(event, event.key(actor.project_id)) for event in events]
     wanted = {key for _, key in keys if key}
     known = set(IngestedEvent.objects.filter(pk__in=wanted).values_list("pk", flat=True))
