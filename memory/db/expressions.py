@@ -1,24 +1,54 @@
 """Conditions that are written as SQL at once: built from the ORM's parts they cost more than the query."""
 
 from collections.abc import Mapping, Sequence
+from copy import copy
 from typing import Any, Self
 
-from django.core.exceptions import EmptyResultSet
+from django.core.exceptions import FullResultSet
 from django.db import models
-from django.db.models import Q
 from django.db.models.expressions import Expression, Func
 
 
-class Visible(Expression):
+class Condition(Expression):
+    """A condition on the row ``alias``, which writes its SQL by itself."""
+
+    conditional = True
+    filterable = True
+    output_field = models.BooleanField()
+
+    def __init__(self, alias: str = "") -> None:
+        super().__init__(output_field=models.BooleanField())
+        self.alias = alias
+
+    def at(self, alias: str) -> Self:
+        """The same condition on the row of another name."""
+        found = copy(self)
+        found.alias = alias
+        return found
+
+    def written(self, connection: Any) -> tuple[str, Sequence[Any]]:
+        """The SQL and its values. ``alias`` is quoted already, where it has to be."""
+        raise NotImplementedError
+
+    def get_source_expressions(self) -> list[Any]:
+        return []
+
+    def resolve_expression(self, query: Any = None, *args: Any, **kwargs: Any) -> Self:
+        return self.at(query.get_initial_alias())
+
+    def relabeled_clone(self, change_map: Mapping[str, str]) -> Self:
+        return self.at(change_map.get(self.alias, self.alias))
+
+    def as_sql(self, compiler: Any, connection: Any) -> Any:
+        return self.at(compiler.quote_name_unless_alias(self.alias)).written(connection)
+
+
+class Visible(Condition):
     """Whether a row is what one of the arms of a lineage shows (docs/decisions/0001).
 
     ``arms`` are the places in the lineage to look at; all of them by default. ``known`` says that few rows
     are asked about, each by its key: some databases want to be asked in another way about all rows.
     """
-
-    conditional = True
-    filterable = True
-    output_field = models.BooleanField()
 
     def __init__(
         self,
@@ -28,29 +58,17 @@ class Visible(Expression):
         alias: str = "",
         known: bool = True,
     ) -> None:
-        super().__init__(output_field=models.BooleanField())
-        self.model, self.lineage, self.alias, self.known = model, tuple(lineage), alias, known
+        super().__init__(alias)
+        self.model, self.lineage, self.known = model, tuple(lineage), known
         self.arms = tuple(range(len(lineage)) if arms is None else arms)
 
     @property
     def identity(self) -> tuple:
         return (type(self), self.model, self.lineage, self.arms, self.alias, self.known)
 
-    def get_source_expressions(self) -> list[Any]:
-        return []
-
-    def resolve_expression(self, query: Any = None, *args: Any, **kwargs: Any) -> Self:
-        return self._at(query.get_initial_alias())
-
-    def relabeled_clone(self, change_map: Mapping[str, str]) -> Self:
-        return self._at(change_map.get(self.alias, self.alias))
-
-    def _at(self, alias: str) -> Self:
-        return type(self)(self.model, self.lineage, self.arms, alias, self.known)
-
-    def as_sql(self, compiler: Any, connection: Any) -> Any:
-        quote = connection.ops.quote_name
-        table, me = quote(self.model._meta.db_table), compiler.quote_name_unless_alias(self.alias)
+    def written(self, connection: Any) -> tuple[str, Sequence[Any]]:
+        quote, me = connection.ops.quote_name, self.alias
+        table = quote(self.model._meta.db_table)
         params = [value for place in self.arms for value in self._values(place)]
         if not self.known and connection.features.reads_lineage_as_union:
             pk = quote(str(self.model._meta.pk.column))
@@ -87,9 +105,6 @@ class Walked(Visible):
     def identity(self) -> tuple:
         return (*super().identity, self.down)
 
-    def _at(self, alias: str) -> Self:
-        return type(self)(self.model, self.lineage, self.arms, alias, self.known, down=self.down)
-
     def _arm(self, place: int, table: str, me: str) -> str:
         arm = super()._arm(place, table, me)
         for column in ("seq_from", "seq_to"):
@@ -122,42 +137,64 @@ class Holds(Func):
         return f"REPLACE({text[0]}, {part[0]}, '') <> {text[0]}", (*text[1], *part[1], *text[1])
 
 
-class Written(Expression):
+class Judged(Condition):
+    """Whether a row that judges this one, on what it says now, is visible along a lineage."""
+
+    looks_elsewhere = True  # at another table
+
+    def __init__(
+        self,
+        judging: type[models.Model],
+        statuses: Sequence[str],
+        lineage: Sequence[tuple[int, int]],
+        alias: str = "",
+    ) -> None:
+        super().__init__(alias)
+        self.statuses = tuple(str(status) for status in statuses)
+        self.visible = Visible(judging, lineage, alias="j")
+
+    @property
+    def identity(self) -> tuple:
+        return (type(self), self.visible.identity, self.statuses, self.alias)
+
+    def written(self, connection: Any) -> tuple[str, Sequence[Any]]:
+        shown, params = self.visible.written(connection)
+        table = connection.ops.quote_name(self.visible.model._meta.db_table)
+        same = f"j.uid = {self.alias}.uid AND j.judged_hash = {self.alias}.judged_hash"
+        among = f"j.status IN ({marks(self.statuses)})"
+        sql = f"EXISTS (SELECT 1 FROM {table} j WHERE {same} AND {shown} AND {among})"
+        return sql, [*params, *self.statuses]
+
+
+class Written(Condition):
     """The conditions of a queryset, whose SQL is written once for all statements that repeat them."""
 
-    conditional = True
-    filterable = True
-    output_field = models.BooleanField()
     HERE = "the_row_asked_about"  # stands for the table that the conditions are about
 
-    def __init__(self, sql: str, params: Sequence[Any], alias: str = "") -> None:
-        super().__init__(output_field=models.BooleanField())
-        self.sql, self.params, self.alias = sql, tuple(params), alias
+    def __init__(self, sql: str = "", params: Sequence[Any] = (), alias: str = "") -> None:
+        super().__init__(alias)
+        self.sql, self.params = sql, tuple(params)
 
     @classmethod
-    def of(cls, rows: models.QuerySet) -> "Written | Q":
-        """The conditions of a queryset of one table without joins."""
+    def of(cls, rows: models.QuerySet) -> Self:
+        """The conditions of a queryset of one table without joins. Raises EmptyResultSet."""
         alias, query = rows.query.get_initial_alias(), rows.query.clone()
         query.change_aliases({alias: cls.HERE})
         try:
             return cls(*query.get_compiler(rows.db).compile(query.where))
-        except EmptyResultSet:  # one that nothing can pass
-            return Q(pk__in=[])
+        except FullResultSet:  # conditions that everything passes
+            return cls()
 
     @property
     def identity(self) -> tuple:
         return (type(self), self.sql, self.params, self.alias)
 
-    def get_source_expressions(self) -> list[Any]:
-        return []
-
-    def resolve_expression(self, query: Any = None, *args: Any, **kwargs: Any) -> Self:
-        return type(self)(self.sql, self.params, query.get_initial_alias())
-
-    def relabeled_clone(self, change_map: Mapping[str, str]) -> Self:
-        return type(self)(self.sql, self.params, change_map.get(self.alias, self.alias))
-
-    def as_sql(self, compiler: Any, connection: Any) -> Any:
-        alias = compiler.quote_name_unless_alias(self.alias)
+    def written(self, connection: Any) -> tuple[str, Sequence[Any]]:
         here = connection.ops.quote_name(self.HERE)
-        return f"({self.sql.replace(here, alias).replace(self.HERE, alias)})", self.params
+        sql = self.sql.replace(here, self.alias).replace(self.HERE, self.alias)
+        return f"({sql or '1 = 1'})", self.params
+
+
+def marks(values: Sequence[Any]) -> str:
+    """A placeholder for each value."""
+    return ", ".join(["%s"] * len(values))

@@ -11,11 +11,13 @@ from operator import attrgetter
 from typing import Any, NoReturn, Self, TypeVar
 
 import numpy as np
+from django.core.exceptions import EmptyResultSet
 from django.db import connections, models
-from django.db.models import OuterRef, Q, Subquery, Value
+from django.db.models import Q, Value
 from django.db.models.sql import Query
 
-from memory.db.expressions import Visible, Walked, Written
+from memory.db.expressions import Condition, Visible, Walked, Written
+from memory.db.reading import among, exists, followed, reading, written
 
 Row = TypeVar("Row", bound=models.Model)
 Lineage = Sequence[tuple[int, int]]
@@ -59,7 +61,7 @@ class VersionedQuerySet(models.QuerySet[Row, Row]):
     _said: tuple[tuple[bool, tuple, dict], ...] = ()
     _tokens: dict[str, tuple[str, ...]] = {}
     _only_searchable = False
-    _condition: Written | Q | None = None  # all of it in SQL, for statements that repeat it
+    _filters: Written | None = None  # what was said in SQL, for statements that repeat it
     _known = 0  # how many of the filters said the index knows by itself
 
     def __init__(self, model: Any = None, query: Any = None, using: Any = None, hints: Any = None) -> None:
@@ -138,14 +140,30 @@ class VersionedQuerySet(models.QuerySet[Row, Row]):
         """Of each row the visible row of the next higher uid with the same value of ``same``, by key."""
         if not pks:
             return {}
-        some = self.model._base_manager.using(self.db).filter(pk__in=pks)
         features: Any = connections[self.db].features
-        look = _next_by_row if features.limits_correlated_subqueries else _next_by_union
+        look = self._next_by_row if features.limits_correlated_subqueries else self._next_by_union
         found: dict[int, list[int]] = {}
-        for arm in self._arms():
-            for pk, next_pk in look(some, arm, same):
+        for place in range(len(self._known_lineage())):
+            for pk, next_pk in look(place, pks, same):
                 found.setdefault(pk, []).append(next_pk)
         return self._nearest_uid(found)
+
+    def _next_by_row(self, place: int, pks: Sequence[int], same: str) -> Iterable[tuple[int, int]]:
+        """Each of some rows with the next one of an arm that has the same value."""
+        return followed(self.db, self.model, self._conditions([self._arm_row(place)]), pks, same)
+
+    def _next_by_union(self, place: int, pks: Sequence[int], same: str) -> Iterable[tuple[int, int]]:
+        """The same, for a database that cannot take the first row of a subquery about another row."""
+        base = self.model._base_manager.using(self.db)
+        arm = self._replay(base.filter(self._arm_row(place)))
+        ones = [
+            arm.filter(**{same: value}, uid__gt=uid)
+            .annotate(before=Value(pk, models.BigIntegerField()))
+            .order_by("uid")
+            .values_list("before", "pk")[:1]
+            for pk, uid, value in base.filter(pk__in=pks).values_list("pk", "uid", same)
+        ]
+        return ones[0].union(*ones[1:], all=True) if ones else ()
 
     def _nearest_uid(self, found: dict[int, list[int]]) -> dict[int, int]:
         """Of the rows that the arms offer for each row, the one with the lowest uid."""
@@ -209,10 +227,40 @@ class VersionedQuerySet(models.QuerySet[Row, Row]):
     def rows(self) -> models.QuerySet:
         """The same rows as a predicate on each row, unordered, for use under a known primary key."""
         base = self.model._base_manager.using(self.db)
-        if self._condition is None:
-            visible = base.filter(Visible(self.model, self._known_lineage()))
-            self._condition = Written.of(self._replay(visible))
-        return base.filter(self._condition)
+        try:
+            return base.filter(*self._conditions([Visible(self.model, self._known_lineage())]))
+        except EmptyResultSet:  # filters that nothing can pass
+            return base.none()
+
+    def picked(self, columns: Sequence[str], by: str, values: Iterable[Any]) -> list[tuple]:
+        """These columns of those rows whose ``by`` is one of some values, in no order. Quick for few."""
+        few = list(values)
+        if not few:
+            return []
+        known = by == self.model._meta.pk.name  # type: ignore[union-attr]
+        lineage = self._known_lineage()
+        # By another column each arm of the lineage uses its own index.
+        arms = [None] if known else [[place] for place in range(len(lineage))]
+        try:
+            each = [self._conditions([Visible(self.model, lineage, arm)]) for arm in arms]
+        except EmptyResultSet:
+            return []
+        wanted = among(self.db, self.model, by, few)
+        read = reading(self.db, self.model, columns)
+        return [row for some in each for row in read.where(wanted, *written(some, self.db))]
+
+    def shows(self, key: str) -> tuple[str, Sequence[Any]]:
+        """A condition in SQL: that the row with this key, given as SQL, is one of these."""
+        conditions = self._conditions([Visible(self.model, self._known_lineage())])
+        return exists(self.db, self.model, conditions, key)
+
+    def _conditions(self, visible: Sequence[Condition]) -> list[Condition]:
+        """These, and the filters that were said. Raises EmptyResultSet where nothing can pass them."""
+        if not self._said:
+            return list(visible)
+        if self._filters is None:
+            self._filters = Written.of(self._replay(self.model._base_manager.using(self.db).all()))
+        return [*visible, self._filters]
 
     # ---- the rule ----------------------------------------------------------------------------
 
@@ -225,9 +273,8 @@ class VersionedQuerySet(models.QuerySet[Row, Row]):
 
     def _replay(self, rows: models.QuerySet) -> models.QuerySet:
         """The filters that were said, on another queryset of the same model."""
-        for negate, args, kwargs in self._said:
-            rows = rows.exclude(*args, **kwargs) if negate else rows.filter(*args, **kwargs)
-        return rows
+        said = [(negate, Q(*args, **kwargs)) for negate, args, kwargs in self._said]
+        return rows.filter(*(~condition if negate else condition for negate, condition in said))
 
     # ---- keeping what was said, refusing what was not ------------------------------------------
 
@@ -236,7 +283,8 @@ class VersionedQuerySet(models.QuerySet[Row, Row]):
 
     def _filter_or_exclude(self, negate: bool, args: tuple, kwargs: dict) -> Self:
         clone = super()._filter_or_exclude(negate, args, kwargs)  # type: ignore[misc]
-        clone._said = (*self._said, (negate, args, kwargs))
+        if args or kwargs:
+            clone._said = (*self._said, (negate, args, kwargs))
         return clone
 
     def complex_filter(self, filter_obj: Any) -> Self:
@@ -258,25 +306,6 @@ class VersionedQuerySet(models.QuerySet[Row, Row]):
             self.query.check()  # type: ignore[attr-defined]
             raise BranchNotNamed(f"{self.model.__name__}: all versions are no branch; say .on(branch).")
         return self._lineage
-
-
-def _next_by_row(some: models.QuerySet, arm: models.QuerySet, same: str) -> Iterable[tuple[int, int]]:
-    """Each of some rows with the arm's next one that has the same value."""
-    later = arm.filter(**{same: OuterRef(same)}, uid__gt=OuterRef("uid")).order_by("uid")
-    found = some.annotate(next_pk=Subquery(later.values("pk")[:1])).values_list("pk", "next_pk")
-    return [pair for pair in found if pair[1] is not None]
-
-
-def _next_by_union(some: models.QuerySet, arm: models.QuerySet, same: str) -> Iterable[tuple[int, int]]:
-    """The same, for a database that cannot take the first row of a subquery about another row."""
-    ones = [
-        arm.filter(**{same: value}, uid__gt=uid)
-        .annotate(before=Value(pk, models.BigIntegerField()))
-        .order_by("uid")
-        .values_list("before", "pk")[:1]
-        for pk, uid, value in some.values_list("pk", "uid", same)
-    ]
-    return ones[0].union(*ones[1:], all=True) if ones else ()
 
 
 def _open_at(limit: int) -> Q:

@@ -1,17 +1,21 @@
 """What stands beside a fact's history: verdict, confirmations, use, embedding. Attached page by page."""
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import NamedTuple
 from uuid import UUID
 
-from django.db.models import Count, Exists, OuterRef, Q
+from django.db.models import Q
 
+from memory.db.expressions import Judged
 from memory.db.querysets import Lineage
+from memory.db.reading import picked
 from memory.engines.embedding import state_of
 from memory.models import Branch, Confirmation, Fact, FactAssessment, FactUse
 
 CHUNK = 500
+USE = ("uid", "access_count", "last_accessed_at")
 
 
 class Verdict(NamedTuple):
@@ -86,12 +90,10 @@ def attach_use(facts: Sequence[Fact], project_id: UUID) -> Sequence[Fact]:
     """How often each fact was recalled, and whether it is embedded."""
     for start in range(0, len(facts), CHUNK):
         some = facts[start : start + CHUNK]
-        used = FactUse.objects.in_bulk([fact.uid for fact in some])
+        used = {uid: use for uid, *use in picked(FactUse.objects.all(), USE, "uid", [f.uid for f in some])}
         states = state_of(project_id, {fact.content_hash for fact in some})
         for fact in some:
-            use = used.get(fact.uid)
-            fact.access_count = use.access_count if use else 0
-            fact.last_accessed_at = use.last_accessed_at if use else None
+            fact.access_count, fact.last_accessed_at = used.get(fact.uid, (0, None))
             fact.embedding_state, fact.embedding_model = states[fact.content_hash]
     return facts
 
@@ -111,14 +113,13 @@ def assessments(uids: Iterable[UUID], lineage: Lineage) -> dict[UUID, FactAssess
 
 def verdicts(uids: Iterable[UUID], lineage: Lineage) -> dict[UUID, Verdict]:
     """The same as plain values, for many facts at once."""
-    found = FactAssessment.objects.along(lineage).filter(uid__in=list(uids))
-    return {values[0]: Verdict(*values) for values in found.gather_values(*Verdict._fields)}
+    found = FactAssessment.objects.along(lineage).picked(Verdict._fields, "uid", uids)
+    return {values[0]: Verdict(*values) for values in found}
 
 
-def judged(statuses: Sequence[str], lineage: Lineage) -> Exists:
+def judged(statuses: Sequence[str], lineage: Lineage) -> Judged:
     """A condition: facts whose verdict along the lineage, on what they say now, is one of ``statuses``."""
-    verdicts = FactAssessment.objects.along(lineage).filter(status__in=statuses).rows()
-    return Exists(verdicts.filter(uid=OuterRef("uid"), judged_hash=OuterRef("judged_hash")))
+    return Judged(FactAssessment, statuses, lineage)
 
 
 def with_verification(status: str, lineage: Lineage) -> Q:
@@ -130,14 +131,12 @@ def with_verification(status: str, lineage: Lineage) -> Q:
 
 
 def confirmations(uids: Iterable[UUID], lineage: Lineage) -> dict[UUID, int]:
-    counted = Confirmation.objects.filter(_seen(lineage), uid__in=list(uids)).values("uid")
-    return {row["uid"]: row["n"] for row in counted.annotate(n=Count("source", distinct=True))}
+    return Counter(uid for uid, _ in sources(uids, lineage))
 
 
 def sources(uids: Iterable[UUID], lineage: Lineage) -> set[tuple[UUID, str]]:
     """Who confirmed which of these facts, as pairs."""
-    counted = Confirmation.objects.filter(_seen(lineage), uid__in=list(uids))
-    return set(counted.values_list("uid", "source"))
+    return set(picked(Confirmation.objects.filter(_seen(lineage)), ("uid", "source"), "uid", uids))
 
 
 def confirmed(uid: UUID, lineage: Lineage) -> list[Confirmation]:
@@ -155,13 +154,8 @@ def _seen(lineage: Lineage) -> Q:
 
 def searchable_now(now: datetime, lineage: Lineage) -> dict[str, Q]:
     """What a search leaves out unless asked for, by the name of the flag that brings it in."""
-    invalidated = FactAssessment.Status.INVALIDATED
-    wrong = FactAssessment.objects.all_versions().filter(
-        branch__in=[b for b, _ in lineage], status=invalidated
-    )
     return {
         "expired": ~Q(expires_at__lte=now),
         "outdated": ~Q(valid_until__lte=now),
-        # A look that is nearly free, where most stores have none: the condition itself is not.
-        "invalidated": ~Q(judged([invalidated], lineage)) if wrong.exists() else Q(),
+        "invalidated": ~Q(judged([FactAssessment.Status.INVALIDATED], lineage)),
     }

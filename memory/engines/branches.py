@@ -212,7 +212,7 @@ def find_branch(actor: Actor, name: str) -> Branch:
     """The branch of the actor's project. Raises BranchNotFound."""
     if not name.isascii():  # no branch is named so, and half a surrogate pair cannot even be asked for
         raise BranchNotFound(name=ascii(name))
-    branch = Branch.objects.select_related("parent").filter(project=actor.project_id, name=name).first()
+    branch = Branch.objects.filter(project=actor.project_id, name=name).first()
     if branch is None:
         raise BranchNotFound(name=name)
     return branch

@@ -31,8 +31,7 @@ class FactRow(NamedTuple):
 
 def fact_rows(rows: VersionedQuerySet, rids: Iterable[int]) -> list[FactRow]:
     """Those of these facts that the rows hold: what memory or an index offered is checked here."""
-    found = rows.rows().filter(pk__in=list(rids)).values_list(*FactRow._fields)
-    return [FactRow(*values) for values in found]
+    return [FactRow(*values) for values in rows.picked(FactRow._fields, "rid", rids)]
 
 
 def ranked_row(fact: FactRow, belief: Belief, current_cycle: int | None) -> Row:

@@ -5,6 +5,7 @@ from uuid import UUID
 
 import numpy as np
 
+from memory.db.reading import picked
 from memory.engines.candidates import Question
 from memory.models import Vector
 from memory.models.vectors import vector_slot
@@ -17,8 +18,8 @@ def word_similarity(hashes: Mapping[int, str], question: Question, project_id: U
         return {}
     slots = {vector_slot(project_id, question.model, value): value for value in set(hashes.values())}
     # By key alone: asked for the state as well, the planner reads every vector that has it.
-    codes = dict(Vector.objects.filter(slot__in=slots).values_list("slot", "words"))
-    by_hash = {slots[slot]: bytes(words) for slot, words in codes.items() if words}
+    codes = picked(Vector.objects.all(), ("slot", "words"), "slot", slots)
+    by_hash = {slots[slot]: bytes(words) for slot, words in codes if words}
     known = [(rid, by_hash[value]) for rid, value in hashes.items() if value in by_hash]
     scores = similarity(question.word_vectors, [words for _, words in known])
     return {rid: float(score) for (rid, _), score in zip(known, scores, strict=True) if not np.isnan(score)}

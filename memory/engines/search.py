@@ -16,6 +16,7 @@ from django.utils import timezone
 from memory import ranking
 from memory.actors import Actor
 from memory.conf import conf
+from memory.db.reading import picked
 from memory.engines import cleaning as rules
 from memory.engines.belief import Belief, attach_use, beliefs, believe, read_on, searchable_now
 from memory.engines.branches import MAIN, find_branch, point_of
@@ -282,7 +283,8 @@ class SearchEngine:
 def recipe_of(actor: Actor, name: str) -> ranking.Recipe:
     """The recipe asked for, else the project's, else the server's. Raises Invalid for one asked for."""
     if not name:
-        stored = Project.objects.values_list("recipe", flat=True).get(pk=actor.project_id) or conf().recipe
+        ((stored,),) = picked(Project.objects.all(), ("recipe",), "id", [actor.project_id])
+        stored = stored or conf().recipe
         if stored in ranking.RECIPES:
             return ranking.RECIPES[stored]
         logger.warning("There is no recipe %s; the default is used.", stored)
@@ -302,10 +304,8 @@ def scope(rows: Any, wish: Wish, lineage: Any) -> tuple[Any, Any]:
     if not wish.filters.status:
         rows = rows.searchable() if statuses == Fact.SEARCHED else rows.narrowed(status=sorted(statuses))
     rows = loose = wish.filters.apply(rows, lineage)
-    for flag, condition in searchable_now(wish.now, lineage).items():
-        if flag not in wish.include and condition:
-            rows = rows.filter(condition)
-    return rows, loose
+    left_out = searchable_now(wish.now, lineage).items()
+    return rows.filter(*(condition for flag, condition in left_out if flag not in wish.include)), loose
 
 
 def for_page(wish: Wish, limit: int) -> Wish:

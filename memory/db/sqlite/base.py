@@ -47,6 +47,7 @@ class DatabaseWrapper(base.DatabaseWrapper):
         self._in_snapshot = False
         # What was read once inside the running snapshot, where it cannot change; None outside of one.
         self.notes: dict[Any, Any] | None = None
+        self.readings: dict[Any, Any] = {}  # see memory.db.reading
 
     def get_new_connection(self, conn_params: Any) -> Any:
         made = super().get_new_connection(conn_params)

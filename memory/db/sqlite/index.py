@@ -115,6 +115,11 @@ class SearchIndex:
         with self.connection.cursor() as cursor:
             cursor.execute(sql, params)
 
+    def _rows(self, sql: str, *params: Any) -> list[tuple]:
+        with self.connection.cursor() as cursor:
+            cursor.execute(sql, params)
+            return cursor.fetchall()
+
     # ---- keyword -------------------------------------------------------------------------------
 
     def keyword(
@@ -149,10 +154,8 @@ class SearchIndex:
         branch, limit = (rows._lineage or ((0, 0),))[0]
         notes = {} if self.connection.notes is None else self.connection.notes
         if ("covers", branch, limit) not in notes:
-            known = apps.get_model("memory", "Branch").objects.filter(
-                pk=branch, head__lte=limit, indexed=True
-            )
-            notes["covers", branch, limit] = known.exists()
+            known = "SELECT 1 FROM memory_branch WHERE id = %s AND head <= %s AND indexed"
+            notes["covers", branch, limit] = bool(self._rows(known, branch, limit))
         return notes["covers", branch, limit]
 
     def _narrow(self, index: FullTextIndex, rows: VersionedQuerySet) -> str:
@@ -196,7 +199,7 @@ class SearchIndex:
     def _ranked(
         self, table: str, match: str, rows: VersionedQuerySet, k: int, also: Sequence[int]
     ) -> tuple[Ranked, Ranked]:
-        check, params = self._check(rows)
+        check, params = rows.shows("ranked.r")
         # LIMIT -1 keeps SQLite from dropping the order of the inner query: the walk stops at the k-th
         # visible row and has looked at no more rows than that. The scores of `also` come from the same
         # pass (a second one would cost as much as the first), which asks for them when it is done: until
@@ -205,7 +208,7 @@ class SearchIndex:
             WITH m AS MATERIALIZED (SELECT rowid AS r, rank AS s FROM "{table}" WHERE "{table}" MATCH %s)
             SELECT 0, r, s FROM (
               SELECT ranked.r, ranked.s FROM (SELECT r, s FROM m ORDER BY s LIMIT -1) ranked
-              WHERE EXISTS ({check}) LIMIT %s)
+              WHERE {check} LIMIT %s)
             UNION ALL SELECT 1, r, s FROM m WHERE r IN (SELECT value FROM json_each(day1_others()))"""
         self._others = also
         with self.connection.cursor() as cursor:
@@ -217,12 +220,6 @@ class SearchIndex:
     def others(self) -> str:
         """The row ids whose scores a walk is to tell as well: what day1_others() gives in SQL."""
         return json.dumps([int(rid) for rid in self._others])
-
-    def _check(self, rows: VersionedQuerySet) -> tuple[str, tuple]:
-        """The rows' conditions as a subquery about the one row with the key ``ranked.r``."""
-        table, pk = rows.model._meta.db_table, rows.model._meta.pk.column
-        one = rows.rows().extra(where=[f'"{table}"."{pk}" = ranked.r']).order_by().values("pk")
-        return one.query.get_compiler(connection=self.connection).as_sql()
 
     def _past(self, rows: VersionedQuerySet, text: str, k: int, also: Sequence[int]) -> tuple[Ranked, Ranked]:
         """Another point of time than the index knows: index what was visible then, and ask that."""

@@ -21,6 +21,7 @@ from django.db.models import BooleanField, ExpressionWrapper, Q, Value
 from memory.conf import conf
 from memory.db.indexes import full_text_index
 from memory.db.querysets import Lineage, Ranked, VersionedQuerySet
+from memory.db.reading import picked
 from memory.db.sqlite.columns import Blocks, Columns
 from memory.db.tokens import code, vector_slot
 
@@ -165,8 +166,9 @@ class Resident:
     def _clock(self) -> tuple[int, int]:
         notes = {} if connection.notes is None else connection.notes  # type: ignore[attr-defined]
         if ("clock", self.project_id) not in notes:
-            clocks = apps.get_model("memory", "VectorClock").objects.filter(project=self.project_id)
-            notes["clock", self.project_id] = clocks.values_list("n", "epoch").first() or (0, 0)
+            clocks = apps.get_model("memory", "VectorClock").objects.all()
+            (clock,) = picked(clocks, ("n", "epoch"), "project", [self.project_id]) or [(0, 0)]
+            notes["clock", self.project_id] = clock
         return notes["clock", self.project_id]
 
     def _load(self, branch: int, limit: int) -> bool:
@@ -360,7 +362,7 @@ def _passing(ranked: Ranked, rows: VersionedQuerySet) -> Ranked:
     passed: set[int] = set()
     for start in range(0, len(ranked), CHUNK):
         some = [rid for rid, _ in ranked[start : start + CHUNK]]
-        passed.update(rows.rows().filter(pk__in=some).values_list("pk", flat=True))
+        passed.update(rid for (rid,) in rows.picked(("rid",), "rid", some))
     return [hit for hit in ranked if hit[0] in passed]
 
 

@@ -1,0 +1,115 @@
+"""Columns of few rows by a key: for such a statement the ORM works longer than the database."""
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from django.core.exceptions import EmptyResultSet
+from django.db import connections, models
+
+from memory.db.expressions import Condition, Written, marks
+
+ROW = "t"  # how the table is called in these statements
+
+
+class Reading:
+    """Some columns of a model, as the ORM would give them."""
+
+    def __init__(self, connection: Any, model: type[models.Model], columns: Sequence[str]) -> None:
+        quote = connection.ops.quote_name
+        fields: list[Any] = [model._meta.get_field(name) for name in columns]
+        names = ", ".join(f"{ROW}.{quote(field.column)}" for field in fields)
+        self.connection = connection
+        self.sql = f"SELECT {names} FROM {quote(model._meta.db_table)} {ROW} WHERE "
+        self.converters = [_converters(connection, field) for field in fields]
+
+    def where(self, *conditions: tuple[str, Sequence[Any]]) -> list[tuple]:
+        """The rows that meet all conditions, each an SQL text with its values."""
+        sql, values = _all(conditions)
+        with self.connection.cursor() as cursor:
+            cursor.execute(self.sql + sql, values)
+            rows = cursor.fetchall()
+        return self._converted(rows)
+
+    def _converted(self, rows: Sequence[tuple]) -> list[tuple]:
+        columns = list(zip(*rows, strict=True))
+        for place, (expression, steps) in enumerate(self.converters if rows else ()):
+            for step in steps:
+                columns[place] = tuple(step(value, expression, self.connection) for value in columns[place])
+        return list(zip(*columns, strict=True))
+
+
+def _converters(connection: Any, field: Any) -> tuple[Any, list[Any]]:
+    column = field.get_col(field.model._meta.db_table)
+    return column, [*connection.ops.get_db_converters(column), *column.get_db_converters(connection)]
+
+
+def reading(using: str, model: type[models.Model], columns: Sequence[str]) -> Reading:
+    """The Reading of these columns, made once for a connection."""
+    known: dict[Any, Reading] = connections[using].readings  # type: ignore[attr-defined]
+    key = (model, *columns)
+    if key not in known:
+        known[key] = Reading(connections[using], model, columns)
+    return known[key]
+
+
+def written(conditions: Iterable[Condition], using: str) -> list[tuple[str, Sequence[Any]]]:
+    """The conditions on the row that a Reading reads."""
+    return [condition.at(ROW).written(connections[using]) for condition in conditions]
+
+
+def _all(conditions: Sequence[tuple[str, Sequence[Any]]]) -> tuple[str, list[Any]]:
+    text = " AND ".join(text for text, _ in conditions)
+    return text, [value for _, values in conditions for value in values]
+
+
+def exists(
+    using: str, model: type[models.Model], conditions: Iterable[Condition], key: str
+) -> tuple[str, Sequence[Any]]:
+    """That the row with this key, given as SQL, meets the conditions."""
+    quote: Any = connections[using].ops.quote_name
+    pk: Any = model._meta.pk
+    shown, values = _all(written(conditions, using))
+    one = f"SELECT 1 FROM {quote(model._meta.db_table)} {ROW} WHERE {ROW}.{quote(pk.column)} = {key}"
+    return f"EXISTS ({one} AND {shown})", values
+
+
+def among(
+    using: str, model: type[models.Model], by: str, values: Iterable[Any]
+) -> tuple[str, Sequence[Any]]:
+    """The condition that a column has one of some values; of no values, none."""
+    connection = connections[using]
+    field: Any = model._meta.get_field(by)
+    stored = [field.get_db_prep_value(value, connection) for value in values]
+    column = f"{ROW}.{connection.ops.quote_name(field.column)}"
+    return f"{column} IN ({marks(stored)})" if stored else "1 = 0", stored
+
+
+def picked(rows: models.QuerySet, columns: Sequence[str], by: str, values: Iterable[Any]) -> list[tuple]:
+    """These columns of those rows of a queryset of one table, without joins or order, whose ``by`` is one
+    of some values.
+    """
+    values = list(values)
+    if not values:
+        return []
+    try:
+        conditions = written([Written.of(rows)], rows.db)
+    except EmptyResultSet:
+        return []
+    return reading(rows.db, rows.model, columns).where(among(rows.db, rows.model, by, values), *conditions)
+
+
+def followed(
+    using: str, model: type[models.Model], conditions: Iterable[Condition], pks: Sequence[int], same: str
+) -> list[tuple[int, int]]:
+    """Each of some rows, and of those that meet the conditions the next by uid with the same ``same``."""
+    connection = connections[using]
+    fields: Any = (model._meta.pk, model._meta.get_field(same))
+    key, equal = (connection.ops.quote_name(field.column) for field in fields)
+    table = connection.ops.quote_name(model._meta.db_table)
+    shown, values = _all(written(conditions, using))
+    after = f"{ROW}.{equal} = q.{equal} AND {ROW}.uid > q.uid ORDER BY {ROW}.uid LIMIT 1"
+    following = f"SELECT {ROW}.{key} FROM {table} {ROW} WHERE {shown} AND {after}"
+    sql = f"SELECT q.{key}, ({following}) FROM {table} q WHERE q.{key} IN ({marks(pks)})"
+    with connection.cursor() as cursor:
+        cursor.execute(sql, [*values, *pks])
+        return [pair for pair in cursor.fetchall() if pair[1] is not None]
