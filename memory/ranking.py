@@ -5,8 +5,9 @@ near 1, and goes out with the hit, so that a person can see why.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime
+from typing import NamedTuple
 
 
 @dataclass(frozen=True)
@@ -40,8 +41,7 @@ RECIPES: Mapping[str, Recipe] = {
 }
 
 
-@dataclass(frozen=True)
-class Standing:
+class Standing(NamedTuple):
     """What a recipe looks at in a fact, beside its two scores."""
 
     created_at: datetime
@@ -52,10 +52,9 @@ class Standing:
     age_cycles: int | None = None
 
 
-@dataclass(frozen=True)
-class Score:
+class Score(NamedTuple):
     value: float
-    signals: dict[str, float] = field(default_factory=dict)
+    signals: dict[str, float]
 
 
 def shares(scores: Mapping[int, float]) -> dict[int, float]:

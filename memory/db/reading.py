@@ -1,13 +1,14 @@
 """Columns of few rows by a key: for such a statement the ORM works longer than the database."""
 
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 from django.core.exceptions import EmptyResultSet
 from django.db import connections, models
 
 from memory.db.expressions import Condition, Written, marks
 
+Row = TypeVar("Row", bound=models.Model)
 ROW = "t"  # how the table is called in these statements
 
 
@@ -73,9 +74,7 @@ def exists(
     return f"EXISTS ({one} AND {shown})", values
 
 
-def among(
-    using: str, model: type[models.Model], by: str, values: Iterable[Any]
-) -> tuple[str, Sequence[Any]]:
+def among(using: str, model: type[models.Model], by: str, values: Iterable[Any]) -> tuple[str, Sequence[Any]]:
     """The condition that a column has one of some values; of no values, none."""
     connection = connections[using]
     field: Any = model._meta.get_field(by)
@@ -96,6 +95,15 @@ def picked(rows: models.QuerySet, columns: Sequence[str], by: str, values: Itera
     except EmptyResultSet:
         return []
     return reading(rows.db, rows.model, columns).where(among(rows.db, rows.model, by, values), *conditions)
+
+
+def whole(rows: models.QuerySet[Row], by: str, values: Iterable[Any]) -> list[Row]:
+    """The same rows as instances of their model."""
+    model: Any = rows.model
+    fields = model._meta.concrete_fields
+    names = [field.attname for field in fields]
+    found = picked(rows, [field.name for field in fields], by, values)
+    return [model.from_db(rows.db, names, values) for values in found]
 
 
 def followed(

@@ -1,7 +1,7 @@
 """What stands beside a fact's history: verdict, confirmations, use, embedding. Attached page by page."""
 
-from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import NamedTuple
 from uuid import UUID
@@ -41,6 +41,9 @@ class Belief(NamedTuple):
         return self.verdict if self.verdict and self.verdict.judged_hash == judged_hash else None
 
 
+NOTHING = Belief()
+
+
 def attach(facts: Sequence[Fact], lineage: Lineage, project_id: UUID) -> Sequence[Fact]:
     """Sets the derived fields of each fact: a fixed number of queries for a page, however many facts."""
     return attach_use(attach_belief(facts, lineage), project_id)
@@ -64,13 +67,14 @@ def attach_belief(facts: Sequence[Fact], lineage: Lineage) -> Sequence[Fact]:
     return facts
 
 
-def beliefs(uids: Sequence[UUID], lineage: Lineage) -> dict[UUID, Belief]:
+def beliefs(uids: Sequence[UUID], lineage: Lineage) -> Mapping[UUID, Belief]:
     """Verdict and confirmations of each of these facts: two queries for 500 of them."""
-    found: dict[UUID, Belief] = {}
+    found = defaultdict[UUID, Belief](lambda: NOTHING)
     for start in range(0, len(uids), CHUNK):
         some = uids[start : start + CHUNK]
         given, confirmed = verdicts(some, lineage), confirmations(some, lineage)
-        found |= {uid: Belief(given.get(uid), confirmed.get(uid, 0)) for uid in some}
+        told = given.keys() | confirmed.keys()
+        found |= {uid: Belief(given.get(uid), confirmed.get(uid, 0)) for uid in told}
     return found
 
 

@@ -11,6 +11,7 @@ from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from memory.actors import Actor
+from memory.db.reading import whole
 from memory.db.rerun import rerunning
 from memory.engines import branch_diff as differing
 from memory.engines import cleaning as c
@@ -212,10 +213,9 @@ def find_branch(actor: Actor, name: str) -> Branch:
     """The branch of the actor's project. Raises BranchNotFound."""
     if not name.isascii():  # no branch is named so, and half a surrogate pair cannot even be asked for
         raise BranchNotFound(name=ascii(name))
-    branch = Branch.objects.filter(project=actor.project_id, name=name).first()
-    if branch is None:
-        raise BranchNotFound(name=name)
-    return branch
+    for branch in whole(Branch.objects.filter(project=actor.project_id), "name", [name]):
+        return branch
+    raise BranchNotFound(name=name)
 
 
 def create_main(project: Project, at: datetime | None = None) -> Branch:

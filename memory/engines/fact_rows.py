@@ -6,6 +6,7 @@ from typing import NamedTuple
 from uuid import UUID
 
 from memory.db.querysets import VersionedQuerySet
+from memory.db.reading import whole
 from memory.engines.belief import Belief
 from memory.engines.scoring import Row
 from memory.models import Fact
@@ -49,4 +50,4 @@ def ranked_row(fact: FactRow, belief: Belief, current_cycle: int | None) -> Row:
 
 def whole_facts(rids: Sequence[int]) -> Mapping[int, Fact]:
     """The facts of a page, by row id; the snapshot in which they were found is still open."""
-    return {fact.rid: fact for fact in Fact._base_manager.filter(pk__in=rids)}
+    return {fact.rid: fact for fact in whole(Fact._base_manager.all(), "rid", rids)}

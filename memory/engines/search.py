@@ -224,7 +224,8 @@ class SearchEngine:
         known = beliefs([fact.uid for fact in facts], lineage)
         pool.add(found)
         for fact in facts:
-            pool.show(branch, ranked_row(fact, known[fact.uid], wish.current_cycle), known[fact.uid])
+            belief = known[fact.uid]
+            pool.show(branch, ranked_row(fact, belief, wish.current_cycle), belief)
 
     def _answers(
         self, pool: "Pool", rows: Any, facts: Sequence[FactRow], found: Candidates, question: Question,

@@ -6,7 +6,6 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
-from django.apps import apps
 from django.core.exceptions import EmptyResultSet
 from django.db import models
 
