@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Iterator
 from typing import Any
+from uuid import uuid4
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ from django.db import connection
 from django.utils import timezone
 
 from memory.actors import Actor
+from memory.engines.belief import confirmations, verdicts
 from memory.engines.branches import BranchManager, find_branch
 from memory.models import OPEN, Branch, Fact, Vector, VectorClock
 from memory.models.hashes import content_hash
@@ -80,7 +82,8 @@ def statistics() -> list[tuple]:
 
 def plans(work: Callable[[], Any], table: str) -> list[str]:
     """How each access to a table is made by the statements of ``work``, in order."""
-    return [step for step in steps(work, table) if re.match(rf"(SCAN|SEARCH) ({table}|s)( |$)", step)]
+    made = [re.sub(r"^(SCAN|SEARCH) t\b", rf"\1 {table}", step) for step in steps(work, table)]
+    return [step for step in made if re.match(rf"(SCAN|SEARCH) ({table}|s)( |$)", step)]
 
 
 def steps(work: Callable[[], Any], table: str) -> list[str]:
@@ -186,6 +189,32 @@ def test_the_check_of_a_row_in_a_keyword_search_on_a_child(store: Store) -> None
     row, spoken = facts(lambda: work.keyword(["amber"], 50))
     assert row == BY_KEY
     assert re.fullmatch(SPOKEN, spoken)
+
+
+def test_some_columns_of_few_facts(store: Store) -> None:
+    some = [store.fact.pk, store.fact.pk + 1]
+    assert facts(lambda: Fact.objects.on(store.main).searchable().picked(("uid",), "rid", some)) == [BY_KEY]
+    row, spoken = facts(lambda: Fact.objects.on(store.child).picked(("uid",), "rid", some))
+    assert row == BY_KEY
+    assert re.fullmatch(SPOKEN, spoken)
+
+
+def test_verdicts_and_confirmations_of_few_facts(store: Store) -> None:
+    uids = [uuid4() for _ in range(126)]
+    found = plans(lambda: verdicts(uids, store.main.lineage()), "memory_factassessment")
+    assert [re.sub(r"INDEX \w+", "INDEX", step) for step in found] == [
+        "SEARCH memory_factassessment USING INDEX (branch_id=? AND uid=? AND seq_to>?)"
+    ]
+    (step,) = plans(lambda: confirmations(uids, store.main.lineage()), "memory_confirmation")
+    assert "uid=?" in step
+
+
+def test_what_follows_in_a_session(store: Store) -> None:
+    work = Fact.objects.on(store.main).searchable()
+    said = steps(lambda: work.following([store.fact.pk], "session_id"), "memory_fact")
+    assert said[0] == "SEARCH q USING INTEGER PRIMARY KEY (rowid=?)"
+    assert "SEARCH t USING INDEX fact_bsession (branch_id=? AND session_id=? AND uid>?)" in said[2]
+    assert not any("TEMP B-TREE" in step for step in said)
 
 
 def test_the_history_of_a_memory(store: Store) -> None:
