@@ -32,6 +32,7 @@ SCHEDULE: list[tuple[str, float, dict[str, Any]]] = [
     ("memory.sweep_sessions", 300, {}),
     ("memory.abandon_sessions", 900, {}),
     ("memory.expire", 3600, {}),
+    ("memory.sweep_copies", 3600, {}),
     ("memory.tidy", 3600, {}),
 ]
 

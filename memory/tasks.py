@@ -130,6 +130,14 @@ def expire() -> None:
     call_command("clearsessions")
 
 
+@shared_task(name="memory.sweep_copies")
+def sweep_copies() -> None:
+    """Copies of the store that a killed process has left."""
+    from memory.engines.strays import drop_strays
+
+    drop_strays()
+
+
 @shared_task(name="memory.tidy")
 def tidy() -> None:
     """Keep the search index and the planner's statistics in shape; see that no audit entry was changed."""

@@ -4,9 +4,14 @@ Engines name copies; where they are and how they are made is the backend's.
 """
 
 import re
+import secrets
+import time
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Any
+from uuid import UUID
 
+ID = re.compile(r"_([0-9a-f]{32})$")
 NAME = re.compile(r"[a-z0-9_]{1,60}")
 
 
@@ -39,3 +44,19 @@ def checked(name: str) -> str:
     if not NAME.fullmatch(name):
         raise ValueError(f"{name!r} is no name of a copy")
     return name
+
+
+def named(prefix: str, key: UUID, kind: str) -> str:
+    """The name of a copy: whose it is, what it is, and an id that begins with its time."""
+    return checked("_".join(filter(None, (prefix, kind, key.hex))))
+
+
+def id_of_now() -> UUID:
+    """The time and chance."""
+    return UUID(int=time.time_ns() // 1_000_000 << 80 | secrets.randbits(80))
+
+
+def begun_at(name: str) -> datetime | None:
+    """When a copy of this name was begun: its id tells. None for a name that was not made here."""
+    found = ID.search(name)
+    return datetime.fromtimestamp(int(found[1][:12], 16) / 1000, UTC) if found else None

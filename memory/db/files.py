@@ -13,6 +13,11 @@ def draft(path: Path) -> Path:
     return Path(name)
 
 
+def drafts(path: Path) -> list[Path]:
+    """What processes that were killed have left of drafts for a place."""
+    return list(path.parent.glob(f".{path.name}.*"))
+
+
 def sha256(path: Path) -> str:
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()

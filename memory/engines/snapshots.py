@@ -65,7 +65,7 @@ class SnapshotManager:
         forbid_patterns(actor)
         made = _new(actor, name, description)
         _check_room(actor, made.name)
-        made.kind, made.copy = Snapshot.Kind.STORE, f"day1_{made.pk.hex}"
+        made.kind, made.copy = Snapshot.Kind.STORE, _copies().name(made.pk)
         taken = copying(lambda copies: copies.take(made.copy))
         try:
             made.size, made.sha256 = taken.size, taken.sha256

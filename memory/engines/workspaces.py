@@ -178,7 +178,7 @@ def _new(actor: Actor, name: str, description: str) -> Workspace:
     name = NAME("name", name).strip()
     return Workspace(
         pk=pk, project_id=actor.project_id, name=name, slot=f"{actor.project_id.hex}:{name}",
-        description=c.text(500)("description", description), copy=f"day1_ws_{pk.hex}",
+        description=c.text(500)("description", description), copy=connection.copies.name(pk, "ws"),  # type: ignore[attr-defined]
         created_at=timezone.now(), created_by=actor.label,
     )  # fmt: skip
 

@@ -6,13 +6,13 @@ None of these statements belongs in a transaction: they have a connection of the
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from typing import Any
-from uuid import uuid4
+from uuid import UUID
 from zlib import crc32
 
 from django.db import DatabaseError, InterfaceError, models
 
 from memory.db.aliases import opened
-from memory.db.copies import Changes, CopyFailed, Taken, checked
+from memory.db.copies import Changes, CopyFailed, Taken, checked, id_of_now, named
 
 
 class Copies:
@@ -21,6 +21,21 @@ class Copies:
     def __init__(self, connection: Any) -> None:
         self.connection = connection
         self.database = str(connection.settings_dict["NAME"])
+
+    def name(self, key: UUID, kind: str = "") -> str:
+        """What a new copy is to be called: a server may hold the stores of several."""
+        return named(self._own(), key, kind)
+
+    def frozen(self) -> set[str]:
+        """The names of the frozen copies that are there."""
+        return self._ours(self._run("SHOW SNAPSHOTS"))
+
+    def forks(self) -> set[str]:
+        """The names of the copies to work in that are there, those for reading included."""
+        return self._ours(self._run("SELECT schema_name FROM information_schema.schemata"))
+
+    def _ours(self, rows: list[tuple]) -> set[str]:
+        return {row[0] for row in rows if row[0].startswith(f"{self._own()}_")}
 
     # ---- making ----------------------------------------------------------------------------------
 
@@ -63,8 +78,8 @@ class Copies:
     @contextmanager
     def opened(self, name: str) -> Iterator[str]:
         """An alias to read a frozen copy under: a branch of the database as it was, for the time being."""
-        reading = f"{checked(name)}_{uuid4().hex[:8]}"  # each reader its own: it is dropped at the end
-        source = f"{self._quoted(self.database)} {{SNAPSHOT = '{name}'}}"
+        reading = self.name(id_of_now(), "read")  # each reader its own: it is dropped at the end
+        source = f"{self._quoted(self.database)} {{SNAPSHOT = '{checked(name)}'}}"
         self._run(f"DATA BRANCH CREATE DATABASE {reading} FROM {source}")
         try:
             with opened({"NAME": reading}) as alias:
@@ -122,12 +137,12 @@ class Copies:
 
     def window(self) -> int:
         """For how many days the server keeps every state of the database; 0 when it does not."""
-        named = [row for row in self._run("SHOW PITR") if row[0] == self._pitr()]
+        named = [row for row in self._run("SHOW PITR") if row[0] == self._own()]
         return int(named[0][7]) if named else 0
 
     def keep_window(self, days: int) -> None:
         """From now on, for so many days; 0 ends it. Raises CopyFailed."""
-        pitr, now = self._pitr(), self.window()
+        pitr, now = self._own(), self.window()
         if not days:
             self._run(f"DROP PITR IF EXISTS {pitr}")
         elif now:
@@ -135,7 +150,8 @@ class Copies:
         else:
             self._run(f"CREATE PITR {pitr} FOR DATABASE {self._quoted(self.database)} RANGE {int(days)} 'd'")
 
-    def _pitr(self) -> str:
+    def _own(self) -> str:
+        """How the names of what belongs to this database begin."""
         return f"day1_{crc32(self.database.encode()):08x}"
 
     # ---- small ones ------------------------------------------------------------------------------

@@ -1,5 +1,6 @@
 """Snapshots and workspaces on SQLite: whole copies of the file, made while it is in use."""
 
+import re
 import shutil
 import sqlite3
 from collections.abc import Iterator
@@ -7,14 +8,16 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
+from uuid import UUID
 
 from django.db import models
 
 from memory.db import files
 from memory.db.aliases import opened
-from memory.db.copies import Changes, CopyFailed, Taken, checked
+from memory.db.copies import Changes, CopyFailed, Taken, checked, named
 from memory.db.sqlite.backup import OnlineCopy
 
+NAMES = re.compile(r"day1(_\w+)?_[0-9a-f]{32}")
 FILE = "day1.sqlite3"  # in a workspace's folder, which is a data directory of its own
 ROOM = 1.1  # of the store's size must be free
 
@@ -25,6 +28,18 @@ class Copies:
     def __init__(self, connection: Any) -> None:
         self.connection, self.online = connection, OnlineCopy(connection)
         self.folder = self.online.path.parent
+
+    def name(self, key: UUID, kind: str = "") -> str:
+        """What a new copy is to be called."""
+        return named("day1", key, kind)
+
+    def frozen(self) -> set[str]:
+        """The names of the frozen copies that are there, unfinished ones included."""
+        return _names(self.folder / "snapshots")
+
+    def forks(self) -> set[str]:
+        """The names of the copies to work in that are there, unfinished ones included."""
+        return _names(self.folder / "workspaces")
 
     # ---- making ----------------------------------------------------------------------------------
 
@@ -38,7 +53,9 @@ class Copies:
 
     def drop(self, name: str) -> None:
         """Remove a frozen copy. One that is gone already is no error."""
-        self._snapshot(name).unlink(missing_ok=True)
+        path = self._snapshot(name)
+        for file in (path, *files.drafts(path)):
+            file.unlink(missing_ok=True)
 
     def drop_fork(self, name: str) -> None:
         shutil.rmtree(self._workspace(name).parent, ignore_errors=True)
@@ -153,6 +170,11 @@ class Copies:
             raise CopyFailed(
                 f"The copy needs {wanted / 1e6:.0f} MB, and {free / 1e6:.0f} MB of the disk are free."
             )
+
+
+def _names(folder: Path) -> set[str]:
+    found = (NAMES.search(path.name) for path in folder.glob("*"))
+    return {match[0] for match in found if match}
 
 
 def _frozen(path: Path) -> dict[str, Any]:

@@ -1,0 +1,43 @@
+"""Copies that nobody knows: left by a process that was killed between a copy and its row."""
+
+import logging
+from collections.abc import Iterable, Iterator
+from datetime import timedelta
+
+from django.db import connection
+from django.utils import timezone
+
+from memory.db.copies import CopyFailed, begun_at
+from memory.models import Snapshot, Workspace
+
+log = logging.getLogger(__name__)
+
+KEPT = timedelta(days=1)  # longer than it takes to make a copy, or to read one
+
+
+def drop_strays() -> int:
+    """Remove the copies of this store that no snapshot and no open workspace names; returns how many.
+
+    Not to be called inside a transaction.
+    """
+    copies, count = connection.copies, 0  # type: ignore[attr-defined]
+    try:
+        # What is there is asked first: a copy whose row is stored meanwhile is known.
+        frozen, forks = copies.frozen(), copies.forks()
+        for name in _strays(frozen, Snapshot.objects.values_list("copy", flat=True)):
+            copies.drop(name)
+            count += 1
+        for name in _strays(forks, Workspace.objects.open().values_list("copy", flat=True)):
+            copies.drop_fork(name)
+            count += 1
+    except CopyFailed as error:
+        log.warning("Copies that nobody knows are left: %s", error)
+    return count
+
+
+def _strays(names: Iterable[str], known: Iterable[str]) -> Iterator[str]:
+    before = timezone.now() - KEPT
+    for name in sorted(set(names) - set(known)):
+        if (begun := begun_at(name)) and begun < before:
+            log.warning("The copy %s belongs to nothing any more and is removed", name)
+            yield name

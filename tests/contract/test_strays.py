@@ -1,0 +1,116 @@
+"""Copies that a killed process has left are removed after a day; those that are known stay."""
+
+import os
+import signal
+import subprocess
+import sys
+from datetime import timedelta
+from uuid import UUID
+
+import pytest
+import time_machine
+from django.conf import settings
+from django.db import connection
+from django.utils import timezone
+
+from memory.actors import local_actor
+from memory.engines import snapshots, workspaces
+from memory.engines.snapshots import SnapshotManager
+from memory.engines.strays import drop_strays
+from memory.engines.workspaces import WorkspaceEngine
+from memory.models import Snapshot, Workspace
+from tests import databases
+
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("copies_open")]
+STORES, WORK = SnapshotManager(), WorkspaceEngine()
+START = "import sys, django; django.setup(); from tests.contract import test_strays as t; t.{}(sys.argv[1])"
+
+
+# ---- what runs in a process of its own -------------------------------------------------------------
+
+
+def die(*args: object) -> None:
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def snapshot_and_die(project: str) -> None:
+    snapshots._keep = die  # type: ignore[assignment]
+    STORES.create_store_snapshot(name="lost", actor=local_actor(UUID(project)))
+
+
+def work_and_die(project: str) -> None:
+    workspaces._keep = die  # type: ignore[assignment]
+    WORK.create_workspace(name="lost", actor=local_actor(UUID(project)))
+
+
+def killed(work: str, project: object) -> None:
+    environment = {
+        **os.environ,
+        "DJANGO_SETTINGS_MODULE": "day1site.settings.test",
+        "DAY1_TEST_DATABASE_URL": databases.url(),
+    }
+    ran = subprocess.run(
+        [sys.executable, "-c", START.format(work), str(project)], cwd=settings.BASE_DIR, env=environment
+    )
+    assert ran.returncode == -signal.SIGKILL
+
+
+# ----------------------------------------------------------------------------------------------------
+
+
+def there() -> tuple[set[str], set[str]]:
+    return connection.copies.frozen(), connection.copies.forks()
+
+
+def test_what_a_killed_process_has_left(actor):
+    kept = STORES.create_store_snapshot(name="kept", actor=actor).copy
+    open_ = WORK.create_workspace(name="open", actor=actor).copy
+    killed("snapshot_and_die", actor.project_id)
+    killed("work_and_die", actor.project_id)
+    assert (Snapshot.objects.count(), Workspace.objects.count()) == (1, 1)
+    frozen, forks = there()
+    assert (len(frozen), len(forks)) == (2, 2)
+    assert drop_strays() == 0  # somebody may be at work on them
+    with time_machine.travel(timezone.now() + timedelta(hours=25)):
+        assert drop_strays() == 2
+        assert drop_strays() == 0
+    assert there() == ({kept}, {open_})
+
+
+def test_a_copy_that_was_to_be_removed(actor):
+    """The row is gone or ended, and the process was killed before it removed the copy."""
+    made, work = (
+        STORES.create_store_snapshot(name="a", actor=actor),
+        WORK.create_workspace(name="a", actor=actor),
+    )
+    Snapshot.objects.all().delete()
+    Workspace.objects.update(state="dropped", slot=None)
+    assert there() == ({made.copy}, {work.copy})
+    with time_machine.travel(timezone.now() + timedelta(hours=25)):
+        assert drop_strays() == 2
+    assert there() == (set(), set())
+
+
+@databases.only_on_sqlite
+def test_what_others_put_beside_them_stays(actor):
+    folder = connection.copies.folder / "snapshots"
+    folder.mkdir(exist_ok=True)
+    old = folder / "day1_01900000000070008000000000000000.sqlite3"
+    draft = folder / ".day1_01900000000070008000000000000001.sqlite3.x7"
+    own = [folder / "notes.txt", folder / "mine.sqlite3", folder / "day1_0190.sqlite3"]
+    for file in (old, draft, *own):
+        file.write_text("x")
+    assert drop_strays() == 2
+    assert sorted(folder.iterdir()) == sorted(own)
+    for file in own:
+        file.unlink()
+
+
+@databases.only_on_matrixone
+def test_copies_of_other_databases_stay(actor):
+    other = "day1_00000000_ws_01900000000070008000000000000000"
+    with connection.cursor() as cursor:
+        cursor.execute(f"CREATE DATABASE {other}")
+    assert drop_strays() == 0
+    assert connection.copies.has_fork(other)
+    connection.copies._run(f"DROP DATABASE {other}")
