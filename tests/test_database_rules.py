@@ -7,7 +7,9 @@ from django.apps import apps
 from django.db import models
 
 from memory.db.indexes import FullTextIndex
-from memory.models import BranchedModel
+from memory.db.tables import path_to
+from memory.engines.promotion import MOVES, STAYS, carried_models
+from memory.models import BranchedModel, Confirmation, Project
 
 APPS = ("memory", "conversations", "curation")
 OURS = [model for model in apps.get_models() if model.__module__.split(".")[0] in APPS]
@@ -35,3 +37,21 @@ def test_versions_are_not_referred_to_by_constraints(model: type[models.Model]) 
 
     if issubclass(model, BranchedModel):
         assert not [relation for relation in model._meta.related_objects if inbound(relation)]
+
+
+def test_every_model_is_taken_over_by_a_promote_or_stays() -> None:
+    """Whoever adds a model says which, in memory/engines/promotion.py."""
+    ours = [
+        *OURS,
+        *apps.get_app_config("analytics").get_models(),
+        *apps.get_app_config("day1site").get_models(),
+    ]
+    moves, stays = _named(MOVES), _named(STAYS)
+    assert not moves & stays
+    assert {model._meta.label for model in ours} == moves | stays
+    unowned = [kind for kind in carried_models() if kind is not Confirmation and not path_to(Project, kind)]
+    assert unowned == []
+
+
+def _named(models: dict[str, tuple[str, ...]]) -> set[str]:
+    return {f"{app}.{name}" for app, names in models.items() for name in names}

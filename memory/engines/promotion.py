@@ -15,37 +15,36 @@ from memory.engines.embedding_run import chunks, tick
 from memory.engines.upkeep import index_anew
 from memory.exceptions import Conflict
 from memory.models import (
-    ApiKey,
     AuditEntry,
     Branch,
     BranchedModel,
     Commit,
     Confirmation,
-    FactUse,
-    IdempotencyRecord,
-    Membership,
-    NearCheck,
-    Node,
+    IngestedEvent,
     Project,
-    QueueMessage,
-    RecallLog,
-    Snapshot,
     Vector,
-    VectorClock,
-    WorkHandle,
     Workspace,
 )
 from memory.models.nodes import new_rid
 
 CHUNK = 500
-APPS = ("memory", "conversations", "curation", "analytics")
+# What is memory, or tells of it, by app and model; those of apps to the right are known by name only.
+MOVES = {
+    "memory": (
+        "AuditEntry", "Branch", "Commit", "Confirmation", "Fact", "FactAssessment", "FactLink",
+        "IngestedEvent", "Observation", "Relation", "ReviewItem", "Session", "Vector",
+    ),
+    "conversations": ("Conversation", "Message"),
+}  # fmt: skip
 # What stays in the workspace: rights and records of the store itself, and what only passes through.
-STAYS = frozenset(
-    (
-        ApiKey, FactUse, IdempotencyRecord, Membership, NearCheck, Node, Project, QueueMessage, RecallLog,
-        Snapshot, VectorClock, WorkHandle, Workspace,
-    )
-)  # fmt: skip
+STAYS = {
+    "memory": (
+        "ApiKey", "FactUse", "IdempotencyRecord", "Membership", "NearCheck", "Node", "Project",
+        "QueueMessage", "RecallLog", "Snapshot", "VectorClock", "WorkHandle", "Workspace",
+    ),
+}  # fmt: skip
+# Of these the store may have the same row by now, and one is as good as the other.
+SAME = (Vector, IngestedEvent)
 
 
 @dataclass(frozen=True)
@@ -124,7 +123,7 @@ class Promotion:
             n = tick(self.project_id)
             for row in rows:
                 row.n = n if row.state == Vector.State.READY else 0
-        insert_all(rows, ignore_conflicts=kind is Vector)
+        insert_all(rows, ignore_conflicts=kind in SAME)
         self._index(kind, rows)
 
     @staticmethod
@@ -134,9 +133,8 @@ class Promotion:
 
 
 def carried_models() -> list[type[models.Model]]:
-    """Everything that belongs to a project and is memory, or tells of it; parents first."""
-    own = [kind for kind in apps.get_models() if kind._meta.app_label in APPS and kind not in STAYS]
-    return in_order(kind for kind in own if kind is Confirmation or path_to(Project, kind))
+    """What a promote takes over; parents first."""
+    return in_order(apps.get_model(app, name) for app, names in MOVES.items() for name in names)
 
 
 def _may_change(kind: Any) -> bool:

@@ -8,6 +8,8 @@ from uuid import uuid4
 import pytest
 from django.db import DatabaseError, connection, connections
 
+from conversations.models import Message
+from day1site.hooks.ingest import IngestEngine
 from memory.actors import Actor, local_actor
 from memory.engines.audit import broken_at, seal
 from memory.engines.branches import BranchManager, find_branch
@@ -19,6 +21,7 @@ from memory.engines.snapshots import SnapshotManager
 from memory.engines.workspaces import MOST, WorkspaceEngine
 from memory.exceptions import BranchArchived, Conflict, Exists, Invalid, NotFound, ScopeMissing
 from memory.models import ApiKey, AuditEntry, Branch, Fact, Project, Session, Vector, Workspace
+from tests.site.hooks import event
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("copies_open")]
 ENGINE, FACTS, BRANCHES = WorkspaceEngine(), FactEngine(), BranchManager()
@@ -258,3 +261,14 @@ def test_a_project_that_is_removed_takes_its_copies_along(actor, other_project):
     ProjectEngine().remove_project(project=other_project, actor=actor)
     assert not there(made)
     assert [connection.copies.has(one) for one in (gone.copy, kept.copy)] == [False, True]
+
+
+def test_events_that_came_in_there_are_not_taken_in_again(actor):
+    made = ENGINE.create_workspace(name="night", actor=actor)
+    said = event("UserPromptSubmit", prompt="Why do logins fail?", prompt_id="p1")
+    with server_on(made):
+        IngestEngine().ingest(events=[said], actor=actor, client="claude-code")
+    ENGINE.promote_workspace(workspace_id=made.pk, actor=actor)
+    IngestEngine().ingest(events=[said], actor=actor, client="claude-code")
+    shown = Message.objects.on(find_branch(actor, "main"))
+    assert list(shown.values_list("content", flat=True)) == ["Why do logins fail?"]
