@@ -100,7 +100,7 @@ def test_recency(age, half_life, expected):
     ],
 )
 def test_boosts(change, name, factor):
-    standing = Standing(**{**PLAIN.__dict__, **change})
+    standing = PLAIN._replace(**change)
     assert ranking.boosts(RECIPES["seed"], standing)[name] == pytest.approx(factor)
 
 
