@@ -8,6 +8,7 @@ from day1site import __version__
 from day1site.hooks.api import IngestViewSet
 from memory.api.branches import BranchViewSet
 from memory.api.commits import CommitViewSet
+from memory.api.events import EventViewSet
 from memory.api.facts import FactViewSet
 from memory.api.health import HealthViewSet
 from memory.api.keys import KeyViewSet
@@ -35,6 +36,7 @@ router.register("keys", KeyViewSet, "key")
 router.register("review-items", ReviewViewSet, "review-item")
 router.register("snapshots", SnapshotViewSet, "snapshot")
 router.register("workspaces", WorkspaceViewSet, "workspace")
+router.register("events", EventViewSet, "event")
 router.register("health", HealthViewSet, "health")
 
 lists = {name: f"{base}-list" for name, view, base in router.registry if hasattr(view, "list")}

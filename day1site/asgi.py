@@ -48,11 +48,12 @@ django = WSGIMiddleware(wsgi_application, workers=THREADS, send_queue_size=PIECE
 class Later:
     """An asynchronous application that its first request imports and starts; it lives until ``stop``.
 
-    ``path`` names a context manager that takes the pool of threads and gives the application.
+    ``path`` names a context manager that takes the pool of threads and gives the application. One that
+    ``streams`` has answers without end: they end when the server is asked to stop.
     """
 
-    def __init__(self, path: str) -> None:
-        self.path = path
+    def __init__(self, path: str, streams: bool = False) -> None:
+        self.path, self.streams = path, streams
         self._started: asyncio.Future[App] | None = None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -88,7 +89,10 @@ class Later:
 
 # Paths that an asynchronous application serves; everything else is Django's. An entry is a path and
 # all below it.
-ASYNC_APPS: list[tuple[str, Later]] = [("/mcp", Later("day1site.mcp.http.running"))]
+ASYNC_APPS: list[tuple[str, Later]] = [
+    ("/mcp", Later("day1site.mcp.http.running")),
+    ("/api/v1/events", Later("day1site.events.http.running", streams=True)),
+]
 
 
 class Refused(Exception):
@@ -158,6 +162,13 @@ async def live(receive: Receive, send: Send) -> None:
     for _, app in ASYNC_APPS:
         await app.stop()
     await send({"type": "lifespan.shutdown.complete"})
+
+
+async def end_streams() -> None:
+    """What never ends by itself ends now: a server that stops waits for all requests."""
+    for _, app in ASYNC_APPS:
+        if isinstance(app, Later) and app.streams:
+            await app.stop()
 
 
 async def whole(body: bytearray, declared: int | None, receive: Receive, send: Send) -> bool:

@@ -155,6 +155,14 @@ class Server(uvicorn.Server):
         await super().startup(sockets)
         await asyncio.to_thread(self.on_start)
 
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        from day1site.asgi import end_streams
+
+        for listener in self.servers:
+            listener.close()  # a client whose stream ended comes back at once, and finds nobody
+        await end_streams()
+        await super().shutdown(sockets)
+
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
         # uvicorn would raise the signal again after serving, and end the process before our own stop.

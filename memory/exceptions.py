@@ -105,6 +105,10 @@ class RateLimited(Day1Error):
     code, status, message = "rate_limited", 429, _("Too many requests; try again in {retry_after} s.")
 
 
+class Unavailable(Day1Error):
+    code, status, message = "unavailable", 503, _("The server has too much to do; try again.")
+
+
 class ProviderUnavailable(Day1Error):
     """The embedding or language model did not answer; trying again later may help."""
 

@@ -22,6 +22,7 @@ def add_capture(commands: Any, command: Add, group: Add) -> None:
     _messages(commands, command, group)
     _importing(commands, command)
     _hook(commands, command)
+    _following(commands, command)
     _connecting(commands, command)
 
 
@@ -215,6 +216,25 @@ def _importing(commands: Any, command: Add) -> None:
     taking.add_argument("--since", type=int, metavar="DAYS", help="only what went on in these last days")
     taking.add_argument("--dry-run", action="store_true", help="count what would come, write nothing")
     o.branch(taking)
+
+
+def _following(commands: Any, command: Add) -> None:
+    events = command(
+        commands, "events", "Follow what happens, a line for each event: until Ctrl-C.",
+        "day1 events --branch 'task/*' --kind 'fact.*'", "events",
+    )  # fmt: skip
+    for name, about in (
+        ("branch", "this branch, or a pattern; several times, too; default: every branch"),
+        ("kind", "such as fact.write, or a pattern; several times, too; default: everything"),
+    ):
+        events.add_argument(f"--{name}", action="append", metavar="NAME", help=about)
+    events.add_argument(
+        "--after",
+        dest="last_event_id",
+        type=int,
+        metavar="ID",
+        help="go on after this event; 0: the first",
+    )
 
 
 def _connecting(commands: Any, command: Add) -> None:

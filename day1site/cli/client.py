@@ -118,6 +118,9 @@ class Client(Capture, Protocol):
     def use_workspace(self, action: str, workspace_id: str) -> Answer:
         """Action is diff, promote or drop."""
 
+    def follow(self, asked: Given) -> Iterator[Answer]:
+        """Events, for ever."""
+
     def create_key(self, fields: Given) -> Answer: ...
 
     def list_keys(self, paging: Given) -> Answer: ...

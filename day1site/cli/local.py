@@ -1,6 +1,6 @@
 """The client of the local store: engines, as the local user of one project, over the surface "cli"."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
@@ -147,6 +147,11 @@ class LocalClient(LocalCapture):
         engine = self.workspaces
         work = engine.diff_workspace if action == "diff" else engine.promote_workspace
         return shapes.workspace_diff(work(**given))
+
+    def follow(self, asked: Given) -> Iterator[Answer]:
+        from day1site.cli.following import looked_for
+
+        return looked_for(self.actor, **asked)
 
     # ---- keys ------------------------------------------------------------------------------------
 

@@ -40,6 +40,7 @@ MODULES = {
     "importing.command": ("import_from",),
     "connecting.command": ("connect",),
     "connecting.doctor": ("doctor",),
+    "following": ("events",),
     "files": ("import_file", "export_file"),
     "demo": ("demo",),
     "hook": ("hook",),

@@ -46,8 +46,7 @@ class Api:
         """The JSON of the answer; {} when it has none. Values of None are not sent."""
         data = None if body is None else json.dumps(_given(body)).encode()
         headers = {"Authorization": f"Bearer {self.key}", "Content-Type": "application/json"}
-        asked = urlencode(_words(query or {}), doseq=True)
-        address = f"{self.url}/api/v1{path}" + (f"?{asked}" if asked else "")
+        address = self.address(path, query or {})
         for pause in WAITS:
             try:
                 return self._send(Request(address, data, headers, method=method))
@@ -56,6 +55,10 @@ class Api:
                     raise
                 time.sleep(pause)
         raise AssertionError("the last wait is none")
+
+    def address(self, path: str, query: Given) -> str:
+        asked = urlencode(_words(query), doseq=True)
+        return f"{self.url}/api/v1{path}" + (f"?{asked}" if asked else "")
 
     def _send(self, request: Request) -> Answer:
         try:
@@ -201,6 +204,14 @@ class RemoteClient(RemoteCapture):
 
     def revoke_key(self, key_id: str) -> Answer:
         return self.api.post(f"/keys/{quote(key_id, safe='')}/revoke")
+
+    def follow(self, asked: Given) -> Iterator[Answer]:
+        from day1site.cli.following import followed
+
+        try:
+            yield from followed(self.api.address("/events", asked), self.api.key)
+        except HTTPError as error:
+            raise refusal(error) from None
 
     # ---- files -----------------------------------------------------------------------------------
 

@@ -1,28 +1,23 @@
 """MCP over HTTP, beside Django in one ASGI application. See day1site/asgi.py."""
 
 import asyncio
-import json
 from collections.abc import AsyncIterator
 from concurrent.futures import Executor
 from contextlib import asynccontextmanager
 from functools import partial
-from typing import Any
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import parse_qs
 
-from django.conf import settings
-from django.http.request import split_domain_port, validate_host
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 
 from day1site.asgi import BODY_LIMIT, App, Receive, Scope, Send
+from day1site.entrance import bearer, in_thread, refuse, wrong_place
 from day1site.mcp.calls import SURFACE, Caller
-from day1site.mcp.server import Context, build, in_thread
+from day1site.mcp.server import Context, build
 from memory.engines.keys import KeyEngine, actor_of
 from memory.exceptions import Unauthenticated
 
 CALLER = "day1.caller"
 BRANCH_HEADER = b"day1-branch"
-LOCAL_NAMES = [".localhost", "127.0.0.1", "[::1]"]  # Django's own, where DEBUG is on and none are set
-WRONG_KEY = "This needs an API key: send it as Authorization: Bearer KEY."
 
 
 @asynccontextmanager
@@ -69,10 +64,7 @@ def caller_in(ctx: Context) -> Caller:
 
 def caller_of(scope: Scope, headers: dict[bytes, bytes]) -> Caller:
     """The key's actor, and the branch of the address or the header. Raises Unauthenticated."""
-    scheme, _, token = headers.get(b"authorization", b"").decode("latin-1").partition(" ")
-    if scheme.lower() != "bearer" or not token.strip():
-        raise Unauthenticated(WRONG_KEY)
-    key = KeyEngine().verify(token.strip())
+    key = KeyEngine().verify(bearer(headers))
     return Caller(actor_of(key, SURFACE), branch_in(scope, headers), key.rate_per_minute)
 
 
@@ -84,42 +76,3 @@ def branch_in(scope: Scope, headers: dict[bytes, bytes]) -> str:
 def challenge(text: str) -> tuple[bytes, bytes]:
     told = text.replace('"', "'")
     return b"www-authenticate", f'Bearer error="invalid_token", error_description="{told}"'.encode("latin-1")
-
-
-# ---- where from ---------------------------------------------------------------------------------------
-
-
-def wrong_place(headers: dict[bytes, bytes]) -> tuple[int, str, str] | None:
-    """Why a request is refused before anything is looked at: a web page must not reach a local server.
-
-    A page of another site names that site in Origin, and one whose name was bent to this machine's
-    address (DNS rebinding) also as Host.
-    """
-    host = headers.get(b"host", b"").decode("latin-1")
-    if not ours(host):
-        return 421, "invalid", "This server is not called by that name: see DAY1_ALLOWED_HOSTS."
-    origin = headers.get(b"origin", b"").decode("latin-1")
-    if origin and not (urlsplit(origin).netloc == host or named(urlsplit(origin).netloc)):
-        return 403, "forbidden", "A page of another site may not use this server."
-    return None
-
-
-def ours(host: str) -> bool:
-    """Whether Django would answer to this Host."""
-    return validate_host(split_domain_port(host)[0], settings.ALLOWED_HOSTS or LOCAL_NAMES)
-
-
-def named(host: str) -> bool:
-    """The same by a name that is written down: where every name will do, only the Host's own counts."""
-    known = [name for name in settings.ALLOWED_HOSTS or LOCAL_NAMES if name != "*"]
-    return bool(host) and validate_host(split_domain_port(host)[0], known)
-
-
-async def refuse(send: Send, status: int, code: str, text: str, *more: tuple[bytes, bytes]) -> None:
-    told = {"type": f"/errors/{code}", "status": status, "code": code, "detail": text}
-    body = json.dumps(told).encode()
-    headers: list[Any] = [
-        (b"content-type", b"application/problem+json"), (b"content-length", str(len(body)).encode()), *more,
-    ]  # fmt: skip
-    await send({"type": "http.response.start", "status": status, "headers": headers})
-    await send({"type": "http.response.body", "body": body})

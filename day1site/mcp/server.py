@@ -8,13 +8,13 @@ from functools import partial
 from typing import Any, TypeVar
 
 import mcp_types as m
-from django.db import close_old_connections
 from mcp.server.caching import CacheHint
 from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel.server import Server
 from mcp.shared.exceptions import MCPError
 
 from day1site import __version__
+from day1site.entrance import in_thread
 from day1site.mcp import prompts, resources
 from day1site.mcp.calls import Caller
 from day1site.mcp.running import Refusal, run, said
@@ -92,15 +92,6 @@ def build(caller_of: Callable[[Context], Caller], threads: Executor) -> Server[A
         on_list_resources=on.list_resources, on_list_resource_templates=on.list_templates,
         on_read_resource=on.read, on_list_prompts=on.list_prompts, on_get_prompt=on.get_prompt,
     )  # fmt: skip
-
-
-def in_thread(do: Callable[..., T], *given: Any) -> T:
-    """Work with the database, as Django does around each of its requests."""
-    close_old_connections()
-    try:
-        return do(*given)
-    finally:
-        close_old_connections()
 
 
 def asked(do: Callable[[Caller], T]) -> Callable[[Caller], T]:

@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
 from typing import Any
+from urllib.parse import parse_qs
 from uuid import UUID
 
 from django.http import QueryDict
@@ -145,6 +146,17 @@ class Input:
     def _refuse(left: Mapping[str, Any]) -> None:
         for name in left:
             raise UnknownField(field=name)
+
+
+class Query(Input):
+    """The query of a request that Django does not see."""
+
+    def __init__(self, text: str) -> None:
+        self.query = {
+            name: values if len(values) > 1 else values[0]
+            for name, values in parse_qs(text, keep_blank_values=True).items()
+        }
+        self.body = {}
 
 
 def body_of(request: Request) -> dict[str, Any]:

@@ -4,7 +4,7 @@ import hashlib
 import re
 import secrets
 import string
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from fnmatch import fnmatchcase
 from hmac import compare_digest
@@ -88,6 +88,11 @@ class KeyEngine:
             raise Unauthenticated("This API key has expired.")
         buffer.add(USED, key.pk, now)
         return key
+
+    def still_open(self, *, key_ids: Collection[UUID]) -> set[UUID]:
+        """Those of some keys that have not ended."""
+        found = ApiKey.objects.filter(pk__in=key_ids, revoked_at=None)
+        return {key.pk for key in found if not key.ended}
 
     def list_keys(self, *, actor: Actor, limit: int = 50, cursor: str = "") -> Page[ApiKey]:
         """The project's keys, newest first, expired and revoked ones included."""

@@ -1,0 +1,74 @@
+"""Who comes in where Django does not look: applications beside it in the one ASGI application."""
+
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
+from urllib.parse import urlsplit
+
+from django.conf import settings
+from django.db import close_old_connections
+from django.http.request import split_domain_port, validate_host
+
+from day1site.asgi import Send
+from memory.api.problems import PROBLEM, problem
+from memory.api.wire import Renderer
+from memory.exceptions import Unauthenticated
+
+LOCAL_NAMES = [".localhost", "127.0.0.1", "[::1]"]  # Django's own, where DEBUG is on and none are set
+WRONG_KEY = "This needs an API key: send it as Authorization: Bearer KEY."
+Header = tuple[bytes, bytes]
+T = TypeVar("T")
+
+
+def bearer(headers: Mapping[bytes, bytes]) -> str:
+    """The API key that a request carries. Raises Unauthenticated."""
+    scheme, _, token = headers.get(b"authorization", b"").decode("latin-1").partition(" ")
+    if scheme.lower() != "bearer" or not token.strip():
+        raise Unauthenticated(WRONG_KEY)
+    return token.strip()
+
+
+def wrong_place(headers: Mapping[bytes, bytes]) -> tuple[int, str, str] | None:
+    """Why a request is refused before anything is looked at: a web page must not reach a local server.
+
+    A page of another site names that site in Origin, and one whose name was bent to this machine's
+    address (DNS rebinding) also as Host.
+    """
+    host = headers.get(b"host", b"").decode("latin-1")
+    if not ours(host):
+        return 421, "invalid", "This server is not called by that name: see DAY1_ALLOWED_HOSTS."
+    origin = headers.get(b"origin", b"").decode("latin-1")
+    if origin and not (urlsplit(origin).netloc == host or named(urlsplit(origin).netloc)):
+        return 403, "forbidden", "A page of another site may not use this server."
+    return None
+
+
+def ours(host: str) -> bool:
+    """Whether Django would answer to this Host."""
+    return validate_host(split_domain_port(host)[0], settings.ALLOWED_HOSTS or LOCAL_NAMES)
+
+
+def named(host: str) -> bool:
+    """The same by a name that is written down: where every name will do, only the Host's own counts."""
+    known = [name for name in settings.ALLOWED_HOSTS or LOCAL_NAMES if name != "*"]
+    return bool(host) and validate_host(split_domain_port(host)[0], known)
+
+
+async def refuse(
+    send: Send, status: int, code: str, text: str, *more: Header, data: dict[str, Any] | None = None
+) -> None:
+    """Answer with a problem, as the REST surface does; headers in ``more`` replace its own."""
+    answer = problem(status, code, text, data)
+    body = Renderer().render(answer.data)
+    headers = {name.lower().encode(): value.encode() for name, value in answer.headers.items()}
+    headers |= {b"content-type": PROBLEM.encode(), b"content-length": str(len(body)).encode(), **dict(more)}
+    await send({"type": "http.response.start", "status": status, "headers": list(headers.items())})
+    await send({"type": "http.response.body", "body": body})
+
+
+def in_thread(do: Callable[..., T], *given: Any) -> T:
+    """Work with the database, as Django does around each of its requests."""
+    close_old_connections()
+    try:
+        return do(*given)
+    finally:
+        close_old_connections()

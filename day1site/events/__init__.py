@@ -1,0 +1,1 @@
+"""Live events: server-sent, beside Django in one ASGI application."""

@@ -1,0 +1,142 @@
+"""GET /api/v1/events: a stream of server-sent events. See day1site/asgi.py."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Mapping
+from concurrent.futures import Executor
+from contextlib import asynccontextmanager, suppress
+from functools import partial
+from typing import Any
+
+from day1site.asgi import App, Receive, Scope, Send
+from day1site.entrance import bearer, refuse, wrong_place
+from day1site.events.hub import Hub, Stream
+from memory.api.access import SURFACE
+from memory.api.reading import FROM_TEXT, Query, count, names
+from memory.engines.events import EventEngine
+from memory.engines.keys import KeyEngine, actor_of
+from memory.engines.rates import count_request
+from memory.exceptions import Day1Error, Invalid
+
+PATHS = ("/api/v1/events", "/api/v1/events/")
+BEAT_SECONDS = 15.0  # of silence, until a sign of life: proxies close what is silent
+SLOW_SECONDS = 30.0  # a client that takes nothing for so long has gone
+PIECE = 64 * 1024  # bytes at once
+RETRY = 2000  # milliseconds until a client comes back
+HEADERS = [
+    (b"content-type", b"text/event-stream"),
+    (b"cache-control", b"no-store"),
+    (b"x-accel-buffering", b"no"),  # nginx would collect the events
+]
+
+
+@asynccontextmanager
+async def running(threads: Executor) -> AsyncIterator[App]:
+    """The application; its end ends the streams."""
+    hub = Hub(threads)
+    looking = asyncio.create_task(hub.run())
+    try:
+        yield partial(answer, hub)
+    finally:
+        hub.end_all("the server stops")
+        looking.cancel()
+        with suppress(asyncio.CancelledError):
+            await looking
+
+
+async def answer(hub: Hub, scope: Scope, receive: Receive, send: Send) -> None:
+    """One request: a refusal, or a stream until somebody ends it."""
+    headers = dict(scope["headers"])
+    if problem := wrong_place(headers) or wrong_request(scope):
+        await refuse(send, *problem)
+        return
+    try:
+        query = scope.get("query_string", b"").decode("latin-1")
+        stream = await hub.work(partial(stream_for, query, headers))
+        hub.join(stream)
+    except Day1Error as error:
+        await refuse(send, error.status, error.code, error.text, data=error.data)
+        return
+    gone = asyncio.create_task(until_gone(stream, receive))
+    try:
+        await tell(hub, stream, send)
+    finally:
+        hub.leave(stream)
+        gone.cancel()
+
+
+def wrong_request(scope: Scope) -> tuple[int, str, str] | tuple[int, str, str, tuple[bytes, bytes]] | None:
+    if scope["path"] not in PATHS:
+        return 404, "not_found", "There is no such address: GET /api/v1/ tells which there are."
+    if scope["method"] != "GET":
+        text = f"This address does not know the method {scope['method'][:20]}."
+        return 405, "method_not_allowed", text, (b"allow", b"GET")
+    return None
+
+
+def stream_for(query: str, headers: Mapping[bytes, bytes]) -> Stream:
+    """Who follows what, from where on. Raises Unauthenticated, RateLimited, and as EventEngine.watch does."""
+    key = KeyEngine().verify(bearer(headers))
+    count_request(str(key.pk), key.rate_per_minute)
+    given = Query(query)
+    branches = [*given.take("branch", names, []), *given.take("branch_name", names, [])]
+    kinds, after = given.take("kind", names, []), given.take("last_event_id", count)
+    given.end()
+    if (header := headers.get(b"last-event-id", b"").decode("latin-1").strip()) != "":
+        after = place_of(header)  # a client that comes back knows better than its first address
+    who = actor_of(key, SURFACE)
+    return Stream(EventEngine().watch(actor=who, branches=branches, kinds=kinds, after=after))
+
+
+def place_of(text: str) -> int:
+    try:
+        found: int = count("Last-Event-ID", FROM_TEXT[count](text))
+    except Invalid:
+        raise Invalid("Last-Event-ID must be the id of an event.", field="Last-Event-ID") from None
+    return found
+
+
+async def until_gone(stream: Stream, receive: Receive) -> None:
+    while (await receive())["type"] != "http.disconnect":
+        pass
+    stream.end("the client has gone")
+
+
+# ---- what is told --------------------------------------------------------------------------------------
+
+
+async def tell(hub: Hub, stream: Stream, send: Send) -> None:
+    await send({"type": "http.response.start", "status": 200, "headers": HEADERS})
+    await say(send, f"retry: {RETRY}\n".encode() + mark("start", stream.place))
+    while not stream.over:
+        stream.wake.clear()
+        told, place = await hub.next(stream)
+        more, stream.place = place > stream.place, place
+        await say(send, b"".join(text for event, text in told if stream.watch.sees(event)))
+        if not more and not stream.over:
+            await rest(stream, send)
+    await say(send, f": {stream.over}\n\n".encode(), last=True)
+
+
+async def rest(stream: Stream, send: Send) -> None:
+    """Until there is something to do; what is silent for long gives a sign of life."""
+    try:
+        async with asyncio.timeout(BEAT_SECONDS):
+            await stream.wake.wait()
+    except TimeoutError:
+        await say(send, mark("beat", stream.place))
+
+
+async def say(send: Send, text: bytes, last: bool = False) -> None:
+    """In pieces, so that a slow client holds little. Raises TimeoutError when it takes nothing any more."""
+    pieces = [text[start : start + PIECE] for start in range(0, len(text), PIECE)]
+    for place, piece in enumerate(pieces, 1):
+        async with asyncio.timeout(SLOW_SECONDS):
+            more = not last or place < len(pieces)
+            await send({"type": "http.response.body", "body": piece, "more_body": more})
+
+
+def mark(name: str, place: int) -> bytes:
+    """A message that says where the stream stands; it has a name, so that no event is made of it."""
+    data: dict[str, Any] = {"id": place}
+    return f"event: {name}\nid: {place}\ndata: {json.dumps(data)}\n\n".encode()

@@ -1,0 +1,49 @@
+"""What an event looks like."""
+
+from typing import Any
+
+from drf_spectacular.utils import extend_schema_serializer
+from rest_framework import serializers as s
+
+from memory.api import shapes
+from memory.api.wire import Renderer
+from memory.engines.branch_diff import CHANGES
+from memory.engines.events import DESCRIBED, Event
+
+
+class ChangeShape(s.Serializer):
+    """What a commit did to one memory."""
+
+    type = s.CharField(help_text="fact, link, verdict (of a fact), observation, relation, conversation …")
+    id = s.UUIDField(source="uid")
+    change = s.ChoiceField(choices=[(name, name) for name in CHANGES])
+    line = s.CharField(help_text="How it begins, at most 200 characters; the verdict of a verdict.")
+
+
+@extend_schema_serializer(many=False)
+class EventShape(s.Serializer):
+    """The data of one message."""
+
+    id = s.IntegerField(source="place", help_text="Its number in the project: the id of the message.")
+    kind = s.CharField(help_text="As in the log of a branch, such as fact.write; or branch.create.")
+    branch = s.CharField()
+    at = s.DateTimeField()
+    actor_kind = s.CharField()
+    actor_label = s.CharField()
+    surface = s.CharField()
+    commit = shapes.CommitShape(allow_null=True, help_text="null for what happened to the branch itself.")
+    changes = ChangeShape(many=True, help_text=f"Empty when the commit has more than {DESCRIBED} of them.")
+
+
+_event = shapes.renderer(EventShape, "commit", "changes")
+_change = shapes.renderer(ChangeShape)
+
+
+def event(row: Event) -> dict[str, Any]:
+    commit = shapes.commit(row.commit) if row.commit else None
+    return _event(row, commit=commit, changes=[_change(one) for one in row.changes])
+
+
+def message(row: Event) -> bytes:
+    """An event as a message of a stream."""
+    return b"id: %d\ndata: %s\n\n" % (row.place, Renderer().render(event(row)))

@@ -1,0 +1,34 @@
+"""/events as OpenAPI has it. The stream itself is told beside Django: see day1site/events."""
+
+from typing import Any
+
+from drf_spectacular.utils import OpenApiResponse
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from memory.api import event_shapes as shapes
+from memory.api.base import Resource
+from memory.api.schema import TEXT, documenting, header, query, route
+from memory.exceptions import Unavailable
+
+NAMES = {"type": "array", "items": TEXT}
+STREAM = OpenApiResponse(
+    shapes.EventShape, "A stream without end: each message without a name has an event as its data."
+)
+FOLLOWING = [
+    query("branch", NAMES, "Branches, or patterns such as task/*; every branch of the key when not given."),
+    query("kind", NAMES, "Kinds of events, or patterns such as fact.*; all when not given."),
+    query("last_event_id", {"type": "integer", "minimum": 0}, "As the header, for who cannot send one."),
+    header("Last-Event-ID", "Go on after this event; from now on when it is not given."),
+]
+ANSWERS: Any = {(200, "text/event-stream"): STREAM}
+documented = documenting(
+    {"EventViewSet": {"list": route("Follow what happens", ANSWERS, None, FOLLOWING)}}, shapes
+)
+
+
+@documented
+class EventViewSet(Resource):
+    def list(self, request: Request) -> Response:
+        """Refused by a server that runs Django alone: a stream would hold one of its threads for ever."""
+        raise Unavailable("Events are streamed by the server that `manage.py up` starts, not by this one.")
