@@ -183,7 +183,8 @@ def operations() -> list[Any]:
     document = plain(schema())
     loaded = schemathesis.openapi.from_dict(document)
     loaded.app = get_wsgi_application()
-    return [result.ok() for result in loaded.get_all_operations()]
+    every = [result.ok() for result in loaded.get_all_operations()]
+    return [one for one in every if one.path != "/api/v1/events"]  # Django does not tell them: tests/events
 
 
 @pytest.mark.parametrize("mode", list(schemathesis.GenerationMode), ids=lambda mode: mode.value)
