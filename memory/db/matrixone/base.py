@@ -98,6 +98,7 @@ class DatabaseWrapper(mysql.DatabaseWrapper):
         self._in_snapshot = False
         # What was read once inside the running snapshot, where it cannot change; None outside of one.
         self.notes: dict[Any, Any] | None = None
+        self.readings: dict[Any, Any] = {}  # see memory.db.reading
 
     @cached_property
     def index(self) -> SearchIndex:

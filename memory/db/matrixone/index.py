@@ -9,6 +9,7 @@ import numpy as np
 from django.core.exceptions import EmptyResultSet
 from django.db import models
 from django.db.models import Q
+from django.db.models.functions import Length
 
 from memory.db.indexes import full_text_index
 from memory.db.matrixone.patterns import pattern_of
@@ -19,7 +20,7 @@ from memory.db.querysets import Ranked, VersionedQuerySet
 
 MORE = 4  # times as many, where too few of what was found are visible
 LEAST = 60  # asked for at first
-LOWEST = 1e-9
+LOWEST, LITTLE = 1e-9, 1e-6  # scores of what was found by words that rank nothing
 
 
 class SearchIndex:
@@ -130,17 +131,20 @@ class _Ranking:
         )
         for negate, args, kwargs in here:
             matching = matching.exclude(*args, **kwargs) if negate else matching.filter(*args, **kwargs)
-        self.matching = matching.annotate(score=Match(column, pattern))
+        self.matching = matching.annotate(score=Match(column, pattern), length=Length(column))
 
     def first(self, take: int, also: Sequence[int]) -> Ranked:
         """The best so many, and beside them those of ``also`` that match: all by score, then by row."""
-        ranked = self.matching.values_list("pk", "score")
-        order: list[Any] = ["-score", "pk"]
+        found = self._ordered("score", "-score", take, also)
+        if not any(score > 0 for _, score in found):
+            found = _by_length(self._ordered("length", "length", take, also))
+        return sorted(((pk, max(score, LOWEST)) for pk, score in found), key=lambda hit: (-hit[1], hit[0]))
+
+    def _ordered(self, value: str, by: str, take: int, also: Sequence[int]) -> Ranked:
+        order: list[Any] = [by, "pk"]
         if also:
             order.insert(0, models.ExpressionWrapper(Q(pk__in=also), models.BooleanField()).desc())
-        found = ranked.order_by(*order)[: take + len(also)]
-        # A word that is in every text ranks nothing, and still was found.
-        return sorted(((pk, max(score, LOWEST)) for pk, score in found), key=lambda hit: (-hit[1], hit[0]))
+        return list(self.matching.values_list("pk", value).order_by(*order)[: take + len(also)])
 
     def passing(self, found: Ranked) -> Ranked:
         if self.exact or not found:
@@ -148,6 +152,12 @@ class _Ranking:
         visible = self.rows.rows().filter(pk__in=[rid for rid, _ in found])
         passed = set(visible.values_list("pk", flat=True))
         return [hit for hit in found if hit[0] in passed]
+
+
+def _by_length(found: Sequence[tuple[int, int]]) -> Ranked:
+    """Scores where every word is in every text, which the server gives none: BM25 without what words weigh."""
+    mean = sum(length for _, length in found) / max(len(found), 1) or 1.0
+    return [(pk, LITTLE / (1 + 1.2 * (0.25 + 0.75 * length / mean))) for pk, length in found]
 
 
 def among(rows: VersionedQuerySet, **few: Any) -> Iterator[models.QuerySet]:

@@ -24,7 +24,7 @@ def _looks_elsewhere(part: Any) -> bool:
         return any(map(_looks_elsewhere, part.children))
     if isinstance(part, tuple) and len(part) == 2 and isinstance(part[0], str):  # a lookup and its value
         return _looks_elsewhere(part[1])
-    if isinstance(part, QuerySet | Exists | Subquery):
+    if isinstance(part, QuerySet | Exists | Subquery) or getattr(part, "looks_elsewhere", False):
         return True
     sources: Any = getattr(part, "get_source_expressions", list)()
     return any(map(_looks_elsewhere, filter(None, sources)))
