@@ -155,7 +155,7 @@ class _Ranking:
 
 
 def _by_length(found: Sequence[tuple[int, int]]) -> Ranked:
-    """Scores where every word is in every text, which the server gives none: BM25 without what words weigh."""
+    """Scores where every word is in every text, which the server ranks as nothing: BM25 by length alone."""
     mean = sum(length for _, length in found) / max(len(found), 1) or 1.0
     return [(pk, LITTLE / (1 + 1.2 * (0.25 + 0.75 * length / mean))) for pk, length in found]
 
