@@ -21,6 +21,7 @@ from tests.memory.fake_provider import DIMENSIONS, FakeProvider, direction, fail
 pytestmark = pytest.mark.django_db(transaction=True)
 
 START = datetime(2030, 1, 1, tzinfo=UTC)
+STORING = connection.ops.quote_name("data") + " = CASE"
 
 
 @pytest.fixture
@@ -166,7 +167,7 @@ class TestEmbed:
 
     def test_a_process_that_dies_before_it_stores_loses_nothing(self, provider, project, write, engine):
         write("one", "two")
-        with pytest.raises(KeyboardInterrupt), failing('"data" = CASE'):
+        with pytest.raises(KeyboardInterrupt), failing(STORING):
             engine.embed_pending(project.pk)
         assert engine.backlog(project.pk)["pending"] == 2
         assert not VectorClock.objects.exists()
@@ -309,7 +310,7 @@ class TestAnotherModel:
 
     def test_reembed_goes_on_where_it_was_stopped(self, settings, provider, project, write, engine, actor):
         self.changed(settings, provider, project, write, engine, actor)
-        with pytest.raises(KeyboardInterrupt), failing('"data" = CASE'):
+        with pytest.raises(KeyboardInterrupt), failing(STORING):
             engine.reembed(project.pk)
         told = []
         assert engine.embed_pending(project.pk, limit=4) == 4

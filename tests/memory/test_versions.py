@@ -20,6 +20,7 @@ from memory.engines.commits import CommitWriter, committing
 from memory.engines.held import hold_past
 from memory.models import OPEN, Branch, Fact, Project, Vector, VectorClock
 from memory.models.vectors import vector_slot
+from tests.databases import only_on_sqlite
 from tests.memory.naive import NaiveBranch, NaiveStore
 from tests.memory.test_branches import content_of, fact, some_actor
 
@@ -343,6 +344,7 @@ def test_vectors_are_those_of_what_is_visible(history: list[tuple]) -> None:
         check_vectors(world, *look)
 
 
+@only_on_sqlite  # elsewhere all that was ever written is in it
 def test_the_index_holds_open_and_held_versions_only() -> None:
     world = World()
     world.commit("main", [("add", 0, ["amber"]), ("add", 0, ["birch"])])

@@ -154,7 +154,7 @@ class _Ranking:
         return [hit for hit in found if hit[0] in passed]
 
 
-def _by_length(found: Sequence[tuple[int, int]]) -> Ranked:
+def _by_length(found: Ranked) -> Ranked:
     """Scores where every word is in every text, which the server ranks as nothing: BM25 by length alone."""
     mean = sum(length for _, length in found) / max(len(found), 1) or 1.0
     return [(pk, LITTLE / (1 + 1.2 * (0.25 + 0.75 * length / mean))) for pk, length in found]
