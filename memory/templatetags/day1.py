@@ -10,6 +10,7 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext, gettext_lazy
 
+from memory.models import Fact
 from memory.views.reader import moved, with_query
 from memory.views.toasts import UNDO
 
@@ -37,6 +38,13 @@ WORDS = {
     "curator": gettext_lazy("curator"),
     "maintainer": gettext_lazy("maintainer"),
     "near_duplicate": gettext_lazy("Do these two say the same?"),
+}
+# What a row's buttons do: (icon, title).
+DEEDS = {
+    "verify": ("verified", gettext_lazy("Verify")),
+    "invalidate": ("invalidated", gettext_lazy("Invalidate")),
+    "restore": ("undo", gettext_lazy("Restore")),
+    "archive": ("archived", gettext_lazy("Archive")),
 }
 # Who acts, by the kind of an actor or of a commit's.
 MAKERS = {"key": "agent", "user": "person", "local": "person", "system": "agent"}
@@ -84,6 +92,17 @@ def badge(state: str, text: str = "") -> SafeString:
     """A state with its colour, its icon and its word (or ``text`` in the word's place)."""
     drawing, word = STATES[state]
     return format_html('<span class="badge {}">{}{}</span>', state, icon(drawing), text or word)
+
+
+@register.simple_tag
+def deed(action: str, fact: Fact, place: int) -> SafeString:
+    """The button of a row of facts: named by its title and the text of the row, which is said once."""
+    drawing, title = DEEDS[action]
+    return format_html(
+        '<button id="{0}{1}" class="button plain" name="one" value="{2}:{3}:{4}" title="{5}"'
+        ' aria-labelledby="{0}{1} f{1}">{6}</button>',
+        action[0], place, action, fact.uid, fact.version, title, icon(drawing),
+    )  # fmt: skip
 
 
 @register.simple_tag
