@@ -25,7 +25,7 @@ def page(client, path=LIST, status=200):
 
 
 def texts(html):
-    return re.findall(r'<td class="text">\s*<a href="[^"]*" dir="auto">([^<]*)</a>', html)
+    return re.findall(r'<td class="text"><a id="f\d+"\s+href="[^"]*"\s+dir="auto">([^<]*)</a>', html)
 
 
 def tick(*facts):

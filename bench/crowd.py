@@ -1,0 +1,106 @@
+"""Many of all that has a list: members, keys, branches, sessions, questions, entries of the audit trail."""
+
+from collections.abc import Callable, Iterable
+from datetime import UTC, datetime
+from typing import Any
+
+NOW = datetime(2026, 11, 1, tzinfo=UTC)
+WHO = {"actor_kind": "system", "actor_label": "bench", "surface": "engine"}
+
+
+def gather(count: int) -> None:
+    """So many of each into the project ``default`` of the store that is open, written in bulk."""
+    from memory.models import Branch, Project
+    from memory.models.nodes import next_rid
+
+    next_rid.ready()
+    project = Project.objects.get(slug="default")
+    main = Branch.objects.get(project=project, name="main")
+    for rows in (members, keys, branches, sessions, entries, recalls, questions):
+        put(rows(project, main, count))
+
+
+def put(rows: Iterable[Any]) -> None:
+    some = list(rows)
+    type(some[0])._base_manager.bulk_create(some, batch_size=500)
+
+
+def members(project: Any, main: Any, count: int) -> list[Any]:
+    from django.contrib.auth import get_user_model
+
+    from memory.models import Membership
+
+    person: Callable[..., Any] = get_user_model()
+    put(person(username=f"person-{n}", password="!") for n in range(count))
+    found = get_user_model().objects.filter(username__startswith="person-")
+    return [Membership(project=project, user=user) for user in found]
+
+
+def keys(project: Any, main: Any, count: int) -> list[Any]:
+    from memory.models import ApiKey
+
+    return [
+        ApiKey(project=project, label=f"agent {n}", prefix=f"{n:08d}", secret_hash="0" * 64, scopes=["write"])
+        for n in range(count)
+    ]
+
+
+def branches(project: Any, main: Any, count: int) -> list[Any]:
+    from memory.models import Branch
+
+    fork = {"parent": main, "fork_seq": main.head, "ancestors": main.lineage_at(main.head), "depth": 1}
+    return [
+        Branch(project=project, name=f"task/t-{n}", head_at=NOW, created_at=NOW, purpose=f"Task {n}", **fork)
+        for n in range(count)
+    ]
+
+
+def sessions(project: Any, main: Any, count: int) -> list[Any]:
+    from memory.models import Session
+
+    return [
+        Session(project=project, key=f"run-{n}", branch=main, agent_id=f"a-{n % 100}", started_at=NOW)
+        for n in range(count)
+    ]
+
+
+def entries(project: Any, main: Any, count: int) -> list[Any]:
+    from memory.models import AuditEntry
+
+    what = {"action": "fact.write", "target": "main"}
+    return [AuditEntry(project=project, at=NOW, **WHO, **what) for n in range(count)]
+
+
+def recalls(project: Any, main: Any, count: int) -> list[Any]:
+    from memory.models import RecallLog
+
+    uids = some_facts(main, 1000)
+    return [
+        RecallLog(
+            project=project, at=NOW, branch="main", query=f"question {n}", surface="rest",
+            fact_ids=[str(uids[(n + step) % len(uids)]) for step in range(5)],
+        )
+        for n in range(count)
+    ]  # fmt: skip
+
+
+def questions(project: Any, main: Any, count: int) -> list[Any]:
+    """Whether two facts say the same; those on the page are on main."""
+    from memory.models import ReviewItem
+
+    uids = some_facts(main, 1000)
+    pairs = ((uids[n % len(uids)], uids[(n * 7 + 1) % len(uids)]) for n in range(count))
+    return [
+        ReviewItem(
+            project=project, branch=main, kind="near_duplicate", fact_id=one, other_id=other, score=0.9,
+            pair=f"pair {n}",
+        )
+        for n, (one, other) in enumerate(pairs)
+    ]  # fmt: skip
+
+
+def some_facts(main: Any, count: int) -> list[Any]:
+    from memory.models import Fact
+
+    shown = Fact.objects.on(main).order_by()
+    return list(shown.values_list("uid", flat=True)[:count])
