@@ -71,7 +71,7 @@ def main() -> None:
     large = measured(options, options.facts)
     small = {row["name"]: row["queries"] for row in in_another_process(options, SMALL)}
     print(table(large, small, options.cpu))
-    kept = all(row.kept(options.cpu) and row.queries == small[row.name] for row in large)
+    kept = all(row.kept(options.cpu) and row.queries <= small[row.name] for row in large)
     sys.exit(0 if kept else 1)
 
 
@@ -278,7 +278,7 @@ def weigh(client: Any, url: str) -> tuple[int, bytes]:
 def table(rows: list[Result], small: dict[str, int], by_cpu: bool) -> str:
     lines = ["| page | p50 ms | p95 ms | CPU ms | kB | queries |", "|---|---|---|---|---|---|"]
     for row in rows:
-        same = "" if small[row.name] == row.queries else f" (with {SMALL} facts: {small[row.name]})"
+        same = "" if row.queries <= small[row.name] else f" (with {SMALL} facts: {small[row.name]}) !"
         late = "" if row.kept(by_cpu) else " !"
         cells = (row.name, f"{row.p50:.0f}", f"{row.p95:.0f}", f"{row.cpu:.0f}{late}", f"{row.kb:.0f}")
         lines.append(f"| {' | '.join(cells)} | {row.queries}{same} |")

@@ -16,11 +16,12 @@ from django.db import connections, models
 from django.db.models import Q, Value
 from django.db.models.sql import Query
 
-from memory.db.expressions import Condition, Visible, Walked, Written
+from memory.db.expressions import Begun, Condition, Visible, Walked, Written
 from memory.db.reading import among, exists, followed, reading, written
 
 Row = TypeVar("Row", bound=models.Model)
 Lineage = Sequence[tuple[int, int]]
+FEW = 20_000  # rows that are read by when they began
 Ranked = list[tuple[int, float]]  # (rid, score), the best first
 
 
@@ -82,6 +83,16 @@ class VersionedQuerySet(models.QuerySet[Row, Row]):
         if len(lineage) == 1:
             return clone._unsaid(Q(branch_id=lineage[0][0], deleted=False) & _open_at(lineage[0][1]))
         return clone._unsaid(Visible(self.model, lineage, known=False))
+
+    def early(self) -> Self:
+        """The same rows, for statements about all of them: by when they began, where few had begun then.
+
+        At a point of the distant past nearly all that was written since is open later than that too.
+        """
+        branch, limit = self._known_lineage()[0]
+        begun = self.model._base_manager.using(self.db).filter(branch_id=branch, seq_from__lte=limit)
+        few = len(self._known_lineage()) == 1 and begun.order_by()[: FEW + 1].count() <= FEW
+        return self._unsaid(Begun(limit)) if few else self
 
     def all_versions(self) -> Self:
         """Every version of every branch and project. For history, maintenance and tests."""
@@ -278,7 +289,7 @@ class VersionedQuerySet(models.QuerySet[Row, Row]):
 
     # ---- keeping what was said, refusing what was not ------------------------------------------
 
-    def _unsaid(self, condition: Q | Visible) -> Self:
+    def _unsaid(self, condition: Q | Condition) -> Self:
         return super()._filter_or_exclude(False, (condition,), {})  # type: ignore[misc]
 
     def _filter_or_exclude(self, negate: bool, args: tuple, kwargs: dict) -> Self:

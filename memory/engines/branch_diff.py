@@ -180,7 +180,7 @@ class Everything(Points):
     """All that a point shows, when the other shows nothing: a page is read without a look at the rest."""
 
     def counts(self) -> Counts:
-        shown = {name: kind.model.objects.along(self.after).count() for name, kind in KINDS.items()}
+        shown = {name: kind.model.objects.along(self.after).early().count() for name, kind in KINDS.items()}
         return {name: dict.fromkeys(CHANGES, 0) | {"added": count} for name, count in shown.items()}
 
     def _next(

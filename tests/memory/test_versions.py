@@ -234,6 +234,7 @@ def check_rows(world: World, branch: NaiveBranch, row: Branch, seq: int) -> None
     expected = set(branch.states[seq].items())
     shown = Fact.objects.on(row, seq)
     assert {(f.uid, f.fact_text) for f in shown} == expected
+    assert {(f.uid, f.fact_text) for f in shown.early()} == expected
     assert set(shown.rows().values_list("uid", "fact_text")) == expected
     assert shown.count() == len(expected)
     assert shown.exists() == bool(expected)

@@ -224,10 +224,12 @@ class SearchIndex:
         """Another point of time than the index knows: index what was visible then, and ask that."""
         index = full_text_index(rows.model)
         assert index is not None
-        visible = rows.order_by().values_list("pk", index.fields[0])
+        visible = rows.early().order_by().values_list("pk", index.fields[0])
         with self.connection.scratch(), self.connection.cursor() as cursor:
             cursor.execute("DROP TABLE IF EXISTS temp.past")
-            cursor.execute("CREATE VIRTUAL TABLE temp.past USING fts5(text, tokenize='porter unicode61')")
+            cursor.execute(
+                "CREATE VIRTUAL TABLE temp.past USING fts5(text, content='', tokenize='porter unicode61')"
+            )
             values = ((pk, spaced(value)) for pk, value in visible.iterator(2000))
             cursor.executemany("INSERT INTO temp.past (rowid, text) VALUES (%s, %s)", values)
             cursor.execute("SELECT rowid, -rank FROM temp.past WHERE past MATCH %s", [text])

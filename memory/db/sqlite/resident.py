@@ -282,7 +282,7 @@ class Resident:
     def nearest_past(self, rows: VersionedQuerySet, vector: np.ndarray, k: int) -> Ranked:
         """Any other point of time: the vectors of what was visible then, read from the database."""
         by_hash: dict[str, list[int]] = {}
-        for rid, value in rows.order_by().values_list("pk", "content_hash").iterator(5000):
+        for rid, value in rows.early().order_by().values_list("pk", "content_hash").iterator(5000):
             by_hash.setdefault(value, []).append(rid)
         return self._scored(by_hash, vector)[:k]
 
