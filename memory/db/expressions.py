@@ -182,6 +182,24 @@ class Judged(Condition):
         return sql, [*params, *self.statuses]
 
 
+class Seen(Condition):
+    """Whether a row that was added once, and perhaps taken back, counts along a lineage."""
+
+    def __init__(self, lineage: Sequence[tuple[int, int]], alias: str = "") -> None:
+        super().__init__(alias)
+        self.lineage = tuple(lineage)
+
+    @property
+    def identity(self) -> tuple:
+        return (type(self), self.lineage, self.alias)
+
+    def written(self, connection: Any) -> tuple[str, Sequence[Any]]:
+        me = self.alias
+        arm = f"({me}.branch_id = %s AND {me}.seq <= %s AND {me}.seq_to > %s)"
+        values = [value for branch, limit in self.lineage for value in (branch, limit, limit)]
+        return f"({' OR '.join([arm] * len(self.lineage))})", values
+
+
 class Written(Condition):
     """The conditions of a queryset, whose SQL is written once for all statements that repeat them."""
 

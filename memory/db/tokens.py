@@ -4,6 +4,7 @@ Tokens are letters and digits that end in a digit or in o, q, h, j: no stemmer c
 """
 
 import hashlib
+from collections.abc import Callable
 from typing import Any
 
 from memory.db.indexes import FullTextIndex
@@ -36,4 +37,16 @@ def tokens(index: FullTextIndex, row: Any, letters: str) -> str:
 
 def vector_slot(project_id: object, model: str, content_hash: str) -> str:
     """The primary key of the vector that ``model`` made of a text of a project."""
-    return hashlib.sha256(f"{project_id}|{model}|{content_hash}".encode()).hexdigest()[:32]
+    return vector_slots(project_id, model)(content_hash)
+
+
+def vector_slots(project_id: object, model: str) -> Callable[[str], str]:
+    """The same for many texts: gives the key by content hash."""
+    begun = hashlib.sha256(f"{project_id}|{model}|".encode())
+
+    def slot(content_hash: str) -> str:
+        digest = begun.copy()
+        digest.update(content_hash.encode())
+        return digest.hexdigest()[:32]
+
+    return slot

@@ -8,7 +8,7 @@ from uuid import UUID
 
 from django.db.models import Q
 
-from memory.db.expressions import Judged
+from memory.db.expressions import Judged, Seen
 from memory.db.querysets import Lineage
 from memory.db.reading import picked
 from memory.engines.embedding import state_of
@@ -140,20 +140,13 @@ def confirmations(uids: Iterable[UUID], lineage: Lineage) -> dict[UUID, int]:
 
 def sources(uids: Iterable[UUID], lineage: Lineage) -> set[tuple[UUID, str]]:
     """Who confirmed which of these facts, as pairs."""
-    return set(picked(Confirmation.objects.filter(_seen(lineage)), ("uid", "source"), "uid", uids))
+    return set(picked(Confirmation.objects.filter(Seen(lineage)), ("uid", "source"), "uid", uids))
 
 
 def confirmed(uid: UUID, lineage: Lineage) -> list[Confirmation]:
     """When each source first said the same as a fact, the newest first."""
-    rows = Confirmation.objects.filter(_seen(lineage), uid=uid).order_by("-at", "-pk")
+    rows = Confirmation.objects.filter(Seen(lineage), uid=uid).order_by("-at", "-pk")
     return sorted({row.source: row for row in rows}.values(), key=lambda row: row.at, reverse=True)
-
-
-def _seen(lineage: Lineage) -> Q:
-    seen = Q()
-    for branch, limit in lineage:
-        seen |= Q(branch_id=branch, seq__lte=limit, seq_to__gt=limit)
-    return seen
 
 
 def searchable_now(now: datetime, lineage: Lineage) -> dict[str, Q]:

@@ -8,7 +8,7 @@ import numpy as np
 from memory.db.reading import picked
 from memory.engines.candidates import Question
 from memory.models import Vector
-from memory.models.vectors import vector_slot
+from memory.models.vectors import vector_slots
 from memory.providers.word_vectors import similarity
 
 
@@ -16,7 +16,8 @@ def word_similarity(hashes: Mapping[int, str], question: Question, project_id: U
     """By row id, for the rows whose text has word codes; empty where the question has no word vectors."""
     if question.word_vectors is None or not len(question.word_vectors):
         return {}
-    slots = {vector_slot(project_id, question.model, value): value for value in set(hashes.values())}
+    slot = vector_slots(project_id, question.model)
+    slots = {slot(value): value for value in set(hashes.values())}
     # By key alone: asked for the state as well, the planner reads every vector that has it.
     codes = picked(Vector.objects.all(), ("slot", "words"), "slot", slots)
     by_hash = {slots[slot]: bytes(words) for slot, words in codes if words}

@@ -4,7 +4,7 @@ from django.db import models
 from django_mysql.models import FixedCharField
 
 from memory.db.fields import VectorField
-from memory.db.tokens import vector_slot
+from memory.db.tokens import vector_slot, vector_slots
 from memory.models.nodes import uuid7
 from memory.models.projects import Project
 
@@ -58,4 +58,4 @@ class NearCheck(models.Model):
         indexes = [models.Index(fields=["project", "content_hash"], name="nearcheck_hash")]
 
 
-__all__ = ["NearCheck", "Vector", "VectorClock", "vector_slot"]
+__all__ = ["NearCheck", "Vector", "VectorClock", "vector_slot", "vector_slots"]

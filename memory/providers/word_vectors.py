@@ -12,6 +12,7 @@ from memory.providers.vectors import Vectors
 from memory.words import STOP
 
 Codes = bytes  # d / 8 bytes for each word, one after the other
+ONE_THREAD = 200_000  # multiplications; OpenBLAS uses more threads from 262,144
 MOST_WORDS = 256  # of one text: 12 KiB at 384 numbers
 
 # The eight numbers that each byte of a code stands for: 1 where the bit is set, else -1. Shape (256, 8).
@@ -56,12 +57,22 @@ def similarity(query: Vectors, texts: Sequence[Codes]) -> np.ndarray:
     width = query.shape[1] // 8
     bits = np.frombuffer(b"".join(texts[at] for at in have), dtype=np.uint8).reshape(-1, width)
     signs = np.take(_SIGNS, bits, axis=0).reshape(len(bits), -1)
-    # One word of the question after the other, by this thread: a BLAS library would wake them all.
-    cosines = np.stack([np.einsum("ij,j->i", signs, word) for word in query], axis=1)
-    cosines /= np.float32(np.sqrt(query.shape[1]))
+    cosines = _products(signs, query) / np.float32(np.sqrt(query.shape[1]))
     starts = np.cumsum([0, *(len(texts[at]) // width for at in have[:-1])])
     scores[have] = np.maximum.reduceat(cosines, starts, axis=0).mean(axis=1)
     return scores
+
+
+def _products(signs: Vectors, query: Vectors) -> Vectors:
+    """The inner product of each row with each of the query's. Shape (rows, words).
+
+    In pieces that a BLAS library takes for too small to wake its other threads: they would cost more.
+    """
+    found, columns = np.empty((len(signs), len(query)), dtype=np.float32), np.ascontiguousarray(query.T)
+    step = max(1, ONE_THREAD // query.size)
+    for start in range(0, len(signs), step):
+        np.dot(signs[start : start + step], columns, out=found[start : start + step])
+    return found
 
 
 def _unit(rows: Vectors) -> Vectors:
