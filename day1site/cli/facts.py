@@ -96,6 +96,27 @@ def show(args: Namespace, fact: Answer) -> None:
     out.show(fact, lambda: out.pairs(fact))
 
 
+def related(args: Namespace) -> None:
+    found = client(args.project).related(args.id, args.branch, said(args, ("depth", "limit", "at")))
+    out = Output(args.format)
+    out.show(found, lambda: _relatives(out, found))
+
+
+def _relatives(out: Output, found: Mapping[str, Any]) -> None:
+    if not found["results"]:
+        note("Nothing here has to do with it.")
+        return
+    rows = [
+        [one["distance"], one["fact"]["id"], [_way(way) for way in one["why"]], one["fact"]["essence"]]
+        for one in found["results"]
+    ]
+    out.table(["steps", "id", "by", "essence"], rows)
+
+
+def _way(way: Mapping[str, Any]) -> str:
+    return f"{way['by']} {way['name']}".strip()
+
+
 def fact_history(args: Namespace) -> None:
     store = client(args.project)
     names = ["version", "at", "status", "by", "commit", "essence"]

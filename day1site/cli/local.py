@@ -63,6 +63,14 @@ class LocalClient(LocalCapture):
         fact = self.facts.get_fact(fact_id=_id(fact_id), actor=self.actor, branch_name=branch, at=point(at))
         return shapes.fact(fact, branch=branch)
 
+    def related(self, fact_id: str, branch: str, how: Given) -> Answer:
+        from memory.engines.related import RelatedEngine
+
+        found = RelatedEngine().related(
+            fact_id=_id(fact_id), actor=self.actor, branch_name=branch, **_wish(how)
+        )
+        return shapes.relatives(found, branch)
+
     def history(self, fact_id: str, branch: str, paging: Given) -> Answer:
         page = self.facts.history(fact_id=_id(fact_id), actor=self.actor, branch_name=branch, **paging)
         return shapes.page(page, lambda row: shapes.version(row, branch))

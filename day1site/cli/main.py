@@ -17,8 +17,8 @@ OK, FAILED, USAGE, INTERRUPTED, PIPE_CLOSED = 0, 1, 2, 130, 141
 # Which module has a command; each is read only when it is called for.
 MODULES = {
     "facts": (
-        "write_fact", "search", "why", "list_facts", "show_fact", "fact_history", "change_fact", "supersede",
-        "verify",
+        "write_fact", "search", "why", "list_facts", "show_fact", "related", "fact_history", "change_fact",
+        "supersede", "verify",
     ),
     "branches": (
         "create_branch", "list_branches", "log", "diff", "stats", "move_branch",

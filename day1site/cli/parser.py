@@ -189,6 +189,13 @@ def _fact_actions(actions: Any) -> None:
             o.paging(one)
         else:
             o.expecting(one)
+    about = "List what has to do with a fact, the nearest first."
+    related = _command(actions, "related", about, "day1 facts related 0197… --depth 2", "related")
+    related.add_argument("id", metavar="FACT_ID")
+    related.add_argument("--depth", type=int, metavar="N", help="relations between, 0 to 6; default 1")
+    related.add_argument("--limit", type=int, metavar="N", help="at most so many, 1 to 100; default 10")
+    o.branch(related)
+    o.at(related)
 
 
 def _branches(commands: Any) -> None:

@@ -133,6 +133,9 @@ class RemoteClient(RemoteCapture):
     def get_fact(self, fact_id: str, branch: str, at: str | None) -> Answer:
         return self.api.get(fact(fact_id), branch=branch, at=at)
 
+    def related(self, fact_id: str, branch: str, how: Given) -> Answer:
+        return self.api.get(f"{fact(fact_id)}/related", branch=branch, **how)
+
     def history(self, fact_id: str, branch: str, paging: Given) -> Answer:
         return self.api.get(f"{fact(fact_id)}/history", branch=branch, **paging)
 

@@ -73,6 +73,19 @@ def branch(row: Any) -> Shape:
     return {**picked(row, BRANCH), "parent": row.parent.name if row.parent else None}
 
 
+def relatives(found: Any, branch: str) -> Shape:
+    results = [
+        {"fact": fact(one.fact, branch), "distance": one.distance, "why": [reason(way) for way in one.why]}
+        for one in found.results
+    ]
+    entities = [{"entity": node.entity, "distance": node.distance} for node in found.entities]
+    return {"results": results, "entities": entities, "truncated": found.truncated}
+
+
+def reason(row: Any) -> Shape:
+    return {**picked(row, ("by", "distance", "name")), "id": plain(row.uid)}
+
+
 def commit(row: Any) -> Shape:
     return {"id": str(row.pk), **picked(row, COMMIT)}
 

@@ -10,7 +10,8 @@ from rest_framework.response import Response
 from memory.api import shapes
 from memory.api.base import Resource, actor_of, expected_version, one, shown
 from memory.api.filters import FactFilterSet
-from memory.api.reading import Input, identity, ids, point, versions, word
+from memory.api.reading import Input, identity, ids, point, versions, whole, word
+from memory.api.related_shapes import relatives
 from memory.api.schema import documented
 from memory.api.searches import SearchRoutes
 from memory.engines import cleaning as c
@@ -18,6 +19,7 @@ from memory.engines.actions import ActionEngine
 from memory.engines.explain import ExplainEngine
 from memory.engines.facts import FactEngine
 from memory.engines.links import LinkEngine
+from memory.engines.related import RelatedEngine
 from memory.exceptions import Invalid, UnknownField
 from memory.models import Fact
 
@@ -164,6 +166,17 @@ class FactViewSet(SearchRoutes, Resource):
             query=query, fact_id=fact_id, actor=actor_of(request), branch_name=branch, limit=limit, **how
         )
         return Response(shapes.explanation(answer, branch))
+
+    @action(detail=True, methods=["get"])
+    def related(self, request: Request, pk: str) -> Response:
+        fact_id, given = identity(pk), Input(request)
+        branch, at = given.branch(), given.take("at", point)
+        depth, limit = given.take("depth", whole, 1), given.take("limit", whole, 10)
+        given.end()
+        found = RelatedEngine().related(
+            fact_id=fact_id, actor=actor_of(request), branch_name=branch, at=at, depth=depth, limit=limit
+        )
+        return Response(relatives(found, branch))
 
     # ---- links ---------------------------------------------------------------------------------
 

@@ -9,7 +9,7 @@ from drf_spectacular.extensions import OpenApiAuthenticationExtension
 from drf_spectacular.utils import OpenApiExample, OpenApiParameter, OpenApiResponse, extend_schema
 from rest_framework import serializers as s
 
-from memory.api import branch_shapes, copy_shapes, shapes
+from memory.api import branch_shapes, copy_shapes, related_shapes, shapes
 from memory.api import requests as r
 from memory.api.filters import (
     BranchFilterSet,
@@ -177,6 +177,7 @@ def route(text: str, answers: dict[int, Any], request: Any = None, parameters: A
     )  # fmt: skip
 
 
+DEPTH = query("depth", {"type": "integer", "minimum": 0, "maximum": 6, "default": 1}, "Relations between.")
 F, ONE = shapes.FactShape, [BRANCH, AT, IF_NONE_MATCH]
 WRITTEN = {201: shapes.WrittenShape, 200: shapes.WrittenShape}
 BULK = {201: shapes.BulkShape, 200: shapes.BulkShape}
@@ -213,6 +214,10 @@ ROUTES: dict[str, dict[str, Callable]] = {
         "explain": route(
             "Why a query finds a fact, or why not", {200: shapes.ExplanationShape}, None,
             [*searching("max_tokens"), *FILTERS],
+        ),
+        "related": route(
+            "Facts that have to do with a fact", {200: related_shapes.RelativesShape}, None,
+            [DEPTH, query("limit", {**COUNT, "minimum": 1, "maximum": 100}, "Default 10."), BRANCH, AT],
         ),
         "links": route("The links from and to a fact", {200: page(shapes.LinkShape)}, None, LISTING),
         "add_link": route("Link a fact to another", {201: shapes.LinkShape}, r.LinkInput),
@@ -300,7 +305,7 @@ def documenting(routes: Mapping[str, Mapping[str, Callable]], *modules: Any) -> 
     return documented
 
 
-documented = documenting(ROUTES, shapes, copy_shapes, r)
+documented = documenting(ROUTES, shapes, copy_shapes, related_shapes, r)
 set_override(HealthShape, "component_name", "Health")
 set_override(HealthShape, "many", False)  # the action is called list, but there is one
 

@@ -10,7 +10,7 @@ from django.db.models import Q
 from django.utils import timezone
 
 from memory.actors import Actor
-from memory.db.querysets import VersionedQuerySet
+from memory.db.querysets import Lineage, VersionedQuerySet
 from memory.db.rerun import rerunning
 from memory.engines import cleaning as c
 from memory.engines.branches import MAIN, find_branch, point_of
@@ -142,8 +142,7 @@ class RelationEngine:
         if isinstance(depth, bool) or not isinstance(depth, int) or not 1 <= depth <= DEEPEST:
             raise Invalid("depth must be a whole number from 1 to {most}.", most=DEEPEST, field="depth")
         branch = find_branch(actor, branch_name)
-        rows = Relation.objects.on(branch, point_of(branch, at))
-        rows = rows.filter(_true_at(at if isinstance(at, datetime) else timezone.now()))
+        rows = true_edges(branch.lineage(point_of(branch, at)), at)
         if relation_type:
             rows = rows.filter(type_key=name_key(_name("relation_type", relation_type)))
         return _walk(rows, name, depth)
@@ -212,27 +211,38 @@ def _first_spelling(commit: CommitWriter, key: str) -> str:
 # ---- walking ---------------------------------------------------------------------------------------
 
 
-def _true_at(when: datetime) -> Q:
-    return (Q(valid_from=None) | Q(valid_from__lte=when)) & (Q(valid_until=None) | Q(valid_until__gt=when))
+def true_edges(lineage: Lineage, at: Any = None) -> VersionedQuerySet[Relation]:
+    """The edges that a lineage shows, as far as they are true: now, or at the time ``at``."""
+    when = at if isinstance(at, datetime) else timezone.now()
+    begun = Q(valid_from=None) | Q(valid_from__lte=when)
+    return Relation.objects.along(lineage).filter(begun & (Q(valid_until=None) | Q(valid_until__gt=when)))
 
 
 def _walk(rows: VersionedQuerySet[Relation], name: str, depth: int) -> Graph:
     start = name_key(name)
-    graph, edges = Graph(name), dict[UUID, Relation]()
-    seen = {start: GraphNode(name, 0)}
-    frontier = {start}
+    seen, edges, truncated = walk(rows, {start: name}, depth)
+    entity = _spelling_of(start, edges) or name
+    return Graph(entity, [GraphNode(entity, 0), *list(seen.values())[1:]], edges, truncated)
+
+
+def walk(
+    rows: VersionedQuerySet[Relation], starts: Mapping[str, str], depth: int
+) -> tuple[dict[str, GraphNode], list[Relation], bool]:
+    """The entities within ``depth`` edges of some (by key, with their names), the nearest first; the edges
+    on the way; and whether there were more of them than 1,000.
+    """
+    edges: dict[UUID, Relation] = {}
+    seen = {key: GraphNode(name, 0) for key, name in starts.items()}
+    frontier, truncated = set(starts), False
     for distance in range(1, depth + 1):
         found = [edge for edge in _edges_at(rows, frontier) if edge.uid not in edges]
         room = MOST_EDGES - len(edges)
-        graph.truncated = len(found) > room
+        truncated = len(found) > room
         edges |= {edge.uid: edge for edge in found[:room]}
         frontier = _reached(found[:room], seen, distance)
-        if graph.truncated or not frontier:
+        if truncated or not frontier:
             break
-    graph.entity = _spelling_of(start, edges.values()) or name
-    graph.nodes = [GraphNode(graph.entity, 0), *list(seen.values())[1:]]
-    graph.edges = list(edges.values())
-    return graph
+    return seen, list(edges.values()), truncated
 
 
 def _reached(edges: Iterable[Relation], seen: dict[str, GraphNode], distance: int) -> set[str]:

@@ -1,0 +1,60 @@
+"""Which known entities a text names."""
+
+import re
+from collections.abc import Iterable, Iterator
+
+from memory.db.querysets import VersionedQuerySet
+from memory.models import Relation
+from memory.models.hashes import normalise
+
+READ = 8000  # characters of a text that are looked at
+WORDS = 400  # and words
+LONGEST = 6  # words in a name
+SIGNS = 8  # characters of a name in a script that writes no spaces
+CHUNK = 500
+WORD = re.compile(r"\w+")
+TOKEN = re.compile(r"""[^\s(\[{<"'`«“][^\s]*?(?=[)\]}>"'`»”.,;:!?]*(?:\s|$))""")  # with its signs: c++, .env
+UNSPACED = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]{2,}")  # Japanese, Chinese, Korean
+COLUMNS = (("source_key", "source_entity"), ("target_key", "target_entity"))
+
+
+def entities_in(text: str, edges: VersionedQuerySet[Relation]) -> dict[str, str]:
+    """The entities at some edges that a text names: their spelling, by the key of their name."""
+    wanted = list(dict.fromkeys(possible_names(normalise(text[:READ]))))
+    found: dict[str, str] = {}
+    for start in range(0, len(wanted), CHUNK):
+        some = wanted[start : start + CHUNK]
+        for column, spelling in COLUMNS:
+            known = edges.filter(**{f"{column}__in": some}).gather_values(column, spelling)
+            found |= dict(known)
+    order = {key: place for place, key in enumerate(wanted)}
+    return dict(sorted(found.items(), key=lambda pair: order[pair[0]]))
+
+
+def possible_names(text: str) -> Iterator[str]:
+    """Everything in a normalised text that could be the key of a name."""
+    words = [found.span() for found in WORD.finditer(text)][:WORDS]
+    tokens = [found.span() for found in TOKEN.finditer(text)][:WORDS]
+    for spans in (words, tokens):
+        for first, (start, _) in enumerate(spans):
+            yield from (text[start:end] for _, end in spans[first : first + LONGEST])
+    for run in UNSPACED.findall(text[:WORDS]):
+        for start in range(len(run)):
+            yield from (run[start:end] for end in range(start + 2, min(len(run), start + SIGNS) + 1))
+
+
+def naming(key: str, texts: Iterable[str]) -> list[bool]:
+    """Whether each text names the entity with this key: as a whole word, where its script has words."""
+    before = r"(?<!\w)" if _has_edges(key[:1]) else ""
+    after = r"(?!\w)" if _has_edges(key[-1:]) else ""
+    pattern = re.compile(before + re.escape(key) + after)
+    return [pattern.search(normalise(text)) is not None for text in texts]
+
+
+def spaced(key: str) -> bool:
+    """Whether the words of a name stand apart in a text, so that an index of words finds them."""
+    return UNSPACED.search(key) is None
+
+
+def _has_edges(sign: str) -> bool:
+    return WORD.match(sign) is not None and spaced(sign * 2)
