@@ -95,8 +95,8 @@ class FactPage(DeskPage):
 
     def _history(self, fact: Fact) -> list[dict[str, Any]]:
         """Each version with what it changed, newest first."""
-        versions = FactEngine().history(fact_id=fact.uid, **self.reader.where, limit=VERSIONS).results
-        pairs = zip(versions, [*versions[1:], None], strict=True)
+        page = FactEngine().history(fact_id=fact.uid, **self.reader.where, limit=VERSIONS)
+        pairs = zip(page.results, [*page.results[1:], page.beyond], strict=True)
         return [
             {"version": new, "commit": new.commit, "changes": changes(old, new) if old else []}  # type: ignore[attr-defined]
             for new, old in pairs

@@ -28,11 +28,15 @@ OTHER_LIST = (
 
 @dataclass(frozen=True)
 class Page(Sequence[Item], Generic[Item]):
-    """The sequence of its results; a cursor is None where nothing follows or precedes."""
+    """The sequence of its results; a cursor is None where nothing follows or precedes.
+
+    ``beyond`` is what follows the last, in lists of versions: what that one is compared with.
+    """
 
     results: Sequence[Item]
     next: str | None = None
     previous: str | None = None
+    beyond: Item | None = None
 
     def __getitem__(self, place: Any) -> Any:
         return self.results[place]
@@ -93,14 +97,15 @@ def page_of_history(rows: models.QuerySet, *, seq: int, limit: int, cursor: str 
     mark = mark_of(rows)
     start = _count(read_cursor(cursor, mark).get("key", "0"))
     keys = list(rows.values_list("pk", flat=True)[start : start + limit + 1])
-    found = rows.model._base_manager.in_bulk(keys[:limit])
+    found = rows.model._base_manager.in_bulk(keys)
 
     def cursor_at(place: int) -> str:
         return write_cursor({"key": str(place), "list": mark, "seq": seq})
 
     after = cursor_at(start + limit) if len(keys) > limit else None
     before = cursor_at(max(0, start - limit)) if start else None
-    return Page([found[key] for key in keys[:limit] if key in found], after, before)
+    beyond = found.get(keys[limit]) if after else None
+    return Page([found[key] for key in keys[:limit] if key in found], after, before, beyond)
 
 
 def as_page(some: list, limit: int, back: bool, moved: bool, place: Any) -> Page:

@@ -49,10 +49,13 @@ class OneFact(ProjectPage):
 
     def history(self) -> dict[str, Any]:
         """Some versions, the newest first, each with what it changed of the one before."""
-        asked = {"fact_id": self.fact_id, **self.reader.where}
-        page = FactEngine().history(**asked, limit=VERSIONS, cursor=self.request.GET.get("cursor", ""))
-        older = FactEngine().history(**asked, limit=1, cursor=page.next).results if page.next else [None]
-        before = [*page.results[1:], *older]
+        page = FactEngine().history(
+            fact_id=self.fact_id,
+            **self.reader.where,
+            limit=VERSIONS,
+            cursor=self.request.GET.get("cursor", ""),
+        )
+        before = [*page.results[1:], page.beyond]
         steps = [
             {"version": new, "old": old, "changes": _changes(old, new)}
             for new, old in zip(page.results, before, strict=True)

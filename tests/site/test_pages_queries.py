@@ -1,0 +1,177 @@
+"""Every page asks the database as often for 50 rows as for 5. The pages are those of the URL conf: none is
+left out but by its name."""
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from django.contrib import admin
+from django.contrib.auth import get_user_model
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
+from django.utils import timezone
+
+from memory import urls
+from memory.actors import Actor
+from memory.admin import urls as desk
+from memory.engines.branches import BranchManager
+from memory.engines.buffers import buffer
+from memory.engines.facts import FactEngine
+from memory.engines.keys import KeyEngine
+from memory.engines.links import LinkEngine
+from memory.engines.session_manager import SessionManager
+from memory.models import Fact, Membership, Project, RecallLog, ReviewItem
+
+pytestmark = pytest.mark.django_db(transaction=True)
+FACTS, LINKS, BRANCHES = FactEngine(), LinkEngine(), BranchManager()
+CHILD = "task/child"
+QUERIES: dict[str, tuple[str, ...]] = {
+    "search": ("q=fact", "q=fact&left_out=1", "q=fact&at=3"),
+    "palette": ("q=fact",),
+    "fact-why": ("q=fact",),
+    "session": ("key=s",),
+    "facts": ("", "category=general", "at=3"),
+    "admin:facts": ("", "category=general", "q=fact", "at=3"),
+    "branch": ("", "tab=log", "tab=diff", "tab=diff&type=link", "tab=stats"),
+    "branches": ("", "archived=1"),
+    "review": ("", "status=resolved", "branch=main"),
+    "admin:review": ("", "status=all"),
+    "admin:audit": ("", "action=fact.update"),
+}
+NOT_A_PAGE = {"go", "undo", "review-answer"}  # a redirect, and the addresses of forms
+OUTSIDE = ("projects", "account", "password", "help")
+
+
+class Scene:
+    """A project in which everything that a page lists can be made more."""
+
+    def __init__(self, project: Project, actor: Actor) -> None:
+        self.project, self.actor, self.made = project, actor, 0
+        self.main = project.branches.get(name="main")
+        self.fact = self.write("The fact that is looked at")
+        BRANCHES.create_branch(name=CHILD, actor=actor)
+
+    def write(self, text: str, branch: str = "main", **more: Any) -> Fact:
+        return FACTS.write_fact(fact_text=text, branch_name=branch, actor=self.actor, **more).fact
+
+    def grow(self, to: int) -> None:
+        """Everything up to so many."""
+        for n in range(self.made, to):
+            for make in (self.memory, self.child, self.beside, self.people):
+                make(n)
+        self.made = to
+        buffer.flush()
+
+    def memory(self, n: int) -> None:
+        """A fact more, a link to it and one from it, a version, a verdict, one who says the same."""
+        on = {"fact_id": self.fact.uid, "actor": self.actor}
+        other = self.write(f"fact {n}", session_id="s", agent_id=f"agent-{n}")
+        LINKS.write_link(from_id=self.fact.uid, to_id=other.uid, link_type="ASSOCIATED", actor=self.actor)
+        LINKS.write_link(from_id=other.uid, to_id=self.fact.uid, link_type="BRIDGE", actor=self.actor)
+        FACTS.update_fact(**on, updates={"confidence": 0.5 + n / 1000})
+        FACTS.set_verification(**on, verdict=("verified", "invalidated")[n % 2], reason=f"read {n}")
+        self.write(self.fact.fact_text, session_id=f"s-{n}")
+        self.write(f"another {n}", parent_id=self.fact.uid)
+
+    def child(self, n: int) -> None:
+        """A branch more, and on one branch a fact more, one changed and one deleted, and a link."""
+        BRANCHES.create_branch(name=f"task/t-{n}", actor=self.actor)
+        BRANCHES.create_branch(name=f"task/old-{n}", actor=self.actor)
+        BRANCHES.archive_branch(name=f"task/old-{n}", actor=self.actor)
+        new, changed, gone = (self.write(f"{word} {n}", CHILD) for word in ("new", "changed", "gone"))
+        on = {"branch_name": CHILD, "actor": self.actor}
+        FACTS.update_fact(fact_id=changed.uid, updates={"category": f"c-{n}"}, **on)
+        FACTS.delete_fact(fact_id=gone.uid, **on)
+        LINKS.write_link(from_id=new.uid, to_id=changed.uid, link_type="ASSOCIATED", **on)
+
+    def beside(self, n: int) -> None:
+        """A session, a recall, two questions and a key more; the audit trail grows by itself."""
+        SessionManager().create_session(session_id=f"run-{n}", agent_id=f"agent-{n}", actor=self.actor)
+        RecallLog.objects.create(
+            project=self.project, at=timezone.now(), branch="main", query=f"question {n}", surface="rest",
+            fact_ids=[str(self.fact.uid)],
+        )  # fmt: skip
+        other = self.write(f"fact {n}").uid  # which is known already
+        for status in ReviewItem.Status.values:
+            ReviewItem.objects.create(
+                project=self.project, branch=self.main, kind="near_duplicate", status=status, score=0.9,
+                fact_id=self.fact.uid, other_id=other, pair=f"{status} {n}",
+            )  # fmt: skip
+        KeyEngine().create_key(label=f"key {n}", scopes=["read"], actor=self.actor)
+
+    def people(self, n: int) -> None:
+        user = get_user_model().objects.create_user(f"person-{n}")
+        Membership.objects.create(project=self.project, user=user)
+        Project.objects.create(name=f"Project {n}", slug=f"project-{n}")
+
+    # ---- addresses -------------------------------------------------------------------------------
+
+    def sample(self, word: str) -> Any:
+        """A value for a word of a path. A page with a word that is not known here must be added."""
+        rows: dict[str, Callable[[], Any]] = {
+            "fact_id": lambda: self.fact.uid,
+            "branch_name": lambda: CHILD,
+            "key_id": lambda: self.project.keys.order_by("id")[0].pk,
+            "member_id": lambda: self.project.memberships.order_by("id")[0].pk,
+            "item_id": lambda: self.project.review_items.order_by("id")[0].pk,
+        }
+        return rows[word]()
+
+    def addresses(self) -> Iterator[tuple[str, str]]:
+        """Each page by what it is called here, and where it is."""
+        for name, route in routes():
+            words = [self.sample(word) for word in route.pattern.converters if word != "slug"]
+            path = reverse(name, args=[self.project.slug, *words])
+            for query in QUERIES.get(name, ("",)):
+                yield f"{name}?{query}", f"{path}?{query}{'&' * bool(query)}limit=100"
+        yield from ((name, reverse(name)) for name in OUTSIDE)
+        for model in admin.site._registry:
+            name = f"admin:{model._meta.app_label}_{model._meta.model_name}_changelist"
+            yield name, reverse(name)
+
+
+def routes() -> Iterator[tuple[str, Any]]:
+    for space, some in (("", urls.urlpatterns), ("admin:", desk.urlpatterns)):
+        for route in some:
+            if route.name not in NOT_A_PAGE and answers_get(route):
+                yield f"{space}{route.name}", route
+
+
+def answers_get(route: Any) -> bool:
+    """One of the desk does not tell, and is asked."""
+    kind = getattr(route.callback, "view_class", None)
+    return kind is None or (hasattr(kind, "get") and "get" in kind.http_method_names)
+
+
+@pytest.fixture
+def person(project: Project) -> Client:
+    """Somebody who may open everything."""
+    user = get_user_model().objects.create_superuser("max", password="a long password")
+    Membership.objects.create(project=project, user=user, role=Membership.Role.MAINTAINER)
+    client = Client()
+    client.force_login(user)
+    return client
+
+
+def queries_of(client: Client, path: str) -> int:
+    client.get(path)  # what is kept in memory is there by now
+    buffer.flush()
+    with CaptureQueriesContext(connection) as queries:
+        assert client.get(path).status_code == 200, path
+    return len(queries)
+
+
+def test_no_page_asks_more_for_more_rows(person: Client, project: Project, actor: Actor) -> None:
+    scene = Scene(project, actor)
+    asked = []
+    for count in (5, 50):
+        scene.grow(count)
+        asked.append({name: queries_of(person, path) for name, path in scene.addresses()})
+    few, many = asked
+    assert {name: (few[name], many[name]) for name in few if few[name] != many[name]} == {}
+
+
+def test_every_page_that_is_asked_for_with_words_is_there() -> None:
+    assert QUERIES.keys() <= {name for name, _route in routes()}
