@@ -8,6 +8,7 @@ connection (CONN_MAX_AGE is None): nothing is opened, and no cache is cold, in a
 import asyncio
 import json
 from collections.abc import Awaitable, Callable, MutableMapping
+from contextlib import suppress
 from typing import Any
 
 from a2wsgi import WSGIMiddleware
@@ -139,7 +140,8 @@ room = Room()
 async def application(scope: Scope, receive: Receive, send: Send) -> None:
     """Every request: its body is read, within the limits, then the application of its path answers."""
     if scope["type"] == "lifespan":
-        await live(receive, send)
+        with suppress(asyncio.CancelledError):  # a second Ctrl-C: the server goes without saying so
+            await live(receive, send)
         return
     if scope["type"] != "http":
         return

@@ -42,6 +42,11 @@ class Candidates:
     near: list[int] = field(default_factory=list)  # what the vector arm offered
     asked: int = 0  # how many rows it was asked for
 
+    def add(self, more: "Candidates") -> None:
+        self.keyword |= more.keyword
+        self.vector |= more.vector
+        self.used |= more.used
+
     def short_of(self, pool: int, valid: set[int]) -> bool:
         """Whether too few of what the vector arm offered are valid, though it has more."""
         return len(self.near) == self.asked > 0 and len(valid.intersection(self.near)) < pool

@@ -38,6 +38,7 @@ logger = logging.getLogger(__name__)
 TYPES = ("hybrid", "keyword", "vector")
 INCLUDE = ("superseded", "archived", "created", "expired", "outdated", "invalidated")
 REFLECTIONS = 0.3  # of a page, at most
+BUT_REFLECTIONS = [kind for kind in Fact.Kind.values if kind != Fact.Kind.REFLECTION]
 MOST_BRANCHES = 50
 
 
@@ -86,11 +87,6 @@ class Pool:
     beliefs: dict[int, Belief] = field(default_factory=dict)
     branches: dict[int, list[Branch]] = field(default_factory=dict)
     answers: dict[int, int] = field(default_factory=dict)  # a fact's row id -> that of the question before it
-
-    def add(self, found: Candidates) -> None:
-        self.raw.keyword |= found.keyword
-        self.raw.vector |= found.vector
-        self.raw.used |= found.used
 
     def show(self, branch: Branch, row: Row, belief: Belief) -> None:
         """A row as a branch shows it; where several do, the first decides what is believed of it."""
@@ -219,10 +215,13 @@ class SearchEngine:
             # Time or a verdict leaves out more than the margin holds: the database looks at each row.
             found = candidates(rows, *ask)
             facts = fact_rows(rows, found.rids)
+        if crowded(facts, wish):
+            found.add(candidates(rows.narrowed(kind=BUT_REFLECTIONS), *ask))
+            facts = fact_rows(rows, found.rids)
         if wish.recipe.replies:
             facts += self._answers(pool, rows, facts, found, question, actor)
         known = beliefs([fact.uid for fact in facts], lineage)
-        pool.add(found)
+        pool.raw.add(found)
         for fact in facts:
             belief = known[fact.uid]
             pool.show(branch, ranked_row(fact, belief, wish.current_cycle), belief)
@@ -312,6 +311,13 @@ def scope(rows: Any, wish: Wish, lineage: Any) -> tuple[Any, Any]:
 def for_page(wish: Wish, limit: int) -> Wish:
     """With a pool that can fill a page."""
     return replace(wish, recipe=replace(wish.recipe, pool=max(wish.recipe.pool, limit)))
+
+
+def crowded(facts: Sequence[FactRow], wish: Wish) -> bool:
+    """Whether reflections, of which a page shows few, take the places of other candidates."""
+    if set(wish.filters.kind) == {Fact.Kind.REFLECTION}:
+        return False
+    return sum(fact.kind == Fact.Kind.REFLECTION for fact in facts) > REFLECTIONS * wish.recipe.pool
 
 
 def paged(hits: Sequence[Scored], limit: int, wish: Wish) -> list[Scored]:

@@ -132,11 +132,13 @@ class TestPage:
         assert len(look("alpha", filters=only(kind="REFLECTION")).hits) == 10
         assert len(look("alpha", filters=only(kind=["REFLECTION", "NOTE"])).hits) == 3
 
-    @pytest.mark.xfail(strict=True, reason="reflections fill the pool of candidates before the page is cut")
     def test_reflections_do_not_keep_others_from_the_page(self, many, look, actor):
         many(*[f"Alpha and many more words that weigh it down {i}." for i in range(10)])
         reflect(actor, *[f"Alpha {i}." for i in range(60)])
-        assert len(look("alpha").hits) == 10
+        kinds = [hit.fact.kind for hit in look("alpha").hits]
+        assert (kinds.count("REFLECTION"), len(kinds)) == (3, 10)
+        found = look("alpha", filters=only(kind=["REFLECTION", "NOTE"]))
+        assert {hit.fact.kind for hit in found.hits} == {"REFLECTION"}
 
     def test_max_tokens_packs_essences(self, write, look):
         write("alpha " + "long " * 100, essence="x" * 117)
