@@ -11,7 +11,6 @@ import os
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from functools import partial
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -22,69 +21,16 @@ from building import CHILD, DIMENSIONS, MODEL, SEED
 from figures import Figure, p50, table, timed, times
 from searching import Query, embedded, queries
 from synthetic import Vocabulary
+from teambare import WARM, BareSearch, BareWrites
 
 MOST = 1.3  # times the bare statements
 TOP = 60
-WRITES, WARM = 30, 3
-NODE = "memory_node"  # leased now and then, whatever is written
-COPY = """
-    INSERT INTO memory_branch (project_id, name, parent_id, fork_seq, ancestors, depth, head, head_at, cycle,
-      indexed, purpose, created_at, created_by)
-    SELECT project_id, %s, id, head, ancestors, 1, 0, head_at, 0, true, '', created_at, ''
-    FROM memory_branch WHERE id = %s"""
-
-
-class Bare:
-    """The statements that the work cannot do without, on a connection of their own."""
-
-    def __init__(self, project_id: Any) -> None:
-        from django.db import connections
-
-        self.connection = connections["default"].copy()
-        self.project = project_id.hex
-        with self.connection.cursor() as cursor:
-            cursor.execute(
-                "SELECT id, head FROM memory_branch WHERE project_id = %s AND name = 'main'", [self.project]
-            )
-            self.main, self.head = cursor.fetchone()
-
-    def ask(self, sql: str, *params: Any) -> list[tuple]:
-        with self.connection.cursor() as cursor:
-            cursor.execute(sql, params)
-            return list(cursor.fetchall())
-
-    def search(self, query: Query) -> None:
-        """Both arms, and the rows that they found."""
-        from memory.db.matrixone import sql
-        from memory.db.matrixone.patterns import pattern_of
-
-        pattern = pattern_of(query.words)
-        match = "MATCH(fact_text) AGAINST (%s IN BOOLEAN MODE)"
-        found = self.ask(
-            f"SELECT rid, {match} s FROM memory_fact WHERE {match} AND branch_id = %s AND seq_from <= %s"
-            " AND seq_to > %s AND NOT deleted ORDER BY s DESC LIMIT %s",
-            pattern, pattern, self.main, self.head, self.head, TOP,
-        )  # fmt: skip
-        near = self.ask(
-            "SELECT f.rid, v.s FROM (SELECT content_hash, cosine_similarity(e, %s) s FROM memory_vector_384"
-            " WHERE project_id = %s ORDER BY s DESC LIMIT %s) v"
-            " JOIN memory_fact f ON f.content_hash = v.content_hash WHERE f.branch_id = %s AND f.seq_to > %s",
-            sql.literal(query.vector), self.project, 2 * TOP, self.main, self.head,
-        )  # fmt: skip
-        rids = [rid for rid, _ in found + near[:TOP]]
-        self.ask(f"SELECT * FROM memory_fact WHERE rid IN ({', '.join(map(str, rids))})")
-
-    def write(self, rows: list[tuple[str, tuple]]) -> None:
-        """The statements of a commit, as they were recorded."""
-        with self.connection.cursor() as cursor:
-            for statement, params in rows:
-                cursor.execute(statement, params)
 
 
 def searches(actor: Any, size: int, asked: list[Query]) -> Iterator[Figure]:
     from memory.engines.search import SearchEngine
 
-    bare, engine = Bare(actor.project_id), SearchEngine()
+    bare, engine = BareSearch(actor.project_id), SearchEngine()
 
     def search(query: Query, branch: str = "main") -> None:
         engine.search(query=query.text, actor=actor, branch_name=branch)
@@ -107,55 +53,28 @@ def searches(actor: Any, size: int, asked: list[Query]) -> Iterator[Figure]:
 
 
 def writes(actor: Any, size: int) -> Iterator[Figure]:
-    """One fact a commit, beside its own inserts sent again with other keys."""
-    from django.db import connection
-
+    """One fact a commit, beside the statements that this cannot do without, in a project of their own."""
     from memory.engines.facts import FactEngine
 
-    engine, bare, took, plain = FactEngine(), Bare(actor.project_id), [], []
-    for _ in range(WRITES):
-        text, seen = f"bench {uuid4().hex}", []
-        with connection.execute_wrapper(recording(seen)):
-            took.append(timed(partial(engine.write_fact, actor=actor, fact_text=text)))
-        inserts = [
-            (sql, renewed(sql, params))
-            for sql, params in seen
-            if sql.startswith("INSERT") and NODE not in sql
-        ]
-        head = ("UPDATE memory_branch SET head = head WHERE id = %s", (bare.main,))
-        plain.append(timed(partial(bare.write, [("BEGIN", ()), head, *inserts, ("COMMIT", ())])))
-    yield times(f"write, {size:,} facts, p50", p50(took[WARM:]), p50(plain[WARM:]), MOST, "its inserts alone")
+    engine, bare = FactEngine(), BareWrites(f"bare-{size}")
 
+    def write() -> None:
+        engine.write_fact(actor=actor, fact_text=f"bench {uuid4().hex}")
 
-def recording(seen: list[tuple[str, Any]]) -> Callable:
-    def execute(run: Callable, sql: str, params: Any, many: bool, context: dict) -> Any:
-        seen.append((sql, params[0] if many else params))
-        return run(sql, params, many, context)
-
-    return execute
-
-
-def renewed(sql: str, params: Any) -> tuple:
-    """The same row under keys that are not taken: the first column is the key, slots hold a colon."""
-    fresh = uuid4()
-    first = fresh.hex[: len(params[0])] if isinstance(params[0], str) else fresh.int >> 66
-    slots = [
-        f"b:{fresh.hex}" if isinstance(v, str) and ":" in v[:8] and v[0].isdigit() else v for v in params[1:]
-    ]
-    if "memory_commit" in sql:
-        slots[1] = fresh.int >> 66  # a branch has one commit of a seq
-    return (first, *slots)
+    took, plain = bare.beside(write, bare.commit)
+    yield times(f"write, {size:,} facts, p50", p50(took), p50(plain), MOST, "bare SQL")
 
 
 def branches(actor: Any, size: int) -> Iterator[Figure]:
     from memory.engines.branches import BranchManager
 
-    manager, bare, took, plain = BranchManager(), Bare(actor.project_id), [], []
-    for _ in range(WRITES):
-        took.append(timed(partial(manager.create_branch, name=f"bench/{uuid4().hex}", actor=actor)))
-        plain.append(timed(partial(bare.write, [(COPY, (f"bare/{uuid4().hex}", bare.main))])))
-    says = "one INSERT … SELECT"
-    yield times(f"branch, {size:,} facts, p50", p50(took[WARM:]), p50(plain[WARM:]), MOST, says)
+    manager, bare = BranchManager(), BareWrites(f"bare-{size}")
+
+    def fork() -> None:
+        manager.create_branch(name=f"bench/{uuid4().hex}", actor=actor)
+
+    took, plain = bare.beside(fork, bare.fork)
+    yield times(f"branch, {size:,} facts, p50", p50(took), p50(plain), MOST, "bare SQL")
 
 
 def recall(actor: Any, size: int, asked: list[Query]) -> Iterator[Figure]:

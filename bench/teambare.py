@@ -1,0 +1,128 @@
+"""What a search, a write and a branch cannot do without on MatrixOne, as bare SQL on a connection of its own.
+
+A search reads its branch, both arms, the rows that they found, and the verdicts and confirmations by which
+they are ranked. A write locks its branch, looks for the same text, and stores its fact, its commit, its
+audit entry and the new head; a branch reads its parent, and stores itself and its audit entry.
+"""
+
+import re
+from collections.abc import Callable
+from typing import Any
+from uuid import uuid4
+
+from figures import timed
+from searching import Query
+
+TOP = 60
+TIMES, WARM = 30, 3
+NODE = "memory_node"  # leased now and then, whatever is written
+NAMED = "FROM memory_branch WHERE project_id = %s AND name = 'main'"
+
+
+class Bare:
+    def __init__(self) -> None:
+        from django.db import connections
+
+        self.connection = connections["default"].copy()
+
+    def ask(self, sql: str, *params: Any) -> list[tuple]:
+        with self.connection.cursor() as cursor:
+            cursor.execute(sql, params)
+            return list(cursor.fetchall())
+
+    def run(self, sql: str, *params: Any) -> None:
+        with self.connection.cursor() as cursor:
+            cursor.execute(sql, params)
+
+
+class BareSearch(Bare):
+    def __init__(self, project_id: Any) -> None:
+        super().__init__()
+        self.project = project_id.hex
+
+    def search(self, query: Query) -> None:
+        from memory.db.matrixone import sql
+        from memory.db.matrixone.patterns import pattern_of
+
+        ((branch, head),) = self.ask(f"SELECT id, head {NAMED}", self.project)
+        pattern, match = pattern_of(query.words), "MATCH(fact_text) AGAINST (%s IN BOOLEAN MODE)"
+        found = self.ask(
+            f"SELECT rid, {match} s FROM memory_fact WHERE {match} AND branch_id = %s AND seq_from <= %s"
+            " AND seq_to > %s AND NOT deleted ORDER BY s DESC LIMIT %s",
+            pattern, pattern, branch, head, head, TOP,
+        )  # fmt: skip
+        near = self.ask(
+            "SELECT f.rid, v.s FROM (SELECT content_hash, cosine_similarity(e, %s) s FROM memory_vector_384"
+            " WHERE project_id = %s ORDER BY s DESC LIMIT %s) v"
+            " JOIN memory_fact f ON f.content_hash = v.content_hash WHERE f.branch_id = %s AND f.seq_to > %s",
+            sql.literal(query.vector), self.project, 2 * TOP, branch, head,
+        )  # fmt: skip
+        rids = ", ".join(str(rid) for rid, _ in found + near[:TOP])
+        uids = [row[0] for row in self.ask(f"SELECT uid, f.* FROM memory_fact f WHERE rid IN ({rids})")]
+        marks = ", ".join(["%s"] * len(uids))
+        self.ask(f"SELECT uid, status, judged_hash FROM memory_factassessment WHERE uid IN ({marks})", *uids)
+        self.ask(f"SELECT uid, source FROM memory_confirmation WHERE uid IN ({marks})", *uids)
+
+
+class BareWrites(Bare):
+    """Rows that an engine has stored, stored again under other keys in a project that has nothing else."""
+
+    def __init__(self, slug: str) -> None:
+        super().__init__()
+        import inprocess
+
+        self.project = inprocess.local(slug).project_id.hex
+        self.seen: list[tuple[str, Any]] = []
+
+    def beside(self, work: Callable[[], None], bare: Callable[[], None]) -> tuple[list[float], list[float]]:
+        """The milliseconds of each, taken in turns."""
+        from django.db import connection
+
+        took, plain = [], []
+        for _ in range(TIMES):
+            self.seen = []
+            with connection.execute_wrapper(self._record):
+                took.append(timed(work))
+            plain.append(timed(bare))
+        return took[WARM:], plain[WARM:]
+
+    def _record(self, run: Callable, sql: str, params: Any, many: bool, context: dict) -> Any:
+        if sql.startswith("INSERT") and NODE not in sql:
+            self.seen.append((sql, params[0] if many else params))
+        return run(sql, params, many, context)
+
+    def commit(self) -> None:
+        self.run("BEGIN")
+        ((branch, head, at),) = self.ask(f"SELECT id, head, head_at {NAMED} FOR UPDATE", self.project)
+        self.ask(
+            "SELECT rid FROM memory_fact WHERE norm_hash = %s AND branch_id = %s AND seq_from <= %s"
+            " AND seq_to > %s AND NOT deleted",
+            uuid4().hex * 2, branch, head, head,
+        )  # fmt: skip
+        self._insert(branch, head + 1)
+        self.run("UPDATE memory_branch SET head = %s, head_at = %s WHERE id = %s", head + 1, at, branch)
+        self.run("COMMIT")
+
+    def fork(self) -> None:
+        self.run("BEGIN")
+        ((branch, head),) = self.ask(f"SELECT id, head {NAMED}", self.project)
+        self._insert(branch, head)
+        self.run("COMMIT")
+
+    def _insert(self, branch: int, seq: int) -> None:
+        for sql, params in self.seen:
+            self.run(sql, *self._renewed(sql, params, branch, seq))
+
+    def _renewed(self, sql: str, params: Any, branch: int, seq: int) -> list[Any]:
+        """The same row under keys that are not taken, on the branch of this project."""
+        table, *columns = re.findall(r"`(\w+)`", sql.split("VALUES")[0])
+        row, fresh = dict(zip(columns, params, strict=True)), uuid4()
+        rid = fresh.int >> 66
+        new = {
+            "rid": rid, "vid": rid, "uid": fresh.hex, "project_id": self.project, "branch_id": branch,
+            "seq": seq, "seq_from": seq, "slot": f"{branch}:{fresh.hex}", "parent_id": None,
+            "id": fresh.hex if isinstance(row.get("id"), str) else rid,
+        }  # fmt: skip
+        if table == "memory_branch":
+            new |= {"name": f"bare/{fresh.hex}", "parent_id": branch, "fork_seq": seq}
+        return list((row | {name: new[name] for name in new if name in row}).values())
