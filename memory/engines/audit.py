@@ -11,6 +11,7 @@ from django.db.models import Max
 from django.utils import timezone
 
 from memory.actors import Actor
+from memory.db.bulk import insert_all
 from memory.db.fields import dumps
 from memory.engines import cleaning as c
 from memory.engines.pages import Page, page_of
@@ -34,10 +35,12 @@ def record(
     detail = detail or {}
     if actor.told_at:
         detail, at = detail | {"told_at": (at or actor.told_at).isoformat()}, None
-    return AuditEntry.objects.create(
+    entry = AuditEntry(
         project_id=actor.project_id, at=at or timezone.now(), actor_kind=actor.kind, actor_id=actor.id,
         actor_label=actor.label, surface=actor.surface, action=action, target=target[:300], detail=detail,
     )  # fmt: skip
+    insert_all([entry])
+    return entry
 
 
 class AuditEngine:

@@ -276,12 +276,13 @@ class CommitWriter:
 
     def record(self) -> Commit:
         actor = self.actor
-        commit = Commit.objects.create(
+        commit = Commit(
             branch=self.branch, seq=self.seq, at=self.at, kind=self.kind, message=self.message,
             session_id=actor.session_id, agent_id=actor.agent_id, task_id=actor.task_id,
             added=self.added, changed=self.changed, removed=self.removed, actor_kind=actor.kind,
             actor_id=actor.id, actor_label=actor.label, surface=actor.surface,
         )  # fmt: skip
+        insert_all([commit])
         detail = {"branch": self.branch.name, "seq": self.seq, "added": self.added, "changed": self.changed}
         detail["removed"] = self.removed
         target = self.targets[0] if len(self.targets) == 1 else f"{self.branch.name}@{self.seq}"

@@ -9,6 +9,7 @@ from django.db.models import Q
 
 from memory.actors import Actor
 from memory.db.bulk import insert_all
+from memory.db.reading import picked
 from memory.engines import fact_rules as rules
 from memory.engines.belief import judged, sources
 from memory.engines.cleaning import clean
@@ -129,6 +130,8 @@ class FactBatch:
         hashes = list({row.norm_hash for row in self.rows})
         found: dict[Key, Fact] = {}
         for start in range(0, len(hashes), 500):
+            if not self._written(commit, hashes[start : start + 500]):
+                continue
             same = commit.visible(Fact).filter(
                 ~Q(expires_at__lte=commit.at), norm_hash__in=hashes[start : start + 500], status__in=CURRENT
             )
@@ -136,6 +139,12 @@ class FactBatch:
             for fact in sorted(same.gather(), key=lambda fact: fact.uid, reverse=True):
                 found[_key(fact, commit.at)] = fact
         return found
+
+    @staticmethod
+    def _written(commit: CommitWriter, hashes: Sequence[str]) -> bool:
+        """Whether the branch or an ancestor ever had one of these texts: mostly there is no more to ask."""
+        ever = Fact._base_manager.filter(branch__in=[branch for branch, _ in commit.lineage])
+        return bool(picked(ever, ("rid",), "norm_hash", hashes))
 
     def confirm(self, commit: CommitWriter, results: Sequence[Written]) -> None:
         """A text that comes again from another session or agent is confirmed; each source counts once."""

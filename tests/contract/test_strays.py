@@ -26,6 +26,21 @@ STORES, WORK = SnapshotManager(), WorkspaceEngine()
 START = "import sys, django; django.setup(); from tests.contract import test_strays as t; t.{}(sys.argv[1])"
 
 
+@pytest.fixture(autouse=True)
+def nothing_of_other_tests(project):
+    a_day_later()
+    assert there() == (set(), set())
+
+
+def there() -> tuple[set[str], set[str]]:
+    return connection.copies.frozen(), connection.copies.forks()
+
+
+def a_day_later() -> int:
+    with time_machine.travel(timezone.now() + timedelta(hours=25)):
+        return drop_strays()
+
+
 # ---- what runs in a process of its own -------------------------------------------------------------
 
 
@@ -58,10 +73,6 @@ def killed(work: str, project: object) -> None:
 # ----------------------------------------------------------------------------------------------------
 
 
-def there() -> tuple[set[str], set[str]]:
-    return connection.copies.frozen(), connection.copies.forks()
-
-
 def test_what_a_killed_process_has_left(actor):
     kept = STORES.create_store_snapshot(name="kept", actor=actor).copy
     open_ = WORK.create_workspace(name="open", actor=actor).copy
@@ -71,9 +82,8 @@ def test_what_a_killed_process_has_left(actor):
     frozen, forks = there()
     assert (len(frozen), len(forks)) == (2, 2)
     assert drop_strays() == 0  # somebody may be at work on them
-    with time_machine.travel(timezone.now() + timedelta(hours=25)):
-        assert drop_strays() == 2
-        assert drop_strays() == 0
+    assert a_day_later() == 2
+    assert a_day_later() == 0
     assert there() == ({kept}, {open_})
 
 
@@ -86,8 +96,7 @@ def test_a_copy_that_was_to_be_removed(actor):
     Snapshot.objects.all().delete()
     Workspace.objects.update(state="dropped", slot=None)
     assert there() == ({made.copy}, {work.copy})
-    with time_machine.travel(timezone.now() + timedelta(hours=25)):
-        assert drop_strays() == 2
+    assert a_day_later() == 2
     assert there() == (set(), set())
 
 
