@@ -13,7 +13,7 @@ from django.views.generic.base import TemplateView
 
 from memory.exceptions import Day1Error, Invalid
 from memory.models import Commit
-from memory.views.base import LAST, PAGE, days
+from memory.views.base import LAST, PAGE, days, plain
 from memory.views.reader import Reader, reader_of
 from memory.views.sentences import sentence
 from memory.views.toasts import tell, warn
@@ -93,4 +93,5 @@ def refused(request: HttpRequest, error: Day1Error, reader: Reader | None) -> Ht
     """What cannot be shown, with the error's sentence and its status."""
     frame = frame_of(request, reader)
     context = {**frame, "title": _("Not here"), "error": error, "sentence": sentence(error)}
+    context["plain"] = plain(request)
     return render(request, "admin/day1/refused.html", context, status=error.status)

@@ -3,7 +3,7 @@
 from typing import Any
 from uuid import UUID
 
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
 from django.utils.translation import gettext as _
 
@@ -17,7 +17,7 @@ from memory.engines.evidence import EvidenceEngine
 from memory.engines.fact_rules import essence_of
 from memory.engines.facts import FactEngine
 from memory.engines.review import ReviewEngine
-from memory.exceptions import Conflict, Invalid, NotFound, StaleVersion
+from memory.exceptions import BranchArchived, Conflict, Invalid, NotFound, StaleVersion
 from memory.models import Fact
 from memory.views.forms import say
 from memory.views.sentences import sentence
@@ -75,13 +75,13 @@ class FactPage(DeskPage):
             )
         except StaleVersion as error:
             return self.shown(fact, form, 409, stale=sentence(error), meanwhile=changes(before, fact))
-        except (Invalid, Conflict) as error:
+        except (Invalid, Conflict, BranchArchived) as error:
             say(form, error)
             return self.shown(fact, form, status=error.status)
         return self.done(_("Saved."), self._commit(new) if new.version != read else None)
 
     def back(self) -> HttpResponse:
-        return HttpResponse(status=302, headers={"Location": self.request.get_full_path()})
+        return HttpResponseRedirect(self.request.get_full_path())
 
     def _commit(self, fact: Fact) -> Any:
         (newest,) = FactEngine().history(fact_id=fact.uid, **self.reader.target, limit=1).results

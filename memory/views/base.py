@@ -18,10 +18,11 @@ from django_htmx.http import HttpResponseClientRedirect
 from memory.engines.pages import MOST
 from memory.exceptions import Day1Error
 from memory.views.navigation import sections_for
-from memory.views.reader import Reader, reader_of
+from memory.views.reader import Reader, reader_of, with_query
 from memory.views.sentences import sentence
 
 PAGE = 50
+PLACE = ("branch", "at", "cursor")  # the words of an address that say where it is read
 LAST = "day1_project"  # in the session: the project that was open last
 
 
@@ -92,7 +93,16 @@ def refused(request: HttpRequest, error: Day1Error, reader: Reader | None = None
     """What cannot be shown or done, with the error's sentence and its status."""
     shell = shell_of(reader) if reader else {}
     name = "parts/refused.html" if getattr(request, "htmx", False) else "refused.html"
-    return render(request, name, {**shell, "error": error, "sentence": sentence(error)}, status=error.status)
+    context = {**shell, "error": error, "sentence": sentence(error), "plain": plain(request)}
+    return render(request, name, context, status=error.status)
+
+
+def plain(request: HttpRequest) -> str:
+    """The same page on main, now and from its beginning; "" where that is what was asked for."""
+    if request.method != "GET" or not any(request.GET.get(name) for name in PLACE):
+        return ""
+    words = {name: values for name, values in request.GET.lists() if name not in PLACE}
+    return with_query(request.path, words)
 
 
 def to_login(request: HttpRequest) -> HttpResponse:

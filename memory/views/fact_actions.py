@@ -20,6 +20,7 @@ from memory.views.base import ProjectPage, came_from
 from memory.views.editing import FactForm, shown_as
 from memory.views.fact import FactPage, OneFact
 from memory.views.search import number
+from memory.views.sentences import sentence
 from memory.views.toasts import tell, warn
 
 # What a page says when it was done.
@@ -51,7 +52,10 @@ class Act(FactPage):
         if action not in DONE:
             raise Invalid(_("This page knows no such action."))
         self.reader.actor.require(ACTIONS[action].scope, self.reader.branch.name)
-        report = self._act(action, request.POST.get("reason", "").strip())
+        try:
+            report = self._act(action, request.POST.get("reason", "").strip())
+        except BranchArchived as error:
+            return self.refused(error.code, sentence(error))
         (result,) = report.results
         if result.outcome == REFUSED:
             return self.refused(result.code, result.message)
@@ -80,6 +84,11 @@ class Edit(OneFact):
 
     template_name = "fact_edit.html"
     scope = "write"
+
+    def get(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        if self.reader.branch.archived_at:
+            raise BranchArchived(name=self.reader.branch.name)
+        return super().get(request, *args, **kwargs)
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         fact = self.fact()

@@ -1,0 +1,116 @@
+"""What cannot be shown or done answers with a page that helps: every page of the URL conf, over HTTP."""
+
+import re
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from django.http import HttpResponse
+from django.test import Client
+from django.urls import reverse
+
+from memory.actors import Actor
+from memory.engines.branches import BranchManager
+from memory.engines.facts import FactEngine
+from memory.models import Branch, Fact, Project
+from tests.site.test_pages_queries import CHILD, QUERIES, Scene, person, routes
+
+__all__ = ["person"]  # a fixture
+
+pytestmark = pytest.mark.django_db(transaction=True)
+FACTS, BRANCHES = FactEngine(), BranchManager()
+NOWHERE = {
+    "branch=task/gone": 404,
+    "branch=..%2Fx": 404,
+    f"at={uuid4()}": 404,
+    "at=nonsense": 400,
+    "at=999999999": 400,
+    "at=99999999999999999999999": 400,
+}
+FORM = {
+    "fact_text": "What I typed", "essence": "", "category": "general", "kind": "NOTE", "priority": "P3",
+    "confidence": "0.5", "visibility": "private", "tags": "",
+}  # fmt: skip
+
+
+def said(answer: HttpResponse) -> str:
+    return answer.content.decode()
+
+
+def helps(answer: Any, status: int) -> str:
+    """It is a whole page, with a heading and a way on."""
+    html = said(answer)
+    assert answer.status_code == status, html[-2000:]
+    assert len(re.findall("<h1", html)) == 1
+    assert re.search(r'<main.*href="/', html, re.S)
+    return html
+
+
+@pytest.mark.parametrize("place", NOWHERE)
+def test_a_place_that_is_not_there(person: Client, project: Project, actor: Actor, place: str) -> None:
+    """Each page says so, and leads to itself on main as it is now."""
+    scene = Scene(project, actor)
+    scene.grow(1)
+    for name, route in routes():
+        words = [scene.sample(word) for word in route.pattern.converters if word != "slug"]
+        if CHILD in words and place.startswith("branch="):
+            continue  # it has its branch in the path
+        query = QUERIES.get(name, ("",))[0]
+        path = reverse(name, args=["test", *words]) + (f"?{query}" if query else "")
+        html = helps(person.get(f"{path}{'&' if query else '?'}{place}"), NOWHERE[place])
+        assert f'href="{path}"' in html
+
+
+def test_an_id_that_is_not_there(person: Client, project: Project, actor: Actor) -> None:
+    unknown = {"fact_id": uuid4(), "key_id": uuid4(), "item_id": uuid4(), "member_id": 999_999}
+    for name, route in routes():
+        words = [word for word in route.pattern.converters if word != "slug"]
+        if words and words != ["branch_name"]:
+            helps(person.get(reverse(name, args=["test", *(unknown[word] for word in words)])), 404)
+    for path in ("branches/task/gone", "session?key=gone", "facts/123"):
+        helps(person.get(f"/p/test/{path}"), 404)
+    helps(person.get("/admin/p/test/branches/task/gone"), 404)
+    for desk in ("", "/admin"):
+        helps(person.get(f"{desk}/p/gone/facts"), 404)
+
+
+@pytest.fixture
+def closed(project: Project, actor: Actor) -> Fact:
+    """A fact of a branch that was archived while its pages were open."""
+    BRANCHES.create_branch(name="task/a", actor=actor)
+    fact = FACTS.write_fact(fact_text="One", branch_name="task/a", actor=actor).fact
+    BRANCHES.archive_branch(name="task/a", actor=actor)
+    return fact
+
+
+ARCHIVED = "The branch task/a is archived and takes no writes: restore it first."
+
+
+@pytest.mark.parametrize(
+    ("path", "form", "status"),
+    [
+        ("/p/test/facts/{fact}/edit", FORM | {"version": "1"}, 409),
+        ("/p/test/facts/{fact}/act", {"action": "archive", "version": "1"}, 409),
+        ("/admin/p/test/facts/{fact}", FORM | {"do": "edit", "version": "1"}, 409),
+        ("/admin/p/test/facts/{fact}", {"do": "act", "action": "archive", "version": "1"}, 302),
+        ("/admin/p/test/facts", {"do": "act", "one": "archive:{fact}:1"}, 302),
+    ],
+)
+def test_a_branch_archived_under_an_open_page(
+    person: Client, closed: Fact, path: str, form: dict[str, str], status: int
+) -> None:
+    """Nothing is changed; the page says why, and what was typed is still in its form."""
+    sent = {name: value.format(fact=closed.uid) for name, value in form.items()}
+    path = f"{path.format(fact=closed.uid)}?branch=task/a"
+    answer: Any = person.post(path, sent)
+    assert answer.status_code == status
+    html = said(person.get(answer["Location"]) if status == 302 else answer)
+    assert ARCHIVED in html
+    assert ("What I typed" in html) == ("fact_text" in form)
+    assert Fact.objects.on(Branch.objects.get(name="task/a")).get().fact_text == "One"
+
+
+def test_a_form_of_an_archived_branch_is_not_offered(person: Client, closed: Fact) -> None:
+    html = helps(person.get(f"/p/test/facts/{closed.uid}/edit?branch=task/a"), 409)
+    assert ARCHIVED in html
+    assert 'href="/p/test/branches/task/a"' in html
