@@ -1,13 +1,20 @@
 """What happens around every request that no library does."""
 
+import logging
 from typing import Any
 
 from django.conf import settings
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.middleware.gzip import GZipMiddleware
 from django.middleware.locale import LocaleMiddleware
 from django.utils import translation
+from django.utils.deprecation import MiddlewareMixin
+
+from day1site.views import failure
+from memory.db.errors import CommitLost, DatabaseAway
+
+logger = logging.getLogger(__name__)
 
 
 class PageLocale(LocaleMiddleware):
@@ -40,3 +47,14 @@ class SmallFiles(GZipMiddleware):
         if whole and text and request.path_info.startswith(settings.STATIC_URL):
             return super().process_response(request, response)
         return response
+
+
+class DatabaseTrouble(MiddlewareMixin):
+    """A page that says so when the database went away. REST has answers of its own."""
+
+    def process_exception(self, request: HttpRequest, error: Exception) -> HttpResponse | None:
+        if not isinstance(error, DatabaseAway | CommitLost):
+            return None
+        logger.warning("%s %s: %r", request.method, request.path, error)
+        stored = "unknown" if isinstance(error, CommitLost) else "no"
+        return failure("503.html", 503, {"stored": stored})

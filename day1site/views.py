@@ -1,5 +1,7 @@
 """What is shown when something is wrong, for whatever path."""
 
+from typing import Any
+
 from django.core.exceptions import DisallowedHost
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
@@ -44,9 +46,9 @@ def server_error(request: HttpRequest) -> HttpResponse:
     return failure("500.html", 500)
 
 
-def failure(template: str, status: int) -> HttpResponse:
+def failure(template: str, status: int, context: dict[str, Any] | None = None) -> HttpResponse:
     """A page that is rendered without the request: it may be what is wrong."""
-    return HttpResponse(render_to_string(template), status=status)
+    return HttpResponse(render_to_string(template, context), status=status)
 
 
 def problem(status: int, code: str, title: str, detail: str) -> JsonResponse:

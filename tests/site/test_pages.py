@@ -11,6 +11,7 @@ from django.test import Client, override_settings
 from day1site import __version__, account, views
 from day1site.api import router
 from day1site.settings.dev import allowed_hosts
+from memory.db.errors import CommitLost, DatabaseAway
 from tests.memory.api.client import refused
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -129,6 +130,19 @@ def test_a_failure_is_a_page_that_needs_no_database(client: Client, monkeypatch)
     monkeypatch.setattr(account.Login, "get", fail)
     answer = client.get("/login")
     assert (answer.status_code, "Something went wrong" in answer.content.decode()) == (500, True)
+
+
+@pytest.mark.parametrize(
+    ("error", "told"),
+    [(DatabaseAway(2003), "Try again in a moment."), (CommitLost(), "which may have happened or not")],
+)
+def test_a_database_that_went_away_is_told(client: Client, monkeypatch, error: Exception, told: str) -> None:
+    def away(*args: object) -> bool:
+        raise error
+
+    monkeypatch.setattr(account.Login, "get", away)
+    answer = client.get("/login")
+    assert (answer.status_code, told in answer.content.decode()) == (503, True)
 
 
 def fail(*args: object) -> bool:
