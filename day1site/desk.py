@@ -10,6 +10,7 @@ from django.shortcuts import redirect, render
 from django.urls import URLPattern
 from unfold.sites import UnfoldAdminSite
 
+from conversations.admin import urls as conversations
 from memory.actors import ROLE_SCOPES
 from memory.admin import urls
 from memory.admin.sections import last_member
@@ -27,7 +28,7 @@ class Desk(UnfoldAdminSite):
     login_form = AdminAuthenticationForm  # never shown: the login is that of the pages
 
     def extra_urls(self) -> list[URLPattern]:
-        return urls.urlpatterns
+        return [*urls.urlpatterns, *conversations.urlpatterns]
 
     def has_permission(self, request: HttpRequest) -> bool:
         """Staff, and whoever curates or maintains a project; each page asks for more."""

@@ -8,14 +8,7 @@ from django.http import QueryDict
 from django.utils.translation import gettext_lazy as _
 
 from memory.api.filters import FactFilterSet
-from memory.models import Fact, FactAssessment
 
-CHOICES: dict[str, Any] = {
-    "status": Fact.Status,
-    "verification_status": FactAssessment.Status,
-    "kind": Fact.Kind,
-    "priority": Fact.Priority,
-}
 FIRST = {
     "status": _("Status"),
     "verification_status": _("Belief"),
@@ -36,23 +29,34 @@ HINTS = {
     "tags": "auth,tokens",
     "created_after": "2026-05-01T12:00Z",
     "created_before": "2026-06-01T12:00Z",
+    "after": "2026-05-01T12:00Z",
+    "before": "2026-06-01T12:00Z",
     "max_confidence": "0.5",
 }
 
 
 def form_of(given: QueryDict) -> forms.Form:
     """The form of the filters with what the address says. The engine checks it, and says what is wrong."""
-    form: forms.Form = FactFilterSet(given, queryset=Fact._base_manager.none()).form
-    for name, label in (FIRST | MORE).items():
+    return filter_form(FactFilterSet, given, FIRST | MORE)
+
+
+def filter_form(filters: Any, given: Mapping[str, Any], labels: Mapping[str, Any]) -> forms.Form:
+    """The form of a FilterSet for these of its filters: a choice where its values are known."""
+    form: forms.Form = filters(given, queryset=filters._meta.model._base_manager.none()).form
+    for name in list(form.fields):
+        if name not in labels:
+            del form.fields[name]
+    form.order_fields(list(labels))
+    for name, label in labels.items():
         field = form.fields[name]
         field.label, field.help_text = str(label), ""
-        if name in CHOICES:
-            field.widget = forms.Select(choices=[("", _("any")), *CHOICES[name].choices])
+        if known := filters.base_filters[name].extra.get("choices"):
+            field.widget = forms.Select(choices=[("", _("any")), *known])
         else:
             field.widget = forms.TextInput({"placeholder": HINTS.get(name, "")})
     return form
 
 
-def said(given: Mapping[str, Any]) -> dict[str, str]:
+def said(given: Mapping[str, Any], filters: Any = FactFilterSet) -> dict[str, str]:
     """The filters in an address that say something."""
-    return {name: given[name] for name in FactFilterSet.base_filters if given.get(name)}
+    return {name: given[name] for name in filters.base_filters if given.get(name)}

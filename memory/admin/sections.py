@@ -12,21 +12,31 @@ from memory.models import Membership
 from memory.views.base import LAST
 from memory.views.reader import Reader
 
-# The name of the URL, the title, the icon, and the scope that it takes to see the page.
-SECTIONS = (
+# The name of the URL, the title, the icon, and the scope that it takes to see the page. An app to the right
+# puts its own among them.
+SECTIONS = [
     ("facts", _("Facts"), "facts", "read"),
     ("review", _("Review"), "inbox", "curate"),
     ("branches", _("Branches"), "branch", "read"),
     ("sessions", _("Sessions"), "agent", "read"),
+    ("observations", _("Observations"), "command", "read"),
+    ("relations", _("Relations"), "link", "read"),
     ("keys", _("API keys"), "key", "admin"),
     ("members", _("Members"), "members", "admin"),
     ("audit", _("Audit"), "history", "admin"),
-)
+]
 OF_SERVER = (
     ("auth_user", _("Users"), "person"),
     ("memory_project", _("Projects"), "project"),
     ("django_celery_beat_periodictask", _("Periodic tasks"), "clock"),
 )
+
+
+def add_section(after: str, name: str, title: Any, icon: str, scope: str = "read") -> None:
+    """One more page of a project, after the one of this name."""
+    names = [section[0] for section in SECTIONS]
+    if name not in names:
+        SECTIONS.insert(names.index(after) + 1, (name, title, icon, scope))
 
 
 def navigation(request: HttpRequest) -> list[dict[str, Any]]:

@@ -4,6 +4,7 @@ from django.urls import path
 
 from memory.admin.acts import Go, Undo
 from memory.admin.branches import Branches, BranchPage
+from memory.admin.capture import ObservationPage, Observations, RelationPage, Relations
 from memory.admin.fact import FactPage
 from memory.admin.facts import Facts
 from memory.admin.keys import Keys
@@ -19,6 +20,10 @@ urlpatterns = [
     path(f"{P}branches", Branches.at_desk(), name="branches"),
     path(f"{P}branches/<path:branch_name>", BranchPage.at_desk(), name="branch"),
     path(f"{P}sessions", Sessions.at_desk(), name="sessions"),
+    path(f"{P}observations", Observations.at_desk(), name="observations"),
+    path(f"{P}observations/<uuid:uid>", ObservationPage.at_desk(), name="observation"),
+    path(f"{P}relations", Relations.at_desk(), name="relations"),
+    path(f"{P}relations/<uuid:uid>", RelationPage.at_desk(), name="relation"),
     path(f"{P}keys", Keys.at_desk(), name="keys"),
     path(f"{P}members", Members.at_desk(), name="members"),
     path(f"{P}audit", Audit.at_desk(), name="audit"),

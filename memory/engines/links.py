@@ -1,6 +1,6 @@
 """Typed links from facts to facts, observations and messages; each is a version on a branch, as a fact is."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
@@ -17,6 +17,7 @@ from memory.engines.pages import Page, page_of_versions, point_in_list
 from memory.exceptions import Exists, Invalid, NotFound
 from memory.models import Branch, BranchedModel, Fact, FactLink
 
+MOST = 100
 CHECKS: dict[str, c.Check] = {
     "to_id": c.identifier,
     "to_type": c.one_of(FactLink.Target.values),
@@ -71,6 +72,24 @@ class LinkEngine:
         links = FactLink.objects.on(branch, seq).filter(Q(from_id=fact_id) | Q(to_id=fact_id))
         links = links.filter(_both_ends(branch, seq))
         return page_of_versions(links, seq=seq, limit=limit, cursor=cursor, at=at)
+
+    def facts_from(
+        self, *, source_ids: Sequence[UUID], actor: Actor, branch_name: str = MAIN, at: Any = None
+    ) -> dict[UUID, list[Fact]]:
+        """The facts that a branch shows as coming from some observations or messages, by source: up to 100
+        in all, the newest. Raises BranchNotFound, Invalid, scope and branch refusals.
+        """
+        actor.require("read", branch_name)
+        branch = find_branch(actor, branch_name)
+        seq = point_of(branch, at)
+        links = FactLink.objects.on(branch, seq).filter(to_id__in=list(source_ids)).newest(MOST)
+        wanted = [link.from_id for link in links]
+        facts = {row.uid: row for row in Fact.objects.on(branch, seq).filter(uid__in=wanted).gather()}
+        found: dict[UUID, list[Fact]] = {}
+        for link in links:
+            if fact := facts.get(link.from_id):
+                found.setdefault(link.to_id, []).append(fact)
+        return found
 
 
 def _check_target(commit: CommitWriter, kind: str, uid: UUID) -> None:

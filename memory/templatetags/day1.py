@@ -38,6 +38,21 @@ WORDS = {
     "curator": gettext_lazy("curator"),
     "maintainer": gettext_lazy("maintainer"),
     "near_duplicate": gettext_lazy("Do these two say the same?"),
+    "tool_use": gettext_lazy("use of a tool"),
+    "discovery": gettext_lazy("discovery"),
+    "decision": gettext_lazy("decision"),
+    "error": gettext_lazy("error"),
+    "insight": gettext_lazy("insight"),
+    "success": gettext_lazy("success"),
+    "timeout": gettext_lazy("time-out"),
+    "active": gettext_lazy("active"),
+    "completed": gettext_lazy("completed"),
+    "archived": gettext_lazy("archived"),
+    "user": gettext_lazy("user"),
+    "assistant": gettext_lazy("assistant"),
+    "tool_call": gettext_lazy("call of a tool"),
+    "tool_result": gettext_lazy("result of a tool"),
+    "system": gettext_lazy("system"),
 }
 # What a row's buttons do: (icon, title).
 DEEDS = {
@@ -62,6 +77,13 @@ def here(context: template.Context, **query: Any) -> str:
     request = context["request"]
     words: dict[str, Any] = {name: values for name, values in request.GET.lists() if name != "cursor"}
     return with_query(request.path, {**words, **query})
+
+
+@register.simple_tag(takes_context=True)
+def here_anew(context: template.Context) -> str:
+    """This page on the same branch at the same time, without any filter."""
+    kept = {name: context["request"].GET.get(name, "") for name in ("branch", "at")}
+    return with_query(context["request"].path, kept)
 
 
 @register.simple_tag(takes_context=True)

@@ -26,7 +26,8 @@ pytestmark = pytest.mark.browser
 
 DESK = "/admin/p/demo/"
 PAGES = ("facts", "facts?branch=task/ios-offline-queue", "facts?at=2026-09-01", "facts?q=payout", "review",
-         "branches", "branches/main", "sessions", "keys", "members", "audit")  # fmt: skip
+         "branches", "branches/main", "sessions", "observations", "relations", "conversations", "keys",
+         "members", "audit")  # fmt: skip
 OF_SERVER = ("auth/user/", "auth/user/add/", "memory/project/", "django_celery_beat/periodictask/")
 
 PEOPLE = """

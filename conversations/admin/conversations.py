@@ -1,0 +1,79 @@
+"""What was said: the conversations, each with its messages, and a message by itself."""
+
+from typing import Any
+from uuid import UUID
+
+from django.utils.translation import gettext_lazy as _
+
+from conversations.api.filters import ConversationFilterSet, RoleFilterSet
+from conversations.engines.conversations import ConversationEngine, ConversationFilter
+from conversations.engines.messages import MessageEngine, MessageFilter, may_read_thinking
+from memory.admin.base import DeskPage
+from memory.admin.capture import FOUND, Listing, only
+from memory.admin.filters import filter_form
+from memory.engines.links import LinkEngine
+from memory.exceptions import Invalid
+from memory.views.sentences import sentence
+
+LABELS = {
+    "session_id": _("Session"),
+    "agent_id": _("Agent"),
+    "task_id": _("Task"),
+    "status": _("Status"),
+}
+
+
+class Conversations(Listing):
+    """The list; a search is one of messages, each with what was said around it."""
+
+    template_name = "admin/day1/conversations.html"
+    section = "conversations"
+    title = _("Conversations")
+    filters = ConversationFilterSet
+    labels = LABELS
+
+    def listed(self, given: dict[str, Any]) -> Any:
+        filters = ConversationFilter.of(given)
+        return ConversationEngine().list_conversations(**self.reader.where, filters=filters, **self.paging)
+
+    def found(self, query: str, given: dict[str, Any]) -> Any:
+        filters = MessageFilter.of(only(given, "session_id", "agent_id"))
+        return MessageEngine().search_messages(query=query, filters=filters, limit=FOUND, **self.reader.where)
+
+
+class ConversationPage(DeskPage):
+    template_name = "admin/day1/conversation.html"
+    section = "conversations"
+
+    def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
+        uid: UUID = kwargs.pop("uid")
+        one = ConversationEngine().get_conversation(conversation_id=uid, **self.reader.where)
+        form = filter_form(RoleFilterSet, self.request.GET, {"role": _("Role")})
+        shown = {"page": None, "error": "", "one": one, "form": form, "title": str(one)}
+        try:
+            shown["page"] = page = self._messages(uid)
+        except Invalid as error:
+            return super().get_context_data(**{**shown, "error": sentence(error)}, **kwargs)
+        facts = LinkEngine().facts_from(source_ids=[row.uid for row in page.results], **self.reader.where)
+        for row in page.results:
+            row.facts = facts.get(row.uid, [])
+        return super().get_context_data(**shown, thinking=may_read_thinking(self.reader.actor), **kwargs)
+
+    def _messages(self, uid: UUID) -> Any:
+        role = self.request.GET.get("role", "")
+        return MessageEngine().list_messages(
+            conversation_id=uid, roles=[role] if role else [], **self.reader.where, **self.paging
+        )
+
+
+class MessagePage(DeskPage):
+    template_name = "admin/day1/message.html"
+    section = "conversations"
+
+    def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
+        uid: UUID = kwargs.pop("uid")
+        row: Any = MessageEngine().get_message(message_id=uid, **self.reader.where)
+        row.facts = LinkEngine().facts_from(source_ids=[uid], **self.reader.where).get(uid, [])
+        talk = ConversationEngine().get_conversation(conversation_id=row.conversation_id, **self.reader.where)
+        thinking = may_read_thinking(self.reader.actor)
+        return super().get_context_data(message=row, one=talk, title=str(talk), thinking=thinking, **kwargs)

@@ -1,0 +1,132 @@
+"""What agents noticed and did, and what they said is connected: lists, and each one by itself."""
+
+from typing import Any
+from uuid import UUID
+
+from django.utils.translation import gettext_lazy as _
+
+from memory.admin.base import DeskPage
+from memory.admin.filters import filter_form, said
+from memory.api.capture_filters import ObservationFilterSet, RelationFilterSet
+from memory.engines.links import LinkEngine
+from memory.engines.observations import ObservationEngine, ObservationFilter
+from memory.engines.relations import RelationEngine
+from memory.exceptions import Invalid
+from memory.models import Observation
+from memory.views.sentences import sentence
+
+FOUND = 50
+OBSERVED = {
+    "observation_type": _("Type"),
+    "outcome": _("Outcome"),
+    "tool_name": _("Tool"),
+    "session_id": _("Session"),
+    "agent_id": _("Agent"),
+    "task_id": _("Task"),
+    "after": _("Recorded after"),
+    "before": _("Recorded before"),
+}
+RELATED = {"source": _("From"), "relation_type": _("Relation"), "target": _("To")}
+
+
+class Listing(DeskPage):
+    """A list with filters and a search. What was asked wrongly stays in the form, to be mended."""
+
+    filters: Any = None
+    labels: dict[str, Any] = {}
+
+    def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
+        query, given = self.request.GET.get("q", "").strip(), said(self.request.GET, self.filters)
+        form = filter_form(self.filters, self.request.GET, self.labels)
+        listed: dict[str, Any] = {"page": None, "error": ""}
+        try:
+            listed["page"] = self.found(query, given) if query else self.listed(given)
+        except Invalid as error:
+            listed["error"] = sentence(error)
+        filtered = bool(query or given)
+        return super().get_context_data(**listed, form=form, query=query, filtered=filtered, **kwargs)
+
+    def listed(self, given: dict[str, Any]) -> Any:
+        """The page of the list that the address asks for."""
+        raise NotImplementedError
+
+    def found(self, query: str, given: dict[str, Any]) -> Any:
+        """What a search finds."""
+        raise NotImplementedError
+
+
+def only(given: dict[str, Any], *known: str) -> dict[str, Any]:
+    """The filters, where a search takes no others. Raises Invalid."""
+    for name in given:
+        if name not in known:
+            raise Invalid("This filter is for the list, not for a search: leave one of them out.", field=name)
+    return given
+
+
+class Observations(Listing):
+    template_name = "admin/day1/observations.html"
+    section = "observations"
+    title = _("Observations")
+    filters = ObservationFilterSet
+    labels = OBSERVED
+
+    def listed(self, given: dict[str, Any]) -> Any:
+        filters = ObservationFilter.of(given)
+        return ObservationEngine().list_observations(**self.reader.where, filters=filters, **self.paging)
+
+    def found(self, query: str, given: dict[str, Any]) -> Any:
+        filters = ObservationFilter.of(given)
+        found = ObservationEngine().search_observations(
+            query=query, **self.reader.where, filters=filters, limit=FOUND
+        )
+        return {"results": [hit.row for hit in found.hits]}
+
+
+class ObservationPage(DeskPage):
+    template_name = "admin/day1/observation.html"
+    section = "observations"
+
+    def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
+        uid: UUID = kwargs.pop("uid")
+        seen = ObservationEngine().get_observation(observation_id=uid, **self.reader.where)
+        facts = LinkEngine().facts_from(source_ids=[uid], **self.reader.where)
+        return super().get_context_data(
+            one=seen, title=seen.summary[:80], facts=facts.get(uid, []), before=self._before(seen), **kwargs
+        )
+
+    def _before(self, seen: Observation) -> Observation | None:
+        """The observation that it follows from."""
+        if seen.parent_id is None:
+            return None
+        return ObservationEngine().get_observation(observation_id=seen.parent_id, **self.reader.where)
+
+
+class Relations(Listing):
+    template_name = "admin/day1/relations.html"
+    section = "relations"
+    title = _("Relations")
+    filters = RelationFilterSet
+    labels = RELATED
+
+    def listed(self, given: dict[str, Any]) -> Any:
+        wanted = {**given, "open_only": bool(given.get("open_only"))}
+        return RelationEngine().list_relations(**self.reader.where, **wanted, **self.paging)
+
+    def found(self, query: str, given: dict[str, Any]) -> Any:
+        """Relations are not searched: the name of an entity is, wherever it stands."""
+        kind = only(given, "relation_type").get("relation_type", "")
+        graph = RelationEngine().graph_query(entity=query, depth=1, relation_type=kind, **self.reader.where)
+        return {"results": graph.edges}
+
+
+class RelationPage(DeskPage):
+    template_name = "admin/day1/relation.html"
+    section = "relations"
+
+    def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
+        uid: UUID = kwargs.pop("uid")
+        one = RelationEngine().get_relation(relation_id=uid, **self.reader.where)
+        around = RelationEngine().graph_query(entity=one.source_entity, depth=1, **self.reader.where)
+        others = RelationEngine().graph_query(entity=one.target_entity, depth=1, **self.reader.where)
+        edges = {edge.uid: edge for edge in [*around.edges, *others.edges] if edge.uid != uid}
+        return super().get_context_data(one=one, title=str(one), edges=list(edges.values())[:FOUND], **kwargs)

@@ -1,0 +1,247 @@
+"""The desk's pages of what agents said, did and connected."""
+
+import re
+from datetime import timedelta
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
+
+from conversations.engines.conversations import ConversationEngine
+from conversations.engines.messages import MessageEngine
+from memory.actors import local_actor
+from memory.engines.branches import BranchManager
+from memory.engines.links import LinkEngine
+from memory.engines.observations import ObservationEngine
+from memory.engines.relations import RelationEngine
+from tests.memory.admin.conftest import HOME
+from tests.memory.admin.test_desk_facts import page
+from tests.memory.api.client import UNKNOWN
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+LISTS = ("observations", "relations", "conversations")
+
+
+def observe(actor, summary="", **fields):
+    given = {"observation_type": "insight", **({"summary": summary} if summary else {}), **fields}
+    return ObservationEngine().write_observation(actor=actor, **given)
+
+
+def relate(actor, source, kind, target, **more):
+    edge = {"source_entity": source, "relation_type": kind, "target_entity": target}
+    return RelationEngine().write_relation(**edge, actor=actor, **more).relation
+
+
+def talk(actor, *contents, **fields):
+    conversation = ConversationEngine().create_conversation(actor=actor, **fields)
+    said = [
+        {"role": "user" if place % 2 == 0 else "assistant", "content": text}
+        for place, text in enumerate(contents)
+    ]
+    rows = (
+        MessageEngine().write_messages(conversation_id=conversation.uid, messages=said, actor=actor)
+        if said
+        else []
+    )
+    return conversation, rows
+
+
+def body(html):
+    return html.split("<main")[1].split("</main>")[0]
+
+
+@pytest.mark.parametrize("name", LISTS)
+def test_an_empty_list_says_what_would_be_there(viewer, main, name):
+    assert "yet." in body(page(viewer, HOME + name))
+    html = page(viewer, f"{HOME}{name}?q=nothing")
+    assert "fits." in body(html)
+    assert f'href="{HOME}{name}"' in body(html)
+    assert f'href="{HOME}{name}" aria-current="page"' in html
+
+
+@pytest.mark.parametrize("name", LISTS)
+def test_who_does_not_belong_to_the_project_sees_nothing(person, main, name):
+    page(person(is_staff=True), HOME + name, 404)
+
+
+class TestObservations:
+    def test_listed_filtered_and_searched(self, viewer, actor):
+        observe(actor, "Retries hide the cause.", session_id="s1", agent_id="bee")
+        observe(
+            actor,
+            tool_name="Bash",
+            raw_input={"command": "make"},
+            raw_output="Exit code 2",
+            observation_type="tool_use",
+        )
+        html = body(page(viewer, f"{HOME}observations"))
+        assert html.index("Executed command") < html.index("Retries hide")
+        assert "Retries" not in body(page(viewer, f"{HOME}observations?tool_name=Bash"))
+        assert "Executed" not in body(page(viewer, f"{HOME}observations?session_id=s1&agent_id=bee"))
+        found = body(page(viewer, f"{HOME}observations?q=cause"))
+        assert "Retries hide" in found
+
+    def test_one_with_what_it_was_given_and_what_comes_from_it(self, viewer, actor, write):
+        seen = observe(
+            actor,
+            tool_name="Bash",
+            raw_input={"command": "make <b>"},
+            raw_output="done",
+            observation_type="tool_use",
+            session_id="s1",
+        )
+        fact = write("Builds take long.")
+        LinkEngine().write_link(
+            from_id=fact.uid, to_id=seen.uid, to_type="observation", link_type="DERIVED_FROM", actor=actor
+        )
+        html = body(page(viewer, f"{HOME}observations/{seen.uid}"))
+        for part in (
+            "make &lt;b&gt;",
+            "done",
+            "Builds take long.",
+            f"{HOME}facts/{fact.uid}",
+            "conversations?session_id=s1",
+        ):
+            assert part in html, part
+        page(viewer, f"{HOME}observations/{UNKNOWN}", 404)
+
+    def test_a_wrong_filter_is_told_and_stays(self, viewer, main):
+        html = body(page(viewer, f"{HOME}observations?after=yesterday"))
+        assert 'role="alert"' in html
+        assert 'value="yesterday"' in html
+
+    def test_pages(self, viewer, actor):
+        ObservationEngine().write_observations(
+            observations=[{"summary": f"Seen {n}.", "observation_type": "insight"} for n in range(60)],
+            actor=actor,
+        )
+        first = body(page(viewer, f"{HOME}observations"))
+        assert (first.count("<tr>"), "Seen 59." in first, "Seen 9." in first) == (51, True, False)
+        older = re.search(r'rel="next"\s+href="([^"]+)"', first)[1].replace("&amp;", "&")
+        assert body(page(viewer, older)).count("<tr>") == 11
+
+
+class TestRelations:
+    def test_listed_filtered_and_by_entity(self, viewer, actor):
+        relate(actor, "Billing", "uses", "Redis")
+        relate(actor, "Login", "uses", "Postgres")
+        html = body(page(viewer, f"{HOME}relations"))
+        assert "Billing" in html
+        assert "Login" in html
+        assert "Login" not in body(page(viewer, f"{HOME}relations?source=billing"))
+        assert "Billing" not in body(page(viewer, f"{HOME}relations?q=POSTGRES"))
+        assert "Login" not in body(page(viewer, f"{HOME}relations?q=postgres&relation_type=owns"))
+        assert 'role="alert"' in body(page(viewer, f"{HOME}relations?q=postgres&source=Login"))
+
+    def test_one_with_what_is_around_it(self, viewer, actor):
+        one = relate(
+            actor,
+            "Billing",
+            "uses",
+            "Redis",
+            properties={"port": 6379},
+            valid_until=timezone.now() + timedelta(1),
+        )
+        relate(actor, "Redis", "runs_on", "db-1")
+        html = body(page(viewer, f"{HOME}relations/{one.uid}"))
+        for part in ("Billing", "port", "6379", "runs_on", "db-1"):
+            assert part in html, part
+        page(viewer, f"{HOME}relations/{UNKNOWN}", 404)
+
+
+class TestConversations:
+    def test_listed_filtered_and_messages_found(self, viewer, actor):
+        talk(actor, "Why is login slow?", "The pool is full.", title="Login", session_id="s1")
+        talk(actor, title="Empty")
+        html = body(page(viewer, f"{HOME}conversations"))
+        assert html.index("Empty") < html.index("Login")
+        assert re.search(r'data-name="Messages">2<', html)
+        assert "Empty" not in body(page(viewer, f"{HOME}conversations?session_id=s1"))
+        found = body(page(viewer, f"{HOME}conversations?q=pool"))
+        assert "The pool is full." in found
+        assert "without a title" not in found
+        assert "The pool is full." in body(page(viewer, f"{HOME}conversations?q=pool&session_id=s1"))
+        assert "The pool" not in body(page(viewer, f"{HOME}conversations?q=pool&session_id=s2"))
+        assert 'role="alert"' in body(page(viewer, f"{HOME}conversations?q=pool&status=active"))
+
+    def test_the_messages_in_their_order_with_what_comes_from_them(self, viewer, actor, write):
+        one, (first, _) = talk(actor, "Use tabs <i>.", "x" * 2500, title="Style")
+        fact = write("We use tabs.")
+        LinkEngine().write_link(
+            from_id=fact.uid, to_id=first.uid, to_type="message", link_type="DERIVED_FROM", actor=actor
+        )
+        html = body(page(viewer, f"{HOME}conversations/{one.uid}"))
+        assert html.index("Use tabs &lt;i&gt;.") < html.index("We use tabs.") < html.index("xxx")
+        assert "x" * 2001 not in html
+        assert "xxx" not in body(page(viewer, f"{HOME}conversations/{one.uid}?role=user"))
+        page(viewer, f"{HOME}conversations/{UNKNOWN}", 404)
+        assert 'role="alert"' in body(page(viewer, f"{HOME}conversations/{one.uid}?role=nobody"))
+
+    def test_a_message_by_itself_and_thinking_for_curators_only(self, viewer, curator, actor):
+        one, _ = talk(actor, title="T")
+        row = MessageEngine().write_message(
+            conversation_id=one.uid,
+            role="assistant",
+            content="y" * 2500,
+            thinking="Hm, a secret.",
+            actor=actor,
+        )
+        path = f"{HOME}messages/{row.uid}"
+        assert "y" * 2500 in page(viewer, path)
+        assert "Hm, a secret." not in page(viewer, path)
+        assert "Hm, a secret." in page(curator, path)
+        assert "Hm, a secret." not in page(viewer, f"{HOME}conversations/{one.uid}")
+        page(viewer, f"{HOME}messages/{UNKNOWN}", 404)
+
+    def test_pages_go_forward_in_time(self, viewer, actor):
+        one, _ = talk(actor, *(f"Line {n:02}." for n in range(60)))
+        first = body(page(viewer, f"{HOME}conversations/{one.uid}"))
+        assert ("Line 00." in first, "Line 49." in first, "Line 50." in first) == (True, True, False)
+        later = re.search(r'rel="next"\s+href="([^"]+)"', first)[1].replace("&amp;", "&")
+        assert "Line 59." in body(page(viewer, later))
+
+
+def test_branch_and_time_are_kept(viewer, actor):
+    observe(actor, "On main.")
+    BranchManager().create_branch(name="task/x", actor=actor)
+    observe(actor, "On the branch.", branch_name="task/x")
+    assert "On the branch." not in page(viewer, f"{HOME}observations")
+    html = body(page(viewer, f"{HOME}observations?branch=task/x"))
+    assert "On the branch." in html
+    assert re.search(r'href="/admin/p/test/observations/[0-9a-f-]+\?branch=task%2Fx"', html)
+    assert "On main." not in body(page(viewer, f"{HOME}observations?at=0"))
+
+
+def test_another_projects_rows_are_not_there(viewer, main, other_project):
+    theirs = local_actor(other_project.pk)
+    seen, edge = observe(theirs, "Theirs."), relate(theirs, "Their", "own", "Thing")
+    conversation, (said,) = talk(theirs, "Hello there.", title="Theirs")
+    for name, row in (("observations", seen), ("relations", edge), ("conversations", conversation)):
+        assert "Their" not in body(page(viewer, HOME + name))
+        page(viewer, f"{HOME}{name}/{row.uid}", 404)
+    page(viewer, f"{HOME}messages/{said.uid}", 404)
+    assert "Hello there." not in body(page(viewer, f"{HOME}conversations?q=hello"))
+
+
+@pytest.mark.parametrize("name", LISTS)
+def test_no_query_for_a_row(viewer, actor, name):
+    def fill(many):
+        for n in range(many):
+            observe(actor, f"{name} {many} {n}.", session_id=f"s{n}", agent_id="a")
+            relate(actor, f"E{many}{n}", "to", f"F{many}{n}")
+            talk(actor, f"Hello {n}.", title=f"T{n}", session_id=f"s{n}")
+
+    def queries():
+        with CaptureQueriesContext(
+            connection,
+        ) as seen:
+            page(viewer, HOME + name)
+        return len(seen)
+
+    fill(2)
+    page(viewer, HOME + name)
+    few = queries()
+    fill(9)
+    assert queries() == few
