@@ -142,6 +142,7 @@ def test_a_viewer_finds_nothing_to_press(browser: Browser, server: Up, newest: s
         view.page.goto(f"{server.first['url']}{DESK}{path}")
         assert view.page.locator("main form[method=post] button").count() == 0, path
     names = view.page.locator("#nav-sidebar li").all_inner_texts()
-    assert [name.strip() for name in names] == ["Facts", "Branches", "Sessions"]
+    seen = ["Facts", "Branches", "Sessions", "Conversations", "Observations", "Relations"]
+    assert [name.strip() for name in names] == seen
     check_clean(view, server.first["url"])
     view.page.context.close()
