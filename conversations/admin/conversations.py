@@ -46,7 +46,7 @@ class ConversationPage(DeskPage):
     section = "conversations"
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
-        uid: UUID = kwargs.pop("uid")
+        uid: UUID = kwargs.pop("conversation_id")
         one = ConversationEngine().get_conversation(conversation_id=uid, **self.reader.where)
         form = filter_form(RoleFilterSet, self.request.GET, {"role": _("Role")})
         shown = {"page": None, "error": "", "one": one, "form": form, "title": str(one)}
@@ -71,7 +71,7 @@ class MessagePage(DeskPage):
     section = "conversations"
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
-        uid: UUID = kwargs.pop("uid")
+        uid: UUID = kwargs.pop("message_id")
         row: Any = MessageEngine().get_message(message_id=uid, **self.reader.where)
         row.facts = LinkEngine().facts_from(source_ids=[uid], **self.reader.where).get(uid, [])
         talk = ConversationEngine().get_conversation(conversation_id=row.conversation_id, **self.reader.where)

@@ -9,8 +9,8 @@ from memory.admin.urls import P
 
 urlpatterns = [
     path(f"{P}conversations", Conversations.at_desk(), name="conversations"),
-    path(f"{P}conversations/<uuid:uid>", ConversationPage.at_desk(), name="conversation"),
-    path(f"{P}messages/<uuid:uid>", MessagePage.at_desk(), name="message"),
+    path(f"{P}conversations/<uuid:conversation_id>", ConversationPage.at_desk(), name="conversation"),
+    path(f"{P}messages/<uuid:message_id>", MessagePage.at_desk(), name="message"),
 ]
 
 add_section("sessions", "conversations", _("Conversations"), "message")

@@ -87,7 +87,7 @@ class ObservationPage(DeskPage):
     section = "observations"
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
-        uid: UUID = kwargs.pop("uid")
+        uid: UUID = kwargs.pop("observation_id")
         seen = ObservationEngine().get_observation(observation_id=uid, **self.reader.where)
         facts = LinkEngine().facts_from(source_ids=[uid], **self.reader.where)
         return super().get_context_data(
@@ -124,7 +124,7 @@ class RelationPage(DeskPage):
     section = "relations"
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
-        uid: UUID = kwargs.pop("uid")
+        uid: UUID = kwargs.pop("relation_id")
         one = RelationEngine().get_relation(relation_id=uid, **self.reader.where)
         around = RelationEngine().graph_query(entity=one.source_entity, depth=1, **self.reader.where)
         others = RelationEngine().graph_query(entity=one.target_entity, depth=1, **self.reader.where)

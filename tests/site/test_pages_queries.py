@@ -13,6 +13,9 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
 
+from conversations.admin import urls as conversations
+from conversations.engines.conversations import ConversationEngine
+from conversations.engines.messages import MessageEngine
 from memory import urls
 from memory.actors import Actor
 from memory.admin import urls as desk
@@ -21,11 +24,14 @@ from memory.engines.buffers import buffer
 from memory.engines.facts import FactEngine
 from memory.engines.keys import KeyEngine
 from memory.engines.links import LinkEngine
+from memory.engines.observations import ObservationEngine
+from memory.engines.relations import RelationEngine
 from memory.engines.session_manager import SessionManager
 from memory.models import Fact, Membership, Project, RecallLog, ReviewItem
 
 pytestmark = pytest.mark.django_db(transaction=True)
 FACTS, LINKS, BRANCHES = FactEngine(), LinkEngine(), BranchManager()
+OBSERVATIONS, CONVERSATIONS, MESSAGES = ObservationEngine(), ConversationEngine(), MessageEngine()
 CHILD = "task/child"
 QUERIES: dict[str, tuple[str, ...]] = {
     "search": ("q=fact", "q=fact&left_out=1", "q=fact&at=3"),
@@ -39,6 +45,9 @@ QUERIES: dict[str, tuple[str, ...]] = {
     "review": ("", "status=resolved", "branch=main"),
     "admin:review": ("", "status=all"),
     "admin:audit": ("", "action=fact.update"),
+    "admin:observations": ("", "session_id=s", "q=fact", "at=3"),
+    "admin:relations": ("", "source=hub", "q=hub"),
+    "admin:conversations": ("", "session_id=s", "q=fact"),
 }
 NOT_A_PAGE = {"go", "undo", "review-answer"}  # a redirect, and the addresses of forms
 OUTSIDE = ("projects", "account", "password", "help")
@@ -52,6 +61,10 @@ class Scene:
         self.main = project.branches.get(name="main")
         self.fact = self.write("The fact that is looked at")
         BRANCHES.create_branch(name=CHILD, actor=actor)
+        self.seen = OBSERVATIONS.write_observation(summary="Seen.", observation_type="insight", actor=actor)
+        self.talk = CONVERSATIONS.create_conversation(actor=actor)
+        first = {"role": "user", "content": "The first."}
+        self.said = MESSAGES.write_message(conversation_id=self.talk.uid, actor=actor, **first)
 
     def write(self, text: str, branch: str = "main", **more: Any) -> Fact:
         return FACTS.write_fact(fact_text=text, branch_name=branch, actor=self.actor, **more).fact
@@ -59,7 +72,7 @@ class Scene:
     def grow(self, to: int) -> None:
         """Everything up to so many."""
         for n in range(self.made, to):
-            for make in (self.memory, self.child, self.beside, self.people):
+            for make in (self.memory, self.child, self.beside, self.people, self.capture):
                 make(n)
         self.made = to
         buffer.flush()
@@ -106,6 +119,26 @@ class Scene:
         Membership.objects.create(project=self.project, user=user)
         Project.objects.create(name=f"Project {n}", slug=f"project-{n}")
 
+    def capture(self, n: int) -> None:
+        """A message and an observation more, each with a fact that comes from it, and a relation."""
+        on = {"actor": self.actor, "session_id": "s"}
+        row = OBSERVATIONS.write_observation(summary=f"fact {n} seen", observation_type="insight", **on)
+        said = MESSAGES.write_message(
+            conversation_id=self.talk.uid, role="user", content=f"fact {n}", actor=self.actor
+        )
+        CONVERSATIONS.create_conversation(title=f"talk {n}", **on)
+        edge = {"source_entity": "hub", "relation_type": "has", "target_entity": f"thing {n}"}
+        self.edge = RelationEngine().write_relation(**edge, actor=self.actor).relation
+        for source, kind in (
+            (self.seen, "observation"),
+            (self.said, "message"),
+            (row, "observation"),
+            (said, "message"),
+        ):
+            fact = self.write(f"from {kind} {source.uid} {n}")
+            to = {"to_id": source.uid, "to_type": kind, "link_type": "DERIVED_FROM"}
+            LINKS.write_link(from_id=fact.uid, actor=self.actor, **to)
+
     # ---- addresses -------------------------------------------------------------------------------
 
     def sample(self, word: str) -> Any:
@@ -113,6 +146,10 @@ class Scene:
         rows: dict[str, Callable[[], Any]] = {
             "fact_id": lambda: self.fact.uid,
             "branch_name": lambda: CHILD,
+            "observation_id": lambda: self.seen.uid,
+            "relation_id": lambda: self.edge.uid,
+            "conversation_id": lambda: self.talk.uid,
+            "message_id": lambda: self.said.uid,
             "key_id": lambda: self.project.keys.order_by("id")[0].pk,
             "member_id": lambda: self.project.memberships.order_by("id")[0].pk,
             "item_id": lambda: self.project.review_items.order_by("id")[0].pk,
@@ -133,7 +170,8 @@ class Scene:
 
 
 def routes() -> Iterator[tuple[str, Any]]:
-    for space, some in (("", urls.urlpatterns), ("admin:", desk.urlpatterns)):
+    at_desk = [*desk.urlpatterns, *conversations.urlpatterns]
+    for space, some in (("", urls.urlpatterns), ("admin:", at_desk)):
         for route in some:
             if route.name not in NOT_A_PAGE and answers_get(route):
                 yield f"{space}{route.name}", route
