@@ -31,7 +31,7 @@ def drop_strays() -> int:
             copies.drop_fork(name)
             count += 1
     except CopyFailed as error:
-        log.warning("Copies that nobody knows are left: %s", error)
+        log.info("Copies that nobody knows are left: %s", error)
     return count
 
 

@@ -10,6 +10,7 @@ from django.db.models.functions import ExtractYear, Greatest
 
 from memory.db import rerun
 from memory.models import Branch, Fact, FactAssessment
+from tests.databases import only_on_matrixone
 
 MySQLdb = pytest.importorskip("MySQLdb", reason="the extra matrixone is not installed")
 
@@ -243,3 +244,25 @@ def test_writers_of_sqlite_are_never_given_up() -> None:
 def test_a_server_that_does_not_answer_is_told(mo: DatabaseWrapper) -> None:
     (found,) = mo.validation.check(databases=["matrixone"])
     assert (found.id, found.msg) == ("day1.E008", "No MatrixOne server answers at 127.0.0.1:1.")
+
+
+@only_on_matrixone
+@pytest.mark.django_db
+def test_a_server_that_is_too_old_is_refused_at_every_look(monkeypatch) -> None:
+    own: Any = connection.copy()
+    monkeypatch.setattr("django.db.backends.base.base.RAN_DB_VERSION_CHECK", set())
+    monkeypatch.setattr(type(own.features), "minimum_database_version", (99, 0, 0))
+    release = ".".join(map(str, connection.get_database_version()))  # type: ignore[attr-defined]
+    for _ in range(2):
+        told = f"MatrixOne 99.0.0 or newer is needed; this server is {release}."
+        assert own.validation.trouble() == told
+
+
+@only_on_matrixone
+@pytest.mark.django_db
+def test_a_wrong_password_is_told() -> None:
+    own: Any = connection.copy()
+    own.settings_dict = {**own.settings_dict, "PASSWORD": "wrong"}
+    known = own.settings_dict
+    told = f"The server at {known['HOST']}:{known['PORT']} refuses the user {known['USER']} or the password."
+    assert own.validation.trouble() == told

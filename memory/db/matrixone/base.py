@@ -126,9 +126,10 @@ class DatabaseWrapper(mysql.DatabaseWrapper):
     def check_database_version_supported(self) -> None:
         if self.get_database_version() == (0,):
             raise NotSupportedError(f"The server is not MatrixOne: it says that it is {self.server_version}.")
-        if self.get_database_version() < self.features.minimum_database_version:
-            least = ".".join(map(str, self.features.minimum_database_version))
-            raise NotSupportedError(f"MatrixOne {least} or newer is needed (found {self.server_version}).")
+        found, least = self.get_database_version(), self.features.minimum_database_version
+        if found < least:
+            told = [".".join(map(str, release)) for release in (least, found)]
+            raise NotSupportedError("MatrixOne {} or newer is needed; this server is {}.".format(*told))
 
     def get_connection_params(self) -> dict[str, Any]:
         params = super().get_connection_params()
@@ -142,6 +143,14 @@ class DatabaseWrapper(mysql.DatabaseWrapper):
         except base.Database.OperationalError as error:
             if errors.code_of(error) in (*errors.AWAY, *errors.LOST):
                 raise DatabaseAway(*error.args) from None
+            raise
+
+    def connect(self) -> None:
+        """A server that cannot be used is refused each time: half a connection would pass the next look."""
+        try:
+            super().connect()
+        except Exception:
+            self.close()
             raise
 
     def init_connection_state(self) -> None:

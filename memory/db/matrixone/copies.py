@@ -13,6 +13,7 @@ from django.db import DatabaseError, InterfaceError, models
 
 from memory.db.aliases import opened
 from memory.db.copies import Changes, CopyFailed, Taken, checked, id_of_now, named
+from memory.db.matrixone import errors
 
 
 class Copies:
@@ -162,7 +163,15 @@ class Copies:
                 cursor.execute(sql, params)
                 return list(cursor.fetchall() if cursor.description else ())
         except (DatabaseError, InterfaceError) as error:
-            raise CopyFailed(f"MatrixOne refuses: {error.args[-1]}.") from error
+            raise CopyFailed(self._why(error)) from error
+
+    def _why(self, error: Exception) -> str:
+        if errors.lacks_right(error.args):
+            user = self.connection.settings_dict["USER"]
+            return (
+                f"The database user {user} lacks the right to do this; administrators of its account have it."
+            )
+        return f"MatrixOne refuses: {error.args[-1]}."
 
     def _then(self, model: type[models.Model], name: str) -> str:
         return f"{self._quoted(model._meta.db_table)} {{SNAPSHOT = '{checked(name)}'}}"

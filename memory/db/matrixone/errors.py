@@ -32,3 +32,7 @@ def tells_wrong_login(arguments: Sequence[object]) -> bool:
     return arguments[0] in WRONG_LOGIN or (
         arguments[0] == NO_CONSTRAINT and ("password" in text or "user" in text)
     )
+
+
+def lacks_right(arguments: Sequence[object]) -> bool:
+    return "privilege" in str(arguments[-1]).lower()
