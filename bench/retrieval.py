@@ -1,6 +1,6 @@
 """How well memories are found: LoCoMo's questions asked of a running server, or of the engines.
 
-.venv/bin/python bench/retrieval.py --data locomo.json [--recipe NAME …] [--engine]
+.venv/bin/python bench/retrieval.py --data locomo.json [--as messages] [--recipe NAME …] [--engine]
 """
 
 import argparse
@@ -19,7 +19,7 @@ import locomo
 import measures
 import numpy as np
 from server import Client, serving
-from stores import EngineStore, MessageStore, RestStore, Store
+from stores import EngineStore, MessageStore, RestMessageStore, RestStore, Store
 
 BASELINES = ("vector", "keyword")  # search types: one arm by itself
 PATIENCE = 900  # seconds without progress
@@ -71,15 +71,17 @@ def arguments() -> argparse.Namespace:
 
 @contextmanager
 def opened(options: argparse.Namespace) -> Iterator[Store]:
+    as_messages = options.kind == "messages"
+    over_rest = RestMessageStore if as_messages else RestStore
     if options.url:
-        yield RestStore(Client(options.url, options.key))
+        yield over_rest(Client(options.url, options.key))
         return
     with tempfile.TemporaryDirectory(prefix="day1-bench-", ignore_cleanup_errors=True) as folder:
         if options.engine:
-            yield (MessageStore if options.kind == "messages" else EngineStore)(Path(folder))
+            yield (MessageStore if as_messages else EngineStore)(Path(folder))
             return
         with serving(Path(folder)) as running:
-            yield RestStore(running.client())
+            yield over_rest(running.client())
 
 
 # ---- the run ---------------------------------------------------------------------------------------

@@ -4,6 +4,7 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Protocol
+from urllib.parse import urlencode
 
 import inprocess
 from locomo import Conversation
@@ -27,13 +28,16 @@ class RestStore:
     def __init__(self, client: Client) -> None:
         self.client = client
 
-    def load(self, conversation: Conversation) -> dict[str, str]:
+    def make_branch(self, name: str) -> None:
         try:
-            self.client.ask("POST", "/branches", {"name": conversation.branch})
+            self.client.ask("POST", "/branches", {"name": name})
         except Refused as refusal:
             if refusal.status == 409:
-                raise SystemExit(f"The server already has the branch {conversation.branch}.") from None
+                raise SystemExit(f"The server already has the branch {name}.") from None
             raise
+
+    def load(self, conversation: Conversation) -> dict[str, str]:
+        self.make_branch(conversation.branch)
         dia_ids: dict[str, str] = {}
         for turns in in_bulk(conversation.turns):
             # Without deduplication, so that equal turns are two facts, as in the data.
@@ -55,6 +59,29 @@ class RestStore:
         answer = self.client.ask("POST", "/facts/search", {**body, "recipe": recipe} if recipe else body)
         took = (time.perf_counter() - started) * 1000
         return [hit["fact"]["id"] for hit in answer["results"]], took
+
+
+class RestMessageStore(RestStore):
+    """The same turns as messages: a session is a conversation, the first speaker its user."""
+
+    def load(self, conversation: Conversation) -> dict[str, str]:
+        self.make_branch(conversation.branch)
+        where, dia_ids = {"branch": conversation.branch}, dict[str, str]()
+        for session, turns in conversation.sessions():
+            name = f"{conversation.sample}/{session}"
+            talk = self.client.ask("POST", "/conversations", {"session_id": name, **where})
+            body = {**where, "messages": [turn.message(turns[0].speaker) for turn in turns]}
+            answer = self.client.ask("POST", f"/conversations/{talk['id']}/messages/batch", body)["results"]
+            dia_ids |= {row["id"]: turn.dia_id for row, turn in zip(answer, turns, strict=True)}
+        return dia_ids
+
+    def search(self, branch: str, query: str, recipe: str, search_type: str) -> tuple[list[str], float]:
+        asked = {"q": query, "branch": branch, "limit": 20, "search_type": search_type}
+        words = urlencode({**asked, "recipe": recipe} if recipe else asked)
+        started = time.perf_counter()
+        answer = self.client.ask("GET", f"/messages/search?{words}")
+        took = (time.perf_counter() - started) * 1000
+        return [hit["message"]["id"] for hit in answer["results"]], took
 
 
 class EngineStore:
@@ -95,7 +122,7 @@ class EngineStore:
 
 
 class MessageStore(EngineStore):
-    """The same turns as messages: a session is a conversation, the first speaker its user."""
+    """As RestMessageStore, with the engines."""
 
     def load(self, conversation: Conversation) -> dict[str, str]:
         from conversations.engines.conversations import ConversationEngine

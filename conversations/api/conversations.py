@@ -1,7 +1,5 @@
 """/conversations and /messages: begun, appended to, read, ended."""
 
-from typing import Any
-
 from rest_framework.decorators import action
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -15,9 +13,9 @@ from memory.api.base import Resource, actor_of, one, shown
 from memory.api.reading import Input, identity, names, point
 from memory.api.searches import looking
 from memory.api.shapes import page
-from memory.exceptions import UnknownField
 
 ENGINE, MESSAGES = ConversationEngine(), MessageEngine()
+FIELDS = ("title", "model", "session_id", "task_id", "agent_id")
 
 
 @documented
@@ -28,7 +26,7 @@ class ConversationViewSet(Resource):
     def create(self, request: Request) -> Response:
         given = Input(request)
         branch, actor = given.branch(), actor_of(request)
-        row = ENGINE.create_conversation(actor=actor, branch_name=branch, **_fields(given, ENGINE_FIELDS))
+        row = ENGINE.create_conversation(actor=actor, branch_name=branch, **given.fields(FIELDS))
         return one(shapes.conversation(row, branch=branch), 201)
 
     def list(self, request: Request) -> Response:
@@ -73,7 +71,7 @@ class ConversationViewSet(Resource):
     def add_message(self, request: Request, pk: str) -> Response:
         uid, given = identity(pk), Input(request)
         branch, actor = given.branch(), given.actor(actor_of(request))
-        fields = _fields(given)
+        fields = given.fields()
         row = MESSAGES.write_message(conversation_id=uid, actor=actor, branch_name=branch, **fields)
         return one(shapes.message(row, branch, actor), 201)
 
@@ -109,15 +107,3 @@ class MessageViewSet(Resource):
         given.end()
         row = MESSAGES.get_message(message_id=uid, actor=actor, branch_name=branch, at=at)
         return one(shapes.message(row, branch, actor))
-
-
-ENGINE_FIELDS = frozenset({"title", "model", "session_id", "task_id", "agent_id"})
-
-
-def _fields(given: Input, known: frozenset[str] = frozenset()) -> dict[str, Any]:
-    """The fields of a row. One that would pass as an argument of the engine's method is refused here."""
-    found = given.rest()
-    for name in found:
-        if (known and name not in known) or name in ("self", "actor", "conversation_id", "branch_name"):
-            raise UnknownField(field=name)
-    return dict(found)

@@ -1,8 +1,8 @@
 """Conversations: begun, listed, closed. Their messages are the MessageEngine's."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
-from typing import Any, Self
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
 from uuid import UUID
 
 from django.db.models import Count, Sum
@@ -15,7 +15,7 @@ from memory.engines import cleaning as c
 from memory.engines.branches import MAIN, find_branch, point_of
 from memory.engines.commits import CommitWriter, committing
 from memory.engines.fact_rules import STATED
-from memory.engines.filters import several
+from memory.engines.filters import Filter, several
 from memory.engines.pages import Page, page_of_versions, point_in_list
 from memory.exceptions import Conflict, NotFound
 
@@ -31,23 +31,18 @@ FILTERS: dict[str, c.Check] = {
 
 
 @dataclass(frozen=True)
-class ConversationFilter:
+class ConversationFilter(Filter):
     """Conversations that have all of these; a tuple means one of its values."""
+
+    CHECKS = FILTERS
 
     session_id: tuple[str, ...] = ()
     agent_id: tuple[str, ...] = ()
     task_id: tuple[str, ...] = ()
     status: tuple[str, ...] = ()
 
-    @classmethod
-    def of(cls, values: Mapping[str, Any]) -> Self:
-        """From what a caller gave; empty values are left out. Raises UnknownField, Invalid."""
-        given = {name: value for name, value in values.items() if value not in (None, "", [], ())}
-        return cls(**c.clean(given, FILTERS))
-
     def apply(self, rows: VersionedQuerySet) -> VersionedQuerySet:
-        said = {f.name: value for f in fields(self) if (value := getattr(self, f.name))}
-        return rows.filter(**{f"{name}__in": value for name, value in said.items()})
+        return rows.filter(**{f"{name}__in": value for name, value in self.said().items()})
 
 
 @rerunning

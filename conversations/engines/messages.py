@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Self
+from typing import Any
 from uuid import UUID
 
 import numpy as np
@@ -19,7 +19,7 @@ from memory.engines import cleaning as c
 from memory.engines.branches import MAIN, find_branch, point_of
 from memory.engines.commits import CommitWriter, committing
 from memory.engines.fact_rules import STATED
-from memory.engines.filters import several
+from memory.engines.filters import Filter, several
 from memory.engines.pages import Page, as_page, check_limit, mark_of, point_in_list, read_cursor
 from memory.engines.text_search import TextFound, text_search
 from memory.engines.texts import announce
@@ -60,9 +60,21 @@ CHECKS: dict[str, c.Check] = {
 }
 
 
+FILTERS: dict[str, c.Check] = {
+    "role": several(c.one_of(R.values)),
+    "session_id": several(c.text(200, least=1)),
+    "agent_id": several(c.text(200, least=1)),
+    "conversation_id": c.identifier,
+    "after": c.moment,
+    "before": c.moment,
+}
+
+
 @dataclass(frozen=True)
-class MessageFilter:
+class MessageFilter(Filter):
     """Messages that have all of these; a tuple means one of its values."""
+
+    CHECKS = FILTERS
 
     role: tuple[str, ...] = ()
     session_id: tuple[str, ...] = ()
@@ -70,12 +82,6 @@ class MessageFilter:
     conversation_id: UUID | None = None
     after: datetime | None = None
     before: datetime | None = None
-
-    @classmethod
-    def of(cls, values: Mapping[str, Any]) -> Self:
-        """From what a caller gave; empty values are left out. Raises UnknownField, Invalid."""
-        given = {name: value for name, value in values.items() if value not in (None, "", [], ())}
-        return cls(**c.clean(given, FILTERS))
 
     def apply(self, rows: VersionedQuerySet) -> VersionedQuerySet:
         """``after`` and ``before`` are the times at which they were recorded."""
@@ -85,16 +91,6 @@ class MessageFilter:
         exact["created_at__lt"] = self.before
         said = {name: value for name, value in exact.items() if value}
         return rows.filter(**said) if said else rows
-
-
-FILTERS: dict[str, c.Check] = {
-    "role": several(c.one_of(R.values)),
-    "session_id": several(c.text(200, least=1)),
-    "agent_id": several(c.text(200, least=1)),
-    "conversation_id": c.identifier,
-    "after": c.moment,
-    "before": c.moment,
-}
 
 
 @rerunning

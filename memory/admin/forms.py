@@ -75,6 +75,10 @@ class KeyForm(forms.Form):
     branch_patterns = ListField(
         label=_("On branches"), required=False, help_text=_("Such as main, task/*; every branch when empty.")
     )
+    default_branch = forms.CharField(
+        label=_("Default branch"), max_length=200, required=False,
+        help_text=_("Where MCP works when a call names no branch; main when empty."),
+    )  # fmt: skip
     agent_id = forms.CharField(
         label=_("Only as the agent"), max_length=200, required=False, help_text=_("Any agent when empty.")
     )

@@ -26,8 +26,6 @@ from memory.models import Fact
 ENGINE = FactEngine()
 LINKS = LinkEngine()
 
-# Words that would pass as an argument of an engine's method instead of a field of a row.
-ARGUMENTS = frozenset({"self", "actor", "from_id", "fact_id", "old_fact_id"})
 NOT_JUDGED_YET = (
     "Judged verification is not available yet:"
     " give a verdict (verified, invalidated or unverified) and a reason."
@@ -45,7 +43,7 @@ class FactViewSet(SearchRoutes, Resource):
         given = Input(request)
         how = self._how(given)
         branch, actor = given.branch(), given.actor(actor_of(request))
-        written = ENGINE.write_fact(actor=actor, branch_name=branch, **how, **_fields(given))
+        written = ENGINE.write_fact(actor=actor, branch_name=branch, **how, **given.fields())
         row = shapes.fact(written.fact, branch=branch, created=written.created)
         return one(row, 201 if written.created else 200)
 
@@ -104,7 +102,7 @@ class FactViewSet(SearchRoutes, Resource):
             if "fact_text" in given.body:
                 raise UnknownField(field="fact_text")
             text = given.body.pop("new_fact_text")
-            return ENGINE.supersede_fact(old_fact_id=fact_id, new_fact_text=text, **who, **_fields(given))
+            return ENGINE.supersede_fact(old_fact_id=fact_id, new_fact_text=text, **who, **given.fields())
 
         return self._changed(request, pk, replace, 201)
 
@@ -192,7 +190,7 @@ class FactViewSet(SearchRoutes, Resource):
     def add_link(self, request: Request, pk: str) -> Response:
         fact_id, given = identity(pk), Input(request)
         branch, actor = given.branch(), given.actor(actor_of(request))
-        link = LINKS.write_link(from_id=fact_id, actor=actor, branch_name=branch, **_fields(given))
+        link = LINKS.write_link(from_id=fact_id, actor=actor, branch_name=branch, **given.fields())
         return one(shapes.link(link, branch=branch), 201)
 
     @action(detail=True, methods=["delete"], url_path="links/(?P<link_id>[^/]+)")
@@ -234,11 +232,3 @@ def _moving(move: Callable[..., Fact]) -> Callable[..., Fact]:
         return move(**who)
 
     return moved
-
-
-def _fields(given: Input) -> dict[str, Any]:
-    """The fields of a row. A field that would pass as an argument of the method is refused here."""
-    fields = given.rest()
-    for name in ARGUMENTS & fields.keys():
-        raise UnknownField(field=name)
-    return dict(fields)

@@ -1,7 +1,5 @@
 """/observations: recorded, read, listed along time."""
 
-from typing import Any
-
 from rest_framework.decorators import action
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -14,7 +12,6 @@ from memory.api.reading import Input, identity, point
 from memory.api.searches import looking
 from memory.api.shapes import page
 from memory.engines.observations import ObservationEngine, ObservationFilter
-from memory.exceptions import UnknownField
 
 ENGINE = ObservationEngine()
 
@@ -27,7 +24,7 @@ class ObservationViewSet(Resource):
     def create(self, request: Request) -> Response:
         given = Input(request)
         branch, actor = given.branch(), given.actor(actor_of(request))
-        row = ENGINE.write_observation(actor=actor, branch_name=branch, **fields(given))
+        row = ENGINE.write_observation(actor=actor, branch_name=branch, **given.fields())
         return one(shapes.observation(row, branch=branch), 201)
 
     def list(self, request: Request) -> Response:
@@ -67,11 +64,3 @@ class ObservationViewSet(Resource):
         given.end()
         row = ENGINE.get_observation(observation_id=uid, actor=actor_of(request), branch_name=branch, at=at)
         return one(shapes.observation(row, branch=branch))
-
-
-def fields(given: Input) -> dict[str, Any]:
-    """The fields of a row. One that would pass as an argument of the engine's method is refused here."""
-    found = given.rest()
-    for name in {"self", "actor"} & found.keys():
-        raise UnknownField(field=name)
-    return dict(found)

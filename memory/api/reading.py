@@ -1,7 +1,7 @@
 """What a request says. The surface takes its own words out; what is left over belongs to the engine."""
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from datetime import datetime
 from typing import Any
 from urllib.parse import parse_qs
@@ -75,6 +75,12 @@ FROM_TEXT: dict[c.Check, Callable[[str], Any]] = {
 }
 
 
+# Words that would pass as an argument of an engine's method instead of a field of a row.
+ARGUMENTS = frozenset(
+    ("self", "actor", "branch_name", "fact_id", "old_fact_id", "from_id", "conversation_id")
+)  # fmt: skip
+
+
 class Input:
     """Query and body of one request. Every word is taken once; ``rest`` is what nobody took."""
 
@@ -136,6 +142,16 @@ class Input:
         """The rest of the body. Raises UnknownField for a query parameter that nobody took."""
         self._refuse(self.query)
         return self.body
+
+    def fields(self, known: Collection[str] = ()) -> dict[str, Any]:
+        """The rest of the body as the fields of a row, which the engine checks: one of ``known`` where it
+        knows no others. Raises UnknownField.
+        """
+        found = dict(self.rest())
+        for name in found:
+            if name in ARGUMENTS or (known and name not in known):
+                raise UnknownField(field=name)
+        return found
 
     def end(self) -> None:
         """Raises UnknownField for anything that nobody took."""

@@ -8,7 +8,6 @@ from memory.api import capture_shapes as shapes
 from memory.api.base import Resource, actor_of, one
 from memory.api.capture_filters import RelationFilterSet
 from memory.api.capture_schema import documented
-from memory.api.observations import fields
 from memory.api.reading import Input, identity, point, whole
 from memory.api.shapes import page
 from memory.engines import cleaning as c
@@ -27,7 +26,7 @@ class RelationViewSet(Resource):
     def create(self, request: Request) -> Response:
         given = Input(request)
         branch, actor = given.branch(), given.actor(actor_of(request))
-        wanted = fields(given)
+        wanted = given.fields()
         for name in NEEDED:
             if name not in wanted:
                 raise Invalid("{field} is needed.", field=name)

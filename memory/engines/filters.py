@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from datetime import datetime
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 from uuid import UUID
 
 from django.db.models import Q, Value
@@ -69,9 +69,28 @@ CHECKS: dict[str, c.Check] = {
 }
 
 
+class Filter:
+    """What all filters share. A subclass is a frozen dataclass; ``CHECKS`` has the check of each field."""
+
+    CHECKS: ClassVar[Mapping[str, c.Check]]
+
+    @classmethod
+    def of(cls, values: Mapping[str, Any]) -> Self:
+        """From what a caller gave; empty values are left out. Raises UnknownField, Invalid."""
+        given = {name: value for name, value in values.items() if value not in (None, "", [], ())}
+        return cls(**c.clean(given, cls.CHECKS))
+
+    def said(self) -> dict[str, Any]:
+        """The filters that are set, by name."""
+        names = [f.name for f in fields(self)]  # type: ignore[arg-type]
+        return {name: value for name in names if (value := getattr(self, name)) not in (None, "", ())}
+
+
 @dataclass(frozen=True)
-class FactFilter:
+class FactFilter(Filter):
     """Facts that have all of these; a tuple means one of its values, but ``tags`` means all of them."""
+
+    CHECKS = CHECKS
 
     category: tuple[str, ...] = ()
     kind: tuple[str, ...] = ()
@@ -94,16 +113,6 @@ class FactFilter:
     valid_before: datetime | None = None
     pinned: bool | None = None
     parent_id: UUID | None = None
-
-    @classmethod
-    def of(cls, values: Mapping[str, Any]) -> Self:
-        """From what a caller gave; empty values are left out. Raises UnknownField, Invalid."""
-        given = {name: value for name, value in values.items() if value not in (None, "", [], ())}
-        return cls(**c.clean(given, CHECKS))
-
-    def said(self) -> dict[str, Any]:
-        """The filters that are set, by name."""
-        return {f.name: value for f in fields(self) if (value := getattr(self, f.name)) not in (None, "", ())}
 
     def apply(self, rows: VersionedQuerySet, lineage: Lineage) -> VersionedQuerySet:
         for name, value in self.said().items():

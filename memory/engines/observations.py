@@ -1,9 +1,9 @@
 """Observations: captured once, never changed. What is too long is cut with a mark, never refused."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Self
+from typing import Any
 from uuid import UUID
 
 from memory.actors import Actor
@@ -14,7 +14,7 @@ from memory.engines import observing as o
 from memory.engines.branches import MAIN, find_branch, point_of
 from memory.engines.commits import CommitWriter, committing
 from memory.engines.fact_rules import STATED
-from memory.engines.filters import several
+from memory.engines.filters import Filter, several
 from memory.engines.pages import Page, page_of_versions, point_in_list
 from memory.engines.text_search import TextFound, text_search
 from memory.engines.texts import announce
@@ -33,9 +33,20 @@ CHECKS: dict[str, c.Check] = {
 TEXTS = ("tool_name", "summary", "raw_input", "raw_output")
 
 
+FILTERS: dict[str, c.Check] = {
+    "observation_type": several(c.one_of(Observation.Type.values)),
+    "outcome": several(c.one_of(Observation.Outcome.values)),
+    **{name: several(c.text(200, least=1)) for name in ("tool_name", "session_id", "agent_id", "task_id")},
+    "after": c.moment,
+    "before": c.moment,
+}
+
+
 @dataclass(frozen=True)
-class ObservationFilter:
+class ObservationFilter(Filter):
     """Observations that have all of these; a tuple means one of its values."""
+
+    CHECKS = FILTERS
 
     observation_type: tuple[str, ...] = ()
     outcome: tuple[str, ...] = ()
@@ -46,16 +57,9 @@ class ObservationFilter:
     after: datetime | None = None
     before: datetime | None = None
 
-    @classmethod
-    def of(cls, values: Mapping[str, Any]) -> Self:
-        """From what a caller gave; empty values are left out. Raises UnknownField, Invalid."""
-        given = {name: value for name, value in values.items() if value not in (None, "", [], ())}
-        return cls(**c.clean(given, FILTERS))
-
     def apply(self, rows: VersionedQuerySet) -> VersionedQuerySet:
         """``after`` and ``before`` are the times at which they were recorded."""
-        said = {f.name: value for f in fields(self) if (value := getattr(self, f.name))}
-        for name, value in said.items():
+        for name, value in self.said().items():
             if name == "after":
                 rows = rows.filter(created_at__gte=value)
             elif name == "before":
@@ -65,15 +69,6 @@ class ObservationFilter:
             else:
                 rows = rows.narrowed(**{name: value})
         return rows
-
-
-FILTERS: dict[str, c.Check] = {
-    "observation_type": several(c.one_of(Observation.Type.values)),
-    "outcome": several(c.one_of(Observation.Outcome.values)),
-    **{name: several(c.text(200, least=1)) for name in ("tool_name", "session_id", "agent_id", "task_id")},
-    "after": c.moment,
-    "before": c.moment,
-}
 
 
 @rerunning

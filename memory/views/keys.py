@@ -53,6 +53,12 @@ class KeyForm(forms.Form):
         required=False,
         help_text=lazy("Names or patterns such as main, task/*; empty means every branch."),
     )
+    default_branch = forms.CharField(
+        label=lazy("Default branch"),
+        required=False,
+        max_length=200,
+        help_text=lazy("Where MCP works when a call names no branch; empty means main."),
+    )
     agent_id = forms.CharField(
         label=lazy("Bound to the agent"),
         required=False,
@@ -69,6 +75,7 @@ class KeyForm(forms.Form):
             "label": said["label"],
             "scopes": [said["scopes"]],
             "branch_patterns": said["branch_patterns"].replace(",", " ").split(),
+            "default_branch": said["default_branch"],
             "agent_id": said["agent_id"],
             "expires_at": timezone.now() + timedelta(days=int(days)) if days else None,
         }

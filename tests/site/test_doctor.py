@@ -10,6 +10,7 @@ import pytest
 from day1site.cli import main
 from memory.engines.keys import KeyEngine
 from memory.models import ApiKey, Project
+from tests.events.conftest import served  # noqa: F401  a server with /mcp
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -33,15 +34,20 @@ def day1(
     return run
 
 
+@pytest.fixture
+def url(served: Any) -> str:  # noqa: F811
+    return f"http://127.0.0.1:{served[0]}"
+
+
 def test_without_a_connection_it_says_how_to_make_one(day1: Day1) -> None:
     assert day1("doctor") == (0, "", "No program is connected: day1 connect PROGRAM connects one.\n")
 
 
 @pytest.mark.parametrize("program", ["claude-code", "codex", "gemini", "opencode"])
-def test_what_is_connected_works(day1: Day1, live_server: Any, program: str) -> None:
-    day1("connect", program, "--url", live_server.url)
+def test_what_is_connected_works(day1: Day1, url: str, program: str) -> None:
+    day1("connect", program, "--url", url)
     status, out, _ = day1("doctor", "--format", "json")
-    told = {"program": program, "url": live_server.url, "waiting": 0, "last_event": None, "trouble": []}
+    told = {"program": program, "url": url, "waiting": 0, "last_event": None, "trouble": []}
     assert (status, json.loads(out)) == (0, {"programs": [told]})
     assert day1("doctor")[1].splitlines()[1].split("\t")[4] == "works"
 
@@ -60,8 +66,27 @@ def test_what_is_lost_revoked_and_waiting_is_told(
     status, out, _ = day1("doctor", "--format", "json")
     (told,) = json.loads(out)["programs"]
     assert (status, told["waiting"]) == (1, 1)
-    assert told["trouble"][0] == f"{settings} has lost what connect wrote"
-    assert told["trouble"][1].startswith("unauthenticated: ")
+    assert told["trouble"][:2] == [
+        f"{settings} has lost what connect wrote", f"{settings} turns the hooks off: disableAllHooks",
+    ]  # fmt: skip
+    assert told["trouble"][2].startswith("unauthenticated: ")
+
+
+def test_hooks_that_the_project_turns_off_are_told(day1: Day1, url: str, tmp_path: Path) -> None:
+    day1("connect", "claude-code", "--url", url)
+    local = tmp_path / ".claude/settings.local.json"
+    local.write_text('{"disableAllHooks": true, // for now\n}')
+    (told,) = json.loads(day1("doctor", "--format", "json")[1])["programs"]
+    assert told["trouble"] == [f"{local} turns the hooks off: disableAllHooks"]
+    local.write_text('{"disableAllHooks": false}')
+    assert day1("doctor")[0] == 0
+
+
+def test_a_server_without_mcp_is_told(day1: Day1, live_server: Any) -> None:
+    """One that runs Django alone."""
+    day1("connect", "opencode", "--url", live_server.url)
+    (told,) = json.loads(day1("doctor", "--format", "json")[1])["programs"]
+    assert told["trouble"] == [f"{live_server.url}/mcp lists no tools: error: HTTP 404"]
 
 
 def test_a_server_that_is_away_is_told(day1: Day1) -> None:

@@ -1,5 +1,6 @@
 """``doctor``: what is connected, and whether it works."""
 
+import sys
 from argparse import Namespace
 from collections.abc import Mapping
 from datetime import UTC, datetime
@@ -8,12 +9,14 @@ from typing import Any
 
 from day1site.cli.connecting import files
 from day1site.cli.connecting.command import config_file, load
-from day1site.cli.connecting.programs import PROGRAMS, Server
+from day1site.cli.connecting.programs import PROGRAMS, Server, switches
 from day1site.cli.errors import CliError
 from day1site.cli.output import Output, note, short
 from day1site.cli.remote import Api
+from day1site.mcp.bridge import Bridge
 
 Found = dict[str, Any]
+LIST = {"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {}}
 
 
 def doctor(args: Namespace) -> int:
@@ -30,6 +33,8 @@ def _program(name: str, state: Mapping[str, Any]) -> Found:
     lost = [str(file) for file in _lost(name, server)]
     trouble = [f"{file} has lost what connect wrote" for file in lost]
     trouble += [] if config.exists() else [f"{config} is gone"]
+    off = [(file, word) for file, word in switches(name) if files.value_at(file, word) is True]
+    trouble += [f"{file} turns the hooks off: {word}" for file, word in off]
     trouble += _answers(server)
     waiting, last = _spool(config)
     return {"program": name, "url": server.url, "waiting": waiting, "last_event": last, "trouble": trouble}
@@ -48,12 +53,20 @@ def _lost(name: str, server: Server) -> list[Path]:
 
 
 def _answers(server: Server) -> list[str]:
-    """Whether the server is there and knows the key."""
+    """Whether the server is there and knows the key, over REST and over MCP."""
     try:
         Api(server.url, server.key).get("/facts", limit=1)
+        return _mcp(server)
     except CliError as error:
         return [f"{error.code}: {error.text}"]
-    return []
+
+
+def _mcp(server: Server) -> list[str]:
+    """Whether /mcp lists its tools, as the program itself would ask for them."""
+    answer = Bridge(server.url, server.key, "", sys.stdout).ask(LIST) or {}
+    if answer.get("result", {}).get("tools"):
+        return []
+    return [f"{server.mcp} lists no tools: {answer.get('error', {}).get('message', 'it answered nothing')}"]
 
 
 def _spool(config: Path) -> tuple[int, str | None]:

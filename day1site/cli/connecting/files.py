@@ -100,6 +100,14 @@ def _removed(text: str, path: Sequence[str]) -> str:
     return jsonc.put(text, path[:-1], holder)
 
 
+def value_at(file: Path, *path: str) -> Any:
+    """What a JSON file holds at a place; None where there is nothing, or no JSON."""
+    try:
+        return _at(jsonc.loads(read(file) or ""), path)
+    except (jsonc.NotJson, CliError, OSError):
+        return None
+
+
 def _at(value: Any, path: Sequence[str]) -> Any:
     for name in path:
         value = value.get(name) if isinstance(value, dict) else None

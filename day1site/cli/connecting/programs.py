@@ -17,6 +17,7 @@ CODEX = ("SessionStart", "UserPromptSubmit", "PostToolUse", "SubagentStart", "Su
          "PreCompact", "PostCompact", "SessionEnd")  # fmt: skip
 CURSOR = ("sessionStart", "beforeSubmitPrompt", "postToolUse", "postToolUseFailure", "afterAgentResponse",
           "subagentStart", "subagentStop", "preCompact", "sessionEnd")  # fmt: skip
+MANAGED = ("/etc/claude-code", "/Library/Application Support/ClaudeCode")  # where an organisation decides
 GEMINI = ("SessionStart", "BeforeAgent", "AfterAgent", "AfterTool", "PreCompress", "SessionEnd")
 
 
@@ -128,6 +129,18 @@ def _hook(file: Path, program: str, event: str, server: Server, unit: int = 1) -
 
 def _seconds(event: str) -> int:
     return 2 if event.lower() == "sessionend" else 5
+
+
+def switches(program: str) -> list[tuple[Path, str]]:
+    """Where a person, a project or an organisation can turn off all hooks of a program, and by which name."""
+    if program != "claude-code":
+        return []
+    moved = os.environ.get("CLAUDE_CONFIG_DIR")
+    own = (Path(moved) if moved else Path.home() / ".claude") / "settings.json"
+    managed = [Path(folder) / "managed-settings.json" for folder in MANAGED]
+    here = [Path.cwd() / ".claude" / name for name in ("settings.json", "settings.local.json")]
+    found = [(file, "disableAllHooks") for file in (own, *here, *managed)]
+    return list(dict.fromkeys([*found, *((file, "allowManagedHooksOnly") for file in managed)]))
 
 
 PROGRAMS: dict[str, Program] = {

@@ -15,7 +15,6 @@ from memory.models import Fact, FactAssessment
 ENGINE = MemoryEngine()
 MOST = 20
 VERSIONS = 10
-ARGUMENTS = {"actor", "branch_name", "fact_id", "old_fact_id", "self"}  # of methods; no fields of a fact
 
 STATUSES = [status for status in Fact.Status.values if status != Fact.Status.SUPERSEDED]
 VISIBLE = b.choice("private facts leave in no export; default selective.", Fact.Visibility.values)
@@ -71,7 +70,7 @@ def memory_write(call: Call) -> b.Answer:
         "propose": call.take("propose", c.boolean, not call.actor.can("write")),
         "deduplicate": call.take("deduplicate", c.boolean, True),
     }
-    written = ENGINE.write(**where, **how, **_fields(call))
+    written = ENGINE.write(**where, **how, **call.given.fields())
     return _told(call, written.fact, created=written.created)
 
 
@@ -134,7 +133,7 @@ def memory_get(call: Call) -> b.Answer:
 )  # fmt: skip
 def memory_update(call: Call) -> b.Answer:
     uid, where, version = _one(call)
-    updates = _fields(call)
+    updates = call.given.fields()
     if not updates:
         raise Invalid("Nothing to change is given.")
     return _told(call, ENGINE.update(fact_id=uid, updates=updates, expected_version=version, **where))
@@ -158,7 +157,7 @@ def memory_update(call: Call) -> b.Answer:
 def memory_supersede(call: Call) -> b.Answer:
     uid, where, version = _one(call)
     text = call.need("new_fact_text", lambda _, value: value)
-    fields = _fields(call)
+    fields = call.given.fields()
     if "fact_text" in fields:
         raise UnknownField(field="fact_text")
     new = ENGINE.supersede(old_fact_id=uid, new_fact_text=text, expected_version=version, **where, **fields)
@@ -195,14 +194,6 @@ def verify_fact(call: Call) -> b.Answer:
 def _one(call: Call) -> tuple[Any, dict[str, Any], int | None]:
     """The fact, who and where, and the version that the caller has read."""
     return call.need("fact_id", c.identifier), call.where, call.take("expected_version", count)
-
-
-def _fields(call: Call) -> dict[str, Any]:
-    """The fields of a row; the engine checks them. Raises UnknownField for an argument of its methods."""
-    fields = dict(call.given.rest())
-    for name in ARGUMENTS & fields.keys():
-        raise UnknownField(field=name)
-    return fields
 
 
 def _told(call: Call, row: Fact, **more: Any) -> b.Answer:

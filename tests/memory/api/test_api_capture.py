@@ -2,6 +2,7 @@
 
 import pytest
 
+from memory.api.reading import ARGUMENTS
 from tests.memory.api.client import UNKNOWN, Api, api_for, nothing_left, refused
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -136,3 +137,19 @@ class TestSessions:
             refused(stranger.get(path), 404, "not_found")
         refused(stranger.post("/sessions/s/end"), 404, "not_found")
         assert stranger.get("/sessions").json()["results"] == []
+
+
+ROWS = {
+    "/facts": {"fact_text": "x"},
+    "/observations": {"summary": "x", "observation_type": "insight"},
+    "/relations": {"source_entity": "a", "relation_type": "b", "target_entity": "c"},
+    "/conversations": {"title": "x"},
+}
+
+
+@pytest.mark.parametrize("path", ROWS)
+def test_arguments_of_the_engines_are_no_fields(api: Api, path: str) -> None:
+    for name in sorted(ARGUMENTS - {"branch_name"}):  # which names the branch
+        with nothing_left():
+            refused(api.post(path, {**ROWS[path], name: "x"}), 400, "unknown_field", name)
+    assert api.post(path, ROWS[path]).status_code == 201

@@ -44,6 +44,12 @@ def test_a_key_is_made_and_shown_once(maintainer: Client) -> None:
     ]
 
 
+def test_a_key_has_the_branch_on_which_it_works_when_none_is_named(maintainer: Client) -> None:
+    assert "Default branch" in text(maintainer.get("/p/test/keys"))
+    made(maintainer, default_branch="task/tea")
+    assert ApiKey.objects.get().default_branch == "task/tea"
+
+
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
@@ -51,6 +57,8 @@ def test_a_key_is_made_and_shown_once(maintainer: Client) -> None:
         ({"scopes": "all"}, "Select a valid choice."),
         ({"branch_patterns": "Main"}, "Main is no branch pattern"),
         ({"days": "3"}, "Select a valid choice."),
+        ({"default_branch": "Main"}, "A branch name is made of"),
+        ({"default_branch": "other"}, "do not allow its default branch other"),
     ],
 )
 def test_what_is_wrong_is_said_at_its_field_and_nothing_is_lost(
