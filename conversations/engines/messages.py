@@ -20,7 +20,7 @@ from memory.engines.branches import MAIN, find_branch, point_of
 from memory.engines.commits import CommitWriter, committing
 from memory.engines.fact_rules import STATED
 from memory.engines.filters import Filter, several
-from memory.engines.pages import Page, as_page, check_limit, mark_of, point_in_list, read_cursor
+from memory.engines.pages import Page, as_page, asked, check_limit, mark_of, point_in_list, read_cursor
 from memory.engines.text_search import TextFound, text_search
 from memory.engines.texts import announce
 from memory.exceptions import Exists, Invalid, NotFound, TooLarge
@@ -195,7 +195,7 @@ class MessageEngine:
             some = rows.highest(limit + 1, "sequence_num", key)
         else:
             some = rows.lowest(limit + 1, "sequence_num", key)
-        pin = {"list": mark, "seq": seq, "at": place.get("at", at and str(at))}
+        pin = {"list": mark, "seq": seq, "at": place.get("at", asked(at))}
         return as_page(some, limit, back, bool(cursor), lambda row: {"key": str(row.sequence_num), **pin})
 
 

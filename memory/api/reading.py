@@ -20,9 +20,16 @@ NUMBER = re.compile(r"[+-]?\d{1,18}")
 LONGEST_CURSOR = 500
 MOST_NAMES = 200
 
-whole = c.integer(-(2**53))
 count = c.integer(0)
 word = c.text(8000)
+_safe = c.integer(-(2**53))
+
+
+def whole(name: str, value: Any) -> int:
+    """A whole number; its range is the engine's to say."""
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise Invalid("{field} must be a whole number.", field=name)
+    return _safe(name, value)
 
 
 def names(name: str, value: Any) -> list[str]:

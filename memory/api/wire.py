@@ -34,16 +34,25 @@ class Parser(BaseParser):
         return value
 
 
+class NoNumber(ValueError):
+    """NaN or an infinity."""
+
+
 def _no_constant(name: str) -> Any:
-    raise ValueError(f"{name} is no JSON number")
+    raise NoNumber(f"{name} is no JSON number")
 
 
 def _reason(error: Exception) -> str:
     if isinstance(error, json.JSONDecodeError):
-        return f"{error.msg} at line {error.lineno}, column {error.colno}"
+        what = error.msg.partition(" (")[0].removesuffix(" at")
+        return f"{what} at line {error.lineno}, column {error.colno}"
     if isinstance(error, RecursionError):
         return f"it is nested more than {NESTING} deep"
-    return "it is not UTF-8" if isinstance(error, UnicodeDecodeError) else str(error)[:200]
+    if isinstance(error, NoNumber):
+        return str(error)
+    return (
+        "it is not UTF-8" if isinstance(error, UnicodeDecodeError) else "it holds a number of too many digits"
+    )
 
 
 def check_nesting(value: Any) -> None:

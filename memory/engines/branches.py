@@ -18,7 +18,7 @@ from memory.engines import cleaning as c
 from memory.engines.audit import record
 from memory.engines.branch_stats import BranchStats, stats_of
 from memory.engines.commits import being_written
-from memory.engines.pages import Page, mark_from, page_of, point_in_list, read_cursor
+from memory.engines.pages import Page, asked, mark_from, page_of, point_in_list, read_cursor
 from memory.exceptions import BranchArchived, BranchExists, BranchNotFound, Conflict, Invalid, NotFound
 from memory.models import MAX_DEPTH, Branch, Commit, Fact, Project, Snapshot
 from memory.models.nodes import next_rid
@@ -113,7 +113,7 @@ class BranchManager:
         place = read_cursor(cursor, mark)
         seq = point_of(branch, point_in_list(branch, cursor, at))
         start = point_of(other, place.get("against", start))
-        pin = {"list": mark, "seq": seq, "at": place.get("at", at and str(at)), "against": start}
+        pin = {"list": mark, "seq": seq, "at": place.get("at", asked(at)), "against": start}
         points = differing.between(other.lineage(start), branch.lineage(seq), actor.project_id)
         page = points.page(differing.KINDS[kind], changes, limit, cursor, pin)
         return differing.BranchDiff(branch, seq, other, start, None if cursor else points.counts(), page)

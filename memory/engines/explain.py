@@ -1,7 +1,8 @@
 """Why a fact is found by a query, or why it is not."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Any
 from uuid import UUID
 
@@ -9,8 +10,9 @@ from django.db import connection
 
 from memory.actors import Actor
 from memory.db.querysets import Lineage
-from memory.engines.belief import attach, searchable_now
+from memory.engines.belief import attach, read_on, searchable_now
 from memory.engines.branches import MAIN, find_branch, point_of
+from memory.engines.candidates import Question
 from memory.engines.filters import FactFilter
 from memory.engines.pages import check_limit
 from memory.engines.questions import ask
@@ -18,14 +20,16 @@ from memory.engines.scoring import Scored
 from memory.engines.search import REFLECTIONS, SearchEngine, Wish, for_page, paged
 from memory.models import Branch, Fact
 
+MOST_NAMED = 20  # branches
 SAYINGS = {
     "found": "It is hit {position} of this search.",
-    "out_ranked": "{position_text}; the search returns {limit}.",
+    "out_ranked": "{text}; the search returns {limit}.",
     "no_signal": "It shares no word with the query and has no vector to compare.",
     "absent": "No fact with this id is known here.",
     "deleted": "It was deleted on this branch.",
+    "not_yet": "It came to this branch later than the point that is read.",
     "other_branch": "It is not visible on this branch, but on: {branches}.",
-    "filtered": "The filter {filters} leaves it out.",
+    "filtered": "{text} it out.",
     "created": "It is a proposal that nobody has activated.",
     "archived": "It is archived.",
     "superseded": "Another fact has superseded it.",
@@ -78,41 +82,78 @@ class ExplainEngine:
             if not shown:
                 return _unseen(fact_id, branch, lineage, actor)
             (fact,) = attach(shown, lineage, actor.project_id)
-            if left_out := _left_out(fact, wish, lineage):
-                return left_out
-            hits = SearchEngine().ranked([branch_name], question, wish, actor).hits
-            if fact.uid in {hit.row.uid for hit in hits}:
-                return _placed(fact, hits, wish, limit)
-            hits = SearchEngine().ranked([branch_name], question, wish, actor, also=[fact.rid]).hits
-            return _beyond(fact, hits, wish, limit)
+            answer = _left_out(fact, branch, wish, lineage) or _ranked(
+                fact, branch, question, wish, actor, limit
+            )
+            read_on(branch, [fact])
+            return answer
 
 
 def _unseen(fact_id: UUID, branch: Branch, lineage: Lineage, actor: Actor) -> Explanation:
-    """Not on this branch: deleted here, on others that the actor may know of, or nowhere."""
+    """Not on this branch: deleted here, later here, on others that the actor may know of, or nowhere."""
     if any(version.deleted for version in Fact.objects.history(lineage, fact_id)):
         return _because("deleted")
-    holding = Fact.objects.all_versions().filter(uid=fact_id).values("branch_id")
-    others = Branch.objects.live().filter(project=actor.project_id, pk__in=holding).exclude(pk=branch.pk)
-    named = [other for other in others.select_related("parent") if actor.may_use(other.name)]
-    if names := [other.name for other in named if Fact.objects.on(other).filter(uid=fact_id).gather()]:
+    if Fact.objects.history(branch.lineage(), fact_id).exists():
+        return _because("not_yet")
+    if names := _showing(fact_id, branch, actor):
         return _because("other_branch", branches=names)
     return _because("absent")
 
 
-def _left_out(fact: Fact, wish: Wish, lineage: Lineage) -> Explanation | None:
+def _showing(fact_id: UUID, branch: Branch, actor: Actor) -> list[str]:
+    """Live branches within reach that show a fact: those that wrote it, or else those that began with it."""
+    versions = Fact.objects.all_versions().filter(uid=fact_id, deleted=False)
+    spans = list(versions.values_list("branch_id", "seq_from", "seq_to"))
+    live = Branch.objects.live().filter(project=actor.project_id).exclude(pk=branch.pk)
+    writing = live.filter(pk__in={holder for holder, _, _ in spans})
+    return _named(writing, fact_id, actor) or _named(_begun_with(spans, live), fact_id, actor)
+
+
+def _begun_with(spans: Sequence[tuple[int, int, int]], live: Iterable[Branch]) -> Iterator[Branch]:
+    """The branches with an ancestor on which one of these versions was open at the fork."""
+    for other in live if spans else ():
+        forked = dict(other.ancestors)
+        if any(start <= forked.get(holder, -1) < end for holder, start, end in spans):
+            yield other
+
+
+def _named(branches: Iterable[Branch], fact_id: UUID, actor: Actor) -> list[str]:
+    """The first of these branches that the actor may use and that show the fact, by name."""
+    mine = (other for other in branches if actor.may_use(other.name))
+    showing = (other.name for other in mine if Fact.objects.on(other).filter(uid=fact_id).gather())
+    return list(islice(showing, MOST_NAMED))
+
+
+def _left_out(fact: Fact, branch: Branch, wish: Wish, lineage: Lineage) -> Explanation | None:
     """The first condition that leaves the fact out of this search."""
-    if fact.status not in Fact.SEARCHED and fact.status not in (*wish.include, *wish.filters.status):
-        return _because(str(fact.status), fact)
+    closed = branch.archived_at is not None
+    of_branch = closed and (wish.filters.status or Fact.Status.ARCHIVED not in wish.include)
+    status = Fact.Status.ARCHIVED if of_branch else fact.status
+    if status not in Fact.SEARCHED and status not in (*wish.include, *wish.filters.status):
+        return _because(str(status), fact)
     one = Fact.objects.along(lineage)
     failing = [
-        n for n, f in wish.filters.each().items() if not f.apply(one, lineage).filter(uid=fact.uid).gather()
+        name
+        for name, filters in wish.filters.each().items()
+        if not filters.apply(one, lineage, closed).filter(uid=fact.uid).gather()
     ]
     if failing:
-        return _because("filtered", fact, filters=failing)
+        return _because("filtered", fact, text=_filters(failing), filters=failing)
     for flag, condition in searchable_now(wish.now, lineage).items():
         if flag not in wish.include and not one.filter(condition, uid=fact.uid).gather():
             return _because(flag, fact)
     return None
+
+
+def _ranked(
+    fact: Fact, branch: Branch, question: Question, wish: Wish, actor: Actor, limit: int
+) -> Explanation:
+    """Where the fact stands among the candidates, or what it lacks to be one."""
+    hits = SearchEngine().ranked([branch.name], question, wish, actor).hits
+    if fact.uid in {hit.row.uid for hit in hits}:
+        return _placed(fact, hits, wish, limit)
+    hits = SearchEngine().ranked([branch.name], question, wish, actor, also=[fact.rid]).hits
+    return _beyond(fact, hits, wish, limit)
 
 
 def _placed(fact: Fact, hits: Sequence[Scored], wish: Wish, limit: int) -> Explanation:
@@ -124,7 +165,7 @@ def _placed(fact: Fact, hits: Sequence[Scored], wish: Wish, limit: int) -> Expla
     text = f"It is at position {position}"
     if position <= limit:
         text += f" of all, but reflections take at most {REFLECTIONS:.0%} of a page"
-    return _because("out_ranked", fact, position=position, position_text=text, limit=limit, **score)
+    return _because("out_ranked", fact, position=position, text=text, limit=limit, **score)
 
 
 def _beyond(fact: Fact, hits: Sequence[Scored], wish: Wish, limit: int) -> Explanation:
@@ -133,7 +174,7 @@ def _beyond(fact: Fact, hits: Sequence[Scored], wish: Wish, limit: int) -> Expla
     if not any(score.get("signals", {}).get(arm) for arm in ("keyword", "vector", "words")):
         return _because("no_signal", fact, **score)
     text = f"At least {wish.recipe.pool} facts rank before it by their words or their vector"
-    return _because("out_ranked", fact, position_text=text, limit=limit, **score)
+    return _because("out_ranked", fact, text=text, limit=limit, **score)
 
 
 def _place(fact: Fact, hits: Sequence[Scored]) -> tuple[int, dict[str, Any]]:
@@ -143,11 +184,17 @@ def _place(fact: Fact, hits: Sequence[Scored]) -> tuple[int, dict[str, Any]]:
     return 0, {}
 
 
-def _because(reason: str, fact: Fact | None = None, found: bool = False, **data: Any) -> Explanation:
-    known = {name: data.pop(name) for name in ("score", "signals") if name in data}
-    words = {name: ", ".join(value) if isinstance(value, list) else value for name, value in data.items()}
-    position = data.pop("position", None)
-    data.pop("position_text", None)
-    return Explanation(
-        found, reason, SAYINGS[reason].format(**words), position, details=data, fact=fact, **known
-    )
+def _filters(names: Sequence[str]) -> str:
+    if len(names) == 1:
+        return f"The filter {names[0]} leaves"
+    return f"The filters {', '.join(names[:-1])} and {names[-1]} leave"
+
+
+def _because(
+    reason: str, fact: Fact | None = None, found: bool = False, text: str = "", position: int | None = None,
+    score: float | None = None, signals: Mapping[str, float] | None = None, **details: Any,
+) -> Explanation:  # fmt: skip
+    """``text`` is what the sentence of the reason leaves open, beside position and details."""
+    words = {name: ", ".join(value) if isinstance(value, list) else value for name, value in details.items()}
+    message = SAYINGS[reason].format(text=text, position=position, **words)
+    return Explanation(found, reason, message, position, score, dict(signals or {}), details, fact)

@@ -198,7 +198,8 @@ class FactEngine:
         """Facts of every status, newest first, as the first page saw the branch."""
         branch, _ = self._branch(actor, branch_name, None)
         seq = point_of(branch, point_in_list(branch, cursor, at))
-        rows = (filters or FactFilter()).apply(Fact.objects.on(branch, seq), branch.lineage(seq))
+        wanted, archived = filters or FactFilter(), branch.archived_at is not None
+        rows = wanted.apply(Fact.objects.on(branch, seq), branch.lineage(seq), archived)
         page = page_of_versions(rows, seq=seq, limit=limit, cursor=cursor, at=at)
         read_on(branch, attach(page.results, branch.lineage(seq), actor.project_id))
         return page

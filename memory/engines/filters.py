@@ -114,13 +114,15 @@ class FactFilter(Filter):
     pinned: bool | None = None
     parent_id: UUID | None = None
 
-    def apply(self, rows: VersionedQuerySet, lineage: Lineage) -> VersionedQuerySet:
+    def apply(self, rows: VersionedQuerySet, lineage: Lineage, archived: bool = False) -> VersionedQuerySet:
+        """The rows with all of these. On an ``archived`` branch every fact reads as archived."""
         for name, value in self.said().items():
-            rows = (
-                rows.narrowed(**{name: value})
-                if name in NARROWING
-                else rows.filter(*_conditions(name, value, lineage))
-            )
+            if name == "status" and archived:
+                rows = rows if Fact.Status.ARCHIVED in value else rows.none()
+            elif name in NARROWING:
+                rows = rows.narrowed(**{name: value})
+            else:
+                rows = rows.filter(*_conditions(name, value, lineage))
         return rows
 
     def each(self) -> dict[str, Self]:

@@ -87,7 +87,7 @@ def page_of_versions(
     some = rows.newest(limit + 1, **({"after": uid} if back else {"before": uid}))
     if back:
         some.reverse()
-    pin = {"list": mark, "seq": seq, "at": place.get("at", at and str(at))}
+    pin = {"list": mark, "seq": seq, "at": place.get("at", asked(at))}
     return as_page(some, limit, back, bool(cursor), lambda row: {"key": row.uid.hex, **pin})
 
 
@@ -155,9 +155,14 @@ def point_in_list(branch: Any, cursor: str, at: Any) -> Any:
     seq, first = place["seq"], place.get("at")
     if not isinstance(seq, int) or isinstance(seq, bool):
         raise Invalid(NOT_OURS, field="cursor")
-    if not 0 <= seq <= branch.head or (at is not None and str(at) != first):
+    if not 0 <= seq <= branch.head or (at is not None and asked(at) != first):
         raise Invalid(OTHER_LIST, field="cursor")
     return seq
+
+
+def asked(at: Any) -> str | None:
+    """The point that a caller asked for, as a cursor holds it; 0, where a branch begins, is one too."""
+    return None if at is None else str(at)
 
 
 def _unpacked(cursor: str) -> dict[str, Any]:

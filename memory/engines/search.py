@@ -206,7 +206,7 @@ class SearchEngine:
         if branch.archived_at and "archived" not in {*wish.include, *wish.filters.status}:
             return
         lineage = branch.lineage(point_of(branch, wish.at))
-        rows, loose = scope(Fact.objects.along(lineage), wish, lineage)
+        rows, loose = scope(Fact.objects.along(lineage), wish, lineage, branch.archived_at is not None)
         ask = (question, wish.search_type, wish.recipe.pool, actor.project_id, also)
         found = candidates(rows, *ask, near=loose)
         # Read through the branch once more: what memory or the index say is checked by the database.
@@ -295,7 +295,7 @@ def recipe_of(actor: Actor, name: str) -> ranking.Recipe:
     return ranking.RECIPES[name]
 
 
-def scope(rows: Any, wish: Wish, lineage: Any) -> tuple[Any, Any]:
+def scope(rows: Any, wish: Wish, lineage: Any, archived: bool = False) -> tuple[Any, Any]:
     """The rows that a wish lets through, and those rows before time and verdicts leave some out.
 
     What the second leaves to the index alone is quick; the first is the truth.
@@ -303,7 +303,7 @@ def scope(rows: Any, wish: Wish, lineage: Any) -> tuple[Any, Any]:
     statuses = {*Fact.SEARCHED, *(wish.include & {"superseded", "archived", "created"})}
     if not wish.filters.status:
         rows = rows.searchable() if statuses == Fact.SEARCHED else rows.narrowed(status=sorted(statuses))
-    rows = loose = wish.filters.apply(rows, lineage)
+    rows = loose = wish.filters.apply(rows, lineage, archived)
     left_out = searchable_now(wish.now, lineage).items()
     return rows.filter(*(condition for flag, condition in left_out if flag not in wish.include)), loose
 

@@ -98,7 +98,15 @@ class TestReasons:
         ENGINE.delete_fact(fact_id=uid, actor=actor)
         assert told(why(uid)) == (False, "deleted", "It was deleted on this branch.")
         assert why(uid, at=1).reason == "found"
-        assert why(uid, at=0).reason == "absent"
+        assert why(uid, at=0).reason == "not_yet"
+
+    def test_not_yet(self, write, why, actor):
+        uid = write().uid
+        BRANCHES.create_branch(name="a", actor=actor)
+        late = write(branch="a").uid
+        message = "It came to this branch later than the point that is read."
+        assert told(why(uid, at=0)) == told(why(late, branch="a", at=0)) == (False, "not_yet", message)
+        assert why(uid, branch="a", at=0).reason == "found"
 
     def test_deleted_on_the_parent_after_the_fork(self, write, why, actor):
         BRANCHES.create_branch(name="a", actor=actor)
@@ -119,16 +127,57 @@ class TestReasons:
         ENGINE.delete_fact(fact_id=uid, actor=actor, branch_name="a")
         assert (why(uid).reason, why(uid, branch="a").reason) == ("absent", "deleted")
 
+    def test_a_branch_that_only_began_with_it(self, write, why, actor):
+        for name in ("a", "none"):
+            BRANCHES.create_branch(name=name, actor=actor)
+        uid = write(branch="a").uid
+        BRANCHES.create_branch(name="a/kid", parent="a", actor=actor)
+        BRANCHES.create_branch(name="a/kid/kid", parent="a/kid", actor=actor)
+        assert why(uid).details == {"branches": ["a"]}
+        kids = replace(actor, branch_patterns=("main", "a/kid*"))
+        assert why(uid, actor=kids).details == {"branches": ["a/kid", "a/kid/kid"]}
+        ENGINE.delete_fact(fact_id=uid, actor=actor, branch_name="a")
+        assert why(uid).message == "It is not visible on this branch, but on: a/kid, a/kid/kid."
+        BRANCHES.create_branch(name="a/late", parent="a", actor=actor)
+        ENGINE.delete_fact(fact_id=uid, actor=actor, branch_name="a/kid")
+        assert why(uid).details == {"branches": ["a/kid/kid"]}
+
+    def test_at_most_twenty_branches_are_named(self, write, why, actor):
+        uid = write().uid
+        for i in range(21):
+            BRANCHES.create_branch(name=f"b/{i:02}", actor=actor)
+        ENGINE.delete_fact(fact_id=uid, actor=actor)
+        BRANCHES.create_branch(name="late", actor=actor)
+        assert why(uid, branch="late").reason == "deleted"
+        BRANCHES.create_branch(name="early", at=0, actor=actor)
+        assert why(uid, branch="early").details == {"branches": [f"b/{i:02}" for i in range(20)]}
+
     def test_on_an_archived_branch(self, write, why, actor):
         BRANCHES.create_branch(name="a", actor=actor)
-        uid = write(branch="a").uid
+        uid, old = write(branch="a").uid, write("Alpha was here.", branch="a").uid
+        ENGINE.supersede_fact(old_fact_id=old, new_fact_text="Alpha is here.", actor=actor, branch_name="a")
         BRANCHES.archive_branch(name="a", actor=actor)
         assert why(uid).reason == "absent"
+        answer = why(uid, branch="a")
+        assert told(answer) == (False, "archived", "It is archived.")
+        assert answer.fact.status == "archived"
+        assert why(uid, branch="a", include=["archived"]).found
+        assert why(uid, branch="a", filters=only(status="archived")).found
+        assert why(uid, branch="a", filters=only(status="active")).reason == "archived"
+        both = {"include": ["archived"], "filters": only(status="active")}
+        assert told(why(uid, branch="a", **both)) == (False, "filtered", "The filter status leaves it out.")
+        assert why(old, branch="a").reason == "archived"
+        assert why(old, branch="a", include=["archived"]).reason == "superseded"
+        assert why(old, branch="a", filters=only(status="archived")).found
 
     def test_filtered(self, write, why):
         uid = write(category="a", tags=["x"]).uid
         answer = why(uid, filters=only(category="b", kind="OBSERVATION", tags=["y"], min_confidence=0.9))
-        assert told(answer) == (False, "filtered", "The filter category, tags, min_confidence leaves it out.")
+        assert told(answer) == (
+            False,
+            "filtered",
+            "The filters category, tags and min_confidence leave it out.",
+        )
         assert answer.details == {"filters": ["category", "tags", "min_confidence"]}
         assert why(uid, filters=only(category="a", tags=["x"])).found
 
@@ -176,6 +225,7 @@ class TestReasons:
             "no_signal",
             "absent",
             "deleted",
+            "not_yet",
             "other_branch",
             "filtered",
             "created",
@@ -188,10 +238,11 @@ class TestReasons:
 
 
 class TestAgreesWithTheSearch:
-    def agree(self, why, actor, uids, **wish):
-        hits = [hit.fact.uid for hit in SEARCH.search(query="alpha", actor=actor, **wish).hits]
+    def agree(self, why, actor, uids, branch="main", **wish):
+        found = SEARCH.search(query="alpha", actor=actor, branch_name=branch, **wish)
+        hits = [hit.fact.uid for hit in found.hits]
         for uid in uids:
-            answer = why(uid, **wish)
+            answer = why(uid, branch=branch, **wish)
             assert (answer.found, answer.position if answer.found else None) == (
                 uid in hits,
                 hits.index(uid) + 1 if uid in hits else None,
@@ -238,6 +289,15 @@ class TestAgreesWithTheSearch:
         self.agree(why, actor, uids, filters=only(category="a"), limit=2)
         self.agree(why, actor, uids, at=4)
         self.agree(why, actor, uids, search_type="vector")
+
+    def test_on_an_archived_branch(self, write, why, actor):
+        BRANCHES.create_branch(name="a", actor=actor)
+        uids = [write(f"Alpha {i}.", branch="a", propose=i == 2).uid for i in range(4)]
+        ENGINE.archive_fact(fact_id=uids[1], actor=actor, branch_name="a")
+        BRANCHES.archive_branch(name="a", actor=actor)
+        for include in ([], ["archived"], ["archived", "created"], ["created"]):
+            for status in ({}, {"status": "active"}, {"status": "archived"}, {"status": "created"}):
+                self.agree(why, actor, uids, branch="a", include=include, filters=only(**status))
 
 
 class TestRefused:

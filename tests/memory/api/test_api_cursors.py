@@ -82,6 +82,19 @@ def test_the_point_may_be_left_out_or_repeated_but_not_changed(api: Api) -> None
     refused(api.get(with_cursor("/facts?at=5", cursor_of(api, "/facts"))), 400, "invalid", "cursor")
 
 
+def test_where_a_branch_begins_is_a_point_as_any_other(api: Api) -> None:
+    """What a branch began with is read at 0."""
+    for i in range(3):
+        api.fact(f"fact {i}")
+    api.post("/branches", {"name": "task/a"})
+    api.fact("late", branch="task/a")
+    path = "/facts?branch=task/a&at=0"
+    for again in (path, "/facts?branch=task/a"):
+        told = api.get(with_cursor(again, cursor_of(api, path))).json()
+        assert [row["fact_text"] for row in told["results"]] == ["fact 1", "fact 0"]
+    refused(api.get(with_cursor("/facts?branch=task/a&at=1", cursor_of(api, path))), 400, "invalid", "cursor")
+
+
 def test_a_time_that_is_yet_to_come_reads_on_where_it_began(api: Api) -> None:
     for i in range(3):
         api.fact(f"fact {i}")

@@ -147,6 +147,34 @@ def test_a_body_that_is_no_json_object(api: Api, body: bytes) -> None:
             refused(answer, 400, "invalid")
 
 
+@pytest.mark.parametrize(
+    ("body", "reason"),
+    [
+        (b'{"a":', "Expecting value at line 1, column 6"),
+        (b'{"a":\n "b', "Unterminated string starting at line 2, column 2"),
+        (b'{"a": "\x01"}', "Invalid control character at line 1, column 8"),
+        ("\ufeff{}".encode(), "Unexpected UTF-8 BOM at line 1, column 1"),
+        (b'{"a": NaN}', "NaN is no JSON number"),
+        (b'{"a": ' + b"9" * 5000 + b"}", "it holds a number of too many digits"),
+        (b'{"a": "\xff"}', "it is not UTF-8"),
+        (b"[" * 66 + b"]" * 66, "it is nested more than 64 deep"),
+        (b"[" * 100_000, "it is nested more than 64 deep"),
+    ],
+)
+def test_what_is_wrong_with_a_body_is_told(api: Api, body: bytes, reason: str) -> None:
+    detail = refused(api.post("/facts", body), 400, "invalid")["detail"]
+    assert detail == f"The body is not JSON: {reason}."
+
+
+@pytest.mark.parametrize("limit", ["ten", "2.5", "", "1e2"])
+def test_a_page_size_that_is_no_number(api: Api, limit: str) -> None:
+    for path in (f"/facts?limit={limit}", f"/facts/search?q=a&limit={limit}", f"/branches?limit={limit}"):
+        problem = refused(api.get(path), 400, "invalid", "limit")
+        assert problem["detail"] == "limit must be a whole number."
+    problem = refused(api.post("/facts/search", {"query": "a", "limit": True}), 400, "invalid", "limit")
+    assert problem["detail"] == "limit must be a whole number."
+
+
 def test_a_name_given_twice_counts_once(api: Api) -> None:
     assert api.post("/facts", b'{"fact_text": "a", "fact_text": "b"}').json()["fact_text"] == "b"
 

@@ -9,6 +9,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from memory.engines.branches import find_branch
+from memory.engines.filters import FactFilter
 from memory.engines.links import LinkEngine
 from memory.engines.pages import OTHER_LIST
 from memory.exceptions import (
@@ -16,7 +17,7 @@ from memory.exceptions import (
     NotFound,
 )
 from memory.models import Fact
-from tests.memory.facts.scenes import ENGINE, refused
+from tests.memory.facts.scenes import BRANCHES, ENGINE, refused
 
 
 @pytest.mark.django_db
@@ -97,6 +98,27 @@ class TestLists:
         with refused(Invalid) as caught:
             ENGINE.list_facts(actor=actor, limit=limit)
         assert str(caught.value) == f"A page has 1 to 100 results, not {limit}."
+
+    def test_on_an_archived_branch_every_fact_is_archived(self, write, actor, child, main):
+        child()
+        made = {
+            write("Kept.", branch="task/a").fact.uid,
+            write("Proposed.", branch="task/a", propose=True).fact.uid,
+        }
+        BRANCHES.archive_branch(name="task/a", actor=actor)
+
+        def listed(**values):
+            page = ENGINE.list_facts(
+                actor=actor, branch_name="task/a", filters=FactFilter.of(values), limit=1
+            )
+            rest = page.next and ENGINE.list_facts(
+                actor=actor, branch_name="task/a", filters=FactFilter.of(values), cursor=page.next
+            )
+            return {(fact.uid, fact.status) for fact in [*page, *(rest or ())]}
+
+        every = {(uid, "archived") for uid in made}
+        assert listed() == listed(status="archived") == listed(status=["active", "archived"]) == every
+        assert listed(status="active") == listed(status="created") == set()
 
     def test_at_a_seq_a_commit_and_a_time(self, actor, main, project):
         with time_machine.travel(datetime(2036, 1, 1, tzinfo=UTC), tick=False):
