@@ -1,0 +1,120 @@
+"""What the demo holds. It is loaded once for all these tests, which only read it."""
+
+from collections import Counter
+from collections.abc import Iterator
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.core.management import call_command
+from django.utils import timezone
+
+from day1site.demo import loading
+from day1site.demo.story import monday
+from memory.actors import Actor, local_actor
+from memory.engines.branches import create_main, find_branch
+from memory.engines.facts import FactEngine
+from memory.engines.filters import FactFilter
+from memory.engines.search import SearchEngine
+from memory.models import AuditEntry, Branch, Commit, Confirmation, Fact, FactLink, Project, Session
+from tests.memory.test_projects import rows
+
+
+@pytest.fixture(scope="module")
+def loader(django_db_setup: None, django_db_blocker: Any) -> Iterator[Actor]:
+    """The local user of a project beside the demo, who has loaded it."""
+    with django_db_blocker.unblock():
+        project = Project.objects.create(name="Test", slug="test")
+        create_main(project)
+        actor = local_actor(project.pk)
+        assert loading.load(actor)[1]
+        yield actor
+        call_command("flush", interactive=False, verbosity=0)
+
+
+@pytest.fixture(scope="module")
+def demo(loader: Actor) -> Actor:
+    """The local user in the demo."""
+    return local_actor(Project.objects.get(slug="demo").pk)
+
+
+def everything() -> list[Fact]:
+    return list(Fact.objects.all_versions())
+
+
+def test_it_holds_what_a_newcomer_wants_to_see(demo: Actor) -> None:
+    facts, links = everything(), list(FactLink.objects.all_versions())
+    kinds = Counter(Commit.objects.values_list("kind", flat=True))
+    assert len({fact.uid for fact in facts}) >= 300
+    assert Session.objects.filter(status="completed").count() >= 20
+    assert len({fact.agent_id for fact in facts} - {""}) >= 5
+    assert kinds["fact.update"] + kinds["fact.supersede"] >= 20
+    assert {link.link_type for link in links} == set(FactLink.Type.values)
+    assert sum(link.link_type == "CONTESTED_BY" for link in links) >= 10
+    assert {fact.category for fact in facts} >= set(
+        "bug_fix architecture pattern decision security performance preference discovery insight"
+        " configuration error general".split()
+    )
+    assert {fact.kind for fact in facts} == set(Fact.Kind.values) - {"REFLECTION"}
+    assert {fact.priority for fact in facts} == set(Fact.Priority.values)
+    assert {fact.status for fact in facts} == set(Fact.Status.values)
+    assert {fact.visibility for fact in facts} == set(Fact.Visibility.values)
+    assert sum(any("\u4e00" <= c <= "\u9fff" for c in fact.fact_text) for fact in facts) >= 15
+    lengths = sorted(len(fact.fact_text) for fact in facts)
+    assert (lengths[0] < 60, lengths[-1] > 600) == (True, True)
+
+
+def test_beliefs_of_every_kind(demo: Actor) -> None:
+    main, now = find_branch(demo, "main"), timezone.now()
+    here = Fact.objects.on(main)
+    assert here.filter(expires_at__lte=now).count() >= 2
+    assert here.filter(expires_at__gt=now).count() >= 1
+    assert here.filter(valid_until__lte=now).count() >= 3
+    assert here.filter(status="created").count() >= 2
+    assert here.filter(pinned=True).count() >= 4
+    engine = FactEngine()
+    for verdict, most in (("verified", 15), ("invalidated", 5)):
+        page = engine.list_facts(
+            actor=demo, filters=FactFilter.of({"verification_status": verdict}), limit=100
+        )
+        assert len(page.results) >= most
+        assert all(fact.verification_reason for fact in page.results)
+    confirmed = Confirmation.objects.order_by("seq").first()
+    assert confirmed is not None
+    assert engine.get_fact(fact_id=confirmed.uid, actor=demo).confirmation_count >= 1
+
+
+def test_it_looks_half_a_year_old(demo: Actor) -> None:
+    start, now = monday(timezone.now()), timezone.now()
+    assert start.weekday() == 0
+    assert timedelta(weeks=26) <= now - start < timedelta(weeks=27)
+    commits = Commit.objects.filter(branch__name="main").order_by("seq")
+    times = [commit.at for commit in commits]
+    assert times == sorted(times)
+    assert start <= times[0] < start + timedelta(days=1)
+    assert start + timedelta(days=175) < times[-1] < now
+    branches = Branch.objects.exclude(name="main")
+    assert branches.count() >= 6
+    assert branches.exclude(archived_at=None).count() >= 1
+    past = branches.get(name="review/double-payout")
+    assert past.fork_seq < commits.filter(at__lt=past.created_at).last().seq
+    assert not Session.objects.exclude(status="active").filter(ended_at=None).exists()
+    recorded_early = AuditEntry.objects.filter(project=demo.project_id, at__lt=now - timedelta(hours=1))
+    assert not recorded_early.exists()
+
+
+def test_time_travel_has_something_to_show(demo: Actor) -> None:
+    start, engine = monday(timezone.now()), SearchEngine()
+    asked = {"query": "timeout acquirer Norvik seconds", "actor": demo, "limit": 3}
+    then = engine.search(**asked, at=start + timedelta(days=20)).hits
+    now = engine.search(**asked).hits
+    assert "is 10 seconds" in then[0].fact.fact_text
+    assert any("is 3 seconds" in hit.fact.fact_text for hit in now)
+    assert not any("is 10 seconds" in hit.fact.fact_text for hit in now)
+
+
+def test_loading_it_again_changes_nothing(loader: Actor) -> None:
+    before = rows()
+    counts, new = loading.load(loader)
+    assert (new, rows()) == (False, before)
+    assert counts["Fact"] == len({fact.uid for fact in everything()})
