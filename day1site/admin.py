@@ -5,6 +5,7 @@ from typing import Any
 from django.contrib import admin
 from django.contrib.auth.admin import UserAdmin
 from django.contrib.auth.models import Group, User
+from django.forms import Media
 from django.http import HttpRequest
 from django_celery_beat import admin as beat
 from django_celery_beat.models import (
@@ -31,6 +32,12 @@ class OfServer(ModelAdmin):
     """Roles in a project say nothing here: these are for who runs the server."""
 
     show_full_result_count = False
+    list_per_page = 20  # unfold spends 5 kB on a row
+
+    def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> Any:
+        """A list goes without the scripts of the forms, which are heavier than itself."""
+        scripts = Media(js=["admin/js/actions.js"])
+        return super().changelist_view(request, {"media": scripts, **(extra_context or {})})
 
     def has_module_permission(self, request: HttpRequest) -> bool:
         return bool(request.user.is_superuser)
