@@ -10,15 +10,8 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, expect
 
-from tests.e2e.test_web import (  # noqa: F401  fixtures
-    PASSWORD,
-    SCHEMES,
-    SERIOUS,
-    browser,
-    open_page,
-    server,
-    signed_in,
-)
+from tests.e2e.conftest import PASSWORD
+from tests.e2e.test_web import SCHEMES, SERIOUS
 from tests.site.test_pages_browser import LISTEN, View, check_clean, check_fits, listen, pictures
 from tests.site.test_up import ROOT, Up, environment
 
@@ -43,7 +36,7 @@ print(json.dumps(str(Fact.objects.on(project.branches.get(name="main")).newest(1
 
 
 @pytest.fixture(scope="module")
-def newest(server: Up) -> str:  # noqa: F811
+def newest(server: Up) -> str:
     """The newest fact; a viewer and a curator are there as well."""
     command = [sys.executable, "manage.py", "shell", "-v", "0", "-c", PEOPLE]
     env = environment(DAY1_DATA_DIR=str(server.folder))
@@ -63,7 +56,7 @@ def check_axe(page: Page) -> None:
     assert told == []
 
 
-def look_at(view: View, server: Up, name: str, scheme: str, folder: Path) -> None:  # noqa: F811
+def look_at(view: View, server: Up, name: str, scheme: str, folder: Path) -> None:
     for width in (390, 1280, 1920):
         view.page.set_viewport_size({"width": width, "height": 844 if width < 500 else 900})
         view.page.screenshot(path=pictures(folder) / f"desk-{name}-{scheme}-{width}.png")
@@ -78,7 +71,7 @@ def look_at(view: View, server: Up, name: str, scheme: str, folder: Path) -> Non
 @pytest.mark.parametrize("scheme", SCHEMES)
 @pytest.mark.parametrize("path", PAGES)
 def test_every_page_of_the_desk(
-    open_page: Any, server: Up, path: str, scheme: Any, tmp_path: Path  # noqa: F811
+    open_page: Any, server: Up, path: str, scheme: Any, tmp_path: Path
 ) -> None:  # fmt: skip
     view = open_page(DESK + path, color_scheme=scheme)
     look_at(view, server, path.translate(str.maketrans("/?=", "---")), scheme, tmp_path)
@@ -86,7 +79,7 @@ def test_every_page_of_the_desk(
 
 @pytest.mark.parametrize("scheme", SCHEMES)
 def test_the_page_of_a_fact(
-    open_page: Any, server: Up, newest: str, scheme: Any, tmp_path: Path  # noqa: F811
+    open_page: Any, server: Up, newest: str, scheme: Any, tmp_path: Path
 ) -> None:  # fmt: skip
     view = open_page(f"{DESK}facts/{newest}", color_scheme=scheme)
     view.page.locator("summary", has_text="Edit").click()
@@ -96,13 +89,13 @@ def test_the_page_of_a_fact(
 @pytest.mark.parametrize("scheme", SCHEMES)
 @pytest.mark.parametrize("path", OF_SERVER)
 def test_the_pages_of_the_server(
-    open_page: Any, server: Up, path: str, scheme: Any, tmp_path: Path  # noqa: F811
+    open_page: Any, server: Up, path: str, scheme: Any, tmp_path: Path
 ) -> None:  # fmt: skip
     view = open_page(f"/admin/{path}", color_scheme=scheme)
     look_at(view, server, path.replace("/", "-"), scheme, tmp_path)
 
 
-def log_in(browser: Browser, server: Up, name: str) -> View:  # noqa: F811
+def log_in(browser: Browser, server: Up, name: str) -> View:
     context = browser.new_context(viewport={"width": 1280, "height": 900}, reduced_motion="reduce")
     context.add_init_script(LISTEN)
     view = View(context.new_page())
@@ -115,7 +108,7 @@ def log_in(browser: Browser, server: Up, name: str) -> View:  # noqa: F811
     return view
 
 
-def test_a_curator_ticks_verifies_and_undoes(browser: Browser, server: Up, newest: str) -> None:  # noqa: F811
+def test_a_curator_ticks_verifies_and_undoes(browser: Browser, server: Up, newest: str) -> None:
     """Through the login, and back to the page that was wanted."""
     view = log_in(browser, server, "cora")
     page = view.page
@@ -136,7 +129,7 @@ def test_a_curator_ticks_verifies_and_undoes(browser: Browser, server: Up, newes
     page.context.close()
 
 
-def test_a_viewer_finds_nothing_to_press(browser: Browser, server: Up, newest: str) -> None:  # noqa: F811
+def test_a_viewer_finds_nothing_to_press(browser: Browser, server: Up, newest: str) -> None:
     view = log_in(browser, server, "vera")
     for path in ("facts", f"facts/{newest}", "branches", "branches/main", "sessions"):
         view.page.goto(f"{server.first['url']}{DESK}{path}")

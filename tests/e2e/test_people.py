@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Page, expect, sync_playwright
+from playwright.sync_api import Browser, Page, expect
 
-from tests.site.test_pages_browser import CHROMIUM, LISTEN, QUIET, View, check_clean, listen
+from tests.site.test_pages_browser import LISTEN, View, check_clean, listen
 from tests.site.test_up import ROOT, Up, environment
 
 pytestmark = pytest.mark.browser
@@ -50,16 +50,6 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Up]:
     yield up
     up.stop()
     up.log.close()
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    if not CHROMIUM.exists():
-        pytest.skip(f"NO BROWSER: {CHROMIUM} is missing, so no page was looked at. apt-get install chromium")
-    with sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=QUIET)
-        yield chromium
-        chromium.close()
 
 
 @pytest.fixture

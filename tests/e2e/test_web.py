@@ -4,31 +4,25 @@ import json
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, Page, expect, sync_playwright
+from playwright.sync_api import Page, expect
 
 from memory import urls
 from tests.site.test_pages_browser import (
-    CHROMIUM,
-    LISTEN,
-    QUIET,
     WIDTHS,
     View,
     check_clean,
     check_fits,
-    listen,
     pictures,
 )
 from tests.site.test_up import ROOT, Up, environment
 
 pytestmark = pytest.mark.browser
 
-PASSWORD = "correct horse battery"
 SCHEMES = ("light", "dark")
 SERIOUS = {"serious", "critical"}
 QUERIES = {"search": "q=payout+file", "fact-why": "q=payout+file", "palette": "q=pay"}
@@ -39,64 +33,6 @@ PROJECT = [
     for route in urls.urlpatterns
     if route.name not in NOT_A_PAGE and "get" in route.callback.view_class.http_method_names
 ]
-
-
-@pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Up]:
-    """With the demo, in which admin is a maintainer."""
-    folder = tmp_path_factory.mktemp("web") / "data"
-    up = Up(folder, "--no-worker", "--admin-password", PASSWORD).ready()
-    command = [sys.executable, "manage.py", "day1", "demo"]
-    env = environment(DAY1_DATA_DIR=str(folder))
-    subprocess.run(command, cwd=ROOT, env=env, check=True, capture_output=True)
-    yield up
-    up.stop()
-    up.log.close()
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    if not CHROMIUM.exists():
-        pytest.skip(f"NO BROWSER: {CHROMIUM} is missing, so no page was looked at. apt-get install chromium")
-    with sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=QUIET)
-        yield chromium
-        chromium.close()
-
-
-@pytest.fixture(scope="module")
-def signed_in(browser: Browser, server: Up) -> Any:
-    """The cookies of admin."""
-    context = browser.new_context()
-    page = context.new_page()
-    page.goto(f"{server.first['url']}/login")
-    page.get_by_label("Username").fill("admin")
-    page.get_by_label("Password").fill(PASSWORD)
-    page.get_by_role("button", name="Log in").click()
-    page.get_by_role("heading", name="Your projects").wait_for()
-    state = context.storage_state()
-    context.close()
-    return state
-
-
-@pytest.fixture
-def open_page(browser: Browser, server: Up, signed_in: Any) -> Iterator[Any]:
-    opened: list[Any] = []
-
-    def new(path: str, **options: Any) -> View:
-        size = {"width": 1280, "height": 900}
-        options = {"storage_state": signed_in, **options}
-        context = browser.new_context(viewport=size, reduced_motion="reduce", **options)
-        opened.append(context)
-        context.add_init_script(LISTEN)
-        view = View(context.new_page())
-        listen(view, missing=path == "/no/such/page")
-        view.page.goto(server.first["url"] + path, wait_until="networkidle")
-        return view
-
-    yield new
-    for context in opened:
-        context.close()
 
 
 SAMPLES = """
@@ -116,7 +52,7 @@ print(json.dumps({
     "fact_id": str(Fact.objects.on(main).newest(1)[0].uid),
     "branch_name": "main",
     "key_id": str(KeyEngine().create_key(label="a", scopes=["read"], actor=local_actor(project.pk))[0].pk),
-    "member_id": str(project.memberships.get().pk),
+    "member_id": str(project.memberships.order_by("id")[0].pk),
     "commit_id": str(commit.pk),
     "seq": str(commit.seq),
     "session": project.sessions.first().key,
