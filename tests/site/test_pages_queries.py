@@ -10,15 +10,12 @@ from django.contrib.auth import get_user_model
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
-from django.urls import reverse
+from django.urls import URLResolver, get_resolver, reverse
 from django.utils import timezone
 
-from conversations.admin import urls as conversations
 from conversations.engines.conversations import ConversationEngine
 from conversations.engines.messages import MessageEngine
-from memory import urls
 from memory.actors import Actor
-from memory.admin import urls as desk
 from memory.engines.branches import BranchManager
 from memory.engines.buffers import buffer
 from memory.engines.facts import FactEngine
@@ -31,7 +28,6 @@ from memory.models import Fact, Membership, Project, RecallLog, ReviewItem
 
 pytestmark = pytest.mark.django_db(transaction=True)
 FACTS, LINKS, BRANCHES = FactEngine(), LinkEngine(), BranchManager()
-OBSERVATIONS, CONVERSATIONS, MESSAGES = ObservationEngine(), ConversationEngine(), MessageEngine()
 CHILD = "task/child"
 QUERIES: dict[str, tuple[str, ...]] = {
     "search": ("q=fact", "q=fact&left_out=1", "q=fact&at=3"),
@@ -45,9 +41,9 @@ QUERIES: dict[str, tuple[str, ...]] = {
     "review": ("", "status=resolved", "branch=main"),
     "admin:review": ("", "status=all"),
     "admin:audit": ("", "action=fact.update"),
-    "admin:observations": ("", "session_id=s", "q=fact", "at=3"),
+    "admin:observations": ("", "session_id=s", "q=noticed", "at=3"),
     "admin:relations": ("", "source=hub", "q=hub"),
-    "admin:conversations": ("", "session_id=s", "q=fact"),
+    "admin:conversations": ("", "session_id=s", "q=said"),
 }
 NOT_A_PAGE = {"go", "undo", "review-answer"}  # a redirect, and the addresses of forms
 OUTSIDE = ("projects", "account", "password", "help")
@@ -60,11 +56,10 @@ class Scene:
         self.project, self.actor, self.made = project, actor, 0
         self.main = project.branches.get(name="main")
         self.fact = self.write("The fact that is looked at")
+        self.talk = ConversationEngine().create_conversation(actor=actor)
+        self.message, self.seen = self.say("the first"), self.notice("the first")
+        self.edge = self.relate("the first")
         BRANCHES.create_branch(name=CHILD, actor=actor)
-        self.seen = OBSERVATIONS.write_observation(summary="Seen.", observation_type="insight", actor=actor)
-        self.talk = CONVERSATIONS.create_conversation(actor=actor)
-        first = {"role": "user", "content": "The first."}
-        self.said = MESSAGES.write_message(conversation_id=self.talk.uid, actor=actor, **first)
 
     def write(self, text: str, branch: str = "main", **more: Any) -> Fact:
         return FACTS.write_fact(fact_text=text, branch_name=branch, actor=self.actor, **more).fact
@@ -72,7 +67,7 @@ class Scene:
     def grow(self, to: int) -> None:
         """Everything up to so many."""
         for n in range(self.made, to):
-            for make in (self.memory, self.child, self.beside, self.people, self.capture):
+            for make in (self.memory, self.child, self.capture, self.beside, self.people):
                 make(n)
         self.made = to
         buffer.flush()
@@ -99,6 +94,31 @@ class Scene:
         FACTS.delete_fact(fact_id=gone.uid, **on)
         LINKS.write_link(from_id=new.uid, to_id=changed.uid, link_type="ASSOCIATED", **on)
 
+    def capture(self, n: int) -> None:
+        """A conversation, a message, an observation and a relation more, and facts learned from the first."""
+        ConversationEngine().create_conversation(actor=self.actor, session_id="s")
+        self.say(f"said {n}"), self.notice(f"noticed {n}"), self.relate(f"entity {n}")
+        ends = {"message": (self.message, "MESSAGE_OF"), "observation": (self.seen, "DERIVED_FROM")}
+        for kind, (row, link) in ends.items():
+            fact = self.write(f"learned from {kind} {n}")
+            LINKS.write_link(from_id=fact.uid, to_id=row.uid, to_type=kind, link_type=link, actor=self.actor)
+
+    def say(self, text: str) -> Any:
+        said = [{"role": "user", "content": text}]
+        (row,) = MessageEngine().write_messages(
+            conversation_id=self.talk.uid, messages=said, actor=self.actor
+        )
+        return row
+
+    def notice(self, text: str) -> Any:
+        return ObservationEngine().write_observation(
+            observation_type="insight", summary=text, session_id="s", actor=self.actor
+        )
+
+    def relate(self, name: str) -> Any:
+        ends = {"source_entity": "hub", "relation_type": "knows", "target_entity": name}
+        return RelationEngine().write_relation(**ends, actor=self.actor).relation
+
     def beside(self, n: int) -> None:
         """A session, a recall, two questions and a key more; the audit trail grows by itself."""
         SessionManager().create_session(session_id=f"run-{n}", agent_id=f"agent-{n}", actor=self.actor)
@@ -119,48 +139,35 @@ class Scene:
         Membership.objects.create(project=self.project, user=user)
         Project.objects.create(name=f"Project {n}", slug=f"project-{n}")
 
-    def capture(self, n: int) -> None:
-        """A message and an observation more, each with a fact that comes from it, and a relation."""
-        on = {"actor": self.actor, "session_id": "s"}
-        row = OBSERVATIONS.write_observation(summary=f"fact {n} seen", observation_type="insight", **on)
-        said = MESSAGES.write_message(
-            conversation_id=self.talk.uid, role="user", content=f"fact {n}", actor=self.actor
-        )
-        CONVERSATIONS.create_conversation(title=f"talk {n}", **on)
-        edge = {"source_entity": "hub", "relation_type": "has", "target_entity": f"thing {n}"}
-        self.edge = RelationEngine().write_relation(**edge, actor=self.actor).relation
-        for source, kind in (
-            (self.seen, "observation"),
-            (self.said, "message"),
-            (row, "observation"),
-            (said, "message"),
-        ):
-            fact = self.write(f"from {kind} {source.uid} {n}")
-            to = {"to_id": source.uid, "to_type": kind, "link_type": "DERIVED_FROM"}
-            LINKS.write_link(from_id=fact.uid, actor=self.actor, **to)
-
     # ---- addresses -------------------------------------------------------------------------------
 
-    def sample(self, word: str) -> Any:
+    def path(self, name: str, words: list[str], **other: Any) -> str:
+        """The address of a page; ``other`` has values for some words of its path."""
+        values = [other[word] if word in other else self.sample(name, word) for word in words]
+        return reverse(name, args=[self.project.slug, *values])
+
+    def sample(self, name: str, word: str) -> Any:
         """A value for a word of a path. A page with a word that is not known here must be added."""
         rows: dict[str, Callable[[], Any]] = {
             "fact_id": lambda: self.fact.uid,
             "branch_name": lambda: CHILD,
-            "observation_id": lambda: self.seen.uid,
-            "relation_id": lambda: self.edge.uid,
-            "conversation_id": lambda: self.talk.uid,
-            "message_id": lambda: self.said.uid,
             "key_id": lambda: self.project.keys.order_by("id")[0].pk,
             "member_id": lambda: self.project.memberships.order_by("id")[0].pk,
             "item_id": lambda: self.project.review_items.order_by("id")[0].pk,
+            "uid": lambda: self.captured()[name].uid,
         }
         return rows[word]()
 
+    def captured(self) -> dict[str, Any]:
+        return {
+            "admin:observation": self.seen, "admin:relation": self.edge, "admin:conversation": self.talk,
+            "admin:message": self.message,
+        }  # fmt: skip
+
     def addresses(self) -> Iterator[tuple[str, str]]:
         """Each page by what it is called here, and where it is."""
-        for name, route in routes():
-            words = [self.sample(word) for word in route.pattern.converters if word != "slug"]
-            path = reverse(name, args=[self.project.slug, *words])
+        for name, words in routes():
+            path = self.path(name, words)
             for query in QUERIES.get(name, ("",)):
                 yield f"{name}?{query}", f"{path}?{query}{'&' * bool(query)}limit=100"
         yield from ((name, reverse(name)) for name in OUTSIDE)
@@ -169,12 +176,21 @@ class Scene:
             yield name, reverse(name)
 
 
-def routes() -> Iterator[tuple[str, Any]]:
-    at_desk = [*desk.urlpatterns, *conversations.urlpatterns]
-    for space, some in (("", urls.urlpatterns), ("admin:", at_desk)):
-        for route in some:
-            if route.name not in NOT_A_PAGE and answers_get(route):
-                yield f"{space}{route.name}", route
+def routes() -> Iterator[tuple[str, list[str]]]:
+    """The pages of a project and of its desk: their names, and the words of their paths."""
+    for name, pattern, words in walk(get_resolver().url_patterns):
+        known = name and name not in NOT_A_PAGE and name.removeprefix("admin:") not in NOT_A_PAGE
+        if known and "slug" in words and answers_get(pattern):
+            yield name, [word for word in words if word != "slug"]
+
+
+def walk(patterns: Any, space: str = "", words: tuple[str, ...] = ()) -> Iterator[tuple[str, Any, list[str]]]:
+    for one in patterns:
+        here = (*words, *one.pattern.converters)
+        if isinstance(one, URLResolver):
+            yield from walk(one.url_patterns, f"{one.namespace}:" if one.namespace else space, here)
+        else:
+            yield space + one.name if one.name else "", one, list(here)
 
 
 def answers_get(route: Any) -> bool:
