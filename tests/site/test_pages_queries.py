@@ -141,12 +141,10 @@ class Scene:
 
     # ---- addresses -------------------------------------------------------------------------------
 
-    def path(self, name: str, words: list[str], **other: Any) -> str:
-        """The address of a page; ``other`` has values for some words of its path."""
-        values = [other[word] if word in other else self.sample(name, word) for word in words]
-        return reverse(name, args=[self.project.slug, *values])
+    def path(self, name: str, words: list[str]) -> str:
+        return reverse(name, args=[self.project.slug, *map(self.sample, words)])
 
-    def sample(self, name: str, word: str) -> Any:
+    def sample(self, word: str) -> Any:
         """A value for a word of a path. A page with a word that is not known here must be added."""
         rows: dict[str, Callable[[], Any]] = {
             "fact_id": lambda: self.fact.uid,
@@ -154,15 +152,12 @@ class Scene:
             "key_id": lambda: self.project.keys.order_by("id")[0].pk,
             "member_id": lambda: self.project.memberships.order_by("id")[0].pk,
             "item_id": lambda: self.project.review_items.order_by("id")[0].pk,
-            "uid": lambda: self.captured()[name].uid,
+            "observation_id": lambda: self.seen.uid,
+            "relation_id": lambda: self.edge.uid,
+            "conversation_id": lambda: self.talk.uid,
+            "message_id": lambda: self.message.uid,
         }
         return rows[word]()
-
-    def captured(self) -> dict[str, Any]:
-        return {
-            "admin:observation": self.seen, "admin:relation": self.edge, "admin:conversation": self.talk,
-            "admin:message": self.message,
-        }  # fmt: skip
 
     def addresses(self) -> Iterator[tuple[str, str]]:
         """Each page by what it is called here, and where it is."""
