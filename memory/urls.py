@@ -47,7 +47,7 @@ urlpatterns = [
 ]
 
 add_section(Section("home", _("Home"), "home", "h", place=10))
-add_section(Section("keys", _("Keys"), "key", "k", scope="admin", place=80))
+add_section(Section("keys", _("API keys"), "key", "k", scope="admin", place=80))
 add_section(Section("members", _("Members"), "members", "m", place=90))
 add_section(Section("search", _("Search"), "search", "s", place=20))
 add_section(Section("facts", _("Facts"), "facts", "f", place=30))

@@ -10,17 +10,19 @@ from memory.actors import Actor
 from memory.engines.branches import BranchManager
 from memory.engines.facts import FactEngine
 from memory.engines.links import LinkEngine
+from memory.engines.near import NearDuplicateEngine
 from memory.engines.session_manager import SessionManager
 from memory.models import Fact
 
 SURFACE = "demo"  # by this its commits and audit entries are known
 LINK = ("from", "link_type", "to")
+MODEL = "minilm-l6-int8"  # that found which texts of the story are alike
 PAUSE = timedelta(minutes=3)  # between two acts of a step
 
 
-def actor_in(project_id: UUID, label: str) -> Actor:
-    """Whoever the story speaks of, in the demo's project."""
-    return Actor(project_id, "local", label=label, scopes=frozenset({"admin"}), surface=SURFACE)
+def actor_in(project_id: UUID, label: str, kind: str = "local") -> Actor:
+    """Whoever the story speaks of, in the demo's project; an agent comes as with a key."""
+    return Actor(project_id, kind, label=label, scopes=frozenset({"admin"}), surface=SURFACE)
 
 
 class Teller:
@@ -31,6 +33,7 @@ class Teller:
         self.ids: dict[str, UUID] = {}
         self.facts, self.links = FactEngine(), LinkEngine()
         self.branches, self.sessions = BranchManager(), SessionManager()
+        self.near = NearDuplicateEngine()
 
     def tell(self, step: Step) -> None:
         at = step.at
@@ -40,7 +43,7 @@ class Teller:
                 at += PAUSE
 
     def _where(self, step: Step, at: datetime) -> dict[str, Any]:
-        who = actor_in(self.project_id, step.by).acting_at(at)
+        who = actor_in(self.project_id, step.by, "key" if step.agent_id else "local").acting_at(at)
         who = who.stating(session_id=step.session_id, task_id=step.task_id, agent_id=step.agent_id)
         return {"actor": who, "branch_name": step.branch}
 
@@ -98,6 +101,10 @@ class Teller:
 
     def _delete(self, where: Mapping[str, Any], name: str) -> None:
         self.facts.delete_fact(fact_id=self.ids[name], **where)
+
+    def _alike(self, where: Mapping[str, Any], pair: tuple[str, str, float]) -> None:
+        newer, older, score = pair
+        self.near.ask(fact_id=self.ids[newer], other_id=self.ids[older], score=score, model=MODEL, **where)
 
     def _fork(self, where: Mapping[str, Any], given: dict[str, Any]) -> None:
         self.branches.create_branch(actor=where["actor"], **given)

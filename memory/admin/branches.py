@@ -4,7 +4,7 @@ from typing import Any
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
-from django.utils.translation import gettext as _t
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from memory.admin.base import DeskPage
@@ -35,7 +35,7 @@ class Branches(DeskPage):
         except Day1Error as error:  # what was typed stays in the form
             warn(request, sentence(error))
             return self.render_to_response(self.get_context_data(), status=error.status)
-        tell(request, _t("The branch %s was made.") % branch.name)
+        tell(request, gettext("The branch %(name)s was made.") % {"name": branch.name})
         return redirect(self.reader.url("admin:branch", branch.name, branch="", at=""))
 
 
@@ -55,8 +55,8 @@ class BranchPage(DeskPage):
 
     def archive(self, request: HttpRequest, branch_name: str) -> HttpResponse:
         BranchManager().archive_branch(name=branch_name, actor=self.reader.actor)
-        return self.done(_t("%s is archived: it takes no changes, and nothing of it is lost.") % branch_name)
+        return self.done(gettext("%(name)s is archived.") % {"name": branch_name})
 
     def restore(self, request: HttpRequest, branch_name: str) -> HttpResponse:
         BranchManager().restore_branch(name=branch_name, actor=self.reader.actor)
-        return self.done(_t("%s is in use again.") % branch_name)
+        return self.done(gettext("%(name)s is in use again.") % {"name": branch_name})

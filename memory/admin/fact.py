@@ -3,27 +3,28 @@
 from typing import Any
 from uuid import UUID
 
-from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils.translation import gettext as _
 
 from memory.admin.base import DeskPage, frame_of
-from memory.admin.facts import CATEGORIES, said_of, wishes
+from memory.admin.facts import CATEGORIES, wishes
 from memory.admin.forms import FactForm
 from memory.engines.actions import REFUSED, ActionEngine
 from memory.engines.branches import BranchManager
 from memory.engines.comparing import field_changes
-from memory.engines.evidence import EvidenceEngine
+from memory.engines.evidence import EvidenceEngine, commit_of
 from memory.engines.fact_rules import essence_of
 from memory.engines.facts import FactEngine
 from memory.engines.review import ReviewEngine
 from memory.exceptions import BranchArchived, Conflict, Invalid, NotFound, StaleVersion
 from memory.models import Fact
+from memory.views.fact import history_of
 from memory.views.forms import say
-from memory.views.sentences import sentence
-from memory.views.toasts import warn
+from memory.views.search import cost
+from memory.views.sentences import outcome_sentence, sentence
 
-VERSIONS = 100
+VERSIONS = 100  # among which the one is looked for that somebody read
 
 
 class FactPage(DeskPage):
@@ -40,7 +41,8 @@ class FactPage(DeskPage):
 
     def shown(self, fact: Fact, form: FactForm, status: int = 200, **more: Any) -> HttpResponse:
         context = self.get_context_data(
-            fact=fact, form=form, title=fact.essence, categories=CATEGORIES, versions=self._history(fact),
+            fact=fact, form=form, title=fact.essence, categories=CATEGORIES,
+            tokens=cost(fact), **history_of(self.reader, fact.uid, self.request.GET.get("cursor", "")),
             evidence=EvidenceEngine().evidence(fact=fact, **self.reader.where),
             similar=EvidenceEngine().similar(fact=fact, **self.reader.where),
             questions=self._questions(fact), **more,
@@ -58,9 +60,17 @@ class FactPage(DeskPage):
         )  # fmt: skip
         (one,) = report.results
         if one.outcome == REFUSED:
-            warn(request, one.message)
-            return self.back()
-        return self.done(one.message or said_of(report), report.commit)
+            return self.refused(request, fact_id, outcome_sentence(one, action))
+        return self.done(outcome_sentence(one, action), report.commit)
+
+    def refused(self, request: HttpRequest, fact_id: UUID, said: str) -> HttpResponse:
+        """The fact as it is now, with what changed since it was read, and what was typed."""
+        fact = FactEngine().get_fact(fact_id=fact_id, **self.reader.target)
+        read = self._version(fact_id, version_of(request))
+        return self.shown(
+            fact, FactForm.of(fact), 409, refusal=said, meanwhile=changes(read, fact) if read else [],
+            changed_by=commit_of(fact), typed=request.POST, typed_reason=request.POST.get("reason", ""),
+        )  # fmt: skip
 
     def edit(self, request: HttpRequest, fact_id: UUID) -> HttpResponse:
         """The corrections of the form. What was typed stays when somebody else was faster."""
@@ -80,9 +90,6 @@ class FactPage(DeskPage):
             return self.shown(fact, form, status=error.status)
         return self.done(_("Saved."), self._commit(new) if new.version != read else None)
 
-    def back(self) -> HttpResponse:
-        return HttpResponseRedirect(self.request.get_full_path())
-
     def _commit(self, fact: Fact) -> Any:
         (newest,) = FactEngine().history(fact_id=fact.uid, **self.reader.target, limit=1).results
         return newest.commit  # type: ignore[attr-defined]
@@ -92,15 +99,6 @@ class FactPage(DeskPage):
         return next((version for version in page.results if version.version == number), None)
 
     # ---- what stands beside it -----------------------------------------------------------------
-
-    def _history(self, fact: Fact) -> list[dict[str, Any]]:
-        """Each version with what it changed, newest first."""
-        page = FactEngine().history(fact_id=fact.uid, **self.reader.where, limit=VERSIONS)
-        pairs = zip(page.results, [*page.results[1:], page.beyond], strict=True)
-        return [
-            {"version": new, "commit": new.commit, "changes": changes(old, new) if old else []}  # type: ignore[attr-defined]
-            for new, old in pairs
-        ]
 
     def _questions(self, fact: Fact) -> list[Any]:
         if not self.reader.can["curate"]:

@@ -17,7 +17,7 @@ from memory.engines.filters import FactFilter
 from memory.engines.search import INCLUDE, SearchEngine
 from memory.exceptions import Invalid
 from memory.models import Fact
-from memory.views.sentences import sentence
+from memory.views.sentences import counts_sentence, sentence
 
 ONE = "one"  # a button of a row: its value is action:fact:version
 FOUND = 50
@@ -53,7 +53,8 @@ class Facts(DeskPage):
             listed=listed, query=query, everything=self._everything, report=take_report(self.request),
             first=[form[name] for name in FIRST], more=[form[name] for name in MORE],
             more_said=any(self.request.GET.get(name) for name in MORE),
-            filtered=bool(query or said(self.request.GET)), most=MOST, categories=CATEGORIES,
+            set=len(said(self.request.GET)), filtered=bool(query or said(self.request.GET)), most=MOST,
+            categories=CATEGORIES,
         )  # fmt: skip
 
     @property
@@ -93,7 +94,7 @@ class Facts(DeskPage):
             action=action, fact_ids=versions, expected_versions={k: v for k, v in versions.items() if v},
             **self.reader.target, **wishes(request, action),
         )  # fmt: skip
-        return self.report(report)
+        return self.report(report, action)
 
     def _asked(self, request: HttpRequest) -> tuple[str, dict[UUID, int]]:
         if ONE in request.POST:
@@ -116,9 +117,9 @@ class Facts(DeskPage):
                 break
         return found
 
-    def report(self, report: Report) -> HttpResponse:
-        tell_report(self.request, report)
-        return self.done(said_of(report), report.commit)
+    def report(self, report: Report, action: str) -> HttpResponse:
+        tell_report(self.request, report, action)
+        return self.done(counts_sentence(report), report.commit)
 
 
 def wishes(request: HttpRequest, action: str) -> dict[str, Any]:
@@ -147,9 +148,3 @@ def read_tick(text: str) -> tuple[UUID, int]:
         return UUID(uid), int(version or 0)
     except ValueError:
         raise Invalid("This is not a fact of the list.", field="fact") from None
-
-
-def said_of(report: Report) -> str:
-    """What became of all of them, in one sentence."""
-    counts = [(report.count(name), name) for name in ("done", "unchanged", "refused")]
-    return ", ".join(f"{count} {name}" for count, name in counts if count) + "."

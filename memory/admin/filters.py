@@ -8,6 +8,7 @@ from django.http import QueryDict
 from django.utils.translation import gettext_lazy as _
 
 from memory.api.filters import FactFilterSet
+from memory.views.wording import worded
 
 FIRST = {
     "status": _("Status"),
@@ -51,7 +52,7 @@ def filter_form(filters: Any, given: Mapping[str, Any], labels: Mapping[str, Any
         field = form.fields[name]
         field.label, field.help_text = str(label), ""
         if known := filters.base_filters[name].extra.get("choices"):
-            field.widget = forms.Select(choices=[("", _("any")), *known])
+            field.widget = forms.Select(choices=[("", _("any")), *worded(value for value, _word in known)])
         else:
             field.widget = forms.TextInput({"placeholder": HINTS.get(name, "")})
     return form

@@ -5,12 +5,13 @@ from typing import Any
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
-from memory.actors import SCOPES
 from memory.engines.fact_rules import UPDATABLE
 from memory.engines.keys import HIGHEST_RATE
 from memory.models import Fact, Membership
+from memory.views.keys import SCOPES
+from memory.views.wording import worded
 
-KINDS = [choice for choice in Fact.Kind.choices if choice[0] != Fact.Kind.REFLECTION]
+KINDS = worded(value for value in Fact.Kind.values if value != Fact.Kind.REFLECTION)
 
 
 class MomentField(forms.DateTimeField):
@@ -37,17 +38,17 @@ class FactForm(forms.Form):
     )
     essence = forms.CharField(
         label=_("Line for a prompt"), max_length=200, required=False, widget=forms.TextInput({"dir": "auto"}),
-        help_text=_("Made from the text when it is left as it is."),
+        help_text=_("Empty: made from the text."),
     )  # fmt: skip
     category = forms.CharField(label=_("Category"), max_length=100, widget=forms.TextInput({"list": "known"}))
     kind = forms.ChoiceField(label=_("Kind"), choices=KINDS)
-    priority = forms.ChoiceField(label=_("Priority"), choices=Fact.Priority.choices)
+    priority = forms.ChoiceField(label=_("Priority"), choices=worded(Fact.Priority.values))
     confidence = forms.FloatField(label=_("Confidence"), min_value=0, max_value=1, step_size=0.01)
-    visibility = forms.ChoiceField(label=_("Visibility"), choices=Fact.Visibility.choices)
+    visibility = forms.ChoiceField(label=_("Visibility"), choices=worded(Fact.Visibility.values))
     tags = ListField(label=_("Tags"), required=False, help_text=_("With commas between them."))
     valid_from = MomentField(label=_("True from (UTC)"), required=False)
     valid_until = MomentField(label=_("True until (UTC)"), required=False)
-    expires_at = MomentField(label=_("Forget after (UTC)"), required=False)
+    expires_at = MomentField(label=_("Expires (UTC)"), required=False)
     pinned = forms.BooleanField(label=_("Pinned"), required=False)
 
     @classmethod
@@ -67,27 +68,30 @@ class FactForm(forms.Form):
 
 
 class KeyForm(forms.Form):
-    label = forms.CharField(label=_("Label"), max_length=200, help_text=_("Who or what uses it."))
+    label = forms.CharField(label=_("Name"), max_length=200, help_text=_("Which agent or program has it."))
     scope = forms.ChoiceField(
-        label=_("May"), choices=[(scope, scope) for scope in SCOPES], initial="write",
+        label=_("It may"), choices=list(SCOPES.items()), initial="write",
         help_text=_("Each includes those before it."),
     )  # fmt: skip
     branch_patterns = ListField(
-        label=_("On branches"), required=False, help_text=_("Such as main, task/*; every branch when empty.")
+        label=_("Branches"),
+        required=False,
+        help_text=_("Names or patterns such as main, task/*; empty means every branch."),
     )
     default_branch = forms.CharField(
         label=_("Default branch"), max_length=200, required=False,
-        help_text=_("Where MCP works when a call names no branch; main when empty."),
+        help_text=_("Where MCP works when a call names no branch; empty means main."),
     )  # fmt: skip
     agent_id = forms.CharField(
-        label=_("Only as the agent"), max_length=200, required=False, help_text=_("Any agent when empty.")
-    )
+        label=_("Bound to the agent"), max_length=200, required=False,
+        help_text=_("What it writes is always this agent's; empty means that it says who it is."),
+    )  # fmt: skip
     rate_per_minute = forms.IntegerField(
         label=_("Requests a minute"), min_value=1, max_value=HIGHEST_RATE, initial=6000
     )
-    expires_at = MomentField(label=_("Until (UTC)"), required=False, help_text=_("For ever when empty."))
+    expires_at = MomentField(label=_("It expires (UTC)"), required=False, help_text=_("Empty means never."))
 
 
 class MemberForm(forms.Form):
-    username = forms.CharField(label=_("User name"), max_length=150)
-    role = forms.ChoiceField(label=_("Role"), choices=Membership.Role.choices)
+    username = forms.CharField(label=_("Username"), max_length=150)
+    role = forms.ChoiceField(label=_("Role"), choices=worded(Membership.Role.values))

@@ -3,7 +3,7 @@
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse
-from django.utils.translation import gettext as _t
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from memory.admin.base import DeskPage
@@ -52,7 +52,7 @@ class Keys(DeskPage):
 
     def revoke(self, request: HttpRequest) -> HttpResponse:
         key = KeyEngine().revoke_key(key_id=read_id(request.POST.get("key", "")), actor=self.reader.actor)
-        return self.done(_t("The key %s opens nothing any more.") % key)
+        return self.done(gettext("The key %(label)s opens nothing any more.") % {"label": key.label})
 
     def told(self, key: Any, token: str) -> HttpResponse:
         """The page itself is the answer: the token is kept nowhere, not even for a redirect."""

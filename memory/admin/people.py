@@ -3,7 +3,7 @@
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse
-from django.utils.translation import gettext as _t
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from memory.admin.base import DeskPage
@@ -13,6 +13,7 @@ from memory.engines.members import MemberEngine
 from memory.engines.session_manager import SessionManager
 from memory.exceptions import NotFound
 from memory.models import Membership, Session
+from memory.views.wording import WORDS
 
 
 class Members(DeskPage):
@@ -32,18 +33,19 @@ class Members(DeskPage):
             username=request.POST.get("username", "").strip(), role=request.POST.get("role", ""),
             actor=self.reader.actor,
         )  # fmt: skip
-        return self.done(_t("%s belongs to the project now.") % member.user)
+        return self.done(gettext("%(name)s is a member now.") % {"name": member.user})
 
     def role(self, request: HttpRequest) -> HttpResponse:
         member = MemberEngine().change_role(
             member_id=member_of(request), role=request.POST.get("role", ""), actor=self.reader.actor
         )
-        said = {"name": member.user, "role": member.get_role_display()}
-        return self.done(_t("%(name)s is %(role)s now.") % said)
+        said = {"name": member.user, "role": WORDS[member.role]}
+        return self.done(gettext("%(name)s is %(role)s now.") % said)
 
     def remove(self, request: HttpRequest) -> HttpResponse:
-        MemberEngine().remove_member(member_id=member_of(request), actor=self.reader.actor)
-        return self.done(_t("The person does not belong to the project any more."))
+        member = MemberEngine().get_member(member_id=member_of(request), actor=self.reader.actor)
+        MemberEngine().remove_member(member_id=member.pk, actor=self.reader.actor)
+        return self.done(gettext("%(name)s is no member any more.") % {"name": member.user})
 
 
 def member_of(request: HttpRequest) -> int:

@@ -1,19 +1,18 @@
 """The questions that wait for a person, each with its two facts side by side."""
 
 from typing import Any
-from uuid import UUID
 
 from django.http import HttpRequest, HttpResponse
-from django.utils.translation import gettext as _t
 from django.utils.translation import gettext_lazy as _
 
 from memory.admin.base import DeskPage
 from memory.admin.facts import read_id
 from memory.engines.review import ReviewEngine
-from memory.exceptions import Invalid
 from memory.models import ReviewItem
+from memory.views.review import MENDABLE, SAID, answer_of, prepared
 
 PAGE = 20  # pairs of texts are long
+STATUSES = (("open", _("Waiting")), ("resolved", _("Answered")), ("all", _("All")))
 
 
 class Review(DeskPage):
@@ -24,34 +23,20 @@ class Review(DeskPage):
     deeds = {"resolve": "resolve"}
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
-        status = self.request.GET.get("status", ReviewItem.Status.OPEN)
+        status = self.request.GET.get("status") or ReviewItem.Status.OPEN
         page = ReviewEngine().list_items(
             actor=self.reader.actor, branch_name=self.reader.branch.name,
             status="" if status == "all" else status, limit=PAGE, cursor=self.request.GET.get("cursor", ""),
         )  # fmt: skip
-        return super().get_context_data(
-            page=page, status=status, statuses=[*ReviewItem.Status.choices, ("all", _("All"))]
-        )
+        prepared(page.results)
+        return super().get_context_data(page=page, status=status, statuses=STATUSES, **kwargs)
 
     def resolve(self, request: HttpRequest) -> HttpResponse:
-        """The answer of the form; a decision that keeps one of the two names it: same:<id>."""
-        decision, _colon, keep = request.POST.get("decision", "").partition(":")
-        done = ReviewEngine().resolve(
-            item_id=read_id(request.POST.get("item", "")), decision=decision,
-            keep=read_id(keep) if keep else None,
-            new_fact_text=request.POST.get("new_fact_text", "").strip() if decision == "combine" else "",
-            reason=request.POST.get("reason", "").strip(), expected_versions=versions(request),
-            actor=self.reader.actor,
-        )  # fmt: skip
-        return self.done(_t("Answered: %s.") % done.item.resolution.replace("_", " "), done.commit)
-
-
-def versions(request: HttpRequest) -> dict[UUID, int]:
-    """What the form was made of: id:version for each fact that was shown."""
-    found = {}
-    for text in request.POST.getlist("read"):
-        uid, _colon, version = text.partition(":")
-        if not version.isdecimal():
-            raise Invalid("The form says no version: open the page again.", field="read")
-        found[read_id(uid)] = int(version)
-    return found
+        """The answer of a question's form; what can be mended leaves it open, with what was typed."""
+        item_id = read_id(request.POST.get("item", ""))
+        try:
+            done = ReviewEngine().resolve(item_id=item_id, actor=self.reader.actor, **answer_of(request.POST))
+        except MENDABLE as error:
+            context = self.get_context_data(refused=item_id, refusal=error, typed=request.POST)
+            return self.render_to_response(context, status=error.status)
+        return self.done(str(SAID[done.item.resolution]), done.commit)

@@ -54,13 +54,17 @@ VERDICTS = {"verify": V.VERIFIED, "invalidate": V.INVALIDATED, "unverify": V.UNV
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of one fact: done, unchanged (it was so already) or refused, and why."""
+    """What became of one fact: done, unchanged (it was so already) or refused, and why.
+
+    ``error`` is the refusal itself, for a surface that says it in another language.
+    """
 
     fact_id: UUID
     outcome: str
     code: str = ""
     message: str = ""
     essence: str = ""  # of the fact; empty where there is none
+    error: Day1Error | None = None
 
 
 @dataclass(frozen=True)
@@ -232,7 +236,7 @@ class Batch:
     def _result(self, uid: UUID, said: str) -> Outcome:
         essence = self.found[uid].essence if uid in self.found else ""
         if error := self.refused.get(uid):
-            return Outcome(uid, REFUSED, error.code, error.text, essence)
+            return Outcome(uid, REFUSED, error.code, error.text, essence, error)
         if uid in self.changed:
             return Outcome(uid, DONE, "", said, essence)
         return Outcome(uid, UNCHANGED, "", "It was so already.", essence)

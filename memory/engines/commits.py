@@ -285,6 +285,7 @@ class CommitWriter:
         insert_all([commit])
         detail = {"branch": self.branch.name, "seq": self.seq, "added": self.added, "changed": self.changed}
         detail["removed"] = self.removed
+        detail |= {"agent_id": actor.agent_id} if actor.agent_id else {}
         target = self.targets[0] if len(self.targets) == 1 else f"{self.branch.name}@{self.seq}"
         record(actor, self.kind, target, detail, at=self.at)
         self.commit = commit

@@ -13,11 +13,14 @@ import numpy as np
 from django.db import connection, transaction
 from django.utils import timezone
 
+from memory.actors import Actor
 from memory.db.querysets import Lineage, VersionedQuerySet
 from memory.db.rerun import rerunning
 from memory.engines.belief import searchable_now
+from memory.engines.branches import MAIN, find_branch
 from memory.engines.embedding import SWEEP_SECONDS, in_turns, provider_in_force, want
 from memory.engines.embedding_run import chunks
+from memory.engines.facts import FactEngine
 from memory.engines.thresholds import is_near, is_same
 from memory.exceptions import ProviderUnavailable
 from memory.models import Branch, Fact, NearCheck, ReviewItem, Vector
@@ -56,6 +59,27 @@ class NearDuplicateEngine:
             if done >= limit:
                 break
         return done
+
+    def ask(
+        self,
+        *,
+        fact_id: UUID,
+        other_id: UUID,
+        score: float,
+        model: str,
+        actor: Actor,
+        branch_name: str = MAIN,
+    ) -> None:
+        """Ask about two facts of a branch that were compared elsewhere; a pair is asked about once, ever.
+
+        ``score`` is the cosine that ``model`` gave them. Raises NotFound, BranchNotFound.
+        """
+        branch = find_branch(actor, branch_name)
+        facts = FactEngine()
+        one, other = (
+            facts.get_fact(fact_id=uid, actor=actor, branch_name=branch_name) for uid in (fact_id, other_id)
+        )
+        ReviewItem.objects.bulk_create([_question(branch, one, other, score, model)], ignore_conflicts=True)
 
     def sweep(self, seconds: float = SWEEP_SECONDS) -> int:
         """Compare what can be compared in every project, in turns, until the time is up."""

@@ -13,46 +13,25 @@ from django.utils.translation import gettext, gettext_lazy
 from memory.models import Fact
 from memory.views.reader import moved, with_query
 from memory.views.toasts import UNDO
+from memory.views.wording import SURFACES, WORDS
 
 register = template.Library()
 
 # One meaning, one colour and one icon everywhere: (icon, word). The colour is the class of the same name.
 STATES = {
-    "verified": ("verified", gettext_lazy("verified")),
-    "unverified": ("unverified", gettext_lazy("unverified")),
-    "invalidated": ("invalidated", gettext_lazy("invalidated")),
-    "superseded": ("superseded", gettext_lazy("superseded")),
-    "archived": ("archived", gettext_lazy("archived")),
-    "created": ("proposal", gettext_lazy("proposed")),
-    "active": ("active", gettext_lazy("active")),
-    "done": ("verified", gettext_lazy("done")),
+    "verified": ("verified", WORDS["verified"]),
+    "unverified": ("unverified", WORDS["unverified"]),
+    "invalidated": ("invalidated", WORDS["invalidated"]),
+    "superseded": ("superseded", WORDS["superseded"]),
+    "archived": ("archived", WORDS["archived"]),
+    "created": ("proposal", WORDS["created"]),
+    "active": ("active", WORDS["active"]),
+    "done": ("verified", WORDS["done"]),
     "conflict": ("conflict", gettext_lazy("conflict")),
     "agent": ("agent", gettext_lazy("agent")),
     "person": ("person", gettext_lazy("person")),
     "expired": ("clock", gettext_lazy("expired")),
     "outdated": ("clock", gettext_lazy("no longer valid")),
-}
-# Words of the model that are shown to people.
-WORDS = {
-    "viewer": gettext_lazy("viewer"),
-    "curator": gettext_lazy("curator"),
-    "maintainer": gettext_lazy("maintainer"),
-    "near_duplicate": gettext_lazy("Do these two say the same?"),
-    "tool_use": gettext_lazy("use of a tool"),
-    "discovery": gettext_lazy("discovery"),
-    "decision": gettext_lazy("decision"),
-    "error": gettext_lazy("error"),
-    "insight": gettext_lazy("insight"),
-    "success": gettext_lazy("success"),
-    "timeout": gettext_lazy("time-out"),
-    "active": gettext_lazy("active"),
-    "completed": gettext_lazy("completed"),
-    "archived": gettext_lazy("archived"),
-    "user": gettext_lazy("user"),
-    "assistant": gettext_lazy("assistant"),
-    "tool_call": gettext_lazy("call of a tool"),
-    "tool_result": gettext_lazy("result of a tool"),
-    "system": gettext_lazy("system"),
 }
 # What a row's buttons do: (icon, title).
 DEEDS = {
@@ -109,6 +88,12 @@ def word(value: str) -> str:
     return str(WORDS.get(value, value))
 
 
+@register.filter
+def surface_word(surface: str) -> str:
+    """The way over which something came."""
+    return str(SURFACES.get(surface, surface))
+
+
 @register.simple_tag
 def badge(state: str, text: str = "") -> SafeString:
     """A state with its colour, its icon and its word (or ``text`` in the word's place)."""
@@ -121,9 +106,10 @@ def deed(action: str, fact: Fact, place: int) -> SafeString:
     """The button of a row of facts: named by its title and the text of the row, which is said once."""
     drawing, title = DEEDS[action]
     return format_html(
-        '<button id="{0}{1}" class="button plain" name="one" value="{2}:{3}:{4}" title="{5}"'
+        '<button id="{0}{1}" class="button plain" name="one" value="{2}:{3}:{4}" title="{5}" data-key="{7}"'
         ' aria-labelledby="{0}{1} f{1}">{6}</button>',
         action[0], place, action, fact.uid, fact.version, title, icon(drawing),
+        action[0] if action in ("verify", "invalidate") else "",
     )  # fmt: skip
 
 
@@ -167,3 +153,9 @@ def undo_of(message: Any) -> str:
 def percent(value: float) -> int:
     """A part of 1 as whole percent, for <meter> and words."""
     return round(max(0.0, min(1.0, value)) * 100)
+
+
+@register.filter(name="any")
+def some(values: Any) -> bool:
+    """Whether one of them says something."""
+    return any(values)

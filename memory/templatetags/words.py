@@ -11,6 +11,8 @@ from django.utils.translation import gettext, gettext_lazy
 from memory.engines.comparing import word_diff
 from memory.templatetags.day1 import badge, icon, maker
 from memory.views.reader import with_query
+from memory.views.sentences import explained, sentence
+from memory.views.wording import DEEDS
 
 register = template.Library()
 
@@ -54,29 +56,16 @@ FIELDS = {
     "from_id": gettext_lazy("From"),
     "to_id": gettext_lazy("To"),
     "link_type": gettext_lazy("Type"),
-}
-# What a commit did, by its kind.
-KINDS = {
-    "fact.write": gettext_lazy("wrote facts"),
-    "fact.update": gettext_lazy("corrected a fact"),
-    "fact.supersede": gettext_lazy("replaced facts"),
-    "fact.archive": gettext_lazy("archived facts"),
-    "fact.restore": gettext_lazy("restored facts"),
-    "fact.delete": gettext_lazy("deleted a fact"),
-    "fact.verify": gettext_lazy("gave a verdict"),
-    "link.write": gettext_lazy("linked facts"),
-    "link.delete": gettext_lazy("took a link away"),
-    "review.resolve": gettext_lazy("answered a question"),
-    "commit.revert": gettext_lazy("undid a commit"),
-    "fact.bulk": gettext_lazy("wrote facts"),
-    "fact.import": gettext_lazy("imported facts"),
-    "branch.restore": gettext_lazy("restored a snapshot"),
-    "observation.write": gettext_lazy("observed"),
-    "message.write": gettext_lazy("wrote messages"),
-    "conversation.create": gettext_lazy("began a conversation"),
-    "conversation.close": gettext_lazy("ended a conversation"),
-    "relation.write": gettext_lazy("related two things"),
-    "relation.close": gettext_lazy("ended a relation"),
+    "told_at": gettext_lazy("Told of"),
+    "branch_patterns": gettext_lazy("Branches"),
+    "default_branch": gettext_lazy("Branch at first"),
+    "label": gettext_lazy("Name"),
+    "scopes": gettext_lazy("It may"),
+    "role": gettext_lazy("Role"),
+    "parent": gettext_lazy("Grew from"),
+    "fork_seq": gettext_lazy("At commit"),
+    "reason": gettext_lazy("Reason"),
+    "name": gettext_lazy("Name"),
 }
 EDGES = {
     "ASSOCIATED": (gettext_lazy("goes with"), gettext_lazy("goes with")),
@@ -142,7 +131,7 @@ def field_word(name: str) -> Any:
 
 @register.filter
 def kind_word(kind: str) -> Any:
-    return KINDS.get(kind, kind)
+    return DEEDS.get(kind, kind)
 
 
 @register.simple_tag
@@ -195,3 +184,12 @@ def other_changes(difference: Any) -> list[tuple[str, list[Any]]]:
 @register.filter
 def before(seq: int) -> int:
     return seq - 1
+
+
+@register.filter(name="sentence")
+def told(error: Any) -> str:
+    """A refusal in the reader's language."""
+    return sentence(error)
+
+
+register.filter("explained", explained)

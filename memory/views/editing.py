@@ -9,13 +9,14 @@ from memory.engines import cleaning as c
 from memory.exceptions import Invalid
 from memory.models import Fact
 from memory.views.search import number
+from memory.views.wording import worded
 
 MOMENTS = ("valid_from", "valid_until", "expires_at")
 KINDS = [value for value in Fact.Kind.values if value != Fact.Kind.REFLECTION]
 
 
 def choices(values: Any) -> forms.Select:
-    return forms.Select(choices=[(value, value) for value in values])
+    return forms.Select(choices=worded(values))
 
 
 def moment() -> forms.DateTimeInput:

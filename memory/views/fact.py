@@ -16,6 +16,7 @@ from memory.engines.pages import MOST
 from memory.exceptions import NotFound
 from memory.models import Fact
 from memory.views.base import ProjectPage, shell_of
+from memory.views.reader import Reader
 from memory.views.search import apart, cost, why_not
 
 VERSIONS = 10
@@ -48,19 +49,7 @@ class OneFact(ProjectPage):
         return FactEngine().get_fact(fact_id=self.fact_id, **self.reader.where)
 
     def history(self) -> dict[str, Any]:
-        """Some versions, the newest first, each with what it changed of the one before."""
-        page = FactEngine().history(
-            fact_id=self.fact_id,
-            **self.reader.where,
-            limit=VERSIONS,
-            cursor=self.request.GET.get("cursor", ""),
-        )
-        before = [*page.results[1:], page.beyond]
-        steps = [
-            {"version": new, "old": old, "changes": _changes(old, new)}
-            for new, old in zip(page.results, before, strict=True)
-        ]
-        return {"history": steps, "versions": page}
+        return history_of(self.reader, self.fact_id, self.request.GET.get("cursor", ""))
 
     def version(self, number: int | None) -> Fact | None:
         """The version that somebody read, where it is one of the last."""
@@ -73,6 +62,17 @@ class OneFact(ProjectPage):
         now = self.fact()
         changes = field_changes(read, now) if read else {}
         return {"meanwhile": list(changes.items()), "changed_by": commit_of(now) if read else None}
+
+
+def history_of(reader: Reader, fact_id: UUID, cursor: str) -> dict[str, Any]:
+    """Some versions, the newest first, each with what it changed of the one before."""
+    page = FactEngine().history(fact_id=fact_id, **reader.where, limit=VERSIONS, cursor=cursor)
+    before = [*page.results[1:], page.beyond]
+    steps = [
+        {"version": new, "old": old, "changes": _changes(old, new)}
+        for new, old in zip(page.results, before, strict=True)
+    ]
+    return {"history": steps, "versions": page}
 
 
 def _changes(old: Fact | None, new: Fact) -> dict[str, tuple[Any, Any]]:

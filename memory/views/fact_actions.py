@@ -8,7 +8,6 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
 
 from memory.engines.actions import ACTIONS, REFUSED, ActionEngine, Report
 from memory.engines.evidence import commit_of
@@ -20,17 +19,11 @@ from memory.views.base import ProjectPage, came_from
 from memory.views.editing import FactForm, shown_as
 from memory.views.fact import FactPage, OneFact
 from memory.views.search import number
-from memory.views.sentences import sentence
+from memory.views.sentences import outcome_sentence, sentence
 from memory.views.toasts import tell, warn
 
-# What a page says when it was done.
-DONE = {
-    "verify": gettext_lazy("Verified."),
-    "invalidate": gettext_lazy("Judged to be wrong."),
-    "unverify": gettext_lazy("The verdict was taken back."),
-    "archive": gettext_lazy("Archived."),
-    "restore": gettext_lazy("Restored."),
-}
+# What the page of a fact has buttons for; the rest has forms of its own.
+BUTTONS = frozenset({"verify", "invalidate", "unverify", "archive", "restore"})
 
 
 # Refusals that leave the form open, with all that was typed.
@@ -49,7 +42,7 @@ class Act(FactPage):
 
     def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         action = request.POST.get("action", "")
-        if action not in DONE:
+        if action not in BUTTONS:
             raise Invalid(_("This page knows no such action."))
         self.reader.actor.require(ACTIONS[action].scope, self.reader.branch.name)
         try:
@@ -58,9 +51,8 @@ class Act(FactPage):
             return self.refused(error.code, sentence(error))
         (result,) = report.results
         if result.outcome == REFUSED:
-            return self.refused(result.code, result.message)
-        said = str(DONE[action]) if report.commit else result.message
-        tell(request, said, undo_of(self.reader, report.commit))
+            return self.refused(result.code, outcome_sentence(result, action))
+        tell(request, outcome_sentence(result, action), undo_of(self.reader, report.commit))
         return redirect(self.reader.url("fact", self.fact_id))
 
     def _act(self, action: str, reason: str) -> Report:
@@ -126,8 +118,8 @@ class Edit(OneFact):
             expected_versions={self.fact_id: form.read_version} if form.read_version is not None else {},
         )  # fmt: skip
         (result,) = report.results
-        if result.code == StaleVersion.code:
-            raise StaleVersion(result.message)
+        if result.error:
+            raise result.error
         if report.new_fact is None:
             raise Conflict(result.message)
         return report.new_fact, report.commit
@@ -136,7 +128,7 @@ class Edit(OneFact):
         """Somebody was quicker: their changes beside what was typed, which is kept."""
         now, read = self.fact(), self.version(form.read_version)
         context = self.get_context_data(
-            form=form.over(read, now), refusal=error.text, **self.meanwhile(form.read_version)
+            form=form.over(read, now), refusal=sentence(error), **self.meanwhile(form.read_version)
         )
         return self.render_to_response(context, status=error.status)
 
@@ -151,5 +143,5 @@ class Undo(ProjectPage):
             RevertEngine().revert_commit(commit_id=commit_id, actor=self.reader.actor)
             tell(request, _("Undone."), level=messages.INFO)
         except Conflict as error:
-            warn(request, error.text)
+            warn(request, sentence(error))
         return redirect(came_from(request, self.reader.url("home")))

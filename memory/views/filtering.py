@@ -10,6 +10,7 @@ from django.utils.translation import gettext_lazy as _
 from memory.engines.filters import CHECKS, FactFilter
 from memory.models import Fact, FactAssessment
 from memory.views.reader import with_query
+from memory.views.wording import WORDS, worded
 
 LABELS = {
     "category": _("Category"),
@@ -51,16 +52,7 @@ class FilterForm(forms.Form):
     def __init__(self, request: HttpRequest) -> None:
         super().__init__(request.GET)
         self.request = request
-        for name in (
-            "category",
-            "status",
-            "verification_status",
-            "kind",
-            "priority",
-            "tags",
-            "agent_id",
-            *DAYS,
-        ):
+        for name in FIELDS:
             self.fields[name] = forms.CharField(label=LABELS[name], required=False, widget=_widget(name))
 
     @property
@@ -81,7 +73,7 @@ class FilterForm(forms.Form):
         return [
             {
                 "label": LABELS.get(name, name),
-                "value": value,
+                "value": WORDS.get(value, value) if name in CHOICES else value,
                 "url": with_query(self.request.path, {**words, name: ""}),
             }
             for name, value in self.given.items()
@@ -90,7 +82,7 @@ class FilterForm(forms.Form):
 
 def _widget(name: str) -> forms.Widget:
     if name in CHOICES:
-        return forms.Select(choices=[("", _("any")), *((value, value) for value in CHOICES[name])])
+        return forms.Select(choices=[("", _("any")), *worded(CHOICES[name])])
     if name in DAYS:
         return forms.DateInput(attrs={"type": "date"})
     return forms.TextInput(attrs={"autocomplete": "off", "spellcheck": "false"})

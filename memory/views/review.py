@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 from uuid import UUID
 
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
@@ -16,6 +16,7 @@ from memory.models import Fact, ReviewItem
 from memory.views.base import ProjectPage, shell_of
 from memory.views.fact_actions import undo_of
 from memory.views.search import number
+from memory.views.sentences import sentence
 from memory.views.toasts import tell, warn
 
 ENGINE = ReviewEngine()
@@ -44,6 +45,29 @@ def _weight(fact: Fact) -> tuple[bool, bool, int, int]:
     """A verified fact rather than another, an active one, one that more have said, the newer."""
     verified, active = fact.verification_status == "verified", fact.status in Fact.SEARCHED
     return active, verified, fact.confirmation_count, fact.rid
+
+
+def answer_of(post: QueryDict) -> dict[str, Any]:
+    """The answer that a form gives, for ReviewEngine.resolve. Raises Invalid."""
+    decision = post.get("decision", "")
+    if decision not in DECISIONS:
+        raise Invalid(_("A question is answered with one of the buttons."))
+    keep = post.get("keep") if decision in KEEPING else None
+    text = post.get("new_fact_text", "").replace("\r\n", "\n").strip()
+    return {
+        "decision": decision,
+        "keep": c.identifier("keep", keep) if keep else None,
+        "new_fact_text": text if decision == "combine" else "",
+        "reason": post.get("reason", "").strip(),
+        "expected_versions": _versions(post),
+    }
+
+
+def _versions(post: QueryDict) -> dict[UUID, int]:
+    """What the person has read: version-<id>=<number>."""
+    given = [name.removeprefix("version-") for name in post if name.startswith("version-")]
+    read = {c.identifier("version", uid): number(post.get(f"version-{uid}", "")) for uid in given}
+    return {uid: version for uid, version in read.items() if version is not None}
 
 
 class Review(ProjectPage):
@@ -80,7 +104,7 @@ class Answer(ProjectPage):
     def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         decision = request.POST.get("decision", "")
         try:
-            done = ENGINE.resolve(item_id=self.item_id, actor=self.reader.actor, **self.asked(decision))
+            done = ENGINE.resolve(item_id=self.item_id, actor=self.reader.actor, **answer_of(request.POST))
         except MENDABLE as error:
             context = self.get_context_data(refusal=error, typed=request.POST)
             return self.render_to_response(context, status=error.status)
@@ -88,27 +112,6 @@ class Answer(ProjectPage):
             return self.too_late(error)
         tell(request, str(SAID[decision]), undo_of(self.reader, done.commit))
         return self.answered(done.item)
-
-    def asked(self, decision: str) -> dict[str, Any]:
-        post = self.request.POST
-        if decision not in DECISIONS:
-            raise Invalid(_("A question is answered with one of the buttons."))
-        keep = post.get("keep") if decision in KEEPING else None
-        text = post.get("new_fact_text", "").replace("\r\n", "\n").strip()
-        return {
-            "decision": decision,
-            "keep": c.identifier("keep", keep) if keep else None,
-            "new_fact_text": text if decision == "combine" else "",
-            "reason": post.get("reason", "").strip(),
-            "expected_versions": self.versions(),
-        }
-
-    def versions(self) -> dict[UUID, int]:
-        """What the person has read: version-<id>=<number>."""
-        post = self.request.POST
-        given = [name.removeprefix("version-") for name in post if name.startswith("version-")]
-        read = {c.identifier("version", uid): number(post.get(f"version-{uid}", "")) for uid in given}
-        return {uid: version for uid, version in read.items() if version is not None}
 
     def answered(self, item: ReviewItem) -> HttpResponse:
         if not getattr(self.request, "htmx", False):
@@ -118,5 +121,5 @@ class Answer(ProjectPage):
 
     def too_late(self, error: Day1Error) -> HttpResponse:
         """Somebody else has answered it."""
-        warn(self.request, error.text)
+        warn(self.request, sentence(error))
         return self.answered(ENGINE.get_item(item_id=self.item_id, actor=self.reader.actor))

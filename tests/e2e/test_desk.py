@@ -120,7 +120,7 @@ def test_a_curator_ticks_verifies_and_undoes(browser: Browser, server: Up, newes
     expect(page.get_by_text("2 chosen")).to_be_visible()
     page.get_by_placeholder("Reason").fill("Read in the minutes.")
     page.get_by_role("button", name="Verify", exact=True).click()
-    expect(page.get_by_text("2 done.")).to_be_visible()
+    expect(page.get_by_text("2 done", exact=True)).to_be_visible()
     assert page.locator(f'input[value="{chosen[0]}"]').count() == 0
     page.get_by_role("button", name="Undo", exact=True).click()
     expect(page.get_by_text("Undone.")).to_be_visible()

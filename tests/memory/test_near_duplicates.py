@@ -10,7 +10,9 @@ from memory.engines.embedding import EmbeddingEngine
 from memory.engines.facts import FactEngine
 from memory.engines.near import NearDuplicateEngine
 from memory.engines.thresholds import is_near, is_same, same_claim, thresholds_of
+from memory.exceptions import NotFound
 from memory.models import Fact, NearCheck, ReviewItem, Vector
+from memory.models.nodes import uuid7
 from tests.memory.fake_provider import FakeProvider, beside, failing
 
 A, B = "The cache is cleared every night.", "Every night the cache gets cleared."
@@ -272,3 +274,15 @@ class TestThresholds:
     def test_another_claim(self, a, b):
         assert not same_claim(a, b)
         assert not same_claim(b, a)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_pair_that_was_compared_elsewhere_is_asked_about_once(write, near, actor):
+    one, two = write("Deploys run on Tuesday."), write("Deploys run on Tuesdays.")
+    for pair in ((one, two), (two, one)):
+        near.ask(fact_id=pair[0].uid, other_id=pair[1].uid, score=0.97, model="m", actor=actor)
+    item = ReviewItem.objects.get()
+    assert (item.fact_id, item.other_id, item.score, item.branch.name) == (two.uid, one.uid, 0.97, "main")
+    with pytest.raises(NotFound):
+        near.ask(fact_id=one.uid, other_id=uuid7(), score=0.97, model="m", actor=actor)
+    assert ReviewItem.objects.count() == 1

@@ -21,6 +21,7 @@ from day1site.settings.paths import ROOT
 from memory.actors import Actor, local_actor
 from memory.engines.facts import FactEngine
 from memory.engines.keys import KeyEngine
+from memory.engines.review import ReviewEngine
 from memory.engines.search import SearchEngine
 from memory.exceptions import Conflict, NotFound
 from memory.models import (
@@ -177,3 +178,13 @@ def test_every_text_of_the_story_is_shown_once_and_stays_in_it() -> None:
     assert told == sorted(told, key=lambda step: step.at)
     assert start <= told[0].at <= told[-1].at <= start + timedelta(days=182)
     assert "{d" not in repr(told)
+
+
+def test_a_queue_waits_although_nothing_was_embedded(demo: Actor) -> None:
+    """And the comparison that comes later asks none of these a second time: see NearDuplicateEngine."""
+    page = ReviewEngine().list_items(actor=demo, status="open", limit=100)
+    assert len(page.results) == 27
+    assert all(item.fact and item.other and item.fact.rid > item.other.rid for item in page.results)
+    assert {item.branch.name for item in page.results} == {"main"}
+    first = page.results[0]
+    assert (first.score, first.fact.fact_text[:30]) == (0.998, "The authorisation rate of card")

@@ -88,10 +88,13 @@ def pictures(folder: Path) -> Path:
 
 
 def listen(view: View, missing: bool) -> None:
-    """Notes errors and warnings, failed requests, and whatever is asked of another server."""
+    """Notes errors and warnings, failed requests, and whatever is asked of another server.
+
+    With ``missing`` a page may be refused, as a browser notes it.
+    """
 
     def heard(kind: str, text: str) -> None:
-        if kind in ("error", "warning") and not (missing and "404" in text):
+        if kind in ("error", "warning") and not (missing and "status of 4" in text):
             view.complaints.append(f"{kind}: {text}")
 
     view.page.on("console", lambda message: heard(message.type, message.text))

@@ -143,7 +143,7 @@ class TestDone:
             ("active", "unverified"),
         ]
         html = page(curator)
-        assert "2 done." in html
+        assert "2 done" in html
         assert html.count(">done</span>") == 2
         assert curator.post(undo_of(html)).status_code == 302
         assert status(one, actor) == ("active", "unverified")
@@ -171,7 +171,7 @@ class TestDone:
         FactEngine().update_fact(fact_id=three.uid, updates={"fact_text": "3"}, actor=actor)
         act(curator, "archive", one, two, three)
         html = page(curator)
-        assert "1 done, 2 refused." in html
+        assert "1 done · 2 refused" in html
         assert html.index("refused</span>") < html.index("done</span>")
         assert "The fact is at version 2, not 1" in html
         assert "What became of each fact" not in page(curator)  # once
@@ -180,7 +180,7 @@ class TestDone:
         FactEngine().write_facts(facts=[{"fact_text": f"a {n}"} for n in range(1000)], actor=actor)
         FactEngine().write_facts(facts=[{"fact_text": f"b {n}"} for n in range(60)], actor=actor)
         act(curator, "verify", all="1")
-        assert "1000 done." in page(curator)
+        assert "1000 done" in page(curator)
         act(curator, "archive", all="1", path=f"{LIST}?verification_status=unverified")
         assert FactEngine().list_facts(actor=actor).results[0].status == "active"
 
@@ -216,7 +216,7 @@ class TestRefused:
         assert "foreign" not in page(curator, f"{LIST}/{fact.uid}", 404)
         with nothing_left():
             act(curator, "archive", fact)
-        assert "1 refused." in page(curator)
+        assert "1 refused" in page(curator)
 
     def test_staff_without_a_membership_sees_nothing(self, person, write):
         write("secret text")

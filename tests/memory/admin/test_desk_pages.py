@@ -41,7 +41,7 @@ class TestFact:
         LinkEngine().write_link(from_id=one.uid, to_id=two.uid, link_type="DEPENDS_ON", actor=actor)
         html = page(curator, of(one))
         assert "Deploys run from <del>main</del><ins>tags</ins>." in html
-        for part in ("Read it.", "DEPENDS_ON", "Another.", "s1", "#ops", "corrected a fact"):
+        for part in ("Read it.", "depends on", "Another.", "s1", "#<bdi>ops</bdi>", "corrected a fact"):
             assert part in html, part
 
     def test_a_correction_and_its_undoing(self, curator, write, actor):
@@ -137,8 +137,9 @@ def ask(main, write):
 
 class TestReview:
     def resolve(self, client, item, older, newer, decision, **more):
-        read = [f"{fact.uid}:{fact.version}" for fact in (older, newer)]
-        data = {"do": "resolve", "item": str(item.pk), "read": read, "decision": decision, **more}
+        read = {f"version-{fact.uid}": fact.version for fact in (older, newer)}
+        decision, _colon, keep = decision.partition(":")
+        data = {"do": "resolve", "item": str(item.pk), "decision": decision, "keep": keep, **read, **more}
         return client.post(f"{HOME}review", data)
 
     @pytest.mark.parametrize(
@@ -159,7 +160,7 @@ class TestReview:
 
         assert now() == statuses
         html = page(curator, f"{HOME}review")
-        assert "Nothing waits here" in html
+        assert "Nothing waits for you." in html
         curator.post(undo_of(html))
         assert now() == ("active", "active")
         assert "answered before, and undone:" in page(curator, f"{HOME}review")
@@ -168,8 +169,10 @@ class TestReview:
         item, older, newer = ask()
         FactEngine().update_fact(fact_id=older.uid, updates={"confidence": 0.1}, actor=actor)
         with nothing_left():
-            self.resolve(curator, item, older, newer, f"same:{older.uid}")
-        assert "Changed: confidence." in page(curator, f"{HOME}review")
+            told = self.resolve(curator, item, older, newer, f"same:{older.uid}", new_fact_text="both")
+        assert told.status_code == 412
+        html = told.content.decode()
+        assert ("Changed: confidence." in html, ">both</textarea>" in html) == (True, True)
 
     def test_a_viewer_is_kept_out(self, viewer, ask):
         item, older, newer = ask()
@@ -276,7 +279,7 @@ class TestPeople:
         maintainer.post(f"{HOME}members", {"do": "role", "member": member.pk, "role": "curator"})
         member.refresh_from_db()
         assert member.role == "curator"
-        assert "cora is Curator now." in page(maintainer, f"{HOME}members")
+        assert "cora is curator now." in page(maintainer, f"{HOME}members")
         maintainer.post(f"{HOME}members", {"do": "remove", "member": member.pk})
         assert not Membership.objects.filter(user__username="cora").exists()
 

@@ -46,7 +46,7 @@ def test_without_a_word_it_offers_every_page_and_the_branches_written_last(viewe
 
 
 def test_a_maintainer_is_offered_the_keys(maintainer: Client) -> None:
-    assert asked(maintainer, "KEY")["Keys"] == "/p/test/keys"
+    assert asked(maintainer, "KEY")["API keys"] == "/p/test/keys"
 
 
 def test_facts_are_found_by_their_words_and_typing_is_no_recall(viewer: Client, actor: Actor) -> None:

@@ -1,0 +1,141 @@
+"""What goes wrong while somebody works: a session ends, a branch is closed, an address is none."""
+
+import subprocess
+import sys
+from typing import Any
+
+from playwright.sync_api import Page, expect
+
+from tests.e2e.test_people import PASSWORD, browser, enter, pytestmark, server  # noqa: F401  fixtures
+from tests.site.test_up import ROOT, Up, environment
+
+NOWHERE = "facts/01900000-0000-7000-8000-000000000000"
+BACK = "You had to log in again. What you typed is back in the form; nothing was sent yet."
+TASK = """
+from memory.actors import local_actor
+from memory.engines.branches import BranchManager
+from memory.models import Project
+actor = local_actor(Project.objects.get(slug="default").pk)
+BranchManager().{act}(name="task/open", actor=actor)
+"""
+
+
+def home(server: Up) -> str:  # noqa: F811
+    return f"{server.first['url']}/p/default/"
+
+
+def desk(server: Up) -> str:  # noqa: F811
+    return f"{server.first['url']}/admin/p/default/"
+
+
+def elsewhere(server: Up, act: str) -> None:  # noqa: F811
+    """Done by somebody else, to the branch task/open."""
+    command = [sys.executable, "manage.py", "shell", "-v", "0", "-c", TASK.format(act=act)]
+    subprocess.run(command, cwd=ROOT, env=environment(DAY1_DATA_DIR=str(server.folder)), check=True)
+
+
+def log_in_again(page: Page) -> None:
+    page.get_by_label("Username").fill("cora")
+    page.get_by_label("Password").fill(PASSWORD)
+    page.get_by_role("button", name="Log in").click()
+    expect(page.get_by_text(BACK)).to_be_visible()
+
+
+def test_a_session_that_ran_out_in_mid_form_loses_nothing(enter: Any, server: Up) -> None:  # noqa: F811
+    page = enter("cora")
+    page.goto(f"{home(server)}facts?q=")
+    page.get_by_role("link", name="The release train leaves on Thursdays.").click()
+    page.get_by_role("link", name="Edit").click()
+    page.get_by_label("Text", exact=True).fill("A long text\nthat took an hour.")
+    page.get_by_label("Pinned").check()
+    page.context.clear_cookies(name="sessionid")
+    page.get_by_role("button", name="Save").click()
+    log_in_again(page)
+    expect(page.get_by_label("Text", exact=True)).to_have_value("A long text\nthat took an hour.")
+    expect(page.get_by_label("Pinned")).to_be_checked()
+    page.get_by_role("button", name="Save").click()
+    expect(page.locator(".memory.hero")).to_have_text("A long text\nthat took an hour.")
+    page.get_by_role("button", name="Undo").click()
+    expect(page.locator(".memory.hero")).to_have_text("The release train leaves on Thursdays.")
+    page.get_by_role("link", name="Edit").click()
+    expect(page.get_by_label("Text", exact=True)).to_have_value("The release train leaves on Thursdays.")
+
+
+def test_so_does_one_at_the_desk(enter: Any, server: Up) -> None:  # noqa: F811
+    page = enter("cora")
+    page.goto(f"{desk(server)}facts")
+    page.get_by_role("link", name="The release train leaves on Thursdays.").click()
+    page.locator("summary", has_text="Edit").click()
+    page.get_by_label("Category", exact=True).fill("planning")
+    page.context.clear_cookies(name="sessionid")
+    page.get_by_role("button", name="Save").click()
+    log_in_again(page)
+    expect(page.get_by_label("Category", exact=True)).to_have_value("planning")  # and it is open
+    page.get_by_role("button", name="Save").click()
+    expect(page.get_by_role("link", name="planning")).to_be_visible()
+    page.get_by_role("button", name="Undo").click()
+    expect(page.get_by_role("link", name="general")).to_be_visible()
+
+
+def test_a_branch_that_is_archived_under_an_open_form(enter: Any, server: Up) -> None:  # noqa: F811
+    elsewhere(server, "create_branch")
+    page = enter("cora", missing=True)
+    page.goto(f"{home(server)}facts?branch=task/open")
+    page.get_by_role("link", name="The release train leaves on Thursdays.").click()
+    page.get_by_role("link", name="Edit").click()
+    page.get_by_label("Text", exact=True).fill("On Fridays.")
+    elsewhere(server, "archive_branch")
+    page.get_by_role("button", name="Save").click()
+    expect(page.get_by_role("alert")).to_contain_text("task/open is archived and takes no writes")
+    expect(page.get_by_label("Text", exact=True)).to_have_value("On Fridays.")
+    page.goto(f"{desk(server)}facts?branch=task/open")
+    expect(page.locator("main button[name=action]")).to_have_count(0)
+
+
+def test_an_address_of_no_fact_says_what_to_do(enter: Any, server: Up) -> None:  # noqa: F811
+    page = enter("cora", missing=True)
+    page.goto(home(server) + NOWHERE)
+    expect(page.get_by_role("heading", name="This branch does not show that fact")).to_be_visible()
+    expect(page.locator("main").get_by_role("link", name="Search")).to_be_visible()
+    page.goto(desk(server) + NOWHERE)
+    expect(page.get_by_role("heading", name="Not found")).to_be_visible()
+    page.get_by_label("Search the facts").fill("release")
+    page.get_by_role("button", name="Search").click()
+    expect(page.get_by_role("link", name="The release train leaves on Thursdays.")).to_be_visible()
+
+
+def test_the_desk_is_worked_with_the_keyboard(enter: Any, server: Up) -> None:  # noqa: F811
+    page = enter("cora")
+    page.goto(f"{desk(server)}review")
+    waiting = page.locator(".question")
+    expect(waiting).to_have_count(12)
+    for left, key in ((11, "v"), (10, "i")):
+        page.keyboard.press("j")
+        page.keyboard.press(key)
+        expect(waiting).to_have_count(left)
+    page.keyboard.press("u")
+    expect(waiting).to_have_count(11)
+    page.goto(f"{desk(server)}facts?q=release")
+    page.keyboard.press("j")
+    page.keyboard.press("x")
+    expect(page.get_by_text("1 chosen")).to_be_visible()
+    page.keyboard.press("i")
+    expect(page.get_by_text("1 done", exact=True)).to_be_visible()
+    page.keyboard.press("u")
+    expect(page.get_by_text("Undone.")).to_be_visible()
+
+
+def test_what_became_of_each_row_is_said_in_chinese(enter: Any, server: Up) -> None:  # noqa: F811
+    page = enter("cora")
+    page.locator(".bar-end summary").click()
+    page.get_by_role("button", name="简体中文").click()
+    page.goto(f"{desk(server)}facts?status=archived")
+    page.locator('tbody input[name="fact"]').first.check()
+    page.locator(".deed-bar summary", has_text="取代").click()
+    page.get_by_label("由新事实").fill("x")
+    page.locator('button[value="supersede"]').click()
+    expect(page.get_by_text("1 项被拒绝", exact=True)).to_be_visible()
+    told = page.locator(".report .line")
+    expect(told).to_contain_text("已归档")
+    for word in ("fact", "cannot", "archived"):
+        expect(told).not_to_contain_text(word)

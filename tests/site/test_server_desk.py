@@ -1,0 +1,65 @@
+"""The pages of the whole server at the desk: users, projects, periodic tasks; for superusers alone."""
+
+import pytest
+from django.contrib.auth.models import User
+from django.test import Client
+from django_celery_beat.models import PeriodicTask
+
+from memory.models import Membership, Project
+from tests.memory.admin.test_desk_facts import page
+
+pytestmark = pytest.mark.django_db
+
+LISTS = {
+    "auth/user/": ("Users", "New user"),
+    "memory/project/": ("Projects", "New project"),
+    "django_celery_beat/periodictask/": ("Periodic tasks", "New periodic task"),
+}
+
+
+@pytest.fixture
+def root() -> Client:
+    client = Client()
+    client.force_login(User.objects.create_superuser("root", password="p"))
+    return client
+
+
+@pytest.mark.parametrize("path", LISTS)
+def test_a_list_leads_to_a_form_that_saves(root: Client, path: str) -> None:
+    title, new = LISTS[path]
+    html = page(root, f"/admin/{path}")
+    assert f"<h1>{title}</h1>" in html
+    assert f'href="/admin/{path}add/"' in html
+    form = page(root, f"/admin/{path}add/")
+    assert (f"<h1>{new}</h1>" in form, 'name="_save"' in form, "<script id" in form) == (True, True, True)
+    assert "updateCrontabHelp" not in form  # an inline script, which the content policy refuses
+
+
+def test_a_user_is_added_and_changed(root: Client) -> None:
+    assert 'name="password1"' in page(root, "/admin/auth/user/add/")
+    secret = "correct horse battery"
+    given = {"username": "cora", "usable_password": "true", "password1": secret, "password2": secret}
+    made = root.post("/admin/auth/user/add/", given)
+    cora = User.objects.get(username="cora")
+    assert (made.status_code, cora.check_password(secret), cora.is_staff) == (302, True, False)
+    html = page(root, f"/admin/auth/user/{cora.pk}/change/")
+    assert ("<h1>cora</h1>" in html, 'name="_save"' in html) == (True, True)
+    root.post(f"/admin/auth/user/{cora.pk}/change/", {"username": "cora", "email": "c@example.org"})
+    cora.refresh_from_db()
+    assert (cora.email, cora.is_active) == ("c@example.org", False)  # an unticked box
+    assert "<h1>Delete cora?</h1>" in page(root, f"/admin/auth/user/{cora.pk}/delete/")
+
+
+def test_a_project_is_made_with_its_branch_and_its_maker(root: Client) -> None:
+    root.post("/admin/memory/project/add/", {"name": "New one", "slug": "new-one", "recipe": ""})
+    project = Project.objects.get(slug="new-one")
+    assert project.branches.get().name == "main"
+    assert Membership.objects.get(project=project).role == "maintainer"
+    page(root, f"/admin/memory/project/{project.pk}/delete/", 403)
+
+
+def test_a_periodic_task_needs_a_schedule(root: Client) -> None:
+    given = {"name": "x", "task": "memory.sweep", "args": "[]", "kwargs": "{}", "headers": "{}"}
+    refused = root.post("/admin/django_celery_beat/periodictask/add/", given)
+    assert (refused.status_code, PeriodicTask.objects.count()) == (200, 0)
+    assert "must be set" in refused.content.decode()
