@@ -95,8 +95,14 @@ class TestFact:
         curator.post(of(one), {"do": "act", "action": "archive", "version": 1})
         assert FactEngine().get_fact(fact_id=one.uid, actor=actor).status == "archived"
         assert "Archived." in page(curator, of(one))
-        curator.post(of(one), {"do": "act", "action": "restore", "version": 1})
-        assert "not 1: read it again" in page(curator, of(one))
+        typed = {"do": "act", "action": "restore", "version": 1, "reason": "It was needed after all."}
+        with nothing_left():
+            late = curator.post(of(one), typed)
+        html = late.content.decode()
+        assert late.status_code == 409
+        assert "Nothing was changed: somebody was quicker." in html
+        assert "<del>active</del>" in html and "<ins>archived</ins>" in html
+        assert 'value="It was needed after all."' in html
 
     def test_a_viewer_reads_and_is_refused(self, viewer, write):
         one = write("old")
