@@ -132,7 +132,7 @@ def test_what_became_of_each_row_is_said_in_chinese(enter: Any, server: Up) -> N
     page.goto(f"{desk(server)}facts?status=archived")
     page.locator('tbody input[name="fact"]').first.check()
     page.locator(".deed-bar summary", has_text="取代").click()
-    page.get_by_label("由新事实").fill("x")
+    page.locator("[name=new_fact_text]").fill("x")
     page.locator('button[value="supersede"]').click()
     expect(page.get_by_text("1 项被拒绝", exact=True)).to_be_visible()
     told = page.locator(".report .line")
