@@ -157,7 +157,7 @@ class TestConversations:
         talk(actor, title="Empty")
         html = body(page(viewer, f"{HOME}conversations"))
         assert html.index("Empty") < html.index("Login")
-        assert re.search(r'data-name="Messages">2<', html)
+        assert re.search(r'data-label="Messages">2<', html)
         assert "Empty" not in body(page(viewer, f"{HOME}conversations?session_id=s1"))
         found = body(page(viewer, f"{HOME}conversations?q=pool"))
         assert "The pool is full." in found
