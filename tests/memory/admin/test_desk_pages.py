@@ -101,7 +101,8 @@ class TestFact:
         html = late.content.decode()
         assert late.status_code == 409
         assert "Nothing was changed: somebody was quicker." in html
-        assert "<del>active</del>" in html and "<ins>archived</ins>" in html
+        assert "<del>active</del>" in html
+        assert "<ins>archived</ins>" in html
         assert 'value="It was needed after all."' in html
 
     def test_a_viewer_reads_and_is_refused(self, viewer, write):
