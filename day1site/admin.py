@@ -41,14 +41,10 @@ class OfServer(ModelAdmin):
     show_full_result_count = False
     list_per_page = 20  # unfold spends 5 kB on a row
 
-    def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> Any:
-        """A list goes without the scripts of the forms, which are heavier than itself."""
-        scripts = Media(js=["admin/js/actions.js"])
-        return super().changelist_view(request, {"media": scripts, **(extra_context or {})})
-
     def changelist_view(self, request: HttpRequest, extra_context: Any = None) -> Any:
-        words = {"title": self.title, "new": self.new}
-        return super().changelist_view(request, {**words, **(extra_context or {})})
+        """A list goes without the scripts of the forms, which are heavier than itself."""
+        more = {"media": Media(js=["admin/js/actions.js"]), "title": self.title, "new": self.new}
+        return super().changelist_view(request, {**more, **(extra_context or {})})
 
     def render_change_form(self, request: HttpRequest, context: Any, *args: Any, **kwargs: Any) -> Any:
         """The heading is the name of what is changed."""
