@@ -14,6 +14,7 @@ from django.db import DatabaseError, InterfaceError, models
 from memory.db.aliases import opened
 from memory.db.copies import Changes, CopyFailed, Taken, checked, id_of_now, named
 from memory.db.matrixone import errors
+from memory.db.rerun import rerun
 
 
 class Copies:
@@ -159,11 +160,15 @@ class Copies:
 
     def _run(self, sql: str, params: Any = None) -> list[tuple]:
         try:
-            with closing(self.connection.copy()) as own, own.cursor() as cursor:
-                cursor.execute(sql, params)
-                return list(cursor.fetchall() if cursor.description else ())
+            return self._ask(sql, params)
         except (DatabaseError, InterfaceError) as error:
             raise CopyFailed(self._why(error)) from error
+
+    @rerun  # a statement by itself: what the server gave up left nothing
+    def _ask(self, sql: str, params: Any) -> list[tuple]:
+        with closing(self.connection.copy()) as own, own.cursor() as cursor:
+            cursor.execute(sql, params)
+            return list(cursor.fetchall() if cursor.description else ())
 
     def _why(self, error: Exception) -> str:
         if errors.lacks_right(error.args):

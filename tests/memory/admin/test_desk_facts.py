@@ -120,7 +120,8 @@ class TestShown:
             return len(seen), counted
 
         page(curator)
-        assert queries(10) == queries(100) == (10, [])
+        keys_first = bool(connection.features.sorts_whole_rows)
+        assert queries(10) == queries(100) == (10 + keys_first, [])
 
 
 class TestDone:
