@@ -3,6 +3,7 @@
 from argparse import Namespace
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import nullcontext
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ from day1site.cli.errors import CliError, UsageError
 from day1site.cli.importing import claude_code, codex, exports, instructions
 from day1site.cli.importing.parts import Report, Talk
 from day1site.cli.importing.storing import LIVE, Storing, ago
+from day1site.cli.importing.turns import alone
 from day1site.cli.lines import BATCH, BROKEN
 from day1site.cli.output import Output, note, progress
 
@@ -43,10 +45,11 @@ def run(
 ) -> tuple[Counts, Report]:
     """Read and store; ``dry`` only counts. Raises CliError where files that hold something gave nothing."""
     report = Report()
-    if kind == "instructions":
-        counts = _facts(store, path, branch, dry, report)
-    else:
-        counts = _talks(store, READERS[kind](path, report), branch, dry, since, report)
+    with nullcontext() if dry else alone():
+        if kind == "instructions":
+            counts = _facts(store, path, branch, dry, report)
+        else:
+            counts = _talks(store, READERS[kind](path, report), branch, dry, since, report)
     known_reason = any(report.skipped[reason] for reason in (OLDER, LIVE))
     if not sum(counts.values()) and not report.empty and not known_reason:
         _explain(report)
