@@ -6,7 +6,7 @@ from typing import Any
 
 from playwright.sync_api import Page, expect
 
-from tests.e2e.test_people import PASSWORD, browser, enter, pytestmark, server  # noqa: F401  fixtures
+from tests.e2e.test_people import PASSWORD, enter, pytestmark, server  # noqa: F401  fixtures
 from tests.site.test_up import ROOT, Up, environment
 
 NOWHERE = "facts/01900000-0000-7000-8000-000000000000"
