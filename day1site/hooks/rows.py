@@ -1,11 +1,13 @@
 """The rows of some events, gathered and then written in few statements."""
 
 import re
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 from uuid import UUID
 
+from django.db.models import F
 from django.utils import timezone
 
 from conversations.engines.conversations import ConversationEngine
@@ -18,12 +20,14 @@ from memory.engines.commits import CommitWriter
 from memory.engines.observations import ObservationEngine, observation_of
 from memory.engines.observing import as_text
 from memory.engines.session_manager import SessionManager
-from memory.models import Observation
+from memory.models import Observation, Session
 from memory.models.hashes import content_hash
 
 OWN_TOOL = re.compile(r"(?i)mcp_+(?:plugin_day1_)?day1_+\w+|memory_(?:write|search|get|context)")
 OWN_COMMAND = re.compile(r"\s*(?:\S*/)?day1\s")
 BEGINS = frozenset({"SessionStart", "UserPromptSubmit"})  # a session that had ended goes on
+MOST_OF_SESSION = 64 * 1024 * 1024  # bytes of long texts that one session brings
+LONG = 4096  # bytes; of a text beyond that only so much is kept afterwards
 MOST_SAID = 500  # messages that a compaction brings
 R = Message.Role
 
@@ -36,7 +40,8 @@ class Rows:
         self.conversations: dict[tuple[str, str], Conversation] = {}
         self.messages: dict[UUID, list[Message]] = {}
         self.observations: list[Observation] = []
-        self._begun: set[str] = set()
+        self._sessions: dict[str, Session] = {}
+        self._long: Counter[str] = Counter()  # bytes of long texts, by session
 
     def take(self, event: HookEvent) -> None:
         who = speaking(self.actor, event)
@@ -60,18 +65,19 @@ class Rows:
             MessageEngine().add(self.commit, known[uid], rows)
         if self.observations:
             ObservationEngine().add(self.commit, self.observations)
+        for key, size in self._long.items():
+            Session.objects.filter(pk=self._sessions[key].pk).update(captured=F("captured") + size)
 
     # ---- where it belongs ----------------------------------------------------------------------
 
     def _session(self, event: HookEvent) -> None:
         manager = SessionManager()
-        if event.session not in self._begun:
+        if event.session not in self._sessions:
             who = replace(self.actor, agent_id=self.actor.bound_agent or event.client)
-            manager.follow(
+            self._sessions[event.session] = manager.follow(
                 session_id=event.session, actor=who, branch_name=self.commit.branch.name,
                 project_path=texts.clean(event.root or event.cwd)[:1000],
             )  # fmt: skip
-            self._begun.add(event.session)
         if event.name in BEGINS:
             manager.resume_session(session_id=event.session, actor=self.actor)
 
@@ -91,10 +97,20 @@ class Rows:
     # ---- what was said and done ----------------------------------------------------------------
 
     def _say(self, event: HookEvent, who: Actor, role: str, text: str) -> None:
-        content = texts.within(texts.said(texts.clean(text)))
+        content = self._capped(event, texts.within(texts.said(texts.clean(text))))
         if content:
             model = event.model if role == R.ASSISTANT else ""
             self._message(event, who, role=role, content=content, model=model)
+
+    def _capped(self, event: HookEvent, text: str) -> str:
+        """The text; its head and tail where the session has brought too much already."""
+        size = len(text.encode())
+        if size <= LONG:
+            return text
+        if self._sessions[event.session].captured + self._long[event.session] >= MOST_OF_SESSION:
+            return texts.within(text, LONG)
+        self._long[event.session] += size
+        return text
 
     def _save(self, event: HookEvent, who: Actor) -> None:
         """What the assistant said between its tools, as far as it is not there: no other event brings it."""
@@ -123,7 +139,7 @@ class Rows:
         failed = event.name == "PostToolUseFailure"
         given, output = texts.clean(event.input), texts.clean(event.error if failed else event.output)
         call = {"id": texts.clean(event.call), "name": event.tool, "input": texts.brief(given)}
-        content = texts.within(texts.said(texts.readable(output)))
+        content = self._capped(event, texts.within(texts.said(texts.readable(output))))
         message = self._message(event, who, role=R.TOOL_RESULT, content=content, tool_calls=[call])
         row = observation_of(
             {

@@ -24,6 +24,7 @@ class Session(models.Model):
     status = models.CharField(max_length=20, choices=Status.choices, default=Status.ACTIVE)
     summary = models.TextField(blank=True)
     context = models.TextField(blank=True, default="", help_text="What Day1 told the agent at its start.")
+    captured = models.BigIntegerField(default=0, help_text="Bytes of long texts that hooks brought.")
     started_at = models.DateTimeField()
     active_at = models.DateTimeField(null=True, blank=True, help_text="When it was last heard of.")
     ended_at = models.DateTimeField(null=True, blank=True)
