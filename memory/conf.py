@@ -18,6 +18,7 @@ class Conf:
     embedding_base_url: str = ""  # openai only; "" = the client's default
     embedding_api_key: str = ""
     embedding_timeout: float = 20.0  # seconds for one call
+    query_timeout: float = 3.0  # seconds that a search waits for the vector of its query
     embedding_batch: int = 64  # texts in one call
     recipe: str = "default"
     resident_projects: int = 8  # projects whose vectors stay in memory

@@ -36,6 +36,12 @@ class EmbeddingProvider(Protocol):
         Never call it inside a transaction: it can take seconds.
         """
 
+    def query_words(self, text: str) -> tuple[Vectors, Vectors | None]:
+        """The vector of a query, shape (d,), and those of its words, shape (words, d), where it tells them.
+
+        Somebody waits for it: it gives up sooner than ``embed``, and raises the same.
+        """
+
 
 class WordProvider(EmbeddingProvider, Protocol):
     """A model that also tells how the words of a text stand in it: they can be matched one by one."""
@@ -44,7 +50,7 @@ class WordProvider(EmbeddingProvider, Protocol):
         """The vectors as ``embed`` gives them, and for each text the codes of its words, b"" for none."""
 
     def query_words(self, text: str) -> tuple[Vectors, Vectors]:
-        """The vector of a query, shape (d,), and those of its words, shape (words, d)."""
+        """As above, always with the words."""
 
 
 def tells_words(provider: EmbeddingProvider) -> TypeGuard[WordProvider]:
@@ -82,7 +88,7 @@ def _query_vector(model: str, text: str) -> tuple[Vectors, Vectors | None] | Non
     provider = get_provider()
     if provider is None:
         return None
-    vector, words = provider.query_words(text) if tells_words(provider) else (provider.embed([text])[0], None)
+    vector, words = provider.query_words(text)
     for shared in (vector, words):  # many callers share them
         if shared is not None:
             shared.setflags(write=False)
@@ -129,6 +135,7 @@ def _openai(settings: Conf) -> OpenAICompatible:
         model=settings.embedding_model,
         dimensions=settings.embedding_dimensions,
         timeout=settings.embedding_timeout,
+        query_timeout=settings.query_timeout,
         batch=settings.embedding_batch,
     )
 

@@ -2,9 +2,11 @@
 
 import json
 import math
+from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from functools import cached_property
+from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,6 +17,7 @@ from memory.providers.vectors import Vectors, unit_rows
 if TYPE_CHECKING:
     from openai import APIStatusError, OpenAI
 
+MOST_BYTES = 64 * 2**20  # of an answer
 SERVER_WORDS = 200  # characters of the server's own explanation that are passed on
 
 REASONS = {
@@ -31,17 +34,20 @@ class OpenAICompatible:
     """Sentence vectors from a server.
 
     ``base_url`` "" means OpenAI itself; ``dimensions`` 0 means as many as the model gives;
-    ``timeout`` is in seconds; more than ``batch`` texts are sent in several requests.
+    ``timeout`` is in seconds for a whole answer, ``query_timeout`` the same for that to a query; more than
+    ``batch`` texts are sent in several requests.
     """
 
     def __init__(
-        self, base_url: str, api_key: str, model: str, dimensions: int, timeout: float, *, batch: int = 64
-    ) -> None:
+        self, base_url: str, api_key: str, model: str, dimensions: int, timeout: float, *,
+        query_timeout: float = 3.0, batch: int = 64,
+    ) -> None:  # fmt: skip
         self._base_url = base_url
         self._key = api_key.strip()  # a line end from a secrets file is no legal header
         self._name = model
         self._asked = dimensions
         self._timeout = timeout
+        self._query_timeout = min(query_timeout, timeout)
         self._batch = max(1, batch)
         self.model = f"openai:{model}:{dimensions}" if dimensions else f"openai:{model}"
         self.dimensions: int | None = dimensions or None
@@ -56,10 +62,14 @@ class OpenAICompatible:
         if not texts:
             return np.zeros((0, self.dimensions or 0), dtype=np.float32)
         chunks = [texts[at : at + self._batch] for at in range(0, len(texts), self._batch)]
-        return np.concatenate([self._vectors(chunk) for chunk in chunks])
+        return np.concatenate([self._vectors(chunk, self._timeout) for chunk in chunks])
 
-    def _vectors(self, texts: list[str]) -> Vectors:
-        rows = _rows(self._ask([_sendable(text) for text in texts]), len(texts))
+    def query_words(self, text: str) -> tuple[Vectors, None]:
+        """The vector of a query, shape (d,). Raises as ``embed`` does."""
+        return self._vectors([text], self._query_timeout)[0], None
+
+    def _vectors(self, texts: list[str], seconds: float) -> Vectors:
+        rows = _rows(self._ask([_sendable(text) for text in texts], seconds), len(texts))
         found = rows.shape[1]
         if self.dimensions not in (None, found):
             raise ProviderNonsense(reason=f"vectors of {found} dimensions came, not {self.dimensions}")
@@ -67,26 +77,29 @@ class OpenAICompatible:
         self.dimensions = found
         return vectors
 
-    def _ask(self, texts: list[str]) -> bytes:
+    def _ask(self, texts: list[str], seconds: float) -> bytes:
         """The body of the server's answer."""
         import openai
 
+        until = monotonic() + seconds
         try:
-            # The raw answer, because the client would let an answer of another shape pass.
-            answer = self._client.embeddings.with_raw_response.create(
-                model=self._name,
-                input=texts,
-                encoding_format="float",
-                dimensions=self._asked or openai.omit,
-            )
-            return answer.http_response.content
+            # The raw answer, because the client would let an answer of another shape pass; in parts,
+            # because the client's own time runs anew with each of them.
+            with self._client.embeddings.with_streaming_response.create(
+                model=self._name, input=texts, encoding_format="float",
+                dimensions=self._asked or openai.omit, timeout=seconds,
+            ) as answer:  # fmt: skip
+                return b"".join(_until(until, answer.iter_bytes()))
         # "from None": a cause can quote the header that holds the key.
-        except openai.APITimeoutError:
-            raise ProviderUnavailable(reason=f"no answer within {self._timeout:g} s") from None
+        except (openai.APITimeoutError, TimeoutError):
+            raise ProviderUnavailable(reason=f"no answer within {seconds:g} s") from None
         except openai.APIStatusError as error:
             raise self._refused(error) from None
-        except Exception as error:  # httpx's errors for a bad address or header share no public base
-            reason = f"no connection ({type(error).__name__})"
+        except ProviderNonsense:
+            raise
+        except Exception as error:  # httpx's errors (an address, a header, a pause) share no public base
+            late = monotonic() > until
+            reason = f"no answer within {seconds:g} s" if late else f"no connection ({type(error).__name__})"
             raise ProviderUnavailable(reason=reason) from None
 
     @cached_property
@@ -115,6 +128,18 @@ class OpenAICompatible:
         if not isinstance(words, str) or not words:
             return ""
         return ": " + (words.replace(self._key, "***") if self._key else words)[:SERVER_WORDS]
+
+
+def _until(until: float, parts: Iterable[bytes]) -> Iterator[bytes]:
+    """The parts as they come. Raises TimeoutError, ProviderNonsense for what has no end."""
+    size = 0
+    for part in parts:
+        size += len(part)
+        if monotonic() > until:
+            raise TimeoutError
+        if size > MOST_BYTES:
+            raise ProviderNonsense(reason=f"it is longer than {MOST_BYTES // 2**20} MiB")
+        yield part
 
 
 def _sendable(text: str) -> str:

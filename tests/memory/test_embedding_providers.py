@@ -160,6 +160,39 @@ class TestServer:
         assert time.monotonic() - started < 4
         release.set()
 
+    @pytest.mark.parametrize("pause", [0.1, 5.0])
+    def test_a_server_whose_answer_drips_or_stops_is_given_up(self, server, remote, pause):
+        def drip(request):
+            def parts():
+                yield b" "
+                while not release.wait(pause):
+                    yield b" "
+
+            return Response(parts(), content_type="application/json")
+
+        release = threading.Event()
+        embeddings(server).respond_with_handler(drip)
+        started = time.monotonic()
+        with pytest.raises(ProviderUnavailable, match=r"no answer within 0\.5 s"):
+            remote(timeout=0.5).embed(["hi"])
+        assert time.monotonic() - started < 4
+        release.set()
+
+    def test_an_answer_without_end_is_nonsense(self, server, remote):
+        part = b" " * 2**20
+        embeddings(server).respond_with_handler(lambda request: Response(part for _ in range(70)))
+        with pytest.raises(ProviderNonsense, match="it is longer than 64 MiB"):
+            remote(timeout=20.0).embed(["hi"])
+
+    def test_a_query_waits_for_less_than_a_text(self, server, remote):
+        release = threading.Event()
+        embeddings(server).respond_with_handler(lambda request: release.wait(5) and Response("{}"))
+        with pytest.raises(ProviderUnavailable, match=r"no answer within 0\.3 s"):
+            remote(timeout=20.0, query_timeout=0.3).query_words("hi")
+        with pytest.raises(ProviderUnavailable, match=r"no answer within 0\.2 s"):
+            remote(timeout=0.2).query_words("hi")
+        release.set()
+
     def test_a_server_that_is_down(self, remote):
         with socket.socket() as taken:  # bound, but nobody listens
             taken.bind(("127.0.0.1", 0))

@@ -17,6 +17,7 @@ from typing import Any
 from urllib.request import Request, urlopen
 
 import pytest
+from django.core.management import CommandError, call_command
 
 from day1site.server import bind
 
@@ -177,6 +178,14 @@ def run_manage(folder: Path, *words: str) -> str:
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     return done.stdout
+
+
+@pytest.mark.parametrize("port", ["abc", "70000", "1.5", "-1", ""])
+def test_a_port_that_is_none_is_a_wrong_use(port: str) -> None:
+    with pytest.raises(CommandError) as caught:
+        call_command("up", f"--port={port}")
+    wanted = f"Error: argument --port: a port is a number from 1 to 65535, not {port!r}"
+    assert (str(caught.value), caught.value.returncode) == (wanted, 1)
 
 
 def test_a_second_start_on_the_same_data_is_refused_and_says_where_the_first_is(running: Up) -> None:

@@ -1,9 +1,10 @@
 """``manage.py up``: from nothing to a running server; Ctrl-C stops it."""
 
 import os
+import re
 import shlex
 import sys
-from argparse import ArgumentParser
+from argparse import ArgumentParser, ArgumentTypeError
 from pathlib import Path
 from typing import Any
 
@@ -107,10 +108,10 @@ class Command(BaseCommand):
 
 
 def port_number(text: str) -> int:
-    number = int(text)
-    if not 0 <= number <= 65535:
-        raise ValueError(text)
-    return number
+    """0 takes any port that is free."""
+    if not re.fullmatch(r"\d{1,5}", text, re.ASCII) or int(text) > 65535:
+        raise ArgumentTypeError(f"a port is a number from 1 to 65535, not {text!r}")
+    return int(text)
 
 
 def announcement(folder: Path, url: str, host: str, made: FirstStart | None, demo: bool) -> str:
