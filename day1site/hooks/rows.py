@@ -78,6 +78,7 @@ class Rows:
                 session_id=event.session, actor=who, branch_name=self.commit.branch.name,
                 project_path=texts.clean(event.root or event.cwd)[:1000],
             )  # fmt: skip
+            self.commit.hear_of(event.session)
         if event.name in BEGINS:
             manager.resume_session(session_id=event.session, actor=self.actor)
 

@@ -15,7 +15,7 @@ from django.db import connection, transaction
 from memory.actors import Actor
 from memory.db.bulk import insert_all
 from memory.engines.audit import record
-from memory.engines.sessions import begin_sessions
+from memory.engines.sessions import begin_sessions, hear_of
 from memory.exceptions import BranchArchived, BranchNotFound, NotFound
 from memory.models import OPEN, Branch, BranchedModel, Commit
 from memory.models.nodes import next_rid
@@ -245,6 +245,11 @@ class CommitWriter:
         if named := {key: who for key, who in named.items() if key not in self.sessions}:
             begin_sessions(self.branch, self.at, named)
             self.sessions |= set(named)
+
+    def hear_of(self, session: str) -> None:
+        """A session that is known to be there says something in this commit."""
+        hear_of(self.branch, self.at, [session])
+        self.sessions.add(session)
 
     # ---- finishing -----------------------------------------------------------------------------
 

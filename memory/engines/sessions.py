@@ -1,6 +1,6 @@
 """Sessions of agents, as a commit meets them: one that is named for the first time begins there."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 from uuid import UUID
 
@@ -10,8 +10,7 @@ from memory.models import Branch, Session
 
 def begin_sessions(branch: Branch, at: datetime, named: Mapping[str, tuple[str, str]]) -> None:
     """Make the sessions that are not known yet, from their ids to (task, agent), in the running commit."""
-    for key in named:
-        buffer.add("sessions", (branch.project_id, key), at)
+    hear_of(branch, at, named)
     known = Session.objects.filter(project=branch.project_id, key__in=named).values_list("key", flat=True)
     missing = sorted(set(named) - set(known))
     new = [
@@ -23,6 +22,12 @@ def begin_sessions(branch: Branch, at: datetime, named: Mapping[str, tuple[str, 
     ]  # fmt: skip
     # Another branch's writer may begin the same session at this moment: either row will do.
     Session.objects.bulk_create(new, ignore_conflicts=True)
+
+
+def hear_of(branch: Branch, at: datetime, keys: Iterable[str]) -> None:
+    """Sessions that said something."""
+    for key in keys:
+        buffer.add("sessions", (branch.project_id, key), at)
 
 
 def write_activity(heard: Mapping[tuple[UUID, str], datetime]) -> None:
