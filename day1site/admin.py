@@ -119,6 +119,8 @@ class TaskForm(beat.PeriodicTaskForm):
 class PeriodicTasks(beat.PeriodicTaskAdmin, OfServer):
     title, new = _("Periodic tasks"), _("New periodic task")
     form = TaskForm
+    list_display = ["name", "enabled", "scheduler", "last_run_at"]
+    date_hierarchy = None  # of a start that none of them has
     change_list_template = change_form_template = (
         None  # its own have an inline script, which the policy refuses
     )
