@@ -1,4 +1,5 @@
-"""Many of all that has a list: members, keys, branches, sessions, questions, entries of the audit trail."""
+"""Many of all that has a list: members, keys, branches, sessions, questions, entries of the audit trail,
+observations, relations, conversations, and messages in one of them."""
 
 from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
@@ -16,7 +17,8 @@ def gather(count: int) -> None:
     next_rid.ready()
     project = Project.objects.get(slug="default")
     main = Branch.objects.get(project=project, name="main")
-    for rows in (members, keys, branches, sessions, entries, recalls, questions):
+    beside = (members, keys, branches, sessions, entries, recalls, questions)
+    for rows in (*beside, observations, relations, conversations, messages):
         put(rows(project, main, count))
 
 
@@ -97,6 +99,55 @@ def questions(project: Any, main: Any, count: int) -> list[Any]:
         )
         for n, (one, other) in enumerate(pairs)
     ]  # fmt: skip
+
+
+def version(main: Any) -> dict[str, Any]:
+    """What makes a row the open version of a memory on main."""
+    from memory.models.nodes import next_rid
+
+    rid = next_rid()
+    dated = {"created_at": NOW, "updated_at": NOW}
+    return {
+        "rid": rid,
+        "vid": rid,
+        "branch": main,
+        "seq_from": main.head,
+        "slot": f"{main.pk}:{rid}",
+        **dated,
+    }
+
+
+def observations(project: Any, main: Any, count: int) -> list[Any]:
+    from memory.models import Observation
+
+    what = {"observation_type": "insight", "session_id": "s-7", "agent_id": "a-7"}
+    return [Observation(summary=f"Noticed {n}", **what, **version(main)) for n in range(count)]
+
+
+def relations(project: Any, main: Any, count: int) -> list[Any]:
+    """All of one entity: what stands around one of them is cut."""
+    from memory.models import Relation
+
+    names = {"source_entity": "hub", "source_key": "hub", "relation_type": "knows", "type_key": "knows"}
+    return [
+        Relation(target_entity=f"e{n}", target_key=f"e{n}", **names, **version(main)) for n in range(count)
+    ]
+
+
+def conversations(project: Any, main: Any, count: int) -> list[Any]:
+    from conversations.models import Conversation
+
+    return [Conversation(title=f"Talk {n}", session_id="s-7", **version(main)) for n in range(count)]
+
+
+def messages(project: Any, main: Any, count: int) -> list[Any]:
+    from conversations.models import Conversation, Message
+
+    talk = Conversation.objects.on(main).newest(1)[0].uid
+    return [
+        Message(conversation_id=talk, role="user", content=f"Said {n}", sequence_num=n + 1, **version(main))
+        for n in range(count)
+    ]
 
 
 def some_facts(main: Any, count: int) -> list[Any]:
