@@ -120,7 +120,8 @@ class TestWrite:
             0,
         )
         assert (entry.action, entry.target) == ("fact.write", str(fact.uid))
-        assert entry.detail == {"branch": "main", "seq": 1, "added": 1, "changed": 0, "removed": 0}
+        counts = {"branch": "main", "seq": 1, "added": 1, "changed": 0, "removed": 0}
+        assert entry.detail == counts | {"agent_id": "g"}
         assert entry.at == commit.at
 
     def test_the_number_of_queries_does_not_grow_with_the_batch(self, actor, main):
