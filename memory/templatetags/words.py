@@ -21,6 +21,8 @@ SIGNALS = {
     "vector": gettext_lazy("meaning"),
     "words": gettext_lazy("word by word"),
     "recency": gettext_lazy("recency"),
+    "reply": gettext_lazy("as an answer"),
+    "following": gettext_lazy("what follows"),
     "verification": gettext_lazy("verified"),
     "priority": gettext_lazy("priority"),
     "confidence": gettext_lazy("confidence"),

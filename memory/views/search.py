@@ -17,7 +17,8 @@ from memory.views.filtering import FilterForm
 from memory.views.reader import with_query
 
 LIMIT = 10
-PARTS = ("keyword", "vector", "words", "recency")  # the parts of a score that lie between 0 and 1
+# The parts of a score that lie between 0 and 1.
+PARTS = ("keyword", "vector", "words", "recency", "reply", "following")
 DIGITS = 6
 
 Named = Sequence[tuple[str, float]]
