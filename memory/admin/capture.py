@@ -116,7 +116,7 @@ class Relations(Listing):
         """Relations are not searched: the name of an entity is, wherever it stands."""
         kind = only(given, "relation_type").get("relation_type", "")
         graph = RelationEngine().graph_query(entity=query, depth=1, relation_type=kind, **self.reader.where)
-        return {"results": graph.edges}
+        return {"results": graph.edges[:FOUND], "more": len(graph.edges) > FOUND}
 
 
 class RelationPage(DeskPage):

@@ -135,6 +135,13 @@ class TestRelations:
         assert "Login" not in body(page(viewer, f"{HOME}relations?q=postgres&relation_type=owns"))
         assert 'role="alert"' in body(page(viewer, f"{HOME}relations?q=postgres&source=Login"))
 
+    def test_an_entity_with_very_many_shows_some_and_says_so(self, viewer, actor):
+        for number in range(51):
+            relate(actor, "hub", "knows", f"leaf {number}")
+        html = body(page(viewer, f"{HOME}relations?q=hub"))
+        assert (html.count("<tr>"), "These are the first 50." in html) == (51, True)
+        assert "These are the first" not in body(page(viewer, f"{HOME}relations?q=leaf+1"))
+
     def test_one_with_what_is_around_it(self, viewer, actor):
         one = relate(
             actor,
