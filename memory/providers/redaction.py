@@ -75,6 +75,15 @@ FORMATS: dict[str, tuple[tuple[str, ...], str]] = {
     "DigitalOcean token": (("_v1_",), r"\bdo[opr]_v1_[0-9a-f]{64}\b"),
     "Vault token": (("hvs.", "hvb."), r"\bhv[sb]\.[A-Za-z0-9_-]{24,}"),
     "Databricks token": (("dapi",), r"\bdapi[0-9a-f]{32}\b"),
+    "Supabase token": (("sbp_",), r"\bsbp_[0-9a-f]{40}\b"),
+    "Pulumi token": (("pul-",), r"\bpul-[0-9a-f]{40}\b"),
+    "Airtable token": (("pat",), r"\bpat[A-Za-z0-9]{14}\.[0-9a-f]{64}\b"),
+    "New Relic key": (("NRAK-",), r"\bNRAK-[A-Z0-9]{27}\b"),
+    "Atlassian token": (("ATATT3", "ATCTT3"), r"\bAT[AC]TT3[A-Za-z0-9_=-]{50,}"),
+    "netrc password": (
+        ("machine",),
+        r"\bmachine\s+\S{1,200}\s+login\s+\S{1,200}\s+password\s+(?P<s>\S{3,})",
+    ),
     "age key": (("AGE-SECRET-KEY-",), r"\bAGE-SECRET-KEY-1[A-Z0-9]{58}\b"),
     "Day1 key": (("day1_",), r"\bday1_[A-Za-z0-9]{8}_[A-Za-z0-9_-]{20,}"),
     "bearer": (

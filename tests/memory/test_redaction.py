@@ -68,6 +68,11 @@ SECRETS = [
     "hvs." + drawn(30),
     "dapi" + drawn(32, HEX),
     "AGE-SECRET-KEY-1" + drawn(58, UPPER),
+    "sbp_" + drawn(40, HEX),
+    "pul-" + drawn(40, HEX),
+    "pat" + drawn(14) + "." + drawn(64, HEX),
+    "NRAK-" + drawn(27, UPPER),
+    "ATATT3xFfGF0" + drawn(180),
     "day1_" + drawn(8) + "_" + drawn(43),
     "abc8Q~" + drawn(34),
     secrets.token_urlsafe(0) + drawn(40) + "9aB3xY7z",
@@ -104,6 +109,10 @@ def test_formats(secret, around):
         (
             "//registry.npmjs.org/:_authToken=abcdef-12345",
             "//registry.npmjs.org/:_authToken=[redacted: npm auth]",
+        ),
+        (
+            "machine a.b login me password hunter2x\nmachine c",
+            "machine a.b login me password [redacted: netrc password]\nmachine c",
         ),
         ("aws_secret_access_key = " + "/aB3" * 10, "aws_secret_access_key = [redacted: AWS secret]"),
         (

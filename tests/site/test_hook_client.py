@@ -121,6 +121,17 @@ def test_many_long_texts_are_cut_until_they_fit(client):
     assert len(line) <= 4 << 20
 
 
+def test_very_many_parts_are_kept_as_the_head_and_tail_of_their_json(client):
+    given = {"stdout": "ok", "files": [f"/a/long/path/of/a/file/{n}" for n in range(400_000)]}
+    client.run(event("PostToolUse", tool_name="Glob", tool_use_id="g", tool_response=given))
+    ((line,), (kept,)) = client.lines(), client.events()
+    assert len(line) <= 4 << 20
+    assert (kept["tool_name"], kept["tool_use_id"]) == ("Glob", "g")
+    assert kept["tool_response"].startswith('{"stdout": "ok", "files": ["/a/long/path/of/a/file/0", ')
+    assert kept["tool_response"].endswith('"/a/long/path/of/a/file/399999"]}')
+    assert " bytes, cut] …" in kept["tool_response"]
+
+
 def test_what_is_beyond_every_limit_is_left_out(client):
     assert client.run(b'{"a": "' + b"x" * (65 << 20) + b'"}') == ""
     assert client.lines() == []

@@ -101,9 +101,11 @@ class Event:
         value = without_private(value)
         most = MOST_LINE
         text = json.dumps(shortened(value, most))
-        while len(text) > MOST_CUT and most > 256:
-            most //= 4
+        while len(text) > MOST_CUT and most > MIB // 256:
+            most //= 16
             text = json.dumps(shortened(value, most))
+        if len(text) > MOST_CUT:
+            text = json.dumps(flattened(value, MIB // 4, json.dumps))
         return text.encode()
 
 
@@ -150,6 +152,12 @@ def shortened(value, most):
         return raw[:half].decode("utf-8", "ignore") + mark + raw[-half:].decode("utf-8", "ignore")
 
     return walked(value, cut)
+
+
+def flattened(value, most, dumps):
+    """An event of very many parts: each long one as its JSON, of which head and tail stay."""
+    whole = ((name, part, dumps(part)) for name, part in value.items())
+    return {name: shortened(text, most) if len(text) > most else part for name, part, text in whole}
 
 
 def quoted(text):
@@ -361,16 +369,8 @@ def in_background(spool):
     if not hasattr(os, "fork"):
         import subprocess
 
-        words = [
-            sys.executable,
-            "-I",
-            "-S",
-            os.path.abspath(__file__),
-            "--deliver",
-            "1",
-            "--config",
-            spool.config,
-        ]
+        own = os.path.abspath(__file__)
+        words = [sys.executable, "-I", "-S", own, "--deliver", "1", "--config", spool.config]
         nothing = subprocess.DEVNULL
         subprocess.Popen(words, stdin=nothing, stdout=nothing, stderr=nothing, creationflags=0x08000008)
         return
