@@ -42,5 +42,7 @@ class Undo(DeskPage):
             again = self.reader.url("admin:undo", commit.pk)
             tell(request, _("Undone."), undo=again)
         except Day1Error as error:
+            if error.status in (403, 404):
+                raise
             warn(request, sentence(error))
         return HttpResponseRedirect(came_from(request, self.reader.url("admin:facts")))

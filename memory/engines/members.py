@@ -24,7 +24,7 @@ class MemberEngine:
         """The members of the project, each with its ``user``, in the order in which they came."""
         actor.require("read")
         members = Membership.objects.filter(project=actor.project_id).select_related("user")
-        return page_of(members, key="pk", limit=limit, cursor=cursor)
+        return page_of(members, key="id", limit=limit, cursor=cursor)
 
     def add_member(self, *, username: str, role: str, actor: Actor) -> Membership:
         """Raises Invalid where nobody has this name, Exists for who is a member already."""

@@ -125,7 +125,7 @@ class SessionManager:
         if status:
             c.one_of(S.values)("status", status)
         sessions = sessions.filter(**{name: value for name, value in wanted.items() if value})
-        return page_of(sessions, key="-pk", limit=limit, cursor=cursor)
+        return page_of(sessions, key="-id", limit=limit, cursor=cursor)
 
     def get_session_context(
         self, *, session_id: str, actor: Actor, message_limit: int = 50, fact_limit: int = 20

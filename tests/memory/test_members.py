@@ -4,7 +4,7 @@ import pytest
 from django.contrib.auth.models import User
 
 from memory.engines.facts import FactEngine
-from memory.engines.members import member_actor
+from memory.engines.members import MemberEngine, member_actor
 from memory.exceptions import NotFound, ScopeMissing
 from memory.models import Membership
 
@@ -44,3 +44,13 @@ def test_strangers_and_the_inactive_are_no_members(project, other_project, perso
     person.save()
     with pytest.raises(NotFound):
         member_actor(person, project.pk, "web")
+
+
+def test_the_list_goes_on_to_its_next_page_and_back(project, actor):
+    for name in ("ana", "bo", "cy"):
+        Membership.objects.create(project=project, user=User.objects.create_user(name))
+    first = MemberEngine().list_members(actor=actor, limit=2)
+    second = MemberEngine().list_members(actor=actor, limit=2, cursor=first.next)
+    back = MemberEngine().list_members(actor=actor, limit=2, cursor=second.previous)
+    names = [[member.user.username for member in page.results] for page in (first, second, back)]
+    assert names == [["ana", "bo"], ["cy"], ["ana", "bo"]]

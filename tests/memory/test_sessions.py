@@ -68,6 +68,16 @@ class TestSeeing:
         with pytest.raises(Invalid):
             found(status="sleeping")
 
+    def test_all_of_them_page_by_page(self, begin, actor):
+        begin("s1"), begin("s2"), begin("s3")
+        pages = [MANAGER.get_recent_sessions(actor=actor, limit=2)]
+        pages += [MANAGER.get_recent_sessions(actor=actor, limit=2, cursor=pages[0].next)]
+        assert [[s.key for s in page.results] for page in pages] == [["s3", "s2"], ["s1"]]
+        back = MANAGER.get_recent_sessions(actor=actor, limit=2, cursor=pages[1].previous)
+        assert [s.key for s in back.results] == ["s3", "s2"]
+        with pytest.raises(Invalid):
+            MANAGER.get_recent_sessions(actor=actor, status="active", cursor=pages[0].next)
+
     def test_projects_and_branches_are_apart(self, begin, actor, other_project):
         BranchManager().create_branch(name="task/a", actor=actor)
         begin("s1", branch_name="task/a")
