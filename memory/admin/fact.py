@@ -17,9 +17,10 @@ from memory.engines.evidence import EvidenceEngine, commit_of
 from memory.engines.fact_rules import essence_of
 from memory.engines.facts import FactEngine
 from memory.engines.review import ReviewEngine
-from memory.exceptions import BranchArchived, Conflict, Invalid, NotFound, StaleVersion
+from memory.exceptions import Invalid, NotFound, StaleVersion
 from memory.models import Fact
 from memory.views.fact import history_of
+from memory.views.fact_actions import KEEPING
 from memory.views.forms import say
 from memory.views.search import cost
 from memory.views.sentences import outcome_sentence, sentence
@@ -53,22 +54,25 @@ class FactPage(DeskPage):
 
     def act(self, request: HttpRequest, fact_id: UUID) -> HttpResponse:
         """One action on this fact, at the version that was shown."""
-        action = request.POST.get("action", "")
-        report = ActionEngine().act(
-            action=action, fact_ids=[fact_id], expected_versions={fact_id: version_of(request)},
-            **self.reader.target, **wishes(request, action),
-        )  # fmt: skip
+        action, read = request.POST.get("action", ""), version_of(request)
+        try:
+            report = ActionEngine().act(
+                action=action, fact_ids=[fact_id], expected_versions={fact_id: read},
+                **self.reader.target, **wishes(request, action),
+            )  # fmt: skip
+        except (*KEEPING, NotFound) as error:
+            return self.refused(request, fact_id, sentence(error), error.status)
         (one,) = report.results
         if one.outcome == REFUSED:
             return self.refused(request, fact_id, outcome_sentence(one, action))
         return self.done(outcome_sentence(one, action), report.commit)
 
-    def refused(self, request: HttpRequest, fact_id: UUID, said: str) -> HttpResponse:
+    def refused(self, request: HttpRequest, fact_id: UUID, said: str, status: int = 409) -> HttpResponse:
         """The fact as it is now, with what changed since it was read, and what was typed."""
         fact = FactEngine().get_fact(fact_id=fact_id, **self.reader.target)
         read = self._version(fact_id, version_of(request))
         return self.shown(
-            fact, FactForm.of(fact), 409, refusal=said, meanwhile=changes(read, fact) if read else [],
+            fact, FactForm.of(fact), status, refusal=said, meanwhile=changes(read, fact) if read else [],
             changed_by=commit_of(fact), typed=request.POST, typed_reason=request.POST.get("reason", ""),
         )  # fmt: skip
 
@@ -85,7 +89,7 @@ class FactPage(DeskPage):
             )
         except StaleVersion as error:
             return self.shown(fact, form, 409, stale=sentence(error), meanwhile=changes(before, fact))
-        except (Invalid, Conflict, BranchArchived) as error:
+        except KEEPING as error:
             say(form, error)
             return self.shown(fact, form, status=error.status)
         return self.done(_("Saved."), self._commit(new) if new.version != read else None)

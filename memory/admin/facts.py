@@ -15,8 +15,9 @@ from memory.engines.actions import MOST, ActionEngine, Report
 from memory.engines.facts import FactEngine
 from memory.engines.filters import FactFilter
 from memory.engines.search import INCLUDE, SearchEngine
-from memory.exceptions import Invalid
+from memory.exceptions import Invalid, NotFound
 from memory.models import Fact
+from memory.views.fact_actions import KEEPING
 from memory.views.sentences import counts_sentence, sentence
 
 ONE = "one"  # a button of a row: its value is action:fact:version
@@ -49,12 +50,15 @@ class Facts(DeskPage):
         query = self.request.GET.get("q", "").strip()
         listed = self._listed(query)
         form = form_of(self.request.GET)
+        ticked = self.request.POST.getlist("fact")
+        for fact in listed.facts:
+            fact.ticked = f"{fact.uid}:{fact.version}" in ticked  # type: ignore[attr-defined]
         return super().get_context_data(
             listed=listed, query=query, everything=self._everything, report=take_report(self.request),
             first=[form[name] for name in FIRST], more=[form[name] for name in MORE],
             more_said=any(self.request.GET.get(name) for name in MORE),
             set=len(said(self.request.GET)), filtered=bool(query or said(self.request.GET)), most=MOST,
-            categories=CATEGORIES,
+            categories=CATEGORIES, **kwargs,
         )  # fmt: skip
 
     @property
@@ -88,12 +92,19 @@ class Facts(DeskPage):
     # ---- changing ------------------------------------------------------------------------------
 
     def act(self, request: HttpRequest) -> HttpResponse:
-        """One action on the facts that are ticked, on all that match, or on the one of a row's button."""
-        action, versions = self._asked(request)
-        report = ActionEngine().act(
-            action=action, fact_ids=versions, expected_versions={k: v for k, v in versions.items() if v},
-            **self.reader.target, **wishes(request, action),
-        )  # fmt: skip
+        """One action on the facts that are ticked, on all that match, or on the one of a row's button.
+
+        What is refused as a whole leaves the list with its ticks and what was typed.
+        """
+        try:
+            action, versions = self._asked(request)
+            report = ActionEngine().act(
+                action=action, fact_ids=versions, expected_versions={k: v for k, v in versions.items() if v},
+                **self.reader.target, **wishes(request, action),
+            )  # fmt: skip
+        except (*KEEPING, NotFound) as error:
+            context = self.get_context_data(refusal=sentence(error), typed=request.POST)
+            return self.render_to_response(context, status=error.status)
         return self.report(report, action)
 
     def _asked(self, request: HttpRequest) -> tuple[str, dict[UUID, int]]:

@@ -19,9 +19,10 @@ if (rows) {
         }
         count();
     });
-    // Enter in a field of the bar must not press its first button.
-    rows.addEventListener("keydown", (event) => {
-        if (event.key === "Enter" && event.target.matches("fieldset.actions input")) event.preventDefault();
-    });
     count(); // a browser keeps the ticks when it goes back
 }
+
+// Enter in a field beside several buttons must not press the first of them.
+document.addEventListener("keydown", (event) => {
+    if (event.key === "Enter" && event.target.matches(".deed-bar input, .fact-deeds input")) event.preventDefault();
+});

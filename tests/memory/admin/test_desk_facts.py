@@ -12,7 +12,7 @@ from memory.engines.branches import BranchManager
 from memory.engines.facts import FactEngine
 from memory.models import AuditEntry, Commit
 from tests.memory.admin.conftest import HOME
-from tests.memory.api.client import nothing_left
+from tests.memory.api.client import UNKNOWN, nothing_left
 
 pytestmark = pytest.mark.django_db(transaction=True)
 LIST = f"{HOME}facts"
@@ -242,15 +242,33 @@ class TestRefused:
         one = write("one")
         with nothing_left():
             for data in (
-                {"do": "burn"}, {"do": "act", "action": "verify"},
-                {"do": "act", "action": "verify", "fact": "x"},
-                {"do": "act", "action": "supersede", "fact": tick(one), "replaced_by": "x"},
-                {"do": "act", "action": "set_category", "fact": tick(one), "category": ""},
-                {"do": "act", "action": "verify", "all": "1", "fact": []},
+                {"action": "verify"}, {"action": "verify", "fact": "x"},
+                {"action": "supersede", "fact": tick(one), "replaced_by": "x"},
+                {"action": "set_category", "fact": tick(one), "category": ""},
+                {"action": "verify", "all": "1", "fact": []},
             ):  # fmt: skip
-                answer = curator.post(f"{LIST}?q=x", data)
-                assert answer.status_code == 302, data
-                assert 'class="toast warning"' in page(curator), data
+                answer = curator.post(f"{LIST}?q=x", {"do": "act", **data})
+                assert answer.status_code == 400, data
+                assert 'class="note warning" role="alert"' in answer.content.decode(), data
+            assert curator.post(LIST, {"do": "burn"}).status_code == 302
+        assert 'class="toast warning"' in page(curator)
+
+    @pytest.mark.parametrize(
+        ("typed", "status"),
+        [({"new_fact_text": "What I typed. " * 9000}, 413), ({"replaced_by": "nothing"}, 400),
+         ({"replaced_by": str(UNKNOWN)}, 404), ({"new_fact_text": "Mine.", "replaced_by": UNKNOWN}, 400)],
+    )  # fmt: skip
+    def test_what_is_refused_as_a_whole_keeps_ticks_and_words(self, curator, write, typed, status):
+        one, two = write("one"), write("two")
+        with nothing_left():
+            answer = act(curator, "supersede", one, reason="My <reason>", **typed)
+        html = answer.content.decode()
+        assert answer.status_code == status
+        assert 'value="My &lt;reason&gt;"' in html
+        assert str(typed.get("replaced_by", "")) in html
+        assert typed.get("new_fact_text", "") in html
+        ticked = re.findall(r'value="([^"]+)"\s+aria-labelledby="f\d+" checked', html)
+        assert ticked == tick(one) != tick(two)
 
     def test_a_branch_that_was_archived_under_the_page(self, curator, write, actor):
         BranchManager().create_branch(name="task/x", actor=actor)
@@ -259,11 +277,11 @@ class TestRefused:
         assert 'name="action"' in page(curator, path)
         BranchManager().archive_branch(name="task/x", actor=actor)
         with nothing_left():
-            answer = act(curator, "verify", one, path=path)
-        assert answer.status_code == 302
-        html = page(curator, path)
-        assert "archived and takes no writes" in html
-        assert 'name="action"' not in html
+            answer = act(curator, "verify", one, path=path, reason="What I typed.")
+        assert answer.status_code == 409
+        assert "archived and takes no writes" in answer.content.decode()
+        assert 'value="What I typed."' in answer.content.decode()
+        assert 'name="action"' not in page(curator, path)
 
     def test_undoing_what_has_changed_since(self, curator, write, actor):
         one = write("one")
@@ -280,8 +298,9 @@ class TestRefused:
         assert curator.get(address).status_code == 405
         other = person("curator")
         with nothing_left():
-            other.post(address)
-        assert "This needs the scope merge." in page(other)
+            answer = other.post(address)
+        assert answer.status_code == 403
+        assert "This needs the scope merge." in answer.content.decode()
         assert Commit.objects.filter(kind="commit.revert").count() == 0
 
     def test_a_form_without_its_token_is_refused(self, curator, write):

@@ -9,6 +9,7 @@ from django.test.utils import CaptureQueriesContext
 from memory.actors import local_actor
 from memory.engines.actions import ActionEngine
 from memory.engines.branches import BranchManager
+from memory.engines.evidence import commit_of
 from memory.engines.facts import FactEngine
 from memory.engines.keys import KeyEngine
 from memory.engines.links import LinkEngine
@@ -104,6 +105,40 @@ class TestFact:
         assert "<del>active</del>" in html
         assert "<ins>archived</ins>" in html
         assert 'value="It was needed after all."' in html
+
+    @pytest.mark.parametrize(
+        ("typed", "status"),
+        [({"new_fact_text": "long " * 14000}, 413), ({"replaced_by": "nothing"}, 400),
+         ({"replaced_by": str(UNKNOWN)}, 404)],
+    )  # fmt: skip
+    def test_an_action_that_cannot_be_keeps_what_was_typed(self, curator, write, typed, status):
+        one = write("old")
+        deed = {"do": "act", "action": "supersede", "version": 1, "reason": "My reason."}
+        with nothing_left():
+            answer = curator.post(of(one), {**deed, **typed})
+        html = answer.content.decode()
+        assert answer.status_code == status
+        assert 'value="My reason."' in html
+        assert all(words.strip() in html for words in typed.values())
+
+    def test_a_text_that_is_too_long_stays_in_the_form(self, curator, write):
+        one = write("old")
+        with nothing_left():
+            answer = curator.post(of(one), form_of(one, fact_text="long " * 14000))
+        assert answer.status_code == 413
+        assert "long " * 13000 in answer.content.decode()
+
+    def test_an_action_on_a_branch_archived_meanwhile_keeps_the_reason(self, curator, write, actor):
+        BranchManager().create_branch(name="task/x", actor=actor)
+        one = write("old", branch="task/x")
+        BranchManager().archive_branch(name="task/x", actor=actor)
+        deed = {"do": "act", "action": "verify", "version": 1, "reason": "My reason."}
+        with nothing_left():
+            desk = curator.post(f"{of(one)}?branch=task/x", deed)
+            web = curator.post(f"/p/test/facts/{one.uid}/act?branch=task/x", deed)
+        for answer in (desk, web):
+            assert answer.status_code == 409
+            assert 'value="My reason."' in answer.content.decode()
 
     def test_a_viewer_reads_and_is_refused(self, viewer, write):
         one = write("old")
@@ -227,13 +262,15 @@ class TestBranches:
         assert "undid a commit" in page(maintainer, log)
         assert str(one.rid) not in html
 
-    def test_a_viewer_changes_nothing(self, viewer, main, actor):
+    def test_a_viewer_changes_nothing(self, viewer, write, main, actor):
+        written = f"{HOME}undo/{commit_of(write('one')).pk}"
         BranchManager().create_branch(name="task/x", actor=actor)
         assert 'name="do"' not in page(viewer, f"{HOME}branches")
         assert 'name="do"' not in page(viewer, f"{HOME}branches/task/x")
         with nothing_left():
             assert viewer.post(f"{HOME}branches/task/x", {"do": "archive"}).status_code == 403
             assert viewer.post(f"{HOME}branches", {"do": "create", "name": "a"}).status_code == 403
+            assert viewer.post(written).status_code == 403
 
 
 class TestKeys:
