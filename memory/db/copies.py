@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID
+from zlib import crc32
 
 ID = re.compile(r"_([0-9a-f]{32})$")
 NAME = re.compile(r"[a-z0-9_]{1,60}")
@@ -44,6 +45,11 @@ def checked(name: str) -> str:
     if not NAME.fullmatch(name):
         raise ValueError(f"{name!r} is no name of a copy")
     return name
+
+
+def prefix_of(database: str) -> str:
+    """How the names of the copies of a database begin: other databases have theirs at the same place."""
+    return f"day1_{crc32(database.encode()):08x}"
 
 
 def named(prefix: str, key: UUID, kind: str) -> str:

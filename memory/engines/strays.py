@@ -1,7 +1,7 @@
 """Copies that nobody knows: left by a process that was killed between a copy and its row."""
 
 import logging
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from datetime import timedelta
 
 from django.db import connection
@@ -20,18 +20,27 @@ def drop_strays() -> int:
 
     Not to be called inside a transaction.
     """
-    copies, count = connection.copies, 0  # type: ignore[attr-defined]
+    copies = connection.copies  # type: ignore[attr-defined]
     try:
         # What is there is asked first: a copy whose row is stored meanwhile is known.
         frozen, forks = copies.frozen(), copies.forks()
-        for name in _strays(frozen, Snapshot.objects.values_list("copy", flat=True)):
-            copies.drop(name)
-            count += 1
-        for name in _strays(forks, Workspace.objects.open().values_list("copy", flat=True)):
-            copies.drop_fork(name)
-            count += 1
     except CopyFailed as error:
         log.info("Copies that nobody knows are left: %s", error)
+        return 0
+    unknown = _strays(frozen, Snapshot.objects.values_list("copy", flat=True))
+    closed = _strays(forks, Workspace.objects.open().values_list("copy", flat=True))
+    return _dropped(unknown, copies.drop) + _dropped(closed, copies.drop_fork)
+
+
+def _dropped(names: Iterable[str], drop: Callable[[str], None]) -> int:
+    """One that cannot be removed keeps none of the others."""
+    count = 0
+    for name in names:
+        try:
+            drop(name)
+            count += 1
+        except CopyFailed as error:
+            log.warning("The copy %s is left: %s", name, error)
     return count
 
 

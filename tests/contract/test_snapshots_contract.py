@@ -400,7 +400,7 @@ def test_the_window_that_the_database_keeps(actor):
 def test_hostile_names_stay_names(actor):
     name = "'; DROP TABLE memory_fact; -- ../../ 雪"
     made = ENGINE.create_store_snapshot(name=name, actor=actor)
-    assert [file.name for file in copies()] == [f"day1_{made.pk.hex}.sqlite3"]
+    assert [file.name for file in copies()] == [f"{connection.copies.name(made.pk)}.sqlite3"]
     assert ENGINE.get_snapshot(snapshot_id=made.pk, actor=actor).name == name
     with pytest.raises(NotFound):
         ENGINE.get_snapshot(snapshot_id=uuid4(), actor=actor)

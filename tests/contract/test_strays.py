@@ -1,6 +1,7 @@
 """Copies that a killed process has left are removed after a day; those that are known stay."""
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -10,10 +11,12 @@ from uuid import UUID
 import pytest
 import time_machine
 from django.conf import settings
-from django.db import connection
+from django.db import connection, connections
 from django.utils import timezone
 
 from memory.actors import local_actor
+from memory.db.aliases import opened
+from memory.db.copies import prefix_of
 from memory.engines import snapshots, workspaces
 from memory.engines.snapshots import SnapshotManager
 from memory.engines.strays import drop_strays
@@ -22,6 +25,7 @@ from memory.models import Snapshot, Workspace
 from tests import databases
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("copies_open")]
+LONG_AGO = "0190000000007000800000000000000"  # an id but for its last digit
 STORES, WORK = SnapshotManager(), WorkspaceEngine()
 START = "import sys, django; django.setup(); from tests.contract import test_strays as t; t.{}(sys.argv[1])"
 
@@ -104,15 +108,47 @@ def test_a_copy_that_was_to_be_removed(actor):
 def test_what_others_put_beside_them_stays(actor):
     folder = connection.copies.folder / "snapshots"
     folder.mkdir(exist_ok=True)
-    old = folder / "day1_01900000000070008000000000000000.sqlite3"
-    draft = folder / ".day1_01900000000070008000000000000001.sqlite3.x7"
-    own = [folder / "notes.txt", folder / "mine.sqlite3", folder / "day1_0190.sqlite3"]
+    prefix = prefix_of(connection.copies.online.path.name)
+    old = folder / f"{prefix}_{LONG_AGO}0.sqlite3"
+    draft = folder / f".{prefix}_{LONG_AGO}1.sqlite3.x7"
+    own = [folder / "notes.txt", folder / "mine.sqlite3", folder / f"{prefix}_0190.sqlite3"]
+    own.append(folder / f"day1_{LONG_AGO}2.sqlite3")  # a name that does not tell whose it is
     for file in (old, draft, *own):
         file.write_text("x")
     assert drop_strays() == 2
     assert sorted(folder.iterdir()) == sorted(own)
     for file in own:
         file.unlink()
+
+
+@databases.only_on_sqlite
+def test_copies_of_another_store_in_the_folder_stay(actor):
+    """DATABASE_URL may name any file, and the copies of all stand in the same two folders."""
+    here = connection.copies
+    kept = STORES.create_store_snapshot(name="kept", actor=actor).copy
+    shutil.copy(here.online.path, beside := here.folder / "other.sqlite3")
+    with opened({"NAME": str(beside)}) as alias:
+        other = connections[alias].copies
+        taken, fork = other.name(UUID(f"{LONG_AGO}3")), other.name(UUID(f"{LONG_AGO}4"), "ws")
+        other.take(taken)
+        other.fork(fork)
+        assert a_day_later() == 0
+        assert (other.frozen(), other.forks(), there()) == ({taken}, {fork}, ({kept}, set()))
+        other.drop(taken)
+        other.drop_fork(fork)
+    beside.unlink()
+
+
+@databases.only_on_sqlite
+def test_one_that_cannot_be_removed_keeps_none_of_the_others(actor, caplog):
+    copies = connection.copies
+    stuck, gone = (copies.folder / "snapshots" / f"{copies.prefix}_{LONG_AGO}{n}.sqlite3" for n in (5, 6))
+    stuck.mkdir(parents=True)  # a folder is no file that could be unlinked
+    gone.write_text("x")
+    assert drop_strays() == 1
+    assert (stuck.exists(), gone.exists()) == (True, False)
+    assert f"The copy {stuck.stem} is left: The copy could not be removed" in caplog.text
+    stuck.rmdir()
 
 
 @databases.only_on_matrixone

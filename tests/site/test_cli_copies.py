@@ -62,7 +62,7 @@ def test_a_point_of_a_branch(day1: Day1, actor: Actor) -> None:
 def test_a_snapshot_of_the_store(day1: Day1, actor: Actor) -> None:
     status, out, _ = day1("--format", "json", "snapshot", "create", "s", "--store", "--description", "why")
     made = json.loads(out)
-    file = connection.copies.folder / "snapshots" / f"day1_{Snapshot.objects.get().pk.hex}.sqlite3"
+    file = connection.copies.folder / "snapshots" / f"{Snapshot.objects.get().copy}.sqlite3"
     assert (status, made["kind"], made["size"], made["description"]) == (
         0,
         "store",

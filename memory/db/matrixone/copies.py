@@ -7,12 +7,11 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from typing import Any
 from uuid import UUID
-from zlib import crc32
 
 from django.db import DatabaseError, InterfaceError, models
 
 from memory.db.aliases import opened
-from memory.db.copies import Changes, CopyFailed, Taken, checked, id_of_now, named
+from memory.db.copies import Changes, CopyFailed, Taken, checked, id_of_now, named, prefix_of
 from memory.db.matrixone import errors
 from memory.db.rerun import rerun
 
@@ -154,7 +153,7 @@ class Copies:
 
     def _own(self) -> str:
         """How the names of what belongs to this database begin."""
-        return f"day1_{crc32(self.database.encode()):08x}"
+        return prefix_of(self.database)
 
     # ---- small ones ------------------------------------------------------------------------------
 

@@ -14,10 +14,9 @@ from django.db import models
 
 from memory.db import files
 from memory.db.aliases import opened
-from memory.db.copies import Changes, CopyFailed, Taken, checked, named
+from memory.db.copies import Changes, CopyFailed, Taken, checked, named, prefix_of
 from memory.db.sqlite.backup import OnlineCopy
 
-NAMES = re.compile(r"day1(_\w+)?_[0-9a-f]{32}")
 FILE = "day1.sqlite3"  # in a workspace's folder, which is a data directory of its own
 ROOM = 1.1  # of the store's size must be free
 
@@ -27,19 +26,24 @@ class Copies:
 
     def __init__(self, connection: Any) -> None:
         self.connection, self.online = connection, OnlineCopy(connection)
-        self.folder = self.online.path.parent
+        self.folder, self.prefix = self.online.path.parent, prefix_of(self.online.path.name)
 
     def name(self, key: UUID, kind: str = "") -> str:
-        """What a new copy is to be called."""
-        return named("day1", key, kind)
+        """What a new copy is to be called: a folder may hold several stores."""
+        return named(self.prefix, key, kind)
 
     def frozen(self) -> set[str]:
-        """The names of the frozen copies that are there, unfinished ones included."""
-        return _names(self.folder / "snapshots")
+        """The names of the frozen copies of this store that are there, unfinished ones included."""
+        return self._names("snapshots")
 
     def forks(self) -> set[str]:
-        """The names of the copies to work in that are there, unfinished ones included."""
-        return _names(self.folder / "workspaces")
+        """The names of its copies to work in that are there, unfinished ones included."""
+        return self._names("workspaces")
+
+    def _names(self, folder: str) -> set[str]:
+        own = re.compile(rf"\.?({self.prefix}(?:_[a-z]+)?_[0-9a-f]{{32}})\b")
+        found = (own.match(path.name) for path in (self.folder / folder).glob("*"))
+        return {match[1] for match in found if match}
 
     # ---- making ----------------------------------------------------------------------------------
 
@@ -52,10 +56,13 @@ class Copies:
         return self._copy(self._workspace(name))
 
     def drop(self, name: str) -> None:
-        """Remove a frozen copy. One that is gone already is no error."""
+        """Remove a frozen copy. One that is gone already is no error. Raises CopyFailed."""
         path = self._snapshot(name)
-        for file in (path, *files.drafts(path)):
-            file.unlink(missing_ok=True)
+        try:
+            for file in (path, *files.drafts(path)):
+                file.unlink(missing_ok=True)
+        except OSError as error:
+            raise CopyFailed(f"The copy could not be removed: {error}.") from None
 
     def drop_fork(self, name: str) -> None:
         shutil.rmtree(self._workspace(name).parent, ignore_errors=True)
@@ -170,11 +177,6 @@ class Copies:
             raise CopyFailed(
                 f"The copy needs {wanted / 1e6:.0f} MB, and {free / 1e6:.0f} MB of the disk are free."
             )
-
-
-def _names(folder: Path) -> set[str]:
-    found = (NAMES.search(path.name) for path in folder.glob("*"))
-    return {match[0] for match in found if match}
 
 
 def _frozen(path: Path) -> dict[str, Any]:
