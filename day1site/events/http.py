@@ -2,9 +2,10 @@
 
 import asyncio
 import json
+import logging
 from collections.abc import AsyncIterator, Mapping
 from concurrent.futures import Executor
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from functools import partial
 from typing import Any
 
@@ -17,6 +18,8 @@ from memory.engines.events import EventEngine
 from memory.engines.keys import KeyEngine, actor_of
 from memory.engines.rates import count_request
 from memory.exceptions import Day1Error, Invalid
+
+logger = logging.getLogger(__name__)
 
 PATHS = ("/api/v1/events", "/api/v1/events/")
 BEAT_SECONDS = 15.0  # of silence, until a sign of life: proxies close what is silent
@@ -35,13 +38,20 @@ async def running(threads: Executor) -> AsyncIterator[App]:
     """The application; its end ends the streams."""
     hub = Hub(threads)
     looking = asyncio.create_task(hub.run())
+    looking.add_done_callback(tell_end)
     try:
         yield partial(answer, hub)
     finally:
         hub.end_all("the server stops")
         looking.cancel()
-        with suppress(asyncio.CancelledError):
-            await looking
+        await asyncio.gather(
+            looking, return_exceptions=True
+        )  # its end must not keep the server from stopping
+
+
+def tell_end(looking: "asyncio.Task[None]") -> None:
+    if not looking.cancelled():
+        logger.error("The reader of events ended.", exc_info=looking.exception())
 
 
 async def answer(hub: Hub, scope: Scope, receive: Receive, send: Send) -> None:

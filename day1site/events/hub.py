@@ -2,14 +2,12 @@
 
 import asyncio
 import logging
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from concurrent.futures import Executor
 from dataclasses import dataclass, field
 from functools import partial
 from typing import TypeVar
 from uuid import UUID
-
-from django.db import DatabaseError
 
 from day1site.entrance import in_thread
 from memory.api.event_shapes import message
@@ -114,18 +112,15 @@ class Hub:
         return feed.after(stream.place), max(feed.place, stream.place)
 
     async def run(self) -> None:
-        """Look for what comes, as long as somebody follows."""
+        """Look for what comes, as long as somebody follows. What fails is tried again at the next look."""
         keys_at = 0.0
         while True:
             await self.wanted.wait()
-            try:
-                for project in list(self.feeds):
-                    await self.look(project)
-                if (now := asyncio.get_running_loop().time()) > keys_at + KEY_SECONDS:
-                    keys_at = now
-                    await self.check_keys()
-            except DatabaseError as error:
-                logger.warning("Events could not be read: %s", error)
+            for project in list(self.feeds):
+                await tried(self.look(project), "Events could not be read.")
+            if (now := asyncio.get_running_loop().time()) > keys_at + KEY_SECONDS:
+                keys_at = now
+                await tried(self.check_keys(), "The keys of those who follow could not be checked.")
             await asyncio.sleep(LOOK_SECONDS)
 
     async def look(self, project: UUID) -> None:
@@ -144,6 +139,14 @@ class Hub:
         for stream in self.streams:
             if stream.key in keys - still:
                 stream.end("the key has ended")
+
+
+async def tried(work: Awaitable[None], failure: str) -> None:
+    """No failure of one ends the others: all streams depend on the one task."""
+    try:
+        await work
+    except Exception:
+        logger.exception(failure)
 
 
 def read(project: UUID, after: int) -> tuple[list[Told], int]:

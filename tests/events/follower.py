@@ -18,11 +18,12 @@ PATIENCE = 20.0  # seconds, for a busy machine
 
 class Server:
     def __init__(self) -> None:
-        self.started = threading.Event()
+        self.started, self.stopped = threading.Event(), threading.Event()
         self.running = server.Server(asgi.application, self.started.set)
 
     def run(self, listener: Any) -> None:
         self.running.run(sockets=[listener])
+        self.stopped.set()  # it was no failure that ended it
 
     def stop(self) -> None:
         self.running.should_exit = True

@@ -1,0 +1,103 @@
+"""What fails on the way: streams go on when it is over, and the server stops whatever happened."""
+
+import threading
+import time
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from django.db import InterfaceError
+from django.db.backends.utils import CursorWrapper
+
+from day1site.events import hub
+from memory.actors import Actor
+from memory.engines.keys import KeyEngine
+from memory.models import Project
+from tests.events.follower import PATIENCE, Follow, Follower, Server, key_for, write
+
+Begin = Callable[[str, Exception], "Fault"]
+SEAL = "place"  # a column that only what looks for events reads
+
+
+class Fault:
+    """Statements with a word in them fail, until it is ``over``."""
+
+    def __init__(self, word: str, error: Exception) -> None:
+        self.word, self.error = word, error
+        self.seen, self.over = threading.Event(), threading.Event()
+
+    def meet(self, sql: str) -> None:
+        if not self.over.is_set() and self.word in sql and sql.startswith("SELECT"):
+            self.seen.set()
+            raise self.error
+
+
+@pytest.fixture
+def fault(monkeypatch: pytest.MonkeyPatch) -> Begin:
+    """Begin a fault of the database."""
+    faults: list[Fault] = []
+    real = CursorWrapper.execute
+
+    def execute(self: CursorWrapper, sql: str, params: Any = None) -> Any:
+        for one in faults:
+            one.meet(sql)
+        return real(self, sql, params)
+
+    def begin(word: str, error: Exception) -> Fault:
+        faults.append(Fault(word, error))
+        return faults[-1]
+
+    monkeypatch.setattr(CursorWrapper, "execute", execute)
+    return begin
+
+
+@pytest.mark.parametrize("error", [InterfaceError("connection already closed"), ValueError("unforeseen")])
+def test_a_look_that_fails_ends_neither_the_events_nor_the_check_of_keys(
+    follow: Follow, project: Project, token: str, actor: Actor, error: Exception,
+    fault: Begin, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture,
+) -> None:  # fmt: skip
+    monkeypatch.setattr(hub, "KEY_SECONDS", 0.1)
+    key, own = key_for(project)
+    ending, other = follow(own), follow(token)
+    ending.started(), other.started()
+    broken = fault(SEAL, error)
+    assert broken.seen.wait(PATIENCE)
+    KeyEngine().revoke_key(key_id=key.pk, actor=actor)
+    assert ending.message() == {"": "the key has ended"}
+    broken.over.set()
+    write(actor, "Still here.")
+    assert other.lines(1) == ["Still here."]
+    [text] = {one.getMessage() for one in caplog.records if one.name == hub.__name__}
+    assert text == "Events could not be read."
+
+
+def test_keys_that_cannot_be_checked_hold_up_no_event(
+    follow: Follow, token: str, actor: Actor, fault: Begin,
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture,
+) -> None:  # fmt: skip
+    monkeypatch.setattr(hub, "KEY_SECONDS", 0.1)
+    follower = follow(token)
+    follower.started()
+    broken = fault("memory_apikey", InterfaceError("connection already closed"))
+    assert broken.seen.wait(PATIENCE)
+    write(actor, "Told.")
+    assert follower.lines(1) == ["Told."]
+    [text] = {one.getMessage() for one in caplog.records if one.name == hub.__name__}
+    assert text == "The keys of those who follow could not be checked."
+
+
+def test_the_server_stops_also_when_the_reader_of_events_has_ended(
+    served: tuple[int, Server], token: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(hub, "LOOK_SECONDS", "no time at all")
+    port, one = served
+    with Follower(port, token) as follower:
+        follower.started()
+        end = time.monotonic() + PATIENCE
+        while "The reader of events ended." not in caplog.messages:
+            assert time.monotonic() < end
+            time.sleep(0.05)
+        one.stop()
+        assert follower.message() == {"": "the server stops"}
+        assert follower.message() == {}
+    assert one.stopped.wait(PATIENCE)
