@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
+from day1site.hooks import texts
 from memory.engines.observing import as_text
 
 # Names without case, hyphens and underscores, and the event that each is.
@@ -117,6 +118,8 @@ def read_event(raw: Any, client: str = "") -> HookEvent | None:
         return None
     for short in ("session", "agent", "agent_type", "call", "prompt_id", "tool", "model"):
         values[short] = values[short].strip()[:LONGEST_ID]
+    for shown in ("agent_type", "tool", "model"):
+        values[shown] = texts.clean(values[shown])
     values["root"] = as_text(beside.get("root")) or values["root"] or _workspace(raw)
     return HookEvent(
         name=name, spelled=spelled, client=_client(raw, as_text(beside.get("client")) or client),

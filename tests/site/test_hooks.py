@@ -323,7 +323,7 @@ def test_private_text_and_secrets(api):
     token = "ghp_" + "a1B2" * 9
     send(
         api,
-        event("SessionStart", cwd=f"/x/{token}", day1={}),
+        event("SessionStart", cwd=f"/x/{token}", day1={}, agent_type=token, model=token),
         event(
             "UserPromptSubmit",
             prompt=f"Log in <private>as root, s3sam</private> with {token}",
@@ -331,7 +331,7 @@ def test_private_text_and_secrets(api):
         ),
         event(
             "PostToolUse",
-            tool_name="Bash",
+            tool_name=f"Bash {token}",
             tool_input={"command": f"echo {token}", "PASSWORD": "xyzzy1"},
             tool_response={"stdout": f"{token}\n<PRIVATE>plugh", "stderr": "", token: "k"},
         ),
