@@ -10,6 +10,7 @@ from django.db.models import OuterRef, Q
 from memory.actors import Actor
 from memory.db.rerun import rerunning
 from memory.engines import cleaning as c
+from memory.engines.belief import read_on
 from memory.engines.branches import MAIN, find_branch, point_of
 from memory.engines.commits import CommitWriter, committing
 from memory.engines.fact_rules import check_interval
@@ -84,7 +85,8 @@ class LinkEngine:
         seq = point_of(branch, at)
         links = FactLink.objects.on(branch, seq).filter(to_id__in=list(source_ids)).newest(MOST)
         wanted = [link.from_id for link in links]
-        facts = {row.uid: row for row in Fact.objects.on(branch, seq).filter(uid__in=wanted).gather()}
+        rows = Fact.objects.on(branch, seq).filter(uid__in=wanted).gather()
+        facts = {row.uid: row for row in read_on(branch, rows)}
         found: dict[UUID, list[Fact]] = {}
         for link in links:
             if fact := facts.get(link.from_id):

@@ -83,6 +83,8 @@ class RelatedEngine:
         fact = next(iter(Fact.objects.along(lineage).filter(uid=fact_id).gather()), None)
         if fact is None:
             raise NotFound()
+        if branch.archived_at:  # as in a search: what is archived comes only where it is asked for
+            return Relatives((), (), False)
         rows = _current(lineage, at)
         keys, truncated = _around(fact, lineage, at, depth)
         reasons = [*_linked(fact, lineage), *_of_family(fact, rows), *_of_entities(keys, rows)]

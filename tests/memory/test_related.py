@@ -197,6 +197,30 @@ def test_what_is_not_there_or_not_allowed(actor: Actor, other_project: Project) 
     assert ways(related(actor, fact, at=1)) == {}
 
 
+def test_on_an_archived_branch_none_comes_as_in_a_search(actor: Actor) -> None:
+    start, other = write(actor, "One."), write(actor, "Two.")
+    LinkEngine().write_link(from_id=start.uid, to_id=other.uid, link_type="BRIDGE", actor=actor)
+    BranchManager().create_branch(name="task/a", actor=actor)
+    assert list(ways(related(actor, start, branch_name="task/a"))) == ["Two."]
+    BranchManager().archive_branch(name="task/a", actor=actor)
+    assert related(actor, start, branch_name="task/a") == Relatives((), (), False)
+    with pytest.raises(NotFound):
+        RelatedEngine().related(fact_id=UNKNOWN, actor=actor, branch_name="task/a")
+    assert list(ways(related(actor, start))) == ["Two."]
+
+
+def test_facts_from_a_source_read_as_archived_on_an_archived_branch(actor: Actor) -> None:
+    seen = ObservationEngine().write_observation(actor=actor, summary="Seen.")
+    fact = write(actor, "One.")
+    edge = {"to_id": seen.uid, "to_type": "observation", "link_type": "DERIVED_FROM"}
+    LinkEngine().write_link(from_id=fact.uid, actor=actor, **edge)
+    BranchManager().create_branch(name="task/a", actor=actor)
+    BranchManager().archive_branch(name="task/a", actor=actor)
+    for branch, status in (("task/a", "archived"), ("main", "active")):
+        found = LinkEngine().facts_from(source_ids=[seen.uid], actor=actor, branch_name=branch)
+        assert [(row.uid, row.status) for row in found[seen.uid]] == [(fact.uid, status)]
+
+
 def test_nothing_of_another_project_is_related(actor: Actor, other_project: Project) -> None:
     theirs = Actor(other_project.pk, "local", scopes=frozenset({"admin"}))
     state(theirs, "Tea", "is_in", "Kitchen")
