@@ -119,13 +119,15 @@ class Rows:
             texts.within(texts.said(texts.clean(as_text(part)))) for part in event.transcript[:MOST_SAID]
         ]
         said = {content_hash(text): text for text in clean if text}
+        cut = {key: content_hash(texts.within(text, LONG)) for key, text in said.items()}
         own = {"session_id": event.session, "role": R.ASSISTANT}
-        there = self.commit.visible(Message).filter(**own, content_hash__in=list(said))
+        there = self.commit.visible(Message).filter(**own, content_hash__in=[*said, *cut.values()])
         known = {known for (known,) in there.gather_values("content_hash")}
         known |= {row.content_hash for rows in self.messages.values() for row in rows}
         for key, text in said.items():
-            if key not in known:
-                self._message(event, who, role=R.ASSISTANT, content=text, model=event.model)
+            if known.isdisjoint((key, cut[key])):  # neither whole nor as `_capped` had to store it
+                content = self._capped(event, text)
+                self._message(event, who, role=R.ASSISTANT, content=content, model=event.model)
 
     def _message(self, event: HookEvent, who: Actor, **fields: Any) -> Message:
         conversation = self._conversation(event, who)

@@ -6,6 +6,8 @@ import re
 import pytest
 
 from conversations.models import Conversation, Message
+from day1site.hooks.rows import LONG, MOST_OF_SESSION
+from day1site.hooks.texts import within
 from memory.engines.facts import FactEngine
 from memory.engines.session_manager import SessionManager
 from memory.models import Commit, Fact, IngestedEvent, Observation, QueueMessage, RecallLog, Session
@@ -528,6 +530,20 @@ def test_a_compaction_saves_what_was_said(api):
         "7",
         "Later.",
     ]
+
+
+def test_what_a_compaction_saves_counts_and_is_cut_where_there_was_too_much(api):
+    whole, cut, said = "w" * LONG + "!", "c" * LONG + "!", "s" * LONG + "!"
+    send(api, event("PreCompact", trigger="auto", transcript=["short", whole]))
+    assert Session.objects.get().captured == LONG + 1
+    Session.objects.update(captured=MOST_OF_SESSION)
+    send(api, event("Stop", last_assistant_message=said))
+    for prompt in ("p1", "p2"):
+        again = ["short", whole, cut, said]
+        send(api, event("PreCompact", trigger="auto", transcript=again, prompt_id=prompt))
+    stored = ["short", whole, within(said, LONG), within(cut, LONG)]
+    assert [text for _, _, text in messages(role="assistant")] == stored
+    assert Session.objects.get().captured == MOST_OF_SESSION
 
 
 # ---- refusals --------------------------------------------------------------------------------------
