@@ -7,9 +7,10 @@ from urllib.parse import urlsplit
 from django.conf import settings
 from django.db import close_old_connections
 from django.http.request import split_domain_port, validate_host
+from rest_framework.response import Response
 
-from day1site.asgi import Send
-from memory.api.problems import PROBLEM, problem
+from day1site.asgi import Scope, Send
+from memory.api.problems import PROBLEM, problem, problem_of
 from memory.api.wire import Renderer
 from memory.exceptions import Unauthenticated
 
@@ -53,15 +54,23 @@ def named(host: str) -> bool:
     return bool(host) and validate_host(split_domain_port(host)[0], known)
 
 
-async def refuse(
-    send: Send, status: int, code: str, text: str, *more: Header, data: dict[str, Any] | None = None
-) -> None:
+async def refuse(send: Send, status: int, code: str, text: str, *more: Header) -> None:
     """Answer with a problem, as the REST surface does; headers in ``more`` replace its own."""
-    answer = problem(status, code, text, data)
+    await respond(send, problem(status, code, text), *more)
+
+
+async def refuse_for(send: Send, scope: Scope, error: Exception, *more: Header) -> None:
+    """Answer with the problem that the REST surface makes of an error; what nobody expected is logged."""
+    await respond(send, problem_of(error, scope["method"], scope["path"]), *more)
+
+
+async def respond(send: Send, answer: Response, *more: Header) -> None:
     body = Renderer().render(answer.data)
     headers = {name.lower().encode(): value.encode() for name, value in answer.headers.items()}
     headers |= {b"content-type": PROBLEM.encode(), b"content-length": str(len(body)).encode(), **dict(more)}
-    await send({"type": "http.response.start", "status": status, "headers": list(headers.items())})
+    await send(
+        {"type": "http.response.start", "status": answer.status_code, "headers": list(headers.items())}
+    )
     await send({"type": "http.response.body", "body": body})
 
 

@@ -10,14 +10,14 @@ from functools import partial
 from typing import Any
 
 from day1site.asgi import App, Receive, Scope, Send
-from day1site.entrance import bearer, refuse, wrong_place
+from day1site.entrance import bearer, refuse, refuse_for, wrong_place
 from day1site.events.hub import Hub, Stream
 from memory.api.access import SURFACE
 from memory.api.reading import FROM_TEXT, Query, count, names
 from memory.engines.events import EventEngine
 from memory.engines.keys import KeyEngine, actor_of
 from memory.engines.rates import count_request
-from memory.exceptions import Day1Error, Invalid
+from memory.exceptions import Invalid
 
 logger = logging.getLogger(__name__)
 
@@ -64,12 +64,14 @@ async def answer(hub: Hub, scope: Scope, receive: Receive, send: Send) -> None:
         query = scope.get("query_string", b"").decode("latin-1")
         stream = await hub.work(partial(stream_for, query, headers))
         hub.join(stream)
-    except Day1Error as error:
-        await refuse(send, error.status, error.code, error.text, data=error.data)
+    except Exception as error:
+        await refuse_for(send, scope, error)
         return
     gone = asyncio.create_task(until_gone(stream, receive))
     try:
         await tell(hub, stream, send)
+    except TimeoutError:
+        logger.info("A stream of events ended: its client took nothing for %s seconds.", SLOW_SECONDS)
     finally:
         hub.leave(stream)
         gone.cancel()

@@ -10,7 +10,7 @@ from urllib.parse import parse_qs
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 
 from day1site.asgi import BODY_LIMIT, App, Receive, Scope, Send
-from day1site.entrance import bearer, in_thread, refuse, wrong_place
+from day1site.entrance import bearer, in_thread, refuse, refuse_for, wrong_place
 from day1site.mcp.calls import SURFACE, Caller
 from day1site.mcp.server import Context, build
 from memory.engines.keys import KeyEngine, actor_of
@@ -44,7 +44,10 @@ async def answer(
         look = partial(in_thread, caller_of, scope, headers)
         caller = await asyncio.get_running_loop().run_in_executor(threads, look)
     except Unauthenticated as error:
-        await refuse(send, 401, "unauthenticated", error.text, challenge(error.text))
+        await refuse_for(send, scope, error, challenge(error.text))
+        return
+    except Exception as error:
+        await refuse_for(send, scope, error)
         return
     if scope["method"] != "POST":
         text = "MCP is spoken by POST here: no stream is kept open, and no session is there to end."

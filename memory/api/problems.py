@@ -45,21 +45,26 @@ BROKEN = (500, "error", "Something went wrong; the server's log has more.")
 
 
 def handle(error: Exception, context: dict[str, Any]) -> Response:
-    """Every error as a problem. What nobody expected is logged, and told without details."""
-    if isinstance(error, Day1Error):
-        return problem(error.status, error.code, error.text, error.data)
+    """Every error as a problem, for the framework."""
     if isinstance(error, drf.APIException):
         return _of_framework(error, context["request"])
+    return problem_of(error, context["request"].method, context["request"].path)
+
+
+def problem_of(error: Exception, method: str | None, path: str) -> Response:
+    """An error as a problem. What nobody expected is logged, and told without details."""
+    if isinstance(error, Day1Error):
+        return problem(error.status, error.code, error.text, error.data)
     for kind, (status, code, text) in OTHERS.items():
         if isinstance(error, kind):
             return problem(status, code, text)
     if isinstance(error, DatabaseAway | CommitLost):
-        logger.warning("%s %s: %r", context["request"].method, context["request"].path, error)
+        logger.warning("%s %s: %r", method, path, error)
         return problem(*(LOST if isinstance(error, CommitLost) else AWAY))
     if isinstance(error, OperationalError) and "lock" in str(error).lower():
-        logger.warning("%s %s: %s", context["request"].method, context["request"].path, error)
+        logger.warning("%s %s: %s", method, path, error)
         return problem(*BUSY)
-    logger.error("%s %s failed", context["request"].method, context["request"].path, exc_info=error)
+    logger.error("%s %s failed", method, path, exc_info=error)
     return problem(*BROKEN)
 
 

@@ -147,9 +147,11 @@ def test_two_hundred_streams_hold_up_nobody(port: int, project: Project, actor: 
 
 
 def test_a_reader_that_takes_nothing_holds_up_nobody_and_is_let_go(
-    port: int, follow: Follow, token: str, actor: Actor, monkeypatch: pytest.MonkeyPatch
-) -> None:
+    port: int, follow: Follow, token: str, actor: Actor, monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:  # fmt: skip
     monkeypatch.setattr(events, "SLOW_SECONDS", 0.5)
+    caplog.set_level("INFO", events.__name__)
     for n in range(60):
         facts = [{"fact_text": f"{n} {m} " + "x" * 300} for m in range(20)]
         FactEngine().write_facts(facts=facts, actor=actor)
@@ -164,3 +166,5 @@ def test_a_reader_that_takes_nothing_holds_up_nobody_and_is_let_go(
         while asgi.room.requests > 1:  # the reader that reads is still there
             assert time.monotonic() < end
             time.sleep(0.05)
+    assert "A stream of events ended: its client took nothing for 0.5 seconds." in caplog.messages
+    assert not [one for one in caplog.records if one.exc_info]

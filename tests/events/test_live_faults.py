@@ -1,19 +1,23 @@
 """What fails on the way: streams go on when it is over, and the server stops whatever happened."""
 
+import http.client
+import json
 import threading
 import time
 from collections.abc import Callable
 from typing import Any
 
 import pytest
-from django.db import InterfaceError
+from django.db import InterfaceError, OperationalError
 from django.db.backends.utils import CursorWrapper
 
 from day1site.events import hub
 from memory.actors import Actor
+from memory.api.problems import AWAY, BROKEN, BUSY
+from memory.db.errors import DatabaseAway
 from memory.engines.keys import KeyEngine
 from memory.models import Project
-from tests.events.follower import PATIENCE, Follow, Follower, Server, key_for, write
+from tests.events.follower import PATH, PATIENCE, Follow, Follower, Server, key_for, write
 
 Begin = Callable[[str, Exception], "Fault"]
 SEAL = "place"  # a column that only what looks for events reads
@@ -101,3 +105,30 @@ def test_the_server_stops_also_when_the_reader_of_events_has_ended(
         assert follower.message() == {"": "the server stops"}
         assert follower.message() == {}
     assert one.stopped.wait(PATIENCE)
+
+
+# ---- what a client is told -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("method", "path"), [("GET", PATH), ("POST", "/mcp")])
+@pytest.mark.parametrize(
+    ("error", "status", "code", "text"),
+    [
+        (DatabaseAway(2003), 503, "unavailable", AWAY[2]),
+        (OperationalError("database is locked"), 503, "unavailable", BUSY[2]),
+        (ValueError("a secret"), 500, "error", BROKEN[2]),
+    ],
+)  # fmt: skip
+def test_a_fault_of_the_database_is_told_as_by_every_other_route(
+    port: int, token: str, fault: Begin, method: str, path: str, error: Exception, status: int, code: str,
+    text: str,
+) -> None:  # fmt: skip
+    fault("memory_apikey", error)
+    link = http.client.HTTPConnection("127.0.0.1", port, timeout=PATIENCE)
+    link.request(method, path, headers={"Authorization": f"Bearer {token}"})
+    answer = link.getresponse()
+    told = json.loads(answer.read())
+    link.close()
+    assert (answer.status, answer.headers["Content-Type"]) == (status, "application/problem+json")
+    assert (told["status"], told["code"], told["detail"]) == (status, code, text)
+    assert answer.headers["Retry-After"] == ("1" if status == 503 else None)
