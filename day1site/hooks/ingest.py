@@ -2,10 +2,11 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import groupby
 from typing import Any
 
-from django.db import IntegrityError, connection, transaction
+from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from conversations.models import Message
@@ -16,7 +17,7 @@ from memory.actors import Actor
 from memory.db.rerun import rerunning
 from memory.engines.branches import MAIN, find_branch
 from memory.engines.commits import committing
-from memory.engines.idempotency import Twin
+from memory.engines.idempotency import Twin, after_twins
 from memory.engines.recalls import log_recall
 from memory.engines.session_manager import SessionManager
 from memory.engines.start_context import start_context
@@ -47,15 +48,10 @@ class IngestEngine:
         actor = replace(actor, surface=SURFACE)
         read = [event for raw in events if (event := read_event(raw, client))]
         next_rid.ready()
-        while True:
-            try:
-                with transaction.atomic(savepoint=False):
-                    return self._ingest(read, actor, branch_name, answered)
-            except Twin:  # what it stored is seen now
-                if connection.in_atomic_block:
-                    raise
+        return after_twins(partial(self._ingest, read, actor, branch_name, answered))
 
     @staticmethod
+    @transaction.atomic(savepoint=False)
     def _ingest(
         events: Sequence[HookEvent], actor: Actor, branch_name: str, answered: bool
     ) -> dict[str, Any] | None:
@@ -86,8 +82,8 @@ def _fresh(events: Iterable[HookEvent], actor: Actor) -> list[HookEvent]:
     rows = [IngestedEvent(pk=key, project_id=actor.project_id, at=now) for key in sorted(new)]
     try:
         IngestedEvent.objects.bulk_create(rows)  # waits for the other transaction where there is one
-    except IntegrityError:
-        raise Twin from None
+    except IntegrityError as error:
+        raise Twin from error
     return fresh
 
 

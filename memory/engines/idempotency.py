@@ -4,8 +4,10 @@ import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import timedelta
+from functools import partial
+from typing import TypeVar
 
-from django.db import IntegrityError, transaction
+from django.db import IntegrityError, connection, transaction
 from django.utils import timezone
 
 from memory.actors import Actor
@@ -16,6 +18,8 @@ from memory.models.nodes import next_rid
 
 KEPT = timedelta(hours=24)
 LONGEST = 200
+TRIES = 5  # a twin is seen by the second; what is refused for another reason is refused for ever
+T = TypeVar("T")
 OTHER_BODY = "This Idempotency-Key was used with another request: take a new key."
 
 
@@ -29,7 +33,25 @@ class Answer:
 
 
 class Twin(Exception):
-    """Another request with the same key was stored first."""
+    """Another request with the same key was stored first. The cause is the IntegrityError that said so."""
+
+
+def after_twins(work: Callable[[], T]) -> T:
+    """Run ``work`` again when a twin was stored first: it is seen now.
+
+    Raises IntegrityError when that never helps. Inside a transaction of the caller's Twin is raised at
+    once: only the whole can be run again.
+    """
+    for _ in range(TRIES - 1):
+        try:
+            return work()
+        except Twin:
+            if connection.in_atomic_block:
+                raise
+    try:
+        return work()
+    except Twin as twin:
+        raise twin.__cause__ or twin from None
 
 
 @rerunning
@@ -53,11 +75,7 @@ class IdempotencyEngine:
         """
         slot, digest = slot_of(actor, check_key(key), route), hash_of(request)
         run = self._write if writes else self._read
-        while True:
-            try:
-                return run(actor, slot, digest, work)
-            except Twin:
-                continue
+        return after_twins(partial(run, actor, slot, digest, work))
 
     def _write(self, actor: Actor, slot: str, digest: str, work: Callable[[], Answer]) -> Answer:
         next_rid.ready()
@@ -97,8 +115,8 @@ def keep(actor: Actor, slot: str, digest: str, answer: Answer | None = None) -> 
     record = IdempotencyRecord(slot=slot, project_id=actor.project_id, request_hash=digest, **filled)
     try:
         record.save(force_insert=True)
-    except IntegrityError:
-        raise Twin from None
+    except IntegrityError as error:
+        raise Twin from error
 
 
 def slot_of(actor: Actor, key: str, route: str) -> str:

@@ -4,13 +4,14 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from django.db import connection, transaction
+from django.db import IntegrityError, connection, transaction
 
 from conversations.models import Message
 from day1site.hooks.ingest import IngestEngine
 from memory.engines.facts import FactEngine
-from memory.engines.idempotency import Answer, IdempotencyEngine
+from memory.engines.idempotency import TRIES, Answer, IdempotencyEngine
 from memory.models import IdempotencyRecord, IngestedEvent, Session
+from tests.databases import ON_SQLITE
 from tests.site.hooks import event
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -69,3 +70,54 @@ def test_a_request_with_a_key_is_run_again_as_a_whole(actor, ingest):
     assert at_once(lambda: ingest(SAID), keyed) == (None, Answer(200, "said None"))
     assert Message.objects.all_versions().count() == 1
     assert IdempotencyRecord.objects.get().status == 200
+
+
+# ---- what is refused for ever ----------------------------------------------------------------------------
+
+
+@pytest.fixture
+def refusing():
+    """No row of a model is taken in any more."""
+    names = []
+
+    def refuse(model):
+        table = model._meta.db_table
+        names.append(f"refusing_{table}")
+        with connection.cursor() as cursor:
+            cursor.execute(
+                f"CREATE TRIGGER {names[-1]} BEFORE INSERT ON {table} BEGIN SELECT RAISE(ABORT, 'never'); END"
+            )
+
+    yield refuse
+    with connection.cursor() as cursor:
+        for name in names:
+            cursor.execute(f"DROP TRIGGER {name}")
+
+
+@pytest.mark.skipif(not ON_SQLITE, reason="a trigger of SQLite refuses the rows")
+def test_an_event_that_can_never_be_stored_is_refused(ingest, refusing):
+    refusing(IngestedEvent)
+    with pytest.raises(IntegrityError, match="never"):
+        ingest(SAID)
+    assert Message.objects.all_versions().count() == IngestedEvent.objects.count() == 0
+
+
+@pytest.mark.skipif(not ON_SQLITE, reason="a trigger of SQLite refuses the rows")
+@pytest.mark.parametrize(("model", "writes", "runs"), [
+    (IngestedEvent, True, TRIES), (IdempotencyRecord, True, 0), (IdempotencyRecord, False, TRIES),
+])  # fmt: skip
+def test_a_request_whose_key_or_work_can_never_be_stored_is_refused(
+    actor, ingest, refusing, model, writes, runs
+):
+    refusing(model)
+    begun = []
+
+    def work():
+        begun.append(model)
+        return Answer(200, f"said {ingest(SAID) if writes else ''}")
+
+    asked = {"key": "k", "route": "hook", "request": "r", "writes": writes}
+    with pytest.raises(IntegrityError, match="never"):
+        IdempotencyEngine().once(actor=actor, **asked, work=work)
+    assert len(begun) == runs
+    assert IdempotencyRecord.objects.count() == IngestedEvent.objects.count() == 0
