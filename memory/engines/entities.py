@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Iterator
+from itertools import islice
 
 from memory.db.querysets import VersionedQuerySet
 from memory.models import Relation
@@ -13,7 +14,9 @@ LONGEST = 6  # words in a name
 SIGNS = 8  # characters of a name in a script that writes no spaces
 CHUNK = 500
 WORD = re.compile(r"\w+")
-TOKEN = re.compile(r"""[^\s(\[{<"'`«“][^\s]*?(?=[)\]}>"'`»”.,;:!?]*(?:\s|$))""")  # with its signs: c++, .env
+PIECE = re.compile(r"\S+")
+OPENING = """([{<"'`«“"""
+CLOSING = """)]}>"'`»”.,;:!?"""
 UNSPACED = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]{2,}")  # Japanese, Chinese, Korean
 COLUMNS = (("source_key", "source_entity"), ("target_key", "target_entity"))
 
@@ -34,13 +37,25 @@ def entities_in(text: str, edges: VersionedQuerySet[Relation]) -> dict[str, str]
 def possible_names(text: str) -> Iterator[str]:
     """Everything in a normalised text that could be the key of a name."""
     words = [found.span() for found in WORD.finditer(text)][:WORDS]
-    tokens = [found.span() for found in TOKEN.finditer(text)][:WORDS]
+    tokens = list(islice(tokens_in(text), WORDS))
     for spans in (words, tokens):
         for first, (start, _) in enumerate(spans):
             yield from (text[start:end] for _, end in spans[first : first + LONGEST])
     for run in UNSPACED.findall(text[:WORDS]):
         for start in range(len(run)):
             yield from (run[start:end] for end in range(start + 2, min(len(run), start + SIGNS) + 1))
+
+
+def tokens_in(text: str) -> Iterator[tuple[int, int]]:
+    """Where what stands between blanks begins and ends, with its signs (c++, .env) but without quotes and
+    brackets around it. A sign that closes comes after it on its own: a name may end with one (Acme Inc.).
+    """
+    for piece in PIECE.finditer(text):
+        first = piece.end() - len(piece[0].lstrip(OPENING))
+        if first < piece.end():
+            last = max(first + 1, piece.start() + len(piece[0].rstrip(CLOSING)))
+            yield first, last
+            yield from ((at, at + 1) for at in range(last, piece.end()) if text[at] not in OPENING)
 
 
 def naming(key: str, texts: Iterable[str]) -> list[bool]:

@@ -10,7 +10,7 @@ from day1site.cli import shapes as cli_shapes
 from memory.actors import Actor
 from memory.api import related_shapes as rest
 from memory.engines.branches import BranchManager
-from memory.engines.entities import naming, possible_names
+from memory.engines.entities import naming, possible_names, tokens_in
 from memory.engines.facts import FactEngine
 from memory.engines.links import LinkEngine
 from memory.engines.observations import ObservationEngine
@@ -171,6 +171,22 @@ def test_a_name_is_a_whole_word() -> None:
     assert ".env" in set(possible_names("read .env now"))
     assert list(possible_names("")) == []
     assert len(list(possible_names("word " * 10_000))) < 6000
+
+
+@pytest.mark.parametrize(
+    ("text", "tokens"),
+    [
+        ("the user-service, again", ["the", "user-service", ",", "again"]),
+        ("(c++) «.env» “node.js”! f(x)", ["c++", ")", ".env", "»", "node.js", "”", "!", "f(x", ")"]),
+        ("see `a.b()`\tat acme inc.\n", ["see", "a.b(", ")", "at", "acme", "inc", "."]),
+        (") ... (( \"'", [")", ".", ".", "."]),
+        ("", []),
+        ("a" + ")" * 7998 + "b", ["a" + ")" * 7998 + "b"]),
+        ("(" * 4000 + "☕" + "(" * 4000, ["☕" + "(" * 4000]),
+    ],
+)  # fmt: skip
+def test_names_are_looked_for_without_the_signs_around_them(text: str, tokens: list[str]) -> None:
+    assert [text[start:end] for start, end in tokens_in(text)] == tokens
 
 
 def test_a_hub_and_a_huge_text_stay_within_limits(actor: Actor) -> None:
