@@ -15,6 +15,8 @@ from day1site.cli.output import flat, note, short
 
 SILENCE = 60.0  # seconds; a server that is there gives a sign of life more often
 PAUSE = 2.0  # until a lost connection is tried again
+LONGEST_PAUSE = 3600.0  # however long a server says
+PASSING = frozenset({429, 502, 503, 504})  # what servers, and proxies before one that starts again, answer
 COUNTS = ("added", "changed", "removed")
 LOOK = 0.5  # between two looks into the local store
 
@@ -28,9 +30,7 @@ def events(args: Namespace) -> None:
 def line_of(event: Mapping[str, Any]) -> str:
     commit = event["commit"] or {}
     lines = [change["line"] for change in event["changes"] if change["line"]]
-    counts = " ".join(
-        f"{name} {commit[name]}" for name in ("added", "changed", "removed") if commit.get(name)
-    )
+    counts = " ".join(f"{name} {commit[name]}" for name in COUNTS if commit.get(name))
     who = commit.get("agent_id") or event["actor_label"]
     cells = [event["id"], short(event["at"]), event["kind"], event["branch"], who, "; ".join(lines) or counts]
     return "\t".join(flat(cell) for cell in cells)
@@ -46,19 +46,27 @@ def followed(address: str, key: str) -> Iterator[Answer]:
     """
     place: int | None = None
     while True:
+        pause = PAUSE
         try:
             for name, data in heard(address, key, place):
                 place = data["id"]
                 if not name:
                     yield data
         except HTTPError as error:
-            if place is None or error.code != 503:  # later it may be starting again
+            if place is None or error.code not in PASSING:
                 raise
+            pause = pause_after(error)
         except (OSError, HTTPException) as error:
             if place is None:
                 raise
             note(f"The connection was lost ({error}); trying again.")
-        time.sleep(PAUSE)
+        time.sleep(pause)
+
+
+def pause_after(refusal: HTTPError) -> float:
+    """Until the refused request is sent again: as the server says in whole seconds, if it does."""
+    said = refusal.headers.get("Retry-After", "")
+    return max(PAUSE, min(float(said), LONGEST_PAUSE)) if said.isdecimal() else PAUSE
 
 
 def heard(address: str, key: str, place: int | None) -> Iterator[tuple[str, Answer]]:

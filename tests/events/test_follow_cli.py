@@ -1,8 +1,10 @@
 """day1 events: the local store and a server, followed alike."""
 
 import asyncio
+from urllib.error import HTTPError
 
 import pytest
+from pytest_httpserver import HTTPServer
 
 from day1site import asgi
 from day1site.cli import following
@@ -52,6 +54,39 @@ def test_day1_events_comes_back_to_a_server_that_was_away(
     asyncio.run_coroutine_threadsafe(app.stop(), app._life.get_loop()).result()
     write(actor, "Two.")
     assert next(found)["changes"][0]["line"] == "Two."
+
+
+def test_day1_events_waits_as_it_is_told_while_a_server_is_away(
+    httpserver: HTTPServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pauses: list[float] = []
+    monkeypatch.setattr(following.time, "sleep", pauses.append)
+    refusals = [
+        (429, "7"), (502, None), (503, "3"), (504, "Wed, 21 Oct 2026 07:28:00 GMT"), (503, "0"),
+        (503, "9" * 400),
+    ]  # fmt: skip
+    httpserver.expect_ordered_request(PATH).respond_with_data('id: 1\ndata: {"id": 1}\n\n')
+    for status, after in refusals:
+        httpserver.expect_ordered_request(PATH, headers={"Last-Event-ID": "1"}).respond_with_data(
+            status=status, headers={} if after is None else {"Retry-After": after}
+        )
+    back = httpserver.expect_ordered_request(PATH, headers={"Last-Event-ID": "1"})
+    back.respond_with_data('id: 2\ndata: {"id": 2}\n\n')
+    httpserver.expect_ordered_request(PATH).respond_with_data(status=401)
+    found = following.followed(httpserver.url_for(PATH), "day1_key")
+    assert [next(found), next(found)] == [{"id": 1}, {"id": 2}]
+    assert pauses == [2.0, 7.0, 2.0, 3.0, 2.0, 2.0, 3600.0]
+    with pytest.raises(HTTPError, match="401"):
+        next(found)
+
+
+@pytest.mark.parametrize("status", [429, 502, 503, 504])
+def test_day1_events_does_not_wait_for_a_server_that_refuses_at_first(
+    httpserver: HTTPServer, status: int
+) -> None:
+    httpserver.expect_request(PATH).respond_with_data(status=status)
+    with pytest.raises(HTTPError, match=str(status)):
+        next(following.followed(httpserver.url_for(PATH), "day1_key"))
 
 
 def test_day1_events_says_what_the_server_refuses(
