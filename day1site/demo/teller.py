@@ -104,7 +104,8 @@ class Teller:
 
     def _alike(self, where: Mapping[str, Any], pair: tuple[str, str, float]) -> None:
         newer, older, score = pair
-        self.near.ask(fact_id=self.ids[newer], other_id=self.ids[older], score=score, model=MODEL, **where)
+        ids = {"fact_id": self.ids[newer], "other_id": self.ids[older]}
+        self.near.ask_about(**ids, score=score, model=MODEL, **where)
 
     def _fork(self, where: Mapping[str, Any], given: dict[str, Any]) -> None:
         self.branches.create_branch(actor=where["actor"], **given)

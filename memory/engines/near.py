@@ -60,7 +60,7 @@ class NearDuplicateEngine:
                 break
         return done
 
-    def ask(
+    def ask_about(
         self,
         *,
         fact_id: UUID,
@@ -72,8 +72,10 @@ class NearDuplicateEngine:
     ) -> None:
         """Ask about two facts of a branch that were compared elsewhere; a pair is asked about once, ever.
 
-        ``score`` is the cosine that ``model`` gave them. Raises NotFound, BranchNotFound.
+        ``score`` is the cosine that ``model`` gave them. Raises NotFound, BranchNotFound, scope
+        and branch refusals.
         """
+        actor.require("write", branch_name)
         branch = find_branch(actor, branch_name)
         facts = FactEngine()
         one, other = (

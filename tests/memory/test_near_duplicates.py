@@ -1,5 +1,6 @@
 """Near duplicates are asked about once, never merged silently, and no comparison is lost."""
 
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -10,7 +11,7 @@ from memory.engines.embedding import EmbeddingEngine
 from memory.engines.facts import FactEngine
 from memory.engines.near import NearDuplicateEngine
 from memory.engines.thresholds import is_near, is_same, same_claim, thresholds_of
-from memory.exceptions import NotFound
+from memory.exceptions import NotFound, ScopeMissing
 from memory.models import Fact, NearCheck, ReviewItem, Vector
 from memory.models.nodes import uuid7
 from tests.memory.fake_provider import FakeProvider, beside, failing
@@ -280,9 +281,18 @@ class TestThresholds:
 def test_a_pair_that_was_compared_elsewhere_is_asked_about_once(write, near, actor):
     one, two = write("Deploys run on Tuesday."), write("Deploys run on Tuesdays.")
     for pair in ((one, two), (two, one)):
-        near.ask(fact_id=pair[0].uid, other_id=pair[1].uid, score=0.97, model="m", actor=actor)
+        near.ask_about(fact_id=pair[0].uid, other_id=pair[1].uid, score=0.97, model="m", actor=actor)
     item = ReviewItem.objects.get()
     assert (item.fact_id, item.other_id, item.score, item.branch.name) == (two.uid, one.uid, 0.97, "main")
     with pytest.raises(NotFound):
-        near.ask(fact_id=one.uid, other_id=uuid7(), score=0.97, model="m", actor=actor)
+        near.ask_about(fact_id=one.uid, other_id=uuid7(), score=0.97, model="m", actor=actor)
     assert ReviewItem.objects.count() == 1
+
+
+@pytest.mark.django_db(transaction=True)
+def test_who_may_only_read_asks_about_no_pair(write, near, actor):
+    one, two = write("Deploys run on Tuesday."), write("Deploys run on Tuesdays.")
+    reader = replace(actor, kind="key", scopes=frozenset({"read"}))
+    with pytest.raises(ScopeMissing):
+        near.ask_about(fact_id=one.uid, other_id=two.uid, score=0.97, model="m", actor=reader)
+    assert ReviewItem.objects.count() == 0
