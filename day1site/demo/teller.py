@@ -104,7 +104,7 @@ class Teller:
 
     def _alike(self, where: Mapping[str, Any], pair: tuple[str, str, float]) -> None:
         newer, older, score = pair
-        ids = {"fact_id": self.ids[newer], "other_id": self.ids[older]}
+        ids: dict[str, Any] = {"fact_id": self.ids[newer], "other_id": self.ids[older]}
         self.near.ask_about(**ids, score=score, model=MODEL, **where)
 
     def _fork(self, where: Mapping[str, Any], given: dict[str, Any]) -> None:
