@@ -118,7 +118,7 @@ def execute(argv: list[str]) -> None:
     if importlib.util.find_spec("django") is None:
         raise Refusal("Django is not installed here, and DAY1_NO_BOOTSTRAP=1 says not to install it.")
     if argv[1:2] == ["day1"]:
-        from day1site.cli.main import main
+        from day1site.cli import main
 
         sys.exit(main(argv[2:]))
     choose_settings(argv)

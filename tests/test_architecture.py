@@ -33,7 +33,7 @@ MAY_SAY = {
     "day1site/settings/paths.py",  # options of the connection
 }
 MAY_IMPORT = {
-    "day1site/cli/main.py",  # tells the store's trouble from a defect
+    "day1site/cli/command_line.py",  # tells the store's trouble from a defect
 }
 
 

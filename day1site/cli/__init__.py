@@ -5,6 +5,6 @@ import sys
 
 def main(argv: list[str] | None = None) -> int:
     """Carry out one command line (without the program's name); returns the exit status."""
-    from day1site.cli.main import main as run
+    from day1site.cli.command_line import main as run
 
     return run(sys.argv[1:] if argv is None else argv)

@@ -7,10 +7,9 @@ import pytest
 from pytest_httpserver import HTTPServer
 
 from day1site import asgi
-from day1site.cli import following
+from day1site.cli import following, main
 from day1site.cli.client import client
 from day1site.cli.following import line_of
-from day1site.cli.main import main
 from day1site.events import hub
 from memory.actors import Actor
 from memory.api.event_shapes import EventShape
