@@ -3,9 +3,11 @@
 import json
 import math
 from collections.abc import Iterable, Iterator
+from concurrent.futures import Future
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from functools import cached_property
+from threading import Thread
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +19,7 @@ from memory.providers.vectors import Vectors, unit_rows
 if TYPE_CHECKING:
     from openai import APIStatusError, OpenAI
 
+MOST_LATE = 4  # requests that were given up and have not ended
 MOST_BYTES = 64 * 2**20  # of an answer
 SERVER_WORDS = 200  # characters of the server's own explanation that are passed on
 
@@ -49,6 +52,7 @@ class OpenAICompatible:
         self._timeout = timeout
         self._query_timeout = min(query_timeout, timeout)
         self._batch = max(1, batch)
+        self._late: set[Thread] = set()
         self.model = f"openai:{model}:{dimensions}" if dimensions else f"openai:{model}"
         self.dimensions: int | None = dimensions or None
 
@@ -78,13 +82,42 @@ class OpenAICompatible:
         return vectors
 
     def _ask(self, texts: list[str], seconds: float) -> bytes:
-        """The body of the server's answer."""
+        """The body of the server's answer, from a thread: the client's own time runs anew with each part
+        that comes, of the headers too.
+        """
+        import openai  # noqa: F401  # it takes long, and is not the server's time
+
+        self._late -= {thread for thread in tuple(self._late) if not thread.is_alive()}
+        if len(self._late) >= MOST_LATE:
+            raise ProviderUnavailable(reason=f"{MOST_LATE} requests before this one have no answer yet")
+        answer: Future[bytes] = Future()
+        asking = Thread(target=self._settle, args=(answer, texts, seconds), daemon=True)
+        asking.start()
+        try:
+            return answer.result(seconds)
+        except TimeoutError:
+            self._give_up(asking)
+            raise ProviderUnavailable(reason=f"no answer within {seconds:g} s") from None
+
+    def _give_up(self, asking: Thread) -> None:
+        """It ends with its connection, which is closed once there are too many."""
+        self._late.add(asking)
+        if len(self._late) >= MOST_LATE and (client := self.__dict__.pop("_client", None)):
+            client.close()
+
+    def _settle(self, answer: Future[bytes], texts: list[str], seconds: float) -> None:
+        try:
+            answer.set_result(self._exchange(texts, seconds))
+        except BaseException as error:  # the one who waits is told
+            answer.set_exception(error)
+
+    def _exchange(self, texts: list[str], seconds: float) -> bytes:
         import openai
 
         until = monotonic() + seconds
         try:
             # The raw answer, because the client would let an answer of another shape pass; in parts,
-            # because the client's own time runs anew with each of them.
+            # because it may have no end.
             with self._client.embeddings.with_streaming_response.create(
                 model=self._name, input=texts, encoding_format="float",
                 dimensions=self._asked or openai.omit, timeout=seconds,

@@ -3,8 +3,10 @@
 import hashlib
 import json
 from collections import deque
-from collections.abc import Callable
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from socketserver import StreamRequestHandler, ThreadingTCPServer
+from threading import Event, Thread
 from typing import Any, Self
 
 import numpy as np
@@ -132,3 +134,22 @@ def failing(part):
 
     with connection.execute_wrapper(wrapper):
         yield
+
+
+@contextmanager
+def dripping(start: bytes) -> Iterator[str]:
+    """The address of a server that answers with this, and then with a byte now and then, without end."""
+
+    class Dripping(StreamRequestHandler):
+        def handle(self) -> None:
+            with suppress(OSError):  # the client has gone
+                self.wfile.write(start)
+                while not over.wait(0.1):
+                    self.wfile.write(b"a")
+
+    over = Event()
+    with ThreadingTCPServer(("127.0.0.1", 0), Dripping) as server:
+        Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_address[1]}/v1"
+        over.set()
+        server.shutdown()

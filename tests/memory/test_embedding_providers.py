@@ -15,7 +15,8 @@ from werkzeug import Response
 
 from memory.exceptions import ProviderNonsense, ProviderUnavailable
 from memory.providers.embedding import get_provider, read_query
-from memory.providers.openai_compat import OpenAICompatible
+from memory.providers.openai_compat import MOST_LATE, OpenAICompatible
+from tests.memory.fake_provider import dripping
 
 FORK = """
 import os
@@ -177,6 +178,19 @@ class TestServer:
             remote(timeout=0.5).embed(["hi"])
         assert time.monotonic() - started < 4
         release.set()
+
+    @pytest.mark.parametrize("start", ["200 OK\r\nX-A: ", "400 No\r\nContent-Length: 99\r\n\r\n"])
+    def test_headers_or_an_error_that_drip_are_given_up(self, remote, start):
+        with dripping(f"HTTP/1.1 {start}".encode()) as url:
+            before, slow = set(threading.enumerate()), remote(base_url=url, query_timeout=0.5)
+            for _ in range(MOST_LATE):
+                with pytest.raises(ProviderUnavailable, match=r"no answer within 0\.5 s"):
+                    slow.query_words("hi")
+            for left in set(threading.enumerate()) - before:
+                left.join(10)
+                assert not left.is_alive()
+            with pytest.raises(ProviderUnavailable, match=r"no answer within 0\.5 s"):
+                slow.query_words("hi")  # it is asked again
 
     def test_an_answer_without_end_is_nonsense(self, server, remote):
         part = b" " * 2**20
