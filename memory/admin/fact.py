@@ -70,7 +70,8 @@ class FactPage(DeskPage):
     def refused(self, request: HttpRequest, fact_id: UUID, said: str, status: int = 409) -> HttpResponse:
         """The fact as it is now, with what changed since it was read, and what was typed."""
         fact = FactEngine().get_fact(fact_id=fact_id, **self.reader.target)
-        read = self._version(fact_id, version_of(request))
+        number = version_of(request)
+        read = None if fact.version == number else self._version(fact_id, number)
         return self.shown(
             fact, FactForm.of(fact), status, refusal=said, meanwhile=changes(read, fact) if read else [],
             changed_by=commit_of(fact), typed=request.POST, typed_reason=request.POST.get("reason", ""),
