@@ -1,0 +1,57 @@
+"""Every tool through the official client over standard input and output, in one working day."""
+
+import asyncio
+import sys
+from pathlib import Path
+from typing import Any
+
+from mcp import Client, StdioServerParameters
+
+from tests.mcp.test_mcp_stdio import command, environment
+
+
+async def day(client: Client) -> dict[str, Any]:
+    """What each tool said, by its name."""
+    said: dict[str, Any] = {}
+
+    async def call(tool: str, **given: Any) -> Any:
+        answer = await client.call_tool(tool, given)
+        assert not answer.is_error, (tool, answer.content)
+        said[tool] = answer.structured_content
+        return said[tool]
+
+    fact = (await call("memory_write", fact_text="Deploys run from main.", session_id="s"))["fact"]["id"]
+    await call("log_message", role="user", content="How do we deploy?", session_id="s")
+    await call("memory_search", query="deploys")
+    await call("memory_explain", query="deploys", fact_id=fact)
+    await call("memory_update", fact_id=fact, category="decision")
+    await call("verify_fact", fact_id=fact, verdict="verified", reason="seen")
+    snapshot = await call("snapshot_create", name="before")
+    await call("branch_create", name="task/tags")
+    await call("branch_switch", name="task/tags")
+    await call("memory_supersede", fact_id=fact, new_fact_text="Deploys run from tags.", branch="task/tags")
+    await call("branch_diff", name="task/tags")
+    await call("branch_list")
+    await call("memory_get", fact_ids=[fact])
+    await call("memory_context", session_id="s")
+    await call("memory_timeline")
+    await call("memory_graph_query", entity="main")
+    await call("snapshot_restore", snapshot_id=snapshot["snapshot_id"], dry_run=True)
+    return said | {"names": {tool.name for tool in (await client.list_tools()).tools}}
+
+
+def test_every_tool_answers_over_stdio(tmp_path: Path) -> None:
+    words = command("--data-dir", str(tmp_path / "data"))
+    parameters = StdioServerParameters(command=sys.executable, args=words, env=environment())
+
+    async def told() -> dict[str, Any]:
+        async with Client(parameters, mode="auto") as client:
+            return await day(client)
+
+    said = asyncio.run(told())
+    assert said.keys() - {"names"} == said["names"]
+    assert said["memory_get"]["facts"][0]["category"] == "decision"
+    assert said["memory_get"]["facts"][0]["verification_status"] == "verified"
+    assert said["memory_search"]["results"][0]["id"] == said["memory_write"]["fact"]["id"]
+    assert said["branch_switch"]["branch"] == "task/tags"
+    assert {said[tool]["branch"] for tool in ("memory_supersede", "memory_write")} == {"task/tags", "main"}
