@@ -9,8 +9,8 @@ from conversations.api.filters import ConversationFilterSet, RoleFilterSet
 from conversations.engines.conversations import ConversationEngine, ConversationFilter
 from conversations.engines.messages import MessageEngine, MessageFilter, may_read_thinking
 from memory.admin.base import DeskPage
-from memory.admin.capture import FOUND, Listing, only
 from memory.admin.filters import filter_form
+from memory.admin.listing import FOUND, Listing, only
 from memory.engines.links import LinkEngine
 from memory.exceptions import Invalid
 from memory.views.sentences import sentence
