@@ -51,6 +51,12 @@ def test_main_is_plain_conditions(mo: DatabaseWrapper) -> None:
     )
 
 
+def test_a_flag_is_compared(mo: DatabaseWrapper) -> None:
+    """Alone in WHERE it is a panic of the planner, some minutes after the rows were written."""
+    text = sql(mo, Fact.objects.all_versions().filter(pinned=True, deleted=False).values("pk"))
+    assert text.endswith("WHERE (NOT `memory_fact`.`deleted` AND `memory_fact`.`pinned` = TRUE)")
+
+
 def test_a_lineage_is_a_union_of_its_arms(mo: DatabaseWrapper) -> None:
     text = sql(mo, Fact.objects.along(CHILD).values("pk"))
     assert (

@@ -5,12 +5,14 @@ from typing import Any
 
 from django.db.backends.mysql import compiler
 from django.db.models import Case, Exists, Value
+from django.db.models.expressions import Col
 from django.db.models.fields import json
 from django.db.models.functions import Greatest
 from django.db.models.lookups import (
     BuiltinLookup,
     Contains,
     EndsWith,
+    Exact,
     IContains,
     IEndsWith,
     IExact,
@@ -91,6 +93,18 @@ def _case(case: Any, compiler: Any, connection: Any) -> Any:
 
 
 Case.as_matrixone = _case  # type: ignore[attr-defined]
+
+
+def _exact(lookup: Any, compiler: Any, connection: Any) -> Any:
+    """A column alone is no condition: once its table has statistics, the server's planner panics."""
+    sql, params = lookup.as_sql(compiler, connection)
+    if lookup.rhs is True and isinstance(lookup.lhs, Col):
+        column, _ = compiler.compile(lookup.lhs)
+        return (f"{column} = TRUE", ()) if sql == column else (sql, params)
+    return sql, params
+
+
+Exact.as_matrixone = _exact  # type: ignore[attr-defined]
 
 
 # With an escaped sign in its pattern, LIKE reads the others as those of a regular expression.
