@@ -12,6 +12,8 @@ from day1site.cli.store import open_store
 # What is told of it, by the name of the model, as one and as many.
 NAMES = {
     "Fact": ("fact", "facts"), "Version": ("version", "versions"), "FactLink": ("link", "links"),
+    "Conversation": ("conversation", "conversations"), "Message": ("message", "messages"),
+    "Observation": ("observation", "observations"), "Relation": ("relation", "relations"),
     "Session": ("session", "sessions"), "Branch": ("branch", "branches"), "Commit": ("commit", "commits"),
     "ApiKey": ("key", "keys"),
 }  # fmt: skip

@@ -6,6 +6,8 @@ A step is what one agent or person did in one sitting. Its acts are carried out 
     write         new facts; propose leaves them as proposals; again says one that is known once more
     change        other values for a fact; replace writes a fact (id) in the place of another (old)
     link          [from, TYPE, to], or an object with weight, valid_from and valid_until too
+    relate, part  [from, is, to] between two things of the world, or an object with more; no longer so
+    talk          a conversation: title, model and said, its turns (see talks.py)
     alike         [newer, older, cosine]: a question of the review queue, without waiting for vectors
     verified, wrong, accept, done, archive, restore, delete, close_branch, end
 

@@ -6,16 +6,19 @@ from typing import Any
 from uuid import UUID
 
 from day1site.demo.story import Step
+from day1site.demo.talks import tell_talk
 from memory.actors import Actor
 from memory.engines.branches import BranchManager
 from memory.engines.facts import FactEngine
 from memory.engines.links import LinkEngine
 from memory.engines.near import NearDuplicateEngine
+from memory.engines.relations import RelationEngine
 from memory.engines.session_manager import SessionManager
 from memory.models import Fact
 
 SURFACE = "demo"  # by this its commits and audit entries are known
 LINK = ("from", "link_type", "to")
+EDGE = {"from": "source_entity", "is": "relation_type", "to": "target_entity"}
 MODEL = "minilm-l6-int8"  # that found which texts of the story are alike
 PAUSE = timedelta(minutes=3)  # between two acts of a step
 
@@ -33,7 +36,8 @@ class Teller:
         self.ids: dict[str, UUID] = {}
         self.facts, self.links = FactEngine(), LinkEngine()
         self.branches, self.sessions = BranchManager(), SessionManager()
-        self.near = NearDuplicateEngine()
+        self.near, self.relations = NearDuplicateEngine(), RelationEngine()
+        self.edges: dict[tuple[str, ...], UUID] = {}
 
     def tell(self, step: Step) -> None:
         at = step.at
@@ -106,6 +110,18 @@ class Teller:
         newer, older, score = pair
         ids: dict[str, Any] = {"fact_id": self.ids[newer], "other_id": self.ids[older]}
         self.near.ask_about(**ids, score=score, model=MODEL, **where)
+
+    def _relate(self, where: Mapping[str, Any], given: Any) -> None:
+        edge: dict[str, Any] = given if isinstance(given, dict) else dict(zip(EDGE, given, strict=True))
+        fields = {EDGE.get(name, name): value for name, value in edge.items()}
+        related = self.relations.write_relation(**fields, **where)
+        self.edges[tuple(edge[name] for name in EDGE)] = related.relation.uid
+
+    def _part(self, where: Mapping[str, Any], edge: list[str]) -> None:
+        self.relations.close_relation(relation_id=self.edges[tuple(edge)], **where)
+
+    def _talk(self, where: Mapping[str, Any], given: Mapping[str, Any]) -> None:
+        tell_talk(where, **given)
 
     def _fork(self, where: Mapping[str, Any], given: dict[str, Any]) -> None:
         self.branches.create_branch(actor=where["actor"], **given)

@@ -78,12 +78,11 @@ def lock_branches(project: Project) -> list[int]:
 def count_rows(project: Project) -> dict[str, int]:
     """How many rows each table holds of a project, by the name of its model; without the empty ones.
 
-    Of facts each counts once, however many versions it has; these are counted beside it.
+    What has versions counts once, however many it has; those of facts are counted beside it.
     """
     branches = list(Branch.objects.filter(project=project).values_list("pk", flat=True))
-    counts = {model.__name__: rows.count() for model, rows in _rows(project, branches)}
-    versions = Fact._base_manager.filter(branch__in=branches)
-    counts |= {"Version": counts["Fact"], "Fact": versions.values("uid").distinct().count()}
+    counts = {model.__name__: _things(rows).count() for model, rows in _rows(project, branches)}
+    counts["Version"] = Fact._base_manager.filter(branch__in=branches).count()
     return {name: count for name, count in sorted(counts.items()) if count}
 
 
@@ -105,6 +104,11 @@ def _rows(project: Project, branches: list[int]) -> Iterator[tuple[type[Model], 
             yield model, model._base_manager.filter(project_id=project.pk)
         elif "branch_id" in columns:
             yield model, model._base_manager.filter(branch_id__in=branches)
+
+
+def _things(rows: QuerySet) -> QuerySet:
+    """Rows as somebody counts them: the versions of a memory are one thing."""
+    return rows.values("uid").distinct() if issubclass(rows.model, BranchedModel) else rows
 
 
 def _forget_copies(project: Project) -> None:

@@ -125,6 +125,8 @@ def test_what_the_command_says(day1: Day1, monkeypatch: pytest.MonkeyPatch) -> N
     first, *_ = out.splitlines()
     counts = first.removeprefix("Loaded into the project demo: ").removesuffix(".")
     assert counts.startswith(f"{len({fact.uid for fact in everything()})} facts, ")
+    for told in (" conversations, ", " messages, ", " observations, ", " relations, "):
+        assert told in counts
     assert day1("demo") == (0, f"The demo is here already: {counts}. Nothing was changed.\n", "")
     status, out, _ = day1("demo", "--format", "json")
     assert (json.loads(out)["project"], json.loads(out)["loaded"]) == ("demo", False)

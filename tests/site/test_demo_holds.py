@@ -6,18 +6,37 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.conf import settings
 from django.core.management import call_command
+from django.test import override_settings
 from django.utils import timezone
 
+from conversations.engines.consolidation import SessionConsolidation
+from conversations.models import Conversation, Message
 from day1site.demo import loading
 from day1site.demo.story import monday
 from memory.actors import Actor, local_actor
 from memory.engines.branches import create_main, find_branch
 from memory.engines.facts import FactEngine
 from memory.engines.filters import FactFilter
+from memory.engines.links import LinkEngine
+from memory.engines.relations import RelationEngine
 from memory.engines.search import SearchEngine
-from memory.models import AuditEntry, Branch, Commit, Confirmation, Fact, FactLink, Project, Session
+from memory.models import (
+    AuditEntry,
+    Branch,
+    Commit,
+    Confirmation,
+    Fact,
+    FactLink,
+    Observation,
+    Project,
+    Relation,
+    Session,
+)
 from tests.memory.test_projects import rows
+
+CONSOLIDATOR = "conversations.engines.consolidation.SessionConsolidation"
 
 
 @pytest.fixture(scope="module")
@@ -27,7 +46,8 @@ def loader(django_db_setup: None, django_db_blocker: Any) -> Iterator[Actor]:
         project = Project.objects.create(name="Test", slug="test")
         create_main(project)
         actor = local_actor(project.pk)
-        assert loading.load(actor)[1]
+        with override_settings(DAY1={**settings.DAY1, "consolidator": CONSOLIDATOR}):
+            assert loading.load(actor)[1]
         yield actor
         call_command("flush", interactive=False, verbosity=0)
 
@@ -59,9 +79,67 @@ def test_it_holds_what_a_newcomer_wants_to_see(demo: Actor) -> None:
     assert {fact.priority for fact in facts} == set(Fact.Priority.values)
     assert {fact.status for fact in facts} == set(Fact.Status.values)
     assert {fact.visibility for fact in facts} == set(Fact.Visibility.values)
-    assert sum(any("\u4e00" <= c <= "\u9fff" for c in fact.fact_text) for fact in facts) >= 15
+    assert sum(in_chinese(fact.fact_text) for fact in facts) >= 15
     lengths = sorted(len(fact.fact_text) for fact in facts)
     assert (lengths[0] < 60, lengths[-1] > 600) == (True, True)
+
+
+def in_chinese(text: str) -> bool:
+    return any("\u4e00" <= c <= "\u9fff" for c in text)
+
+
+def test_what_was_said_in_some_sessions(demo: Actor) -> None:
+    talks = Conversation.objects.all_versions()
+    messages, whole = list(Message.objects.all_versions()), {talk.uid: talk for talk in talks}
+    assert len(whole) >= 6
+    assert sum(in_chinese(talk.title) for talk in whole.values()) >= 2
+    assert Counter(Conversation.objects.on(find_branch(demo, "main")).values_list("status", flat=True)) == {
+        "completed": 9, "active": 1,
+    }  # fmt: skip
+    assert {message.role for message in messages} == {"user", "assistant", "tool_result"}
+    assert {message.conversation_id for message in messages} == set(whole)
+    assert all(message.said_at and message.session_id for message in messages)
+    assert any(message.thinking for message in messages)
+
+
+def test_what_agents_did_in_them(demo: Actor) -> None:
+    seen = list(Observation.objects.all_versions())
+    said = {message.uid: message for message in Message.objects.all_versions()}
+    assert len(seen) >= 30
+    assert len({one.session_id for one in seen}) >= 6
+    assert {one.outcome for one in seen} == set(Observation.Outcome.values)
+    assert {one.observation_type for one in seen} == set(Observation.Type.values)
+    called = [one for one in seen if one.tool_name]
+    for one in called:
+        (call,) = said[one.message_id].tool_calls
+        assert (said[one.message_id].role, call["name"]) == ("tool_result", one.tool_name)
+    repaired = [one for one in called if one.observation_type == "discovery"]
+    assert len(repaired) >= 5
+    assert {one.parent_id for one in repaired} <= {one.uid for one in called if one.outcome != "success"}
+
+
+def test_facts_come_from_what_was_said_and_done(demo: Actor) -> None:
+    """Already: whatever a worker does with the sessions later, nothing is new to it."""
+    sources = [row.uid for model in (Message, Observation) for row in model.objects.all_versions()]
+    learned = [
+        fact for facts in LinkEngine().facts_from(source_ids=sources, actor=demo).values() for fact in facts
+    ]
+    assert len(learned) >= 10
+    assert {fact.category for fact in learned} >= {"decision", "bug_fix", "insight", "preference"}
+    before = rows()
+    for session in Session.objects.filter(status="completed"):
+        assert SessionConsolidation().consolidate_session(session=session, actor=demo) == 0
+    assert rows() == before
+
+
+def test_what_is_connected(demo: Actor) -> None:
+    known = RelationEngine().list_relations(actor=demo, limit=100).results
+    assert len({row.uid for row in Relation.objects.all_versions()}) == len(known) >= 15
+    assert sum(in_chinese(str(one)) for one in known) >= 3
+    assert max(known, key=lambda one: one.strength).triple == ("payments-api", "calls", "ledger-core")
+    assert {one.target_entity for one in known if one.valid_until} == {"PostgreSQL 15", "Redis"}
+    found = RelationEngine().graph_query(entity="ledger-core", depth=1, actor=demo)
+    assert "PostgreSQL 16" in {node.entity for node in found.nodes}
 
 
 def test_beliefs_of_every_kind(demo: Actor) -> None:
@@ -118,3 +196,5 @@ def test_loading_it_again_changes_nothing(loader: Actor) -> None:
     counts, new = loading.load(loader)
     assert (new, rows()) == (False, before)
     assert counts["Fact"] == len({fact.uid for fact in everything()})
+    for model in (Conversation, Message, Observation, Relation):
+        assert counts[model.__name__] == len({row.uid for row in model.objects.all_versions()})

@@ -1,0 +1,68 @@
+"""Conversations of the story, with what their tools did and what was learned from them, by the engines."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from datetime import datetime, timedelta
+from typing import Any
+
+from conversations.engines.conversations import ConversationEngine
+from conversations.engines.messages import MessageEngine
+from conversations.models import Message
+from memory.actors import Actor
+from memory.engines.observations import ObservationEngine
+from memory.engines.observing import spoken
+from memory.engines.session_manager import SessionManager, consolidator, system_actor
+from memory.models import Observation
+
+TURN = timedelta(seconds=80)  # between two turns of a conversation
+SPOKEN = (Message.Role.USER, Message.Role.ASSISTANT)
+NOTED = (Observation.Type.DECISION, Observation.Type.INSIGHT)
+Turns = list[Mapping[str, Any]]
+
+
+def tell_talk(where: Mapping[str, Any], title: str, model: str, said: Turns) -> None:
+    """Keep a conversation as a program's hooks do: what a tool gave back is a message, and an observation
+    that names it. A turn is {user}, {assistant, thinking}, {tool, input, output}, {decision} or {insight}.
+    """
+    actor: Actor = where["actor"]
+    talk = ConversationEngine().create_conversation(title=title, model=model, **where)
+    messages = list(_messages(said, model, actor.now()))
+    written = MessageEngine().write_messages(conversation_id=talk.uid, messages=messages, **where)
+    answers = iter([row for row in written if row.role == Message.Role.TOOL_RESULT])
+    observed = list(_observations(said, answers))
+    if observed:
+        ObservationEngine().write_observations(observations=observed, **where)
+    _learn(actor)
+
+
+def _messages(said: Turns, model: str, began: datetime) -> Iterator[dict[str, Any]]:
+    for place, turn in enumerate(said):
+        at = {"said_at": began + place * TURN}
+        for role in SPOKEN:
+            if role in turn:
+                by = {"model": model} if role == Message.Role.ASSISTANT else {}
+                yield {"role": role, "content": turn[role], "thinking": turn.get("thinking", ""), **by, **at}
+        if "tool" in turn:
+            call = {"id": f"call_{place}", "name": turn["tool"], "input": turn["input"]}
+            role, content = Message.Role.TOOL_RESULT, spoken(turn["output"])
+            yield {"role": role, "content": content, "tool_calls": [call], **at}
+
+
+def _observations(said: Turns, answers: Iterator[Message]) -> Iterator[dict[str, Any]]:
+    for turn in said:
+        if "tool" in turn:
+            call = {"tool_name": turn["tool"], "raw_input": turn["input"], "raw_output": turn["output"]}
+            yield {**call, "message_id": next(answers).uid}
+        for kind in NOTED:
+            if kind in turn:
+                yield {"observation_type": kind, "summary": turn[kind]}
+
+
+def _learn(actor: Actor) -> None:
+    """What the session decided and repaired becomes facts now, in the time of the story: a worker that
+    comes to it later finds nothing that is new."""
+    engine = consolidator()
+    session = SessionManager().get_session(session_id=actor.session_id, actor=actor)
+    if engine is not None:
+        who = replace(system_actor(session), surface=actor.surface).acting_at(actor.now())
+        engine.consolidate_session(session=session, actor=who)
