@@ -1,5 +1,6 @@
 """Many of all that has a list: members, keys, branches, sessions, questions, entries of the audit trail,
-observations, relations, conversations, and messages in one of them."""
+observations, relations, conversations, and messages in one of them. Of periodic tasks there is one, as the
+server's admin has a page of it."""
 
 from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
@@ -20,11 +21,21 @@ def gather(count: int) -> None:
     beside = (members, keys, branches, sessions, entries, recalls, questions)
     for rows in (*beside, observations, relations, conversations, messages):
         put(rows(project, main, count))
+    periodic_task()
 
 
 def put(rows: Iterable[Any]) -> None:
     some = list(rows)
     type(some[0])._base_manager.bulk_create(some, batch_size=500)
+
+
+def periodic_task() -> None:
+    """With an interval and a time by the clock, whether it uses them or not."""
+    from django_celery_beat.models import CrontabSchedule, IntervalSchedule, PeriodicTask
+
+    hourly = IntervalSchedule.objects.create(every=1, period=IntervalSchedule.HOURS)
+    CrontabSchedule.objects.create()
+    PeriodicTask.objects.create(name="bench", task="memory.embed", interval=hourly, enabled=False)
 
 
 def members(project: Any, main: Any, count: int) -> list[Any]:

@@ -15,7 +15,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 from urllib.parse import urljoin
@@ -23,36 +23,16 @@ from urllib.parse import urljoin
 import building
 import crowd
 import inprocess
-from building import CHILD, Size
+from addresses import Page, Values, pages
+from building import CHILD, RARE, Size
 from figures import p50, p95, timed
 
 SMALL = 1000  # facts of the other store: as many queries must do there
 SLOWEST, HEAVIEST = 200, 300  # ms, kB
 WARM, RUNS = 2, 20
 PAST = 3  # a commit of every store
-# What each page is asked for besides its own address. Every one is also asked on a branch and in the past.
-QUERIES: dict[str, tuple[str, ...]] = {
-    "search": ("q={words}",),
-    "fact-why": ("q={words}",),
-    "palette": ("q={words}",),
-    "session": ("key=s-7",),
-    "branch": ("", "tab=log", "tab=diff", "tab=stats"),
-    "facts": ("", "category=security&status=active"),
-    "admin:branch": ("",),
-    "admin:observations": ("", "session_id=s-7"),
-    "admin:relations": ("", "source=hub", "q=hub"),
-    "admin:conversations": ("", "session_id=s-7"),
-    "admin:facts": ("", "category=security&status=active", "q={words}"),
-}
-NOT_A_PAGE = {"go": "leads elsewhere", "review-answer": "is the queue's form", "undo": "is a form's address"}
 # What main did not hold in the past: the page says so, and is not measured there.
 OF_NOW = ("admin:observation", "admin:relation", "admin:conversation", "admin:message")
-
-
-@dataclass(frozen=True)
-class Page:
-    name: str
-    url: str
 
 
 @dataclass(frozen=True)
@@ -111,99 +91,37 @@ def measured(options: argparse.Namespace, facts: int) -> list[Result]:
         inprocess.set_up(Path(shutil.copytree(made, Path(folder) / "work")), "off")
         crowd.gather(facts // 10)
         inprocess.optimize()
-        rows = [measure(page) for page in pages() if wanted(page, options.only)]
+        rows = [measure(page) for page in places() if wanted(page, options.only)]
     if not options.keep and not options.json:
         shutil.rmtree(made)
     return rows
 
 
 def wanted(page: Page, only: str) -> bool:
-    return not only or re.split("[,?]| of a", page.name)[0] in only.split(",")
+    return not only or page.route.name in only.split(",")
 
 
 # ---- which pages there are ---------------------------------------------------------------------------
 
 
-def pages() -> Iterator[Page]:
-    """Each page of a project in three places, the pages of no project, and the admin's lists."""
-    from django.urls import reverse
-
-    words = some_words()
-    for name, args in project_routes():
-        path = reverse(name, args=["default", *args])
-        whose = f"{name} of a child" if CHILD in args else name
-        for query in QUERIES.get(name) or QUERIES.get(name.removeprefix("admin:")) or ("",):
-            said = f"?{query.format(words='…')}" if query else ""
-            one = Page(f"{whose}{said}", f"{path}?{query.format(words=words)}")
-            yield from [one] if CHILD in args else in_three_places(one)
-    for name in ("login", "projects", "account", "password", "help"):
-        yield Page(name, reverse(name))
-    yield from admin_lists()
+def places() -> Iterator[Page]:
+    """Each page; one of a project on the branch and in the past too."""
+    own = {"fact_id": some_fact().uid, "words": some_words(), "entity": "hub"}
+    own |= {"session": RARE["session_id"], "category": RARE["category"]}
+    for page in pages(Values("default", ("main", CHILD), **own)):
+        yield from in_three_places(page) if page.route.of_project and CHILD not in page.name else [page]
 
 
 def in_three_places(page: Page) -> Iterator[Page]:
     yield page
-    yield Page(f"{page.name}, branch", f"{page.url}&branch={CHILD}")
-    if page.name not in OF_NOW:
-        yield Page(f"{page.name}, past", f"{page.url}&at={PAST}")
+    yield elsewhere(page, "branch", f"branch={CHILD}")
+    if page.route.name not in OF_NOW:
+        yield elsewhere(page, "past", f"at={PAST}")
 
 
-def project_routes() -> Iterator[tuple[str, list[Any]]]:
-    """The pages of a project and of its desk; one that has its branch in the path with two branches."""
-    from django.urls import get_resolver
-
-    for name, route, words in walk(get_resolver().url_patterns):
-        excused = not name or name.removeprefix("admin:") in NOT_A_PAGE
-        if excused or "slug" not in words or not answers_get(route):
-            continue
-        words.remove("slug")
-        yield name, [sample(word) for word in words]
-        if "branch_name" in words:
-            yield name, [CHILD]
-
-
-def walk(patterns: Any, space: str = "", words: tuple[str, ...] = ()) -> Iterator[tuple[str, Any, list[str]]]:
-    """Every route: its name, itself, and the words of its path."""
-    from django.urls import URLResolver
-
-    for one in patterns:
-        here = (*words, *one.pattern.converters)
-        if isinstance(one, URLResolver):
-            yield from walk(one.url_patterns, f"{one.namespace}:" if one.namespace else space, here)
-        else:
-            yield space + one.name if one.name else "", one, list(here)
-
-
-def answers_get(route: Any) -> bool:
-    """Whether the address shows a page; one at the desk does not tell, and is asked."""
-    kind = getattr(route.callback, "view_class", None)
-    return kind is None or (hasattr(kind, "get") and "get" in kind.http_method_names)
-
-
-def sample(word: str) -> Any:
-    """A value for a word of a path. A page with a word that is not known here fails, and must be added."""
-    from conversations.models import Conversation, Message
-    from memory.models import ApiKey, Membership, Observation, Relation, ReviewItem
-
-    rows = {
-        "fact_id": lambda: some_fact().uid,
-        "branch_name": lambda: "main",
-        "key_id": lambda: ApiKey.objects.first().pk,
-        "member_id": lambda: Membership.objects.first().pk,
-        "item_id": lambda: ReviewItem.objects.first().pk,
-        "observation_id": lambda: some_row(Observation),
-        "relation_id": lambda: some_row(Relation),
-        "conversation_id": lambda: some_row(Conversation),
-        "message_id": lambda: some_row(Message),
-    }
-    return rows[word]()
-
-
-def some_row(model: Any) -> Any:
-    """The id of the newest on main."""
-    from memory.models import Branch
-
-    return model.objects.on(Branch.objects.get(project__slug="default", name="main")).newest(1)[0].uid
+def elsewhere(page: Page, where: str, query: str) -> Page:
+    url = f"{page.url}{'&' if '?' in page.url else '?'}{query}"
+    return replace(page, name=f"{page.name}, {where}", url=url)
 
 
 def some_fact() -> Any:
@@ -222,15 +140,6 @@ def some_words() -> str:
 
     fact = Fact.objects.all_versions().filter(seq_to__gt=2**61)[500]
     return "+".join(sorted(fact.fact_text.strip("?").split(), key=len)[-3:])
-
-
-def admin_lists() -> Iterator[Page]:
-    from django.contrib import admin
-    from django.urls import reverse
-
-    for model in admin.site._registry:
-        name = f"{model._meta.app_label}_{model._meta.model_name}_changelist"
-        yield Page(f"admin {model._meta.model_name}", reverse(f"admin:{name}"))
 
 
 # ---- one page ----------------------------------------------------------------------------------------

@@ -1,6 +1,9 @@
-"""What many tests start from: a project with its branch main, and somebody who may do everything."""
+"""What many tests start from: a project with its branch main, and somebody who may do everything. The tools
+in bench import one another by their bare names, and so do tests that use them."""
 
+import sys
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,6 +15,8 @@ from memory.engines.branches import create_main
 from memory.engines.buffers import buffer
 from memory.models import Branch, Project, Snapshot, Workspace
 from memory.models.nodes import next_rid
+
+sys.path.append(str(Path(__file__).resolve().parent.parent / "bench"))
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -1,5 +1,4 @@
-"""A server with the demo for all tests of pages, a browser for each module. The tools in bench import one
-another by their bare names."""
+"""A server with the demo for all tests of pages, a browser for each module."""
 
 import subprocess
 import sys
@@ -11,8 +10,6 @@ from playwright.sync_api import Browser, sync_playwright
 
 from tests.site.test_pages_browser import CHROMIUM, LISTEN, QUIET, View, listen
 from tests.site.test_up import ROOT, Up, environment
-
-sys.path.append(str(ROOT / "bench"))
 
 PASSWORD = "correct horse battery"
 

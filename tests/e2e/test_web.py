@@ -4,14 +4,15 @@ import json
 import re
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
+from addresses import routes
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
-from memory import urls
 from tests.site.test_pages_browser import (
     WIDTHS,
     View,
@@ -25,55 +26,33 @@ pytestmark = pytest.mark.browser
 
 SCHEMES = ("light", "dark")
 SERIOUS = {"serious", "critical"}
-QUERIES = {"search": "q=payout+file", "fact-why": "q=payout+file", "palette": "q=pay"}
-NOT_A_PAGE = {"go"}  # a redirect
+PROJECT = [route.name for route in routes() if route.of_project and not route.name.startswith("admin:")]
 OUTSIDE = ("/login", "/help", "/projects", "/account", "/account/password", "/no/such/page")
-PROJECT = [
-    route.name
-    for route in urls.urlpatterns
-    if route.name not in NOT_A_PAGE and "get" in route.callback.view_class.http_method_names
-]
 
 
 SAMPLES = """
-import json
 from memory.actors import local_actor
 from memory.engines.keys import KeyEngine
 from memory.models import *
 project = Project.objects.get(slug="demo")
 main = project.branches.get(name="main")
-commit = main.commits.order_by("-seq").first()
 one, two = Fact.objects.on(main).newest(2)
 ReviewItem.objects.create(
     project=project, branch=main, kind="near_duplicate", fact_id=one.uid, other_id=two.uid,
     pair="one", score=0.9,
 )
-print(json.dumps({
-    "fact_id": str(Fact.objects.on(main).newest(1)[0].uid),
-    "branch_name": "main",
-    "key_id": str(KeyEngine().create_key(label="a", scopes=["read"], actor=local_actor(project.pk))[0].pk),
-    "member_id": str(project.memberships.order_by("id")[0].pk),
-    "commit_id": str(commit.pk),
-    "seq": str(commit.seq),
-    "session": project.sessions.first().key,
-    "item_id": str(getattr(project.review_items.first(), "pk", "")),
-}))
+KeyEngine().create_key(label="a", scopes=["read"], actor=local_actor(project.pk))
 """
 
 
 @pytest.fixture(scope="module")
 def addresses(server: Up) -> dict[str, str]:
-    """An address of each page of the project; a page with an unknown word in its path must be added here."""
-    command = [sys.executable, "manage.py", "shell", "-v", "0", "-c", SAMPLES]
+    """An address of each page of the project: the last of those that it is looked at with."""
     env = environment(DAY1_DATA_DIR=str(server.folder))
-    done = subprocess.run(command, cwd=ROOT, env=env, check=True, capture_output=True, text=True)
-    samples = json.loads(done.stdout)
-    queries = {**QUERIES, "session": f"key={samples['session']}"}
-    found = {}
-    for route in urls.urlpatterns:
-        path = re.sub(r"<(?:\w+:)?(\w+)>", lambda word: samples[word[1]], str(route.pattern))
-        found[route.name] = f"/p/demo/{path}?{queries.get(route.name, '')}"
-    return found
+    run = partial(subprocess.run, cwd=ROOT, env=env, check=True, capture_output=True, text=True)
+    run([sys.executable, "manage.py", "shell", "-v", "0", "-c", SAMPLES])
+    told = run([sys.executable, "bench/addresses.py", str(server.folder), "demo"])
+    return {re.split("[ ?]", name)[0]: url for name, url in json.loads(told.stdout).items()}
 
 
 def look_at(view: View, server: Up, name: str, scheme: str, folder: Path) -> None:

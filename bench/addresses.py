@@ -1,0 +1,203 @@
+"""An address of every page of the site, as the URL conf names them: none is left out but by its name.
+
+    .venv/bin/python bench/addresses.py DATA_DIR [PROJECT]
+
+As a program it prints the pages of a project in a store, as JSON.
+"""
+
+import json
+import re
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+# What a page is asked for besides its own address.
+QUERIES: dict[str, tuple[str, ...]] = {
+    "search": ("", "q={words}", "q={words}&left_out=1"),
+    "palette": ("q={words}",),
+    "fact-why": ("q={words}",),
+    "session": ("key={session}",),
+    "facts": ("", "category={category}&status=active"),
+    "branches": ("", "archived=1"),
+    "branch": ("", "tab=log", "tab=diff", "tab=diff&type=link", "tab=stats"),
+    "review": ("", "status=resolved"),
+    "admin:facts": ("", "category={category}&status=active", "q={words}"),
+    "admin:review": ("", "status=all"),
+    "admin:audit": ("", "action=fact.update"),
+    "admin:observations": ("", "session_id={session}", "q={words}"),
+    "admin:relations": ("", "source={entity}", "q={entity}"),
+    "admin:conversations": ("", "session_id={session}"),
+}
+LEADS, FORM, SCRIPT = "leads elsewhere", "is a form's address", "answers a script"
+NOT_A_PAGE = {
+    "front": LEADS, "go": LEADS, "admin:go": LEADS, "admin:index": LEADS, "admin:login": LEADS,
+    "admin:logout": LEADS, "admin:view_on_site": LEADS, "undo": FORM, "admin:undo": FORM, "theme": FORM,
+    "language": FORM, "admin:search": SCRIPT, "admin:autocomplete": SCRIPT, "admin:jsi18n": SCRIPT,
+    "admin:memory_project_delete": "is refused: a project holds memory",
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Route:
+    """A page of the URL conf: its name, and the words of its path."""
+
+    name: str
+    words: tuple[str, ...]
+
+    @property
+    def of_project(self) -> bool:
+        return "slug" in self.words
+
+
+@dataclass(frozen=True)
+class Page:
+    """A page at an address. ``name`` is its route's, with the branch of its path and what it is asked."""
+
+    route: Route
+    name: str
+    url: str
+
+
+# ---- which there are -----------------------------------------------------------------------------------
+
+
+def routes() -> Iterator[Route]:
+    """Every page; of what is under api/ only its documentation."""
+    from django.urls import get_resolver
+
+    for name, path, words, callback in walk(get_resolver().url_patterns):
+        beside = path.startswith("api/") and name != "docs"
+        if name and not beside and name not in NOT_A_PAGE and answers_get(callback):
+            yield Route(name, words)
+
+
+def walk(
+    patterns: Any, space: str = "", path: str = "", words: tuple[str, ...] = ()
+) -> Iterator[tuple[str, str, tuple[str, ...], Any]]:
+    """Every address of the URL conf: its name, its path, the words of that, and what answers it."""
+    from django.urls import URLResolver
+
+    for one in patterns:
+        here = f"{path}{one.pattern}", (*words, *one.pattern.regex.groupindex)
+        if isinstance(one, URLResolver):
+            yield from walk(one.url_patterns, f"{one.namespace}:" if one.namespace else space, *here)
+        else:
+            yield space + one.name if one.name else "", *here, one.callback
+
+
+def answers_get(callback: Any) -> bool:
+    """Whether the address shows a page; one at the desk does not tell, and is asked."""
+    kind = getattr(callback, "view_class", None)
+    return kind is None or (hasattr(kind, "get") and "get" in kind.http_method_names)
+
+
+# ---- where they are ------------------------------------------------------------------------------------
+
+
+def pages(values: "Values") -> Iterator[Page]:
+    """Each page, with whatever it is asked, and with each of the branches that has one in its path."""
+    for route in routes():
+        for branch in values.branches if "branch_name" in route.words else ("",):
+            path, whose = values.path(route, branch), f" of {branch}" if branch else ""
+            for query in QUERIES.get(route.name, ("",)):
+                asked = f"?{query}" if query else ""
+                name = f"{route.name}{whose}{re.sub('{.*?}', '…', asked)}"
+                yield Page(route, name, path + asked.format(**values.said))
+
+
+class Values:
+    """Values for the words of a path, and for what is asked: where nothing else is given as ``own``, the
+    newest row of each kind on the branch main of a project. A page with a word that is not known here fails,
+    and the word must be added."""
+
+    def __init__(self, slug: str, branches: tuple[str, ...] = ("main",), **own: Any) -> None:
+        self.slug, self.branches, self.own = slug, branches, own
+
+    def path(self, route: Route, branch: str = "") -> str:
+        """Its address; with an id that nothing has where there is no such row."""
+        from django.urls import reverse
+
+        known = {**self.own, "branch_name": branch, "slug": self.slug}
+        return reverse(route.name, kwargs={word: self._value(known, route, word) for word in route.words})
+
+    def _value(self, known: dict[str, Any], route: Route, word: str) -> Any:
+        return known[word] if word in known else self._rows[word](route)
+
+    @cached_property
+    def said(self) -> dict[str, str]:
+        """What the queries ask for."""
+        fact = self._memory("Fact")
+        words = sorted(re.findall(r"\w+", fact.fact_text), key=len)[-3:] if fact else ["word"]
+        session = self.project.sessions.order_by("-pk").first()
+        edge = self._memory("Relation")
+        found = {
+            "words": "+".join(words),
+            "category": fact.category if fact else "general",
+            "session": session.key if session else "none",
+            "entity": edge.source_entity if edge else "none",
+        }
+        return {name: self.own.get(name, value) for name, value in found.items()}
+
+    @cached_property
+    def project(self) -> Any:
+        from memory.models import Project
+
+        return Project.objects.get(slug=self.slug)
+
+    @cached_property
+    def _rows(self) -> dict[str, Callable[[Route], Any]]:
+        server = self._of_server
+        return {
+            "fact_id": lambda route: self._uid("Fact"),
+            "observation_id": lambda route: self._uid("Observation"),
+            "relation_id": lambda route: self._uid("Relation"),
+            "conversation_id": lambda route: self._uid("Conversation"),
+            "message_id": lambda route: self._uid("Message"),
+            "key_id": lambda route: pk(self.project.keys.order_by("pk").first()),
+            "member_id": lambda route: pk(self.project.memberships.order_by("pk").first()),
+            "item_id": lambda route: pk(self.project.review_items.order_by("pk").first()),
+            "app_label": lambda route: "auth",
+            "object_id": server,
+            "id": server,
+        }
+
+    def _uid(self, model: str) -> Any:
+        row = self._memory(model)
+        return row.uid if row else NOBODY
+
+    def _memory(self, model: str) -> Any:
+        from django.apps import apps
+
+        app = "conversations" if model in ("Conversation", "Message") else "memory"
+        main = self.project.branches.get(name="main")
+        return next(iter(apps.get_model(app, model).objects.on(main).newest(1)), None)
+
+    def _of_server(self, route: Route) -> Any:
+        """The first row of the model that a page of the admin is named after."""
+        from django.contrib import admin
+
+        kinds = {f"admin:{kind._meta.label_lower.replace('.', '_')}_": kind for kind in admin.site._registry}
+        model = next(kind for start, kind in kinds.items() if route.name.startswith(start))
+        return pk(model._default_manager.order_by("pk").first())
+
+
+NOBODY = "00000000-0000-7000-8000-000000000000"
+
+
+def pk(row: Any) -> Any:
+    return row.pk if row else NOBODY
+
+
+def main() -> None:
+    import inprocess
+
+    inprocess.set_up(Path(sys.argv[1]), "off")
+    found = pages(Values(sys.argv[2] if len(sys.argv) > 2 else "default"))
+    print(json.dumps({page.name: page.url for page in found}))
+
+
+if __name__ == "__main__":
+    main()
