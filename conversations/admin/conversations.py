@@ -9,7 +9,7 @@ from conversations.api.filters import ConversationFilterSet, RoleFilterSet
 from conversations.engines.conversations import ConversationEngine, ConversationFilter
 from conversations.engines.messages import MessageEngine, MessageFilter, may_read_thinking
 from memory.admin.base import DeskPage
-from memory.admin.filters import filter_form
+from memory.admin.filters import filter_form, said
 from memory.admin.listing import FOUND, Listing, only
 from memory.engines.links import LinkEngine
 from memory.exceptions import Invalid
@@ -48,8 +48,10 @@ class ConversationPage(DeskPage):
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         uid: UUID = kwargs.pop("conversation_id")
         one = ConversationEngine().get_conversation(conversation_id=uid, **self.reader.where)
+        given = said(self.request.GET, RoleFilterSet)
         form = filter_form(RoleFilterSet, self.request.GET, {"role": _("Role")})
-        shown = {"page": None, "error": "", "one": one, "form": form, "title": str(one)}
+        shown: dict[str, Any] = {"page": None, "error": "", "one": one, "form": form, "title": str(one)}
+        shown |= {"set": len(given), "filtered": bool(given)}
         try:
             shown["page"] = page = self._messages(uid)
         except Invalid as error:

@@ -25,7 +25,8 @@ class Listing(DeskPage):
         except Invalid as error:
             listed["error"] = sentence(error)
         filtered = bool(query or given)
-        return super().get_context_data(**listed, form=form, query=query, filtered=filtered, **kwargs)
+        found = {**listed, "form": form, "query": query, "filtered": filtered, "set": len(given)}
+        return super().get_context_data(**found, **kwargs)
 
     def listed(self, given: dict[str, Any]) -> Any:
         """The page of the list that the address asks for."""

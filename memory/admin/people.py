@@ -11,8 +11,10 @@ from memory.admin.forms import MemberForm
 from memory.engines.audit import AuditEngine
 from memory.engines.members import MemberEngine
 from memory.engines.session_manager import SessionManager
-from memory.exceptions import NotFound
+from memory.exceptions import Exists, Invalid, NotFound
 from memory.models import Membership, Session
+from memory.views.sentences import sentence
+from memory.views.toasts import warn
 from memory.views.wording import WORDS
 
 
@@ -25,14 +27,16 @@ class Members(DeskPage):
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         page = MemberEngine().list_members(actor=self.reader.actor, **self.paging)
-        form = MemberForm()
+        form = MemberForm(initial=self.request.POST.dict())  # what was refused stays, to be mended
         return super().get_context_data(page=page, form=form, roles=Membership.Role.choices, **kwargs)
 
     def add(self, request: HttpRequest) -> HttpResponse:
-        member = MemberEngine().add_member(
-            username=request.POST.get("username", "").strip(), role=request.POST.get("role", ""),
-            actor=self.reader.actor,
-        )  # fmt: skip
+        given = {name: request.POST.get(name, "").strip() for name in ("username", "role")}
+        try:
+            member = MemberEngine().add_member(actor=self.reader.actor, **given)
+        except (Invalid, Exists) as error:
+            warn(request, sentence(error))
+            return self.render_to_response(self.get_context_data(), status=error.status)
         return self.done(gettext("%(name)s is a member now.") % {"name": member.user})
 
     def role(self, request: HttpRequest) -> HttpResponse:

@@ -252,3 +252,62 @@ def test_no_query_for_a_row(viewer, actor, name):
     few = queries()
     fill(9)
     assert queries() == few
+
+
+class TestCalls:
+    """Of a tool's call a person reads what was asked and what came back, however a program wrote it down."""
+
+    @pytest.mark.parametrize(
+        ("call", "seen"),
+        [
+            ({"name": "Bash", "input": {"command": "make <b>"}}, ("Bash", "make &lt;b&gt;")),
+            ({"name": "Edit", "input": {"path": "a.py", "old": "x"}}, ("Edit", "old: x\npath: a.py")),
+            ({"function": {"name": "lookup", "arguments": '{"id": 7}'}, "type": "function"}, ("lookup", "7")),
+            ({"odd": ["设", 1]}, ("[\n  &quot;设&quot;,\n  1\n]",)),
+            ({"name": "cut", "input": '{"command": "ma'}, ("{&quot;command&quot;: &quot;ma",)),
+            ({"name": "", "input": {}}, ("{}",)),
+        ],
+    )
+    def test_in_a_conversation(self, viewer, actor, call, seen):
+        conversation, _ = talk(actor)
+        said = {"role": "tool_result", "content": "a   b\n c  d", "tool_calls": [call]}
+        (row,) = MessageEngine().write_messages(
+            conversation_id=conversation.uid, messages=[said], actor=actor
+        )
+        for address in (f"conversations/{conversation.uid}", f"messages/{row.uid}"):
+            html = body(page(viewer, HOME + address))
+            assert '<pre dir="auto">a   b\n c  d</pre>' in html
+            for part in seen:
+                assert part in html, part
+
+    def test_an_observation_of_a_hook_leads_to_the_message_that_holds_the_answer(self, viewer, actor):
+        _, (row, _) = talk(actor, "What make said", "so")
+        seen = observe(actor, tool_name="Bash", raw_input={"command": "make"}, message_id=row.uid)
+        html = body(page(viewer, f"{HOME}observations/{seen.uid}"))
+        assert f'href="{HOME}messages/{row.uid}"' in html
+        assert '<pre dir="auto">make</pre>' in html
+
+
+@pytest.mark.parametrize("name", LISTS)
+def test_how_many_filters_are_set_is_told_where_they_are_folded(viewer, main, name):
+    field = "source" if name == "relations" else "session_id"
+    assert 'class="count"' not in body(page(viewer, f"{HOME}{name}?q=x"))
+    assert '<span class="count">1</span>' in body(page(viewer, f"{HOME}{name}?{field}=x"))
+
+
+def test_the_roles_of_a_conversation_are_filtered_and_cleared(viewer, actor):
+    conversation, _ = talk(actor, "Why?", "Because.")
+    address = f"{HOME}conversations/{conversation.uid}"
+    html = body(page(viewer, f"{address}?role=user"))
+    assert ("Why?" in html, "Because." in html, '<span class="count">1</span>' in html) == (True, False, True)
+    assert f'href="{address}"' in html
+    assert "Clear" not in body(page(viewer, address))
+
+
+@pytest.mark.parametrize("name", ["observations", "conversations"])
+def test_agent_and_session_of_a_row_filter_the_list(viewer, actor, name):
+    observe(actor, "Noticed.", session_id="s&1", agent_id="bee")
+    talk(actor, session_id="s&1", agent_id="bee")
+    html = body(page(viewer, HOME + name))
+    assert f'href="{HOME}{name}?agent_id=bee"' in html
+    assert f'href="{HOME}{name}?session_id=s%261"' in html

@@ -327,6 +327,17 @@ class TestPeople:
         maintainer.post(f"{HOME}members", {"do": "remove", "member": member.pk})
         assert not Membership.objects.filter(user__username="cora").exists()
 
+    def test_a_name_that_nobody_has_stays_in_the_form(self, maintainer):
+        given = {"do": "add", "username": "crora <b>", "role": "curator"}
+        answer = maintainer.post(f"{HOME}members", given)
+        html = answer.content.decode()
+        assert answer.status_code == 400
+        assert "Nobody here has the name" in html
+        assert 'value="crora &lt;b&gt;"' in html
+        assert '<option value="curator" selected>' in html
+        assert Membership.objects.count() == 1
+        assert 'value="crora' not in page(maintainer, f"{HOME}members")
+
     def test_the_last_maintainer_stays(self, maintainer, main):
         member = Membership.objects.get(role="maintainer")
         with nothing_left():
