@@ -29,6 +29,8 @@ admin.site.unregister(
     [Group, User, PeriodicTask, IntervalSchedule, CrontabSchedule, ClockedSchedule, SolarSchedule]
 )
 
+OF_SLUGS = ("xregexp", "urlify", "prepopulate.")  # scripts
+
 
 class OfServer(ModelAdmin):
     """Roles in a project say nothing here: these are for who runs the server.
@@ -54,6 +56,15 @@ class OfServer(ModelAdmin):
     def render_delete_form(self, request: HttpRequest, context: Any) -> Any:
         words = {"title": gettext("Delete %(name)s?") % {"name": context["object"]}, "plural": self.title}
         return super().render_delete_form(request, {**context, **words})
+
+    @property
+    def media(self) -> Media:
+        """A form without a slug goes without the scripts that make one, a fifth of all that it loads."""
+        every: Any = super().media
+        if self.prepopulated_fields:
+            return every
+        js = [file for file in every._js if not any(word in file for word in OF_SLUGS)]
+        return Media(css=every._css, js=js)
 
     def has_module_permission(self, request: HttpRequest) -> bool:
         return bool(request.user.is_superuser)
