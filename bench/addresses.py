@@ -1,15 +1,15 @@
 """An address of every page of the site, as the URL conf names them: none is left out but by its name.
 
-    .venv/bin/python bench/addresses.py DATA_DIR [PROJECT]
+    .venv/bin/python bench/addresses.py DATA_DIR PROJECT
 
-As a program it prints the pages of a project in a store, as JSON.
+As a program it prints those of a project in a store as JSON, some of them on a branch and in the past too.
 """
 
 import json
 import re
 import sys
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -38,6 +38,10 @@ NOT_A_PAGE = {
     "language": FORM, "admin:search": SCRIPT, "admin:autocomplete": SCRIPT, "admin:jsi18n": SCRIPT,
     "admin:memory_project_delete": "is refused: a project holds memory",
 }  # fmt: skip
+
+
+# Enough to see how a page looks on a branch and in the past.
+IN_PLACES = ("home", "search?q=…", "facts", "fact", "admin:facts", "admin:fact")
 
 
 @dataclass(frozen=True)
@@ -106,6 +110,12 @@ def pages(values: "Values") -> Iterator[Page]:
                 asked = f"?{query}" if query else ""
                 name = f"{route.name}{whose}{re.sub('{.*?}', '…', asked)}"
                 yield Page(route, name, path + asked.format(**values.said))
+
+
+def elsewhere(page: Page, where: str, query: str) -> Page:
+    """The same page on another branch, or in the past."""
+    url = f"{page.url}{'&' if '?' in page.url else '?'}{query}"
+    return replace(page, name=f"{page.name}, {where}", url=url)
 
 
 class Values:
@@ -195,8 +205,21 @@ def main() -> None:
     import inprocess
 
     inprocess.set_up(Path(sys.argv[1]), "off")
-    found = pages(Values(sys.argv[2] if len(sys.argv) > 2 else "default"))
-    print(json.dumps({page.name: page.url for page in found}))
+    print(json.dumps({page.name: page.url for page in shown(sys.argv[2])}))
+
+
+def shown(slug: str) -> Iterator[Page]:
+    """With ``main`` and the branch beside it on which was written last."""
+    from memory.models import Project
+
+    project = Project.objects.get(slug=slug)
+    main = project.branches.get(name="main")
+    child = project.branches.filter(parent=main, archived_at=None).order_by("-head_at").first()
+    for page in pages(Values(slug, ("main", child.name) if child else ("main",))):
+        yield page
+        if child and page.name in IN_PLACES:
+            yield elsewhere(page, "branch", f"branch={child.name}")
+            yield elsewhere(page, "past", f"at={main.head // 2}")
 
 
 if __name__ == "__main__":

@@ -2,8 +2,10 @@
 observations, relations, conversations, and messages in one of them. Of periodic tasks there is one, as the
 server's admin has a page of it."""
 
+import sys
 from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 NOW = datetime(2026, 11, 1, tzinfo=UTC)
@@ -166,3 +168,16 @@ def some_facts(main: Any, count: int) -> list[Any]:
 
     shown = Fact.objects.on(main).order_by()
     return list(shown.values_list("uid", flat=True)[:count])
+
+
+def main() -> None:
+    """So many into the store of a folder: ``crowd.py FOLDER COUNT``."""
+    import inprocess
+
+    inprocess.set_up(Path(sys.argv[1]), "off")
+    gather(int(sys.argv[2]))
+    inprocess.optimize()
+
+
+if __name__ == "__main__":
+    main()

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from looking import CHROMIUM, QUIET
 from playwright.sync_api import Browser, Page, sync_playwright
 
 from day1site.api import router
@@ -14,11 +15,6 @@ from tests.site.test_up import Up
 
 pytestmark = pytest.mark.browser
 
-CHROMIUM = Path("/usr/bin/chromium")
-QUIET = [
-    "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
-    "--disable-component-update", "--disable-sync",
-]  # fmt: skip
 WIDTHS = (390, 1280, 1920)
 SCHEMES = ("light", "dark")
 PAGES = {"home": "/login", "missing": "/no/such/page", "login": "/admin/login/", "docs": "/api/v1/docs"}

@@ -1,0 +1,148 @@
+"""A page in Debian's Chromium, as a person would look at it: its picture, and what can be found wrong with it
+without eyes."""
+
+import re
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from playwright.sync_api import Browser, BrowserContext, Page
+
+CHROMIUM = Path("/usr/bin/chromium")
+QUIET = [
+    "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
+    "--disable-component-update", "--disable-sync",
+]  # fmt: skip
+HIGH, LONGEST = 900, 2400  # pixels of the window, and of a picture
+LANGUAGE = "django_language"  # the cookie
+# What a look finds, each as a list of words: what sticks out of the window without a bar to scroll it, text
+# that ends without an ellipsis, cells that are a label and nothing else, images that did not come.
+LOOK = r"""() => {
+    const width = document.documentElement.clientWidth;
+    const every = [...document.body.querySelectorAll("*")];
+    const seen = one =>
+        one.checkVisibility({visibilityProperty: true}) && one.getBoundingClientRect().width > 1;
+    const says = one => `${one.localName}.${[...one.classList].slice(0, 2).join(".")} ` +
+        `“${one.textContent.trim().replace(/\s+/g, " ").slice(0, 40)}”`;
+    const told = some => some.slice(0, 5).map(says);
+    const held = one => {
+        for (let up = one.parentElement; up && up !== document.body; up = up.parentElement)
+            if (getComputedStyle(up).overflowX !== "visible") return true;
+        return false;
+    };
+    const out = one => {
+        const box = one.getBoundingClientRect();
+        return (box.right > width + 1 || box.left < -1 && box.right > 0) && !held(one);
+    };
+    const words = one => [...one.childNodes].some(node => node.nodeType === 3 && node.data.trim());
+    const cut = one => {
+        const style = getComputedStyle(one);
+        const hidden = value => value === "hidden" || value === "clip";
+        const wide = hidden(style.overflowX) && one.scrollWidth > one.clientWidth + 1;
+        const high = hidden(style.overflowY) && one.scrollHeight > one.clientHeight + 3;
+        return words(one) && !one.closest(".visually-hidden, .skip") && (
+            wide && style.textOverflow !== "ellipsis" || high && style.webkitLineClamp === "none");
+    };
+    const label = one => !["none", "normal", '""'].includes(getComputedStyle(one, "::before").content);
+    const shows = "svg, img, input, select, meter, button";
+    const empty = one => label(one) && !one.textContent.trim() && !one.querySelector(shows);
+    return {
+        wider: document.documentElement.scrollWidth - width,
+        out: told(every.filter(one => seen(one) && out(one))),
+        cut: told(every.filter(one => seen(one) && cut(one))),
+        empty: told(every.filter(one => one.localName === "td" && seen(one) && empty(one))),
+        images: [...document.images].filter(one => one.complete && !one.naturalWidth).map(one => one.src),
+    };
+}"""
+
+
+@dataclass
+class Look:
+    """A picture and what was found. ``wider``: pixels by which the page is wider than the window."""
+
+    state: str
+    page: str
+    width: int
+    kind: str
+    url: str = ""
+    status: int = 0
+    title: str = ""
+    file: str = ""
+    console: list[str] = field(default_factory=list)
+    wider: int = 0
+    out: list[str] = field(default_factory=list)
+    cut: list[str] = field(default_factory=list)
+    empty: list[str] = field(default_factory=list)
+    images: list[str] = field(default_factory=list)
+
+    @property
+    def wrong(self) -> bool:
+        return bool(self.console or self.wider > 0 or self.images)
+
+
+class Window:
+    """One window of a browser, signed in or not, that goes from page to page."""
+
+    def __init__(self, browser: Browser, home: str, cookies: Any = None, language: str = "") -> None:
+        size: Any = {"width": 1280, "height": HIGH}
+        self.context: BrowserContext = browser.new_context(
+            viewport=size, reduced_motion="reduce", storage_state=cookies
+        )
+        if language:
+            self.context.add_cookies([{"name": LANGUAGE, "value": language, "url": home}])
+        self.home, self.page = home, self.context.new_page()
+        self.status, self.heard = 0, list[str]()
+        self._listen(self.page)
+
+    def _listen(self, page: Page) -> None:
+        page.on("console", lambda said: self._hear(said.type, said.text))
+        page.on("pageerror", lambda error: self._hear("error", str(error)))
+        page.on("response", self._answered)
+
+    def _hear(self, kind: str, text: str) -> None:
+        """A refusal is an error for a browser, not for who looks at the page of it."""
+        if kind in ("error", "warning") and "status of 4" not in text:
+            self.heard.append(f"{kind}: {text[:300]}")
+
+    def _answered(self, response: Any) -> None:
+        asked = response.request
+        if asked.is_navigation_request() and asked.frame == self.page.main_frame:
+            self.status = response.status
+
+    def open(self, path: str, width: int = 1280, scheme: Any = "light") -> None:
+        self.heard.clear()
+        self.dress(width, scheme)
+        self.page.goto(self.home + path, wait_until="networkidle")
+
+    def dress(self, width: int, scheme: Any) -> None:
+        self.page.set_viewport_size({"width": width, "height": HIGH})
+        self.page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
+
+    def look(self, look: Look, folder: Path, whole: bool = True) -> Look:
+        """Take the picture of what is open, the whole page or the window, and say what is wrong with it."""
+        self.page.wait_for_timeout(100)  # for what moves when the width changes
+        look.url, look.status, look.title = self.page.url, self.status, self.page.title()
+        look.console = list(self.heard)
+        vars(look).update(self.page.evaluate(LOOK))
+        look.file = f"{look.state}/{look.width}-{look.kind}/{file_name(look.page)}.png"
+        (folder / look.file).parent.mkdir(parents=True, exist_ok=True)
+        high = min(self.page.evaluate("document.documentElement.scrollHeight"), LONGEST) if whole else HIGH
+        clip: Any = {"x": 0, "y": 0, "width": look.width, "height": max(high, HIGH)}
+        self.page.screenshot(path=folder / look.file, full_page=whole, clip=clip)
+        return look
+
+    def sign_in(self, name: str, password: str) -> Any:
+        """The cookies of this person."""
+        self.open("/login")
+        self.page.get_by_label("Username").fill(name)
+        self.page.get_by_label("Password").fill(password)
+        self.page.get_by_role("button", name="Log in").click()
+        self.page.wait_for_url(lambda url: "/login" not in url)
+        return self.context.storage_state()
+
+    def close(self) -> None:
+        self.context.close()
+
+
+def file_name(page: str) -> str:
+    return re.sub(r"[^a-z0-9]+", "-", page.lower()).strip("-")

@@ -1,0 +1,260 @@
+"""A picture of every page at 390, 1280 and 1920 pixels, and what can be found wrong with it without eyes.
+
+    .venv/bin/python bench/pictures.py OUT [--state demo,nothing,many] [--only home,admin:facts]
+
+Three states, each with a server of its own on a temporary folder: ``demo``, with a dark and a Chinese round
+and with what people do to a page; ``nothing``, as after the first start; ``many``, with 100,000 facts. OUT
+holds the pictures, index.html to look at them, and index.json; a state that is not taken again stays as it
+is. Exit status 1 where a page has an error on the console, is wider than its window or misses an image.
+"""
+
+import argparse
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict
+from html import escape
+from pathlib import Path
+from typing import Any
+
+import building
+from looking import CHROMIUM, QUIET, Look, Window
+from playwright.sync_api import Browser, Error, sync_playwright
+from scenes import FORBIDDEN, Scene, scenes, sign_out_and_save
+from server import ROOT, Running, serving
+
+STATES = {"nothing": "default", "many": "default", "demo": "demo"}  # and the project that is looked at
+LIGHT = ((390, "light"), (1280, "light"), (1920, "light"))
+DARK = (1280, "dark")
+CHINESE = "zh-hans"
+BEFORE_LOGIN = "login"  # the page for nobody who is signed in
+PASSWORD = "correct horse battery"
+# A person who may only read, and a key to rotate and to revoke.
+PEOPLE = """
+from django.contrib.auth.models import User
+from memory.actors import local_actor
+from memory.engines.keys import KeyEngine
+from memory.models import Membership, Project
+project = Project.objects.get(slug="{project}")
+user = User.objects.create_user("vera", password="{password}")
+Membership.objects.create(project=project, user=user, role="viewer")
+if not project.keys.exists():
+    KeyEngine().create_key(label="an agent", scopes=["read"], actor=local_actor(project.pk))
+"""
+
+
+def main() -> None:
+    options = arguments()
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=QUIET)
+        looks = [look for state in options.state for look in taken(browser, state, options)]
+        browser.close()
+    write_index(options.out, looks)
+    print(table(looks))
+    sys.exit(1 if any(look.wrong for look in looks) else 0)
+
+
+def arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description="A picture of every page at 390, 1280 and 1920 pixels.")
+    parser.add_argument("out", type=Path, help="the folder for the pictures")
+    parser.add_argument("--state", default=",".join(STATES), type=lambda said: said.split(","))
+    parser.add_argument("--only", default="", help="names of pages and scenes, with commas")
+    parser.add_argument("--facts", type=int, default=100_000, help="of the state many, in thousands")
+    parser.add_argument(
+        "--data-dir", type=Path, help="where the store of many facts is kept for the next run"
+    )
+    return parser.parse_args()
+
+
+def taken(browser: Browser, state: str, options: argparse.Namespace) -> Iterator[Look]:
+    """All pictures of a state, page by page."""
+    shutil.rmtree(options.out / state, ignore_errors=True)
+    with store(state, options) as folder, serving(folder) as server:
+        settle(server)
+        project = STATES[state]
+        manage(folder, "shell", "-v", "0", "-c", PEOPLE.format(project=project, password=PASSWORD))
+        round_ = Round(browser, server, state, options)
+        yield from round_.pages()
+        if state == "demo":
+            yield from round_.chinese()
+            yield from round_.scenes(scenes(project))
+            yield from round_.refusals()
+
+
+# ---- stores --------------------------------------------------------------------------------------------
+
+
+@contextmanager
+def store(state: str, options: argparse.Namespace) -> Iterator[Path]:
+    """A data folder in this state, for one server."""
+    with tempfile.TemporaryDirectory(prefix="day1-pictures-", ignore_cleanup_errors=True) as parent:
+        folder = Path(parent) / "data"
+        if state == "demo":
+            manage(folder, "day1", "demo")
+        elif state == "many":
+            made = building.store(options.data_dir or Path(parent), building.Size(options.facts))
+            shutil.copytree(made, folder)
+            command = [
+                sys.executable,
+                str(ROOT / "bench" / "crowd.py"),
+                str(folder),
+                str(options.facts // 10),
+            ]
+            subprocess.run(command, check=True)
+        yield folder
+
+
+def manage(folder: Path, *words: str) -> None:
+    env = {**os.environ, "DAY1_DATA_DIR": str(folder), "DAY1_NO_BOOTSTRAP": "1"}
+    command = [sys.executable, str(ROOT / "manage.py"), *words]
+    subprocess.run(command, env=env, check=True, stdout=subprocess.DEVNULL)
+
+
+def settle(server: Running) -> None:
+    """Until every text has its vector."""
+    client = server.client()
+    while client.ask("GET", "/health")["embedding"]["pending"]:
+        time.sleep(1)
+    client.close()
+
+
+def addresses(folder: Path, project: str) -> dict[str, str]:
+    command = [sys.executable, str(ROOT / "bench" / "addresses.py"), str(folder), project]
+    done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+# ---- rounds --------------------------------------------------------------------------------------------
+
+
+class Round:
+    """The pages of one server, in one window after the other."""
+
+    def __init__(self, browser: Browser, server: Running, state: str, options: argparse.Namespace) -> None:
+        self.browser, self.server, self.state, self.out = browser, server, state, options.out
+        self.only = options.only.split(",") if options.only else []
+        self.urls = addresses(server.folder, STATES[state])
+        self.password = json.loads((server.folder / "first-key.json").read_text())["password"]
+        self.admin = self.signed_in("admin", self.password)
+
+    def pages(self) -> Iterator[Look]:
+        kinds = (*LIGHT, DARK) if self.state == "demo" else LIGHT
+        with self.window(self.admin) as window, self.window() as nobody:
+            for page, url in self.wanted():
+                at = nobody if page == BEFORE_LOGIN else window
+                at.open(url, *kinds[0])
+                for width, scheme in kinds:
+                    at.dress(width, scheme)
+                    yield at.look(Look(self.state, page, width, scheme), self.out)
+
+    def chinese(self) -> Iterator[Look]:
+        with self.window(self.admin, CHINESE) as window, self.window(language=CHINESE) as nobody:
+            for page, url in self.wanted():
+                at = nobody if page == BEFORE_LOGIN else window
+                at.open(url, 390)
+                yield at.look(Look(self.state, page, 390, "chinese"), self.out)
+
+    def scenes(self, some: list[Scene]) -> Iterator[Look]:
+        """Each in a window of its own, at every width: what one leaves behind is no part of another."""
+        for scene in some:
+            for width, scheme in LIGHT if self.is_wanted(scene.name) else ():
+                with self.window(self.admin) as window:
+                    yield self.scene(window, scene, width, scheme)
+
+    def scene(self, window: Window, scene: Scene, width: int, scheme: str) -> Look:
+        window.open(self.urls.get(scene.start, scene.start), width, scheme)
+        look = Look(self.state, scene.name, width, scheme)
+        try:
+            scene.act(window.page)
+        except Error as error:
+            window.heard.append(f"The scene cannot be played: {error.message.splitlines()[0]}")
+        return window.look(look, self.out, scene.whole)
+
+    def refusals(self) -> Iterator[Look]:
+        """What a reader may not open, and a form that was sent after the session ran out."""
+        vera = self.signed_in("vera", PASSWORD)
+        for width, scheme in LIGHT if self.is_wanted("refusals") else ():
+            with self.window(vera) as window:
+                for page in FORBIDDEN:
+                    window.open(self.urls[page], width, scheme)
+                    yield window.look(Look(self.state, f"forbidden {page}", width, scheme), self.out)
+            with self.window(self.signed_in("admin", self.password)) as window:
+                window.open(self.urls["fact-edit"], width, scheme)
+                sign_out_and_save(window)
+                yield window.look(Look(self.state, "a session that ran out", width, scheme), self.out)
+
+    def wanted(self) -> list[tuple[str, str]]:
+        return [(page, url) for page, url in self.urls.items() if self.is_wanted(page)]
+
+    def is_wanted(self, name: str) -> bool:
+        return not self.only or name in self.only
+
+    def signed_in(self, name: str, password: str) -> Any:
+        with self.window() as window:
+            return window.sign_in(name, password)
+
+    @contextmanager
+    def window(self, cookies: Any = None, language: str = "") -> Iterator[Window]:
+        window = Window(self.browser, self.server.url, cookies, language)
+        yield window
+        window.close()
+
+
+# ---- what is told --------------------------------------------------------------------------------------
+
+
+def write_index(out: Path, looks: list[Look]) -> None:
+    """index.json and index.html, with what an earlier run left of other states."""
+    file = out / "index.json"
+    states = {look.state for look in looks}
+    old = json.loads(file.read_text()) if file.exists() else []
+    kept = [row for row in old if row["state"] not in states]
+    rows = kept + [asdict(look) for look in looks]
+    file.write_text(json.dumps(rows, ensure_ascii=False, indent=1))
+    (out / "index.html").write_text(html(rows))
+
+
+STYLE = "body{font:14px system-ui}img{width:240px;border:1px solid #999}td{vertical-align:top;padding:4px}"
+
+
+def html(rows: list[dict[str, Any]]) -> str:
+    by_page: dict[tuple[str, str], list[str]] = {}
+    for row in rows:
+        by_page.setdefault((row["state"], row["page"]), []).append(cell(row))
+    lines = (f"<tr><th>{escape(' · '.join(of))}{''.join(cells)}" for of, cells in by_page.items())
+    return f"<!DOCTYPE html><meta charset=utf-8><style>{STYLE}</style><table>{''.join(lines)}</table>"
+
+
+def cell(row: dict[str, Any]) -> str:
+    file, title = escape(row["file"], True), escape(f"{row['status']} {row['title']} {row['url']}", True)
+    image = f'<a href="{file}"><img loading=lazy src="{file}" alt="" title="{title}"></a>'
+    return f"<td>{row['width']} {row['kind']}<br>{image}<br>{escape(found(row))}"
+
+
+def found(row: dict[str, Any]) -> str:
+    """What was found on one picture, in words; "" for nothing."""
+    wide = [f"{row['wider']} px wider than the window"] if row["wider"] > 0 else []
+    names = (("out", "sticks out"), ("cut", "is cut"), ("empty", "is empty"), ("images", "did not come"))
+    told = [f"{words}: {' | '.join(row[name])}" for name, words in names if row[name]]
+    return "; ".join(row["console"] + wide + told)
+
+
+def table(looks: list[Look]) -> str:
+    lines = ["| state | page | width | status | found |", "|---|---|---|---|---|"]
+    for look in looks:
+        if words := found(asdict(look)):
+            cells = (look.state, look.page, f"{look.width} {look.kind}", str(look.status), words)
+            lines.append(f"| {' | '.join(cells)} |")
+    return "\n".join(
+        [*lines, "", f"{len(looks)} pictures, {sum(look.wrong for look in looks)} with an error"]
+    )
+
+
+if __name__ == "__main__":
+    main()
