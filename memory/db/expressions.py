@@ -123,6 +123,18 @@ class Walked(Visible):
         return [*super()._values(place), *bound]
 
 
+class Aside(Visible):
+    """What one arm shows, for a database that is to look for rows by another column: of a sum it knows no
+    index.
+    """
+
+    def _arm(self, place: int, table: str, me: str) -> str:
+        arm = super()._arm(place, table, me)
+        for column in ("seq_from", "seq_to"):
+            arm = arm.replace(f"{me}.{column} ", f"{me}.{column} + 0 ", 1)
+        return arm
+
+
 class Begun(Condition):
     """Whether a row had begun by a seq, which few had: SQLite takes every bound for a quarter of the rows."""
 

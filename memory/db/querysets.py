@@ -16,8 +16,8 @@ from django.db import connections, models
 from django.db.models import Q, Value
 from django.db.models.sql import Query
 
-from memory.db.expressions import Begun, Condition, Visible, Walked, Written
-from memory.db.reading import among, exists, followed, reading, written
+from memory.db.expressions import Aside, Begun, Condition, Visible, Walked, Written
+from memory.db.reading import by_key, exists, followed
 
 Row = TypeVar("Row", bound=models.Model)
 Lineage = Sequence[tuple[int, int]]
@@ -248,17 +248,21 @@ class VersionedQuerySet(models.QuerySet[Row, Row]):
         few = list(values)
         if not few:
             return []
-        known = by == self.model._meta.pk.name  # type: ignore[union-attr]
-        lineage = self._known_lineage()
-        # By another column each arm of the lineage uses its own index.
-        arms = [None] if known else [[place] for place in range(len(lineage))]
         try:
-            each = [self._conditions([Visible(self.model, lineage, arm)]) for arm in arms]
+            each = [self._conditions([visible]) for visible in self._visible_by(by)]
         except EmptyResultSet:
             return []
-        wanted = among(self.db, self.model, by, few)
-        read = reading(self.db, self.model, columns)
-        return [row for some in each for row in read.where(wanted, *written(some, self.db))]
+        return [row for some in each for row in by_key(self.db, self.model, columns, (by, few), some)]
+
+    def _visible_by(self, column: str) -> list[Visible]:
+        """What is visible, for statements that look for rows by a column."""
+        lineage = self._known_lineage()
+        if column == self.model._meta.pk.name:  # type: ignore[union-attr]
+            return [Visible(self.model, lineage)]
+        features: Any = connections[self.db].features
+        arm = Aside if features.reads_open_rows_first else Visible
+        # By another column each arm of the lineage uses its own index.
+        return [arm(self.model, lineage, [place]) for place in range(len(lineage))]
 
     def shows(self, key: str) -> tuple[str, Sequence[Any]]:
         """A condition in SQL: that the row with this key, given as SQL, is one of these."""

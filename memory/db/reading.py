@@ -9,6 +9,7 @@ from django.db import connections, models
 from memory.db.expressions import Condition, Written, marks
 
 Row = TypeVar("Row", bound=models.Model)
+MOST = 30_000  # values of a statement
 ROW = "t"  # how the table is called in these statements
 
 
@@ -83,6 +84,24 @@ def among(using: str, model: type[models.Model], by: str, values: Iterable[Any])
     return f"{column} IN ({marks(stored)})" if stored else "1 = 0", stored
 
 
+def by_key(
+    using: str,
+    model: type[models.Model],
+    columns: Sequence[str],
+    key: tuple[str, Iterable[Any]],
+    conditions: Iterable[Condition],
+) -> list[tuple]:
+    """These columns of the rows that meet the conditions and whose column, named first, has one of some
+    values; of primary keys in portions that the database looks up.
+    """
+    by, values = key[0], list(dict.fromkeys(key[1]))
+    features: Any = connections[using].features
+    size = features.keys_at_once if model._meta.get_field(by).primary_key else MOST
+    read, shown = reading(using, model, columns), written(conditions, using)
+    portions = (values[start : start + size] for start in range(0, len(values), size))
+    return [row for some in portions for row in read.where(among(using, model, by, some), *shown)]
+
+
 def picked(rows: models.QuerySet, columns: Sequence[str], by: str, values: Iterable[Any]) -> list[tuple]:
     """These columns of those rows of a queryset of one table, without joins or order, whose ``by`` is one
     of some values.
@@ -91,10 +110,9 @@ def picked(rows: models.QuerySet, columns: Sequence[str], by: str, values: Itera
     if not values:
         return []
     try:
-        conditions = written([Written.of(rows)], rows.db)
+        return by_key(rows.db, rows.model, columns, (by, values), [Written.of(rows)])
     except EmptyResultSet:
         return []
-    return reading(rows.db, rows.model, columns).where(among(rows.db, rows.model, by, values), *conditions)
 
 
 def whole(rows: models.QuerySet[Row], by: str, values: Iterable[Any]) -> list[Row]:

@@ -1,6 +1,6 @@
 """Full text and vectors on MatrixOne: what to ask, in which portions, until enough of it is visible."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from functools import reduce
 from operator import or_
 from typing import Any
@@ -17,6 +17,7 @@ from memory.db.matrixone.plain import plain
 from memory.db.matrixone.sql import Match, Matches
 from memory.db.matrixone.vectors import Vectors
 from memory.db.querysets import Ranked, VersionedQuerySet
+from memory.db.reading import picked
 
 MORE = 4  # times as many, where too few of what was found are visible
 LEAST = 60  # asked for at first
@@ -99,17 +100,16 @@ class SearchIndex:
 
     def _of_texts(self, rows: VersionedQuerySet, scores: dict[str, float]) -> Ranked:
         """The visible rows whose texts have these scores, the best first."""
-        found: list[tuple[int, str]] = []
-        for arm in among(rows, content_hash__in=list(scores)):
-            found += arm.values_list("pk", "content_hash")
+        key = rows.model._meta.pk.name  # type: ignore[union-attr]
+        found = rows.picked((key, "content_hash"), "content_hash", scores)
         return sorted(((rid, scores[value]) for rid, value in found), key=lambda hit: (-hit[1], hit[0]))
 
     def cosines(
         self, rids: Sequence[int], rows: VersionedQuerySet, vector: np.ndarray, model: str, project_id: Any
     ) -> Ranked:
         """The cosine of each of some visible rows with the vector, where the row has one."""
-        known = rows.model._base_manager.using(rows.db).filter(pk__in=rids)
-        hashes = dict(known.values_list("pk", "content_hash"))
+        base, key = rows.model._base_manager.using(rows.db).all(), rows.model._meta.pk.name
+        hashes = dict(picked(base, (key, "content_hash"), key, rids))
         scores = self.vectors.cosines(set(hashes.values()), vector, model, project_id)
         return [(rid, scores[value]) for rid, value in hashes.items() if value in scores]
 
@@ -149,18 +149,12 @@ class _Ranking:
     def passing(self, found: Ranked) -> Ranked:
         if self.exact or not found:
             return found
-        visible = self.rows.rows().filter(pk__in=[rid for rid, _ in found])
-        passed = set(visible.values_list("pk", flat=True))
-        return [hit for hit in found if hit[0] in passed]
+        key = self.rows.model._meta.pk.name  # type: ignore[union-attr]
+        passed = set(self.rows.picked((key,), key, [rid for rid, _ in found]))
+        return [hit for hit in found if (hit[0],) in passed]
 
 
 def _by_length(found: Ranked) -> Ranked:
     """Scores where every word is in every text, which the server ranks as nothing: BM25 by length alone."""
     mean = sum(length for _, length in found) / max(len(found), 1) or 1.0
     return [(pk, LITTLE / (1 + 1.2 * (0.25 + 0.75 * length / mean))) for pk, length in found]
-
-
-def among(rows: VersionedQuerySet, **few: Any) -> Iterator[models.QuerySet]:
-    """The visible rows among few: a queryset for each arm of the lineage."""
-    base = rows.model._base_manager.using(rows.db).filter(**few)
-    return (rows._replay(base.filter(rows._arm_row(place))) for place in range(len(rows._known_lineage())))

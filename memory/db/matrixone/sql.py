@@ -50,6 +50,7 @@ COPY_MORE = (
 EXACT = """
     SELECT content_hash, cosine_similarity(e, %s) s FROM {table} WHERE project_id = %s AND model = %s
     ORDER BY s DESC LIMIT %s"""
+COSINES = "SELECT content_hash, cosine_similarity(e, %s) s FROM {table} WHERE slot IN ({marks})"
 UNCOPIED = f"""
     SELECT content_hash, cosine_similarity(cast(data AS vecf32({{dimensions}})), %s) s FROM memory_vector
     WHERE {WAITING} ORDER BY s DESC LIMIT %s"""

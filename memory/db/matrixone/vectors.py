@@ -7,23 +7,26 @@ bytes: a search sees every vector that is ready, and no writer waits for a copy.
 
 import re
 import time
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 from django.apps import apps
 from django.db import DatabaseError, models
 
+from memory.db.expressions import marks
 from memory.db.matrixone import errors, sql
+from memory.db.matrixone.features import DatabaseFeatures
+from memory.db.reading import picked
 from memory.db.tokens import vector_slot
 
-CHUNK = 500
 MORE = 4
 BYTES = 4  # of a number
 TICKS = 16  # of a project's clock that may pass before its new vectors are copied
 MANY = 20_000  # vectors of a table that are still compared one by one: docs/matrixone.md has the measurement
 ROWS_OF_A_LIST = 1000
 KNOWN = 60.0  # seconds for which a process believes what it saw of an index
+AT_ONCE = DatabaseFeatures.keys_at_once
 
 Scores = dict[str, float]  # by the hash of a text
 Of = tuple[str, str]  # a project, as it is stored, and a model
@@ -67,14 +70,27 @@ class Vectors:
 
     def cosines(self, hashes: Collection[str], vector: np.ndarray, model: str, project_id: Any) -> Scores:
         """The cosine of each of some texts that has a vector."""
+        slots = {vector_slot(project_id, model, value): value for value in hashes}
+        scores = self._of_copies(list(slots), vector)
+        rest = [slot for slot, value in slots.items() if value not in scores]
+        return scores | self._of_bytes(rest, vector)
+
+    def _of_copies(self, slots: Sequence[str], vector: np.ndarray) -> Scores:
+        """What the server computes: the copies are at hand there, the bytes are read from far."""
         scores: Scores = {}
-        slots = [vector_slot(project_id, model, value) for value in hashes]
-        for start in range(0, len(slots), CHUNK):
-            rows = _vectors().filter(slot__in=slots[start : start + CHUNK])
-            for value, state, data in rows.values_list("content_hash", "state", "data"):
-                if state == "ready" and data is not None and len(data) == len(vector):
-                    scores[value] = float(data @ vector)
+        try:
+            for start in range(0, len(slots), AT_ONCE):
+                some = slots[start : start + AT_ONCE]
+                asked = sql.COSINES.replace("{marks}", marks(some))
+                scores |= self._ask(asked, len(vector), sql.literal(vector), *some)
+        except DatabaseError as error:
+            _unless_missing(error)
         return scores
+
+    def _of_bytes(self, slots: Sequence[str], vector: np.ndarray) -> Scores:
+        rows = picked(_vectors().all(), ("content_hash", "state", "data"), "slot", slots)
+        fit = [(value, data) for value, state, data in rows if state == "ready" and data is not None]
+        return {value: float(data @ vector) for value, data in fit if len(data) == len(vector)}
 
     def _exact(self, vector: np.ndarray, of: Of, take: int) -> list[tuple[str, float]]:
         return self._ask(sql.EXACT, len(vector), sql.literal(vector), *of, take)
@@ -88,8 +104,7 @@ class Vectors:
         try:
             copied, now = self._ask(sql.COPIED, dimensions, of[0], *of)[0]
         except DatabaseError as error:
-            if errors.code_of(error) not in sql.NO_TABLE:
-                raise
+            _unless_missing(error)
             return 0, 1
         return copied, now or 0
 
@@ -120,8 +135,7 @@ class Vectors:
     def forget(self, slots: Collection[str]) -> None:
         """Delete the copies of vectors that were deleted."""
         for dimensions in self._dimensions():
-            marks = ", ".join(["%s"] * len(slots))
-            self._run(sql.FORGET.replace("{marks}", marks), dimensions, *slots)
+            self._run(sql.FORGET.replace("{marks}", marks(list(slots))), dimensions, *slots)
 
     def optimize(self) -> None:
         """Copy what every project has, drop copies of what is gone, index a table that has grown large."""
@@ -163,6 +177,12 @@ class Vectors:
 def _said(statement: str, dimensions: int) -> str:
     table = sql.COPY.format(dimensions)
     return statement.format(table=table, dimensions=dimensions, size=dimensions * BYTES)
+
+
+def _unless_missing(error: DatabaseError) -> None:
+    """Nothing was copied yet."""
+    if errors.code_of(error) not in sql.NO_TABLE:
+        raise error
 
 
 def _vectors() -> models.Manager:

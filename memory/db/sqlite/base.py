@@ -22,6 +22,8 @@ class DatabaseFeatures(features.DatabaseFeatures):
     # Versions of a database file can be copied whole while it is in use.
     has_online_backup = True
     reads_lineage_as_union = False
+    keys_at_once = 30_000  # of its 32,766 variables
+    reads_open_rows_first = False
     sorts_whole_rows = False
     must_be_told_to_walk = True  # few rows in the order of an index: the planner would sort them all
     limits_correlated_subqueries = True
