@@ -24,9 +24,13 @@ class Reading:
         self.sql = f"SELECT {names} FROM {quote(model._meta.db_table)} {ROW} WHERE "
         self.converters = [_converters(connection, field) for field in fields]
 
-    def where(self, *conditions: tuple[str, Sequence[Any]]) -> list[tuple]:
-        """The rows that meet all conditions, each an SQL text with its values."""
+    def where(self, *conditions: tuple[str, Sequence[Any]], lock: bool = False) -> list[tuple]:
+        """The rows that meet all conditions, each an SQL text with its values; ``lock`` holds them until
+        the transaction ends, where the database does not hold everything anyway.
+        """
         sql, values = _all(conditions)
+        if lock and self.connection.features.has_select_for_update:
+            sql = f"{sql} {self.connection.ops.for_update_sql()}"
         with self.connection.cursor() as cursor:
             cursor.execute(self.sql + sql, values)
             rows = cursor.fetchall()
@@ -96,7 +100,8 @@ def by_key(
     """
     by, values = key[0], list(dict.fromkeys(key[1]))
     features: Any = connections[using].features
-    size = features.keys_at_once if model._meta.get_field(by).primary_key else MOST
+    field: Any = model._meta.get_field(by)
+    size = features.keys_at_once if field.primary_key else MOST
     read, shown = reading(using, model, columns), written(conditions, using)
     portions = (values[start : start + size] for start in range(0, len(values), size))
     return [row for some in portions for row in read.where(among(using, model, by, some), *shown)]
@@ -122,6 +127,23 @@ def whole(rows: models.QuerySet[Row], by: str, values: Iterable[Any]) -> list[Ro
     names = [field.attname for field in fields]
     found = picked(rows, [field.name for field in fields], by, values)
     return [model.from_db(rows.db, names, values) for values in found]
+
+
+def one(model: type[Row], *, lock: bool = False, **columns: Any) -> Row | None:
+    """The row that alone has these values in these columns; None where there is none."""
+    using = model._base_manager.db
+    fields: Any = model._meta.concrete_fields
+    equal = [_equals(using, model, name, value) for name, value in columns.items()]
+    found = reading(using, model, [field.name for field in fields]).where(*equal, lock=lock)
+    return model.from_db(using, [field.attname for field in fields], found[0]) if found else None
+
+
+def _equals(using: str, model: type[models.Model], name: str, value: Any) -> tuple[str, Sequence[Any]]:
+    connection = connections[using]
+    field: Any = model._meta.get_field(name)
+    return f"{ROW}.{connection.ops.quote_name(field.column)} = %s", [
+        field.get_db_prep_value(value, connection)
+    ]
 
 
 def followed(

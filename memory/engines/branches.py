@@ -11,7 +11,8 @@ from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from memory.actors import Actor
-from memory.db.reading import whole
+from memory.db.bulk import insert_one
+from memory.db.reading import one
 from memory.db.rerun import rerunning
 from memory.engines import branch_diff as differing
 from memory.engines import cleaning as c
@@ -190,7 +191,7 @@ class BranchManager:
 
 def _insert(branch: Branch) -> None:
     try:
-        branch.save(force_insert=True)
+        insert_one(branch)
     except IntegrityError:
         raise BranchExists(name=branch.name) from None
 
@@ -213,7 +214,7 @@ def find_branch(actor: Actor, name: str) -> Branch:
     """The branch of the actor's project. Raises BranchNotFound."""
     if not name.isascii():  # no branch is named so, and half a surrogate pair cannot even be asked for
         raise BranchNotFound(name=ascii(name))
-    for branch in whole(Branch.objects.filter(project=actor.project_id), "name", [name]):
+    if branch := one(Branch, project=actor.project_id, name=name):
         return branch
     raise BranchNotFound(name=name)
 

@@ -13,7 +13,8 @@ from typing import Any, TypeVar
 from django.db import connection, transaction
 
 from memory.actors import Actor
-from memory.db.bulk import insert_all
+from memory.db.bulk import insert_all, update_one
+from memory.db.reading import one
 from memory.engines.audit import record
 from memory.engines.sessions import begin_sessions, hear_of
 from memory.exceptions import BranchArchived, BranchNotFound, NotFound
@@ -54,14 +55,14 @@ def _locked(actor: Actor, name: str) -> Branch:
     if not name.isascii():
         raise BranchNotFound(name=ascii(name))
     # On SQLite the transaction has the lock of all writers from its beginning.
-    locked = Branch.objects.select_for_update().filter(project=actor.project_id, name=name)
-    for branch in locked.order_by():
-        if branch.archived_at:
-            raise BranchArchived(name=name)
-        if branch.pk in being_written():
-            raise RuntimeError(f"{name} is in the middle of a commit already")
-        return branch
-    raise BranchNotFound(name=name)
+    branch = one(Branch, lock=True, project=actor.project_id, name=name)
+    if branch is None:
+        raise BranchNotFound(name=name)
+    if branch.archived_at:
+        raise BranchArchived(name=name)
+    if branch.pk in being_written():
+        raise RuntimeError(f"{name} is in the middle of a commit already")
+    return branch
 
 
 class CommitWriter:
@@ -264,7 +265,8 @@ class CommitWriter:
         self._index()
         if (session := self.actor.session_id) and session not in self.sessions:
             begin_sessions(self.branch, self.at, {session: (self.actor.task_id, self.actor.agent_id)})
-        Branch.objects.filter(pk=self.branch.pk).update(head=self.seq, head_at=self.at)
+        self.branch.head_at = self.at
+        update_one(self.branch, "head", "head_at")
         self.record()
 
     def _index(self) -> None:
