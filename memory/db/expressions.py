@@ -135,6 +135,23 @@ class Aside(Visible):
         return arm
 
 
+class OneOf(Condition):
+    """Whether a column has one of some values."""
+
+    def __init__(self, model: type[models.Model], name: str, values: Sequence[Any], alias: str = "") -> None:
+        super().__init__(alias)
+        self.of: Any = model._meta.get_field(name)
+        self.values = tuple(values)
+
+    @property
+    def identity(self) -> tuple:
+        return (type(self), self.of, self.values, self.alias)
+
+    def written(self, connection: Any) -> tuple[str, Sequence[Any]]:
+        stored = [self.of.get_db_prep_value(value, connection) for value in self.values]
+        return f"{self.alias}.{connection.ops.quote_name(self.of.column)} IN ({marks(stored)})", stored
+
+
 class Begun(Condition):
     """Whether a row had begun by a seq, which few had: SQLite takes every bound for a quarter of the rows."""
 

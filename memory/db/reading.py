@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 from django.core.exceptions import EmptyResultSet
 from django.db import connections, models
 
-from memory.db.expressions import Condition, Written, marks
+from memory.db.expressions import Condition, OneOf, Written, marks
 
 Row = TypeVar("Row", bound=models.Model)
 MOST = 30_000  # values of a statement
@@ -79,15 +79,6 @@ def exists(
     return f"EXISTS ({one} AND {shown})", values
 
 
-def among(using: str, model: type[models.Model], by: str, values: Iterable[Any]) -> tuple[str, Sequence[Any]]:
-    """The condition that a column has one of some values; of no values, none."""
-    connection = connections[using]
-    field: Any = model._meta.get_field(by)
-    stored = [field.get_db_prep_value(value, connection) for value in values]
-    column = f"{ROW}.{connection.ops.quote_name(field.column)}"
-    return f"{column} IN ({marks(stored)})" if stored else "1 = 0", stored
-
-
 def by_key(
     using: str,
     model: type[models.Model],
@@ -104,7 +95,8 @@ def by_key(
     size = features.keys_at_once if field.primary_key else MOST
     read, shown = reading(using, model, columns), written(conditions, using)
     portions = (values[start : start + size] for start in range(0, len(values), size))
-    return [row for some in portions for row in read.where(among(using, model, by, some), *shown)]
+    named = (written([OneOf(model, by, some)], using) for some in portions)
+    return [row for some in named for row in read.where(*some, *shown)]
 
 
 def picked(rows: models.QuerySet, columns: Sequence[str], by: str, values: Iterable[Any]) -> list[tuple]:
@@ -133,17 +125,10 @@ def one(model: type[Row], *, lock: bool = False, **columns: Any) -> Row | None:
     """The row that alone has these values in these columns; None where there is none."""
     using = model._base_manager.db
     fields: Any = model._meta.concrete_fields
-    equal = [_equals(using, model, name, value) for name, value in columns.items()]
-    found = reading(using, model, [field.name for field in fields]).where(*equal, lock=lock)
+    equal = [OneOf(model, name, [value]) for name, value in columns.items()]
+    read = reading(using, model, [field.name for field in fields])
+    found = read.where(*written(equal, using), lock=lock)
     return model.from_db(using, [field.attname for field in fields], found[0]) if found else None
-
-
-def _equals(using: str, model: type[models.Model], name: str, value: Any) -> tuple[str, Sequence[Any]]:
-    connection = connections[using]
-    field: Any = model._meta.get_field(name)
-    return f"{ROW}.{connection.ops.quote_name(field.column)} = %s", [
-        field.get_db_prep_value(value, connection)
-    ]
 
 
 def followed(

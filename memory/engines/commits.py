@@ -270,16 +270,17 @@ class CommitWriter:
         self.record()
 
     def _index(self) -> None:
-        forks = (
-            Branch.objects.filter(parent=self.branch).order_by("-fork_seq").values_list("fork_seq", flat=True)
-        )
-        newest = forks.first() if self._closed else None
+        newest = self._newest_fork() if self._closed else None
         for rows in _by_model(self._closed.values()):
             # A closed version ends now: the newest fork saw it, if any did.
             held = [newest is not None and row.seq_from <= newest for row in rows]
             connection.index.close(rows, held)  # type: ignore[attr-defined]
         for rows in _by_model(self._fresh.values()):
             connection.index.add([row for row in rows if not row.deleted])  # type: ignore[attr-defined]
+
+    def _newest_fork(self) -> int | None:
+        forks = Branch.objects.filter(parent=self.branch).order_by("-fork_seq")
+        return forks.values_list("fork_seq", flat=True).first()
 
     def record(self) -> Commit:
         actor = self.actor

@@ -9,7 +9,8 @@ from django.db.models import Q
 
 from memory.actors import Actor
 from memory.db.bulk import insert_all
-from memory.db.reading import picked
+from memory.db.expressions import OneOf
+from memory.db.reading import by_key
 from memory.engines import fact_rules as rules
 from memory.engines.belief import judged, sources
 from memory.engines.cleaning import clean
@@ -143,8 +144,8 @@ class FactBatch:
     @staticmethod
     def _written(commit: CommitWriter, hashes: Sequence[str]) -> bool:
         """Whether the branch or an ancestor ever had one of these texts: mostly there is no more to ask."""
-        ever = Fact._base_manager.filter(branch__in=[branch for branch, _ in commit.lineage])
-        return bool(picked(ever, ("rid",), "norm_hash", hashes))
+        of = OneOf(Fact, "branch", [branch for branch, _ in commit.lineage])
+        return bool(by_key(Fact._base_manager.db, Fact, ("rid",), ("norm_hash", hashes), [of]))
 
     def confirm(self, commit: CommitWriter, results: Sequence[Written]) -> None:
         """A text that comes again from another session or agent is confirmed; each source counts once."""

@@ -12,6 +12,7 @@ from django.db.models import Q
 from django.db.models.functions import Length
 
 from memory.db.indexes import full_text_index
+from memory.db.matrixone.features import DatabaseFeatures
 from memory.db.matrixone.patterns import pattern_of
 from memory.db.matrixone.plain import plain
 from memory.db.matrixone.sql import Match, Matches
@@ -21,6 +22,7 @@ from memory.db.reading import picked
 
 MORE = 4  # times as many, where too few of what was found are visible
 LEAST = 60  # asked for at first
+AT_ONCE = DatabaseFeatures.keys_at_once
 LOWEST, LITTLE = 1e-9, 1e-6  # scores of what was found by words that rank nothing
 
 
@@ -76,13 +78,13 @@ class SearchIndex:
             return [], []
 
     def _until_enough(self, ranking: "_Ranking", k: int, also: Sequence[int]) -> tuple[Ranked, Ranked]:
-        take = k if ranking.exact else max(LEAST, 2 * k)
+        take, wanted = k if ranking.exact else max(LEAST, 2 * k), set(also)
         while True:
             found = ranking.first(take, also)
-            passed = ranking.passing(found)
-            wanted = set(also)
-            if len(found) < take + len(also) or len(passed) - len(wanted) >= k:
-                return passed[:k], [hit for hit in passed if hit[0] in wanted]
+            complete = len(found) < take + len(also)
+            passed = ranking.passing(found if complete else _without_gaps(found, wanted), k)
+            if complete or len(passed) >= k:
+                return passed, [hit for hit in found if hit[0] in wanted]
             take *= MORE
 
     # ---- vectors -------------------------------------------------------------------------------
@@ -146,12 +148,27 @@ class _Ranking:
             order.insert(0, models.ExpressionWrapper(Q(pk__in=also), models.BooleanField()).desc())
         return list(self.matching.values_list("pk", value).order_by(*order)[: take + len(also)])
 
-    def passing(self, found: Ranked) -> Ranked:
-        if self.exact or not found:
+    def passing(self, found: Ranked, k: int) -> Ranked:
+        """The first k of what was found that all filters let through."""
+        passed: Ranked = []
+        for start in range(0, len(found), AT_ONCE):
+            passed += self._passing(found[start : start + AT_ONCE])
+            if len(passed) >= k:
+                break
+        return passed[:k]
+
+    def _passing(self, found: Ranked) -> Ranked:
+        if self.exact:
             return found
         key = self.rows.model._meta.pk.name  # type: ignore[union-attr]
-        passed = set(self.rows.picked((key,), key, [rid for rid, _ in found]))
-        return [hit for hit in found if (hit[0],) in passed]
+        shown = set(self.rows.picked((key,), key, [rid for rid, _ in found]))
+        return [hit for hit in found if (hit[0],) in shown]
+
+
+def _without_gaps(found: Ranked, also: set[int]) -> Ranked:
+    """What was found, as far as nothing is missing between: of the lower scores only ``also`` were told."""
+    others = [place for place, (rid, _) in enumerate(found) if rid not in also]
+    return found[: others[-1] + 1] if others else []
 
 
 def _by_length(found: Ranked) -> Ranked:
