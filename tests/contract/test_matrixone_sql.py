@@ -1,6 +1,7 @@
 """What would be sent to MatrixOne. No server is asked, but its driver must be there."""
 
 from typing import Any
+from uuid import UUID
 
 import pytest
 from django.core.management.color import no_style
@@ -9,6 +10,8 @@ from django.db.models import Exists, FloatField, OuterRef, Q, TextField
 from django.db.models.functions import ExtractYear, Greatest
 
 from memory.db import rerun
+from memory.db.expressions import Aside, OneOf
+from memory.db.reading import Reading
 from memory.models import Branch, Fact, FactAssessment
 from tests.databases import only_on_matrixone
 
@@ -38,6 +41,24 @@ def mo() -> DatabaseWrapper:
 def sql(mo: DatabaseWrapper, rows: Any) -> str:
     text, params = rows.query.get_compiler(connection=mo).as_sql()
     return text % tuple(params)
+
+
+class Told:
+    """A cursor that keeps the statements and answers with nothing."""
+
+    def __init__(self) -> None:
+        self.told: list[str] = []
+
+    def __enter__(self) -> "Told":
+        return self
+
+    def __exit__(self, *error: object) -> None: ...
+
+    def execute(self, sql: str, values: Any) -> None:
+        self.told.append(sql % tuple(map(repr, values)))
+
+    def fetchall(self) -> tuple:
+        return ()
 
 
 # ---- visibility ------------------------------------------------------------------------------------
@@ -70,6 +91,25 @@ def test_a_lineage_is_a_union_of_its_arms(mo: DatabaseWrapper) -> None:
 def test_rows_under_known_keys_are_asked_one_by_one(mo: DatabaseWrapper) -> None:
     text = sql(mo, Fact.objects.along(CHILD).rows().filter(pk__in=[5]).values("pk"))
     assert "UNION" not in text
+
+
+def test_looking_for_rows_by_another_column_leaves_the_index_of_open_rows_alone(mo: DatabaseWrapper) -> None:
+    text, values = Aside(Fact, CHILD, [1], "t").written(mo)
+    arm = "t.branch_id = %s AND t.seq_from + 0 <= %s AND t.seq_to + 0 > %s AND NOT t.deleted"
+    shadowed = "s.uid = t.uid AND ((s.branch_id = %s AND s.seq_from <= %s))"
+    assert text == f"({arm} AND NOT EXISTS (SELECT 1 FROM `memory_fact` s WHERE {shadowed}))"
+    assert values == [1, 7, 7, 2, 3]
+
+
+def test_a_row_is_locked_by_what_names_it(mo: DatabaseWrapper) -> None:
+    cursor = Told()
+    mo.cursor = lambda: cursor  # type: ignore[method-assign]
+    conditions = [OneOf(Branch, "project", [UUID(int=7)], "t"), OneOf(Branch, "name", ["main"], "t")]
+    Reading(mo, Branch, ["id", "head"]).where(*(one.written(mo) for one in conditions), lock=True)
+    assert cursor.told == [
+        "SELECT t.`id`, t.`head` FROM `memory_branch` t WHERE"
+        f" t.`project_id` IN ('{UUID(int=7).hex}') AND t.`name` IN ('main') FOR UPDATE"
+    ]
 
 
 # ---- full text -------------------------------------------------------------------------------------

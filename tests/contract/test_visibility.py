@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+from django.db import connection
 from django.db.models import Count, Exists, Subquery
 
 from memory.db.querysets import BranchNotNamed
@@ -122,3 +123,17 @@ def test_every_way_of_narrowing_reaches_every_way_of_reading(narrow: str) -> Non
     assert list(narrowed) == []
     assert narrowed.newest(5) == []
     assert narrowed.keyword(["a"], 5) == ([], [])
+
+
+@pytest.mark.parametrize("by", ["rid", "uid", "content_hash"])
+def test_rows_picked_by_many_keys_are_those_picked_by_few(by: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    actor = some_actor()
+    with committing(actor, "main", "test") as commit:
+        commit.add([fact(f"text {number}") for number in range(7)])
+    child = BranchManager().create_branch(name="child", actor=actor)
+    rows = Fact.objects.on(child)
+    keys = [value for (value,) in rows.gather_values(by)]
+    picked = rows.picked(("rid",), by, keys)
+    assert len(picked) == 7
+    monkeypatch.setattr(connection.features, "keys_at_once", 3)
+    assert sorted(rows.picked(("rid",), by, [*keys, *keys])) == sorted(picked)
