@@ -33,12 +33,13 @@ QUERIES: dict[str, tuple[str, ...]] = {
 }
 LEADS, FORM, SCRIPT = "leads elsewhere", "is a form's address", "answers a script"
 NOT_A_PAGE = {
-    "front": LEADS, "go": LEADS, "admin:go": LEADS, "admin:index": LEADS, "admin:login": LEADS,
-    "admin:logout": LEADS, "admin:view_on_site": LEADS, "undo": FORM, "admin:undo": FORM, "theme": FORM,
-    "language": FORM, "admin:search": SCRIPT, "admin:autocomplete": SCRIPT, "admin:jsi18n": SCRIPT,
+    **dict.fromkeys(("front", "go", "admin:go", "admin:index", "admin:app_list", "admin:login"), LEADS),
+    **dict.fromkeys(("admin:logout", "admin:password_change", "admin:password_change_done"), LEADS),
+    "admin:view_on_site": LEADS,
+    **dict.fromkeys(("theme", "language", "undo", "admin:undo"), FORM),
+    **dict.fromkeys(("admin:search", "admin:autocomplete", "admin:jsi18n"), SCRIPT),
     "admin:memory_project_delete": "is refused: a project holds memory",
-}  # fmt: skip
-
+}
 
 # Enough to see how a page looks on a branch and in the past.
 IN_PLACES = ("home", "search?q=…", "facts", "fact", "admin:facts", "admin:fact")
@@ -169,7 +170,6 @@ class Values:
             "key_id": lambda route: pk(self.project.keys.order_by("pk").first()),
             "member_id": lambda route: pk(self.project.memberships.order_by("pk").first()),
             "item_id": lambda route: pk(self.project.review_items.order_by("pk").first()),
-            "app_label": lambda route: "auth",
             "object_id": server,
             "id": server,
         }

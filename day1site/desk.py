@@ -56,6 +56,17 @@ class Desk(UnfoldAdminSite):
     def logout(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
         return redirect("account")
 
+    def password_change(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> Any:
+        """There is one page for it, and it is not the desk's."""
+        return redirect("password")
+
+    def password_change_done(self, request: HttpRequest, extra_context: Any = None) -> Any:
+        return redirect("account")
+
+    def app_index(self, request: HttpRequest, app_label: str, extra_context: Any = None) -> Any:
+        """The sidebar says what there is: no page of an app's models beside it."""
+        return redirect("admin:index")
+
     def index(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> Any:
         """To the facts of the project that was open last; a page that says why where there is none."""
         if member := last_member(request):

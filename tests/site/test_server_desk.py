@@ -63,3 +63,23 @@ def test_a_periodic_task_needs_a_schedule(root: Client) -> None:
     refused = root.post("/admin/django_celery_beat/periodictask/add/", given)
     assert (refused.status_code, PeriodicTask.objects.count()) == (200, 0)
     assert "must be set" in refused.content.decode()
+
+
+@pytest.mark.parametrize(
+    ("path", "leads_to"),
+    [
+        ("password_change/", "/account/password"),
+        ("password_change/done/", "/account"),
+        ("logout/", "/account"),
+        ("auth/", "/admin/"),
+        ("memory/", "/admin/"),
+    ],
+)
+def test_what_the_admin_has_twice_leads_to_the_one_page_of_it(root: Client, path: str, leads_to: str) -> None:
+    answer = root.get(f"/admin/{path}")
+    assert (answer.status_code, answer.headers["Location"]) == (302, leads_to)
+
+
+def test_a_form_without_a_slug_loads_no_scripts_for_one(root: Client) -> None:
+    assert "xregexp" not in page(root, "/admin/django_celery_beat/crontabschedule/add/")
+    assert "xregexp" in page(root, "/admin/memory/project/add/")
