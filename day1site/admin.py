@@ -130,11 +130,15 @@ class TaskForm(beat.PeriodicTaskForm):
 class PeriodicTasks(beat.PeriodicTaskAdmin, OfServer):
     title, new = _("Periodic tasks"), _("New periodic task")
     form = TaskForm
-    list_display = ["name", "enabled", "scheduler", "last_run_at"]
+    list_display = ["name", "enabled", "schedule", "last_run_at"]
     date_hierarchy = None  # of a start that none of them has
     change_list_template = change_form_template = (
         None  # its own have an inline script, which the policy refuses
     )
+
+    @admin.display(description=_("Schedule"))
+    def schedule(self, task: PeriodicTask) -> Any:
+        return task.scheduler
 
 
 @admin.register(IntervalSchedule)
@@ -159,4 +163,14 @@ SAID_BY_UNFOLD = (
         ' the password using <a href="{}" class="text-primary-600 dark:text-primary-500">this form</a>.'
     ),
     _("After you've created a user, you’ll be able to edit more user options."),
+    _("Run"),
+    _("Select all rows"),
+)
+# And what django-celery-beat says.
+SAID_BY_BEAT = (
+    _("Arguments"),
+    _("Execution Options"),
+    _("Periodic Tasks Using This Schedule"),
+    _('Cron Days Of The Week to Run. Use "*" for "all", Sunday is 0 or 7, Monday is 1. (Example: "0,5")'),
+    _('Cron Months (1-12) Of The Year to Run. Use "*" for "all". (Example: "1,12")'),
 )

@@ -2,6 +2,7 @@
 
 from django.conf import settings
 from django.db import models
+from django.utils.translation import gettext_lazy as _
 
 from memory.models.nodes import uuid7
 
@@ -10,14 +11,15 @@ class Project(models.Model):
     """A tenant: branches, sessions, keys and memory belong to exactly one project."""
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
-    name = models.CharField(max_length=200)
-    slug = models.SlugField(max_length=100, unique=True)
+    name = models.CharField(_("name"), max_length=200)
+    slug = models.SlugField(_("name in addresses"), max_length=100, unique=True)
     recipe = models.CharField(
-        max_length=50, blank=True, help_text="The search recipe; empty means the default of the server."
+        _("search recipe"), max_length=50, blank=True, help_text=_("Empty means the default of the server.")
     )
-    created_at = models.DateTimeField(auto_now_add=True)
+    created_at = models.DateTimeField(_("made"), auto_now_add=True)
 
     class Meta:
+        verbose_name, verbose_name_plural = _("project"), _("projects")
         ordering = ["slug"]
 
     def __str__(self) -> str:
@@ -32,11 +34,16 @@ class Membership(models.Model):
         CURATOR = "curator"
         MAINTAINER = "maintainer"
 
-    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="memberships")
-    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="memberships")
-    role = models.CharField(max_length=20, choices=Role.choices, default=Role.VIEWER)
+    project = models.ForeignKey(
+        Project, on_delete=models.CASCADE, related_name="memberships", verbose_name=_("project")
+    )
+    user = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="memberships", verbose_name=_("user")
+    )
+    role = models.CharField(_("role"), max_length=20, choices=Role.choices, default=Role.VIEWER)
 
     class Meta:
+        verbose_name, verbose_name_plural = _("membership"), _("memberships")
         constraints = [models.UniqueConstraint(fields=["project", "user"], name="one_membership")]
 
     def __str__(self) -> str:

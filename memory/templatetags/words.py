@@ -12,7 +12,7 @@ from memory.engines.comparing import word_diff
 from memory.templatetags.day1 import badge, icon, maker
 from memory.views.reader import with_query
 from memory.views.sentences import explained, sentence
-from memory.views.wording import DEEDS
+from memory.views.wording import DEEDS, FIELDS
 
 register = template.Library()
 
@@ -27,47 +27,6 @@ SIGNALS = {
     "priority": gettext_lazy("priority"),
     "confidence": gettext_lazy("confidence"),
     "confirmations": gettext_lazy("confirmed"),
-}
-FIELDS = {
-    "fact_text": gettext_lazy("Text"),
-    "essence": gettext_lazy("Line for a prompt"),
-    "category": gettext_lazy("Category"),
-    "kind": gettext_lazy("Kind"),
-    "priority": gettext_lazy("Priority"),
-    "status": gettext_lazy("Status"),
-    "confidence": gettext_lazy("Confidence"),
-    "parent_id": gettext_lazy("Replaces"),
-    "source": gettext_lazy("Source"),
-    "source_id": gettext_lazy("Id at its source"),
-    "source_type": gettext_lazy("Came about by"),
-    "origin": gettext_lazy("Origin"),
-    "visibility": gettext_lazy("Visibility"),
-    "valid_from": gettext_lazy("True from"),
-    "valid_until": gettext_lazy("True until"),
-    "expires_at": gettext_lazy("Expires"),
-    "pinned": gettext_lazy("Pinned"),
-    "tags": gettext_lazy("Tags"),
-    "metadata": gettext_lazy("Metadata"),
-    "deleted": gettext_lazy("Deleted"),
-    "verification_status": gettext_lazy("Belief"),
-    "updated_cycle": gettext_lazy("Cycle"),
-    "weight": gettext_lazy("Weight"),
-    "session_id": gettext_lazy("Session"),
-    "agent_id": gettext_lazy("Agent"),
-    "task_id": gettext_lazy("Task"),
-    "from_id": gettext_lazy("From"),
-    "to_id": gettext_lazy("To"),
-    "link_type": gettext_lazy("Type"),
-    "told_at": gettext_lazy("Told of"),
-    "branch_patterns": gettext_lazy("Branches"),
-    "default_branch": gettext_lazy("Branch at first"),
-    "label": gettext_lazy("Name"),
-    "scopes": gettext_lazy("It may"),
-    "role": gettext_lazy("Role"),
-    "parent": gettext_lazy("Grew from"),
-    "fork_seq": gettext_lazy("At commit"),
-    "reason": gettext_lazy("Reason"),
-    "name": gettext_lazy("Name"),
 }
 EDGES = {
     "ASSOCIATED": (gettext_lazy("goes with"), gettext_lazy("goes with")),

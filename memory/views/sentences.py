@@ -7,8 +7,8 @@ from django.utils.translation import gettext_lazy as _
 
 from memory.engines.actions import DONE, REFUSED, UNCHANGED, Outcome, Report
 from memory.engines.explain import Explanation
-from memory.exceptions import Day1Error
-from memory.views.wording import WORDS
+from memory.exceptions import Day1Error, StaleVersion
+from memory.views.wording import FIELDS, WORDS
 
 # The values of an error that are words of the model; all others are names and stay as they are.
 WORDED = ("old", "new")
@@ -44,12 +44,22 @@ WHY = {
 
 def sentence(error: Day1Error) -> str:
     """The error's text."""
+    if isinstance(error, StaleVersion):
+        return _stale(error)
     said = gettext(error.template)
     return (
         said.format(**{name: _word(name, value) for name, value in error.data.items()})
         if error.data
         else said
     )
+
+
+def _stale(error: StaleVersion) -> str:
+    """With the fields that have changed, by the words that forms have for them."""
+    said = gettext(StaleVersion.message).format(**error.data)
+    if fields := [str(FIELDS.get(name, name)) for name in error.data.get("changed", ())]:
+        said += " " + gettext("Changed: {fields}.").format(fields=", ".join(fields))
+    return said
 
 
 def _word(name: str, value: Any) -> Any:

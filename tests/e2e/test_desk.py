@@ -139,3 +139,22 @@ def test_a_viewer_finds_nothing_to_press(browser: Browser, server: Up, newest: s
     assert [name.strip() for name in names] == seen
     check_clean(view, server.first["url"])
     view.page.context.close()
+
+
+def test_an_open_menu_hangs_at_its_button(open_page: Any, server: Up) -> None:
+    page = open_page(DESK + "facts").page
+    page.locator('tbody input[name="fact"]').nth(0).check()
+    page.locator("summary", has_text="Supersede").click()
+    menu = page.locator("details.menu[open]")
+    button, body = menu.locator("summary").bounding_box(), menu.locator(".menu-body").bounding_box()
+    assert 0 <= body["y"] - (button["y"] + button["height"]) <= 4
+
+
+def test_on_a_phone_a_cell_without_anything_has_no_label(open_page: Any, server: Up) -> None:
+    view = open_page(DESK + "audit?action=session.create")
+    view.page.set_viewport_size({"width": 390, "height": 844})
+    cells = view.page.locator("td.maybe")
+    shown = [(cell.is_visible(), bool(cell.locator("*").count() > 1)) for cell in cells.all()]
+    assert len(shown) >= 5
+    assert all(seen == full for seen, full in shown)
+    assert (False, False) in shown

@@ -47,7 +47,7 @@ def test_without_a_connection_it_says_how_to_make_one(day1: Day1) -> None:
 def test_what_is_connected_works(day1: Day1, url: str, program: str) -> None:
     day1("connect", program, "--url", url)
     status, out, _ = day1("doctor", "--format", "json")
-    told = {"program": program, "url": url, "waiting": 0, "last_event": None, "trouble": []}
+    told = {"program": program, "url": url, "waiting": 0, "last_event": None, "set_aside": [], "trouble": []}
     assert (status, json.loads(out)) == (0, {"programs": [told]})
     assert day1("doctor")[1].splitlines()[1].split("\t")[4] == "works"
 
@@ -70,6 +70,28 @@ def test_what_is_lost_revoked_and_waiting_is_told(
         f"{settings} has lost what connect wrote", f"{settings} turns the hooks off: disableAllHooks",
     ]  # fmt: skip
     assert told["trouble"][2].startswith("unauthenticated: ")
+
+
+def test_events_that_were_set_aside_are_told(day1: Day1, url: str, tmp_path: Path) -> None:
+    """They are no trouble of the connection: what comes later is delivered."""
+    day1("connect", "claude-code", "--url", url)
+    spool = tmp_path / ".config/day1/claude-code.json.spool"
+    spool.mkdir()
+    (spool / "broken.jsonl").write_bytes(b'{"a": \xff\n')
+    (spool / "refused.jsonl").write_text('{"a": 1}\n{"b": 2}\n')
+    status, out, _ = day1("doctor", "--format", "json")
+    (told,) = json.loads(out)["programs"]
+    assert (status, told["trouble"], told["waiting"]) == (0, [], 0)
+    assert told["set_aside"] == [
+        {"file": str(spool / "broken.jsonl"), "events": 1},
+        {"file": str(spool / "refused.jsonl"), "events": 2},
+    ]
+    assert day1("doctor")[2].splitlines() == [
+        f"claude-code: 1 event could not be read as JSON and will not be sent: look into {spool}/broken.jsonl"
+        ", and delete it when it is of no more use.",
+        f"claude-code: 2 events were refused by the server for good: look into {spool}/refused.jsonl"
+        ", and delete it when it is of no more use.",
+    ]
 
 
 def test_hooks_that_the_project_turns_off_are_told(day1: Day1, url: str, tmp_path: Path) -> None:

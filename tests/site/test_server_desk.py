@@ -1,9 +1,11 @@
 """The pages of the whole server at the desk: users, projects, periodic tasks; for superusers alone."""
 
+import re
+
 import pytest
 from django.contrib.auth.models import User
 from django.test import Client
-from django_celery_beat.models import PeriodicTask
+from django_celery_beat.models import IntervalSchedule, PeriodicTask
 
 from memory.models import Membership, Project
 from tests.memory.admin.test_desk_facts import page
@@ -83,3 +85,25 @@ def test_what_the_admin_has_twice_leads_to_the_one_page_of_it(root: Client, path
 def test_a_form_without_a_slug_loads_no_scripts_for_one(root: Client) -> None:
     assert "xregexp" not in page(root, "/admin/django_celery_beat/crontabschedule/add/")
     assert "xregexp" in page(root, "/admin/memory/project/add/")
+
+
+@pytest.mark.parametrize(
+    ("path", "words"),
+    [
+        ("auth/user/", ("用户名", "人员状态", "超级用户状态")),
+        ("memory/project/", ("名称", "地址中的名称", "搜索配方", "创建时间")),
+        ("memory/project/add/", ("名称", "地址中的名称", "搜索配方", "留空表示使用服务器的默认值。")),
+        ("django_celery_beat/periodictask/", ("名称", "计划")),
+        ("django_celery_beat/periodictask/add/", ("参数", "执行选项")),
+    ],
+)
+def test_the_fields_have_their_names_in_chinese(root: Client, path: str, words: tuple[str, ...]) -> None:
+    Project.objects.create(name="One", slug="one")
+    PeriodicTask.objects.create(
+        name="x", task="memory.sweep", interval=IntervalSchedule.objects.create(every=5, period="minutes")
+    )
+    html = root.get(f"/admin/{path}", headers={"accept-language": "zh-hans"}).content.decode()
+    main = html.split("<main")[1].split("</main>")[0]
+    assert [word for word in words if word not in main] == []
+    raw = ("Slug", "Recipe", "Created at", "Scheduler", "Arguments", "Execution Options", "Last Run")
+    assert [name for name in raw if f">{name}<" in re.sub(r"\s*([<>])\s*", r"\1", main)] == []

@@ -16,6 +16,10 @@ from day1site.cli.remote import Api
 from day1site.mcp.bridge import Bridge
 
 Found = dict[str, Any]
+ASIDE = {  # files of a spool, and what is to be said of the events in them
+    "broken.jsonl": "could not be read as JSON and will not be sent",
+    "refused.jsonl": "were refused by the server for good",
+}
 LIST = {"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {}}
 
 
@@ -36,8 +40,12 @@ def _program(name: str, state: Mapping[str, Any]) -> Found:
     off = [(file, word) for file, word in switches(name) if files.value_at(file, word) is True]
     trouble += [f"{file} turns the hooks off: {word}" for file, word in off]
     trouble += _answers(server)
-    waiting, last = _spool(config)
-    return {"program": name, "url": server.url, "waiting": waiting, "last_event": last, "trouble": trouble}
+    folder = config.with_name(f"{config.name}.spool")
+    waiting, last = _spool(folder)
+    return {
+        "program": name, "url": server.url, "waiting": waiting, "last_event": last,
+        "set_aside": _set_aside(folder), "trouble": trouble,
+    }  # fmt: skip
 
 
 def _lost(name: str, server: Server) -> list[Path]:
@@ -69,9 +77,8 @@ def _mcp(server: Server) -> list[str]:
     return [f"{server.mcp} lists no tools: {answer.get('error', {}).get('message', 'it answered nothing')}"]
 
 
-def _spool(config: Path) -> tuple[int, str | None]:
+def _spool(folder: Path) -> tuple[int, str | None]:
     """How many events wait, and when the last one came."""
-    folder = config.with_name(f"{config.name}.spool")
     events, mark = folder / "events.jsonl", folder / "delivered"
     if not events.exists():
         return 0, None
@@ -81,6 +88,13 @@ def _spool(config: Path) -> tuple[int, str | None]:
     return waiting, datetime.fromtimestamp(events.stat().st_mtime, UTC).isoformat()
 
 
+def _set_aside(folder: Path) -> list[Found]:
+    """The events that were taken out of the spool, since they cannot be delivered: how many, and where."""
+    there = [file for name in ASIDE if (file := folder / name).exists()]
+    counts = [(file, file.read_bytes().count(b"\n")) for file in there]
+    return [{"file": str(file), "events": count} for file, count in counts if count]
+
+
 def _show(out: Output, found: list[Found]) -> None:
     if not found:
         note("No program is connected: day1 connect PROGRAM connects one.")
@@ -88,3 +102,12 @@ def _show(out: Output, found: list[Found]) -> None:
     rows = [[one["program"], one["url"], one["waiting"], short(one["last_event"]),
              "; ".join(one["trouble"]) or "works"] for one in found]  # fmt: skip
     out.table(["program", "server", "waiting", "last event", "text"], rows)
+    for one in found:
+        for aside in one["set_aside"]:
+            note(_aside(one["program"], **aside))
+
+
+def _aside(program: str, file: str, events: int) -> str:
+    what = "1 event" if events == 1 else f"{events} events"
+    why = ASIDE[Path(file).name].replace("were", "was" if events == 1 else "were")
+    return f"{program}: {what} {why}: look into {file}, and delete it when it is of no more use."

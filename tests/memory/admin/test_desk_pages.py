@@ -214,7 +214,7 @@ class TestReview:
             told = self.resolve(curator, item, older, newer, f"same:{older.uid}", new_fact_text="both")
         assert told.status_code == 412
         html = told.content.decode()
-        assert ("Changed: confidence." in html, ">both</textarea>" in html) == (True, True)
+        assert ("Changed: Confidence." in html, ">both</textarea>" in html) == (True, True)
 
     def test_a_viewer_is_kept_out(self, viewer, ask):
         item, older, newer = ask()

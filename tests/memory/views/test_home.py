@@ -63,6 +63,7 @@ def test_what_is_wrong_is_said_with_what_to_do(viewer: Client, monkeypatch) -> N
     assert "The embedding model does not answer: no answer" in page
     assert "2 texts could not be embedded" in page
     assert "<strong>3</strong> texts wait for their vector" in page
+    assert 'href="/p/test/help#vectors"' in page
 
 
 def test_text_with_markup_and_from_right_to_left(viewer: Client, actor: Actor) -> None:
