@@ -7,14 +7,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from django.apps import apps
+from django.contrib.contenttypes.management import create_contenttypes
+from django.contrib.contenttypes.models import ContentType
 from django.db import connection
+from django.db.models.signals import post_migrate
 
 from memory.actors import Actor, local_actor
 from memory.engines.branches import create_main
 from memory.engines.buffers import buffer
 from memory.models import Branch, Project, Snapshot, Workspace
-from memory.models.nodes import next_rid
+from memory.models.nodes import new_uuid, next_rid
 
 sys.path.append(str(Path(__file__).resolve().parent.parent / "bench"))
 
@@ -23,16 +25,24 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Where a database cannot undo a part of a transaction, a test commits, and the tables are emptied."""
     if connection.features.uses_savepoints:
         return
-    every = [app.name for app in apps.get_app_configs()]  # named, so that no permissions are made anew
     for item in items:
         if item.get_closest_marker("django_db") or "db" in getattr(item, "fixturenames", ()):
-            item.add_marker(pytest.mark.django_db(transaction=True, available_apps=every), append=False)
+            item.add_marker(pytest.mark.django_db(transaction=True), append=False)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def no_permissions() -> None:
+    """Django's permissions, which nobody asks for, are not made anew whenever the tables are emptied."""
+    post_migrate.disconnect(dispatch_uid="django.contrib.auth.management.create_permissions")
+    post_migrate.disconnect(create_contenttypes)
 
 
 @pytest.fixture(autouse=True)
 def nothing_left_over() -> Iterator[None]:
-    """Neither ids leased from a database that was rolled back, nor values that were never written."""
+    """Neither ids of a database that was rolled back or of a clock that was ahead, nor unwritten values."""
     next_rid.reset()
+    new_uuid.reset()
+    ContentType.objects.clear_cache()
     yield
     buffer.clear()
 

@@ -8,11 +8,19 @@ from pathlib import Path
 
 
 def test_folder() -> str:
-    """A folder for this run, removed by the process that made it; its child processes share it."""
+    """A folder for this run, removed by the process that made it; its child processes share it.
+
+    Of the processes that run tests side by side each has one of its own in there.
+    """
     folder = os.environ.get("DAY1_TEST_DATA_DIR")
     if not folder:
-        folder = os.environ["DAY1_TEST_DATA_DIR"] = tempfile.mkdtemp(prefix="day1-test-")
+        folder = tempfile.mkdtemp(prefix="day1-test-")
         atexit.register(remove, folder, os.getpid())
+    worker = os.environ.get("PYTEST_XDIST_WORKER")
+    if worker and Path(folder).name != worker:
+        folder = str(Path(folder) / worker)
+        Path(folder).mkdir(exist_ok=True)
+    os.environ["DAY1_TEST_DATA_DIR"] = folder
     return folder
 
 

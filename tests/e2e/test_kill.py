@@ -4,6 +4,8 @@ from pathlib import Path
 from typing import Any
 
 import kill
+import promised
+from writing import Request, Written, word
 
 MOMENT = (0.4, 0.8)
 
@@ -21,25 +23,25 @@ def row(number: int, text: str) -> dict[str, Any]:
 
 
 def test_the_proof_would_notice_a_loss() -> None:
-    one, two = kill.word(1), kill.word(2)
+    one, two = word(1), word(2)
     facts = {"main": [row(1, f"Asked for {one}, twice.")], "task/left": [row(2, f"Against {two}: no.")]}
-    there = [kill.Written("1", "main", one), kill.Written("2", "task/left", two)]
-    assert kill.lost(facts, there) == []
+    there = [Written("1", "main", one), Written("2", "task/left", two)]
+    assert promised.lost(facts, there) == []
     for gone in (
-        kill.Written("3", "main", one),
-        kill.Written("1", "task/left", one),
-        kill.Written("1", "main", two),
+        Written("3", "main", one),
+        Written("1", "task/left", one),
+        Written("1", "main", two),
     ):
-        assert len(kill.lost(facts, [*there, gone])) == 1
+        assert len(promised.lost(facts, [*there, gone])) == 1
 
 
 def test_the_proof_would_notice_a_bulk_of_which_a_part_is_there_and_a_fact_that_is_doubled() -> None:
-    words = [kill.word(number) for number in range(3)]
-    bulk = kill.Request("/facts/bulk", "main", (words[0], words[1]), {})
-    keyed = kill.Request("/facts", "main", (words[2],), {}, "a key")
+    words = [word(number) for number in range(3)]
+    bulk = Request("/facts/bulk", "main", (words[0], words[1]), {})
+    keyed = Request("/facts", "main", (words[2],), {}, "a key")
     facts = {"main": [row(1, words[0]), row(2, words[1]), row(3, words[2])]}
-    assert kill.halves(facts, [bulk, keyed]) == []
-    assert len(kill.halves({"main": facts["main"][1:2]}, [bulk])) == 1
-    assert len(kill.halves({"main": facts["main"][:2]}, [keyed])) == 1
-    assert len(kill.halves({"main": facts["main"], "task/left": [row(4, words[2])]}, [])) == 1
-    assert kill.without_vector({"main": [row(1, words[0]) | {"embedding_state": "pending"}]}) != []
+    assert promised.halves(facts, [bulk, keyed]) == []
+    assert len(promised.halves({"main": facts["main"][1:2]}, [bulk])) == 1
+    assert len(promised.halves({"main": facts["main"][:2]}, [keyed])) == 1
+    assert len(promised.halves({"main": facts["main"], "task/left": [row(4, words[2])]}, [])) == 1
+    assert promised.without_vector({"main": [row(1, words[0]) | {"embedding_state": "pending"}]}) != []

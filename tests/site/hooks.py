@@ -1,9 +1,15 @@
-"""Events as Claude Code sends them, and the story of two sessions."""
+"""Events as Claude Code sends them, the story of two sessions, and short ways to send and to look."""
 
+import json
 from typing import Any
+
+from conversations.models import Message
+from memory.engines.session_manager import SessionManager
+from memory.models import Session
 
 CONSOLIDATOR = "conversations.engines.consolidation.SessionConsolidation"
 ROOT = "/srv/shop"
+HOOK = "/ingest/hook"
 
 
 def event(name: str, session: str = "s1", **fields: Any) -> dict[str, Any]:
@@ -67,3 +73,24 @@ REPAIR = (
     "pytest tests/test_login.py failed: E   ValueError: invalid salt. "
     f"It worked after: Modified file: {ROOT}/auth/hashing.py."
 )
+
+
+def send(api, *events, client="claude-code"):
+    """One event, or several as an array; the answer's text."""
+    body = events[0] if len(events) == 1 else list(events)
+    answer = api.post(f"{HOOK}?client={client}", body)
+    assert answer.status_code == 200, answer.content
+    return answer.content.decode()
+
+
+def told(answer: str) -> str:
+    return json.loads(answer)["hookSpecificOutput"]["additionalContext"]
+
+
+def messages(**fields):
+    rows = Message.objects.all_versions().filter(**fields).order_by("uid")
+    return [(row.sequence_num, row.role, row.content) for row in rows]
+
+
+def learn(key="s1") -> int:
+    return SessionManager().consolidate(Session.objects.get(key=key).pk)

@@ -6,8 +6,7 @@ from conversations.models import Message
 from day1site.hooks import rows
 from memory.models import Observation, Project, Session
 from tests.memory.api.client import api_for
-from tests.site.hooks import bash, event
-from tests.site.test_hooks import send
+from tests.site.hooks import bash, event, send
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

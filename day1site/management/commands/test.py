@@ -1,12 +1,19 @@
 """``manage.py test``: all tests, with pytest. Every argument goes to pytest."""
 
+import os
 import sys
 from typing import Any
 
 from django.core.management.base import BaseCommand
 
 # Named one by one, since looking for plug-ins costs seconds (see bootstrap.py).
-PLUGINS = ("pytest_django.plugin", "_hypothesis_pytestplugin", "pytest_httpserver.pytest_plugin")
+PLUGINS = (
+    "pytest_django.plugin",
+    "_hypothesis_pytestplugin",
+    "pytest_httpserver.pytest_plugin",
+    "xdist.plugin",
+)
+SIDE_BY_SIDE = ["-n", "auto", "--maxprocesses", "4", "--dist", "loadfile", "--no-loadscope-reorder"]
 
 
 class Command(BaseCommand):
@@ -16,7 +23,12 @@ class Command(BaseCommand):
         import pytest
 
         named = [word for plugin in PLUGINS for word in ("-p", plugin)]
-        sys.exit(pytest.main([*named, *argv[2:]]))
+        sys.exit(pytest.main([*named, *(argv[2:] or everything())]))
 
     def handle(self, *args: Any, **options: Any) -> None:
         raise NotImplementedError("run it as `manage.py test`")
+
+
+def everything() -> list[str]:
+    """How the whole suite runs: a process for each core, unless all would share the one database given."""
+    return [] if os.environ.get("DAY1_TEST_DATABASE_URL") else SIDE_BY_SIDE

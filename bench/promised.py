@@ -1,0 +1,123 @@
+"""What must be there after a server was killed: each of these returns what is wrong, in words."""
+
+import http.client
+import time
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from typing import Any
+from urllib.parse import urlencode
+
+from mortal import PATIENCE, Server
+from server import Client, in_path
+from writing import BRANCHES, LETTERS, Request, Round, Written, post, written
+
+Stored = dict[str, list[dict[str, Any]]]  # rows of facts by branch
+
+
+def pages(client: Client, path: str, **query: Any) -> Iterator[dict[str, Any]]:
+    """Every row of a list."""
+    cursor: str | None = ""
+    while cursor is not None:
+        told = client.ask("GET", f"{path}?{urlencode({**query, 'limit': 100, 'cursor': cursor})}")
+        yield from told["results"]
+        cursor = told["next"]
+
+
+def stored(client: Client) -> Stored:
+    """All facts, by branch. The branches were made when main was empty, so each has only its own."""
+    return {branch: list(pages(client, "/facts", branch=branch)) for branch in BRANCHES}
+
+
+def lost(facts: Stored, promised: Sequence[Written]) -> list[str]:
+    """What was acknowledged and is not there, on its branch and with its word."""
+    there = {
+        (row["id"], branch, *words_of(row["fact_text"])) for branch, rows in facts.items() for row in rows
+    }
+    return [
+        f"LOST: {one.id} on {one.branch} ({one.word})"
+        for one in promised
+        if (one.id, one.branch, one.word) not in there
+    ]
+
+
+def halves(facts: Stored, cut: Sequence[Request]) -> list[str]:
+    """Bulks without an answer of which neither all facts are there nor none, and facts that are doubled."""
+    seen = all_words(facts)
+    trouble = [f"{one} is stored {times} times" for one, times in seen.items() if times > 1]
+    for request in cut:
+        there = sum(one in seen for one in request.words)
+        if there not in (0, len(request.words)):
+            trouble.append(f"HALF: {there} of {len(request.words)} facts of a bulk on {request.branch}")
+        if request.key and not there:
+            trouble.append(f"LOST: sent again with its key, and not there: {request.words[0]}")
+    return trouble
+
+
+def all_words(facts: Stored) -> Counter[str]:
+    """How often each unique word is there: once."""
+    return Counter(one for rows in facts.values() for row in rows for one in words_of(row["fact_text"]))
+
+
+def words_of(text: str) -> list[str]:
+    """The unique words of a text: one."""
+    parts = (part.strip(".,:") for part in text.split())
+    return [part for part in parts if len(part) == 8 and part[0] == "x" and set(part[1:-1]) <= set(LETTERS)]
+
+
+def send_again(server: Server, cut: Sequence[Request]) -> Round:
+    """Every request with a key that got no answer, twice more: the second answer repeats the first."""
+    round = Round()
+    headers = {"Authorization": f"Bearer {server.key}", "Content-Type": "application/json"}
+    with closing(http.client.HTTPConnection("127.0.0.1", server.port, timeout=60)) as link:
+        for request in (one for one in cut if one.key):
+            answers = [post(link, request, headers) for _ in range(2)]
+            if answers[0] != answers[1] or answers[0][0] != 201:
+                round.trouble.append(f"sent again, {request.key} got {answers}")
+            else:
+                round.written.extend(written(request, answers[0][1]))
+    return round
+
+
+def unfound(client: Client, facts: Sequence[Written], texts: dict[str, str] | None = None) -> list[str]:
+    """Facts that a keyword search for their word, or a vector search for their text, does not find."""
+    how = "vector" if texts else "keyword"
+    trouble = []
+    for one in facts:
+        query = texts[one.id] if texts else one.word
+        wish = {"query": query, "search_type": how, "branch": one.branch}
+        hits = client.ask("POST", "/facts/search", wish)["results"]
+        if one.id not in [hit["fact"]["id"] for hit in hits]:
+            trouble.append(f"NOT FOUND by {how}: {one.id} on {one.branch} ({query})")
+    return trouble
+
+
+def wait_for_vectors(client: Client) -> None:
+    """Until no text waits for its vector."""
+    began = time.monotonic()
+    while (state := client.ask("GET", "/health")["embedding"])["pending"]:
+        if time.monotonic() - began > PATIENCE:
+            raise RuntimeError(f"Vectors are still missing after {PATIENCE:.0f} s: {state}")
+        time.sleep(0.2)
+
+
+def without_vector(facts: Stored) -> list[str]:
+    rows = [row for some in facts.values() for row in some]
+    return [
+        f"NO VECTOR: {row['id']} is {row['embedding_state']}"
+        for row in rows
+        if row["embedding_state"] != "ready"
+    ]
+
+
+def gaps(client: Client, facts: Stored) -> list[str]:
+    """Branches whose log is not 1 to head, each once, or tells of another number of facts than are there."""
+    trouble = []
+    for branch, rows in facts.items():
+        head = client.ask("GET", f"/branches/{in_path(branch)}")["head"]
+        commits = list(pages(client, f"/branches/{in_path(branch)}/log"))
+        if [commit["seq"] for commit in commits] != list(range(head, 0, -1)):
+            trouble.append(f"LOG of {branch}: not 1 to {head}, in order")
+        if (told := sum(commit["added"] for commit in commits)) != len(rows):
+            trouble.append(f"LOG of {branch}: {told} facts added, {len(rows)} there")
+    return trouble
