@@ -21,10 +21,24 @@ from memory.models.nodes import new_uuid, next_rid
 sys.path.append(str(Path(__file__).resolve().parent.parent / "bench"))
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    from tests.sharing import Sharing
+
+    return Sharing(config, log) if config.getoption("dist") == "loadfile" else None
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if config.getoption("dist", "no") == "loadfile":
+        from tests.sharing import longest_first
+
+        items.sort(key=longest_first)
+    if not connection.features.uses_savepoints:
+        commit_in_each(items)
+
+
+def commit_in_each(items: list[pytest.Item]) -> None:
     """Where a database cannot undo a part of a transaction, a test commits, and the tables are emptied."""
-    if connection.features.uses_savepoints:
-        return
     for item in items:
         if item.get_closest_marker("django_db") or "db" in getattr(item, "fixturenames", ()):
             item.add_marker(pytest.mark.django_db(transaction=True), append=False)
