@@ -29,7 +29,7 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    if config.getoption("dist", "no") == "loadfile":
+    if hasattr(config, "workerinput"):  # one of several processes
         from tests.sharing import longest_first
 
         items.sort(key=longest_first)
