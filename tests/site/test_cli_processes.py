@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import resource
 import signal
 import subprocess
 import sys
@@ -135,11 +136,17 @@ def test_the_commands_of_manage_py_by_day1(day1: Run, env: dict[str, str]) -> No
 
 
 def test_usage_ends_with_2_before_anything_is_started(day1: Run) -> None:
-    started = time.monotonic()
+    started = processor_time()
     status, out, err = day1("serach", "tea")
     assert (status, out) == (2, "")
     assert "invalid choice: 'serach'" in err
-    assert time.monotonic() - started < 1
+    assert processor_time() - started < 1
+
+
+def processor_time() -> float:
+    """Seconds of all child processes that have ended."""
+    spent = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return spent.ru_utime + spent.ru_stime
 
 
 def test_ctrl_c_is_quiet(script: Path, env: dict[str, str]) -> None:
