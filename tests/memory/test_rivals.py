@@ -126,7 +126,7 @@ def test_rival_processes_lose_nothing_and_pinned_readers_see_one_state(actor: Ac
     rivals = [process(actor, f"p{n}", ROUNDS, "main", f"task/{n}", "task/0") for n in range(WRITERS)]
     with reading(actor, read_by_seq, read_in_a_snapshot):
         for rival in rivals:
-            said, errors = rival.communicate(timeout=60 if databases.ON_SQLITE else 400)
+            said, errors = rival.communicate(timeout=400)
             assert (errors, len(said.split())) == ("", 3 * ROUNDS)
     check_branch(actor, "main", WRITERS * ROUNDS)
     check_branch(actor, "task/0", (WRITERS + 1) * ROUNDS)
