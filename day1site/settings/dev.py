@@ -6,6 +6,7 @@ from django.utils.functional import SimpleLazyObject
 
 from day1site.settings.base import *  # noqa: F403
 from day1site.settings.base import DATA_DIR, env
+from day1site.settings.hosts import allowed_hosts
 from day1site.settings.paths import secret_key
 
 # Made when it is first used: a command that only looks for a store leaves nothing behind.
@@ -13,14 +14,4 @@ SECRET_KEY = env.str("DAY1_SECRET_KEY", "") or SimpleLazyObject(partial(secret_k
 DEBUG = env.flag("DAY1_DEBUG", False)
 
 HOST = env.str("DAY1_HOST", "127.0.0.1")  # set by `up --host`
-
-
-def allowed_hosts(host: str, others: list[str]) -> list[str]:
-    """The names that a request may call this server by: every one when it listens on all addresses."""
-    if host in ("0.0.0.0", "::"):
-        return ["*"]
-    named = f"[{host}]" if ":" in host else host
-    return list(dict.fromkeys(["localhost", "127.0.0.1", "[::1]", named, *others]))
-
-
 ALLOWED_HOSTS = allowed_hosts(HOST, env.names("DAY1_ALLOWED_HOSTS"))

@@ -58,9 +58,16 @@ class Env(environ.Env):
         """What stands between commas."""
         return [part.strip() for part in self.given(name).split(",") if part.strip()]
 
+    def needed(self, name: str) -> str:
+        return self.given(name) or missing(name)
+
     def given(self, name: str) -> str:
         return self.str(name, "").strip()
 
 
 def wrong(name: str, wanted: str, text: str) -> NoReturn:
     raise ImproperlyConfigured(f"{name} must be {wanted}, not {text!r}.")
+
+
+def missing(name: str) -> NoReturn:
+    raise ImproperlyConfigured(f"{name} must be set.")

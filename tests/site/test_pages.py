@@ -10,7 +10,7 @@ from django.test import Client, override_settings
 
 from day1site import __version__, account, views
 from day1site.api import router
-from day1site.settings.dev import allowed_hosts
+from day1site.settings.hosts import allowed_hosts
 from memory.db.errors import CommitLost, DatabaseAway
 from tests.memory.api.client import refused
 
@@ -191,6 +191,7 @@ def test_the_admin_has_the_schedules_that_are_used(admin_client: Client) -> None
         ("127.0.0.1", [], ["localhost", "127.0.0.1", "[::1]"]),
         ("10.0.0.5", ["day1.lan"], ["localhost", "127.0.0.1", "[::1]", "10.0.0.5", "day1.lan"]),
         ("fd00::5", [], ["localhost", "127.0.0.1", "[::1]", "[fd00::5]"]),
+        ("", ["day1.lan"], ["localhost", "127.0.0.1", "[::1]", "day1.lan"]),
         ("0.0.0.0", [], ["*"]),
         ("::", [], ["*"]),
     ],

@@ -21,7 +21,7 @@ from tests.site.test_up import ROOT, environment
 CATALOGUE = ROOT / "locale" / "zh_Hans" / "LC_MESSAGES"
 QUOTED = r'((?:".*"\n)+)'
 ENTRY = re.compile(rf"msgid {QUOTED}(?:msgid_plural {QUOTED})?msgstr(?:\[0\])? {QUOTED}")
-NO_SOURCE = {".git", ".venv", "data", "staticfiles", "node_modules"}
+NO_SOURCE = {".git", ".venv", "data", "node_modules"}
 
 
 def text(quoted: str) -> str:

@@ -9,7 +9,7 @@ from memory import exceptions
 ERRORS = [name for name, kind in vars(exceptions).items() if isinstance(kind, type)]
 # What no page shows: programs read it, in English.
 FOR_PROGRAMS = [
-    ".venv", "bench", "conversations", "staticfiles", "tests", "memory/api/*", "memory/providers/*",
+    ".venv", "bench", "conversations", "tests", "memory/api/*", "memory/providers/*",
     "day1site/cli/*", "day1site/demo/*", *(f"memory/engines/{name}.py" for name in
       "idempotency moving observations relations retention snapshots transfer upkeep workspaces".split()),
 ]  # fmt: skip

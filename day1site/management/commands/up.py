@@ -52,7 +52,7 @@ DEMO = """  Something to look at: half a year of a made-up team, in a project of
   {python} manage.py day1 demo{where}
 """
 
-OPEN_TO_ALL = """  It listens on every address of this machine, and answers to every host name:
+OPEN_TO_ALL = """  It listens on every address of this machine, and answers to {names}:
   whoever reaches the machine reaches the login and the API.
 """
 
@@ -120,6 +120,7 @@ def announcement(folder: Path, url: str, host: str, made: FirstStart | None, dem
     where = "" if folder == ROOT / "data" else f" --data-dir {shlex.quote(str(folder))}"
     values = {
         "url": url, "folder": folder, "file": shlex.quote(str(file)), "python": "python3", "where": where,
+        "names": answers_to(settings.ALLOWED_HOSTS),
     }  # fmt: skip
     parts = [READY]
     if host in ("0.0.0.0", "::"):
@@ -135,3 +136,7 @@ def announcement(folder: Path, url: str, host: str, made: FirstStart | None, dem
         parts.append(DEMO)
     parts.append("  Ctrl-C stops it.")
     return "\n".join(part.format(**values) for part in parts)
+
+
+def answers_to(names: list[str]) -> str:
+    return "every host name" if "*" in names else "the names " + ", ".join(names)
