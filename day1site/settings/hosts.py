@@ -4,7 +4,7 @@ LOOPBACK = ["localhost", "127.0.0.1", "[::1]"]
 
 
 def allowed_hosts(host: str, others: list[str]) -> list[str]:
-    """This machine's own names, the address it listens on, and others; every one when that is all addresses."""
+    """This machine's own names, the address that is listened on, and others; all when that is every one."""
     if host in ("0.0.0.0", "::"):
         return ["*"]
     named = f"[{host}]" if ":" in host else host

@@ -6,7 +6,7 @@ from urllib.request import urlopen
 
 import pytest
 
-from tests.site.test_up import PATIENCE, Up, folder, up  # noqa: F401
+from tests.site.test_up import PATIENCE, Up
 
 NAME = "memory.example.org"
 SETTINGS = {
@@ -52,9 +52,3 @@ def test_styles_need_no_step_before_the_start(production: Up) -> None:
 def test_cookies_go_over_https_only(production: Up) -> None:
     with urlopen(f"{production.first['url']}/login", timeout=PATIENCE) as answer:
         assert "; Secure" in answer.headers["Set-Cookie"]
-
-
-def test_a_start_without_a_secret_says_so(up) -> None:
-    server = up(**{**SETTINGS, "DAY1_SECRET_KEY": ""})
-    assert server.process.wait(PATIENCE) == 2
-    assert server.output() == "DAY1_SECRET_KEY must be set.\n"

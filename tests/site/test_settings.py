@@ -53,6 +53,13 @@ def test_up_says_the_same(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.parametrize("variables", [{}, {"DAY1_SECRET_KEY": " "}])
+def test_production_wants_a_secret(variables: dict[str, str], tmp_path: Path) -> None:
+    module = "day1site.settings.production"
+    told = (2, "", "DAY1_SECRET_KEY must be set.\n")
+    assert start(UP, tmp_path / "data", DJANGO_SETTINGS_MODULE=module, **variables) == told
+
+
 @pytest.mark.parametrize(
     "words", [["facts"], ["search", "x"], ["branch", "list"], ["export"], ["backup", "x"], ["reembed"]]
 )
