@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from playwright.sync_api import Browser, BrowserContext, Page
+from playwright.sync_api import Browser, BrowserContext, Error, Page
 
 CHROMIUM = Path("/usr/bin/chromium")
 QUIET = [
@@ -14,6 +14,7 @@ QUIET = [
     "--disable-component-update", "--disable-sync",
 ]  # fmt: skip
 HIGH, LONGEST = 900, 2400  # pixels of the window, and of a picture
+PATIENCE = 60_000  # milliseconds for a page
 LANGUAGE = "django_language"  # the cookie
 # What a look finds, each as a list of words: what sticks out of the window without a bar to scroll it, text
 # that ends without an ellipsis, cells that are a label and nothing else, images that did not come.
@@ -112,7 +113,10 @@ class Window:
     def open(self, path: str, width: int = 1280, scheme: Any = "light") -> None:
         self.heard.clear()
         self.dress(width, scheme)
-        self.page.goto(self.home + path, wait_until="networkidle")
+        try:
+            self.page.goto(self.home + path, wait_until="networkidle", timeout=PATIENCE)
+        except Error as error:
+            self.heard.append(f"It did not open: {error.message.splitlines()[0]}")
 
     def dress(self, width: int, scheme: Any) -> None:
         self.page.set_viewport_size({"width": width, "height": HIGH})

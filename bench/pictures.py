@@ -53,9 +53,11 @@ def main() -> None:
     options = arguments()
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=QUIET)
-        looks = [look for state in options.state for look in taken(browser, state, options)]
+        looks: list[Look] = []
+        for state in options.state:
+            looks += taken(browser, state, options)
+            write_index(options.out, looks)
         browser.close()
-    write_index(options.out, looks)
     print(table(looks))
     sys.exit(1 if any(look.wrong for look in looks) else 0)
 
