@@ -4,8 +4,7 @@
 
 Three states, each with a server of its own on a temporary folder: ``demo``, with a dark and a Chinese round
 and with what people do to a page; ``nothing``, as after the first start; ``many``, with 100,000 facts. OUT
-holds the pictures, index.html to look at them, and index.json; a state that is not taken again stays as it
-is. Exit status 1 where a page has an error on the console, is wider than its window or misses an image.
+holds the pictures, index.html to look at them, and index.json; what is not taken again stays as it is. Exit status 1 where a page has an error on the console, is wider than its window or misses an image.
 """
 
 import argparse
@@ -76,7 +75,8 @@ def arguments() -> argparse.Namespace:
 
 def taken(browser: Browser, state: str, options: argparse.Namespace) -> Iterator[Look]:
     """All pictures of a state, page by page."""
-    shutil.rmtree(options.out / state, ignore_errors=True)
+    if not options.only:
+        shutil.rmtree(options.out / state, ignore_errors=True)
     with store(state, options) as folder, serving(folder) as server:
         settle(server)
         project = STATES[state]
@@ -212,14 +212,13 @@ class Round:
 
 
 def write_index(out: Path, looks: list[Look]) -> None:
-    """index.json and index.html, with what an earlier run left of other states."""
+    """index.json and index.html, with what an earlier run left of other states and pages."""
     file = out / "index.json"
-    states = {look.state for look in looks}
-    old = json.loads(file.read_text()) if file.exists() else []
-    kept = [row for row in old if row["state"] not in states]
-    rows = kept + [asdict(look) for look in looks]
-    file.write_text(json.dumps(rows, ensure_ascii=False, indent=1))
-    (out / "index.html").write_text(html(rows))
+    rows = {row["file"]: row for row in (json.loads(file.read_text()) if file.exists() else [])}
+    rows |= {look.file: asdict(look) for look in looks}
+    there = [row for name, row in rows.items() if (out / name).exists()]
+    file.write_text(json.dumps(there, ensure_ascii=False, indent=1))
+    (out / "index.html").write_text(html(there))
 
 
 STYLE = "body{font:14px system-ui}img{width:240px;border:1px solid #999}td{vertical-align:top;padding:4px}"
