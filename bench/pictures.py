@@ -4,7 +4,8 @@
 
 Three states, each with a server of its own on a temporary folder: ``demo``, with a dark and a Chinese round
 and with what people do to a page; ``nothing``, as after the first start; ``many``, with 100,000 facts. OUT
-holds the pictures, index.html to look at them, and index.json; what is not taken again stays as it is. Exit status 1 where a page has an error on the console, is wider than its window or misses an image.
+holds the pictures, index.html to look at them, and index.json; what is not taken again stays as it is.
+Exit status 1 where a page has an error on the console, is wider than its window or misses an image.
 """
 
 import argparse
