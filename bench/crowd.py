@@ -27,8 +27,14 @@ def gather(count: int) -> None:
 
 
 def put(rows: Iterable[Any]) -> None:
+    """With hashes and an entry in the full-text index, where rows have them."""
+    from django.db import connection
+
     some = list(rows)
+    for row in some if hasattr(some[0], "rehash") else ():
+        row.rehash()
     type(some[0])._base_manager.bulk_create(some, batch_size=500)
+    connection.index.add(some)
 
 
 def periodic_task() -> None:
