@@ -213,7 +213,7 @@ class EmbeddingEngine:
         others = Vector.objects.filter(project=project_id).exclude(model=model)
         while slots := list(others.values_list("slot", flat=True)[:CHUNK]):
             count += Vector.objects.filter(slot__in=slots).delete()[0]
-            connection.index.forget(slots)  # type: ignore[attr-defined]
+            connection.index.forget(project_id, slots)  # type: ignore[attr-defined]
         VectorClock.objects.filter(project=project_id).update(epoch=F("epoch") + 1)  # copies in memory go too
         return count
 

@@ -55,9 +55,9 @@ class SearchIndex:
         """After vectors became ready, outside of a transaction."""
         self.vectors.keep_up(project_id, model)
 
-    def forget(self, slots: Sequence[str]) -> None:
-        """After vectors were deleted, in the same transaction."""
-        self.vectors.forget(slots)
+    def forget(self, project_id: Any, slots: Sequence[str]) -> None:
+        """After vectors of a project were deleted, in the same transaction."""
+        self.vectors.forget(project_id, slots)
 
     def covers(self, rows: VersionedQuerySet) -> bool:
         """Whether the index holds what the rows' lineage shows: all that was ever written is in it."""

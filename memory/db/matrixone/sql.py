@@ -34,10 +34,13 @@ class Matches(Match):
 
 COPY = "memory_vector_{}"  # the vectors of so many dimensions, in a column that the server can compute with
 
+# In the order of the key a project's vectors lie together: of a store of many projects only its own are read.
 CREATE = """
     CREATE TABLE IF NOT EXISTS {table} (
-      slot char(32) NOT NULL PRIMARY KEY, project_id char(32) NOT NULL, model varchar(200) NOT NULL,
-      content_hash char(64) NOT NULL, n bigint NOT NULL, e vecf32({dimensions}) NOT NULL)"""
+      slot char(32) NOT NULL, project_id char(32) NOT NULL, model varchar(200) NOT NULL,
+      content_hash char(64) NOT NULL, n bigint NOT NULL, e vecf32({dimensions}) NOT NULL,
+      PRIMARY KEY (project_id, model, slot))"""
+DROP = "DROP TABLE IF EXISTS {table}"
 # Up to which tick of its clock the vectors of a project are copied, and the clock.
 COPIED = """
     SELECT coalesce(max(n), 0), (SELECT max(n) FROM memory_vectorclock WHERE project_id = %s)
@@ -50,7 +53,9 @@ COPY_MORE = (
 EXACT = """
     SELECT content_hash, cosine_similarity(e, %s) s FROM {table} WHERE project_id = %s AND model = %s
     ORDER BY s DESC LIMIT %s"""
-COSINES = "SELECT content_hash, cosine_similarity(e, %s) s FROM {table} WHERE slot IN ({marks})"
+COSINES = """
+    SELECT content_hash, cosine_similarity(e, %s) s FROM {table}
+    WHERE project_id = %s AND model = %s AND slot IN ({marks})"""
 UNCOPIED = f"""
     SELECT content_hash, cosine_similarity(cast(data AS vecf32({{dimensions}})), %s) s FROM memory_vector
     WHERE {WAITING} ORDER BY s DESC LIMIT %s"""
@@ -63,7 +68,7 @@ INDEXES = "SHOW INDEX FROM {table}"
 INDEX = "CREATE INDEX ivf USING ivfflat ON {table} (e) LISTS={lists} OP_TYPE 'vector_cosine_ops'"
 REINDEX = "ALTER TABLE {table} ALTER REINDEX ivf IVFFLAT LISTS={lists}"
 ORPHANS = "DELETE FROM {table} WHERE slot NOT IN (SELECT slot FROM memory_vector)"
-FORGET = "DELETE FROM {table} WHERE slot IN ({marks})"
+FORGET = "DELETE FROM {table} WHERE project_id = %s AND slot IN ({marks})"
 TABLES = "SHOW TABLES LIKE 'memory\\_vector\\_%'"
 NO_TABLE = (1064, 1146)  # the release says of a missing table that it cannot be parsed
 

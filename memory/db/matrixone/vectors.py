@@ -71,18 +71,18 @@ class Vectors:
     def cosines(self, hashes: Collection[str], vector: np.ndarray, model: str, project_id: Any) -> Scores:
         """The cosine of each of some texts that has a vector."""
         slots = {vector_slot(project_id, model, value): value for value in hashes}
-        scores = self._of_copies(list(slots), vector)
+        scores = self._of_copies(list(slots), vector, (_key(project_id), model))
         rest = [slot for slot, value in slots.items() if value not in scores]
         return scores | self._of_bytes(rest, vector)
 
-    def _of_copies(self, slots: Sequence[str], vector: np.ndarray) -> Scores:
+    def _of_copies(self, slots: Sequence[str], vector: np.ndarray, of: Of) -> Scores:
         """What the server computes: the copies are at hand there, the bytes are read from far."""
         scores: Scores = {}
         try:
             for start in range(0, len(slots), AT_ONCE):
                 some = slots[start : start + AT_ONCE]
                 asked = sql.COSINES.replace("{marks}", marks(some))
-                scores |= self._ask(asked, len(vector), sql.literal(vector), *some)
+                scores |= self._ask(asked, len(vector), sql.literal(vector), *of, *some)
         except DatabaseError as error:
             _unless_missing(error)
         return scores
@@ -132,13 +132,17 @@ class Vectors:
         if now - copied >= ticks:
             self._run(sql.COPY_MORE, len(some), *of, copied)
 
-    def forget(self, slots: Collection[str]) -> None:
-        """Delete the copies of vectors that were deleted."""
+    def forget(self, project_id: Any, slots: Collection[str]) -> None:
+        """Delete the copies of a project's vectors that were deleted."""
         for dimensions in self._dimensions():
-            self._run(sql.FORGET.replace("{marks}", marks(list(slots))), dimensions, *slots)
+            forget = sql.FORGET.replace("{marks}", marks(list(slots)))
+            self._run(forget, dimensions, _key(project_id), *slots)
 
     def optimize(self) -> None:
         """Copy what every project has, drop copies of what is gone, index a table that has grown large."""
+        for dimensions in self._dimensions():
+            if not self._lie_together(dimensions):  # made by a release that kept them by slot alone
+                self._run(sql.DROP, dimensions)
         known = _vectors().filter(n__gt=0).values_list("project_id", "model").distinct()
         for project_id, model in list(known):
             self.keep_up(project_id, model, ticks=1)
@@ -152,6 +156,12 @@ class Vectors:
             has = any(row[2] == "ivf" for row in self._ask(sql.INDEXES, dimensions))
             statement = sql.REINDEX if has else sql.INDEX
             self._run(statement.replace("{lists}", str(count // ROWS_OF_A_LIST)), dimensions)
+
+    def _lie_together(self, dimensions: int) -> bool:
+        """Whether the vectors of a project are neighbours in the table."""
+        return any(
+            row[2] == "PRIMARY" and row[4] == "project_id" for row in self._ask(sql.INDEXES, dimensions)
+        )
 
     def tables(self) -> list[str]:
         """The names of the tables with copies."""

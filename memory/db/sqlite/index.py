@@ -82,8 +82,8 @@ class SearchIndex:
     def keep_up(self, project_id: Any, model: str) -> None:
         """After vectors became ready: the copies in memory look for themselves."""
 
-    def forget(self, slots: Sequence[str]) -> None:
-        """After vectors were deleted: the copies in memory see it by the project's epoch."""
+    def forget(self, project_id: Any, slots: Sequence[str]) -> None:
+        """After vectors of a project were deleted: the copies in memory see it by the project's epoch."""
 
     def seed_statistics(self) -> None:
         """What the planner should take a grown store for, until its own statistics replace it.
