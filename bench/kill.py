@@ -1,4 +1,5 @@
 """No acknowledged write is lost: kill -9 in the middle of concurrent writes, again and again, on one folder.
+DATABASE_URL may name an empty database elsewhere.
 
 .venv/bin/python bench/kill.py [--rounds 10] [--clients 20]
 """

@@ -17,6 +17,7 @@ from memory.engines.branches import create_main
 from memory.engines.buffers import buffer
 from memory.models import Branch, Project, Snapshot, Workspace
 from memory.models.nodes import new_uuid, next_rid
+from tests import databases
 
 sys.path.append(str(Path(__file__).resolve().parent.parent / "bench"))
 
@@ -49,6 +50,10 @@ def no_permissions() -> None:
     """Django's permissions, which nobody asks for, are not made anew whenever the tables are emptied."""
     post_migrate.disconnect(dispatch_uid="django.contrib.auth.management.create_permissions")
     post_migrate.disconnect(create_contenttypes)
+
+
+def pytest_sessionfinish() -> None:
+    databases.drop_beside()
 
 
 @pytest.fixture(autouse=True)

@@ -1,21 +1,63 @@
-"""What only one of the databases has, skipped by name on the others."""
+"""Which database the tests run on: what only one of them has, and what other processes are told."""
 
+import sqlite3
+from contextlib import closing
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
 from urllib.parse import quote
 
 import pytest
 from django.db import connection
 
-
-def url() -> str:
-    """The database of this test, as another process names it."""
-    known = connection.settings_dict
-    if ON_SQLITE:
-        return f"sqlite:///{known['NAME']}"
-    user, password = quote(known["USER"], safe=""), quote(known["PASSWORD"], safe="")
-    return f"matrixone://{user}:{password}@{known['HOST']}:{known['PORT']}/{known['NAME']}"
-
-
 ON_SQLITE = connection.vendor == "sqlite"
 
 only_on_sqlite = pytest.mark.skipif(not ON_SQLITE, reason="about the files or plans of SQLite")
 only_on_matrixone = pytest.mark.skipif(ON_SQLITE, reason="needs a MatrixOne server: DAY1_TEST_DATABASE_URL")
+
+beside: set[str] = set()  # databases of processes, dropped when the run ends
+
+
+def url(name: str = "") -> str:
+    """The database of this test, or one beside it, as another process names it."""
+    known = connection.settings_dict
+    if ON_SQLITE:
+        return f"sqlite:///{known['NAME']}"
+    user, password = quote(known["USER"], safe=""), quote(known["PASSWORD"], safe="")
+    return f"matrixone://{user}:{password}@{known['HOST']}:{known['PORT']}/{name or known['NAME']}"
+
+
+def of(folder: Path | str) -> dict[str, str]:
+    """What gives processes on this data directory a database of their own; SQLite has it in there."""
+    if ON_SQLITE:
+        return {}
+    beside.add(name_of(folder))
+    return {"DATABASE_URL": url(name_of(folder))}
+
+
+def name_of(folder: Path | str) -> str:
+    return f"{connection.settings_dict['NAME']}_{sha256(str(folder).encode()).hexdigest()[:8]}"
+
+
+def rows(folder: Path, statement: str) -> list[tuple[Any, ...]]:
+    """What stands in the database of a data directory, read past the engines."""
+    store: Any = sqlite3.connect(folder / "day1.sqlite3") if ON_SQLITE else server(name_of(folder))
+    with closing(store), closing(store.cursor()) as cursor:
+        cursor.execute(statement)
+        return list(cursor.fetchall())
+
+
+def server(name: str = "") -> Any:
+    """A bare connection to the server of this run."""
+    import MySQLdb
+
+    known = connection.settings_dict
+    where = {"host": known["HOST"], "port": int(known["PORT"]), "charset": "utf8mb4", "database": name}
+    return MySQLdb.connect(user=known["USER"], password=known["PASSWORD"], **where)
+
+
+def drop_beside() -> None:
+    if beside:
+        with closing(server()) as link, closing(link.cursor()) as cursor:
+            for name in beside:
+                cursor.execute(f"DROP DATABASE IF EXISTS `{name}`")

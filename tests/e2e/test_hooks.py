@@ -1,14 +1,13 @@
 """Two sessions of an agent through the real client and a real server; a server that goes and comes."""
 
 import json
-import sqlite3
 import time
 from collections.abc import Callable, Iterator
-from contextlib import closing
 from pathlib import Path
 
 import pytest
 
+from tests import databases
 from tests.site.hooks import DECISION, REPAIR, bash, event, first_session
 from tests.site.test_hook_client import Client
 from tests.site.test_up import PATIENCE, Up
@@ -36,8 +35,7 @@ def client_of(server: Up, folder: Path) -> Client:
 
 
 def rows(server: Up, query: str) -> list[tuple]:
-    with closing(sqlite3.connect(server.folder / "day1.sqlite3")) as database:
-        return database.execute(query).fetchall()
+    return databases.rows(server.folder, query)
 
 
 def until(true: Callable[[], bool], seconds: float = PATIENCE) -> None:

@@ -5,12 +5,17 @@ from typing import Any
 
 import kill
 import promised
+import pytest
 from writing import Request, Written, word
+
+from tests import databases
 
 MOMENT = (0.4, 0.8)
 
 
-def test_what_was_acknowledged_is_there_after_a_kill(tmp_path: Path) -> None:
+def test_what_was_acknowledged_is_there_after_a_kill(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, address in databases.of(tmp_path / "data").items():
+        monkeypatch.setenv(name, address)
     proof = kill.prove(tmp_path, rounds=2, clients=8, seed=11, moment=MOMENT)
     assert proof.trouble == []
     assert len(proof.written) > 20

@@ -2,12 +2,12 @@
 
 import os
 import signal
-import sqlite3
 import subprocess
 import sys
 import time
-from contextlib import closing
 from pathlib import Path
+
+from tests import databases
 
 ROOT = Path(__file__).parent.parent.parent
 FACTS = 400
@@ -46,6 +46,7 @@ facts, actor = FactEngine(), local_actor(Project.objects.get().pk)
 
 def process(folder: Path, code: str) -> subprocess.Popen:
     env = {**os.environ, "DAY1_DATA_DIR": str(folder), "DAY1_EMBEDDER": "off"}
+    env |= databases.of(folder)
     env |= {"DJANGO_SETTINGS_MODULE": "day1site.settings.dev", "PYTHONPATH": str(ROOT)}
     env.pop("DAY1_TEST_DATA_DIR", None)
     return subprocess.Popen([sys.executable, "-c", START + code], env=env, stdout=subprocess.PIPE, text=True)
@@ -60,8 +61,7 @@ def seen(folder: Path) -> tuple[int, ...]:
         "SELECT count(*) FROM memory_auditentry WHERE action = 'snapshot.restore'",
         "SELECT sum(head) FROM memory_branch",
     )
-    with closing(sqlite3.connect(folder / "day1.sqlite3")) as store:
-        return tuple(store.execute(sql).fetchone()[0] for sql in asked)
+    return tuple(databases.rows(folder, sql)[0][0] for sql in asked)
 
 
 NOTHING = (FACTS, 2 * FACTS, 0, 0, 3)

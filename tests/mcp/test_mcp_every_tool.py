@@ -7,6 +7,7 @@ from typing import Any
 
 from mcp import Client, StdioServerParameters
 
+from tests import databases
 from tests.mcp.test_mcp_stdio import command, environment
 
 
@@ -42,7 +43,8 @@ async def day(client: Client) -> dict[str, Any]:
 
 def test_every_tool_answers_over_stdio(tmp_path: Path) -> None:
     words = command("--data-dir", str(tmp_path / "data"))
-    parameters = StdioServerParameters(command=sys.executable, args=words, env=environment())
+    env = environment(**databases.of(tmp_path / "data"))
+    parameters = StdioServerParameters(command=sys.executable, args=words, env=env)
 
     async def told() -> dict[str, Any]:
         async with Client(parameters, mode="auto") as client:

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from mcp import Client, StdioServerParameters
 
+from tests import databases
 from tests.site.test_up import ROOT, Up
 
 MODES = ("auto", "legacy")
@@ -52,7 +53,9 @@ async def story(parameters: StdioServerParameters, mode: str) -> tuple[list[str]
 @pytest.mark.parametrize("mode", MODES)
 def test_the_local_store_as_the_local_user(mode: str, tmp_path: Path) -> None:
     parameters = StdioServerParameters(
-        command=sys.executable, args=command("--data-dir", str(tmp_path / "data")), env=environment()
+        command=sys.executable,
+        args=command("--data-dir", str(tmp_path / "data")),
+        env=environment(**databases.of(tmp_path / "data")),
     )
     names, made, refusal = asyncio.run(story(parameters, mode))
     assert (len(names), names[0]) == (17, "memory_search")
@@ -99,7 +102,6 @@ def test_the_client_says_which_session_it_serves(tmp_path: Path) -> None:
             return read.structured_content["facts"][0]["session_id"], made.structured_content["branch"]
 
     words = ("--branch", "main", "--data-dir", str(tmp_path / "data"))
-    parameters = StdioServerParameters(
-        command=sys.executable, args=command(*words), env=environment(CLAUDE_CODE_SESSION_ID="claude-1")
-    )
+    env = environment(CLAUDE_CODE_SESSION_ID="claude-1", **databases.of(tmp_path / "data"))
+    parameters = StdioServerParameters(command=sys.executable, args=command(*words), env=env)
     assert asyncio.run(write(parameters)) == ("claude-1", "main")

@@ -13,8 +13,7 @@ from uuid import uuid4
 
 import pytest
 from celery import Celery, shared_task
-from django.conf import settings
-from django.db import DatabaseError, connection, transaction
+from django.db import DatabaseError, transaction
 from django.utils import timezone
 
 from day1site.celery import Worker, app, start_worker
@@ -22,6 +21,7 @@ from memory import queue
 from memory.broker.transport import Transport
 from memory.models import QueueMessage
 from memory.queue import enqueue
+from tests import databases
 
 ROOT = Path(__file__).resolve().parents[2]
 PATIENCE = 30.0  # seconds, for a busy machine
@@ -252,7 +252,7 @@ def rival(transactional_db: None) -> Iterator[subprocess.Popen[bytes]]:
         **os.environ,
         "PYTHONPATH": str(ROOT),
         "DJANGO_SETTINGS_MODULE": "day1site.settings.test",
-        "DAY1_TEST_DATABASE_URL": f"sqlite:///{connection.settings_dict['NAME']}",
+        "DAY1_TEST_DATABASE_URL": databases.url(),
         "DAY1_QUEUE_LEASE": "1",
     }
     process = subprocess.Popen(command, cwd=ROOT, env=surroundings, stdout=subprocess.DEVNULL)
@@ -261,7 +261,6 @@ def rival(transactional_db: None) -> Iterator[subprocess.Popen[bytes]]:
     process.wait()
 
 
-@pytest.mark.skipif("sqlite" not in settings.DATABASES["default"]["ENGINE"], reason="names a database file")
 def test_rivals_take_each_message_once_and_one_that_is_killed_loses_none(rival, notes, request):
     notes.send("hello")
     assert until(lambda: rival.pid in notes.writers())

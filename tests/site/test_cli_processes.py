@@ -16,6 +16,7 @@ import pytest
 
 from day1site.bootstrap import ROOT, Environment
 from day1site.cli import main
+from tests import databases
 
 Run = Callable[..., tuple[int, str, str]]
 
@@ -26,6 +27,7 @@ def env(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     ours = ("DAY1_", "DJANGO_")
     kept = {name: value for name, value in os.environ.items() if not name.startswith(ours)}
     data = str(tmp_path_factory.mktemp("cli") / "data")
+    kept |= databases.of(data)
     return {**kept, "DAY1_DATA_DIR": data, "DAY1_NO_BOOTSTRAP": "1", "DAY1_EMBEDDER": "off"}
 
 

@@ -4,14 +4,12 @@ import json
 import os
 import signal
 import socket
-import sqlite3
 import stat
 import struct
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import closing
 from pathlib import Path
 from typing import Any
 from urllib.request import Request, urlopen
@@ -20,6 +18,7 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from day1site.server import bind
+from tests import databases
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 PATIENCE = 120  # seconds, for a busy machine
@@ -28,7 +27,8 @@ PATIENCE = 120  # seconds, for a busy machine
 def environment(**changes: str) -> dict[str, str]:
     """The environment of a user: nothing of this test run is left in it."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("DAY1_", "DJANGO_"))}
-    return kept | {"DAY1_NO_BOOTSTRAP": "1", "DAY1_EMBEDDER": "off", "PYTHONUNBUFFERED": "1"} | changes
+    own = databases.of(changes["DAY1_DATA_DIR"]) if "DAY1_DATA_DIR" in changes else {}
+    return kept | {"DAY1_NO_BOOTSTRAP": "1", "DAY1_EMBEDDER": "off", "PYTHONUNBUFFERED": "1"} | own | changes
 
 
 class Up:
@@ -40,8 +40,9 @@ class Up:
         self.log = (folder.parent / "up.log").open("a+")
         self.start = self.log.tell()
         self.process = subprocess.Popen(
-            words, cwd=ROOT, env=environment(**env), stdout=self.log, stderr=subprocess.STDOUT
-        )
+            words, cwd=ROOT, env=environment(**databases.of(folder) | env), stdout=self.log,
+            stderr=subprocess.STDOUT,
+        )  # fmt: skip
 
     def output(self) -> str:
         self.log.seek(self.start)
@@ -147,7 +148,8 @@ def check_first_start(server: Up, said: str) -> None:
     assert first["key"] in said
     assert first["password"] in said
     assert stat.S_IMODE((server.folder / "first-key.json").stat().st_mode) == 0o600
-    assert stat.S_IMODE((server.folder / "day1.sqlite3").stat().st_mode) == 0o600
+    if databases.ON_SQLITE:
+        assert stat.S_IMODE((server.folder / "day1.sqlite3").stat().st_mode) == 0o600
     assert stat.S_IMODE(server.folder.stat().st_mode) == 0o700
     for path in ("/", "/admin/", "/api/v1/docs"):
         assert first["url"] + path in said
@@ -164,9 +166,10 @@ def test_after_a_kill_everything_is_there_and_nothing_needs_repair(up) -> None:
     assert again.first["key"] == first["key"]
     assert again.get("/api/v1/health")[0] == 200
     again.process.kill()
-    with closing(sqlite3.connect(server.folder / "day1.sqlite3")) as database:
-        counts = [database.execute(f"SELECT count(*) FROM {table}").fetchone()[0] for table in TABLES]
-        assert (counts, database.execute("PRAGMA integrity_check").fetchone()) == ([1, 1, 1, 1], ("ok",))
+    counts = [databases.rows(server.folder, f"SELECT count(*) FROM {table}") for table in TABLES]
+    assert counts == [[(1,)]] * 4
+    if databases.ON_SQLITE:
+        assert databases.rows(server.folder, "PRAGMA integrity_check") == [("ok",)]
 
 
 TABLES = ("memory_project", "memory_branch", "memory_apikey", "auth_user")
@@ -175,7 +178,7 @@ TABLES = ("memory_project", "memory_branch", "memory_apikey", "auth_user")
 def run_manage(folder: Path, *words: str) -> str:
     done = subprocess.run(
         [sys.executable, "manage.py", *words, "--data-dir", str(folder)],
-        cwd=ROOT, env=environment(), capture_output=True, text=True, timeout=PATIENCE,
+        cwd=ROOT, env=environment(**databases.of(folder)), capture_output=True, text=True, timeout=PATIENCE,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     return done.stdout
@@ -235,6 +238,7 @@ def test_clients_that_go_away_leave_no_line_in_the_log(running: Up) -> None:
     assert running.output() == before
 
 
+@databases.only_on_sqlite
 def test_every_request_finds_a_thread_that_has_its_connection(running: Up) -> None:
     """Django's own ASGI handler would open the database for each of them."""
     for _ in range(40):
@@ -280,6 +284,7 @@ def test_a_data_directory_that_cannot_be_written(tmp_path: Path, below: str, sec
     assert line.startswith(f"The data directory {path} cannot be written: ")
 
 
+@databases.only_on_sqlite
 def test_a_data_file_that_is_no_database(folder: Path) -> None:
     folder.mkdir()
     (folder / "day1.sqlite3").write_text("this is a letter, not a database\n" * 100)
