@@ -25,6 +25,7 @@ from memory.engines.transfer import FactImport, export_facts
 from memory.engines.upkeep import UpkeepEngine
 from memory.exceptions import BranchArchived, BranchNotFound, Conflict, Exists
 from memory.models import AuditEntry, Branch, Commit, Confirmation, Fact, FactLink, Project, hashes
+from tests.databases import only_on_matrixone, only_on_sqlite
 
 pytestmark = pytest.mark.django_db(transaction=True)
 facts = FactEngine()
@@ -311,6 +312,7 @@ def index_rows() -> list[tuple]:
         return cursor.fetchall()
 
 
+@only_on_sqlite
 def test_reindex_makes_exactly_the_rows_that_writing_makes(actor: Actor) -> None:
     kept = facts.write_fact(fact_text="kept 東京", actor=actor, category="c", session_id="s").fact
     held = facts.write_fact(fact_text="held", actor=actor).fact
@@ -332,6 +334,7 @@ def test_reindex_makes_exactly_the_rows_that_writing_makes(actor: Actor) -> None
     assert [hit.fact.fact_text for hit in found.hits] == ["held"]
 
 
+@only_on_sqlite
 def test_a_reindex_that_is_cut_short_leaves_the_old_index(actor: Actor) -> None:
     facts.write_fact(fact_text="a fact", actor=actor)
     before = index_rows()
@@ -345,6 +348,7 @@ def test_a_reindex_that_is_cut_short_leaves_the_old_index(actor: Actor) -> None:
     assert index_rows() == before
 
 
+@only_on_sqlite
 def test_a_backup_is_one_checked_private_file_with_everything_acknowledged(
     actor: Actor, tmp_path: Path
 ) -> None:
@@ -358,6 +362,7 @@ def test_a_backup_is_one_checked_private_file_with_everything_acknowledged(
         assert copy.execute("SELECT fact_text FROM memory_fact").fetchall() == [("kept",)]
 
 
+@only_on_sqlite
 def test_a_backup_replaces_nothing_unasked_and_never_the_store(actor: Actor, tmp_path: Path) -> None:
     place = tmp_path / "copy.sqlite3"
     place.write_text("mine")
@@ -370,6 +375,13 @@ def test_a_backup_replaces_nothing_unasked_and_never_the_store(actor: Actor, tmp
         with pytest.raises(Conflict):
             UpkeepEngine().backup(wrong, force=True)
     assert [path.name for path in tmp_path.iterdir()] == ["copy.sqlite3"]
+
+
+@only_on_matrixone
+def test_a_server_is_backed_up_with_its_own_tools(actor: Actor, tmp_path: Path) -> None:
+    with pytest.raises(Conflict, match="with its own tools"):
+        UpkeepEngine().backup(tmp_path / "copy")
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_created_at_is_kept(actor: Actor) -> None:

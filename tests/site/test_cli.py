@@ -19,6 +19,7 @@ from memory.engines.keys import KeyEngine, actor_of
 from memory.engines.links import LinkEngine
 from memory.engines.search import SearchEngine
 from memory.models import ApiKey, Commit, Fact, Project
+from tests.databases import only_on_sqlite
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -233,9 +234,13 @@ def test_files_that_cannot_be_used(day1: Day1, tmp_path: Path, fact: Fact) -> No
     assert list(tmp_path.iterdir()) == []
 
 
-def test_upkeep(day1: Day1, tmp_path: Path, fact: Fact) -> None:
+def test_upkeep(day1: Day1, fact: Fact) -> None:
     assert day1("reindex") == (0, "1 versions indexed.\n", "")
     assert day1("reembed") == (0, "Embedding is off: nothing to do.\n", "")
+
+
+@only_on_sqlite
+def test_a_backup(day1: Day1, tmp_path: Path, fact: Fact) -> None:
     copy = tmp_path / "copy.sqlite3"
     status, out, _ = day1("backup", str(copy))
     assert (status, out.split("  ")[1], len(out.split()[0])) == (0, f"{copy}\n", 64)

@@ -168,6 +168,7 @@ def test_a_reader_that_goes_away_is_no_error(script: Path, env: dict[str, str], 
         assert (process.stderr.read(), process.wait(20)) == (b"", 141)
 
 
+@databases.only_on_sqlite
 def test_a_backup_is_a_data_directory_again(
     day1: Run, env: dict[str, str], first: str, tmp_path: Path
 ) -> None:
