@@ -208,6 +208,7 @@ def test_a_long_task_keeps_its_lease(transactional_db, notes, monkeypatch):
     assert notes.read() == ["long"]
 
 
+@pytest.mark.skipif(not databases.ON_SQLITE, reason="other servers may live: claims end with their leases")
 def test_a_start_frees_what_a_killed_server_held(transactional_db, notes):
     notes.send("held")
     ends = timezone.now() + timedelta(hours=1)
