@@ -270,7 +270,7 @@ def test_rivals_take_each_message_once_and_one_that_is_killed_loses_none(rival, 
     with transaction.atomic():
         for word in words:
             notes.send(word)
-    assert until(lambda: set(words) <= set(notes.read()))
+    assert until(lambda: set(words) <= set(notes.read()), 120)
     assert until(no_messages)
     times = Counter(notes.read())
     assert [times[word] for word in words] == [1] * 200
