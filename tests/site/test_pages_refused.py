@@ -4,6 +4,7 @@ import re
 from typing import Any
 
 import pytest
+from addresses import QUERIES, Route, routes
 from django.http import HttpResponse
 from django.test import Client
 from django.urls import reverse
@@ -13,7 +14,7 @@ from memory.engines.branches import BranchManager
 from memory.engines.facts import FactEngine
 from memory.models import Branch, Fact, Project
 from tests.memory.api.client import UNKNOWN
-from tests.site.test_pages_queries import QUERIES, Scene, person, routes
+from tests.site.test_pages_queries import CHILD, Scene, person
 
 __all__ = ["person"]  # a fixture
 
@@ -46,25 +47,32 @@ def helps(answer: Any, status: int) -> str:
     return html
 
 
+def of_project() -> list[Route]:
+    """The pages of a project and of its desk."""
+    return [route for route in routes() if route.of_project]
+
+
 @pytest.mark.parametrize("place", NOWHERE)
 def test_a_place_that_is_not_there(person: Client, project: Project, actor: Actor, place: str) -> None:
     """Each page says so, and leads to itself on main as it is now."""
     scene = Scene(project, actor)
     scene.grow(1)
-    for name, words in routes():
-        if "branch_name" in words and place.startswith("branch="):
+    values = scene.values()
+    for route in of_project():
+        if "branch_name" in route.words and place.startswith("branch="):
             continue  # it has its branch in the path
-        query = QUERIES.get(name, ("",))[0]
-        path = scene.path(name, words) + (f"?{query}" if query else "")
+        query = QUERIES.get(route.name, ("",))[0].format(**values.said)
+        path = values.path(route, CHILD) + (f"?{query}" if query else "")
         html = helps(person.get(f"{path}{'&' if query else '?'}{place}"), NOWHERE[place])
         assert f'href="{path}"' in html
 
 
 def test_an_id_that_is_not_there(person: Client, project: Project, actor: Actor) -> None:
-    for name, words in routes():
-        if words and words != ["branch_name"]:
-            values = [999_999 if word == "member_id" else UNKNOWN for word in words]
-            helps(person.get(reverse(name, args=["test", *values])), 404)
+    unknown = {"slug": "test", "member_id": 999_999}
+    for route in of_project():
+        if set(route.words) - {"slug", "branch_name"}:
+            values = {word: unknown.get(word, UNKNOWN) for word in route.words}
+            helps(person.get(reverse(route.name, kwargs=values)), 404)
     for path in ("branches/task/gone", "session?key=gone", "facts/123"):
         helps(person.get(f"/p/test/{path}"), 404)
     helps(person.get("/admin/p/test/branches/task/gone"), 404)
