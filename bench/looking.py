@@ -131,6 +131,8 @@ class Window:
         look.file = f"{look.state}/{look.width}-{look.kind}/{file_name(look.page)}.png"
         (folder / look.file).parent.mkdir(parents=True, exist_ok=True)
         high = min(self.page.evaluate("document.documentElement.scrollHeight"), LONGEST) if whole else HIGH
+        if whole:
+            self.page.evaluate("window.scrollTo(0, 0)")  # else a bar that stays would lie over the middle
         clip: Any = {"x": 0, "y": 0, "width": look.width, "height": max(high, HIGH)}
         self.page.screenshot(path=folder / look.file, full_page=whole, clip=clip)
         return look
