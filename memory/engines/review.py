@@ -12,7 +12,7 @@ from memory.db.rerun import rerunning
 from memory.engines import cleaning as c
 from memory.engines import fact_rules as rules
 from memory.engines.actions import REASON, archived
-from memory.engines.belief import attach, read_on, sources
+from memory.engines.belief import sources
 from memory.engines.branches import find_branch
 from memory.engines.commits import CommitWriter, committing
 from memory.engines.comparing import read_since
@@ -20,6 +20,7 @@ from memory.engines.fact_batch import FactBatch, source_of
 from memory.engines.pages import Page, page_of
 from memory.engines.reach import within_reach
 from memory.engines.replacing import check_keeper, replace_by
+from memory.engines.several import facts_on
 from memory.exceptions import Conflict, Invalid, NotFound
 from memory.models import Commit, Confirmation, Fact, ReviewItem
 
@@ -128,15 +129,12 @@ def _of_project(actor: Actor) -> QuerySet[ReviewItem]:
 
 
 def with_facts(items: Sequence[ReviewItem], project_id: UUID) -> None:
-    """Give each question its two facts as its branch shows them now: so many queries for each branch."""
-    for branch in {item.branch_id: item.branch for item in items}.values():
-        here = [item for item in items if item.branch_id == branch.pk]
-        wanted = {uid for item in here for uid in (item.fact_id, item.other_id)}
-        facts = Fact.objects.on(branch).filter(uid__in=wanted).gather()
-        read_on(branch, attach(facts, branch.lineage(), project_id))
-        known = {fact.uid: fact for fact in facts}
-        for item in here:
-            item.fact, item.other = known.get(item.fact_id), known.get(item.other_id)  # type: ignore[attr-defined]
+    """Give each question its two facts as its branch shows them now."""
+    asked = {(item.branch, uid) for item in items for uid in (item.fact_id, item.other_id)}
+    known = facts_on(asked, project_id)
+    for item in items:
+        item.fact = known.get((item.branch_id, item.fact_id))  # type: ignore[attr-defined]
+        item.other = known.get((item.branch_id, item.other_id))  # type: ignore[attr-defined]
 
 
 def _close(commit: CommitWriter, item: ReviewItem, answer: "Answer") -> None:

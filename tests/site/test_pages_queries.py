@@ -39,7 +39,6 @@ class Scene:
 
     def __init__(self, project: Project, actor: Actor) -> None:
         self.project, self.actor, self.made = project, actor, 0
-        self.main = project.branches.get(name="main")
         self.fact = self.write("The fact that is looked at")
         self.talk = ConversationEngine().create_conversation(actor=actor)
         self.message, self.seen = self.say("the first"), self.notice("the first")
@@ -105,16 +104,17 @@ class Scene:
         return RelationEngine().write_relation(**ends, actor=self.actor).relation
 
     def beside(self, n: int) -> None:
-        """A session, a recall, two questions and a key more; the audit trail grows by itself."""
+        """A session, a recall, a branch with two questions and a key more; the audit trail grows too."""
         SessionManager().create_session(session_id=f"run-{n}", agent_id=f"agent-{n}", actor=self.actor)
         RecallLog.objects.create(
             project=self.project, at=timezone.now(), branch="main", query=f"question {n}", surface="rest",
             fact_ids=[str(self.fact.uid)],
         )  # fmt: skip
         other = self.write(f"fact {n}").uid  # which is known already
+        branch = BRANCHES.create_branch(name=f"task/asked-{n}", actor=self.actor)
         for status in ReviewItem.Status.values:
             ReviewItem.objects.create(
-                project=self.project, branch=self.main, kind="near_duplicate", status=status, score=0.9,
+                project=self.project, branch=branch, kind="near_duplicate", status=status, score=0.9,
                 fact_id=self.fact.uid, other_id=other, pair=f"{status} {n}",
             )  # fmt: skip
         KeyEngine().create_key(label=f"key {n}", scopes=["read"], actor=self.actor)
