@@ -101,3 +101,5 @@ def copies_open(project: Project, django_db_blocker: Any) -> Iterator[None]:
             copies.drop(name)
         for name in Workspace.objects.values_list("copy", flat=True):
             copies.drop_fork(name)
+        if connection.features.has_time_window:  # type: ignore[attr-defined]
+            copies.keep_window(0)

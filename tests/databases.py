@@ -53,7 +53,7 @@ def server(name: str = "") -> Any:
 
     known = connection.settings_dict
     where = {"host": known["HOST"], "port": int(known["PORT"]), "charset": "utf8mb4", "database": name}
-    return MySQLdb.connect(user=known["USER"], password=known["PASSWORD"], **where)
+    return MySQLdb.connect(user=known["USER"], password=known["PASSWORD"], autocommit=True, **where)
 
 
 def drop_beside() -> None:
