@@ -1,4 +1,4 @@
-"""Day1 on MatrixOne beside the bare SQL: writes, searches, branches. See README.md.
+"""Day1 on MatrixOne beside the bare SQL: writes, searches, branches, copies of the store. See README.md.
 
     .venv/bin/python bench/matrixone.py --url matrixone://user:password@127.0.0.1:6001/day1_bench
 
@@ -25,6 +25,7 @@ from teambare import WARM, BareSearch, BareWrites
 
 MOST = 1.3  # times the bare statements
 TOP = 60
+COPIES = 4  # of each kind: a project may have five workspaces open
 
 
 def searches(actor: Any, size: int, asked: list[Query]) -> Iterator[Figure]:
@@ -77,6 +78,31 @@ def branches(actor: Any, size: int) -> Iterator[Figure]:
     yield times(f"branch, {size:,} facts, p50", p50(took), p50(plain), MOST, "bare SQL")
 
 
+def copies(actor: Any, size: int) -> Iterator[Figure]:
+    """The store frozen, and branched, beside the server's own statement and the rows that tell of it."""
+    from memory.engines.snapshots import SnapshotManager
+    from memory.engines.workspaces import WorkspaceEngine
+
+    frozen, branched, bare = SnapshotManager(), WorkspaceEngine(), BareWrites(f"bare-{size}")
+    dropping: list[Callable[[], Any]] = []
+
+    def freeze() -> None:
+        made = frozen.create_store_snapshot(name=f"bench {uuid4().hex}", actor=actor)
+        dropping.append(lambda: frozen.drop_snapshot(snapshot_id=made.pk, actor=actor))
+
+    def branch() -> None:
+        made = branched.create_workspace(name=f"bench {uuid4().hex}", actor=actor)
+        dropping.append(lambda: branched.drop_workspace(workspace_id=made.pk, actor=actor))
+
+    try:
+        for name, work, plain in (("snapshot", freeze, bare.snapshot), ("workspace", branch, bare.workspace)):
+            took, alone = bare.beside(work, plain, turns=COPIES, warm=1)
+            yield times(f"{name} of the store, {size:,} facts, p50", p50(took), p50(alone), MOST, "bare SQL")
+    finally:
+        for drop in (bare.drop, *dropping):
+            drop()
+
+
 def recall(actor: Any, size: int, asked: list[Query]) -> Iterator[Figure]:
     """How much of the exact answer the index of vectors finds, where the table has one."""
     from django.db import connection
@@ -118,6 +144,7 @@ def main() -> None:
             asked = queries(Vocabulary(np.random.default_rng(SEED)), chosen.queries + WARM)
             figures += [*searches(actor, size, asked), *writes(actor, size), *branches(actor, size)]
             figures += recall(actor, size, asked)
+        figures += copies(actor, chosen.sizes[-1])
         print(table(figures))
         print(f"{time.monotonic() - started:.0f} s in all")
         if chosen.json:

@@ -73,18 +73,22 @@ class BareWrites(Bare):
 
         self.project = inprocess.local(slug).project_id.hex
         self.seen: list[tuple[str, Any]] = []
+        self.copies: list[tuple[str, str]] = []
+        self.database = self.connection.settings_dict["NAME"]
 
-    def beside(self, work: Callable[[], None], bare: Callable[[], None]) -> tuple[list[float], list[float]]:
+    def beside(
+        self, work: Callable[[], None], bare: Callable[[], None], turns: int = TIMES, warm: int = WARM
+    ) -> tuple[list[float], list[float]]:
         """The milliseconds of each, taken in turns."""
         from django.db import connection
 
         took, plain = [], []
-        for _ in range(TIMES):
+        for _ in range(turns):
             self.seen = []
             with connection.execute_wrapper(self._record):
                 took.append(timed(work))
             plain.append(timed(bare))
-        return took[WARM:], plain[WARM:]
+        return took[warm:], plain[warm:]
 
     def _record(self, run: Callable, sql: str, params: Any, many: bool, context: dict) -> Any:
         if sql.startswith("INSERT") and NODE not in sql:
@@ -108,6 +112,33 @@ class BareWrites(Bare):
         ((branch, head),) = self.ask(f"SELECT id, head {NAMED}", self.project)
         self._insert(branch, head)
         self.run("COMMIT")
+
+    def snapshot(self) -> None:
+        """The copy, the points of its branches, and what is known of it."""
+        name, branches = self._named("snapshot"), "memory_branch"
+        self.run(f"CREATE SNAPSHOT {name} FOR DATABASE `{self.database}`")
+        self._kept(f"{branches} {{SNAPSHOT = '{name}'}}")
+
+    def workspace(self) -> None:
+        name = self._named("workspace")
+        self.run(f"DATA BRANCH CREATE DATABASE {name} FROM `{self.database}`")
+        self._kept(f"{name}.memory_branch")
+
+    def _named(self, kind: str) -> str:
+        self.copies.append((kind, f"bare_{uuid4().hex}"))
+        return self.copies[-1][1]
+
+    def _kept(self, branches: str) -> None:
+        self.ask(f"SELECT id, head, archived_at FROM {branches} WHERE project_id = %s", self.project)
+        self.run("BEGIN")
+        self._insert(0, 0)
+        self.run("COMMIT")
+
+    def drop(self) -> None:
+        """The copies that were made here."""
+        for kind, name in self.copies:
+            drop = {"snapshot": "DROP SNAPSHOT", "workspace": "DATA BRANCH DELETE DATABASE"}[kind]
+            self.run(f"{drop} {name}")
 
     def _insert(self, branch: int, seq: int) -> None:
         for sql, params in self.seen:
