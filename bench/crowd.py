@@ -140,7 +140,10 @@ def observations(project: Any, main: Any, count: int) -> list[Any]:
     from memory.models import Observation
 
     what = {"observation_type": "insight", "session_id": "s-7", "agent_id": "a-7"}
-    return [Observation(summary=f"Noticed {n}", **what, **version(main)) for n in range(count)]
+    made = [Observation(summary=f"Noticed {n}", **what, **version(main)) for n in range(count)]
+    for one in made:
+        one.rehash()
+    return made
 
 
 def relations(project: Any, main: Any, count: int) -> list[Any]:

@@ -115,6 +115,8 @@ class Window:
         self.dress(width, scheme)
         try:
             self.page.goto(self.home + path, wait_until="networkidle", timeout=PATIENCE)
+            if self.page.locator("#swagger-ui").count():  # it draws its page long after it came
+                self.page.locator("#swagger-ui .opblock").first.wait_for()
         except Error as error:
             self.heard.append(f"It did not open: {error.message.splitlines()[0]}")
 

@@ -12,9 +12,8 @@ from memory.admin.facts import CATEGORIES, wishes
 from memory.admin.forms import FactForm
 from memory.engines.actions import REFUSED, ActionEngine
 from memory.engines.branches import BranchManager
-from memory.engines.comparing import field_changes
+from memory.engines.comparing import told_changes
 from memory.engines.evidence import EvidenceEngine, commit_of
-from memory.engines.fact_rules import essence_of
 from memory.engines.facts import FactEngine
 from memory.engines.review import ReviewEngine
 from memory.exceptions import Invalid, NotFound, StaleVersion
@@ -134,7 +133,4 @@ def version_of(request: HttpRequest) -> int:
 
 def changes(old: Fact, new: Fact) -> list[tuple[str, tuple[Any, Any]]]:
     """The fields that differ, each with its value before and after."""
-    found = field_changes(old, new)
-    if "fact_text" in found and all(one.essence == essence_of(one.fact_text) for one in (old, new)):
-        found.pop("essence", None)  # it says the same again
-    return list(found.items())
+    return list(told_changes(old, new).items())

@@ -6,7 +6,7 @@ from difflib import SequenceMatcher
 from typing import Any
 
 from memory.engines.commits import CommitWriter
-from memory.engines.fact_rules import same
+from memory.engines.fact_rules import essence_of, same
 from memory.exceptions import StaleVersion
 from memory.models import Fact
 
@@ -23,6 +23,14 @@ def field_changes(old: Fact, new: Fact) -> dict[str, tuple[Any, Any]]:
     """The fields that differ, each with its old and its new value; ``deleted`` among them."""
     found = {name: (getattr(old, name), getattr(new, name)) for name in (*SHOWN, "deleted")}
     return {name: both for name, both in found.items() if not same(*both)}
+
+
+def told_changes(old: Fact, new: Fact) -> dict[str, tuple[Any, Any]]:
+    """The same without a line for a prompt that only says the changed text again."""
+    found = field_changes(old, new)
+    if "fact_text" in found and all(one.essence == essence_of(one.fact_text) for one in (old, new)):
+        found.pop("essence", None)
+    return found
 
 
 def word_diff(old: str, new: str) -> Iterator[tuple[str, str]]:

@@ -8,7 +8,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils import timezone
 
-from memory.engines.comparing import field_changes
+from memory.engines.comparing import told_changes
 from memory.engines.evidence import EvidenceEngine, commit_of
 from memory.engines.explain import ExplainEngine, Explanation
 from memory.engines.facts import FactEngine
@@ -60,7 +60,7 @@ class OneFact(ProjectPage):
         """What has changed since a version was read: fields with both values, and the newest commit."""
         read = self.version(number) if number is not None else None
         now = self.fact()
-        changes = field_changes(read, now) if read else {}
+        changes = told_changes(read, now) if read else {}
         return {"meanwhile": list(changes.items()), "changed_by": commit_of(now) if read else None}
 
 
@@ -77,7 +77,7 @@ def history_of(reader: Reader, fact_id: UUID, cursor: str) -> dict[str, Any]:
 
 def _changes(old: Fact | None, new: Fact) -> dict[str, tuple[Any, Any]]:
     """Without the text, which is shown word by word."""
-    changes = field_changes(old, new) if old else {}
+    changes = told_changes(old, new) if old else {}
     return {name: pair for name, pair in changes.items() if name not in ("fact_text", "updated_cycle")}
 
 
