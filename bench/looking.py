@@ -116,7 +116,7 @@ class Window:
         try:
             self.page.goto(self.home + path, wait_until="networkidle", timeout=PATIENCE)
             if self.page.locator("#swagger-ui").count():  # it draws its page long after it came
-                self.page.locator("#swagger-ui .opblock").first.wait_for()
+                self.page.locator("#swagger-ui .opblock").first.wait_for(timeout=PATIENCE)
         except Error as error:
             self.heard.append(f"It did not open: {error.message.splitlines()[0]}")
 
