@@ -48,13 +48,18 @@ class OfServer(ModelAdmin):
         more = {"media": Media(js=["admin/js/actions.js"]), "title": self.title, "new": self.new}
         return super().changelist_view(request, {**more, **(extra_context or {})})
 
+    def named(self, obj: Any) -> str:
+        return str(obj)
+
     def render_change_form(self, request: HttpRequest, context: Any, *args: Any, **kwargs: Any) -> Any:
         """The heading is the name of what is changed."""
-        words = {"title": context["original"] or self.new, "plural": self.title}
+        original = context["original"]
+        words = {"title": self.named(original) if original else self.new, "plural": self.title}
         return super().render_change_form(request, {**context, **words}, *args, **kwargs)
 
     def render_delete_form(self, request: HttpRequest, context: Any) -> Any:
-        words = {"title": gettext("Delete %(name)s?") % {"name": context["object"]}, "plural": self.title}
+        name = self.named(context["object"])
+        words = {"title": gettext("Delete “%(name)s”?") % {"name": name}, "plural": self.title}
         return super().render_delete_form(request, {**context, **words})
 
     @property
@@ -103,6 +108,10 @@ class Projects(OfServer):
     search_fields = ["name", "slug"]
     prepopulated_fields = {"slug": ["name"]}
 
+    def get_form(self, *args: Any, **kwargs: Any) -> Any:
+        slug = _("Agents name the project by it. Letters, digits and hyphens.")
+        return super().get_form(*args, **kwargs, help_texts={"slug": slug})
+
     def save_model(self, request: HttpRequest, obj: Project, form: Any, change: bool) -> None:
         """A new project has its branch main, and its maker as its first maintainer."""
         super().save_model(request, obj, form, change)
@@ -131,6 +140,11 @@ class PeriodicTasks(beat.PeriodicTaskAdmin, OfServer):
     title, new = _("Periodic tasks"), _("New periodic task")
     form = TaskForm
     list_display = ["name", "enabled", "schedule", "last_run_at"]
+    fieldsets = (
+        (None, {"fields": ("name", "regtask", "task", "enabled", "description")}),
+        (_("Schedule"), {"fields": ("interval", "crontab", "start_time", "last_run_at", "one_off")}),
+        *beat.PeriodicTaskAdmin.fieldsets[2:],
+    )
     date_hierarchy = None  # of a start that none of them has
     change_list_template = change_form_template = (
         None  # its own have an inline script, which the policy refuses
@@ -144,19 +158,21 @@ class PeriodicTasks(beat.PeriodicTaskAdmin, OfServer):
 @admin.register(IntervalSchedule)
 class Intervals(OfServer):
     title, new = _("Intervals"), _("New interval")
-    list_display = ["every", "period"]
+    list_display = ["__str__"]
 
 
 @admin.register(CrontabSchedule)
 class Crontabs(beat.CrontabScheduleAdmin, OfServer):
-    title, new = _("Times by the clock"), _("New time by the clock")
+    title, new = _("Crontabs"), _("New crontab")
+
+    def named(self, obj: CrontabSchedule) -> str:
+        """Its own name is five stars and their legend."""
+        return str(obj.human_readable)
 
 
 # What unfold says and has no Chinese for: named here, it is in the catalogue.
 SAID_BY_UNFOLD = (
     _("Type to search"),
-    _("No results found"),
-    _("This page yielded into no results. Create a new item or reset your filters."),
     _("Reset filters"),
     _(
         "Raw passwords are not stored, so there is no way to see this user’s password, but you can change"

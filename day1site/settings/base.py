@@ -104,6 +104,7 @@ LANGUAGES = [("en", "English"), ("zh-hans", "简体中文")]
 LOCALE_PATHS = [ROOT / "locale"]
 TIME_ZONE = "UTC"
 USE_I18N = True
+FORMAT_MODULE_PATH = "day1site.formats"
 USE_TZ = True
 
 STATIC_URL = "static/"

@@ -43,7 +43,8 @@ def form_of(given: QueryDict) -> forms.Form:
 
 def filter_form(filters: Any, given: Mapping[str, Any], labels: Mapping[str, Any]) -> forms.Form:
     """The form of a FilterSet for these of its filters: a choice where its values are known."""
-    form: forms.Form = filters(given, queryset=filters._meta.model._base_manager.none()).form
+    form: forms.Form = filters(None, queryset=filters._meta.model._base_manager.none()).form
+    form.initial = dict(given.items())  # unbound: who checks is the engine, no field calls itself wrong
     for name in list(form.fields):
         if name not in labels:
             del form.fields[name]

@@ -38,7 +38,7 @@ class FactForm(forms.Form):
     )
     essence = forms.CharField(
         label=_("Line for a prompt"), max_length=200, required=False, widget=forms.TextInput({"dir": "auto"}),
-        help_text=_("Empty: made from the text."),
+        help_text=_("Left empty, it is made from the text."),
     )  # fmt: skip
     category = forms.CharField(label=_("Category"), max_length=100, widget=forms.TextInput({"list": "known"}))
     kind = forms.ChoiceField(label=_("Kind"), choices=KINDS)

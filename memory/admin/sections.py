@@ -82,5 +82,6 @@ def _of_server(request: HttpRequest) -> list[dict[str, Any]]:
     found = []
     for name, title, icon in OF_SERVER:
         link = reverse(f"admin:{name}_changelist")
-        found.append({"title": title, "icon": icon, "link": link, "active": request.path.startswith(link)})
+        lit = request.path.startswith(link.removesuffix("/").rpartition("/")[0] + "/")  # any page of its app
+        found.append({"title": title, "icon": icon, "link": link, "active": lit})
     return found

@@ -29,7 +29,7 @@ class FactForm(forms.Form):
     fact_text = forms.CharField(label=_("Text"), widget=forms.Textarea(attrs={"rows": 8, "dir": "auto"}))
     essence = forms.CharField(
         label=_("Line for a prompt"), widget=forms.TextInput(attrs={"dir": "auto", "maxlength": 200}),
-        help_text=_("Empty: made from the text."),
+        help_text=_("Left empty, it is made from the text."),
     )  # fmt: skip
     category = forms.CharField(label=_("Category"))
     tags = forms.CharField(label=_("Tags"), help_text=_("With commas between them."))

@@ -5,7 +5,7 @@ import re
 import pytest
 from django.contrib.auth.models import User
 from django.test import Client
-from django_celery_beat.models import IntervalSchedule, PeriodicTask
+from django_celery_beat.models import CrontabSchedule, IntervalSchedule, PeriodicTask
 
 from memory.models import Membership, Project
 from tests.memory.admin.test_desk_facts import page
@@ -49,7 +49,7 @@ def test_a_user_is_added_and_changed(root: Client) -> None:
     root.post(f"/admin/auth/user/{cora.pk}/change/", {"username": "cora", "email": "c@example.org"})
     cora.refresh_from_db()
     assert (cora.email, cora.is_active) == ("c@example.org", False)  # an unticked box
-    assert "<h1>Delete cora?</h1>" in page(root, f"/admin/auth/user/{cora.pk}/delete/")
+    assert "<h1>Delete “cora”?</h1>" in page(root, f"/admin/auth/user/{cora.pk}/delete/")
 
 
 def test_a_project_is_made_with_its_branch_and_its_maker(root: Client) -> None:
@@ -58,6 +58,21 @@ def test_a_project_is_made_with_its_branch_and_its_maker(root: Client) -> None:
     assert project.branches.get().name == "main"
     assert Membership.objects.get(project=project).role == "maintainer"
     page(root, f"/admin/memory/project/{project.pk}/delete/", 403)
+
+
+def test_schedules_stand_under_the_periodic_tasks_by_what_they_mean(root: Client) -> None:
+    IntervalSchedule.objects.create(every=30, period="seconds")
+    clock = CrontabSchedule.objects.create(minute="5", hour="4")
+    intervals = page(root, "/admin/django_celery_beat/intervalschedule/")
+    assert "every 30 seconds" in intervals
+    assert re.findall(r'href="(\S+)" aria-current="page"', intervals) == [
+        "/admin/django_celery_beat/periodictask/"
+    ]
+    at = "/admin/django_celery_beat/crontabschedule/"
+    assert "<h1>At 04:05 AM UTC</h1>" in page(root, f"{at}{clock.pk}/change/")
+    assert "<h1>Delete “At 04:05 AM UTC”?</h1>" in page(root, f"{at}{clock.pk}/delete/")
+    clock.delete()
+    assert "There is none yet." in page(root, at)
 
 
 def test_a_periodic_task_needs_a_schedule(root: Client) -> None:

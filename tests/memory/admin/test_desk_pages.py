@@ -351,7 +351,14 @@ class TestPeople:
         assert 'method="post"' not in html.split("<main")[1].split("</main>")[0]
         assert "No entry fits." in page(maintainer, f"{HOME}audit?action=nothing")
 
+    def test_a_filter_that_fits_is_not_called_invalid(self, curator, write):
+        write("one", category="security")
+        html = page(curator, f"{HOME}facts?status=active&category=security")
+        assert ('value="active" selected' in html, 'value="security"' in html) == (True, True)
+        assert "aria-invalid" not in html
+
     def test_sessions(self, curator, write):
+        assert "There is no session yet." in page(curator, f"{HOME}sessions")
         write("one", session_id="s-1", agent_id="claude")
         html = page(curator, f"{HOME}sessions?status=active&agent_id=claude")
         assert "s-1" in html
