@@ -1,9 +1,11 @@
 """Tags of the pages: addresses that keep branch and time, icons, badges, times."""
 
+import re
 from datetime import datetime
 from typing import Any
 
 from django import template
+from django.template.defaultfilters import stringfilter, truncatechars
 from django.templatetags.static import static
 from django.utils import timezone
 from django.utils.html import format_html
@@ -159,3 +161,13 @@ def percent(value: float) -> int:
 def some(values: Any) -> bool:
     """Whether one of them says something."""
     return any(values)
+
+
+@register.filter
+@stringfilter
+def short(text: str, length: int) -> str:
+    """At most `length` characters of a text; it ends with a whole word, so that no number is cut in two."""
+    words = re.sub(r"\s+\S*\Z", "", text[:length])
+    if length // 2 < len(words) < length < len(text):
+        return f"{words}…"
+    return truncatechars(text, length)

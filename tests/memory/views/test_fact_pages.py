@@ -131,6 +131,22 @@ def test_the_list_pages_by_cursor_and_keeps_its_filters(viewer: Client, actor: A
 # ---- a fact ------------------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize(
+    ("said", "shown"),
+    [
+        ("a" * 275 + " 93.1 %", "a" * 275 + "…"),
+        ("word " * 55 + "on and on", "word " * 55 + "on…"),
+        ("字" * 300, "字" * 279 + "…"),
+        ("x" * 280, "x" * 280),
+    ],
+)
+def test_a_text_that_is_cut_ends_with_a_whole_word(
+    viewer: Client, actor: Actor, said: str, shown: str
+) -> None:
+    write(actor, said)
+    assert f">{shown}</a>" in text(viewer.get("/p/test/facts"))
+
+
 def test_a_fact_with_all_that_stands_beside_it(viewer: Client, actor: Actor) -> None:
     old = write(actor, "Tokens expire after an hour.", session_id="s1", agent_id="builder")
     fact = FACTS.supersede_fact(old_fact_id=old.uid, new_fact_text="Tokens expire after a day.", actor=actor)
