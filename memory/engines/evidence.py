@@ -11,7 +11,17 @@ from memory.db.querysets import Lineage
 from memory.engines.belief import attach, confirmed, read_on
 from memory.engines.branches import MAIN, find_branch, point_of
 from memory.engines.recalls import newest_recalls
-from memory.models import Branch, Commit, Confirmation, Fact, FactAssessment, FactLink, RecallLog, Vector
+from memory.models import (
+    Branch,
+    Commit,
+    Confirmation,
+    Fact,
+    FactAssessment,
+    FactLink,
+    Observation,
+    RecallLog,
+    Vector,
+)
 from memory.models.vectors import vector_slot
 
 VERDICTS = 20
@@ -83,15 +93,21 @@ class EvidenceEngine:
     def ends(
         self, *, links: Sequence[FactLink], actor: Actor, branch_name: str = MAIN, at: Any = None
     ) -> dict[UUID, str]:
-        """The line of each fact at an end of these links, by its id; without those that are not shown there.
+        """The line of each fact and observation at an end of these links, by its id; without those that are
+        not shown there.
 
         Raises as ``evidence`` does.
         """
         actor.require("read", branch_name)
         branch = find_branch(actor, branch_name)
+        point = point_of(branch, at)
         uids = {end for link in links for end in (link.from_id, link.to_id)}
-        shown = Fact.objects.on(branch, point_of(branch, at)).filter(uid__in=uids).gather()
-        return {fact.uid: fact.essence for fact in shown}
+        shown = Fact.objects.on(branch, point).filter(uid__in=uids).gather()
+        lines = {fact.uid: fact.essence for fact in shown}
+        if observed := [link.to_id for link in links if link.to_type == FactLink.Target.OBSERVATION]:
+            seen = Observation.objects.on(branch, point).filter(uid__in=observed).gather()
+            lines |= {one.uid: one.summary for one in seen}
+        return lines
 
     def similar(
         self, *, fact: Fact, actor: Actor, branch_name: str = MAIN, at: Any = None

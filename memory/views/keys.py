@@ -20,10 +20,10 @@ from memory.views.toasts import tell
 
 SCOPES = {
     "read": lazy("read: search and read"),
-    "propose": lazy("propose: and put forward facts that a person accepts"),
-    "write": lazy("write: and write facts and branches"),
-    "curate": lazy("curate: and verify, archive and answer the review queue"),
-    "merge": lazy("merge: and approve and merge"),
+    "propose": lazy("propose: also propose facts that a person accepts"),
+    "write": lazy("write: also write facts and branches"),
+    "curate": lazy("curate: also verify, archive and answer the review queue"),
+    "merge": lazy("merge: also approve and merge"),
     "admin": lazy("admin: everything, keys included"),
 }
 DAYS = {

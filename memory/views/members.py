@@ -18,7 +18,7 @@ from memory.views.toasts import tell
 
 ROLES = {
     "viewer": lazy("viewer: reads"),
-    "curator": lazy("curator: and verifies, corrects, answers the review queue"),
+    "curator": lazy("curator: also verifies, corrects and answers the review queue"),
     "maintainer": lazy("maintainer: everything, keys and members included"),
 }
 

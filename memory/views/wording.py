@@ -108,7 +108,7 @@ FIELDS: dict[str, Any] = {
     "from_id": _("From"),
     "to_id": _("To"),
     "link_type": _("Type"),
-    "told_at": _("Told of"),
+    "told_at": _("Dated back to"),
     "branch_patterns": _("Branches"),
     "default_branch": _("Branch at first"),
     "label": _("Name"),

@@ -82,6 +82,11 @@ class TestObservations:
         assert "Executed" not in body(page(viewer, f"{HOME}observations?session_id=s1&agent_id=bee"))
         found = body(page(viewer, f"{HOME}observations?q=cause"))
         assert "Retries hide" in found
+        assert ("newest first" in html, "newest first" in found, "best answers first" in found) == (
+            True,
+            False,
+            True,
+        )
 
     def test_one_with_what_it_was_given_and_what_comes_from_it(self, viewer, actor, write):
         seen = observe(
@@ -91,6 +96,7 @@ class TestObservations:
             raw_output="done",
             observation_type="tool_use",
             session_id="s1",
+            task_id="t1",
         )
         fact = write("Builds take long.")
         LinkEngine().write_link(
@@ -102,6 +108,8 @@ class TestObservations:
             "done",
             "Builds take long.",
             f"{HOME}facts/{fact.uid}",
+            "facts?session_id=s1",
+            "facts?task_id=t1",
             "conversations?session_id=s1",
         ):
             assert part in html, part
@@ -152,8 +160,9 @@ class TestRelations:
             valid_until=timezone.now() + timedelta(1),
         )
         relate(actor, "Redis", "runs_on", "db-1")
-        html = body(page(viewer, f"{HOME}relations/{one.uid}"))
-        for part in ("Billing", "port", "6379", "runs_on", "db-1"):
+        html = " ".join(body(page(viewer, f"{HOME}relations/{one.uid}")).split())
+        until = f"until {one.valid_until:%Y-%m-%d %H:%M}"
+        for part in ("Billing", "port", "6379", "runs_on", "db-1", "1 ×", until):
             assert part in html, part
         page(viewer, f"{HOME}relations/{UNKNOWN}", 404)
 

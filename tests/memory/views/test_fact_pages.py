@@ -12,6 +12,7 @@ from memory.engines.branches import BranchManager
 from memory.engines.buffers import buffer
 from memory.engines.facts import FactEngine
 from memory.engines.links import LinkEngine
+from memory.engines.observations import ObservationEngine
 from memory.models import Fact, RecallLog
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -179,6 +180,24 @@ def test_a_fact_as_it_was(viewer: Client, actor: Actor) -> None:
     page = text(viewer.get(f"/p/test/facts/{fact.uid}?at=1"))
     assert '<div class="memory hero" dir="auto">one</div>' in page
     assert "two" not in page
+
+
+def test_a_link_to_an_observation_says_what_was_seen(viewer: Client, curator: Client, actor: Actor) -> None:
+    seen = ObservationEngine().write_observation(
+        observation_type="insight", summary="The build took an hour.", actor=actor
+    )
+    LinkEngine().write_link(
+        from_id=write(actor, "Builds are slow.").uid, to_id=seen.uid, to_type="observation",
+        link_type="DERIVED_FROM", actor=actor,
+    )  # fmt: skip
+    address = f"/admin/p/test/observations/{seen.uid}"
+    for client, linked in ((viewer, False), (curator, True)):
+        page = text(client.get("/p/test/branches/main?tab=diff&type=link"))
+        assert ("The build took an hour." in page, str(seen.uid) in page, address in page) == (
+            True,
+            linked,
+            linked,
+        )
 
 
 def test_hostile_text_is_text_everywhere(viewer: Client, actor: Actor) -> None:
