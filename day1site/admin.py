@@ -169,6 +169,10 @@ class Crontabs(beat.CrontabScheduleAdmin, OfServer):
         """Its own name is five stars and their legend."""
         return str(obj.human_readable)
 
+    @admin.display(description=_("In words"))
+    def human_readable(self, crontab: CrontabSchedule) -> Any:
+        return crontab.human_readable
+
 
 # What unfold says and has no Chinese for: named here, it is in the catalogue.
 SAID_BY_UNFOLD = (
@@ -181,10 +185,14 @@ SAID_BY_UNFOLD = (
     _("After you've created a user, you’ll be able to edit more user options."),
     _("Run"),
     _("Select all rows"),
+    _("Select record"),
+    _("Select value"),
+    _("Date"),
 )
 # And what django-celery-beat says.
 SAID_BY_BEAT = (
     _("Arguments"),
+    _("Task Name"),
     _("Execution Options"),
     _("Periodic Tasks Using This Schedule"),
     _('Cron Days Of The Week to Run. Use "*" for "all", Sunday is 0 or 7, Monday is 1. (Example: "0,5")'),

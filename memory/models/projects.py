@@ -2,6 +2,7 @@
 
 from django.conf import settings
 from django.db import models
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from memory.models.nodes import uuid7
@@ -47,4 +48,5 @@ class Membership(models.Model):
         constraints = [models.UniqueConstraint(fields=["project", "user"], name="one_membership")]
 
     def __str__(self) -> str:
-        return f"{self.user} is {self.role} of {self.project}"
+        words = {"user": self.user, "role": gettext(self.role), "project": self.project}
+        return gettext("%(user)s is %(role)s of %(project)s") % words

@@ -68,7 +68,7 @@ def signal(name: str) -> Any:
 @register.filter
 def signal_words(names: Any) -> str:
     """Parts of a score in one line."""
-    return ", ".join(str(SIGNALS.get(name, name)) for name in names)
+    return gettext(", ").join(str(SIGNALS.get(name, name)) for name in names)
 
 
 @register.simple_tag

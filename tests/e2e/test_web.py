@@ -203,6 +203,9 @@ def test_dark_and_chinese_are_remembered(open_page: Any, server: Up) -> None:
     assert page.locator("html").get_attribute("lang") == "zh-hans"
     assert page.locator(".sections [aria-current=page]").inner_text().strip() == "主页"
     check_axe(page)
+    page.goto(f"{server.first['url']}/admin/p/demo/facts")
+    assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(21, 24, 27)"
+    assert page.get_by_role("heading", name="事实", exact=True).is_visible()
     check_clean(view, server.first["url"])
 
 

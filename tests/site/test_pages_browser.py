@@ -17,6 +17,7 @@ pytestmark = pytest.mark.browser
 
 WIDTHS = (390, 1280, 1920)
 SCHEMES = ("light", "dark")
+GROUND = "(colour) => getComputedStyle(document.body).backgroundColor === colour"
 PAGES = {"home": "/login", "missing": "/no/such/page", "login": "/admin/login/", "docs": "/api/v1/docs"}
 LISTEN = """
     window.refused = [];
@@ -141,6 +142,11 @@ def test_the_login_of_the_admin(look: Any, server: Up, width: int, scheme: str) 
     view.page.get_by_role("button", name="Log in").click()
     view.page.wait_for_load_state("networkidle")
     assert view.page.get_by_role("heading", name="Facts", exact=True).is_visible()
+    for system in (scheme, *SCHEMES):  # which may change while the page is open
+        view.page.emulate_media(color_scheme=system)
+        view.page.wait_for_function(
+            GROUND, arg="rgb(21, 24, 27)" if system == "dark" else "rgb(251, 251, 250)"
+        )
     check_clean(view, server.first["url"])
     check_fits(view)
 
