@@ -1,7 +1,7 @@
 """Facts as several branches show them: one page of questions may be about as many branches as questions."""
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from copy import copy
 from functools import reduce
 from operator import or_
@@ -16,6 +16,7 @@ from memory.models import Branch, BranchedModel, Confirmation, Fact, FactAssessm
 
 Row = TypeVar("Row", bound=BranchedModel)
 Place = tuple[int, UUID]  # a branch and a fact
+TOGETHER = 500  # conditions of a statement: a database takes an expression of limited depth
 
 
 def facts_on(asked: Collection[tuple[Branch, UUID]], project_id: UUID) -> Mapping[Place, Fact]:
@@ -44,9 +45,9 @@ class Nearest(Generic[Row]):
 
     def __init__(self, model: type[Row], lineages: Iterable[Lineage], uids: Collection[UUID]) -> None:
         self.rows = defaultdict[tuple[UUID, int], list[Row]](list)
-        rows = model.objects.all_versions().filter(_stood(lineages, "seq_from"), uid__in=uids)  # type: ignore[attr-defined]
-        for row in rows:
-            self.rows[row.uid, row.branch_id].append(row)
+        for stood in _stood(lineages, "seq_from"):
+            for row in model.objects.all_versions().filter(stood, uid__in=uids):  # type: ignore[attr-defined]
+                self.rows[row.uid, row.branch_id].append(row)
 
     def shown(self, uid: UUID, lineage: Lineage) -> Row | None:
         """The row of the nearest branch that says something of the memory, unless it says that it is gone."""
@@ -62,11 +63,10 @@ class Confirmed:
 
     def __init__(self, lineages: Iterable[Lineage], uids: Collection[UUID]) -> None:
         self.rows = defaultdict[tuple[UUID, int], list[tuple[str, int, int]]](list)
-        rows = Confirmation.objects.filter(_stood(lineages, "seq"), uid__in=uids)
-        for uid, branch, source, seq, until in rows.values_list(
-            "uid", "branch_id", "source", "seq", "seq_to"
-        ):
-            self.rows[uid, branch].append((source, seq, until))
+        for stood in _stood(lineages, "seq"):
+            rows = Confirmation.objects.filter(stood, uid__in=uids)
+            for uid, branch, *said in rows.values_list("uid", "branch_id", "source", "seq", "seq_to"):
+                self.rows[uid, branch].append(tuple(said))
 
     def count(self, uid: UUID, lineage: Lineage) -> int:
         """How many sources, each counted once."""
@@ -76,10 +76,12 @@ class Confirmed:
         })  # fmt: skip
 
 
-def _stood(lineages: Iterable[Lineage], begun: str) -> Q:
-    arms = {arm for lineage in lineages for arm in lineage}
-    each = (Q(branch_id=b, seq_to__gt=limit, **{f"{begun}__lte": limit}) for b, limit in sorted(arms))
-    return reduce(or_, each, Q(pk__in=()))
+def _stood(lineages: Iterable[Lineage], begun: str) -> Iterator[Q]:
+    """What was open where the lineages look, in portions; a row may be in two of them."""
+    arms = sorted({arm for lineage in lineages for arm in lineage})
+    each = [Q(branch_id=b, seq_to__gt=limit, **{f"{begun}__lte": limit}) for b, limit in arms]
+    for start in range(0, len(each), TOGETHER):
+        yield reduce(or_, each[start : start + TOGETHER])
 
 
 def _verdict(row: FactAssessment | None) -> Verdict | None:

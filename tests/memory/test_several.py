@@ -97,5 +97,19 @@ def test_as_many_queries_for_any_number_of_branches(actor: Actor, main: Branch) 
     assert counts == [4] * 9
 
 
+def test_a_page_of_deep_branches_is_no_expression_too_deep(actor: Actor, main: Branch) -> None:
+    fact = FACTS.write_fact(fact_text="known everywhere", session_id="a", actor=actor).fact
+    FACTS.write_fact(fact_text="known everywhere", session_id="b", actor=actor)
+    main.refresh_from_db()
+    deep = [
+        Branch(pk=1000 * n, ancestors=[*([1000 * n + i, 1] for i in range(1, 15)), [main.pk, main.head]])
+        for n in range(100, 200)
+    ]
+    found = facts_on({(branch, fact.uid) for branch in deep}, actor.project_id)
+    assert {place: told.confirmation_count for place, told in found.items()} == {
+        (branch.pk, fact.uid): 1 for branch in deep
+    }
+
+
 def test_nothing_asked_nothing_found(actor: Actor) -> None:
     assert facts_on(set(), actor.project_id) == {}
