@@ -1,13 +1,14 @@
 """What a tool was given and gave back, laid out for a person."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from django import template
 
 register = template.Library()
 NAMES, GIVEN = ("name", "tool_name"), ("input", "arguments")
+DEEPEST = 10  # levels that are indented: of a thousand, each bracket would stand behind 2,000 blanks
 
 
 @register.filter
@@ -26,11 +27,15 @@ def call_input(call: Mapping[str, Any]) -> str:
 @register.filter
 def laid_out(value: Any) -> str:
     """A value, or the JSON of one: an object as its entries, one a line, and a lone text as it is."""
-    parsed = _parsed(value)
-    if isinstance(parsed, Mapping) and parsed:
-        lone = len(parsed) == 1
-        return "\n".join(_text(one) if lone else f"{name}: {_text(one)}" for name, one in parsed.items())
-    return _text(parsed)
+    # JSON can name half a surrogate pair, which no page can hold: it stays as it was written.
+    return _lines(_parsed(value)).encode(errors="backslashreplace").decode()
+
+
+def _lines(value: Any) -> str:
+    if isinstance(value, Mapping) and value:
+        lone = len(value) == 1
+        return "\n".join(_text(one) if lone else f"{name}: {_text(one)}" for name, one in value.items())
+    return _text(value)
 
 
 def _first(call: Mapping[str, Any], names: tuple[str, ...]) -> Any:
@@ -50,4 +55,19 @@ def _parsed(value: Any) -> Any:
 
 
 def _text(value: Any) -> str:
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, indent=2)
+    if isinstance(value, str):
+        return value
+    return json.dumps(value, ensure_ascii=False, indent=2 if _shallow(value) else None)
+
+
+def _shallow(value: Any) -> bool:
+    level = [value]
+    for _ in range(DEEPEST):
+        level = [inner for one in level for inner in _inside(one)]
+    return not level
+
+
+def _inside(value: Any) -> Iterable[Any]:
+    if isinstance(value, Mapping):
+        return value.values()
+    return value if isinstance(value, list) else ()

@@ -1,5 +1,6 @@
 """The desk's pages of what agents said, did and connected."""
 
+import json
 import re
 from datetime import timedelta
 
@@ -275,6 +276,9 @@ class TestCalls:
             ({"odd": ["设", 1]}, ("[\n  &quot;设&quot;,\n  1\n]",)),
             ({"name": "cut", "input": '{"command": "ma'}, ("{&quot;command&quot;: &quot;ma",)),
             ({"name": "", "input": {}}, ("{}",)),
+            ({"name": "half", "input": '{"sign": "\\ud83d", "设": 1}'}, ("sign: \\ud83d\n设: 1",)),
+            ({"name": "deep", "input": "[" * 500 + "]" * 500}, ("[" * 500 + "]" * 500,)),
+            ({"name": "deep", "input": {"a": {"b": json.loads("[" * 500 + "]" * 500)}}}, ("[" * 500,)),
         ],
     )
     def test_in_a_conversation(self, viewer, actor, call, seen):
