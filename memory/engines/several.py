@@ -65,8 +65,9 @@ class Confirmed:
         self.rows = defaultdict[tuple[UUID, int], list[tuple[str, int, int]]](list)
         for stood in _stood(lineages, "seq"):
             rows = Confirmation.objects.filter(stood, uid__in=uids)
-            for uid, branch, *said in rows.values_list("uid", "branch_id", "source", "seq", "seq_to"):
-                self.rows[uid, branch].append(tuple(said))
+            said = rows.values_list("uid", "branch_id", "source", "seq", "seq_to")
+            for uid, branch, source, seq, until in said:
+                self.rows[uid, branch].append((source, seq, until))
 
     def count(self, uid: UUID, lineage: Lineage) -> int:
         """How many sources, each counted once."""
