@@ -112,9 +112,10 @@ class Facts(DeskPage):
             action, _colon, ticked = request.POST[ONE].partition(":")
             return action, dict([read_tick(ticked)])
         action = request.POST.get("action", "")
-        if request.POST.get("all"):
-            return action, self._matching()
-        return action, dict(read_tick(one) for one in request.POST.getlist("fact"))
+        chosen = map(read_tick, request.POST.getlist("fact"))
+        if not (versions := self._matching() if request.POST.get("all") else dict(chosen)):
+            raise Invalid("Tick at least one fact first.", field="fact")
+        return action, versions
 
     def _matching(self) -> dict[UUID, int]:
         """All facts that the filters in the address leave, at most so many as one action may have."""

@@ -17,6 +17,7 @@ from memory.views.wording import DEEDS, FIELDS
 register = template.Library()
 
 SIGNALS = {
+    "hybrid": gettext_lazy("words and meaning"),
     "keyword": gettext_lazy("words"),
     "vector": gettext_lazy("meaning"),
     "words": gettext_lazy("word by word"),

@@ -23,28 +23,35 @@ def moment() -> forms.DateTimeInput:
     return forms.DateTimeInput(attrs={"type": "datetime-local", "step": 1})
 
 
+class Words(forms.CharField):
+    """A text that may be empty as far as the form knows."""
+
+    def __init__(self, **given: Any) -> None:
+        super().__init__(required=False, **given)
+
+
 class FactForm(forms.Form):
     """Every field is a text here: what a fact may hold, its engine says."""
 
-    fact_text = forms.CharField(label=_("Text"), widget=forms.Textarea(attrs={"rows": 8, "dir": "auto"}))
-    essence = forms.CharField(
+    fact_text = Words(label=_("Text"), widget=forms.Textarea(attrs={"rows": 8, "dir": "auto"}))
+    essence = Words(
         label=_("Line for a prompt"), widget=forms.TextInput(attrs={"dir": "auto", "maxlength": 200}),
         help_text=_("Left empty, it is made from the text."),
     )  # fmt: skip
-    category = forms.CharField(label=_("Category"))
-    tags = forms.CharField(label=_("Tags"), help_text=_("With commas between them."))
-    kind = forms.CharField(label=_("Kind"), widget=choices(KINDS))
-    priority = forms.CharField(label=_("Priority"), widget=choices(Fact.Priority.values))
-    confidence = forms.CharField(
+    category = Words(label=_("Category"))
+    tags = Words(label=_("Tags"), help_text=_("With commas between them."))
+    kind = Words(label=_("Kind"), widget=choices(KINDS))
+    priority = Words(label=_("Priority"), widget=choices(Fact.Priority.values))
+    confidence = Words(
         label=_("Confidence"),
         widget=forms.NumberInput(attrs={"min": 0, "max": 1, "step": "any"}),
     )
-    visibility = forms.CharField(label=_("Visibility"), widget=choices(Fact.Visibility.values))
-    valid_from = forms.CharField(label=_("True from (UTC)"), widget=moment())
-    valid_until = forms.CharField(label=_("True until (UTC)"), widget=moment())
-    expires_at = forms.CharField(label=_("Expires (UTC)"), widget=moment())
-    pinned = forms.CharField(label=_("Pinned"), widget=forms.CheckboxInput(attrs={"value": "yes"}))
-    version = forms.CharField(widget=forms.HiddenInput)
+    visibility = Words(label=_("Visibility"), widget=choices(Fact.Visibility.values))
+    valid_from = Words(label=_("True from (UTC)"), widget=moment())
+    valid_until = Words(label=_("True until (UTC)"), widget=moment())
+    expires_at = Words(label=_("Expires (UTC)"), widget=moment())
+    pinned = Words(label=_("Pinned"), widget=forms.CheckboxInput(attrs={"value": "yes"}))
+    version = Words(widget=forms.HiddenInput)
 
     use_required_attribute = False
 

@@ -145,7 +145,9 @@ def read_point(text: str) -> At:
             return read(text)  # type: ignore[no-any-return, operator]
         except ValueError:
             continue
-    raise Invalid("at is a time such as 2026-05-01T12:00, the number of a commit, or its id.", field="at")
+    raise Invalid(
+        "A time is written such as 2026-05-01T12:00, or as the number or the id of a commit.", field="at"
+    )
 
 
 def _moment(text: str) -> datetime:

@@ -5,9 +5,10 @@ from typing import Any
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
+from memory.actors import ROLE_SCOPES, SCOPES
 from memory.engines.actions import DONE, REFUSED, UNCHANGED, Outcome, Report
 from memory.engines.explain import Explanation
-from memory.exceptions import Day1Error, StaleVersion
+from memory.exceptions import Day1Error, ScopeMissing, StaleVersion
 from memory.views.wording import FIELDS, WORDS
 
 # The values of an error that are words of the model; all others are names and stay as they are.
@@ -46,6 +47,8 @@ def sentence(error: Day1Error) -> str:
     """The error's text."""
     if isinstance(error, StaleVersion):
         return _stale(error)
+    if isinstance(error, ScopeMissing):
+        return _not_for(error)
     said = gettext(error.template)
     return (
         said.format(**{name: _word(name, value) for name, value in error.data.items()})
@@ -62,7 +65,16 @@ def _stale(error: StaleVersion) -> str:
     return said
 
 
+def _not_for(error: ScopeMissing) -> str:
+    """By the roles that have it: a person holds no scopes."""
+    if SCOPES.index(error.data["scope"]) > SCOPES.index(ROLE_SCOPES["curator"]):
+        return gettext("Only maintainers may do this.")
+    return gettext("Only curators and maintainers may do this.")
+
+
 def _word(name: str, value: Any) -> Any:
+    if name == "field":
+        return FIELDS.get(value, value)
     return WORDS.get(value, value) if name in WORDED else value
 
 

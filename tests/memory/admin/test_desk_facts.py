@@ -202,7 +202,7 @@ class TestRefused:
         with nothing_left():
             answer = act(viewer, "verify", one)
         assert answer.status_code == 403
-        assert "This needs the scope curate." in answer.content.decode()
+        assert "Only curators and maintainers may do this." in answer.content.decode()
 
     @pytest.mark.parametrize("path", ["facts", "review", "branches", "keys", "members", "audit", "sessions"])
     def test_another_projects_pages_are_not_there(self, person, write, other_project, path):
@@ -237,6 +237,14 @@ class TestRefused:
             assert answer.status_code == 302
             shown = Client().get(answer["Location"], follow=True)
             assert shown.redirect_chain[-1][0].startswith("/login?next=/admin/p/test/facts%3Fcategory")
+
+    def test_nothing_ticked_is_told_in_the_words_of_the_page(self, curator, write):
+        write("one")
+        with nothing_left():
+            answer = curator.post(LIST, {"do": "act", "action": "verify"})
+        assert answer.status_code == 400
+        assert "Tick at least one fact first." in answer.content.decode()
+        assert "fact_ids" not in answer.content.decode()
 
     def test_what_a_form_cannot_say(self, curator, write):
         one = write("one")
@@ -300,7 +308,7 @@ class TestRefused:
         with nothing_left():
             answer = other.post(address)
         assert answer.status_code == 403
-        assert "This needs the scope merge." in answer.content.decode()
+        assert "Only maintainers may do this." in answer.content.decode()
         assert Commit.objects.filter(kind="commit.revert").count() == 0
 
     def test_a_form_without_its_token_is_refused(self, curator, write):

@@ -127,7 +127,8 @@ def test_saving_without_a_change_makes_no_commit(curator: Client, fact: Fact) ->
 def test_what_cannot_be_saved_is_kept_and_told(curator: Client, actor: Actor, fact: Fact) -> None:
     answer = edit(curator, fact, confidence="7", category="kept")
     page = text(answer)
-    assert (answer.status_code, "confidence must be a number from 0" in page) == (400, True)
+    assert (answer.status_code, "Confidence must be a number from 0" in page) == (400, True)
+    assert "This field is required" not in page
     assert 'value="kept"' in page
     for typed in ({"fact_text": " "}, {"confidence": "x"}, {"valid_from": "x"}, {"kind": "REFLECTION"}):
         assert edit(curator, fact, **typed).status_code == 400

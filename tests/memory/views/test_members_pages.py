@@ -45,7 +45,7 @@ def test_a_member_is_added_changed_and_removed(maintainer: Client) -> None:
     member = Membership.objects.get(user__username="nora")
     page = maintainer.post(f"/p/test/members/{member.pk}", {"role": "curator"}, follow=True)
     assert "nora is curator now." in text(page)
-    assert "nora sees Test no more." in text(maintainer.get(f"/p/test/members/{member.pk}/remove"))
+    assert "nora will no longer see Test." in text(maintainer.get(f"/p/test/members/{member.pk}/remove"))
     page = maintainer.post(f"/p/test/members/{member.pk}/remove", follow=True)
     assert "nora is no member any more." in text(page)
     assert nora.get("/p/test/").status_code == 404

@@ -108,7 +108,7 @@ def test_the_start_page_leads_to_the_project_that_was_open_last(project, other_p
     [
         ("branch=task/none", 404, "There is no branch named task/none."),
         ("branch=%FF%00", 404, "There is no branch named"),
-        ("at=yesterday", 400, "at is a time such as"),
+        ("at=yesterday", 400, "A time is written such as"),
         ("at=99", 400, "main has the seqs 0 to 0."),
         ("at=0192a000-0000-7000-8000-000000000000", 404, "There is no commit or snapshot with this id"),
     ],
