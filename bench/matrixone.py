@@ -11,6 +11,7 @@ import os
 import tempfile
 import time
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -84,23 +85,20 @@ def copies(actor: Any, size: int) -> Iterator[Figure]:
     from memory.engines.workspaces import WorkspaceEngine
 
     frozen, branched, bare = SnapshotManager(), WorkspaceEngine(), BareWrites(f"bare-{size}")
-    dropping: list[Callable[[], Any]] = []
+    with ExitStack() as drops:
+        drops.callback(bare.drop)
 
-    def freeze() -> None:
-        made = frozen.create_store_snapshot(name=f"bench {uuid4().hex}", actor=actor)
-        dropping.append(lambda: frozen.drop_snapshot(snapshot_id=made.pk, actor=actor))
+        def freeze() -> None:
+            made = frozen.create_store_snapshot(name=f"bench {uuid4().hex}", actor=actor)
+            drops.callback(frozen.drop_snapshot, snapshot_id=made.pk, actor=actor)
 
-    def branch() -> None:
-        made = branched.create_workspace(name=f"bench {uuid4().hex}", actor=actor)
-        dropping.append(lambda: branched.drop_workspace(workspace_id=made.pk, actor=actor))
+        def branch() -> None:
+            made = branched.create_workspace(name=f"bench {uuid4().hex}", actor=actor)
+            drops.callback(branched.drop_workspace, workspace_id=made.pk, actor=actor)
 
-    try:
         for name, work, plain in (("snapshot", freeze, bare.snapshot), ("workspace", branch, bare.workspace)):
             took, alone = bare.beside(work, plain, turns=COPIES, warm=1)
             yield times(f"{name} of the store, {size:,} facts, p50", p50(took), p50(alone), MOST, "bare SQL")
-    finally:
-        for drop in (bare.drop, *dropping):
-            drop()
 
 
 def recall(actor: Any, size: int, asked: list[Query]) -> Iterator[Figure]:

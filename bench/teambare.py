@@ -73,7 +73,7 @@ class BareWrites(Bare):
 
         self.project = inprocess.local(slug).project_id.hex
         self.seen: list[tuple[str, Any]] = []
-        self.copies: list[tuple[str, str]] = []
+        self.copies: list[str] = []
         self.database = self.connection.settings_dict["NAME"]
 
     def beside(
@@ -115,18 +115,18 @@ class BareWrites(Bare):
 
     def snapshot(self) -> None:
         """The copy, the points of its branches, and what is known of it."""
-        name, branches = self._named("snapshot"), "memory_branch"
-        self.run(f"CREATE SNAPSHOT {name} FOR DATABASE `{self.database}`")
-        self._kept(f"{branches} {{SNAPSHOT = '{name}'}}")
+        name = self._made("CREATE SNAPSHOT {} FOR DATABASE `{}`", "DROP SNAPSHOT")
+        self._kept(f"memory_branch {{SNAPSHOT = '{name}'}}")
 
     def workspace(self) -> None:
-        name = self._named("workspace")
-        self.run(f"DATA BRANCH CREATE DATABASE {name} FROM `{self.database}`")
+        name = self._made("DATA BRANCH CREATE DATABASE {} FROM `{}`", "DATA BRANCH DELETE DATABASE")
         self._kept(f"{name}.memory_branch")
 
-    def _named(self, kind: str) -> str:
-        self.copies.append((kind, f"bare_{uuid4().hex}"))
-        return self.copies[-1][1]
+    def _made(self, make: str, drop: str) -> str:
+        name = f"bare_{uuid4().hex}"
+        self.run(make.format(name, self.database))
+        self.copies.append(f"{drop} {name}")
+        return name
 
     def _kept(self, branches: str) -> None:
         self.ask(f"SELECT id, head, archived_at FROM {branches} WHERE project_id = %s", self.project)
@@ -136,9 +136,8 @@ class BareWrites(Bare):
 
     def drop(self) -> None:
         """The copies that were made here."""
-        for kind, name in self.copies:
-            drop = {"snapshot": "DROP SNAPSHOT", "workspace": "DATA BRANCH DELETE DATABASE"}[kind]
-            self.run(f"{drop} {name}")
+        for drop in self.copies:
+            self.run(drop)
 
     def _insert(self, branch: int, seq: int) -> None:
         for sql, params in self.seen:
