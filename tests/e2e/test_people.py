@@ -159,7 +159,7 @@ def test_a_curator_judges_corrects_and_takes_it_back(enter: Any, server: Up) -> 
     page.get_by_label("Text", exact=True).fill("The release train leaves on Fridays.")
     page.get_by_role("button", name="Save").click()
     expect(page.locator(".memory.hero")).to_have_text("The release train leaves on Fridays.")
-    expect(page.get_by_role("region", name="History").locator("ins")).to_have_text(["Fridays"] * 2)
+    expect(page.get_by_role("region", name="History").locator("ins")).to_have_text("Fridays")
     page.get_by_role("button", name="Undo").click()
     expect(page.locator(".memory.hero")).to_have_text("The release train leaves on Thursdays.")
 
