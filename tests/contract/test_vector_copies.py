@@ -35,7 +35,7 @@ def no_copies(db: None) -> None:
 
 
 def copied() -> int:
-    return int(run("SELECT count(*) FROM memory_vector_3")[0][0])
+    return int(run("SELECT count(*) FROM memory_vector_3 WHERE content_hash <> ''")[0][0])
 
 
 def cosines(actor: Actor) -> dict[str, float]:

@@ -1,10 +1,10 @@
 """Snapshots and workspaces on MatrixOne: the server keeps the first, and branches databases for the second.
 
-None of these statements belongs in a transaction: they have a connection of their own.
+None of these statements belongs in a transaction: inside of one they have a connection of their own.
 """
 
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, nullcontext
 from typing import Any
 from uuid import UUID
 
@@ -165,9 +165,14 @@ class Copies:
 
     @rerun  # a statement by itself: what the server gave up left nothing
     def _ask(self, sql: str, params: Any) -> list[tuple]:
-        with closing(self.connection.copy()) as own, own.cursor() as cursor:
+        with self._outside() as own, own.cursor() as cursor:
             cursor.execute(sql, params)
             return list(cursor.fetchall() if cursor.description else ())
+
+    def _outside(self) -> Any:
+        """A connection without a transaction: to make another takes longer than most of these statements."""
+        inside = self.connection.in_atomic_block
+        return closing(self.connection.copy()) if inside else nullcontext(self.connection)
 
     def _why(self, error: Exception) -> str:
         if errors.lacks_right(error.args):

@@ -102,7 +102,7 @@ class Vectors:
     def _copied(self, dimensions: int, of: Of) -> tuple[int, int]:
         """Up to which tick of the project's clock vectors are copied, and what the clock says."""
         try:
-            copied, now = self._ask(sql.COPIED, dimensions, of[0], *of)[0]
+            copied, now = self._ask(sql.COPIED, dimensions, *of, of[0])[0]
         except DatabaseError as error:
             _unless_missing(error)
             return 0, 1
@@ -128,9 +128,10 @@ class Vectors:
         copied, now = self._copied(len(some), of)
         if not copied:
             self._run(sql.CREATE, len(some))
-            now = max(now, ticks)
-        if now - copied >= ticks:
+            copied, now = self._copied(len(some), of)
+        if not copied or now - copied >= ticks:
             self._run(sql.COPY_MORE, len(some), *of, copied)
+            self._run(sql.MARK_COPIED, len(some), *of, now, sql.literal(some))
 
     def forget(self, project_id: Any, slots: Collection[str]) -> None:
         """Delete the copies of a project's vectors that were deleted."""
