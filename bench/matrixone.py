@@ -80,7 +80,10 @@ def branches(actor: Any, size: int) -> Iterator[Figure]:
 
 
 def copies(actor: Any, size: int) -> Iterator[Figure]:
-    """The store frozen, and branched, beside the server's own statement and the rows that tell of it."""
+    """The store frozen, and branched, beside the server's own statement and the rows that tell of it.
+
+    In a project of its own: each run leaves branches in the others, whose heads a copy notes.
+    """
     from memory.engines.snapshots import SnapshotManager
     from memory.engines.workspaces import WorkspaceEngine
 
@@ -142,7 +145,7 @@ def main() -> None:
             asked = queries(Vocabulary(np.random.default_rng(SEED)), chosen.queries + WARM)
             figures += [*searches(actor, size, asked), *writes(actor, size), *branches(actor, size)]
             figures += recall(actor, size, asked)
-        figures += copies(actor, chosen.sizes[-1])
+        figures += copies(inprocess.local("bench-copies"), sum(chosen.sizes))
         print(table(figures))
         print(f"{time.monotonic() - started:.0f} s in all")
         if chosen.json:

@@ -22,7 +22,7 @@ class Reading:
         names = ", ".join(f"{ROW}.{quote(field.column)}" for field in fields)
         self.connection = connection
         self.sql = f"SELECT {names} FROM {quote(model._meta.db_table)} {ROW} WHERE "
-        self.converters = [_converters(connection, field) for field in fields]
+        self.converters = [converters(connection, field) for field in fields]
 
     def where(self, *conditions: tuple[str, Sequence[Any]], lock: bool = False) -> list[tuple]:
         """The rows that meet all conditions, each an SQL text with its values; ``lock`` holds them until
@@ -34,17 +34,20 @@ class Reading:
         with self.connection.cursor() as cursor:
             cursor.execute(self.sql + sql, values)
             rows = cursor.fetchall()
-        return self._converted(rows)
-
-    def _converted(self, rows: Sequence[tuple]) -> list[tuple]:
-        columns = list(zip(*rows, strict=True))
-        for place, (expression, steps) in enumerate(self.converters if rows else ()):
-            for step in steps:
-                columns[place] = tuple(step(value, expression, self.connection) for value in columns[place])
-        return list(zip(*columns, strict=True))
+        return converted(self.connection, self.converters, rows)
 
 
-def _converters(connection: Any, field: Any) -> tuple[Any, list[Any]]:
+def converted(connection: Any, of: Sequence[tuple[Any, list[Any]]], rows: Sequence[tuple]) -> list[tuple]:
+    """The rows with their values as the ORM gives them; ``of`` are the converters of their columns."""
+    columns = list(zip(*rows, strict=True))
+    for place, (expression, steps) in enumerate(of if rows else ()):
+        for step in steps:
+            columns[place] = tuple(step(value, expression, connection) for value in columns[place])
+    return list(zip(*columns, strict=True))
+
+
+def converters(connection: Any, field: Any) -> tuple[Any, list[Any]]:
+    """How a column's values become those of the ORM."""
     column = field.get_col(field.model._meta.db_table)
     return column, [*connection.ops.get_db_converters(column), *column.get_db_converters(connection)]
 

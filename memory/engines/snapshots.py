@@ -8,6 +8,7 @@ from typing import Any
 from uuid import UUID
 
 from django.db import IntegrityError, connection, transaction
+from django.db.models import Q
 from django.utils import timezone
 
 from memory.actors import Actor
@@ -297,18 +298,17 @@ def _new(actor: Actor, name: str, description: str) -> Snapshot:
 
 
 def _check_room(actor: Actor, name: str) -> None:
-    here = Snapshot.objects.filter(project=actor.project_id)
-    if here.filter(name=name).exists():
+    known = Q(name=name) | Q(kind=Snapshot.Kind.STORE)
+    names = set(Snapshot.objects.filter(known, project=actor.project_id).values_list("name", flat=True))
+    if name in names:
         raise _taken_name(name)
-    if here.filter(kind=Snapshot.Kind.STORE).count() >= MOST:
+    if len(names) >= MOST:
         raise Invalid("A project keeps at most {limit} snapshots of the store: drop one first.", limit=MOST)
 
 
 def _keep(made: Snapshot, actor: Actor, detail: dict[str, Any]) -> Snapshot:
     next_rid.ready()
     with transaction.atomic(savepoint=False):
-        if Snapshot.objects.filter(project=made.project_id, name=made.name).exists():
-            raise _taken_name(made.name)
         try:
             made.save(force_insert=True)
         except IntegrityError:

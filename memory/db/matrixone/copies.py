@@ -13,6 +13,7 @@ from django.db import DatabaseError, InterfaceError, models
 from memory.db.aliases import opened
 from memory.db.copies import Changes, CopyFailed, Taken, checked, id_of_now, named, prefix_of
 from memory.db.matrixone import errors
+from memory.db.reading import converted, converters
 from memory.db.rerun import rerun
 
 
@@ -107,10 +108,9 @@ class Copies:
             for field, value in zip(wanted, equal.values(), strict=True)
         ]
         sql = f"SELECT {shown} FROM {self._then(model, name)} WHERE {where}"
-        found = self._run(sql, params)
-        return [
-            tuple(field.to_python(value) for field, value in zip(columns, row, strict=True)) for row in found
-        ]
+        return converted(
+            self.connection, [converters(self.connection, field) for field in columns], self._run(sql, params)
+        )
 
     def changed(self, name: str, model: type[models.Model]) -> Changes:
         """By which keys a frozen copy differs from what is committed here: only what it alone has."""
