@@ -90,13 +90,13 @@ def by_key(
     conditions: Iterable[Condition],
 ) -> list[tuple]:
     """These columns of the rows that meet the conditions and whose column, named first, has one of some
-    values; of primary keys in portions that the database looks up.
+    values; of primary keys beside conditions in portions that the database looks up.
     """
     by, values = key[0], list(dict.fromkeys(key[1]))
     features: Any = connections[using].features
     field: Any = model._meta.get_field(by)
-    size = features.keys_at_once if field.primary_key else MOST
     read, shown = reading(using, model, columns), written(conditions, using)
+    size = features.keys_at_once if field.primary_key and shown else MOST
     portions = (values[start : start + size] for start in range(0, len(values), size))
     named = (written([OneOf(model, by, some)], using) for some in portions)
     return [row for some in named for row in read.where(*some, *shown)]
@@ -110,7 +110,8 @@ def picked(rows: models.QuerySet, columns: Sequence[str], by: str, values: Itera
     if not values:
         return []
     try:
-        return by_key(rows.db, rows.model, columns, (by, values), [Written.of(rows)])
+        said = Written.of(rows)
+        return by_key(rows.db, rows.model, columns, (by, values), [said] if said.sql else [])
     except EmptyResultSet:
         return []
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 from django.core.exceptions import EmptyResultSet
-from django.db import models
+from django.db import connections, models
 from django.db.models import Q
 from django.db.models.functions import Length
 
@@ -23,6 +23,7 @@ from memory.db.reading import picked
 MORE = 4  # times as many, where too few of what was found are visible
 LEAST = 60  # asked for at first
 AT_ONCE = DatabaseFeatures.keys_at_once
+HASHES = "hashes"  # what is noted of rows while a search goes on
 LOWEST, LITTLE = 1e-9, 1e-6  # scores of what was found by words that rank nothing
 
 
@@ -110,10 +111,17 @@ class SearchIndex:
         self, rids: Sequence[int], rows: VersionedQuerySet, vector: np.ndarray, model: str, project_id: Any
     ) -> Ranked:
         """The cosine of each of some visible rows with the vector, where the row has one."""
-        base, key = rows.model._base_manager.using(rows.db).all(), rows.model._meta.pk.name
-        hashes = dict(picked(base, (key, "content_hash"), key, rids))
+        hashes = self._hashes(rows, rids)
         scores = self.vectors.cosines(set(hashes.values()), vector, model, project_id)
         return [(rid, scores[value]) for rid, value in hashes.items() if value in scores]
+
+    def _hashes(self, rows: VersionedQuerySet, rids: Sequence[int]) -> dict[int, str]:
+        """The content hashes of some rows; of most a search noted them when it looked whether they pass."""
+        noted = (self.connection.notes or {}).get((HASHES, rows.model), {})
+        known = {rid: noted[rid] for rid in rids if rid in noted}
+        base, key = rows.model._base_manager.using(rows.db).all(), rows.model._meta.pk.name
+        rest = [rid for rid in rids if rid not in known]
+        return known | dict(picked(base, (key, "content_hash"), key, rest))
 
 
 class _Ranking:
@@ -161,8 +169,10 @@ class _Ranking:
         if self.exact:
             return found
         key = self.rows.model._meta.pk.name  # type: ignore[union-attr]
-        shown = set(self.rows.picked((key,), key, [rid for rid, _ in found]))
-        return [hit for hit in found if (hit[0],) in shown]
+        shown = dict(self.rows.picked((key, "content_hash"), key, [rid for rid, _ in found]))
+        if (notes := connections[self.rows.db].notes) is not None:  # type: ignore[attr-defined]
+            notes.setdefault((HASHES, self.rows.model), {}).update(shown)
+        return [hit for hit in found if hit[0] in shown]
 
 
 def _without_gaps(found: Ranked, also: set[int]) -> Ranked:
