@@ -78,11 +78,16 @@ class Visible(Condition):
 
     def _arm(self, place: int, table: str, me: str) -> str:
         """The condition of one arm on the row ``me``; its values are those of ``_values``."""
-        arm = f"{me}.branch_id = %s AND {me}.seq_from <= %s AND {me}.seq_to > %s AND NOT {me}.deleted"
+        begun, ended = (self._bound(f"{me}.{column}") for column in ("seq_from", "seq_to"))
+        arm = f"{me}.branch_id = %s AND {begun} <= %s AND {ended} > %s AND NOT {me}.deleted"
         if place == 0:
             return arm
         spoken = " OR ".join(["(s.branch_id = %s AND s.seq_from <= %s)"] * place)
         return f"{arm} AND NOT EXISTS (SELECT 1 FROM {table} s WHERE s.uid = {me}.uid AND ({spoken}))"
+
+    def _bound(self, column: str) -> str:
+        """How a seq is named that bounds the arm: an index is known of a column, of an expression none."""
+        return column
 
     def _values(self, place: int) -> list[int]:
         branch, limit = self.lineage[place]
@@ -107,9 +112,10 @@ class Walked(Visible):
 
     def _arm(self, place: int, table: str, me: str) -> str:
         arm = super()._arm(place, table, me)
-        for column in ("seq_from", "seq_to"):
-            arm = arm.replace(f"AND {me}.{column}", f"AND +{me}.{column}", 1)
         return f"{arm} AND {me}.uid <= {self._newest(table)}" if self.down else arm
+
+    def _bound(self, column: str) -> str:
+        return f"+{column}"
 
     def _newest(self, table: str) -> str:
         """An entry of the index costs an eighth of a row that the walk would skip."""
@@ -124,15 +130,10 @@ class Walked(Visible):
 
 
 class Aside(Visible):
-    """What one arm shows, for a database that is to look for rows by another column: of a sum it knows no
-    index.
-    """
+    """What one arm shows, for a database that is to look for rows by another column."""
 
-    def _arm(self, place: int, table: str, me: str) -> str:
-        arm = super()._arm(place, table, me)
-        for column in ("seq_from", "seq_to"):
-            arm = arm.replace(f"{me}.{column} ", f"{me}.{column} + 0 ", 1)
-        return arm
+    def _bound(self, column: str) -> str:
+        return f"{column} + 0"
 
 
 class OneOf(Condition):
