@@ -24,10 +24,7 @@ def start(tmp_path: Path) -> Iterator[Callable[[], Up]]:
 
     yield start
     for one in started:
-        if one.process.poll() is None:
-            one.process.kill()
-            one.process.wait()
-        one.log.close()
+        one.end()
 
 
 def client_of(server: Up, folder: Path) -> Client:

@@ -18,9 +18,7 @@ PATIENCE = 120
 def up(tmp_path: Path) -> Iterator[Up]:
     server = Up(tmp_path / "data", "--no-worker").ready()
     yield server
-    server.process.kill()
-    server.process.wait()
-    server.log.close()
+    server.end()
 
 
 def transcript(folder: Path) -> Path:

@@ -68,9 +68,7 @@ def test_kill_9_loses_no_event_and_doubles_none(tmp_path: Path) -> None:
             while seen[-1]["changes"][0]["line"] != "After.":
                 seen += again.events(1)
     finally:
-        up.process.kill()
-        up.process.wait()
-        up.log.close()
+        up.end()
     told = [event["changes"][0]["line"] for event in seen]
     assert [event["id"] for event in seen] == sorted({event["id"] for event in seen})
     assert told[: len(acknowledged)] == acknowledged

@@ -26,10 +26,7 @@ def started(folder: Path) -> Iterator[list[Up]]:
     servers: list[Up] = []
     yield servers
     for one in servers:
-        if one.process.poll() is None:
-            one.process.kill()
-            one.process.wait()
-        one.log.close()
+        one.end()
 
 
 def ask(folder: Path, method: str, path: str, body: Any = None) -> Any:

@@ -23,9 +23,7 @@ def production(tmp_path_factory) -> Iterator[Up]:
     try:
         yield server.ready()
     finally:
-        server.process.kill()
-        server.process.wait()
-        server.log.close()
+        server.end()
 
 
 def test_the_names_it_answers_to_are_told(production: Up) -> None:

@@ -70,6 +70,12 @@ class Up:
         self.process.send_signal(number)
         return self.process.wait(PATIENCE)
 
+    def end(self) -> None:
+        """At once, if it runs still."""
+        self.process.kill()
+        self.process.wait()
+        self.log.close()
+
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
@@ -86,10 +92,7 @@ def up(folder: Path) -> Iterator[Any]:
 
     yield start
     for one in started:
-        if one.process.poll() is None:
-            one.process.kill()
-            one.process.wait()
-        one.log.close()
+        one.end()
 
 
 @pytest.fixture(scope="module")
@@ -99,9 +102,7 @@ def running(tmp_path_factory) -> Iterator[Up]:
     try:
         yield server.ready()
     finally:
-        server.process.kill()
-        server.process.wait()
-        server.log.close()
+        server.end()
 
 
 CHOSEN = "correct horse battery"
