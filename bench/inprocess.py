@@ -29,6 +29,13 @@ def optimize() -> None:
     connection.index.optimize()
 
 
+def settle() -> None:
+    """The process as the server makes it before its first request."""
+    from day1site.server import settle
+
+    settle()
+
+
 def local(slug: str = "default") -> Any:
     """An actor who may do everything in the project of this name, which is made when it is missing."""
     from memory.actors import local_actor

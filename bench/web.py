@@ -93,6 +93,7 @@ def measured(options: argparse.Namespace, facts: int) -> list[Result]:
         inprocess.set_up(Path(shutil.copytree(made, Path(folder) / "work")), "off")
         crowd.gather(facts // 10)
         inprocess.optimize()
+        inprocess.settle()
         rows = [measure(page) for page in places() if wanted(page, options.only)]
     if not options.keep and not options.json:
         shutil.rmtree(made)
