@@ -74,6 +74,14 @@ class ReviewEngine:
         with_facts(page.results, actor.project_id)
         return page
 
+    def count_open(self, *, actor: Actor, most: int) -> int:
+        """How many questions wait on the branches that the actor may use; not counted beyond ``most``.
+
+        Needs the scope curate.
+        """
+        actor.require("curate")
+        return within_reach(_of_project(actor).filter(status=ReviewItem.Status.OPEN), actor)[:most].count()
+
     def get_item(self, *, item_id: UUID, actor: Actor) -> ReviewItem:
         """One question with its two facts. Needs the scope curate. Raises NotFound."""
         actor.require("curate")

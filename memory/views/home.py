@@ -14,6 +14,7 @@ from memory.views.base import ProjectPage
 
 NEWEST = 8
 WAITING = 5
+MOST = 100  # questions are counted up to here
 FRESH = 15  # seconds that an answer about the health is good for: asking a broker may take one
 
 
@@ -37,14 +38,15 @@ class Home(ProjectPage):
         key = f"health:{self.reader.project.pk}"
         return cache.get_or_set(key, lambda: health(self.reader.actor), FRESH) or {}
 
-    def waiting(self) -> Any:
-        """The newest open questions, for who may answer them."""
+    def waiting(self) -> dict[str, Any] | None:
+        """The newest open questions and how many there are, for who may answer them."""
         if not self.reader.can["curate"]:
             return None
         page = ReviewEngine().list_items(actor=self.reader.actor, status="open", limit=WAITING)
         for item in page.results:
             item.both = [item.fact, item.other]  # type: ignore[attr-defined]
-        return page
+        count = ReviewEngine().count_open(actor=self.reader.actor, most=MOST)
+        return {"results": page.results, "count": count if count < MOST else f"{MOST - 1}+"}
 
     def work(self) -> list[Work]:
         """Of the day that is read: today, or that of the past point."""

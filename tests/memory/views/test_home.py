@@ -1,5 +1,7 @@
 """Home: is memory healthy, what waits for me, who worked today."""
 
+from uuid import uuid4
+
 import pytest
 from django.core.cache import cache
 from django.test import Client
@@ -54,6 +56,20 @@ def test_what_waits_is_for_those_who_may_answer(
     assert "Do these two say the same?" in page
     assert page.count(f'href="/p/test/facts/{one.uid}"') == 2  # among the newest, and in the question
     assert "What waits for you" not in words(viewer)
+
+
+@pytest.mark.parametrize(("how_many", "said"), [(5, "5"), (6, "6"), (99, "99"), (100, "99+"), (101, "99+")])
+def test_what_waits_is_counted_as_far_as_two_digits_go(
+    curator: Client, main: Branch, how_many: int, said: str
+) -> None:
+    ReviewItem.objects.bulk_create(
+        ReviewItem(
+            project=main.project, branch=main, kind="contradiction", fact_id=uuid4(), other_id=uuid4(),
+            pair=str(number), score=0.9,
+        )
+        for number in range(how_many)
+    )  # fmt: skip
+    assert f"<strong>{said}</strong> wait for a decision" in words(curator)
 
 
 def test_what_is_wrong_is_said_with_what_to_do(viewer: Client, monkeypatch) -> None:
