@@ -109,7 +109,9 @@ def words_changed(old: str, new: str) -> SafeString:
 
 
 def _piece(kind: str, text: str) -> SafeString:
-    return format_html(PIECES[kind], text)
+    """The blank behind a marked piece is not marked with it, unless it is all there is."""
+    marked = text.rstrip() or text
+    return format_html(PIECES[kind] + "{}", marked, text[len(marked) :])
 
 
 @register.filter

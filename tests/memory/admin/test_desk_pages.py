@@ -69,7 +69,7 @@ class TestFact:
         html = answer.content.decode()
         assert answer.status_code == 409
         assert "Somebody changed this fact while you were writing." in html
-        assert "The <del>first </del><ins>other </ins>words." in html
+        assert "The <del>first</del> <ins>other</ins> words." in html
         assert "What I typed." in html
         assert 'value="mine"' in html
         version = re.search(r'name="version" value="(\d+)">\s*<div', html) or re.search(
