@@ -28,9 +28,10 @@ class PageLocale(LocaleMiddleware):
             super().process_request(request)
 
     def process_response(self, request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
-        if request.path_info.startswith("/api/"):
-            return response
-        return super().process_response(request, response)
+        if not request.path_info.startswith("/api/"):
+            response = super().process_response(request, response)
+        translation.deactivate()  # what the thread does next has a reader of its own, or none
+        return response
 
 
 class SmallFiles(GZipMiddleware):

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from django.test import Client
-from django.utils.translation import override
+from django.utils.translation import get_language, override
 
 from memory.exceptions import BranchArchived, Invalid
 from memory.views.sentences import sentence
@@ -77,8 +77,7 @@ def test_an_engines_refusal_is_said_in_the_readers_language() -> None:
         assert sentence(BranchArchived(name="task/a")) == "分支 task/a 已归档，不接受写入：请先恢复它。"
         assert sentence(Invalid("expires_at is in the past.", field="expires_at")) == "expires_at 已经过去。"
         assert sentence(Invalid("not in {any} catalogue", any="no")) == "not in no catalogue"
-    with override("en"):
-        assert sentence(BranchArchived(name="a")) == BranchArchived(name="a").text
+    assert sentence(BranchArchived(name="a")) == BranchArchived(name="a").text
 
 
 def test_pages_follow_the_choice_and_the_browser_and_the_api_neither(project) -> None:
@@ -91,6 +90,14 @@ def test_pages_follow_the_choice_and_the_browser_and_the_api_neither(project) ->
     refused = Client().get("/api/v1/facts", headers=said)
     assert refused.json()["detail"] == "A valid API key is needed."
     assert "Content-Language" not in refused.headers
+
+
+def test_the_language_of_a_page_ends_with_it(project) -> None:
+    client = browser(person("vera", project))
+    for path, status in (("/p/test/", 200), ("/p/test/nothing", 404), ("/admin/p/test/keys", 403)):
+        page = client.get(path, headers={"Accept-Language": "zh-hans"})
+        assert (page.status_code, page.headers["Content-Language"]) == (status, "zh-hans")
+        assert get_language() == "en"
 
 
 @pytest.mark.django_db
