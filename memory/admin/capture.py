@@ -12,6 +12,7 @@ from memory.engines.links import LinkEngine
 from memory.engines.observations import ObservationEngine, ObservationFilter
 from memory.engines.relations import RelationEngine
 from memory.models import Observation
+from memory.views.wording import FIELDS
 
 OBSERVED = {
     "observation_type": _("Type"),
@@ -20,8 +21,8 @@ OBSERVED = {
     "session_id": _("Session"),
     "agent_id": _("Agent"),
     "task_id": _("Task"),
-    "after": _("Recorded after"),
-    "before": _("Recorded before"),
+    "after": FIELDS["after"],
+    "before": FIELDS["before"],
 }
 RELATED = {"source": _("From"), "relation_type": _("Relation"), "target": _("To")}
 

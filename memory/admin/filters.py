@@ -5,40 +5,22 @@ from typing import Any
 
 from django import forms
 from django.http import QueryDict
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
+from django_filters import IsoDateTimeFilter
 
 from memory.api.filters import FactFilterSet
-from memory.views.wording import worded
+from memory.views.forms import MomentInput
+from memory.views.wording import FIELDS, worded
 
-FIRST = {
-    "status": _("Status"),
-    "verification_status": _("Belief"),
-    "category": _("Category"),
-    "kind": _("Kind"),
-}
-MORE = {
-    "priority": _("Priority"),
-    "agent_id": _("Agent"),
-    "session_id": _("Session"),
-    "tags": _("Tags"),
-    "created_after": _("Stored after"),
-    "created_before": _("Stored before"),
-    "max_confidence": _("Confidence at most"),
-}
-HINTS = {
-    "category": "security",
-    "tags": "auth,tokens",
-    "created_after": "2026-05-01T12:00Z",
-    "created_before": "2026-06-01T12:00Z",
-    "after": "2026-05-01T12:00Z",
-    "before": "2026-06-01T12:00Z",
-    "max_confidence": "0.5",
-}
+FIRST = ("status", "verification_status", "category", "kind")
+MORE = ("priority", "agent_id", "session_id", "tags", "created_after", "created_before", "max_confidence")
+HINTS = {"category": "security", "tags": "auth,tokens", "max_confidence": "0.5"}
 
 
 def form_of(given: QueryDict) -> forms.Form:
     """The form of the filters with what the address says. The engine checks it, and says what is wrong."""
-    return filter_form(FactFilterSet, given, FIRST | MORE)
+    return filter_form(FactFilterSet, given, {name: FIELDS[name] for name in FIRST + MORE})
 
 
 def filter_form(filters: Any, given: Mapping[str, Any], labels: Mapping[str, Any]) -> forms.Form:
@@ -54,6 +36,8 @@ def filter_form(filters: Any, given: Mapping[str, Any], labels: Mapping[str, Any
         field.label, field.help_text = str(label), ""
         if known := filters.base_filters[name].extra.get("choices"):
             field.widget = forms.Select(choices=[("", _("any")), *worded(value for value, _word in known)])
+        elif isinstance(filters.base_filters[name], IsoDateTimeFilter):
+            field.label, field.widget = gettext("%(field)s (UTC)") % {"field": label}, MomentInput()
         else:
             field.widget = forms.TextInput({"placeholder": HINTS.get(name, "")})
     return form

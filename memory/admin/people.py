@@ -15,7 +15,7 @@ from memory.exceptions import Exists, Invalid, NotFound
 from memory.models import Membership, Session
 from memory.views.sentences import sentence
 from memory.views.toasts import warn
-from memory.views.wording import WORDS
+from memory.views.wording import DEEDS, WORDS
 
 
 class Members(DeskPage):
@@ -81,4 +81,6 @@ class Audit(DeskPage):
             name: self.request.GET.get(name, "").strip() for name in ("action", "by", "target")
         }
         page = AuditEngine().list_entries(actor=self.reader.actor, **asked, **self.paging)
-        return super().get_context_data(page=page, asked=asked)
+        known = {"": gettext("any"), **DEEDS}
+        known.setdefault(asked["action"], asked["action"])  # an address may ask for what is not known
+        return super().get_context_data(page=page, asked=asked, actions=known)

@@ -10,31 +10,8 @@ from django.utils.translation import gettext_lazy as _
 from memory.engines.filters import CHECKS, FactFilter
 from memory.models import Fact, FactAssessment
 from memory.views.reader import with_query
-from memory.views.wording import WORDS, worded
+from memory.views.wording import FIELDS, WORDS, worded
 
-LABELS = {
-    "category": _("Category"),
-    "status": _("Status"),
-    "verification_status": _("Belief"),
-    "kind": _("Kind"),
-    "priority": _("Priority"),
-    "tags": _("Tags"),
-    "agent_id": _("Agent"),
-    "session_id": _("Session"),
-    "task_id": _("Task"),
-    "source_type": _("Came from"),
-    "origin": _("Origin"),
-    "visibility": _("Visibility"),
-    "pinned": _("Pinned"),
-    "min_confidence": _("Confidence from"),
-    "max_confidence": _("Confidence to"),
-    "created_after": _("Stored from"),
-    "created_before": _("Stored before"),
-    "valid_at": _("True at"),
-    "valid_after": _("True after"),
-    "valid_before": _("True before"),
-    "parent_id": _("Replaces"),
-}
 # Those that have a field; the others come by links and stand as chips.
 CHOICES: dict[str, Iterable[str]] = {
     "status": Fact.Status.values,
@@ -43,7 +20,7 @@ CHOICES: dict[str, Iterable[str]] = {
     "priority": Fact.Priority.values,
 }
 DAYS = ("created_after", "created_before")
-FIELDS = ("category", *CHOICES, "tags", "agent_id", *DAYS)
+SHOWN = ("category", *CHOICES, "tags", "agent_id", *DAYS)
 
 
 class FilterForm(forms.Form):
@@ -52,8 +29,8 @@ class FilterForm(forms.Form):
     def __init__(self, request: HttpRequest) -> None:
         super().__init__(request.GET)
         self.request = request
-        for name in FIELDS:
-            self.fields[name] = forms.CharField(label=LABELS[name], required=False, widget=_widget(name))
+        for name in SHOWN:
+            self.fields[name] = forms.CharField(label=FIELDS[name], required=False, widget=_widget(name))
 
     @property
     def given(self) -> dict[str, str]:
@@ -72,7 +49,7 @@ class FilterForm(forms.Form):
         words = {name: values for name, values in self.request.GET.lists() if name != "cursor"}
         return [
             {
-                "label": LABELS.get(name, name),
+                "label": FIELDS.get(name, name),
                 "value": WORDS.get(value, value) if name in CHOICES else value,
                 "url": with_query(self.request.path, {**words, name: ""}),
             }

@@ -1,9 +1,29 @@
 """What the forms of the pages share."""
 
+from contextlib import suppress
+from typing import Any
+
 from django import forms
 
-from memory.exceptions import Day1Error
+from memory.engines import cleaning as c
+from memory.exceptions import Day1Error, Invalid
 from memory.views.sentences import sentence
+
+
+class MomentInput(forms.TextInput):
+    """A field for a time in UTC, from whatever text an engine reads as a time.
+
+    What is no time stays in it as it was typed, to be mended.
+    """
+
+    def get_context(self, name: str, value: Any, attrs: Any) -> dict[str, Any]:
+        context = super().get_context(name, value, attrs)
+        with suppress(Invalid):
+            at = c.moment(name, value or None)
+            shown = at.replace(tzinfo=None).isoformat(timespec="milliseconds") if at else None
+            context["widget"] |= {"type": "datetime-local", "value": shown}
+            context["widget"]["attrs"]["step"] = "any"
+        return context
 
 
 def say(form: forms.Form, error: Day1Error) -> None:

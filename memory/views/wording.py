@@ -118,10 +118,20 @@ FIELDS: dict[str, Any] = {
     "fork_seq": _("At commit"),
     "reason": _("Reason"),
     "name": _("Name"),
+    # What lists are filtered by besides.
+    "min_confidence": _("Confidence at least"),
+    "max_confidence": _("Confidence at most"),
+    "created_after": _("Stored from"),
+    "created_before": _("Stored before"),
+    "valid_at": _("True at"),
+    "valid_after": _("True after"),
+    "valid_before": _("True before"),
+    "after": _("Recorded from"),
+    "before": _("Recorded before"),
 }
 # What a commit or an act did, by its kind.
 DEEDS: dict[str, Any] = {
-    "fact.write": _("wrote facts"),
+    "fact.write": _("wrote a fact"),
     "fact.update": _("corrected a fact"),
     "fact.supersede": _("replaced facts"),
     "fact.archive": _("archived facts"),

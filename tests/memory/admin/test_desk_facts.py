@@ -61,9 +61,25 @@ class TestShown:
 
     def test_a_filter_that_makes_no_sense_is_told_and_stays_in_the_form(self, curator, write):
         write("one")
-        html = page(curator, f"{LIST}?created_after=soon")
-        assert 'role="alert"' in html
-        assert 'value="soon"' in html
+        html = page(curator, f"{LIST}?created_after=soon&agent_id=claude")
+        assert "Stored from must be a time in ISO 8601, such as 2026-05-01T12:00:00Z." in html
+        assert 'type="text" name="created_after" value="soon"' in html
+        assert 'value="claude"' in html
+
+    @pytest.mark.parametrize(
+        ("asked", "shown", "found"),
+        [("2026-05-20", "2026-05-20T00:00:00.000", ["one"]),
+         ("2026-05-20T12:30", "2026-05-20T12:30:00.000", ["one"]),
+         ("2026-05-20T14:30:07.5%2B02:00", "2026-05-20T12:30:07.500", ["one"]),
+         ("9999-01-01T00:00:00Z", "9999-01-01T00:00:00.000", [])],
+    )  # fmt: skip
+    def test_a_filter_by_time_is_a_field_for_a_time(self, curator, write, asked, shown, found):
+        write("one")
+        for time in (asked, shown):  # as in a link, and as the field sends it
+            html = page(curator, f"{LIST}?created_after={time}")
+            assert f'type="datetime-local" name="created_after" value="{shown}"' in html
+            assert texts(html) == found
+        assert 'type="datetime-local" name="created_before" id' in html
 
     def test_search_by_the_engine(self, curator, write):
         write("Access tokens expire."), write("The cache is cleared.")

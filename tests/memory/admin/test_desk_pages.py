@@ -344,13 +344,6 @@ class TestPeople:
             maintainer.post(f"{HOME}members", {"do": "remove", "member": member.pk})
         assert "last maintainer" in page(maintainer, f"{HOME}members")
 
-    def test_the_audit_is_read_only_and_filtered(self, maintainer, write, actor):
-        write("one")
-        html = page(maintainer, f"{HOME}audit?action=fact.write")
-        assert html.count("<tr>") == 2
-        assert 'method="post"' not in html.split("<main")[1].split("</main>")[0]
-        assert "No entry fits." in page(maintainer, f"{HOME}audit?action=nothing")
-
     def test_a_filter_that_fits_is_not_called_invalid(self, curator, write):
         write("one", category="security")
         html = page(curator, f"{HOME}facts?status=active&category=security")
