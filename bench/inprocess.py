@@ -30,9 +30,12 @@ def optimize() -> None:
 
 
 def settle() -> None:
-    """The process as the server makes it before its first request."""
+    """What ``up`` does before the first request: the checks load the pages' code."""
+    from django.core.checks import run_checks
+
     from day1site.server import settle
 
+    run_checks()
     settle()
 
 

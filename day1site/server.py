@@ -12,13 +12,11 @@ import socket
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
-from importlib import import_module
 from pathlib import Path
 from types import FrameType
 from typing import IO, TYPE_CHECKING, Any, Protocol
 
 import uvicorn
-from django.conf import settings
 from django.db import DatabaseError, connections
 from h11 import IDLE
 from uvicorn.protocols.http.h11_impl import H11Protocol
@@ -210,11 +208,10 @@ def start_background() -> list[Stoppable]:
 
 
 def settle() -> None:
-    """Load the pages' code now, and take all that is loaded out of the sight of the collector of garbage.
+    """Take what is loaded by now out of the sight of the collector of garbage.
 
     It stays for good, and a look through it costs the request that it falls into up to 100 ms.
     """
-    import_module(settings.ROOT_URLCONF)
     gc.collect()
     gc.freeze()
 
