@@ -75,11 +75,18 @@ def database(url: str | None, folder: Path) -> dict:
     if parts.scheme == "sqlite":
         if len(parts.path) < 2:
             raise ImproperlyConfigured("DATABASE_URL names no file: write sqlite:////folder/file.sqlite3.")
-        return _sqlite(Path(unquote(parts.path[1:])))
+        return _sqlite(in_a_folder(Path(unquote(parts.path[1:]))))
     if parts.scheme == "matrixone":
         return _matrixone(parts)
     known = "sqlite and matrixone"
     raise ImproperlyConfigured(f"DATABASE_URL names the scheme {parts.scheme!r}; Day1 knows {known}.")
+
+
+def in_a_folder(path: Path) -> Path:
+    """The same path, whose folder exists: SQLite would only say that it cannot open the file."""
+    if not path.parent.is_dir():
+        raise ImproperlyConfigured(f"DATABASE_URL names a file in {path.parent}, which is no folder.")
+    return path
 
 
 def _sqlite(path: Path) -> dict:

@@ -156,6 +156,7 @@ def test_what_was_written_to_the_target_later_is_never_overwritten(filled: Path,
         (["--to", "sqlite:///{folder}/day1.sqlite3"], 2, "day1: error: --from and --to name the same store."),
         (["--to", "mysql://x/y"], 2, "day1: error: DATABASE_URL names the scheme 'mysql'"),
         (["--to", "sqlite:///{folder}/n.sqlite3", "--from", "sqlite:///{folder}/gone"], 1, "no_store: "),
+        (["--to", "sqlite:///{folder}/no/n.sqlite3"], 2, "day1: error: DATABASE_URL names a file in "),
         ([], 2, ""),
     ],
 )

@@ -86,7 +86,9 @@ def test_what_is_empty_or_at_the_edge_is_taken(monkeypatch: pytest.MonkeyPatch) 
     assert env.names("X") == ["a.example", "b.example"]
 
 
-@pytest.mark.parametrize("url", ["sqlite:", "sqlite:/", "sqlite://", "mysql", "nonsense://x/y"])
+@pytest.mark.parametrize(
+    "url", ["sqlite:", "sqlite:/", "sqlite://", "sqlite:////no/such/folder/x", "mysql", "nonsense://x/y"]
+)
 def test_a_database_that_is_none(url: str, tmp_path: Path) -> None:
     with pytest.raises(ImproperlyConfigured, match=r"^DATABASE_URL names "):
         database(url, tmp_path)
