@@ -32,7 +32,7 @@ class BranchViewSet(Resource):
         how = {
             "parent": given.take("parent", c.text(200), MAIN),
             "at": given.take("at", point),
-            "purpose": given.take("purpose", c.text(500), ""),
+            "purpose": given.take("purpose", c.plain_text, ""),
         }
         given.end()
         return one(shapes.branch(ENGINE.create_branch(name=name, actor=actor, **how)), 201)

@@ -27,6 +27,7 @@ from memory.queue import enqueue
 
 MAIN = "main"
 NAME = re.compile(r"[a-z0-9._-]+(/[a-z0-9._-]+)*")
+PURPOSE = 500  # characters
 RESERVED = frozenset("log diff stats enrich restore merge topology expired auto-archive".split())
 
 
@@ -43,13 +44,14 @@ class BranchManager:
     ) -> Branch:
         """A branch that starts with all that ``parent`` holds now, or at a seq, commit or time.
 
-        Raises Invalid (name, depth, point), BranchExists, BranchNotFound, BranchArchived, scope and
+        Raises Invalid (name, purpose, depth, point), BranchExists, BranchNotFound, BranchArchived, scope and
         branch refusals. Every branch grows from main, so main may always be forked; any other parent
         must be one that the actor may use.
         """
         actor.require("write", check_name(name))
         if parent != MAIN:
             actor.require("write", parent)
+        purpose = c.text(PURPOSE)("purpose", purpose)
         next_rid.ready()
         with transaction.atomic(savepoint=False):
             branch = self._fork(actor, name, self._open(actor, parent), at, purpose)

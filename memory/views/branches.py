@@ -37,19 +37,13 @@ class Branches(ProjectPage):
         try:
             branch = ENGINE.create_branch(
                 name=typed["name"], parent=typed["parent"] or MAIN, at=read_point(typed["at"]),
-                purpose=purpose(typed["purpose"]), actor=self.reader.actor,
+                purpose=typed["purpose"], actor=self.reader.actor,
             )  # fmt: skip
         except Day1Error as error:
             context = self.get_context_data(typed=typed, error=error)
             return self.render_to_response(context, status=error.status)
         tell(request, _("The branch %(name)s was made.") % {"name": branch.name})
         return redirect("branch", self.reader.project.slug, branch.name)
-
-
-def purpose(text: str) -> str:
-    if len(text) > 500:
-        raise Invalid(_("A purpose has at most 500 characters."), field="purpose")
-    return text
 
 
 class BranchPage(ProjectPage):

@@ -118,6 +118,7 @@ FIELDS: dict[str, Any] = {
     "fork_seq": _("At commit"),
     "reason": _("Reason"),
     "name": _("Name"),
+    "purpose": _("Purpose"),
     # What lists are filtered by besides.
     "min_confidence": _("Confidence at least"),
     "max_confidence": _("Confidence at most"),

@@ -84,6 +84,14 @@ def test_a_branch_starts_with_what_its_parent_holds(actor: Actor, manager: Branc
     assert shown(actor, "task/a") == ["a"]
 
 
+@pytest.mark.parametrize("purpose", ["p" * 501, "a\x00b"])
+def test_a_purpose_that_cannot_be_is_refused(actor: Actor, manager: BranchManager, purpose: str) -> None:
+    with pytest.raises(Invalid) as refused:
+        manager.create_branch(name="task/a", actor=actor, purpose=purpose)
+    assert refused.value.data["field"] == "purpose"
+    assert Branch.objects.filter(project=actor.project_id).count() == 1
+
+
 def test_a_branch_from_a_seq_a_commit_and_a_time(actor: Actor, manager: BranchManager) -> None:
     for text in "abc":
         write(actor, text)

@@ -72,7 +72,7 @@ def branch_create(call: Call) -> b.Answer:
     how = {
         "parent": call.take("parent", c.text(200), branch),
         "at": call.take("at", point),
-        "purpose": call.take("purpose", c.text(500), ""),
+        "purpose": call.take("purpose", c.plain_text, ""),
     }
     call.end()
     made = ENGINE.create_branch(name=name, actor=actor, **how)

@@ -251,6 +251,13 @@ class TestBranches:
         assert answer.status_code == 400
         assert 'value="Bad Name"' in answer.content.decode()
 
+    def test_a_purpose_that_is_too_long_stays_in_the_form(self, curator, main):
+        with nothing_left():
+            answer = curator.post(f"{HOME}branches", {"do": "create", "name": "a", "purpose": "p" * 501})
+        assert answer.status_code == 400
+        assert "Purpose has at most 500 characters." in answer.content.decode()
+        assert f'value="{"p" * 501}"' in answer.content.decode()
+
     def test_the_log_and_undoing_from_it(self, maintainer, curator, write, actor):
         one = write("one")
         log = f"{HOME}branches/main"
