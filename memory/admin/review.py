@@ -9,7 +9,7 @@ from memory.admin.base import DeskPage
 from memory.admin.facts import read_id
 from memory.engines.review import ReviewEngine
 from memory.models import ReviewItem
-from memory.views.review import MENDABLE, SAID, answer_of, prepared
+from memory.views.review import MENDABLE, SAID, answer_of
 
 PAGE = 20  # pairs of texts are long
 STATUSES = (("open", _("Waiting")), ("resolved", _("Answered")), ("all", _("All")))
@@ -28,7 +28,6 @@ class Review(DeskPage):
             actor=self.reader.actor, branch_name=self.reader.branch.name,
             status="" if status == "all" else status, limit=PAGE, cursor=self.request.GET.get("cursor", ""),
         )  # fmt: skip
-        prepared(page.results)
         return super().get_context_data(page=page, status=status, statuses=STATUSES, **kwargs)
 
     def resolve(self, request: HttpRequest) -> HttpResponse:

@@ -55,7 +55,8 @@ class ReviewEngine:
         cursor: str = "",
     ) -> Page[ReviewItem]:
         """The questions on the branches that the actor may use, newest first, each with its two facts as
-        ``fact`` and ``other`` (None where the branch does not show it).
+        ``fact`` and ``other`` (None where the branch does not show it), and as ``best`` the one that is
+        proposed to stay.
 
         ``fact_id`` asks for those about one fact. Needs the scope curate. Raises Invalid, BranchNotFound,
         and BranchForbidden for a branch that is out of reach.
@@ -137,12 +138,21 @@ def _of_project(actor: Actor) -> QuerySet[ReviewItem]:
 
 
 def with_facts(items: Sequence[ReviewItem], project_id: UUID) -> None:
-    """Give each question its two facts as its branch shows them now."""
+    """Give each question its two facts as its branch shows them now, and as ``best`` the one that is proposed
+    to stay.
+    """
     asked = {(item.branch, uid) for item in items for uid in (item.fact_id, item.other_id)}
     known = facts_on(asked, project_id)
     for item in items:
         item.fact = known.get((item.branch_id, item.fact_id))  # type: ignore[attr-defined]
         item.other = known.get((item.branch_id, item.other_id))  # type: ignore[attr-defined]
+        item.best = max(filter(None, (item.fact, item.other)), key=_weight, default=None)  # type: ignore[attr-defined]
+
+
+def _weight(fact: Fact) -> tuple[bool, bool, int, int]:
+    """One that searches find rather than another, a verified one, one that more have said, the newer."""
+    verified = fact.verification_status == "verified"
+    return fact.status in Fact.SEARCHED, verified, fact.confirmation_count, fact.rid
 
 
 def _close(commit: CommitWriter, item: ReviewItem, answer: "Answer") -> None:

@@ -1,6 +1,5 @@
 """The review queue: questions that wait for a person, answered by keys, by buttons, or without a script."""
 
-from collections.abc import Sequence
 from typing import Any
 from uuid import UUID
 
@@ -12,7 +11,7 @@ from django.utils.translation import gettext_lazy
 from memory.engines import cleaning as c
 from memory.engines.review import DECISIONS, KEEPING, ReviewEngine
 from memory.exceptions import Conflict, Day1Error, IllegalTransition, Invalid, StaleVersion
-from memory.models import Fact, ReviewItem
+from memory.models import ReviewItem
 from memory.views.base import ProjectPage, shell_of
 from memory.views.fact_actions import undo_of
 from memory.views.search import number
@@ -31,20 +30,6 @@ SAID = {
 }
 # What a person can mend by reading the question again.
 MENDABLE = (StaleVersion, Invalid, IllegalTransition)
-
-
-def prepared(items: Sequence[ReviewItem]) -> Sequence[ReviewItem]:
-    """Each with ``best``, the one of the two that is proposed to stay."""
-    for item in items:
-        facts: list[Fact] = [fact for fact in (item.fact, item.other) if fact]  # type: ignore[attr-defined]
-        item.best = max(facts, key=_weight).uid if facts else None  # type: ignore[attr-defined]
-    return items
-
-
-def _weight(fact: Fact) -> tuple[bool, bool, int, int]:
-    """A verified fact rather than another, an active one, one that more have said, the newer."""
-    verified, active = fact.verification_status == "verified", fact.status in Fact.SEARCHED
-    return active, verified, fact.confirmation_count, fact.rid
 
 
 def answer_of(post: QueryDict) -> dict[str, Any]:
@@ -81,7 +66,6 @@ class Review(ProjectPage):
         page = ENGINE.list_items(
             actor=self.reader.actor, branch_name=only, status=status, **self.paging(ITEMS)
         )
-        prepared(page.results)
         return super().get_context_data(page=page, status=status, only=only, **kwargs)
 
 
@@ -98,7 +82,7 @@ class Answer(ProjectPage):
         return self.kwargs["item_id"]  # type: ignore[no-any-return]
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
-        (item,) = prepared([ENGINE.get_item(item_id=self.item_id, actor=self.reader.actor)])
+        item = ENGINE.get_item(item_id=self.item_id, actor=self.reader.actor)
         return super().get_context_data(item=item, **kwargs)
 
     def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:

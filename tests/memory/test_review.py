@@ -199,6 +199,22 @@ class TestLists:
         assert (listed.fact.fact_text, listed.other.fact_text) == ("newer", "older")
         assert listed.other.verification_status == "verified"
 
+    def test_the_one_that_is_proposed_to_stay(self, actor, main, pair, item):
+        older, newer = pair
+
+        def proposed():
+            return ENGINE.get_item(item_id=item.pk, actor=actor).best.uid
+
+        assert proposed() == newer.uid
+        FACTS.write_fact(fact_text="older", session_id="s3", actor=actor)  # who says it again confirms it
+        assert proposed() == older.uid
+        FACTS.set_verification(fact_id=newer.uid, verdict="verified", actor=actor)
+        assert proposed() == newer.uid
+        FACTS.archive_fact(fact_id=newer.uid, actor=actor)
+        assert proposed() == older.uid
+        FACTS.delete_fact(fact_id=older.uid, actor=actor)
+        assert proposed() == newer.uid
+
     def test_questions_about_one_fact(self, actor, main, pair, ask):
         older, newer = pair
         third = FACTS.write_fact(fact_text="third", actor=actor).fact
