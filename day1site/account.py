@@ -6,7 +6,7 @@ from django.contrib.auth import views as auth
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import redirect, render
-from django.urls import reverse, reverse_lazy
+from django.urls import reverse_lazy
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
@@ -73,6 +73,6 @@ def theme(request: HttpRequest) -> HttpResponse:
 
 
 def look(request: HttpRequest) -> dict[str, Any]:
-    """For every template: the theme that was chosen, and the languages there are."""
+    """For every template: the theme that was chosen; "" for the system's."""
     chosen = request.COOKIES.get(THEME, "")
-    return {"theme": chosen if chosen in THEMES else "", "home_url": reverse("front")}
+    return {"theme": chosen if chosen in THEMES else ""}

@@ -151,12 +151,6 @@ def undo_of(message: Any) -> str:
     return tags.removeprefix(UNDO) if tags.startswith(UNDO) else ""
 
 
-@register.filter
-def percent(value: float) -> int:
-    """A part of 1 as whole percent, for <meter> and words."""
-    return round(max(0.0, min(1.0, value)) * 100)
-
-
 @register.filter(name="any")
 def some(values: Any) -> bool:
     """Whether one of them says something."""
