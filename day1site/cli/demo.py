@@ -54,7 +54,7 @@ def _remove(args: Namespace) -> None:
     counts, foreign = loading.look()
     note(f"The project demo holds {_counted(counts)}.")
     if foreign:
-        note(f"Written into it by others: {', '.join(f'{n} × {name}' for name, n in foreign.items())}.")
+        note(f"Done in it by others: {loading.told(foreign)}.")
     if not (foreign and not args.force):  # refused anyway
         _ask(args.yes)
     gone = loading.remove(actor, force=args.force)

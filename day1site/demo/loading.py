@@ -15,6 +15,7 @@ from memory.engines.projects import ProjectEngine, count_rows, lock_branches
 from memory.exceptions import Conflict, NotFound
 from memory.models import AuditEntry, Project
 from memory.models.nodes import next_rid
+from memory.views.wording import DEEDS
 
 SLUG, NAME = "demo", "Demo: Tidemark Pay"
 BEGUN, LOADED = "demo.begin", "demo.load"
@@ -67,8 +68,7 @@ def remove(actor: Actor, force: bool = False) -> Counts:
         lock_branches(project)  # what is looked at now stays true until it is gone
         if (acts := foreign(project)) and not force:
             raise Conflict(
-                "The demo holds {acts} that did not come with it; --force removes this too.",
-                acts=", ".join(f"{count} × {name}" for name, count in acts.items()),
+                "Others worked in the demo too ({acts}); --force removes what came of it.", acts=told(acts)
             )
         return ProjectEngine().remove_project(project=project, actor=actor)
 
@@ -78,6 +78,11 @@ def foreign(project: Project) -> Counts:
     acts = AuditEntry.objects.filter(project=project).exclude(surface=SURFACE).exclude(actor_kind="system")
     acts = acts.exclude(action__startswith="key.").order_by("action")
     return dict(acts.values_list("action").annotate(count=Count("pk")))
+
+
+def told(acts: Counts) -> str:
+    """Acts in the words of the audit, with how often."""
+    return ", ".join(f"{count} × {DEEDS.get(name, name)}" for name, count in acts.items())
 
 
 # ---- pieces ----------------------------------------------------------------------------------------

@@ -87,7 +87,7 @@ def test_removal_leaves_nothing_and_touches_nothing_else(actor: Actor) -> None:
 def test_what_others_wrote_into_it_is_not_lost_in_passing(actor: Actor, demo: Actor) -> None:
     FactEngine().write_fact(fact_text="A note of my own.", actor=demo)
     before = rows()
-    with pytest.raises(Conflict, match=r"1 × fact\.write"):
+    with pytest.raises(Conflict, match=r"Others worked in the demo too \(1 × wrote a fact\);"):
         loading.remove(actor)
     assert rows() == before
     loading.remove(actor, force=True)
@@ -140,6 +140,23 @@ def test_what_the_command_says(day1: Day1, monkeypatch: pytest.MonkeyPatch) -> N
     assert day1("demo", "--remove", "--yes") == (1, "", "not_found: The demo is not in this store.\n")
     monkeypatch.setenv("DAY1_URL", "http://127.0.0.1:1")
     assert day1("demo")[2].startswith("local_only: ")
+
+
+def test_what_others_did_is_told_in_words(day1: Day1, demo: Actor) -> None:
+    for text in ("A note of my own.", "Another."):
+        written = FactEngine().write_fact(fact_text=text, actor=demo)
+    FactEngine().update_fact(fact_id=written.fact.uid, updates={"category": "mine"}, actor=demo)
+    status, out, err = day1("demo", "--remove")
+    assert (status, out) == (1, "")
+    assert err.splitlines()[1:] == [
+        "Done in it by others: 1 × corrected a fact, 2 × wrote a fact.",
+        "conflict: Others worked in the demo too (1 × corrected a fact, 2 × wrote a fact);"
+        " --force removes what came of it.",
+    ]
+    status, _out, err = day1("demo", "--remove", "--yes", "--force")
+    assert (status, err.splitlines()[1:]) == (
+        0, ["Done in it by others: 1 × corrected a fact, 2 × wrote a fact."],
+    )  # fmt: skip
 
 
 class Terminal(io.StringIO):
