@@ -105,6 +105,7 @@ def log_in(browser: Browser, server: Up, name: str) -> View:
     view.page.get_by_label("Password").fill(PASSWORD)
     view.page.get_by_role("button", name="Log in").click()
     expect(view.page.get_by_role("heading", name="Facts", exact=True)).to_be_visible()
+    view.page.wait_for_load_state("networkidle")  # else what is still asked for is given up by the next page
     return view
 
 
@@ -148,6 +149,28 @@ def test_an_open_menu_hangs_at_its_button(open_page: Any, server: Up) -> None:
     menu = page.locator("details.menu[open]")
     button, body = menu.locator("summary").bounding_box(), menu.locator(".menu-body").bounding_box()
     assert 0 <= body["y"] - (button["y"] + button["height"]) <= 4
+
+
+def test_on_a_phone_the_bar_comes_to_the_thumb_and_covers_no_row(open_page: Any, server: Up) -> None:
+    page = open_page(DESK + "facts").page
+    page.set_viewport_size({"width": 390, "height": 740})
+    bar, verify = page.locator(".deed-bar"), page.get_by_role("button", name="Verify", exact=True)
+    box = page.locator('tbody input[name="fact"]').nth(2)
+    box.scroll_into_view_if_needed()
+    before = box.bounding_box()
+    box.check()
+    assert box.bounding_box() == before
+    assert bar.bounding_box()["y"] + bar.bounding_box()["height"] == 740
+    page.locator("summary", has_text="Supersede").click()
+    body = page.locator("details.menu[open] .menu-body").bounding_box()
+    assert 0 <= body["y"] < body["y"] + body["height"] <= bar.bounding_box()["y"]
+    page.evaluate("window.scrollTo(0, document.documentElement.scrollHeight)")
+    expect(page.get_by_role("link", name="Older")).to_be_in_viewport()
+    last = page.locator("table.facts tbody tr").last.bounding_box()
+    assert last["y"] + last["height"] <= bar.bounding_box()["y"] + 1
+    box.evaluate("one => one.scrollIntoView({block: 'center'})")
+    box.uncheck()
+    expect(verify.first).to_be_hidden()
 
 
 def test_on_a_phone_a_cell_without_anything_has_no_label(open_page: Any, server: Up) -> None:
