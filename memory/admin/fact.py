@@ -11,14 +11,13 @@ from memory.admin.base import DeskPage, frame_of
 from memory.admin.facts import CATEGORIES, wishes
 from memory.admin.forms import FactForm
 from memory.engines.actions import REFUSED, ActionEngine
-from memory.engines.branches import BranchManager
 from memory.engines.comparing import told_changes
 from memory.engines.evidence import EvidenceEngine, commit_of
 from memory.engines.facts import FactEngine
 from memory.engines.review import ReviewEngine
 from memory.exceptions import Invalid, NotFound, StaleVersion
 from memory.models import Fact
-from memory.views.fact import history_of
+from memory.views.fact import history_of, instead_of
 from memory.views.fact_actions import KEEPING
 from memory.views.forms import say
 from memory.views.search import cost
@@ -113,13 +112,9 @@ class FactPage(DeskPage):
         return list(page.results)
 
     def _elsewhere(self, fact_id: UUID) -> HttpResponse:
-        """Not here: where else the reader would find it."""
-        branches = BranchManager().branches_with(fact_id=fact_id, actor=self.reader.actor)
-        context = {
-            **frame_of(self.request, self.reader, self.section), "title": _("Not here"), "error": NotFound(),
-            "sentence": sentence(NotFound()),
-            "branches": branches, "fact_id": fact_id,
-        }  # fmt: skip
+        frame = frame_of(self.request, self.reader, self.section)
+        instead = instead_of(self.reader, fact_id, self.request.GET.get("cursor", ""))
+        context = {**frame, **instead, "title": _("Not here")}
         return render(self.request, "admin/day1/no_fact.html", context, status=404)
 
 

@@ -21,7 +21,7 @@ from memory.engines.branch_stats import BranchStats, stats_of
 from memory.engines.commits import being_written
 from memory.engines.pages import Page, asked, mark_from, page_of, point_in_list, read_cursor
 from memory.exceptions import BranchArchived, BranchExists, BranchNotFound, Conflict, Invalid, NotFound
-from memory.models import MAX_DEPTH, Branch, Commit, Fact, Project, Snapshot
+from memory.models import MAX_DEPTH, Branch, Commit, Project, Snapshot
 from memory.models.nodes import next_rid
 from memory.queue import enqueue
 
@@ -82,16 +82,6 @@ class BranchManager:
         if part:
             branches = branches.filter(name__contains=part.lower()) if part.isascii() else branches.none()
         return list(islice((one for one in branches.iterator(100) if actor.may_use(one.name)), limit))
-
-    def branches_with(self, *, fact_id: UUID, actor: Actor, limit: int = 20) -> list[Branch]:
-        """Live branches within reach that have versions of a fact of their own, those written last first.
-
-        Branches that only inherited it are not told.
-        """
-        actor.require("read")
-        written = Fact._base_manager.filter(uid=fact_id).values("branch")
-        live = Branch.objects.live().filter(project=actor.project_id, pk__in=written).order_by("-head_at")
-        return [branch for branch in live[:100] if actor.may_use(branch.name)][:limit]
 
     def log(self, *, name: str, actor: Actor, limit: int = 50, cursor: str = "") -> Page[Commit]:
         """The branch's own commits, newest first."""

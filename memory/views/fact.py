@@ -38,11 +38,9 @@ class OneFact(ProjectPage):
             return self.missing()
 
     def missing(self) -> HttpResponse:
-        """Where the fact is instead: on other branches, deleted with its history, or nowhere."""
-        answer = ExplainEngine().explain(query="", fact_id=self.fact_id, **self.reader.where)
-        context = {**shell_of(self.reader, self.section), "answer": answer}
-        context |= self.history() if answer.reason == "deleted" else {}
-        return render(self.request, "fact_missing.html", {**context, "fact_id": self.fact_id}, status=404)
+        shell = shell_of(self.reader, self.section)
+        instead = instead_of(self.reader, self.fact_id, self.request.GET.get("cursor", ""))
+        return render(self.request, "fact_missing.html", {**shell, **instead}, status=404)
 
     def fact(self) -> Fact:
         """As the reader sees it. Raises NotFound."""
@@ -62,6 +60,13 @@ class OneFact(ProjectPage):
         now = self.fact()
         changes = told_changes(read, now) if read else {}
         return {"meanwhile": list(changes.items()), "changed_by": commit_of(now) if read else None}
+
+
+def instead_of(reader: Reader, fact_id: UUID, cursor: str) -> dict[str, Any]:
+    """Where a fact is that is not shown here: on other branches, deleted with its history, or nowhere yet."""
+    answer = ExplainEngine().explain(query="", fact_id=fact_id, **reader.where)
+    history = history_of(reader, fact_id, cursor) if answer.reason == "deleted" else {}
+    return {"answer": answer, "fact_id": fact_id, **history}
 
 
 def history_of(reader: Reader, fact_id: UUID, cursor: str) -> dict[str, Any]:

@@ -98,7 +98,7 @@ def test_an_address_of_no_fact_says_what_to_do(enter: Any, server: Up) -> None: 
     expect(page.get_by_role("heading", name="This branch does not show that fact")).to_be_visible()
     expect(page.locator("main").get_by_role("link", name="Search")).to_be_visible()
     page.goto(desk(server) + NOWHERE)
-    expect(page.get_by_role("heading", name="Not found")).to_be_visible()
+    expect(page.get_by_role("heading", name="This branch does not show that fact")).to_be_visible()
     page.get_by_label("Search the facts").fill("release")
     page.get_by_role("button", name="Search").click()
     expect(page.get_by_role("link", name="The release train leaves on Thursdays.")).to_be_visible()

@@ -150,11 +150,24 @@ class TestFact:
             assert viewer.post(of(one), deed).status_code == 403
 
     def test_an_unknown_one_tells_where_else_to_look(self, curator, write, actor):
-        assert "Search the facts" in page(curator, f"{HOME}facts/{UNKNOWN}", 404)
+        html = page(curator, f"{HOME}facts/{UNKNOWN}", 404)
+        assert "Search the facts" in html
+        assert "No fact of this project has this id" in html
         BranchManager().create_branch(name="task/x", actor=actor)
+        BranchManager().create_branch(name="task/y", parent="task/x", actor=actor)
         one = write("only there", branch="task/x")
         html = page(curator, of(one), 404)
-        assert f"{of(one)}?branch=task%2Fx" in html
+        assert f'href="{of(one)}?branch=task%2Fx"' in html
+        assert "task%2Fy" not in html.split("<main")[1].split("</h1>")[1]
+
+    def test_one_that_is_deleted_or_came_later_says_so(self, curator, write, actor):
+        one = write("gone by now")
+        html = page(curator, f"{of(one)}?at=0", 404)
+        assert "It was written later than the time that you are reading." in html
+        FactEngine().delete_fact(fact_id=one.uid, actor=actor)
+        html = page(curator, of(one), 404)
+        assert "It was deleted here." in html
+        assert "gone by now" in html
 
     def test_text_with_markup_and_from_right_to_left(self, curator, write):
         html = page(curator, of(write("<img src=x onerror=alert(1)> العربية")))
