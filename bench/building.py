@@ -14,7 +14,7 @@ import inprocess
 import numpy as np
 from synthetic import Vocabulary, edited
 
-FORMAT = 4  # of the store: raised when building changes
+FORMAT = 5  # of the store: raised when building changes
 SEED = 7
 DAYS = 60
 BATCH = 1000  # facts in a commit
@@ -144,8 +144,7 @@ class Builder:
             ends = None if last else seq + self.size.batches
             rows = [self._version(i, version, seq, ends, texts[i]) for i in places]
             insert_facts(rows)
-            if last:
-                index(rows)
+            index(rows, ends)
 
     def _version(self, i: int, version: int, seq: int, ends: int | None, text: str) -> dict[str, Any]:
         rid = self._rid(version * self.size.facts + i)
@@ -311,14 +310,26 @@ def _whole(row: dict[str, Any], defaults: dict[str, Any], names: Any) -> Iterato
     return (full[name] for name in names)
 
 
-def index(rows: Sequence[dict[str, Any]]) -> None:
-    """The open versions into the full-text index, by the index itself."""
+def index(rows: Sequence[dict[str, Any]], ends: int | None = None) -> None:
+    """The versions into the full-text index, by the index itself."""
     from django.db import connection
 
     from memory.models import Fact
 
-    names = ("rid", "branch_id", "fact_text", "category", "kind", "status", "session_id", "agent_id")
-    connection.index.add([Fact(uid=row["uid"], **{name: row[name] for name in names}) for row in rows])
+    names = (
+        "rid",
+        "branch_id",
+        "seq_from",
+        "fact_text",
+        "category",
+        "kind",
+        "status",
+        "session_id",
+        "agent_id",
+    )
+    span = {"seq_to": ends} if ends else {}
+    facts = [Fact(uid=row["uid"], **{name: row[name] for name in names}, **span) for row in rows]
+    (connection.index.keep if ends else connection.index.add)(facts)
 
 
 def essence_of(text: str) -> str:

@@ -31,6 +31,7 @@ SMALL = 1000  # facts of the other store: as many queries must do there
 SLOWEST, HEAVIEST = 200, 300  # ms, kB
 WARM, RUNS = 2, 20
 PAST = 3  # a commit of every store
+SEARCHES = ("search", "admin:facts")  # which are measured at points of the near past too
 NOT_OURS = ("docs",)  # Swagger UI comes whole: 544 kB
 # What main did not hold in the past: the page says so, and is not measured there.
 OF_NOW = ("admin:observation", "admin:relation", "admin:conversation", "admin:message")
@@ -120,6 +121,17 @@ def in_three_places(page: Page) -> Iterator[Page]:
     yield elsewhere(page, "branch", f"branch={CHILD}")
     if page.route.name not in OF_NOW:
         yield elsewhere(page, "past", f"at={PAST}")
+    if page.route.name in SEARCHES and "q=" in page.url:
+        for name, at in near_past().items():
+            yield elsewhere(page, name, f"at={at}")
+
+
+def near_past() -> dict[str, int]:
+    """Points at which main knew all facts, and most or none of their versions of today."""
+    from memory.models import Branch
+
+    head = Branch.objects.get(project__slug="default", name="main").head
+    return {"a commit ago": head - 1, "a tenth ago": head * 9 // 10, "half ago": head // 2}
 
 
 def some_fact() -> Any:

@@ -15,6 +15,11 @@ class FullTextIndex(Index):
         self.tokens = tuple(tokens)
         super().__init__(*expressions, **kwargs)
 
+    @property
+    def closed(self) -> str:
+        """The name of the table of closed versions, where a database keeps one."""
+        return f"{self.name}_closed"
+
     def deconstruct(self) -> tuple[str, Any, dict[str, Any]]:
         path, expressions, kwargs = super().deconstruct()
         return path, expressions, {**kwargs, "tokens": list(self.tokens)}

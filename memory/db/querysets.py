@@ -89,10 +89,13 @@ class VersionedQuerySet(models.QuerySet[Row, Row]):
 
         At a point of the distant past nearly all that was written since is open later than that too.
         """
-        branch, limit = self._known_lineage()[0]
+        return self._unsaid(Begun(self._known_lineage()[0][1])) if self.had_begun(FEW) else self
+
+    def had_begun(self, most: int) -> bool:
+        """Whether the lineage is one branch, on which at most so many versions were written by then."""
+        (branch, limit), *further = self._known_lineage()
         begun = self.model._base_manager.using(self.db).filter(branch_id=branch, seq_from__lte=limit)
-        few = len(self._known_lineage()) == 1 and begun.order_by()[: FEW + 1].count() <= FEW
-        return self._unsaid(Begun(limit)) if few else self
+        return not further and begun.order_by()[: most + 1].count() <= most
 
     def all_versions(self) -> Self:
         """Every version of every branch and project. For history, maintenance and tests."""

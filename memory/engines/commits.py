@@ -274,7 +274,7 @@ class CommitWriter:
         for rows in _by_model(self._closed.values()):
             # A closed version ends now: the newest fork saw it, if any did.
             held = [newest is not None and row.seq_from <= newest for row in rows]
-            connection.index.close(rows, held)  # type: ignore[attr-defined]
+            connection.index.close(rows, held, self.seq)  # type: ignore[attr-defined]
         for rows in _by_model(self._fresh.values()):
             connection.index.add([row for row in rows if not row.deleted])  # type: ignore[attr-defined]
 

@@ -77,7 +77,7 @@ def release(branch: Branch) -> int:
             gone = [
                 row for row in some if not is_held(points.get(row.branch_id, ()), row.seq_from, row.seq_to)
             ]
-            connection.index.close(gone, [False] * len(gone))  # type: ignore[attr-defined]
+            connection.index.release(gone)  # type: ignore[attr-defined]
             count += len(gone)
     return count
 

@@ -139,4 +139,4 @@ def _unindex(rows: QuerySet) -> None:
     last = -1
     while some := list(rows.filter(rid__gt=last).order_by("rid").only("rid")[:CHUNK]):
         last = some[-1].rid
-        connection.index.close(some, [False] * len(some))  # type: ignore[attr-defined]
+        connection.index.remove(some)  # type: ignore[attr-defined]

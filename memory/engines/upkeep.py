@@ -9,7 +9,7 @@ from django.db import connection, transaction
 
 from memory.db import files
 from memory.db.indexes import full_text_index
-from memory.engines.held import Points, in_use, points_read, text_models
+from memory.engines.held import Points, is_held, points_read, text_models
 from memory.exceptions import Conflict, Exists
 from memory.models import OPEN, BranchedModel
 
@@ -28,7 +28,7 @@ class Backup:
 
 class UpkeepEngine:
     def reindex(self, progress: Progress | None = None) -> int:
-        """Write the full-text rows of every version that a search can meet anew; returns how many.
+        """Write the full-text rows of every version anew; returns how many.
 
         One transaction per model: readers see the old index until the new one is whole, and a crash
         leaves the old one. Writers wait for it.
@@ -76,17 +76,18 @@ def _reindex(model: type[BranchedModel], tell: Progress) -> int:
 def _index(rows: Sequence[Any], points: Points) -> int:
     kept = [row for row in rows if not row.deleted]
     fresh = [row for row in kept if row.seq_to == OPEN]
-    used = [row for row in kept if in_use(points, row.branch_id, row.seq_from, row.seq_to)]
-    held = [row for row in used if row.seq_to != OPEN]
+    closed = [row for row in kept if row.seq_to != OPEN]
+    held = [row for row in closed if is_held(points.get(row.branch_id, ()), row.seq_from, row.seq_to)]
     connection.index.add(fresh)  # type: ignore[attr-defined]
+    connection.index.keep(closed)  # type: ignore[attr-defined]
     connection.index.hold(held)  # type: ignore[attr-defined]
-    return len(fresh) + len(held)
+    return len(kept)
 
 
 def index_anew(rows: Sequence[Any]) -> None:
     """Bring the index in step with versions of one model that were written past the commits."""
     shown = [row for row in rows if not row.deleted]
-    connection.index.close(rows, [False] * len(rows))  # type: ignore[attr-defined]
+    connection.index.remove(rows)  # type: ignore[attr-defined]
     _index(shown, points_read())
 
 

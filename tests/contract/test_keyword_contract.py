@@ -273,7 +273,8 @@ def index_rows() -> list[tuple]:
     if not ON_SQLITE:
         return []
     with connection.cursor() as cursor:
-        cursor.execute("SELECT rowid, text, tok FROM memory_fact_fts ORDER BY rowid")
+        both = "SELECT rowid, * FROM memory_fact_fts UNION ALL SELECT rowid, * FROM memory_fact_fts_closed"
+        cursor.execute(f"{both} ORDER BY rowid, tok")
         return cursor.fetchall()
 
 
@@ -294,7 +295,8 @@ def remake() -> Iterator[Any]:
 
 
 def test_the_index_outlives_a_change_of_its_table(actor: Actor, remake: Any) -> None:
-    write(actor, "amber one", "birch")
+    write(actor, "amber one", "birch", "cedar")
+    change(actor, "cedar", **content_of("delta"))
     before = index_rows()
     remake()
     assert index_rows() == before
@@ -304,7 +306,8 @@ def test_the_index_outlives_a_change_of_its_table(actor: Actor, remake: Any) -> 
 
 
 def test_a_flush_empties_the_index(actor: Actor) -> None:
-    write(actor, "amber")
+    write(actor, "amber", "birch")
+    change(actor, "birch", **content_of("cedar"))
     tables = [Fact._meta.db_table]
     connection.ops.execute_sql_flush(connection.ops.sql_flush(no_style(), tables))
     assert index_rows() == []

@@ -208,13 +208,14 @@ class World:
         touched[uid] = text
 
 
-def looks(world: World) -> list[tuple[NaiveBranch, Branch, int]]:
-    """Every branch at its head and at some points of its past, heads first."""
+def looks(world: World, every_seq: bool = False) -> list[tuple[NaiveBranch, Branch, int]]:
+    """Every branch at its head and at some points of its past (or all), heads first."""
     points = []
     for name, branch in world.naive.branches.items():
         row = find_branch(world.actor, name)
         assert row.head == branch.head
-        points += [(branch, row, seq) for seq in {branch.head, branch.head // 2, 0}]
+        seqs = set(range(branch.head + 1)) if every_seq else {branch.head, branch.head // 2, 0}
+        points += [(branch, row, seq) for seq in seqs]
     return sorted(points, key=lambda point: point[0].head - point[2])
 
 
@@ -309,13 +310,18 @@ def check_words(world: World, branch: NaiveBranch, row: Branch, seq: int) -> Non
         assert len(shown.searchable().keyword(asked, 2)[0]) == min(2, len(expected))
 
 
+@pytest.mark.parametrize("few", [0, 3000])
 @given(history=histories)
 @random_histories(40)
-def test_words_are_found_in_what_is_visible(history: list[tuple]) -> None:
+def test_words_are_found_in_what_is_visible(
+    few: int, history: list[tuple], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In the past too, whether the rows are read or the index of closed versions is walked."""
+    monkeypatch.setattr("memory.db.sqlite.index.FEW", few)
     world = World()
     played(world, history, check_words)
     world.hold("main", None)
-    for look in looks(world):
+    for look in looks(world, every_seq=True):
         check_words(world, *look)
 
 
@@ -355,7 +361,11 @@ def test_the_index_holds_open_and_held_versions_only() -> None:
     with connection.cursor() as cursor:
         cursor.execute("SELECT rowid FROM memory_fact_fts")
         held = {rowid for (rowid,) in cursor.fetchall()}
+        cursor.execute("SELECT rowid FROM memory_fact_fts_closed")
+        closed = {rowid for (rowid,) in cursor.fetchall()}
     versions = Fact.objects.all_versions().order_by("seq_from", "rid")
     kept = {f.pk for f in versions if (f.seq_to == OPEN and not f.deleted) or f.seq_from <= 2 < f.seq_to}
     assert held == kept
     assert len(kept) == 3
+    assert closed == {f.pk for f in versions if f.seq_to < OPEN and not f.deleted}
+    assert len(closed) == 3

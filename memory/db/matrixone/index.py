@@ -39,11 +39,23 @@ class SearchIndex:
     def add(self, rows: Sequence[Any]) -> None:
         """The server indexed them when they were written."""
 
-    def close(self, rows: Iterable[Any], held: Iterable[bool]) -> None:
+    def close(self, rows: Sequence[Any], held: Iterable[bool], seq: int) -> None:
         """Closed versions stay in the index, for reads of the past; conditions leave them out."""
 
     def hold(self, rows: Sequence[Any]) -> None:
         """They are in the index already."""
+
+    def release(self, rows: Sequence[Any]) -> None:
+        """They stay in the index."""
+
+    def keep(self, rows: Sequence[Any]) -> None:
+        """They are in the index already."""
+
+    def remove(self, rows: Sequence[Any]) -> None:
+        """They leave the index with their table."""
+
+    def begin_closed(self, editor: Any, closed: models.QuerySet) -> None:
+        """Closed versions were always in the index."""
 
     def clear(self, model: type[models.Model]) -> None:
         """Nothing: the index follows its table."""

@@ -2,7 +2,7 @@
 
 import json
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,11 +12,13 @@ from django.db import models
 from memory.db.indexes import FullTextIndex, full_text_index
 from memory.db.later import beside
 from memory.db.querysets import Ranked, VersionedQuerySet
+from memory.db.sqlite.closed import ClosedVersions, narrowed, text_of
 from memory.db.sqlite.resident import resident_of
-from memory.db.tokens import HELD, OPEN, state_token, tokens, value_token
+from memory.db.tokens import HELD, OPEN, state_token, tokens
 from memory.db.words import phrases, spaced
 
 MOST_PHRASES = 200
+FEW = 3000  # versions that were written by a past point: to read them is quicker than to walk the index
 
 _shares: dict[tuple, tuple[float, float]] = {}  # how much of an index some branches are, and until when
 
@@ -40,6 +42,7 @@ class SearchIndex:
 
     def __init__(self, connection: Any) -> None:
         self.connection = connection
+        self.closed = ClosedVersions(connection)
         self._others: Sequence[int] = ()
 
     # ---- writing -------------------------------------------------------------------------------
@@ -49,28 +52,55 @@ class SearchIndex:
         if rows and (index := full_text_index(type(rows[0]))):
             self._insert(index, rows, OPEN)
 
-    def close(self, rows: Iterable[Any], held: Iterable[bool]) -> None:
-        """Versions that were just closed: kept where a branch was forked while they were open."""
+    def close(self, rows: Sequence[Any], held: Iterable[bool], seq: int) -> None:
+        """Versions of one model that a commit closed: kept among the open ones too, where a branch was
+        forked while they were open.
+        """
+        if not rows or not (index := full_text_index(type(rows[0]))):
+            return
+        self.closed.add(index, [(row, seq) for row in rows if not row.deleted])
         for row, keep in zip(rows, held, strict=True):
-            index = full_text_index(type(row))
-            if index and keep:
-                self._run(
-                    f'UPDATE "{index.name}" SET tok = %s WHERE rowid = %s', tokens(index, row, HELD), row.pk
-                )
-            elif index:
+            if keep:
+                sql = f'UPDATE "{index.name}" SET tok = %s WHERE rowid = %s'
+                self._run(sql, tokens(index, row, _state(row, HELD)), row.pk)
+            else:
                 self._run(f'DELETE FROM "{index.name}" WHERE rowid = %s', row.pk)
 
     def hold(self, rows: Sequence[Any]) -> None:
         """Index closed versions that a branch forked from a past point shows."""
-        for row in rows:
-            if index := full_text_index(type(row)):
+        self.release(rows)
+        if rows and (index := full_text_index(type(rows[0]))):
+            self._insert(index, rows, HELD)
+
+    def release(self, rows: Sequence[Any]) -> None:
+        """Closed versions that no branch shows at its head any more."""
+        if rows and (index := full_text_index(type(rows[0]))):
+            for row in rows:
                 self._run(f'DELETE FROM "{index.name}" WHERE rowid = %s', row.pk)
-                self._insert(index, [row], HELD)
+
+    def keep(self, rows: Sequence[Any]) -> None:
+        """Index closed versions, for searches at past points."""
+        if rows and (index := full_text_index(type(rows[0]))):
+            self.closed.add(index, [(row, row.seq_to) for row in rows])
+
+    def begin_closed(self, editor: Any, closed: models.QuerySet) -> None:
+        """For the migration of a store that was made before closed versions were indexed: these."""
+        index = full_text_index(closed.model)
+        assert index is not None
+        editor.add_closed(index)
+        self.closed.add(index, ((row, row.seq_to) for row in closed.iterator(2000)))
+
+    def remove(self, rows: Sequence[Any]) -> None:
+        """Versions whose rows go, or are indexed anew. Their keys are enough."""
+        self.release(rows)
+        if rows and (index := full_text_index(type(rows[0]))):
+            self.closed.remove(index, [row.pk for row in rows])
 
     def clear(self, model: type[models.Model]) -> None:
         """Empty the index of a model, before it is filled anew."""
         if index := full_text_index(model):
             self._run(f'DELETE FROM "{index.name}"')
+            self._run(f'DELETE FROM "{index.closed}"')
 
     def optimize(self) -> None:
         """Statistics for the planner; cheap when little has changed."""
@@ -106,7 +136,9 @@ class SearchIndex:
 
     def _insert(self, index: FullTextIndex, rows: Sequence[Any], letters: str) -> None:
         column = index.fields[0]
-        values = [(row.pk, spaced(getattr(row, column)), tokens(index, row, letters)) for row in rows]
+        values = [
+            (row.pk, spaced(getattr(row, column)), tokens(index, row, _state(row, letters))) for row in rows
+        ]
         with self.connection.cursor() as cursor:
             cursor.executemany(f'INSERT INTO "{index.name}" (rowid, text, tok) VALUES (%s, %s, %s)', values)
 
@@ -128,20 +160,44 @@ class SearchIndex:
         found = list(dict.fromkeys(p for word in words for p in phrases(word)))[:MOST_PHRASES]
         if not found:
             return [], []
-        text = "text:(" + " OR ".join('"' + p.replace('"', '""') + '"' for p in found) + ")"
         try:
             with self.connection.snapshot():  # no commit may come between the look at the head and the walk
-                return self._walk(rows, text, k, also)
+                return self._found(rows, found, k, also)
         except EmptyResultSet:  # a filter that nothing can pass
             return [], []
 
-    def _walk(self, rows: VersionedQuerySet, text: str, k: int, also: Sequence[int]) -> tuple[Ranked, Ranked]:
+    def _found(
+        self, rows: VersionedQuerySet, phrases: Sequence[str], k: int, also: Sequence[int]
+    ) -> tuple[Ranked, Ranked]:
+        if self.covers(rows):
+            return self._walk(rows, phrases, k, also)
+        if self.connection.in_atomic_block or rows.had_begun(FEW):
+            return self._read(rows, phrases, k, also)
+        return self._walk_past(rows, phrases, k, also)
+
+    def _walk(
+        self, rows: VersionedQuerySet, phrases: Sequence[str], k: int, also: Sequence[int]
+    ) -> tuple[Ranked, Ranked]:
+        """What is open, or held for a branch."""
         index = full_text_index(rows.model)
         assert index is not None
-        if not self.covers(rows):
-            return self._past(rows, text, k, also)
-        tokens = self._narrow(index, rows)
-        return self._ranked(index.name, f"{tokens} AND {text}" if tokens else text, rows, k, also)
+        narrow, text = self._narrow(index, rows), text_of(phrases)
+        sql = f'SELECT rowid AS r, rank AS s FROM "{index.name}" WHERE "{index.name}" MATCH %s'
+        return self._ranked(sql, [f"{narrow} AND {text}" if narrow else text], rows, k, also)
+
+    def _walk_past(
+        self, rows: VersionedQuerySet, phrases: Sequence[str], k: int, also: Sequence[int]
+    ) -> tuple[Ranked, Ranked]:
+        """What was visible then: some of it is open still, the rest was closed since."""
+        index = full_text_index(rows.model)
+        assert index is not None
+        best, others = self._walk(rows, phrases, k, also)
+        sql, values = self.closed.matches(index, rows, phrases)
+        if not sql:
+            return best, others
+        more, more_others = self._ranked(sql, values, rows, k, also)
+        # What is held stands in both.
+        return _sorted({**dict(more), **dict(best)})[:k], list({**dict(more_others), **dict(others)}.items())
 
     def covers(self, rows: VersionedQuerySet) -> bool:
         """Whether index and memory hold what the rows' lineage shows: a branch at its head does.
@@ -170,10 +226,7 @@ class SearchIndex:
         branches = [state_token(b, OPEN, s) for b, _ in lineage for s in states]
         branches += [state_token(b, HELD, s) for b, _ in lineage[1:] for s in states]
         narrow = [" OR ".join(branches)]
-        for name, values in rows._tokens.items():
-            field = index.tokens.index(name)
-            narrow.append(" OR ".join(value_token(field, v) for v in values) or "none")
-        return " AND ".join(f"tok:({some})" for some in narrow)
+        return " AND ".join(f"tok:({some})" for some in [*narrow, *narrowed(index, rows)])
 
     def _most(self, table: str, branches: Sequence[int]) -> bool:
         """Whether at least half of the index belongs to these branches, as of a minute ago."""
@@ -196,32 +249,35 @@ class SearchIndex:
         return own / every if every else 0.0
 
     def _ranked(
-        self, table: str, match: str, rows: VersionedQuerySet, k: int, also: Sequence[int]
+        self, matches: str, values: Sequence[str], rows: VersionedQuerySet, k: int, also: Sequence[int]
     ) -> tuple[Ranked, Ranked]:
+        """Of the matches (SQL for r and s) the best k that are visible, and those of ``also``."""
         check, params = rows.shows("ranked.r")
         # LIMIT -1 keeps SQLite from dropping the order of the inner query: the walk stops at the k-th
         # visible row and has looked at no more rows than that. The scores of `also` come from the same
         # pass (a second one would cost as much as the first), which asks for them when it is done: until
         # then another thread may be looking for them.
         sql = f"""
-            WITH m AS MATERIALIZED (SELECT rowid AS r, rank AS s FROM "{table}" WHERE "{table}" MATCH %s)
+            WITH m AS MATERIALIZED ({matches})
             SELECT 0, r, s FROM (
               SELECT ranked.r, ranked.s FROM (SELECT r, s FROM m ORDER BY s LIMIT -1) ranked
               WHERE {check} LIMIT %s)
             UNION ALL SELECT 1, r, s FROM m WHERE r IN (SELECT value FROM json_each(day1_others()))"""
         self._others = also
         with self.connection.cursor() as cursor:
-            cursor.execute(sql, [match, *params, k])
+            cursor.execute(sql, [*values, *params, k])
             found = cursor.fetchall()
-        best = sorted(((r, -s) for kind, r, s in found if kind == 0), key=lambda hit: (-hit[1], hit[0]))
+        best = _sorted({r: -s for kind, r, s in found if kind == 0})
         return best, [(r, -s) for kind, r, s in found if kind == 1]
 
     def others(self) -> str:
         """The row ids whose scores a walk is to tell as well: what day1_others() gives in SQL."""
         return json.dumps([int(rid) for rid in self._others])
 
-    def _past(self, rows: VersionedQuerySet, text: str, k: int, also: Sequence[int]) -> tuple[Ranked, Ranked]:
-        """Another point of time than the index knows: index what was visible then, and ask that."""
+    def _read(
+        self, rows: VersionedQuerySet, phrases: Sequence[str], k: int, also: Sequence[int]
+    ) -> tuple[Ranked, Ranked]:
+        """What no index knows, or few rows: index what is visible, and ask that."""
         index = full_text_index(rows.model)
         assert index is not None
         visible = rows.early().order_by().values_list("pk", index.fields[0])
@@ -232,8 +288,8 @@ class SearchIndex:
             )
             values = ((pk, spaced(value)) for pk, value in visible.iterator(2000))
             cursor.executemany("INSERT INTO temp.past (rowid, text) VALUES (%s, %s)", values)
-            cursor.execute("SELECT rowid, -rank FROM temp.past WHERE past MATCH %s", [text])
-            found = sorted(cursor.fetchall(), key=lambda hit: (-hit[1], hit[0]))
+            cursor.execute("SELECT rowid, -rank FROM temp.past WHERE past MATCH %s", [text_of(phrases)])
+            found = _sorted(dict(cursor.fetchall()))
             cursor.execute("DROP TABLE temp.past")
         wanted = set(also)
         return found[:k], [hit for hit in found if hit[0] in wanted]
@@ -259,3 +315,12 @@ class SearchIndex:
         with self.connection.snapshot():
             found = resident.cosines(rids, rows, vector) if self.covers(rows) else None
             return resident.cosines_past(rids, rows, vector) if found is None else found
+
+
+def _state(row: Any, letters: str) -> str:
+    return state_token(row.branch_id, letters, row.searchable)
+
+
+def _sorted(scores: Mapping[int, float]) -> Ranked:
+    """The best first; ties by row id."""
+    return sorted(scores.items(), key=lambda hit: (-hit[1], hit[0]))

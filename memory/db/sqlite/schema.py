@@ -5,19 +5,42 @@ from typing import Any
 from django.db import models
 from django.db.backends.sqlite3 import schema
 
-from memory.db.indexes import FullTextIndex
+from memory.db.indexes import FullTextIndex, full_text_index
 
 TOKENIZER = "porter unicode61"
 
 
 class DatabaseSchemaEditor(schema.DatabaseSchemaEditor):
     def full_text_sql(self, model: type[models.Model], index: FullTextIndex) -> str:
+        return self._full_text_table(index.name)
+
+    def _full_text_table(self, name: str) -> str:
         # A table remake runs this again while the index and its rows are still there: hence IF NOT EXISTS.
-        name = self.quote_name(index.name)
-        return f"CREATE VIRTUAL TABLE IF NOT EXISTS {name} USING fts5(text, tok, tokenize='{TOKENIZER}')"
+        columns = f"text, tok, tokenize='{TOKENIZER}'"
+        return f"CREATE VIRTUAL TABLE IF NOT EXISTS {self.quote_name(name)} USING fts5({columns})"
 
     def drop_full_text_sql(self, model: type[models.Model], index: FullTextIndex) -> str:
         return f"DROP TABLE IF EXISTS {self.quote_name(index.name)}"
+
+    # ---- the table of closed versions beside it --------------------------------------------------
+
+    def add_index(self, model: type[models.Model], index: models.Index) -> None:
+        super().add_index(model, index)
+        if isinstance(index, FullTextIndex):
+            self.add_closed(index)
+
+    def add_closed(self, index: FullTextIndex) -> None:
+        """Where it is missing."""
+        self.execute(self._full_text_table(index.closed), None)
+
+    def _model_indexes_sql(self, model: type[models.Model]) -> list[Any]:
+        index = full_text_index(model)
+        return [*super()._model_indexes_sql(model), *([self._full_text_table(index.closed)] if index else [])]  # type: ignore[misc]
+
+    def remove_index(self, model: type[models.Model], index: models.Index) -> None:
+        super().remove_index(model, index)
+        if isinstance(index, FullTextIndex):
+            self.execute(f"DROP TABLE IF EXISTS {self.quote_name(index.closed)}", None)
 
     def __exit__(self, exc_type: Any, exc_value: Any, traceback: Any) -> None:
         super().__exit__(exc_type, exc_value, traceback)
@@ -37,14 +60,12 @@ class DatabaseSchemaEditor(schema.DatabaseSchemaEditor):
 
     def delete_model(self, model: type[models.Model], handle_autom2m: bool = True) -> None:
         super().delete_model(model, handle_autom2m=handle_autom2m)
-        if handle_autom2m:  # False in a remake, which must keep the index
-            for index in model._meta.indexes:
-                if isinstance(index, FullTextIndex):
-                    self.execute(self.drop_full_text_sql(model, index))
+        if handle_autom2m and (index := full_text_index(model)):  # False in a remake, which must keep it
+            self.remove_index(model, index)
 
 
 def index_tables(connection: Any) -> list[tuple[str, str]]:
-    """(table, its full-text table) for each that exists; the latter is named <table>_fts."""
+    """(table, its full-text table) for each that exists; the latter's name begins with <table>_fts."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT name FROM sqlite_master WHERE sql LIKE 'CREATE VIRTUAL TABLE%%USING fts5%%'")
-        return [(name.removesuffix("_fts"), name) for (name,) in cursor.fetchall()]
+        return [(name.rpartition("_fts")[0], name) for (name,) in cursor.fetchall()]
