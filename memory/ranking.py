@@ -98,6 +98,16 @@ def tokens(text: str) -> int:
     return dense + -(-(len(text) - dense) // 4)
 
 
+def line(essence: str) -> str:
+    """A fact's line for a prompt: one line, whatever its essence holds."""
+    return f"- {' '.join(essence.split())}"
+
+
+def cost(essence: str) -> int:
+    """How many tokens that line costs a prompt, with its end."""
+    return tokens(f"{line(essence)}\n")
+
+
 def recency(age: float, half_life: float) -> float:
     """From 1 (new) down to 0.5 (old): 0.5 + 0.5 · 0.5^(age / half-life). Both in days, or both in cycles."""
     if half_life <= 0:

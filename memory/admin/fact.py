@@ -10,20 +10,16 @@ from django.utils.translation import gettext as _
 from memory.admin.base import DeskPage, frame_of
 from memory.admin.facts import CATEGORIES, wishes
 from memory.admin.forms import FactForm
-from memory.engines.actions import REFUSED, ActionEngine
-from memory.engines.comparing import told_changes
-from memory.engines.evidence import EvidenceEngine, commit_of
+from memory.engines.actions import ActionEngine
+from memory.engines.evidence import commit_of
 from memory.engines.facts import FactEngine
 from memory.engines.review import ReviewEngine
-from memory.exceptions import Invalid, NotFound, StaleVersion
+from memory.exceptions import Day1Error, Invalid, NotFound, StaleVersion
 from memory.models import Fact
-from memory.views.fact import history_of, instead_of
+from memory.views.fact import beside, instead_of, meanwhile, read_version
 from memory.views.fact_actions import KEEPING
 from memory.views.forms import say
-from memory.views.search import cost
 from memory.views.sentences import outcome_sentence, sentence
-
-VERSIONS = 100  # among which the one is looked for that somebody read
 
 
 class FactPage(DeskPage):
@@ -41,10 +37,8 @@ class FactPage(DeskPage):
     def shown(self, fact: Fact, form: FactForm, status: int = 200, **more: Any) -> HttpResponse:
         context = self.get_context_data(
             fact=fact, form=form, title=fact.essence, categories=CATEGORIES,
-            tokens=cost(fact), **history_of(self.reader, fact.uid, self.request.GET.get("cursor", "")),
-            evidence=EvidenceEngine().evidence(fact=fact, **self.reader.where),
-            similar=EvidenceEngine().similar(fact=fact, **self.reader.where),
-            questions=self._questions(fact), **more,
+            questions=self._questions(fact),
+            **beside(self.reader, fact, self.request.GET.get("cursor", "")), **more,
         )  # fmt: skip
         return self.render_to_response(context, status=status)
 
@@ -59,20 +53,18 @@ class FactPage(DeskPage):
                 **self.reader.target, **wishes(request, action),
             )  # fmt: skip
         except (*KEEPING, NotFound) as error:
-            return self.refused(request, fact_id, sentence(error), error.status)
+            return self.refused(request, fact_id, error)
         (one,) = report.results
-        if one.outcome == REFUSED:
-            return self.refused(request, fact_id, outcome_sentence(one, action))
+        if one.error:
+            return self.refused(request, fact_id, one.error)
         return self.done(outcome_sentence(one, action), report.commit)
 
-    def refused(self, request: HttpRequest, fact_id: UUID, said: str, status: int = 409) -> HttpResponse:
+    def refused(self, request: HttpRequest, fact_id: UUID, error: Day1Error) -> HttpResponse:
         """The fact as it is now, with what changed since it was read, and what was typed."""
         fact = FactEngine().get_fact(fact_id=fact_id, **self.reader.target)
-        number = version_of(request)
-        read = None if fact.version == number else self._version(fact_id, number)
         return self.shown(
-            fact, FactForm.of(fact), status, refusal=said, meanwhile=changes(read, fact) if read else [],
-            changed_by=commit_of(fact), typed=request.POST, typed_reason=request.POST.get("reason", ""),
+            fact, FactForm.of(fact), error.status, refusal=sentence(error), typed=request.POST,
+            typed_reason=request.POST.get("reason", ""), **meanwhile(self.reader, fact, version_of(request)),
         )  # fmt: skip
 
     def edit(self, request: HttpRequest, fact_id: UUID) -> HttpResponse:
@@ -81,25 +73,21 @@ class FactPage(DeskPage):
         read, form = version_of(request), FactForm(request.POST)
         if not form.is_valid():
             return self.shown(fact, form, status=400)
-        before = fact if fact.version == read else self._version(fact_id, read) or fact
+        before = fact if fact.version == read else read_version(self.reader, fact_id, read) or fact
         try:
             new = FactEngine().update_fact(
                 fact_id=fact_id, updates=form.updates(before), expected_version=read, **self.reader.target
             )
         except StaleVersion as error:
-            return self.shown(fact, form, 409, stale=sentence(error), meanwhile=changes(before, fact))
+            return self.shown(
+                fact, form, error.status, stale=sentence(error), **meanwhile(self.reader, fact, read)
+            )
         except KEEPING as error:
             say(form, error)
             return self.shown(fact, form, status=error.status)
-        return self.done(_("Saved."), self._commit(new) if new.version != read else None)
-
-    def _commit(self, fact: Fact) -> Any:
-        (newest,) = FactEngine().history(fact_id=fact.uid, **self.reader.target, limit=1).results
-        return newest.commit  # type: ignore[attr-defined]
-
-    def _version(self, fact_id: UUID, number: int) -> Fact | None:
-        page = FactEngine().history(fact_id=fact_id, **self.reader.target, limit=VERSIONS)
-        return next((version for version in page.results if version.version == number), None)
+        if new.version == read:
+            return self.done(_("Nothing was changed."))
+        return self.done(_("Saved."), commit_of(new))
 
     # ---- what stands beside it -----------------------------------------------------------------
 
@@ -124,8 +112,3 @@ def version_of(request: HttpRequest) -> int:
     if not text.isdecimal() or len(text) > 9:
         raise Invalid("The form says no version: open the page again.", field="version")
     return int(text)
-
-
-def changes(old: Fact, new: Fact) -> list[tuple[str, tuple[Any, Any]]]:
-    """The fields that differ, each with its value before and after."""
-    return list(told_changes(old, new).items())

@@ -3,14 +3,16 @@
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from uuid import UUID
 
 from django.db.models import Q
+from django.utils import timezone
 
 from memory.db.expressions import Judged, Seen
 from memory.db.querysets import Lineage
 from memory.db.reading import picked
+from memory.engines import cleaning as c
 from memory.engines.embedding import state_of
 from memory.models import Branch, Confirmation, Fact, FactAssessment, FactUse
 
@@ -149,6 +151,11 @@ def confirmed(uid: UUID, lineage: Lineage) -> list[Confirmation]:
     return sorted({row.source: row for row in rows}.values(), key=lambda row: row.at, reverse=True)
 
 
+def time_of(at: Any) -> datetime:
+    """By which time a search at this point judges what has expired: the one that is read, else now."""
+    return (isinstance(at, datetime) and c.moment("at", at)) or timezone.now()
+
+
 def searchable_now(now: datetime, lineage: Lineage) -> dict[str, Q]:
     """What a search leaves out unless asked for, by the name of the flag that brings it in."""
     return {
@@ -156,3 +163,14 @@ def searchable_now(now: datetime, lineage: Lineage) -> dict[str, Q]:
         "outdated": ~Q(valid_until__lte=now),
         "invalidated": ~Q(judged([FactAssessment.Status.INVALIDATED], lineage)),
     }
+
+
+def left_out(fact: Fact, now: datetime) -> list[str]:
+    """The states for which a search leaves out a fact whose derived fields are set, by the same names."""
+    states = {
+        str(fact.status): fact.status not in Fact.SEARCHED,
+        "expired": bool(fact.expires_at and fact.expires_at <= now),
+        "outdated": bool(fact.valid_until and fact.valid_until <= now),
+        "invalidated": fact.verification_status == FactAssessment.Status.INVALIDATED,
+    }
+    return [name for name, so in states.items() if so]

@@ -17,8 +17,7 @@ from memory import ranking
 from memory.actors import Actor
 from memory.conf import conf
 from memory.db.reading import picked
-from memory.engines import cleaning as rules
-from memory.engines.belief import Belief, attach_use, beliefs, believe, read_on, searchable_now
+from memory.engines.belief import Belief, attach_use, beliefs, believe, read_on, searchable_now, time_of
 from memory.engines.branches import MAIN, find_branch, point_of
 from memory.engines.candidates import Candidates, Question, candidates
 from memory.engines.fact_rows import FactRow, fact_rows, ranked_row, whole_facts
@@ -255,8 +254,7 @@ class SearchEngine:
             )
         return Wish(
             search_type, filters or FactFilter(), frozenset(include), recipe_of(actor, recipe), current_cycle,
-            # What had expired is judged by the time that is read.
-            at, now=(isinstance(at, datetime) and rules.moment("at", at)) or timezone.now(),
+            at, now=time_of(at),
         )  # fmt: skip
 
     def _named(self, actor: Actor, patterns: Sequence[str]) -> list[str]:
@@ -335,10 +333,9 @@ def _packed(hits: list[Hit], max_tokens: int | None) -> tuple[str | None, int | 
         raise Invalid("max_tokens must be at least 1.", field="max_tokens")
     lines, kept, spent = [], [], 0
     for hit in hits:
-        line = f"- {' '.join(hit.fact.essence.split())}"  # one line, whatever it holds
-        cost = ranking.tokens(line + "\n")
+        cost = ranking.cost(hit.fact.essence)
         if spent + cost <= max_tokens:
-            lines.append(line)
+            lines.append(ranking.line(hit.fact.essence))
             kept.append(hit)
             spent += cost
     return "\n".join(lines), spent, kept

@@ -6,8 +6,9 @@ from uuid import UUID
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
-from django.utils import timezone
 
+from memory import ranking
+from memory.engines.belief import left_out, time_of
 from memory.engines.comparing import told_changes
 from memory.engines.evidence import EvidenceEngine, commit_of
 from memory.engines.explain import ExplainEngine, Explanation
@@ -17,9 +18,10 @@ from memory.exceptions import NotFound
 from memory.models import Fact
 from memory.views.base import ProjectPage, shell_of
 from memory.views.reader import Reader
-from memory.views.search import apart, cost, why_not
+from memory.views.search import apart
 
 VERSIONS = 10
+TIMED = ("expired", "outdated")  # the states that no badge of its own tells
 
 
 class OneFact(ProjectPage):
@@ -46,20 +48,29 @@ class OneFact(ProjectPage):
         """As the reader sees it. Raises NotFound."""
         return FactEngine().get_fact(fact_id=self.fact_id, **self.reader.where)
 
-    def history(self) -> dict[str, Any]:
-        return history_of(self.reader, self.fact_id, self.request.GET.get("cursor", ""))
 
-    def version(self, number: int | None) -> Fact | None:
-        """The version that somebody read, where it is one of the last."""
-        page = FactEngine().history(fact_id=self.fact_id, **self.reader.target, limit=MOST)
-        return next((one for one in page.results if one.version == number), None)
+def beside(reader: Reader, fact: Fact, cursor: str) -> dict[str, Any]:
+    """What a page of a fact tells beside the fact itself."""
+    states = [state for state in left_out(fact, time_of(reader.at)) if state in TIMED]
+    evidence = EvidenceEngine().evidence(fact=fact, **reader.where)
+    similar = EvidenceEngine().similar(fact=fact, **reader.where)
+    told = {"states": states, "tokens": ranking.cost(fact.essence), "evidence": evidence, "similar": similar}
+    return {**told, **history_of(reader, fact.uid, cursor)}
 
-    def meanwhile(self, number: int | None) -> dict[str, Any]:
-        """What has changed since a version was read: fields with both values, and the newest commit."""
-        read = self.version(number) if number is not None else None
-        now = self.fact()
-        changes = told_changes(read, now) if read else {}
-        return {"meanwhile": list(changes.items()), "changed_by": commit_of(now) if read else None}
+
+def read_version(reader: Reader, fact_id: UUID, number: int | None) -> Fact | None:
+    """The version that somebody read, where it is one of the last."""
+    if number is None:
+        return None
+    page = FactEngine().history(fact_id=fact_id, **reader.target, limit=MOST)
+    return next((one for one in page.results if one.version == number), None)
+
+
+def meanwhile(reader: Reader, now: Fact, number: int | None) -> dict[str, Any]:
+    """What has changed since a version was read: fields with both values, and the newest commit."""
+    read = read_version(reader, now.uid, number)
+    changes = told_changes(read, now) if read else {}
+    return {"meanwhile": list(changes.items()), "changed_by": commit_of(now) if read else None}
 
 
 def instead_of(reader: Reader, fact_id: UUID, cursor: str) -> dict[str, Any]:
@@ -93,12 +104,8 @@ class FactPage(OneFact):
         fact = self.fact()
         return super().get_context_data(
             fact=fact,
-            states=[state for state in why_not(fact, timezone.now()) if state in ("expired", "outdated")],
-            tokens=cost(fact),
             metadata=json.dumps(fact.metadata, ensure_ascii=False, indent=2),
-            evidence=EvidenceEngine().evidence(fact=fact, **self.reader.where),
-            similar=EvidenceEngine().similar(fact=fact, **self.reader.where),
-            **self.history(),
+            **beside(self.reader, fact, self.request.GET.get("cursor", "")),
             **kwargs,
         )
 

@@ -9,15 +9,23 @@ from django.shortcuts import redirect
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
-from memory.engines.actions import ACTIONS, REFUSED, ActionEngine, Report
+from memory.engines.actions import ACTIONS, ActionEngine, Report
 from memory.engines.evidence import commit_of
 from memory.engines.facts import FactEngine
 from memory.engines.reverts import RevertEngine
-from memory.exceptions import BranchArchived, Conflict, IllegalTransition, Invalid, StaleVersion, TooLarge
+from memory.exceptions import (
+    BranchArchived,
+    Conflict,
+    Day1Error,
+    IllegalTransition,
+    Invalid,
+    StaleVersion,
+    TooLarge,
+)
 from memory.models import Commit, Fact
 from memory.views.base import ProjectPage, came_from
 from memory.views.editing import FactForm, shown_as
-from memory.views.fact import FactPage, OneFact
+from memory.views.fact import FactPage, OneFact, meanwhile, read_version
 from memory.views.search import number
 from memory.views.sentences import outcome_sentence, sentence
 from memory.views.toasts import tell, warn
@@ -48,10 +56,10 @@ class Act(FactPage):
         try:
             report = self._act(action, request.POST.get("reason", "").strip())
         except BranchArchived as error:
-            return self.refused(error.code, sentence(error))
+            return self.refused(error)
         (result,) = report.results
-        if result.outcome == REFUSED:
-            return self.refused(result.code, outcome_sentence(result, action))
+        if result.error:
+            return self.refused(result.error)
         tell(request, outcome_sentence(result, action), undo_of(self.reader, report.commit))
         return redirect(self.reader.url("fact", self.fact_id))
 
@@ -62,13 +70,15 @@ class Act(FactPage):
             expected_versions={self.fact_id: version} if version is not None else {},
         )  # fmt: skip
 
-    def refused(self, code: str, message: str) -> HttpResponse:
+    def refused(self, error: Day1Error) -> HttpResponse:
         """The fact as it is now, with what changed since it was read."""
-        read = number(self.request.POST.get("version", "")) if code == StaleVersion.code else None
+        read = number(self.request.POST.get("version", "")) if isinstance(error, StaleVersion) else None
         context = self.get_context_data(
-            refusal=message, typed_reason=self.request.POST.get("reason", ""), **self.meanwhile(read)
+            refusal=sentence(error),
+            typed_reason=self.request.POST.get("reason", ""),
+            **meanwhile(self.reader, self.fact(), read),
         )
-        return self.render_to_response(context, status=412 if code == StaleVersion.code else 409)
+        return self.render_to_response(context, status=error.status)
 
 
 class Edit(OneFact):
@@ -126,9 +136,11 @@ class Edit(OneFact):
 
     def stale(self, form: FactForm, error: StaleVersion) -> HttpResponse:
         """Somebody was quicker: their changes beside what was typed, which is kept."""
-        now, read = self.fact(), self.version(form.read_version)
+        now, read = self.fact(), read_version(self.reader, self.fact_id, form.read_version)
         context = self.get_context_data(
-            form=form.over(read, now), refusal=sentence(error), **self.meanwhile(form.read_version)
+            form=form.over(read, now),
+            refusal=sentence(error),
+            **meanwhile(self.reader, now, form.read_version),
         )
         return self.render_to_response(context, status=error.status)
 

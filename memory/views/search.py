@@ -2,16 +2,14 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse
-from django.utils import timezone
 
 from memory import ranking
+from memory.engines.belief import left_out, time_of
 from memory.engines.recalls import PASSING
 from memory.engines.search import INCLUDE, TYPES, Found, Hit, SearchEngine
-from memory.models import Fact
 from memory.views.base import ProjectPage
 from memory.views.filtering import FilterForm
 from memory.views.reader import with_query
@@ -36,7 +34,7 @@ class Shown:
 
     @classmethod
     def of(cls, hit: Hit, place: int) -> "Shown":
-        return cls(hit, place, *apart(hit.signals), cost(hit.fact))
+        return cls(hit, place, *apart(hit.signals), ranking.cost(hit.fact.essence))
 
 
 def apart(signals: Mapping[str, float]) -> tuple[Named, Named]:
@@ -44,11 +42,6 @@ def apart(signals: Mapping[str, float]) -> tuple[Named, Named]:
     parts = [(name, signals[name]) for name in PARTS if name in signals]
     others = [(name, value) for name, value in signals.items() if name not in PARTS]
     return parts, [pair for pair in others if abs(pair[1] - 1) > 0.001]
-
-
-def cost(fact: Fact) -> int:
-    """What the line of a fact costs a prompt, as the engine counts it."""
-    return ranking.tokens(f"- {' '.join(fact.essence.split())}\n")
 
 
 class Search(ProjectPage):
@@ -77,9 +70,12 @@ class Search(ProjectPage):
             response["HX-Replace-Url"] = with_query(request.path, words)
         return response
 
-    def _search(self, query: str, form: FilterForm, budget: int | None, include: Sequence[str]) -> Found:
+    def _search(
+        self, query: str, form: FilterForm, budget: int | None, include: Sequence[str], passing: bool = False
+    ) -> Found:
+        """What is asked while somebody types, or in passing, is no recall."""
         actor = self.reader.actor
-        if self.request.htmx:  # type: ignore[attr-defined]
+        if passing or self.request.htmx:  # type: ignore[attr-defined]
             actor = replace(actor, surface=PASSING)
         return SearchEngine().search(
             query=query, **{**self.reader.where, "actor": actor}, filters=form.filters, include=include,
@@ -90,25 +86,11 @@ class Search(ProjectPage):
     def _left_out(self, query: str, form: FilterForm, found: Found) -> list[tuple[Hit, list[str]]]:
         """What the question would find too, and why it is not shown."""
         known = {hit.fact.uid for hit in found.hits}
-        every = self._search(query, form, None, INCLUDE)
-        reasons = [
-            (hit, why_not(hit.fact, timezone.now())) for hit in every.hits if hit.fact.uid not in known
-        ]
+        every, now = self._search(query, form, None, INCLUDE, passing=True), time_of(self.reader.at)
+        reasons = [(hit, left_out(hit.fact, now)) for hit in every.hits if hit.fact.uid not in known]
         return [(hit, why) for hit, why in reasons if why]
 
 
 def number(text: str) -> int | None:
     """A whole number of a form's field; None where there is none."""
     return int(text) if text.isdecimal() and len(text) <= DIGITS else None
-
-
-def why_not(fact: Fact, now: datetime) -> list[str]:
-    """The states for which a search leaves a fact out."""
-    found = [] if fact.status in Fact.SEARCHED else [str(fact.status)]
-    if fact.expires_at and fact.expires_at <= now:
-        found.append("expired")
-    if fact.valid_until and fact.valid_until <= now:
-        found.append("outdated")
-    if fact.verification_status == "invalidated":
-        found.append("invalidated")
-    return found

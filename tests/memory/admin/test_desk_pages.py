@@ -59,7 +59,7 @@ class TestFact:
         one = write("old")
         with nothing_left():
             curator.post(of(one), form_of(one))
-        assert "Saved." in page(curator, of(one))
+        assert "Nothing was changed." in page(curator, of(one))
 
     def test_a_stale_form_keeps_what_was_typed_and_tells_what_changed(self, curator, write, actor):
         one = write("The first words.")
@@ -67,7 +67,7 @@ class TestFact:
         with nothing_left():
             answer = curator.post(of(one), form_of(one, fact_text="What I typed.", category="mine"))
         html = answer.content.decode()
-        assert answer.status_code == 409
+        assert answer.status_code == 412
         assert "Somebody changed this fact while you were writing." in html
         assert "The <del>first</del> <ins>other</ins> words." in html
         assert "What I typed." in html
@@ -100,7 +100,7 @@ class TestFact:
         with nothing_left():
             late = curator.post(of(one), typed)
         html = late.content.decode()
-        assert late.status_code == 409
+        assert late.status_code == 412
         assert "Nothing was changed: somebody was quicker." in html
         assert "<del>active</del>" in html
         assert "<ins>archived</ins>" in html

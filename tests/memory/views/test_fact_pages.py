@@ -1,11 +1,14 @@
 """Search, the list of facts, a fact and why it is found: what each shows, and whom it refuses."""
 
+from datetime import timedelta
 from typing import Any
 
 import pytest
+import time_machine
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
 
 from memory.actors import Actor
 from memory.engines.branches import BranchManager
@@ -75,6 +78,8 @@ def test_what_is_left_out_is_told_with_its_reason(viewer: Client, actor: Actor) 
     page = text(viewer.get("/p/test/search?q=tokens&left_out=1"))
     assert "Not found, because it is" in page
     assert '<span class="badge archived">' in page
+    buffer.flush()
+    assert [log.fact_ids for log in RecallLog.objects.all()] == [[], []]  # of what was found alone
 
 
 def test_typing_asks_for_a_part_and_is_no_recall(viewer: Client, actor: Actor) -> None:
@@ -239,6 +244,19 @@ def test_a_fact_that_is_elsewhere_deleted_or_nowhere(viewer: Client, actor: Acto
     assert (answer.status_code, "only there" in text(answer)) == (404, True)
     answer = viewer.get(f"/p/test/facts/{NOWHERE}")
     assert (answer.status_code, "No fact of this project has this id" in text(answer)) == (404, True)
+
+
+def test_what_is_over_is_judged_by_the_time_that_is_read(viewer: Client, actor: Actor) -> None:
+    now = timezone.now()
+    ends = {"expires_at": now + timedelta(hours=1), "valid_until": now + timedelta(hours=1)}
+    address = f"/p/test/facts/{write(actor, 'Tokens expire.', **ends).uid}"
+    with time_machine.travel(now + timedelta(hours=2)):
+        page = text(viewer.get(address))
+        assert ('class="badge expired"' in page, 'class="badge outdated"' in page) == (True, True)
+        then = (now + timedelta(minutes=30)).strftime("%Y-%m-%dT%H:%M:%SZ")
+        page = text(viewer.get(f"{address}?at={then}"))
+        assert ("Tokens expire." in page, 'class="badge expired"' in page) == (True, False)
+        assert 'class="badge outdated"' not in page
 
 
 def test_why_and_why_not(viewer: Client, actor: Actor) -> None:
