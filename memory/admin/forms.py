@@ -8,7 +8,7 @@ from django.utils.translation import gettext_lazy as _
 from memory.engines.fact_rules import UPDATABLE
 from memory.engines.keys import HIGHEST_RATE
 from memory.models import Fact, Membership
-from memory.views.keys import SCOPES
+from memory.views import keys
 from memory.views.wording import worded
 
 KINDS = worded(value for value in Fact.Kind.values if value != Fact.Kind.REFLECTION)
@@ -67,25 +67,14 @@ class FactForm(forms.Form):
         return found
 
 
-class KeyForm(forms.Form):
-    label = forms.CharField(label=_("Name"), max_length=200, help_text=_("Which agent or program has it."))
-    scope = forms.ChoiceField(
-        label=_("It may"), choices=list(SCOPES.items()), initial="write",
+class KeyForm(keys.KeyForm):
+    """With an exact end, and a rate."""
+
+    scopes = forms.ChoiceField(
+        label=_("It may"), choices=list(keys.SCOPES.items()), initial="write",
         help_text=_("Each includes those before it."),
     )  # fmt: skip
-    branch_patterns = ListField(
-        label=_("Branches"),
-        required=False,
-        help_text=_("Names or patterns such as main, task/*; empty means every branch."),
-    )
-    default_branch = forms.CharField(
-        label=_("Default branch"), max_length=200, required=False,
-        help_text=_("Where MCP works when a call names no branch; empty means main."),
-    )  # fmt: skip
-    agent_id = forms.CharField(
-        label=_("Bound to the agent"), max_length=200, required=False,
-        help_text=_("What it writes is always this agent's; empty means that it says who it is."),
-    )  # fmt: skip
+    days = None  # type: ignore[assignment]  # as Django has it: no such field here
     rate_per_minute = forms.IntegerField(
         label=_("Requests a minute"), min_value=1, max_value=HIGHEST_RATE, initial=6000
     )

@@ -1,19 +1,19 @@
 """API keys: made, with the token shown once, rotated, revoked."""
 
 from typing import Any
+from uuid import UUID
 
 from django.http import HttpRequest, HttpResponse
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from memory.admin.base import DeskPage
-from memory.admin.facts import read_id
 from memory.admin.forms import KeyForm
+from memory.engines import cleaning as c
 from memory.engines.keys import KeyEngine
 from memory.exceptions import Day1Error, Invalid
 from memory.views.forms import say
-
-GRACES = ((0, _("at once")), (3600, _("in an hour")), (86400, _("in a day")), (604800, _("in a week")))
+from memory.views.keys import GRACE
 
 
 class Keys(DeskPage):
@@ -25,17 +25,14 @@ class Keys(DeskPage):
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         page = KeyEngine().list_keys(actor=self.reader.actor, **self.paging)
-        return super().get_context_data(**{"form": KeyForm(), **kwargs}, page=page, graces=GRACES)
+        return super().get_context_data(**{"form": KeyForm(), **kwargs}, page=page, graces=GRACE.items())
 
     def create(self, request: HttpRequest) -> HttpResponse:
         form = KeyForm(request.POST)
         if not form.is_valid():
             return self.render_to_response(self.get_context_data(form=form), status=400)
-        wanted = dict(form.cleaned_data)
         try:
-            key, token = KeyEngine().create_key(
-                scopes=[wanted.pop("scope")], actor=self.reader.actor, **wanted
-            )
+            key, token = KeyEngine().create_key(actor=self.reader.actor, **form.wanted())
         except Day1Error as error:  # what was typed stays in the form
             say(form, error)
             return self.render_to_response(self.get_context_data(form=form), status=error.status)
@@ -43,15 +40,15 @@ class Keys(DeskPage):
 
     def rotate(self, request: HttpRequest) -> HttpResponse:
         grace = request.POST.get("grace", "0")
-        if grace not in {str(seconds) for seconds, _name in GRACES}:
+        if grace not in GRACE:
             raise Invalid("This is not one of the times that are offered.", field="grace")
         key, token = KeyEngine().rotate_key(
-            key_id=read_id(request.POST.get("key", "")), actor=self.reader.actor, grace_seconds=int(grace)
+            key_id=key_of(request), actor=self.reader.actor, grace_seconds=int(grace)
         )
         return self.told(key, token)
 
     def revoke(self, request: HttpRequest) -> HttpResponse:
-        key = KeyEngine().revoke_key(key_id=read_id(request.POST.get("key", "")), actor=self.reader.actor)
+        key = KeyEngine().revoke_key(key_id=key_of(request), actor=self.reader.actor)
         return self.done(gettext("The key %(label)s opens nothing any more.") % {"label": key.label})
 
     def told(self, key: Any, token: str) -> HttpResponse:
@@ -59,3 +56,8 @@ class Keys(DeskPage):
         response = self.render_to_response(self.get_context_data(new_key=key, token=token), status=201)
         response.headers["Cache-Control"] = "no-store"
         return response
+
+
+def key_of(request: HttpRequest) -> UUID:
+    """The key that a form is about. Raises Invalid."""
+    return c.identifier("key", request.POST.get("key", ""))

@@ -69,16 +69,11 @@ class KeyForm(forms.Form):
 
     def wanted(self) -> dict[str, Any]:
         """What KeyEngine.create_key takes."""
-        said = self.cleaned_data
-        days = said["days"]
-        return {
-            "label": said["label"],
-            "scopes": [said["scopes"]],
-            "branch_patterns": said["branch_patterns"].replace(",", " ").split(),
-            "default_branch": said["default_branch"],
-            "agent_id": said["agent_id"],
-            "expires_at": timezone.now() + timedelta(days=int(days)) if days else None,
-        }
+        given = dict(self.cleaned_data)
+        if days := given.pop("days", ""):
+            given["expires_at"] = timezone.now() + timedelta(days=int(days))
+        patterns = given["branch_patterns"].replace(",", " ").split()
+        return {**given, "scopes": [given["scopes"]], "branch_patterns": patterns}
 
 
 class RotateForm(forms.Form):

@@ -295,7 +295,7 @@ class TestBranches:
 
 class TestKeys:
     def test_made_shown_once_rotated_and_revoked(self, maintainer, main):
-        form = {"do": "create", "label": "build", "scope": "write", "branch_patterns": "main, task/*",
+        form = {"do": "create", "label": "build", "scopes": "write", "branch_patterns": "main, task/*",
                 "rate_per_minute": "60"}  # fmt: skip
         made = maintainer.post(f"{HOME}keys", form)
         assert (made.status_code, "no-store" in made["Cache-Control"]) == (201, True)
@@ -312,7 +312,7 @@ class TestKeys:
 
     def test_a_wrong_value_stands_beside_its_field(self, maintainer, main):
         with nothing_left():
-            form = {"do": "create", "label": "x", "scope": "read", "branch_patterns": "A B",
+            form = {"do": "create", "label": "x", "scopes": "read", "branch_patterns": "A B",
                     "rate_per_minute": "60"}  # fmt: skip
             answer = maintainer.post(f"{HOME}keys", form)
         assert answer.status_code == 400
