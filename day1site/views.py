@@ -2,12 +2,18 @@
 
 from typing import Any
 
+from django.contrib import messages
 from django.core.exceptions import DisallowedHost
-from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, JsonResponse
 from django.shortcuts import render
 from django.template.loader import render_to_string
+from django.urls import reverse
+from django.utils.translation import gettext as _
+from django_htmx.http import HttpResponseClientRedirect
 
 from memory.api.problems import unknown_route
+from memory.views.base import came_from
+from memory.views.toasts import AGAIN
 
 PROBLEM = "application/problem+json"
 UNKNOWN_HOST = "This server does not go by the name in the header Host; DAY1_ALLOWED_HOSTS can add it."
@@ -33,8 +39,16 @@ def forbidden(request: HttpRequest, exception: Exception) -> HttpResponse:
 
 
 def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
-    """A form that was not from a page of this site, or from one that was open for too long."""
-    return render(request, "403_csrf.html", status=403)
+    """A form of ours that is out of date, as after another login: back to its page, where a script puts back
+    what was typed. Any other is refused; and the login's, which would lead back for ever without cookies.
+    """
+    page = came_from(request, "")
+    if not page or page.startswith(reverse("login")):
+        return render(request, "403_csrf.html", status=403)
+    text = _("The form was out of date, so nothing was sent: look at it and send it again.")
+    messages.warning(request, text, extra_tags=AGAIN)
+    htmx = getattr(request, "htmx", False)
+    return HttpResponseClientRedirect(page) if htmx else HttpResponseRedirect(page)
 
 
 def server_error(request: HttpRequest) -> HttpResponse:

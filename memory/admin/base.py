@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from django.contrib import admin
+from django.contrib import admin, messages
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
 from django.utils.decorators import classonlymethod
@@ -75,10 +75,10 @@ class DeskPage(TemplateView):
     def paging(self) -> dict[str, Any]:
         return {"limit": PAGE, "cursor": self.request.GET.get("cursor", "")}
 
-    def done(self, text: str, commit: Commit | None = None) -> HttpResponse:
+    def done(self, text: str, commit: Commit | None = None, level: int = messages.SUCCESS) -> HttpResponse:
         """Back to the page that was open, with what was done and a way to undo it."""
         undo = self.reader.url("admin:undo", commit.pk) if commit else ""
-        tell(self.request, text, undo=undo)
+        tell(self.request, text, undo, level)
         return HttpResponseRedirect(self.request.get_full_path())
 
 

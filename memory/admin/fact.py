@@ -61,7 +61,7 @@ class FactPage(DeskPage):
 
     def refused(self, request: HttpRequest, fact_id: UUID, error: Day1Error) -> HttpResponse:
         """The fact as it is now, with what changed since it was read, and what was typed."""
-        fact = FactEngine().get_fact(fact_id=fact_id, **self.reader.target)
+        fact = FactEngine().get_fact(fact_id=fact_id, **self.reader.where)
         return self.shown(
             fact, FactForm.of(fact), error.status, refusal=sentence(error), typed=request.POST,
             typed_reason=request.POST.get("reason", ""), **meanwhile(self.reader, fact, version_of(request)),
@@ -69,7 +69,7 @@ class FactPage(DeskPage):
 
     def edit(self, request: HttpRequest, fact_id: UUID) -> HttpResponse:
         """The corrections of the form. What was typed stays when somebody else was faster."""
-        fact = FactEngine().get_fact(fact_id=fact_id, **self.reader.target)
+        fact = FactEngine().get_fact(fact_id=fact_id, **self.reader.where)
         read, form = version_of(request), FactForm(request.POST)
         if not form.is_valid():
             return self.shown(fact, form, status=400)

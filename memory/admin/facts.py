@@ -5,13 +5,14 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
+from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.utils.translation import gettext_lazy as _
 
 from memory.admin.base import DeskPage
 from memory.admin.filters import FIRST, MORE, form_of, said
 from memory.admin.reports import take_report, tell_report
-from memory.engines.actions import MOST, ActionEngine, Report
+from memory.engines.actions import MOST, REFUSED, ActionEngine, Report
 from memory.engines.facts import FactEngine
 from memory.engines.filters import FactFilter
 from memory.engines.search import INCLUDE, SearchEngine
@@ -131,7 +132,8 @@ class Facts(DeskPage):
 
     def report(self, report: Report, action: str) -> HttpResponse:
         tell_report(self.request, report, action)
-        return self.done(counts_sentence(report), report.commit)
+        level = messages.WARNING if report.count(REFUSED) else messages.SUCCESS
+        return self.done(counts_sentence(report), report.commit, level)
 
 
 def wishes(request: HttpRequest, action: str) -> dict[str, Any]:

@@ -32,6 +32,7 @@ class Review(DeskPage):
 
     def resolve(self, request: HttpRequest) -> HttpResponse:
         """The answer of a question's form; what can be mended leaves it open, with what was typed."""
+        self.reader.require_now()
         item_id = read_id(request.POST.get("item", ""))
         try:
             done = ReviewEngine().resolve(item_id=item_id, actor=self.reader.actor, **answer_of(request.POST))

@@ -62,7 +62,7 @@ def read_version(reader: Reader, fact_id: UUID, number: int | None) -> Fact | No
     """The version that somebody read, where it is one of the last."""
     if number is None:
         return None
-    page = FactEngine().history(fact_id=fact_id, **reader.target, limit=MOST)
+    page = FactEngine().history(fact_id=fact_id, **reader.where, limit=MOST)
     return next((one for one in page.results if one.version == number), None)
 
 

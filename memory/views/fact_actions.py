@@ -55,7 +55,7 @@ class Act(FactPage):
         self.reader.actor.require(ACTIONS[action].scope, self.reader.branch.name)
         try:
             report = self._act(action, request.POST.get("reason", "").strip())
-        except BranchArchived as error:
+        except (BranchArchived, Conflict) as error:
             return self.refused(error)
         (result,) = report.results
         if result.error:
@@ -90,6 +90,7 @@ class Edit(OneFact):
     def get(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         if self.reader.branch.archived_at:
             raise BranchArchived(name=self.reader.branch.name)
+        self.reader.require_now()
         return super().get(request, *args, **kwargs)
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
@@ -154,6 +155,6 @@ class Undo(ProjectPage):
         try:
             RevertEngine().revert_commit(commit_id=commit_id, actor=self.reader.actor)
             tell(request, _("Undone."), level=messages.INFO)
-        except Conflict as error:
+        except (BranchArchived, Conflict) as error:
             warn(request, sentence(error))
         return redirect(came_from(request, self.reader.url("home")))

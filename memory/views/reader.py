@@ -18,7 +18,7 @@ from django.utils import timezone
 from memory.actors import SCOPES, Actor
 from memory.engines.branches import MAIN, BranchManager, point_of
 from memory.engines.members import actor_of_member, memberships_of
-from memory.exceptions import Invalid, NotFound
+from memory.exceptions import Conflict, Invalid, NotFound
 from memory.models import Branch, Commit, Membership, Project
 
 SURFACE = "web"
@@ -55,8 +55,14 @@ class Reader:
 
     @property
     def target(self) -> dict[str, Any]:
-        """What an engine's writing method wants; writing is always now."""
+        """What an engine's writing method wants. Raises Conflict in the past."""
+        self.require_now()
         return {"actor": self.actor, "branch_name": self.branch.name}
+
+    def require_now(self) -> None:
+        """Raises Conflict in the past, where nothing can be changed."""
+        if not self.is_now:
+            raise Conflict("The past is only read: go back to now to change something.")
 
     @cached_property
     def can(self) -> dict[str, bool]:
@@ -143,7 +149,7 @@ def read_point(text: str) -> At:
     for read in (UUID, _moment):
         try:
             return read(text)  # type: ignore[no-any-return, operator]
-        except ValueError:
+        except (ValueError, OverflowError):
             continue
     raise Invalid(
         "A time is written such as 2026-05-01T12:00, or as the number or the id of a commit.", field="at"
@@ -154,4 +160,4 @@ def _moment(text: str) -> datetime:
     if len(text) == 10:
         return datetime.combine(date.fromisoformat(text), time.max, UTC)  # the whole day counts
     moment = datetime.fromisoformat(text)
-    return moment if timezone.is_aware(moment) else moment.replace(tzinfo=UTC)
+    return moment.astimezone(UTC) if timezone.is_aware(moment) else moment.replace(tzinfo=UTC)

@@ -10,7 +10,7 @@ from django.utils.translation import gettext_lazy
 
 from memory.engines import cleaning as c
 from memory.engines.review import DECISIONS, KEEPING, ReviewEngine
-from memory.exceptions import Conflict, Day1Error, IllegalTransition, Invalid, StaleVersion
+from memory.exceptions import BranchArchived, Conflict, Day1Error, IllegalTransition, Invalid, StaleVersion
 from memory.models import ReviewItem
 from memory.views.base import ProjectPage, shell_of
 from memory.views.fact_actions import undo_of
@@ -28,8 +28,8 @@ SAID = {
     "combine": gettext_lazy("A new fact takes the place of both."),
     "dismiss": gettext_lazy("The question was dismissed."),
 }
-# What a person can mend by reading the question again.
-MENDABLE = (StaleVersion, Invalid, IllegalTransition)
+# What a person can mend, here or by restoring the branch: the question stays with what was typed.
+MENDABLE = (StaleVersion, Invalid, IllegalTransition, BranchArchived)
 
 
 def answer_of(post: QueryDict) -> dict[str, Any]:
@@ -86,6 +86,7 @@ class Answer(ProjectPage):
         return super().get_context_data(item=item, **kwargs)
 
     def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        self.reader.require_now()
         decision = request.POST.get("decision", "")
         try:
             done = ENGINE.resolve(item_id=self.item_id, actor=self.reader.actor, **answer_of(request.POST))

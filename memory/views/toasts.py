@@ -4,6 +4,7 @@ from django.contrib import messages
 from django.http import HttpRequest
 
 UNDO = "undo:"
+AGAIN = "again"  # the tag of a message about a form that was not taken: a script puts back what was typed
 
 
 def tell(request: HttpRequest, text: str, undo: str = "", level: int = messages.SUCCESS) -> None:

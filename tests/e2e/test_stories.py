@@ -77,6 +77,29 @@ def test_so_does_one_at_the_desk(enter: Any, server: Up) -> None:  # noqa: F811
     expect(page.get_by_role("link", name="general")).to_be_visible()
 
 
+def test_a_form_that_is_out_of_date_since_another_login_loses_nothing(enter: Any, server: Up) -> None:  # noqa: F811
+    page = enter("cora")
+    page.goto(f"{home(server)}review")
+    question = page.locator(".question").first
+    question.locator("summary", has_text="Write one for both").click()
+    question.get_by_label("The new text").fill("A text for both.")
+    other = page.context.new_page()
+    page.context.clear_cookies(name="sessionid")
+    other.goto(f"{server.first['url']}/login")
+    other.get_by_label("Username").fill("cora")
+    other.get_by_label("Password").fill(PASSWORD)
+    other.get_by_role("button", name="Log in").click()
+    other.wait_for_url(lambda url: "/login" not in url)
+    question.get_by_role("button", name="It takes the place of both").click()
+    expect(page.get_by_text("The form was out of date, so nothing was sent")).to_be_visible()
+    expect(page.get_by_text(BACK)).to_be_hidden()
+    expect(question.get_by_label("The new text")).to_have_value("A text for both.")
+    question.get_by_role("button", name="It takes the place of both").click()
+    expect(page.get_by_text("A new fact takes the place of both.").first).to_be_visible()
+    page.get_by_role("button", name="Undo").click()
+    expect(page.get_by_text("Undone.", exact=True)).to_be_visible()
+
+
 def test_a_branch_that_is_archived_under_an_open_form(enter: Any, server: Up) -> None:  # noqa: F811
     elsewhere(server, "create_branch")
     page = enter("cora", missing=True)

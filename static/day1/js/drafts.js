@@ -1,4 +1,5 @@
-// What was typed into a form whose sending led to the login, since the session had run out: back in the form.
+// What was typed into a form whose sending led to the login, since the session had run out, or was refused since
+// the form was out of date: back in the form.
 // It is kept in this tab only, until the next page is opened in any other way.
 const KEPT = "day1-draft";
 const SECRET = new Set(["csrfmiddlewaretoken"]);
@@ -9,7 +10,9 @@ export function drafts() {
     if (!kept || location.pathname === "/login") return;
     sessionStorage.removeItem(KEPT);
     const draft = JSON.parse(kept);
-    if (came_from_login() && draft.path === location.pathname) restore(draft);
+    if (draft.path !== location.pathname) return;
+    if (document.querySelector("[data-again]")) restore(draft);
+    else if (came_from_login() && restore(draft)) document.querySelector("[data-restored]")?.removeAttribute("hidden");
 }
 
 function keep(form) {
@@ -28,9 +31,9 @@ function came_from_login() {
 
 function restore(draft) {
     const form = [...document.forms].find((one) => place(one) === draft.form && one.method === "post");
-    if (!form) return;
+    if (!form) return false;
     for (const [name, value, checked] of draft.values) fill(form, name, value, checked);
-    document.querySelector("[data-restored]")?.removeAttribute("hidden");
+    return true;
 }
 
 // A version that was read comes back too, so that a change made meanwhile is still noticed.

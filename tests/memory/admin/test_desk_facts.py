@@ -307,6 +307,24 @@ class TestRefused:
         assert 'value="What I typed."' in answer.content.decode()
         assert 'name="action"' not in page(curator, path)
 
+    def test_in_the_past_nothing_can_be_changed(self, curator, write):
+        one, path = write("one"), f"{LIST}?at=1"
+        assert 'name="action"' not in page(curator, path)
+        form = {"fact_text": "typed", "category": "x", "kind": "NOTE", "priority": "P3", "confidence": 1}
+        form |= {"visibility": "private", "version": 1}
+        with nothing_left():
+            several = act(curator, "verify", one, path=path)
+            single = curator.post(f"{HOME}facts/{one.uid}?at=1", {"do": "act", "action": "verify", **form})
+            edited = curator.post(f"{HOME}facts/{one.uid}?at=1", {"do": "edit", **form})
+        for answer in (several, single, edited):
+            assert (answer.status_code, "The past is only read" in answer.content.decode()) == (409, True)
+
+    def test_what_was_refused_is_no_success(self, curator, write):
+        act(curator, "restore", write("one"))
+        assert re.search(r'class="toast warning">\s*<span>1 refused</span>', page(curator))
+        act(curator, "archive", write("two"))
+        assert re.search(r'class="toast success">\s*<span>1 done</span>', page(curator))
+
     def test_undoing_what_has_changed_since(self, curator, write, actor):
         one = write("one")
         act(curator, "archive", one)

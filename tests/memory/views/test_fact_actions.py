@@ -219,6 +219,18 @@ def test_nothing_can_be_changed_in_the_past_or_on_an_archived_branch(
     assert buttons(text(curator.get(f"/p/test/facts/{fact.uid}{query}"))) == []
 
 
+def test_what_is_sent_to_the_past_changes_nothing(curator: Client, actor: Actor, fact: Fact) -> None:
+    for answer in (
+        act(curator, fact, "verify", "?at=1"),
+        curator.get(f"/p/test/facts/{fact.uid}/edit?at=1"),
+        typed := edit(curator, fact, "?at=1", fact_text="two is kept"),
+        edit(curator, fact, "?at=1&as=new", fact_text="two is kept"),
+    ):
+        assert (answer.status_code, "The past is only read" in text(answer)) == (409, True)
+    assert "two is kept</textarea>" in text(typed)
+    assert (now(fact, actor).version, Commit.objects.count()) == (1, 1)
+
+
 def test_a_branch_that_was_archived_under_an_open_page(curator: Client, actor: Actor, fact: Fact) -> None:
     BranchManager().create_branch(name="task/a", actor=actor)
     BranchManager().archive_branch(name="task/a", actor=actor)

@@ -8,6 +8,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from memory.actors import Actor
+from memory.engines.branches import BranchManager
 from memory.engines.facts import FactEngine
 from memory.engines.review import ReviewEngine
 from memory.models import Branch, Commit, Fact, Project, ReviewItem
@@ -116,6 +117,26 @@ def test_a_fact_that_changed_meanwhile_is_read_again(curator: Client, actor: Act
     page = text(late)
     assert (late.status_code, "Below is how it is now." in page, "for ever" in page) == (412, True, True)
     assert "mine &lt;b&gt;</textarea>" in page
+    assert ReviewItem.objects.get().status == "open"
+
+
+def test_a_branch_that_is_archived_under_an_open_question(curator: Client, actor: Actor) -> None:
+    (item,) = pairs(actor, 1)
+    item.branch = BranchManager().create_branch(name="task/open", actor=actor)
+    item.save()
+    BranchManager().archive_branch(name="task/open", actor=actor)
+    late = answer(curator, item, "combine", new_fact_text="What I typed.")
+    assert (late.status_code, "is archived and takes no writes" in text(late)) == (409, True)
+    assert "What I typed.</textarea>" in text(late)
+    page = text(curator.get("/p/test/review"))
+    assert ("task/open is archived: it can be read" in page, 'name="decision"' in page) == (True, False)
+
+
+def test_a_question_is_not_answered_in_the_past(curator: Client, actor: Actor) -> None:
+    (item,) = pairs(actor, 1)
+    assert 'name="decision"' not in text(curator.get("/p/test/review?at=1"))
+    late = curator.post(f"/p/test/review/{item.pk}?at=1", {"decision": "keep_both"})
+    assert (late.status_code, "The past is only read" in text(late)) == (409, True)
     assert ReviewItem.objects.get().status == "open"
 
 

@@ -71,6 +71,26 @@ def test_a_form_that_is_sent_after_the_session_ran_out_leads_back_to_its_page(
     assert evil.headers["Location"] == "/login?next=/"
 
 
+@pytest.mark.parametrize("script", [{}, {"HX-Request": "true"}])
+def test_a_form_that_is_out_of_date_leads_back_to_its_page(viewer: Client, script: dict[str, str]) -> None:
+    strict = Client(enforce_csrf_checks=True)
+    strict.cookies = viewer.cookies
+    sent = {"Referer": "http://testserver/p/test/branches?archived=1", **script}
+    answer = strict.post("/p/test/branches", {"name": "task/late"}, headers=sent)
+    back = answer.headers.get("Location") or answer.headers["HX-Redirect"]
+    assert back == "/p/test/branches?archived=1"
+    page = text(strict.get(back))
+    assert ('class="toast warning" data-again' in page, "task/late" in page) == (True, False)
+    assert "The form was out of date, so nothing was sent" in page
+
+
+@pytest.mark.parametrize("page", ["https://evil.example/p/test/branches", "http://testserver/login"])
+def test_a_form_from_elsewhere_is_refused_and_the_login_leads_nowhere(viewer: Client, page: str) -> None:
+    strict = Client(enforce_csrf_checks=True)
+    answer = strict.post("/login", {"username": "vera"}, headers={"Referer": page})
+    assert (answer.status_code, "This form is out of date" in text(answer)) == (403, True)
+
+
 @pytest.mark.parametrize("slug", ["test", "nothing"])
 def test_a_project_of_others_is_like_one_that_does_not_exist(stranger: Client, project, slug: str) -> None:
     answer = stranger.get(f"/p/{slug}/")
@@ -110,6 +130,8 @@ def test_the_start_page_leads_to_the_project_that_was_open_last(project, other_p
         ("branch=%FF%00", 404, "There is no branch named"),
         ("at=yesterday", 400, "A time is written such as"),
         ("at=99", 400, "main has the seqs 0 to 0."),
+        ("at=0001-01-01T00:00%2B14:00", 400, "A time is written such as"),
+        ("at=9999-12-31T23:59-12:00", 400, "A time is written such as"),
         ("at=0192a000-0000-7000-8000-000000000000", 404, "There is no commit or snapshot with this id"),
     ],
 )
