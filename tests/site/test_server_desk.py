@@ -5,7 +5,7 @@ import re
 import pytest
 from django.contrib.auth.models import User
 from django.test import Client
-from django_celery_beat.models import CrontabSchedule, IntervalSchedule, PeriodicTask
+from django_celery_beat.models import IntervalSchedule, PeriodicTask
 
 from memory.models import Membership, Project
 from tests.memory.admin.test_desk_facts import page
@@ -58,28 +58,6 @@ def test_a_project_is_made_with_its_branch_and_its_maker(root: Client) -> None:
     assert project.branches.get().name == "main"
     assert Membership.objects.get(project=project).role == "maintainer"
     page(root, f"/admin/memory/project/{project.pk}/delete/", 403)
-
-
-def test_schedules_stand_under_the_periodic_tasks_by_what_they_mean(root: Client) -> None:
-    IntervalSchedule.objects.create(every=30, period="seconds")
-    clock = CrontabSchedule.objects.create(minute="5", hour="4")
-    intervals = page(root, "/admin/django_celery_beat/intervalschedule/")
-    assert "every 30 seconds" in intervals
-    assert re.findall(r'href="(\S+)" aria-current="page"', intervals) == [
-        "/admin/django_celery_beat/periodictask/"
-    ]
-    at = "/admin/django_celery_beat/crontabschedule/"
-    assert "<h1>At 04:05 AM UTC</h1>" in page(root, f"{at}{clock.pk}/change/")
-    assert "<h1>Delete “At 04:05 AM UTC”?</h1>" in page(root, f"{at}{clock.pk}/delete/")
-    clock.delete()
-    assert "There is none yet." in page(root, at)
-
-
-def test_a_periodic_task_needs_a_schedule(root: Client) -> None:
-    given = {"name": "x", "task": "memory.sweep", "args": "[]", "kwargs": "{}", "headers": "{}"}
-    refused = root.post("/admin/django_celery_beat/periodictask/add/", given)
-    assert (refused.status_code, PeriodicTask.objects.count()) == (200, 0)
-    assert "must be set" in refused.content.decode()
 
 
 @pytest.mark.parametrize(
