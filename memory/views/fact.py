@@ -67,8 +67,11 @@ def read_version(reader: Reader, fact_id: UUID, number: int | None) -> Fact | No
 
 
 def meanwhile(reader: Reader, now: Fact, number: int | None) -> dict[str, Any]:
-    """What has changed since a version was read: fields with both values, and the newest commit."""
-    read = read_version(reader, now.uid, number)
+    """What has changed since a version was read: fields with both values, and the newest commit.
+
+    Nothing where that version is the newest: on an archived branch it only reads otherwise.
+    """
+    read = read_version(reader, now.uid, number) if number != now.version else None
     changes = told_changes(read, now) if read else {}
     return {"meanwhile": list(changes.items()), "changed_by": commit_of(now) if read else None}
 
