@@ -8,14 +8,14 @@ from django.shortcuts import render
 from django.utils.translation import gettext as _
 
 from memory.admin.base import DeskPage, frame_of
-from memory.admin.facts import CATEGORIES, wishes
-from memory.admin.forms import FactForm
+from memory.admin.facts import wishes
 from memory.engines.actions import ActionEngine
 from memory.engines.evidence import commit_of
 from memory.engines.facts import FactEngine
 from memory.engines.review import ReviewEngine
 from memory.exceptions import Day1Error, Invalid, NotFound, StaleVersion
 from memory.models import Fact
+from memory.views.editing import CATEGORIES, FactForm, shown_as
 from memory.views.fact import beside, instead_of, meanwhile, read_version
 from memory.views.fact_actions import KEEPING
 from memory.views.forms import say
@@ -32,7 +32,7 @@ class FactPage(DeskPage):
             fact = FactEngine().get_fact(fact_id=fact_id, **self.reader.where)
         except NotFound:
             return self._elsewhere(fact_id)
-        return self.shown(fact, FactForm.of(fact))
+        return self.shown(fact, FactForm(initial=shown_as(fact)))
 
     def shown(self, fact: Fact, form: FactForm, status: int = 200, **more: Any) -> HttpResponse:
         context = self.get_context_data(
@@ -63,7 +63,7 @@ class FactPage(DeskPage):
         """The fact as it is now, with what changed since it was read, and what was typed."""
         fact = FactEngine().get_fact(fact_id=fact_id, **self.reader.where)
         return self.shown(
-            fact, FactForm.of(fact), error.status, refusal=sentence(error), typed=request.POST,
+            fact, FactForm(initial=shown_as(fact)), error.status, refusal=sentence(error), typed=request.POST,
             typed_reason=request.POST.get("reason", ""), **meanwhile(self.reader, fact, version_of(request)),
         )  # fmt: skip
 
@@ -71,17 +71,14 @@ class FactPage(DeskPage):
         """The corrections of the form. What was typed stays when somebody else was faster."""
         fact = FactEngine().get_fact(fact_id=fact_id, **self.reader.where)
         read, form = version_of(request), FactForm(request.POST)
-        if not form.is_valid():
-            return self.shown(fact, form, status=400)
-        before = fact if fact.version == read else read_version(self.reader, fact_id, read) or fact
         try:
             new = FactEngine().update_fact(
-                fact_id=fact_id, updates=form.updates(before), expected_version=read, **self.reader.target
+                fact_id=fact_id, updates=form.updates(fact), expected_version=read, **self.reader.target
             )
         except StaleVersion as error:
-            return self.shown(
-                fact, form, error.status, stale=sentence(error), **meanwhile(self.reader, fact, read)
-            )
+            typed = form.over(read_version(self.reader, fact_id, read), fact)
+            changed = meanwhile(self.reader, fact, read)
+            return self.shown(fact, typed, error.status, stale=sentence(error), **changed)
         except KEEPING as error:
             say(form, error)
             return self.shown(fact, form, status=error.status)

@@ -18,16 +18,12 @@ from memory.engines.filters import FactFilter
 from memory.engines.search import INCLUDE, SearchEngine
 from memory.exceptions import Invalid, NotFound
 from memory.models import Fact
+from memory.views.editing import CATEGORIES
 from memory.views.fact_actions import KEEPING
 from memory.views.sentences import counts_sentence, sentence
 
 ONE = "one"  # a button of a row: its value is action:fact:version
 FOUND = 50
-# Those that agents are told of; any other is one as well.
-CATEGORIES = (
-    "architecture bug_fix configuration decision discovery error general insight pattern performance"
-    " preference security"
-).split()
 
 
 @dataclass

@@ -12,6 +12,11 @@ from memory.views.search import number
 from memory.views.wording import worded
 
 MOMENTS = ("valid_from", "valid_until", "expires_at")
+# Those that are offered; any other is one as well.
+CATEGORIES = (
+    "architecture bug_fix configuration decision discovery error general insight pattern performance"
+    " preference security"
+).split()
 KINDS = [value for value in Fact.Kind.values if value != Fact.Kind.REFLECTION]
 
 
@@ -38,7 +43,7 @@ class FactForm(forms.Form):
         label=_("Line for a prompt"), widget=forms.TextInput(attrs={"dir": "auto", "maxlength": 200}),
         help_text=_("Left empty, it is made from the text."),
     )  # fmt: skip
-    category = Words(label=_("Category"))
+    category = Words(label=_("Category"), widget=forms.TextInput({"list": "categories"}))
     tags = Words(label=_("Tags"), help_text=_("With commas between them."))
     kind = Words(label=_("Kind"), widget=choices(KINDS))
     priority = Words(label=_("Priority"), widget=choices(Fact.Priority.values))

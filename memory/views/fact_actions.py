@@ -24,7 +24,7 @@ from memory.exceptions import (
 )
 from memory.models import Commit, Fact
 from memory.views.base import ProjectPage, came_from
-from memory.views.editing import FactForm, shown_as
+from memory.views.editing import CATEGORIES, FactForm, shown_as
 from memory.views.fact import FactPage, OneFact, meanwhile, read_version
 from memory.views.search import number
 from memory.views.sentences import outcome_sentence, sentence
@@ -96,7 +96,8 @@ class Edit(OneFact):
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         fact = self.fact()
         form = kwargs.pop("form", None) or FactForm(initial=shown_as(fact))
-        return super().get_context_data(fact=fact, form=form, anew=self.anew, **kwargs)
+        kwargs |= {"fact": fact, "form": form, "anew": self.anew, "categories": CATEGORIES}
+        return super().get_context_data(**kwargs)
 
     @property
     def anew(self) -> bool:

@@ -79,6 +79,15 @@ class TestFact:
         curator.post(of(one), form_of(one, fact_text="What I typed.", version=2))
         assert FactEngine().get_fact(fact_id=one.uid, actor=actor).fact_text == "What I typed."
 
+    def test_what_was_left_alone_in_a_stale_form_follows_the_fact(self, curator, write, actor):
+        one = write("The words.", category="old")
+        FactEngine().update_fact(fact_id=one.uid, updates={"category": "theirs"}, actor=actor)
+        with nothing_left():
+            answer = curator.post(of(one), form_of(one, fact_text="My words."))
+        assert answer.status_code == 412
+        assert 'name="category" value="theirs"' in answer.content.decode()
+        assert "My words." in answer.content.decode()
+
     @pytest.mark.parametrize(
         ("changed", "field"),
         [({"fact_text": ""}, "fact_text"), ({"confidence": "7"}, "confidence"),
