@@ -9,6 +9,7 @@ from django.utils.translation import gettext_lazy as _
 
 from memory.engines.filters import CHECKS, FactFilter
 from memory.models import Fact, FactAssessment
+from memory.views.forms import DayInput
 from memory.views.reader import with_query
 from memory.views.wording import FIELDS, WORDS, worded
 
@@ -61,5 +62,5 @@ def _widget(name: str) -> forms.Widget:
     if name in CHOICES:
         return forms.Select(choices=[("", _("any")), *worded(CHOICES[name])])
     if name in DAYS:
-        return forms.DateInput(attrs={"type": "date"})
+        return DayInput()
     return forms.TextInput(attrs={"autocomplete": "off", "spellcheck": "false"})

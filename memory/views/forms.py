@@ -1,5 +1,6 @@
 """What the forms of the pages share."""
 
+import re
 from contextlib import suppress
 from typing import Any
 
@@ -8,6 +9,8 @@ from django import forms
 from memory.engines import cleaning as c
 from memory.exceptions import Day1Error, Invalid
 from memory.views.sentences import sentence
+
+DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
 
 
 class MomentInput(forms.TextInput):
@@ -23,6 +26,16 @@ class MomentInput(forms.TextInput):
             shown = at.replace(tzinfo=None).isoformat(timespec="milliseconds") if at else None
             context["widget"] |= {"type": "datetime-local", "value": shown}
             context["widget"]["attrs"]["step"] = "any"
+        return context
+
+
+class DayInput(MomentInput):
+    """A field for a day; for a time where an address gives one, so that it is not lost."""
+
+    def get_context(self, name: str, value: Any, attrs: Any) -> dict[str, Any]:
+        context = super().get_context(name, value, attrs)
+        if not value or DAY.fullmatch(value):
+            context["widget"] |= {"type": "date", "value": value or None}
         return context
 
 

@@ -70,6 +70,22 @@ def test_filters_stand_in_the_address_and_can_be_taken_away(viewer: Client, acto
     assert '<a href="/p/test/search?q=tokens" title="Take this filter away">' in page
 
 
+@pytest.mark.parametrize(
+    ("given", "kind", "shown"),
+    [("", "date", None), ("2026-05-20", "date", "2026-05-20"),
+     ("2026-05-20T14:30%2B02:00", "datetime-local", "2026-05-20T12:30:00.000")],
+)  # fmt: skip
+def test_a_filter_by_day_keeps_a_time_that_a_link_gave(
+    viewer: Client, actor: Actor, given: str, kind: str, shown: str | None
+) -> None:
+    write(actor, "Gift tokens are red.")
+    for path in ("facts?", "search?q=tokens&"):
+        page = text(viewer.get(f"/p/test/{path}created_after={given}"))
+        value = f' value="{shown}"' if shown else ""
+        assert f'<input type="{kind}" name="created_after"{value} ' in page
+        assert "Gift tokens" in page
+
+
 def test_what_is_left_out_is_told_with_its_reason(viewer: Client, actor: Actor) -> None:
     old = write(actor, "Access tokens live an hour.")
     FACTS.archive_fact(fact_id=old.uid, actor=actor)
