@@ -3,8 +3,10 @@
 from typing import Any
 
 from memory.engines.facts import FactEngine
+from memory.exceptions import Invalid
 from memory.views.base import ProjectPage
 from memory.views.filtering import FilterForm
+from memory.views.sentences import sentence
 
 
 class Facts(ProjectPage):
@@ -14,5 +16,11 @@ class Facts(ProjectPage):
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         form = FilterForm(self.request)
-        page = FactEngine().list_facts(**self.reader.where, filters=form.filters, **self.paging())
-        return super().get_context_data(form=form, page=page, **kwargs)
+        shown: dict[str, Any] = {"form": form}
+        try:
+            shown["page"] = FactEngine().list_facts(
+                **self.reader.where, filters=form.filters, **self.paging()
+            )
+        except Invalid as error:  # what was asked for stays in the form, to be mended
+            shown["refusal"] = sentence(error)
+        return super().get_context_data(**shown, **kwargs)

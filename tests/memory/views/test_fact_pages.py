@@ -86,6 +86,21 @@ def test_a_filter_by_day_keeps_a_time_that_a_link_gave(
         assert "Gift tokens" in page
 
 
+@pytest.mark.parametrize(
+    ("asked", "told", "kept"),
+    [("created_after=soon", "Stored from must be a time in ISO 8601", 'value="soon"'),
+     ("status=active&max_confidence=9", "Confidence at most must be a number from 0 to 1.", "selected"),
+     ("agent_id=claude&cursor=x", "cursor", 'value="claude"')],
+)  # fmt: skip
+def test_a_filter_that_cannot_be_leaves_the_form_as_it_is(
+    viewer: Client, actor: Actor, asked: str, told: str, kept: str
+) -> None:
+    write(actor, "Gift tokens are red.")
+    page = text(viewer.get(f"/p/test/facts?{asked}"))
+    alert = page.split('role="alert"')[1].split("</p>")[0]
+    assert (told in alert, kept in page, "Gift tokens" in page) == (True, True, False)
+
+
 def test_what_is_left_out_is_told_with_its_reason(viewer: Client, actor: Actor) -> None:
     old = write(actor, "Access tokens live an hour.")
     FACTS.archive_fact(fact_id=old.uid, actor=actor)
