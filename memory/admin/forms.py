@@ -6,7 +6,7 @@ from django.utils.translation import gettext_lazy as _
 from memory.engines.keys import HIGHEST_RATE
 from memory.models import Membership
 from memory.views import keys
-from memory.views.editing import moment
+from memory.views.forms import MomentInput
 from memory.views.wording import worded
 
 
@@ -22,7 +22,7 @@ class KeyForm(keys.KeyForm):
         label=_("Requests a minute"), min_value=1, max_value=HIGHEST_RATE, initial=6000
     )
     expires_at = forms.DateTimeField(
-        label=_("It expires (UTC)"), required=False, widget=moment(), help_text=_("Empty means never.")
+        label=_("It expires (UTC)"), required=False, widget=MomentInput(), help_text=_("Empty means never.")
     )
 
 

@@ -12,9 +12,14 @@ export function keys() {
     });
 }
 
+// Whether a key is no command: somebody types, a dialog is open, or the keys are turned off.
+export function asleep(event) {
+    if (event.ctrlKey || event.metaKey || event.altKey || typing(event.target)) return true;
+    return Boolean(localStorage.getItem(OFF) || document.querySelector("dialog[open]"));
+}
+
 function pressed(event) {
-    if (event.ctrlKey || event.metaKey || event.altKey || typing(event.target)) return;
-    if (localStorage.getItem(OFF) || document.querySelector("dialog[open]")) return;
+    if (asleep(event)) return;
     const after = Date.now() - since < WAIT;
     since = 0;
     if (act(event.key, after)) event.preventDefault();

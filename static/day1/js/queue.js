@@ -1,5 +1,7 @@
 // The review queue by keys: j k move, x selects, 1 2 choose, v i e answer, u undoes, ? shows the keys.
 // Every key presses a button or a box that is on the page anyway.
+import { asleep } from "./keys.js";
+
 const queue = document.querySelector("[data-queue]");
 const keys = document.getElementById("queue-keys");
 
@@ -58,10 +60,7 @@ document.addEventListener(
     (event) => {
         const after = last;
         last = event.key;
-        const typing = event.target.closest("textarea, select, input:not([type=radio], [type=checkbox])");
-        if (event.ctrlKey || event.metaKey || event.altKey || typing || after === "g") return;
-        if (localStorage.getItem("day1-keys-off") || document.querySelector("dialog[open]")) return;
-        if (!queue || !ACTIONS[event.key]) return;
+        if (after === "g" || asleep(event) || !queue || !ACTIONS[event.key]) return;
         event.preventDefault();
         event.stopImmediatePropagation();
         ACTIONS[event.key]();
