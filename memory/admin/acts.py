@@ -4,18 +4,12 @@ from typing import Any
 from uuid import UUID
 
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
-from django.shortcuts import redirect
-from django.urls import Resolver404, reverse
-from django.utils.translation import gettext as _
+from django.urls import reverse
 
 from memory.admin.base import DeskPage
-from memory.engines.branches import MAIN
-from memory.engines.reverts import RevertEngine
-from memory.exceptions import Day1Error
 from memory.views.base import came_from
-from memory.views.reader import moved
-from memory.views.sentences import sentence
-from memory.views.toasts import tell, warn
+from memory.views.fact_actions import undone
+from memory.views.place import to_place
 
 
 class Go(DeskPage):
@@ -23,12 +17,7 @@ class Go(DeskPage):
 
     def get(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         home = reverse("admin:facts", args=[self.reader.project.slug])
-        page = request.GET.get("page", "")
-        place = {"branch": request.GET.get("branch", "") or MAIN, "at": request.GET.get("at", "")}
-        try:
-            return redirect(moved(page if page.startswith("/admin/p/") else home, **place))
-        except Resolver404:
-            return redirect(moved(home, **place))
+        return to_place(request, home, below=home.removesuffix("facts"))
 
 
 class Undo(DeskPage):
@@ -37,12 +26,5 @@ class Undo(DeskPage):
     http_method_names = ["post"]
 
     def post(self, request: HttpRequest, *args: Any, commit_id: UUID, **kwargs: Any) -> HttpResponse:
-        try:
-            commit = RevertEngine().revert_commit(commit_id=commit_id, actor=self.reader.actor)
-            again = self.reader.url("admin:undo", commit.pk)
-            tell(request, _("Undone."), undo=again)
-        except Day1Error as error:
-            if error.status in (403, 404):
-                raise
-            warn(request, sentence(error))
+        undone(request, self.reader, commit_id, "admin:undo")
         return HttpResponseRedirect(came_from(request, self.reader.url("admin:facts")))

@@ -3,7 +3,6 @@
 from typing import Any
 from uuid import UUID
 
-from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
@@ -26,6 +25,7 @@ from memory.models import Commit, Fact
 from memory.views.base import ProjectPage, came_from
 from memory.views.editing import CATEGORIES, FactForm, shown_as
 from memory.views.fact import FactPage, OneFact, meanwhile, read_version
+from memory.views.reader import Reader
 from memory.views.search import number
 from memory.views.sentences import outcome_sentence, sentence
 from memory.views.toasts import tell, warn
@@ -38,7 +38,7 @@ BUTTONS = frozenset({"verify", "invalidate", "unverify", "archive", "restore"})
 KEEPING = (Invalid, TooLarge, Conflict, IllegalTransition, BranchArchived)
 
 
-def undo_of(reader: Any, commit: Commit | None) -> str:
+def undo_of(reader: Reader, commit: Commit | None) -> str:
     """The address that takes a commit back."""
     return reverse("undo", args=[reader.project.slug, commit.pk]) if commit else ""
 
@@ -153,9 +153,17 @@ class Undo(ProjectPage):
     http_method_names = ["post"]
 
     def post(self, request: HttpRequest, commit_id: UUID, *args: Any, **kwargs: Any) -> HttpResponse:
-        try:
-            RevertEngine().revert_commit(commit_id=commit_id, actor=self.reader.actor)
-            tell(request, _("Undone."), level=messages.INFO)
-        except (BranchArchived, Conflict) as error:
-            warn(request, sentence(error))
+        undone(request, self.reader, commit_id, "undo")
         return redirect(came_from(request, self.reader.url("home")))
+
+
+def undone(request: HttpRequest, reader: Reader, commit_id: UUID, name: str) -> None:
+    """Take back a commit, and say so with a way to take that back too, or say why it cannot be.
+
+    ``name`` is that of the address that undoes. Raises NotFound, and what a person may not do.
+    """
+    try:
+        commit = RevertEngine().revert_commit(commit_id=commit_id, actor=reader.actor)
+        tell(request, _("Undone."), reverse(name, args=[reader.project.slug, commit.pk]))
+    except (BranchArchived, Conflict) as error:
+        warn(request, sentence(error))

@@ -16,9 +16,14 @@ class Go(ProjectPage):
 
     def get(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         home = reverse("home", args=[self.reader.project.slug])
-        page = request.GET.get("page", "")
-        place = {"branch": request.GET.get("branch", "") or MAIN, "at": request.GET.get("at", "")}
-        try:
-            return redirect(moved(page if page.startswith(home) else home, **place))
-        except Resolver404:
-            return redirect(moved(home, **place))
+        return to_place(request, home, below=home)
+
+
+def to_place(request: HttpRequest, home: str, below: str) -> HttpResponse:
+    """To ?page=, where it is one ``below`` that address, else ``home``; on ?branch= at ?at=."""
+    page = request.GET.get("page", "")
+    place = {"branch": request.GET.get("branch", "") or MAIN, "at": request.GET.get("at", "")}
+    try:
+        return redirect(moved(page if page.startswith(below) else home, **place))
+    except Resolver404:
+        return redirect(moved(home, **place))

@@ -180,6 +180,17 @@ def test_what_has_changed_since_is_not_undone(curator: Client, actor: Actor, fac
     assert now(fact, actor).fact_text == "three"
 
 
+def test_undoing_can_be_undone(curator: Client, actor: Actor, fact: Fact) -> None:
+    act(curator, fact, "verify")
+    verified = Commit.objects.get(kind="fact.verify")
+    page = text(curator.post(f"/p/test/undo/{verified.pk}", follow=True))
+    back = Commit.objects.get(kind="commit.revert")
+    assert ("Undone." in page, f'action="/p/test/undo/{back.pk}"' in page) == (True, True)
+    assert now(fact, actor).verification_status == "unverified"
+    curator.post(f"/p/test/undo/{back.pk}")
+    assert now(fact, actor).verification_status == "verified"
+
+
 # ---- who may what ------------------------------------------------------------------------------------
 
 BUTTONS = ("Verify", "Invalidate", "Archive", "Edit", "Supersede")
