@@ -5,6 +5,7 @@ from typing import Any
 from csp.decorators import csp_update
 from django.contrib.admin.forms import AdminAuthenticationForm
 from django.contrib.auth.views import redirect_to_login
+from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import redirect, render
 from django.urls import URLPattern
@@ -42,7 +43,7 @@ class Desk(UnfoldAdminSite):
 
         def seen(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
             if request.user.is_authenticated and not self.has_permission(request):
-                return forbidden(request)
+                raise PermissionDenied
             return inner(request, *args, **kwargs)  # type: ignore[return-value]
 
         return seen
@@ -50,7 +51,9 @@ class Desk(UnfoldAdminSite):
     def login(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
         """To the login of the pages, and from there back."""
         if request.user.is_authenticated:
-            return redirect("admin:index") if self.has_permission(request) else forbidden(request)
+            if not self.has_permission(request):
+                raise PermissionDenied
+            return redirect("admin:index")
         return redirect_to_login(request.GET.get("next", "") or "/admin/")
 
     def logout(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
@@ -79,7 +82,3 @@ class Desk(UnfoldAdminSite):
         context: dict[str, Any] = super().each_context(request)
         del context["theme"]
         return context
-
-
-def forbidden(request: HttpRequest) -> HttpResponse:
-    return render(request, "403.html", status=403)

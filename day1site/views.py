@@ -4,18 +4,17 @@ from typing import Any
 
 from django.contrib import messages
 from django.core.exceptions import DisallowedHost
-from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, JsonResponse
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
 from django.template.loader import render_to_string
 from django.urls import reverse
 from django.utils.translation import gettext as _
 from django_htmx.http import HttpResponseClientRedirect
 
-from memory.api.problems import unknown_route
+from memory.api.problems import BROKEN, rendered, unknown_route
 from memory.views.base import came_from
 from memory.views.toasts import AGAIN
 
-PROBLEM = "application/problem+json"
 UNKNOWN_HOST = "This server does not go by the name in the header Host; DAY1_ALLOWED_HOSTS can add it."
 
 
@@ -24,7 +23,7 @@ def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
     if request.path.startswith("/api/"):
         named = isinstance(exception, DisallowedHost)
         detail = UNKNOWN_HOST if named else "The request is not one that this server takes."
-        return problem(400, "invalid", "Bad Request", detail)
+        return rendered(400, "invalid", detail)
     return failure("400.html", 400)
 
 
@@ -54,17 +53,10 @@ def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
 def server_error(request: HttpRequest) -> HttpResponse:
     """Rendered without the request, since anything may be broken by now."""
     if request.path.startswith("/api/"):
-        return problem(
-            500, "error", "Internal Server Error", "Something went wrong; the server's log has more."
-        )
+        return rendered(*BROKEN)
     return failure("500.html", 500)
 
 
 def failure(template: str, status: int, context: dict[str, Any] | None = None) -> HttpResponse:
     """A page that is rendered without the request: it may be what is wrong."""
     return HttpResponse(render_to_string(template, context), status=status)
-
-
-def problem(status: int, code: str, title: str, detail: str) -> JsonResponse:
-    content = {"type": f"/errors/{code}", "title": title, "status": status, "code": code, "detail": detail}
-    return JsonResponse(content, status=status, content_type=PROBLEM)

@@ -24,14 +24,14 @@ SURFACE = "admin"
 class DeskPage(TemplateView):
     """A page of a project at the desk. ``self.reader`` says who reads what; ``scope`` is what it needs.
 
-    A POST names in ``do`` one of the methods in ``deeds``; it answers with the page to go to. A Day1Error of
-    a GET becomes a page with its status, that of a POST a message on the page that was open.
+    A POST names in ``do`` one of ``deeds``, which are methods that answer with the page to go to. A
+    Day1Error of a GET becomes a page with its status, that of a POST a message on the page that was open.
     """
 
     scope = "read"
     section = ""
     title: Any = ""
-    deeds: dict[str, str] = {}  # what may be asked for in ``do`` -> the method
+    deeds: tuple[str, ...] = ()
     reader: Reader
 
     @classonlymethod
@@ -55,11 +55,11 @@ class DeskPage(TemplateView):
             return refused(request, error, getattr(self, "reader", None))
 
     def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        method = self.deeds.get(request.POST.get("do", ""))
+        deed = request.POST.get("do", "")
         try:
-            if method is None:
+            if deed not in self.deeds:
                 raise Invalid("There is no such action.", field="do")
-            done: HttpResponse = getattr(self, method)(request, *args, **kwargs)
+            done: HttpResponse = getattr(self, deed)(request, *args, **kwargs)
             return done
         except Day1Error as error:
             if error.status in (403, 404):

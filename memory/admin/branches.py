@@ -18,7 +18,7 @@ class Branches(DeskPage):
     template_name = "admin/day1/branches.html"
     section = "branches"
     title = _("Branches")
-    deeds = {"create": "create"}
+    deeds = ("create",)
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         archived = bool(self.request.GET.get("archived"))
@@ -44,7 +44,7 @@ class BranchPage(DeskPage):
 
     template_name = "admin/day1/branch.html"
     section = "branches"
-    deeds = {"archive": "archive", "restore": "restore"}
+    deeds = ("archive", "restore")
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         branch = self.reader.branch

@@ -25,7 +25,7 @@ from memory.views.sentences import outcome_sentence, sentence
 class FactPage(DeskPage):
     template_name = "admin/day1/fact.html"
     section = "facts"
-    deeds = {"act": "act", "edit": "edit"}
+    deeds = ("act", "edit")
 
     def get(self, request: HttpRequest, *args: Any, fact_id: UUID, **kwargs: Any) -> HttpResponse:
         try:

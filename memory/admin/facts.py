@@ -41,7 +41,7 @@ class Facts(DeskPage):
     template_name = "admin/day1/facts.html"
     section = "facts"
     title = _("Facts")
-    deeds = {"act": "act"}
+    deeds = ("act",)
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         query = self.request.GET.get("q", "").strip()

@@ -21,7 +21,7 @@ class Keys(DeskPage):
     section = "keys"
     scope = "admin"
     title = _("API keys")
-    deeds = {"create": "create", "rotate": "rotate", "revoke": "revoke"}
+    deeds = ("create", "rotate", "revoke")
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         page = KeyEngine().list_keys(actor=self.reader.actor, **self.paging)

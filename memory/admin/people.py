@@ -23,7 +23,7 @@ class Members(DeskPage):
     section = "members"
     scope = "admin"
     title = _("Members")
-    deeds = {"add": "add", "role": "role", "remove": "remove"}
+    deeds = ("add", "role", "remove")
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         page = MemberEngine().list_members(actor=self.reader.actor, **self.paging)

@@ -20,7 +20,7 @@ class Review(DeskPage):
     section = "review"
     scope = "curate"
     title = _("Review")
-    deeds = {"resolve": "resolve"}
+    deeds = ("resolve",)
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         status = self.request.GET.get("status") or ReviewItem.Status.OPEN

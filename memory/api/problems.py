@@ -108,6 +108,10 @@ def _plain(value: Any) -> Any:
 @csrf_exempt
 def unknown_route(request: HttpRequest) -> HttpResponse:
     """Any address below /api/ that no route knows."""
-    status, code, text = OTHERS[Http404]
-    response = problem(status, code, text)
-    return HttpResponse(Renderer().render(response.data), status=status, content_type=PROBLEM)
+    return rendered(*OTHERS[Http404])
+
+
+def rendered(status: int, code: str, text: str) -> HttpResponse:
+    """A problem for what no view of the framework answers."""
+    body = Renderer().render(problem(status, code, text).data)
+    return HttpResponse(body, status=status, content_type=PROBLEM)
