@@ -7,7 +7,7 @@ from memory.engines.keys import HIGHEST_RATE
 from memory.models import Membership
 from memory.views import keys
 from memory.views.forms import MomentInput
-from memory.views.wording import worded
+from memory.views.wording import DEEDS, worded
 
 
 class KeyForm(keys.KeyForm):
@@ -24,6 +24,24 @@ class KeyForm(keys.KeyForm):
     expires_at = forms.DateTimeField(
         label=_("It expires (UTC)"), required=False, widget=MomentInput(), help_text=_("Empty means never.")
     )
+
+
+class AuditForm(forms.Form):
+    """The filters of the audit, with what an address asks for as ``initial``."""
+
+    action = forms.CharField(label=_("Action"), widget=forms.Select)
+    by = forms.CharField(label=_("Who"))
+    after = forms.CharField(label=_("Recorded from (UTC)"), widget=MomentInput)
+    before = forms.CharField(label=_("Recorded before (UTC)"), widget=MomentInput)
+    target = forms.CharField(label=_("Of what: an id, a branch, a name"))
+
+    use_required_attribute = False
+
+    def __init__(self, asked: dict[str, str]) -> None:
+        super().__init__(initial=asked)
+        known = {"": _("any"), **DEEDS}
+        known.setdefault(asked["action"], asked["action"])  # of another time, or mistyped
+        self.fields["action"].widget.choices = known.items()  # type: ignore[attr-defined]
 
 
 class MemberForm(forms.Form):

@@ -7,7 +7,7 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from memory.admin.base import DeskPage
-from memory.admin.forms import MemberForm
+from memory.admin.forms import AuditForm, MemberForm
 from memory.engines.audit import AuditEngine
 from memory.engines.members import MemberEngine
 from memory.engines.session_manager import SessionManager
@@ -15,7 +15,7 @@ from memory.exceptions import Exists, Invalid, NotFound
 from memory.models import Membership, Session
 from memory.views.sentences import sentence
 from memory.views.toasts import warn
-from memory.views.wording import DEEDS, WORDS
+from memory.views.wording import WORDS
 
 
 class Members(DeskPage):
@@ -78,9 +78,15 @@ class Audit(DeskPage):
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         asked: dict[str, Any] = {
-            name: self.request.GET.get(name, "").strip() for name in ("action", "by", "target")
+            name: self.request.GET.get(name, "").strip() for name in AuditForm.base_fields
         }
-        page = AuditEngine().list_entries(actor=self.reader.actor, **asked, **self.paging)
-        known = {"": gettext("any"), **DEEDS}
-        known.setdefault(asked["action"], asked["action"])  # an address may ask for what is not known
-        return super().get_context_data(page=page, asked=asked, actions=known)
+        shown: dict[str, Any] = {
+            "asked": asked,
+            "form": AuditForm(asked),
+            "set": sum(map(bool, asked.values())),
+        }
+        try:
+            shown["page"] = AuditEngine().list_entries(actor=self.reader.actor, **asked, **self.paging)
+        except Invalid as error:  # what was asked for stays in the form, to be mended
+            shown["refusal"] = sentence(error)
+        return super().get_context_data(**shown, **kwargs)

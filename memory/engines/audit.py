@@ -45,14 +45,21 @@ def record(
 
 class AuditEngine:
     def list_entries(
-        self, *, actor: Actor, action: str = "", by: str = "", target: str = "", limit: int = 50,
-        cursor: str = "",
+        self, *, actor: Actor, action: str = "", by: str = "", target: str = "",
+        after: datetime | str = "", before: datetime | str = "", limit: int = 50, cursor: str = "",
     ) -> Page[AuditEntry]:  # fmt: skip
-        """What was done in the project, newest first. Needs the scope admin. Raises Invalid."""
+        """What was done in the project, newest first; ``after`` a time or at it, ``before`` another.
+
+        Needs the scope admin. Raises Invalid.
+        """
         actor.require("admin")
         entries = AuditEntry.objects.filter(project=actor.project_id)
         asked = {"action": action, "actor_label": by, "target": target}
-        given = {name: c.text(300)(name, value) for name, value in asked.items() if value}
+        given: dict[str, Any] = {name: c.text(300)(name, value) for name, value in asked.items() if value}
+        if after:
+            given["at__gte"] = c.moment("after", after)
+        if before:
+            given["at__lt"] = c.moment("before", before)
         return page_of(entries.filter(**given), key="-id", limit=limit, cursor=cursor)
 
 

@@ -3,7 +3,9 @@
 import re
 
 import pytest
+import time_machine
 
+from memory.engines.audit import record
 from memory.views.wording import DEEDS
 from tests.memory.admin.conftest import HOME
 from tests.memory.admin.test_desk_facts import page
@@ -50,3 +52,31 @@ def test_an_action_that_an_address_asks_for_stays_chosen(maintainer, write):
         assert f'<option value="{action}" selected>' in page(maintainer, f"{AUDIT}?action={action}")
     html = page(maintainer, f"{AUDIT}?action=of-an.older-time")
     assert (offered(html)["of-an.older-time"], "No entry fits." in html) == ("of-an.older-time", True)
+
+
+def test_it_is_filtered_by_time(maintainer, actor):
+    for day in ("2026-05-01", "2026-05-02", "2026-05-03"):
+        with time_machine.travel(f"{day}T12:00:00+00:00", tick=False):
+            record(actor, "fact.write", target=day)
+
+    def targets(query):
+        return re.findall(r'title="(2026-[0-9-]+)"', page(maintainer, f"{AUDIT}?{query}"))
+
+    assert targets("") == ["2026-05-03", "2026-05-02", "2026-05-01"]
+    assert targets("after=2026-05-02T12:00&before=2026-05-03T12:00Z") == ["2026-05-02"]
+    assert targets("after=2026-05-02T14:00:01%2B02:00") == ["2026-05-03"]
+    assert targets("before=2026-05-02&action=fact.write") == ["2026-05-01"]
+    html = page(maintainer, f"{AUDIT}?before=2026-05-02")
+    assert '<input type="datetime-local" name="before" value="2026-05-02T00:00:00.000"' in html
+
+
+def test_a_time_that_is_none_is_told_and_stays_in_the_form(maintainer, write):
+    write("one")
+    html = page(maintainer, f"{AUDIT}?after=soon&by=cora")
+    assert "Recorded from must be a time in ISO 8601, such as 2026-05-01T12:00:00Z." in html
+    assert '<input type="text" name="after" value="soon"' in html
+    assert ('name="by" value="cora"' in html, "<tr>" in html, "No entry fits." in html) == (
+        True,
+        False,
+        False,
+    )
