@@ -39,6 +39,7 @@ def catch_up() -> None:
 
     try:
         warm_up()
+        EmbeddingEngine().load()
         for project_id in Project.objects.values_list("pk", flat=True):
             EmbeddingEngine().want_missing(project_id)
             enqueue("memory.embed", str(project_id))

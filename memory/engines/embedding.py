@@ -21,7 +21,7 @@ from memory.db.bulk import insert_all
 from memory.engines.embedding_run import MOST_NONSENSE, TURNS, EmbeddingRun, Turns, chunks, due, waiting
 from memory.engines.held import in_use, points_read, text_models
 from memory.exceptions import ProviderUnavailable
-from memory.models import Branch, BranchedModel, NearCheck, Vector, VectorClock
+from memory.models import Branch, BranchedModel, Fact, NearCheck, Vector, VectorClock
 from memory.models.vectors import vector_slot
 from memory.providers.embedding import EmbeddingProvider, get_provider
 from memory.queue import enqueue
@@ -204,6 +204,15 @@ class EmbeddingEngine:
             for kind in text_models():
                 for rows in versions_in_use(kind, project_id):
                     _want_missing(kind, project_id, provider.model, rows)
+
+    def load(self) -> None:
+        """Have the facts' vectors in memory, where searches compare them there: those of the projects that
+        were written last, as many as stay. A first search would wait for them.
+        """
+        if provider := provider_in_force():
+            mains = Branch.objects.filter(parent=None).order_by("-head_at")
+            for main in mains[: conf().resident_projects]:
+                connection.index.load(Fact.objects.on(main), provider.model, main.project_id)  # type: ignore[attr-defined]
 
     def forget_other_models(self, project_id: UUID) -> int:
         """Delete the vectors of all models but the one in force; returns how many; none when it is off."""

@@ -340,14 +340,19 @@ def check_vectors(world: World, branch: NaiveBranch, row: Branch, seq: int) -> N
     assert [rid for rid, _ in shown.nearest(asked, 3, MODEL, world.project.pk)] == ranked[:3]
 
 
+@pytest.mark.parametrize("few", [0, 3000])
 @given(history=histories)
 @random_histories(40)
-def test_vectors_are_those_of_what_is_visible(history: list[tuple]) -> None:
+def test_vectors_are_those_of_what_is_visible(
+    few: int, history: list[tuple], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In the past too, whether all is read or what is in memory is asked first."""
+    monkeypatch.setattr("memory.db.sqlite.index.FEW", few)
     world = World()
     played(world, history, check_vectors)
     world.hold("main", None)
     world.embed("main", None)
-    for look in looks(world):
+    for look in looks(world, every_seq=True):
         check_vectors(world, *look)
 
 

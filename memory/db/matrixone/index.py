@@ -102,6 +102,9 @@ class SearchIndex:
 
     # ---- vectors -------------------------------------------------------------------------------
 
+    def load(self, rows: VersionedQuerySet, model: str, project_id: Any) -> None:
+        """The server compares."""
+
     def nearest(
         self, rows: VersionedQuerySet, vector: np.ndarray, k: int, model: str, project_id: Any
     ) -> Ranked:

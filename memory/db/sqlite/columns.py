@@ -61,17 +61,17 @@ class Blocks:
             every = np.empty(size, dtype="f4")
             for number, start in enumerate(range(0, size, BLOCK)):
                 part = every[start : start + BLOCK]
-                _product(blocks[number][: len(part)], vector, part)
+                product(blocks[number][: len(part)], vector, part)
             return every[at]
         scores = np.empty(len(at), dtype="f4")
         block_of = at // BLOCK
         for number in np.unique(block_of):
             here = block_of == number
-            scores[here] = _product(blocks[number][at[here] % BLOCK], vector)
+            scores[here] = product(blocks[number][at[here] % BLOCK], vector)
         return scores
 
 
-def _product(rows: np.ndarray, vector: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
+def product(rows: np.ndarray, vector: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
     """Each row's inner product, by the thread that asks.
 
     A BLAS library would wake a thread on each core and wait for all: no faster for one search, since

@@ -296,12 +296,20 @@ class SearchIndex:
 
     # ---- vectors -------------------------------------------------------------------------------
 
+    def load(self, rows: VersionedQuerySet, model: str, project_id: Any) -> None:
+        """Have the vectors in memory that a search of these rows compares."""
+        resident = resident_of(self.connection, rows.model, project_id, model)
+        with self.connection.snapshot():
+            resident.load(rows._lineage or ())
+
     def nearest(
         self, rows: VersionedQuerySet, vector: np.ndarray, k: int, model: str, project_id: Any
     ) -> Sequence[tuple[int, float]]:
         """See VersionedQuerySet.nearest_later. Exact: every visible vector is compared."""
         resident = resident_of(self.connection, rows.model, project_id, model)
         with self.connection.snapshot():
+            if self.connection.in_atomic_block or (not self.covers(rows) and rows.had_begun(FEW)):
+                return resident.nearest_read(rows, vector, k)
             scan = resident.scan(rows, vector) if self.covers(rows) else None
             if scan is None:
                 return resident.nearest_past(rows, vector, k)

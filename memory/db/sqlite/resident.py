@@ -10,23 +10,23 @@ import threading
 from collections import OrderedDict
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
-from itertools import islice
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from django.apps import apps
 from django.db import connection, models
-from django.db.models import BooleanField, ExpressionWrapper, Q, Value
+from django.db.models import Q
 
 from memory.conf import conf
 from memory.db.indexes import full_text_index
 from memory.db.querysets import Lineage, Ranked, VersionedQuerySet
 from memory.db.reading import picked
-from memory.db.sqlite.columns import Blocks, Columns
-from memory.db.tokens import code, vector_slot
+from memory.db.sqlite.columns import Blocks, Columns, product
+from memory.db.sqlite.loading import matrix, vectors, versions
+from memory.db.sqlite.scanning import Scan, Shown
+from memory.db.tokens import code, vector_slots
 
 CHUNK = 500
-LOAD = 5000  # rows
 MASKS = 32
 
 _code = lru_cache(maxsize=50_000)(code)
@@ -51,33 +51,38 @@ class Resident:
             seq_to="i8",
             uid="i8",
             vec="i8",
+            key="i8",
             deleted="?",
             found="?",
             **codes,
         )
         self.vectors = Blocks()
         self._known: dict[int, int] = {}  # hash -> position of its vector
-        self._missing: dict[int, list[int]] = {}  # hash -> rows that wait for it
         self._loaded: dict[int, tuple[int, int]] = {}  # branch -> (lowest, highest) seq that is complete
-        self._masks: OrderedDict[tuple[Lineage, bool], Shown] = OrderedDict()
+        self._masks: OrderedDict[tuple[Lineage, bool, int], Shown] = OrderedDict()
         self._sorted: tuple[int, np.ndarray] = (0, np.empty(0, dtype="i8"))
         self._n, self._epoch, self._dead = 0, epoch, 0
 
     # ---- answers -------------------------------------------------------------------------------
 
-    def scan(self, rows: VersionedQuerySet, vector: np.ndarray) -> "Scan | None":
+    def scan(self, rows: VersionedQuerySet, vector: np.ndarray) -> Scan | None:
         """What is to be compared with a vector: the visible rows that have all tokens.
 
         None where this reader's view of the database is older than what memory would have to load.
         """
         with self._lock:
-            if not self._refresh(rows._lineage or ()):
-                return None
-            at, vec = self._narrowed(self._shown(rows), rows)
-            vectors, rids = self.vectors, self.rows["rid"]
-        if vectors.dimensions != len(vector):
+            return self._scan(rows, vector) if self._refresh(rows._lineage or ()) else None
+
+    def _scan(self, rows: VersionedQuerySet, vector: np.ndarray) -> Scan:
+        at, vec = self._narrowed(self._shown(rows), rows)
+        if self.vectors.dimensions != len(vector):
             at, vec = at[:0], vec[:0]
-        return Scan(rids, at, vec, vectors, vector)
+        return Scan(self.rows["rid"], at, vec, self.vectors, vector)
+
+    def load(self, lineage: Lineage) -> None:
+        """Bring in what a search along a lineage needs, before somebody asks."""
+        with self._lock:
+            self._refresh(lineage)
 
     def cosines(self, rids: Sequence[int], rows: VersionedQuerySet, vector: np.ndarray) -> Ranked | None:
         """The cosine of each of some rows that has a vector; None as for ``scan``."""
@@ -95,12 +100,15 @@ class Resident:
 
     # ---- who is visible ------------------------------------------------------------------------
 
-    def _shown(self, rows: VersionedQuerySet) -> "Shown":
-        """The visible rows; remembered, since along one lineage they cannot change. Vectors come later."""
-        key = (tuple(rows._lineage or ()), rows._only_searchable)
+    def _shown(self, rows: VersionedQuerySet) -> Shown:
+        """The visible rows, as far as they are here; remembered, since along one lineage they cannot change.
+        Vectors come later, and so do rows of a point before those that the branch is complete at.
+        """
+        lineage = tuple(rows._lineage or ())
+        key = (lineage, rows._only_searchable, self._loaded[lineage[0][0]][0])
         shown = self._masks.get(key)
         if shown is None or shown.vectors != self.vectors.size:
-            visible = self._visible(*key) if shown is None else shown.visible
+            visible = self._visible(*key[:2]) if shown is None else shown.visible
             shown = self._masks[key] = Shown.of(visible, self.rows["vec"], self.vectors.size)
             if len(self._masks) > MASKS:
                 self._masks.popitem(last=False)
@@ -156,7 +164,9 @@ class Resident:
         before = self.rows.size
         if not all(self._load(branch, limit) for branch, limit in lineage):
             return False
-        if n > self._n:
+        if not before:  # all that is ready was looked for just now
+            self._n = n
+        elif n > self._n:
             self._fetch_new(n)
         elif self.rows.size > before:
             # An older snapshot has brought rows in without the vectors that it could not see: look again.
@@ -206,173 +216,105 @@ class Resident:
             self._dead += len(pairs)
 
     def _add(self, condition: Q, branch: int) -> None:
-        searchable = self.model.searchable_q()  # type: ignore[attr-defined]
-        found = ExpressionWrapper(searchable, BooleanField()) if searchable else Value(True)
-        values = (
-            self.model._base_manager.filter(condition, branch_id=branch)
-            .annotate(found=found)
-            .values_list(
-                "rid", "seq_from", "seq_to", "deleted", "found", "uid", "content_hash", *self.token_fields
-            )
-        )
-        rows = values.iterator(LOAD)
-        while some := list(islice(rows, LOAD)):  # in parts: all at once, they take more room than the vectors
-            self._append(branch, [list(column) for column in zip(*some, strict=True)])
+        for columns in versions(self.model, condition & Q(branch_id=branch), self.token_fields):
+            self._append(branch, columns)
 
-    def _append(self, branch: int, columns: list[list]) -> None:
+    def _append(self, branch: int, columns: Sequence[Any]) -> None:
         rid, seq_from, seq_to, deleted, found, uids, hashes, *tokens = columns
         codes = {f"code{i}": [_code(i, v) if v else 0 for v in values] for i, values in enumerate(tokens)}
         keys = [_key(value) for value in hashes]
-        self._ensure_vectors(dict(zip(keys, hashes, strict=True)))
+        new = {key: value for key, value in zip(keys, hashes, strict=True) if key not in self._known}
+        self._keep(self._slots(new.values()))
         vec = [self._known.get(key, -1) for key in keys]
-        at = self.rows.append(
-            rid=rid, seq_from=seq_from, seq_to=seq_to, deleted=deleted, found=found, vec=vec,
+        self.rows.append(
+            rid=rid, seq_from=seq_from, seq_to=seq_to, deleted=deleted, found=found, vec=vec, key=keys,
             branch=np.full(len(rid), branch), uid=[_low(uid) for uid in uids], **codes,
         )  # fmt: skip
-        for place, key, known in zip(at.tolist(), keys, vec, strict=True):
-            if known < 0:
-                self._missing.setdefault(key, []).append(place)
 
     # ---- vectors -------------------------------------------------------------------------------
 
-    def _ensure_vectors(self, hashes: dict[int, str]) -> None:
-        """Fetch the vectors of texts that are new here, as far as they are ready."""
-        new = [value for key, value in hashes.items() if key not in self._known and key not in self._missing]
-        for start in range(0, len(new), CHUNK):
-            self._keep(self._slots(new[start : start + CHUNK]))
-
     def _fetch_new(self, n: int) -> None:
         """Vectors that became ready since the last look, where a row waits for them."""
-        fresh = self._ready().filter(n__gt=self._n, n__lte=n).values_list("slot", "content_hash")
-        slots = [slot for slot, value in fresh.iterator(5000) if _key(value) in self._missing]
-        for start in range(0, len(slots), CHUNK):
-            self._keep(slots[start : start + CHUNK])
+        ready = self._ready().filter(n__gt=self._n, n__lte=n).values_list("slot", "content_hash")
+        fresh = {_key(value): slot for slot, value in ready.iterator(5000)}
+        waiting = self.rows["key"][self.rows["vec"] < 0]
+        wanted = np.unique(waiting[np.isin(waiting, list(fresh))])
+        self._keep([fresh[key] for key in wanted.tolist()])
         self._n = n
 
     def _keep(self, slots: Sequence[str]) -> None:
-        pairs = [
-            (_key(value), data) for value, data in self._vectors(slots) if _key(value) not in self._known
-        ]
-        # Models are never mixed, but one may have changed its dimensions under the same name.
-        dimensions = self.vectors.dimensions or (len(pairs[0][1]) if pairs else 0)
-        pairs = [(key, data) for key, data in pairs if len(data) == dimensions]
-        if not pairs:
-            return
-        at = self.vectors.append(np.stack([data for _, data in pairs]))
-        for place, (key, _) in zip(at.tolist(), pairs, strict=True):
-            self._known[key] = place
-            for row in self._missing.pop(key, ()):
-                self.rows["vec"][row] = place
+        """Fetch these vectors, as far as they are ready."""
+        for part in vectors(slots):
+            found = {_key(value): data for value, data in part if _key(value) not in self._known}
+            # Models are never mixed, but one may have changed its dimensions under the same name.
+            dimensions = self.vectors.dimensions or len(next(iter(found.values()), b"")) // 4
+            found = {key: data for key, data in found.items() if len(data) == 4 * dimensions}
+            if found:
+                self._fill(list(found), self.vectors.append(matrix(found.values(), dimensions)))
+
+    def _fill(self, keys: Sequence[int], places: np.ndarray) -> None:
+        """Vectors came to these places: rows that waited for them have them now."""
+        self._known.update(zip(keys, places.tolist(), strict=True))
+        waiting = np.flatnonzero(self.rows["vec"] < 0)
+        rows = waiting[np.isin(self.rows["key"][waiting], keys)]
+        self.rows["vec"][rows] = [self._known[key] for key in self.rows["key"][rows].tolist()]
 
     def _ready(self) -> models.QuerySet:
-        vectors = apps.get_model("memory", "Vector").objects
-        return vectors.filter(project=self.project_id, model=self.embedder, state="ready")
-
-    def _vectors(self, slots: Sequence[str]) -> list[tuple[str, np.ndarray]]:
-        """(content hash, vector) of those that are ready. By key alone, or the planner reads all that are."""
-        rows = apps.get_model("memory", "Vector").objects.filter(slot__in=slots)
-        found = rows.values_list("content_hash", "state", "data")
-        return [(value, data) for value, state, data in found if state == "ready" and data is not None]
+        ready = apps.get_model("memory", "Vector").objects
+        return ready.filter(project=self.project_id, model=self.embedder, state="ready")
 
     def _slots(self, hashes: Iterable[str]) -> list[str]:
-        return [vector_slot(self.project_id, self.embedder, value) for value in hashes]
+        slot = vector_slots(self.project_id, self.embedder)
+        return [slot(value) for value in hashes]
 
     # ---- the past ------------------------------------------------------------------------------
 
     def nearest_past(self, rows: VersionedQuerySet, vector: np.ndarray, k: int) -> Ranked:
-        """Any other point of time: the vectors of what was visible then, read from the database."""
-        by_hash: dict[str, list[int]] = {}
-        for rid, value in rows.early().order_by().values_list("pk", "content_hash").iterator(5000):
-            by_hash.setdefault(value, []).append(rid)
-        return self._scored(by_hash, vector)[:k]
+        """Any other point of time: what is open still is here, what was closed since is read.
+
+        What a branch showed itself then hides what its ancestors have, whether it is here or not: so the
+        database decides about each row.
+        """
+        (branch, seq), *further = rows._lineage or ()
+        with self._lock:
+            known = self._refresh([(branch, self._head(branch)), *further])
+            scan, complete = (self._scan(rows, vector), self._loaded[branch][0]) if known else (None, 0)
+        if scan is None:
+            return self.nearest_read(rows, vector, k)
+        here = scan.best_that_pass(rows, k)
+        if complete <= seq:
+            return here
+        closed = rows.filter(branch_id=branch, seq_to__gt=seq, seq_to__lte=complete)
+        return sorted(here + self.nearest_read(closed, vector, k), key=lambda hit: (-hit[1], hit[0]))[:k]
+
+    def nearest_read(self, rows: VersionedQuerySet, vector: np.ndarray, k: int) -> Ranked:
+        """Everything from the database."""
+        return self._scored(rows.early().order_by(), vector)[:k]
 
     def cosines_past(self, rids: Sequence[int], rows: VersionedQuerySet, vector: np.ndarray) -> Ranked:
         """The same for some rows."""
+        return self._scored(self.model._base_manager.filter(pk__in=rids), vector)
+
+    def _scored(self, rows: models.QuerySet, vector: np.ndarray) -> Ranked:
         by_hash: dict[str, list[int]] = {}
-        for rid, value in self.model._base_manager.filter(pk__in=rids).values_list("pk", "content_hash"):
+        for rid, value in rows.values_list("pk", "content_hash").iterator(5000):
             by_hash.setdefault(value, []).append(rid)
-        return self._scored(by_hash, vector)
-
-    def _scored(self, by_hash: dict[str, list[int]], vector: np.ndarray) -> Ranked:
-        hashes, hits = list(by_hash), []
-        for start in range(0, len(hashes), CHUNK):
-            for value, data in self._vectors(self._slots(hashes[start : start + CHUNK])):
-                if len(data) == len(vector):
-                    hits += [(rid, float(data @ vector)) for rid in by_hash[value]]
+        hits: Ranked = []
+        for part in vectors(self._slots(by_hash)):
+            fitting = {value: data for value, data in part if len(data) == 4 * len(vector)}
+            scores = product(matrix(fitting.values(), len(vector)), vector)
+            for value, score in zip(fitting, scores.tolist(), strict=True):
+                hits += [(rid, score) for rid in by_hash[value]]
         return sorted(hits, key=lambda hit: (-hit[1], hit[0]))
-
-
-class Shown(NamedTuple):
-    """Positions of the rows that a lineage shows; of those among them with a vector, and of that."""
-
-    visible: np.ndarray
-    at: np.ndarray
-    vec: np.ndarray
-    vectors: int  # how many there were when this was made
-
-    @classmethod
-    def of(cls, visible: np.ndarray, vec: np.ndarray, vectors: int) -> "Shown":
-        have = vec[visible] >= 0
-        at = visible if have.all() else visible[have]
-        return cls(visible, at, vec[at].astype("i4"), vectors)
-
-
-class Scan(NamedTuple):
-    """Rows to be compared with a vector. Nothing of it changes, so that any thread may do the work."""
-
-    rids: np.ndarray  # of all rows
-    at: np.ndarray  # those to be compared
-    vec: np.ndarray  # the positions of their vectors
-    vectors: Blocks
-    vector: np.ndarray
-
-    def best(self, k: int) -> Ranked:
-        """The k best by cosine; ties by row id."""
-        return _best(self.rids, self.at, self.scores(), k)
-
-    def scores(self) -> np.ndarray:
-        return self.vectors.dot(self.vec, self.vector)
-
-    def best_that_pass(self, rows: VersionedQuerySet, k: int) -> Ranked:
-        """The k best that pass filters which memory does not know: the database is asked in rank order."""
-        scores, passed = self.scores(), list[tuple[int, float]]()
-        looked, take = 0, 4 * k
-        while len(passed) < k and looked < len(self.at):
-            ranked = _best(self.rids, self.at, scores, take)
-            passed += _passing(ranked[looked:], rows)
-            looked = len(ranked)
-            # As many more as it takes if they pass as seldom as these did, and half as many again.
-            take = looked + max(k, int(1.5 * looked * (k - len(passed)) / max(len(passed), looked / 20)))
-        return passed[:k]
-
-
-def _best(rids: np.ndarray, at: np.ndarray, scores: np.ndarray, k: int) -> Ranked:
-    """The best k of the rows at these positions; ties by row id."""
-    if 0 < k < len(scores):
-        # All that tie with the k-th stay in, so that the order by row id decides.
-        edge = np.partition(scores, len(scores) - k)[len(scores) - k]
-        some = np.flatnonzero(scores >= edge)
-        at, scores = at[some], scores[some]
-    rids = rids[at]
-    order = np.lexsort((rids, -scores))[:k]
-    return list(zip(rids[order].tolist(), scores[order].tolist(), strict=True))
-
-
-def _passing(ranked: Ranked, rows: VersionedQuerySet) -> Ranked:
-    passed: set[int] = set()
-    for start in range(0, len(ranked), CHUNK):
-        some = [rid for rid, _ in ranked[start : start + CHUNK]]
-        passed.update(rid for (rid,) in rows.picked(("rid",), "rid", some))
-    return [hit for hit in ranked if hit[0] in passed]
 
 
 def _key(content_hash: str) -> int:
     return int(content_hash[:15], 16)
 
 
-def _low(uid: Any) -> int:
-    """The random half of a UUID as a signed 64-bit number."""
-    low = uid.int & (2**64 - 1)
+def _low(uid: str) -> int:
+    """The random half of a UUID, of its digits, as a signed 64-bit number."""
+    low = int(uid[16:], 16)
     return low - 2**64 if low >= 2**63 else low
 
 
