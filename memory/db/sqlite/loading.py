@@ -10,7 +10,7 @@ from django.db.models import BooleanField, ExpressionWrapper, Q, Value
 
 from memory.db.expressions import marks
 
-PART = 5000  # rows: all at once, they would take more room than the vectors
+PART = 2000  # rows: all at once, they would take more room than the vectors
 
 
 def versions(
