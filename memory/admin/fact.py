@@ -18,7 +18,7 @@ from memory.models import Fact
 from memory.views.editing import CATEGORIES, FactForm, shown_as
 from memory.views.fact import beside, instead_of, meanwhile, read_version
 from memory.views.fact_actions import KEEPING
-from memory.views.forms import say
+from memory.views.forms import number, say
 from memory.views.sentences import outcome_sentence, sentence
 
 
@@ -105,7 +105,6 @@ class FactPage(DeskPage):
 
 def version_of(request: HttpRequest) -> int:
     """The version that the form was made of."""
-    text = request.POST.get("version", "")
-    if not text.isdecimal() or len(text) > 9:
+    if (version := number(request.POST.get("version", ""))) is None:
         raise Invalid("The form says no version: open the page again.", field="version")
-    return int(text)
+    return version

@@ -13,6 +13,7 @@ from memory.engines.members import MemberEngine
 from memory.engines.session_manager import SessionManager
 from memory.exceptions import Exists, Invalid, NotFound
 from memory.models import Membership, Session
+from memory.views.forms import number
 from memory.views.sentences import sentence
 from memory.views.toasts import warn
 from memory.views.wording import WORDS
@@ -53,10 +54,9 @@ class Members(DeskPage):
 
 
 def member_of(request: HttpRequest) -> int:
-    text = request.POST.get("member", "")
-    if not text.isdecimal() or len(text) > 18:
+    if (member := number(request.POST.get("member", ""), digits=18)) is None:
         raise NotFound()
-    return int(text)
+    return member
 
 
 class Sessions(DeskPage):

@@ -17,6 +17,7 @@ from django_htmx.http import HttpResponseClientRedirect
 
 from memory.engines.pages import MOST
 from memory.exceptions import Day1Error
+from memory.views.forms import number
 from memory.views.navigation import sections_for
 from memory.views.reader import Reader, reader_of, with_query
 from memory.views.sentences import sentence
@@ -67,9 +68,11 @@ class ProjectPage(LoginRequiredMixin, TemplateView):
 
     def paging(self, limit: int = PAGE) -> dict[str, Any]:
         """``limit`` and ``cursor`` for an engine's list: FactEngine().list_facts(…, **self.paging())."""
-        asked = self.request.GET.get("limit", "")
-        size = int(asked) if asked.isdecimal() and len(asked) < 4 else limit
-        return {"limit": min(max(size, 1), MOST), "cursor": self.request.GET.get("cursor", "")}
+        asked = number(self.request.GET.get("limit", ""), digits=3)
+        return {
+            "limit": min(max(limit if asked is None else asked, 1), MOST),
+            "cursor": self.request.GET.get("cursor", ""),
+        }
 
 
 def shell_of(reader: Reader, section: str = "") -> dict[str, Any]:

@@ -8,7 +8,7 @@ from django.utils.translation import gettext_lazy as _
 from memory.engines import cleaning as c
 from memory.exceptions import Invalid
 from memory.models import Fact
-from memory.views.search import number
+from memory.views.forms import number
 from memory.views.wording import worded
 
 MOMENTS = ("valid_from", "valid_until", "expires_at")

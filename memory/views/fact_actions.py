@@ -25,8 +25,8 @@ from memory.models import Commit, Fact
 from memory.views.base import ProjectPage, came_from
 from memory.views.editing import CATEGORIES, FactForm, shown_as
 from memory.views.fact import FactPage, OneFact, meanwhile, read_version
+from memory.views.forms import number
 from memory.views.reader import Reader
-from memory.views.search import number
 from memory.views.sentences import outcome_sentence, sentence
 from memory.views.toasts import tell, warn
 

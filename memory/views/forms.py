@@ -39,6 +39,11 @@ class DayInput(MomentInput):
         return context
 
 
+def number(text: str, digits: int = 9) -> int | None:
+    """A whole number of a field or an address; None where there is none, or one of more digits."""
+    return int(text) if text.isdecimal() and len(text) <= digits else None
+
+
 def say(form: forms.Form, error: Day1Error) -> None:
     """Put an engine's refusal where the reader looks: at its field, or above the form."""
     field = error.data.get("field")

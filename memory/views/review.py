@@ -14,7 +14,7 @@ from memory.exceptions import BranchArchived, Conflict, Day1Error, IllegalTransi
 from memory.models import ReviewItem
 from memory.views.base import ProjectPage, shell_of
 from memory.views.fact_actions import undo_of
-from memory.views.search import number
+from memory.views.forms import number
 from memory.views.sentences import sentence
 from memory.views.toasts import tell, warn
 

@@ -12,12 +12,12 @@ from memory.engines.recalls import PASSING
 from memory.engines.search import INCLUDE, TYPES, Found, Hit, SearchEngine
 from memory.views.base import ProjectPage
 from memory.views.filtering import FilterForm
+from memory.views.forms import number
 from memory.views.reader import with_query
 
 LIMIT = 10
 # The parts of a score that lie between 0 and 1.
 PARTS = ("keyword", "vector", "words", "recency", "reply", "following")
-DIGITS = 6
 
 Named = Sequence[tuple[str, float]]
 
@@ -89,8 +89,3 @@ class Search(ProjectPage):
         every, now = self._search(query, form, None, INCLUDE, passing=True), time_of(self.reader.at)
         reasons = [(hit, left_out(hit.fact, now)) for hit in every.hits if hit.fact.uid not in known]
         return [(hit, why) for hit, why in reasons if why]
-
-
-def number(text: str) -> int | None:
-    """A whole number of a form's field; None where there is none."""
-    return int(text) if text.isdecimal() and len(text) <= DIGITS else None

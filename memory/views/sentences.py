@@ -27,12 +27,10 @@ COUNTED = {
     UNCHANGED: _("%(count)d unchanged"),
     REFUSED: _("%(count)d refused"),
 }
+# Of a fact that is shown; where it is not, its page tells where it is instead.
 WHY = {
     "found": _("It is hit {position} of this search."),
     "no_signal": _("It shares no word with the query and has no vector to compare."),
-    "absent": _("No fact with this id is known here."),
-    "deleted": _("It was deleted on this branch."),
-    "other_branch": _("It is not visible on this branch, but on: {branches}."),
     "filtered": _("The filter {filters} leaves it out."),
     "created": _("It is a proposal that nobody has activated."),
     "archived": _("It is archived."),
