@@ -35,7 +35,7 @@ def span_tokens(branch: int, seq_from: int, seq_to: int, searchable: bool) -> st
 def point_tokens(branch: int, seq: int, head: int, searchable: bool) -> list[str]:
     """How the tokens begin of the closed versions of a branch that were open at a seq; some of others too."""
     place, found = 2 * seq, []
-    for level in range((2 * head).bit_length()):
+    for level in range((2 * head + 1).bit_length()):
         node = (place >> level | 1) << level
         side = LEFT if place < node else RIGHT
         reach = node - place if place < node else place + 1 - node

@@ -10,8 +10,8 @@ from django.db.migrations.executor import MigrationExecutor
 from memory.actors import Actor
 from memory.engines.branches import BranchManager
 from memory.engines.commits import committing
-from memory.engines.held import hold_past
-from memory.models import Fact
+from memory.engines.held import hold_past, release
+from memory.models import Branch, Fact
 from tests.contract.test_keyword_contract import HARMLESS, NARROW, K, change, found, shown
 from tests.databases import only_on_sqlite
 from tests.memory.test_branches import content_of, some_actor, write
@@ -165,6 +165,18 @@ def test_what_is_held_for_a_branch_is_found_once(actor: Actor, held: bool) -> No
     assert found(shown(actor, seq=1), "amber") == ["amber one"]
 
 
+def test_an_archived_branch_of_an_empty_one(actor: Actor) -> None:
+    """Nothing was ever written there, and what others have closed is no part of it."""
+    other = some_actor()
+    write(other, "amber theirs")
+    change(other, "amber theirs", **content_of("birch"))
+    child = BranchManager().create_branch(name="task/a", actor=actor)
+    BranchManager().archive_branch(name="task/a", actor=actor)
+    release(Branch.objects.get(pk=child.pk))
+    assert not Branch.objects.get(pk=child.pk).indexed
+    assert shown(actor, "task/a").keyword(["amber"], K) == ([], [])
+
+
 def test_another_project_is_never_reached(actor: Actor) -> None:
     other = some_actor()
     write(other, "amber theirs")
@@ -195,7 +207,8 @@ def test_a_store_from_before_is_indexed_by_its_migration(actor: Actor) -> None:
     with connection.cursor() as cursor:
         cursor.execute("DROP TABLE memory_fact_fts_closed")
     apps = MigrationExecutor(connection).loader.project_state([("memory", "0009_names_of_fields")]).apps
-    with connection.schema_editor() as editor:
-        import_module("memory.migrations.0010_closed_versions").begin(apps, editor)
-    assert closed_rows() == before
+    for _ in range(2):
+        with connection.schema_editor() as editor:
+            import_module("memory.migrations.0010_closed_versions").begin(apps, editor)
+        assert closed_rows() == before
     assert sorted(found(shown(actor, seq=1), "amber", "birch")) == ["amber", "birch 东"]

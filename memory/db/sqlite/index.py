@@ -88,6 +88,7 @@ class SearchIndex:
         index = full_text_index(closed.model)
         assert index is not None
         editor.add_closed(index)
+        self._run(f'DELETE FROM "{index.closed}"')  # of an earlier run
         self.closed.add(index, ((row, row.seq_to) for row in closed.iterator(2000)))
 
     def remove(self, rows: Sequence[Any]) -> None:
