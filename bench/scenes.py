@@ -7,10 +7,10 @@ which a dialog lies.
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from addresses import NOBODY
 from looking import Window
 from playwright.sync_api import Page
 
-UNKNOWN = "00000000-0000-7000-8000-000000000000"
 LONG = "Ein Wort ohne Ende: " + "Zahlungsdienst" * 20
 
 
@@ -41,8 +41,8 @@ def scenes(project: str) -> list[Scene]:
         Scene("a user refused", "admin:auth_user_add", bad_user),
         Scene("a time that is none", f"/p/{project}/?at=yesterdayish", nothing),
         Scene("a branch that is not there", f"/p/{project}/?branch=task/none", nothing),
-        Scene("a fact that is not there", f"/p/{project}/facts/{UNKNOWN}", nothing),
-        Scene("a fact that is not there at the desk", f"/admin/p/{project}/facts/{UNKNOWN}", nothing),
+        Scene("a fact that is not there", f"/p/{project}/facts/{NOBODY}", nothing),
+        Scene("a fact that is not there at the desk", f"/admin/p/{project}/facts/{NOBODY}", nothing),
         Scene("a project that is not there", "/p/none/", nothing),
         Scene("a page that is not there", "/no/such/page", nothing),
         Scene("a page that is not there at the desk", "/admin/no/such/page", nothing),

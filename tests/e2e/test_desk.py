@@ -7,11 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, expect
 
 from tests.e2e.conftest import PASSWORD
-from tests.e2e.test_web import SCHEMES, SERIOUS
+from tests.e2e.test_web import SCHEMES, check_axe
 from tests.site.test_pages_browser import LISTEN, View, check_clean, check_fits, listen, pictures
 from tests.site.test_up import ROOT, Up, environment
 
@@ -42,18 +41,6 @@ def newest(server: Up) -> str:
     env = environment(DAY1_DATA_DIR=str(server.folder))
     done = subprocess.run(command, cwd=ROOT, env=env, check=True, capture_output=True, text=True)
     return str(json.loads(done.stdout))
-
-
-def check_axe(page: Page) -> None:
-    # Without preload: axe would fetch imported stylesheets from the wrong folder.
-    found = Axe().run(page, options={"preload": False}).response["violations"]
-    told = [
-        (rule["id"], node["html"][:200], node["failureSummary"][:300])
-        for rule in found
-        if rule["impact"] in SERIOUS
-        for node in rule["nodes"][:3]
-    ]
-    assert told == []
 
 
 def look_at(view: View, server: Up, name: str, scheme: str, folder: Path) -> None:
