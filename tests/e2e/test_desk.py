@@ -138,6 +138,13 @@ def test_an_open_menu_hangs_at_its_button(open_page: Any, server: Up) -> None:
     assert 0 <= body["y"] - (button["y"] + button["height"]) <= 4
 
 
+def test_an_open_menu_is_inside_the_window(open_page: Any, server: Up) -> None:
+    page = open_page(DESK + "facts").page
+    for name in ("Category", "Supersede"):
+        page.locator("summary", has_text=name).click()
+        expect(page.locator("details.menu[open] .menu-body")).to_be_in_viewport(ratio=1)
+
+
 def test_on_a_phone_the_bar_comes_to_the_thumb_and_covers_no_row(open_page: Any, server: Up) -> None:
     page = open_page(DESK + "facts").page
     page.set_viewport_size({"width": 390, "height": 740})

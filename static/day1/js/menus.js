@@ -1,4 +1,5 @@
-// The menus of the bar are <details>: close them on a click elsewhere and with Escape.
+// The menus are <details>: close them on a click elsewhere and with Escape, and keep them in the window.
+const EDGE = 8; // pixels that stay free beside one
 const open = () => document.querySelectorAll("details.menu[open]");
 
 export function menus() {
@@ -9,6 +10,7 @@ export function menus() {
             if (!menu.contains(event.target)) menu.open = false;
         }
     });
+    document.addEventListener("toggle", (event) => event.target.matches("details.menu[open]") && fit(event.target), true);
     document.addEventListener("keydown", (event) => {
         if (event.key !== "Escape") return;
         for (const menu of open()) {
@@ -16,4 +18,14 @@ export function menus() {
             menu.querySelector("summary").focus();
         }
     });
+}
+
+// What would open beyond an edge of the window is moved into it.
+function fit(menu) {
+    const body = menu.querySelector(".menu-body");
+    body.style.translate = "";
+    const { left, right } = body.getBoundingClientRect();
+    const beyond = right + EDGE - document.documentElement.clientWidth;
+    if (beyond > 0) body.style.translate = `${-beyond}px`;
+    else if (left < EDGE) body.style.translate = `${EDGE - left}px`;
 }
