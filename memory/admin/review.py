@@ -6,7 +6,7 @@ from django.http import HttpRequest, HttpResponse
 from django.utils.translation import gettext_lazy as _
 
 from memory.admin.base import DeskPage
-from memory.admin.facts import read_id
+from memory.engines import cleaning as c
 from memory.engines.review import ReviewEngine
 from memory.models import ReviewItem
 from memory.views.review import MENDABLE, SAID, answer_of
@@ -33,7 +33,7 @@ class Review(DeskPage):
     def resolve(self, request: HttpRequest) -> HttpResponse:
         """The answer of a question's form; what can be mended leaves it open, with what was typed."""
         self.reader.require_now()
-        item_id = read_id(request.POST.get("item", ""))
+        item_id = c.identifier("item", request.POST.get("item", ""))
         try:
             done = ReviewEngine().resolve(item_id=item_id, actor=self.reader.actor, **answer_of(request.POST))
         except MENDABLE as error:

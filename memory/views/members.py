@@ -11,10 +11,10 @@ from django.utils.translation import gettext_lazy as lazy
 from memory.engines.members import MemberEngine
 from memory.exceptions import Day1Error
 from memory.models import Membership
-from memory.templatetags.day1 import word
 from memory.views.base import ProjectPage
 from memory.views.forms import say
 from memory.views.toasts import tell
+from memory.views.wording import WORDS
 
 ROLES = {
     "viewer": lazy("viewer: reads"),
@@ -63,7 +63,7 @@ class ChangeMember(ProjectPage):
     def post(self, request: HttpRequest, member_id: int, **kwargs: Any) -> HttpResponse:
         role = request.POST.get("role", "")
         member = MemberEngine().change_role(member_id=member_id, role=role, actor=self.reader.actor)
-        told = {"name": member.user.get_username(), "role": word(member.role)}
+        told = {"name": member.user.get_username(), "role": WORDS[member.role]}
         tell(request, _("%(name)s is %(role)s now.") % told)
         return redirect(self.reader.url("members"))
 
