@@ -10,10 +10,12 @@ from memory import ranking
 from memory.engines.belief import left_out, time_of
 from memory.engines.recalls import PASSING
 from memory.engines.search import INCLUDE, TYPES, Found, Hit, SearchEngine
+from memory.exceptions import Invalid
 from memory.views.base import ProjectPage
 from memory.views.filtering import FilterForm
 from memory.views.forms import number
 from memory.views.reader import with_query
+from memory.views.sentences import sentence
 
 LIMIT = 10
 # The parts of a score that lie between 0 and 1.
@@ -56,12 +58,17 @@ class Search(ProjectPage):
             form=form, query=query, types=TYPES, flags=INCLUDE, included=get.getlist("include"),
             budget=get.get("budget", ""), **kwargs,
         )  # fmt: skip
-        if query:
-            found = self._search(query, form, number(get.get("budget", "")), get.getlist("include"))
-            shown = [Shown.of(hit, place) for place, hit in enumerate(found.hits, 1)]
-            context |= {"found": found, "shown": shown, "cost": sum(one.tokens for one in shown)}
-            context["left_out"] = self._left_out(query, form, found) if get.get("left_out") else None
-        return context
+        try:
+            return context | (self._answer(query, form) if query else {})
+        except Invalid as error:  # what was asked for stays in the form, to be mended
+            return {**context, "refusal": sentence(error)}
+
+    def _answer(self, query: str, form: FilterForm) -> dict[str, Any]:
+        get = self.request.GET
+        found = self._search(query, form, number(get.get("budget", "")), get.getlist("include"))
+        shown = [Shown.of(hit, place) for place, hit in enumerate(found.hits, 1)]
+        left = self._left_out(query, form, found) if get.get("left_out") else None
+        return {"found": found, "shown": shown, "cost": sum(one.tokens for one in shown), "left_out": left}
 
     def get(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         response = super().get(request, *args, **kwargs)

@@ -1,5 +1,6 @@
 """Search, the list of facts, a fact and why it is found: what each shows, and whom it refuses."""
 
+import re
 from datetime import timedelta
 from typing import Any
 
@@ -125,10 +126,21 @@ def test_typing_asks_for_a_part_and_is_no_recall(viewer: Client, actor: Actor) -
     assert [(log.surface, log.query) for log in RecallLog.objects.all()] == [("web", "tokens")]
 
 
-@pytest.mark.parametrize("words", ["q=" + "x" * 8001, "q=a&status=x", "q=a&search_type=x", "q=a&include=x",
-                                   "q=a&limit=0&min_confidence=7"])  # fmt: skip
-def test_a_search_that_cannot_be_made_says_why(viewer: Client, words: str) -> None:
-    assert viewer.get(f"/p/test/search?{words}").status_code == 400
+@pytest.mark.parametrize(
+    ("asked", "told"),
+    [("q=gift" + "x" * 8000, "8,?000"), ("q=gift&status=x", "Status must be "),
+     ("q=gift&search_type=x", "search_type"), ("q=gift&include=x", "include"),
+     ("q=gift&limit=0&min_confidence=7", "Confidence at least must be a number from 0 to 1.")],
+)  # fmt: skip
+@pytest.mark.parametrize("headers", [{}, {"HX-Request": "true"}])
+def test_a_search_that_cannot_be_made_says_why_and_leaves_the_form(
+    viewer: Client, actor: Actor, asked: str, told: str, headers: dict[str, str]
+) -> None:
+    write(actor, "Gift tokens are red.")
+    page = text(viewer.get(f"/p/test/search?{asked}", headers=headers))
+    alert = page.split('role="alert"')[1].split("</p>")[0]
+    kept = bool(headers) or 'value="gift' in page
+    assert (bool(re.search(told, alert)), kept, "Gift tokens" in page) == (True, True, False), alert
 
 
 def test_a_search_on_a_branch_and_in_the_past(viewer: Client, actor: Actor) -> None:
