@@ -13,7 +13,8 @@ from memory.engines.evidence import commit_of
 from memory.engines.facts import FactEngine
 from memory.engines.keys import KeyEngine
 from memory.engines.links import LinkEngine
-from memory.models import ApiKey, AuditEntry, Membership, Project, ReviewItem
+from memory.exceptions import Unauthenticated
+from memory.models import AuditEntry, Membership, Project, ReviewItem
 from memory.models.nodes import uuid7
 from tests.memory.admin.conftest import HOME
 from tests.memory.admin.test_desk_facts import page, undo_of
@@ -314,9 +315,12 @@ class TestKeys:
         assert token not in page(maintainer, f"{HOME}keys")
         turned = maintainer.post(f"{HOME}keys", {"do": "rotate", "key": str(key.pk), "grace": "0"})
         assert turned.status_code == 201
-        fresh = KeyEngine().verify(re.search(r"day1_\w+_\w+", turned.content.decode())[0])
+        fresh_token = re.search(r"day1_\w+_\w+", turned.content.decode())[0]
+        fresh = KeyEngine().verify(fresh_token)
         maintainer.post(f"{HOME}keys", {"do": "revoke", "key": str(fresh.pk)})
-        assert ApiKey.objects.exclude(revoked_at=None).count() >= 1
+        for gone in (token, fresh_token):
+            with pytest.raises(Unauthenticated):
+                KeyEngine().verify(gone)
         assert AuditEntry.objects.filter(surface="admin", action__startswith="key.").count() == 3
 
     def test_a_wrong_value_stands_beside_its_field(self, maintainer, main):

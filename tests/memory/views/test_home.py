@@ -1,15 +1,17 @@
 """Home: is memory healthy, what waits for me, who worked today."""
 
+from typing import Any
 from uuid import uuid4
 
 import pytest
 from django.core.cache import cache
 from django.test import Client
+from django.utils import timezone
 
 from memory.actors import Actor
 from memory.engines.branches import BranchManager
 from memory.engines.facts import FactEngine
-from memory.models import Branch, ReviewItem
+from memory.models import Branch, Project, ReviewItem, Vector
 from tests.memory.views.test_shell import text
 
 
@@ -72,11 +74,15 @@ def test_what_waits_is_counted_as_far_as_two_digits_go(
     assert f"<strong>{said}</strong> wait for a decision" in words(curator)
 
 
-def test_what_is_wrong_is_said_with_what_to_do(viewer: Client, monkeypatch) -> None:
-    trouble = {"pending": 3, "failed": 2, "model": "m", "error": "no answer"}
-    monkeypatch.setattr("memory.engines.embedding.EmbeddingEngine.backlog", lambda *_: trouble)
+def test_what_is_wrong_is_said_with_what_to_do(viewer: Client, project: Project, settings: Any) -> None:
+    settings.DAY1 = {**settings.DAY1, "embedder": "/no/such/model.onnx"}
+    Vector.objects.bulk_create(
+        Vector(slot=f"{n:032}", project=project, model="m", state=state, next_try=timezone.now())
+        for n, state in enumerate(["pending"] * 3 + ["failed"] * 2)
+    )
     page = words(viewer)
-    assert "The embedding model does not answer: no answer" in page
+    assert "The embedding model does not answer:" in page
+    assert "/no/such/model.onnx" in page
     assert "2 texts could not be embedded" in page
     assert "<strong>3</strong> texts wait for their vector" in page
     assert 'href="/p/test/help#vectors"' in page
