@@ -44,6 +44,12 @@ class FactPage(DeskPage):
 
     # ---- changing ------------------------------------------------------------------------------
 
+    def post(self, request: HttpRequest, *args: Any, fact_id: UUID, **kwargs: Any) -> HttpResponse:
+        try:
+            return super().post(request, *args, fact_id=fact_id, **kwargs)
+        except NotFound:  # deleted under an open form: what was typed is shown
+            return self._elsewhere(fact_id)
+
     def act(self, request: HttpRequest, fact_id: UUID) -> HttpResponse:
         """One action on this fact, at the version that was shown."""
         action, read = request.POST.get("action", ""), version_of(request)

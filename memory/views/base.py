@@ -50,9 +50,13 @@ class ProjectPage(LoginRequiredMixin, TemplateView):
             self.reader.actor.require(self.scope)
             response = super().dispatch(request, *args, **kwargs)
         except Day1Error as error:
-            response = refused(request, error, getattr(self, "reader", None))
+            response = self.answer_to(error)
         patch_cache_control(response, private=True, no_cache=True)
         return response
+
+    def answer_to(self, error: Day1Error) -> HttpResponse:
+        """The page for what cannot be shown or done."""
+        return refused(self.request, error, getattr(self, "reader", None))
 
     def handle_no_permission(self) -> HttpResponse:  # type: ignore[override]
         """To the login, and from there back to the page that was open."""

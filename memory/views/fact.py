@@ -4,7 +4,7 @@ import json
 from typing import Any
 from uuid import UUID
 
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponse
 from django.shortcuts import render
 
 from memory import ranking
@@ -14,7 +14,7 @@ from memory.engines.evidence import EvidenceEngine, commit_of
 from memory.engines.explain import ExplainEngine, Explanation
 from memory.engines.facts import FactEngine
 from memory.engines.pages import MOST
-from memory.exceptions import NotFound
+from memory.exceptions import Day1Error, NotFound
 from memory.models import Fact
 from memory.views.base import ProjectPage, shell_of
 from memory.views.reader import Reader
@@ -33,13 +33,10 @@ class OneFact(ProjectPage):
     def fact_id(self) -> UUID:
         return self.kwargs["fact_id"]  # type: ignore[no-any-return]
 
-    def get(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        try:
-            return super().get(request, *args, **kwargs)
-        except NotFound:
-            return self.missing()
-
-    def missing(self) -> HttpResponse:
+    def answer_to(self, error: Day1Error) -> HttpResponse:
+        """Of a fact that is not here; when it was deleted under an open form, what was typed is shown."""
+        if not isinstance(error, NotFound) or not hasattr(self, "reader"):
+            return super().answer_to(error)
         shell = shell_of(self.reader, self.section)
         instead = instead_of(self.reader, self.fact_id, self.request.GET.get("cursor", ""))
         return render(self.request, "fact_missing.html", {**shell, **instead}, status=404)

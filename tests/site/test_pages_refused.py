@@ -33,6 +33,8 @@ FORM = {
     "confidence": "0.5", "visibility": "private", "tags": "",
 }  # fmt: skip
 
+VERDICT = {"action": "verify", "version": "1", "reason": "What I typed"}
+
 
 def said(answer: HttpResponse) -> str:
     return answer.content.decode()
@@ -87,6 +89,25 @@ def closed(project: Project, actor: Actor) -> Fact:
     fact = FACTS.write_fact(fact_text="One", branch_name="task/a", actor=actor).fact
     BRANCHES.archive_branch(name="task/a", actor=actor)
     return fact
+
+
+@pytest.mark.parametrize(
+    ("path", "form"),
+    [
+        ("/p/test/facts/{fact}/edit", FORM | {"version": "1"}),
+        ("/p/test/facts/{fact}/edit?as=new", FORM | {"version": "1"}),
+        ("/p/test/facts/{fact}/act", VERDICT),
+        ("/admin/p/test/facts/{fact}", FORM | {"do": "edit", "version": "1"}),
+        ("/admin/p/test/facts/{fact}", VERDICT | {"do": "act"}),
+    ],
+)
+def test_a_fact_deleted_under_an_open_form(
+    person: Client, actor: Actor, path: str, form: dict[str, str]
+) -> None:
+    fact = FACTS.write_fact(fact_text="One", actor=actor).fact
+    FACTS.delete_fact(fact_id=fact.uid, actor=actor)
+    html = helps(person.post(path.format(fact=fact.uid), form), 404)
+    assert re.search("<textarea[^>]*readonly[^>]*>What I typed</textarea>", html)
 
 
 ARCHIVED = "The branch task/a is archived and takes no writes: restore it first."
