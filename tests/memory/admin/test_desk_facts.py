@@ -50,6 +50,13 @@ class TestShown:
         write("one"), write("two")
         assert texts(page(curator)) == ["two", "one"]
 
+    def test_what_is_typed_runs_in_its_own_direction(self, curator, write):
+        write("one")
+        html = page(curator)
+        for name in ("q", "new_fact_text", "reason"):
+            fields = re.findall(rf'<(?:input|textarea)[^>]* name="{name}"[^>]*>', html)
+            assert ['dir="auto"' in field for field in fields] == [True], name
+
     def test_filters(self, curator, write, actor):
         write("one", category="security"), write("two")
         assert texts(page(curator, f"{LIST}?category=security")) == ["one"]
