@@ -152,6 +152,8 @@ def test_what_became_of_each_row_is_said_in_chinese(enter: Any, server: Up) -> N
     page = enter("cora")
     page.locator(".bar-end summary").click()
     page.get_by_role("button", name="简体中文").click()
+    expect(page.locator("html")).to_have_attribute("lang", "zh-hans")
+    page.wait_for_load_state("networkidle")  # else what is still asked for is given up by the next page
     page.goto(f"{desk(server)}facts?status=archived")
     page.locator('tbody input[name="fact"]').first.check()
     page.locator(".deed-bar summary", has_text="取代").click()
