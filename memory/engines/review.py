@@ -58,13 +58,16 @@ class ReviewEngine:
         ``fact`` and ``other`` (None where the branch does not show it), and as ``best`` the one that is
         proposed to stay.
 
-        ``fact_id`` asks for those about one fact. Needs the scope curate. Raises Invalid, BranchNotFound,
-        and BranchForbidden for a branch that is out of reach.
+        ``fact_id`` asks for those about one fact. Open questions of an archived branch, which takes no
+        answers, are told only when the branch is named. Needs the scope curate. Raises Invalid,
+        BranchNotFound, and BranchForbidden for a branch that is out of reach.
         """
         actor.require("curate", branch_name or None)
         items = _of_project(actor)
         if branch_name:
             items = items.filter(branch=find_branch(actor, branch_name))
+        elif status == ReviewItem.Status.OPEN:
+            items = items.filter(branch__archived_at=None)
         if status:
             items = items.filter(status=c.one_of(ReviewItem.Status.values)("status", status))
         if kind:
@@ -76,12 +79,13 @@ class ReviewEngine:
         return page
 
     def count_open(self, *, actor: Actor, most: int) -> int:
-        """How many questions wait on the branches that the actor may use; not counted beyond ``most``.
+        """How many questions wait on the branches in use that the actor may use, counted up to ``most``.
 
         Needs the scope curate.
         """
         actor.require("curate")
-        return within_reach(_of_project(actor).filter(status=ReviewItem.Status.OPEN), actor)[:most].count()
+        items = _of_project(actor).filter(status=ReviewItem.Status.OPEN, branch__archived_at=None)
+        return within_reach(items, actor)[:most].count()
 
     def get_item(self, *, item_id: UUID, actor: Actor) -> ReviewItem:
         """One question with its two facts. Needs the scope curate. Raises NotFound."""

@@ -199,6 +199,21 @@ class TestLists:
         assert (listed.fact.fact_text, listed.other.fact_text) == ("newer", "older")
         assert listed.other.verification_status == "verified"
 
+    def test_those_of_an_archived_branch_wait_for_nobody(self, actor, main, pair, item, ask):
+        branch = BranchManager().create_branch(name="task/x", actor=actor)
+        other = ask(*pair, branch=branch)
+
+        def waiting(**of):
+            listed = ENGINE.list_items(actor=actor, status="open", **of).results
+            return [one.pk for one in listed], ENGINE.count_open(actor=actor, most=9)
+
+        assert waiting() == ([other.pk, item.pk], 2)
+        BranchManager().archive_branch(name="task/x", actor=actor)
+        assert waiting() == ([item.pk], 1)
+        assert waiting(branch_name="task/x") == ([other.pk], 1)
+        BranchManager().restore_branch(name="task/x", actor=actor)
+        assert waiting() == ([other.pk, item.pk], 2)
+
     def test_the_one_that_is_proposed_to_stay(self, actor, main, pair, item):
         older, newer = pair
 

@@ -128,8 +128,9 @@ def test_a_branch_that_is_archived_under_an_open_question(curator: Client, actor
     late = answer(curator, item, "combine", new_fact_text="What I typed.")
     assert (late.status_code, "is archived and takes no writes" in text(late)) == (409, True)
     assert "What I typed.</textarea>" in text(late)
-    page = text(curator.get("/p/test/review"))
+    page = text(curator.get("/p/test/review?branch=task/open"))
     assert ("task/open is archived: it can be read" in page, 'name="decision"' in page) == (True, False)
+    assert "Do these two say the same?" not in text(curator.get("/p/test/review"))
 
 
 def test_a_question_is_not_answered_in_the_past(curator: Client, actor: Actor) -> None:
