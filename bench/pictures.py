@@ -35,9 +35,10 @@ DARK = (1280, "dark")
 CHINESE = "zh-hans"
 BEFORE_LOGIN = "login"  # the page for nobody who is signed in
 PASSWORD = "correct horse battery"
-# A person who may only read, and a key to rotate and to revoke.
+# A person who may only read, a key to rotate and to revoke, and a crontab to look at.
 PEOPLE = """
 from django.contrib.auth.models import User
+from django_celery_beat.models import CrontabSchedule
 from memory.actors import local_actor
 from memory.engines.keys import KeyEngine
 from memory.models import Membership, Project
@@ -46,6 +47,8 @@ user = User.objects.create_user("vera", password="{password}")
 Membership.objects.create(project=project, user=user, role="viewer")
 if not project.keys.exists():
     KeyEngine().create_key(label="an agent", scopes=["read"], actor=local_actor(project.pk))
+if project.slug == "demo":
+    CrontabSchedule.objects.create(minute="30", hour="4", day_of_week="1-5")
 """
 
 

@@ -35,7 +35,7 @@ def scenes(project: str) -> list[Scene]:
         Scene("filters at the desk", "admin:facts", filters),
         Scene("rows chosen", "admin:facts", choose),
         Scene("rows verified without a choice", "admin:facts", verify_nothing),
-        Scene("a search that finds nothing", f"/p/{project}/search?q=zzyzx", nothing),
+        Scene("a search that finds nothing", f"/p/{project}/search?q=zzyzx&agent_id=nobody", nothing),
         Scene("a fact refused", "fact-edit", refuse),
         Scene("a password refused", "password", bad_password),
         Scene("a user refused", "admin:auth_user_add", bad_user),

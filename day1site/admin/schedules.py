@@ -95,6 +95,7 @@ class PeriodicTasks(beat.PeriodicTaskAdmin, OfServer):
         *beat.PeriodicTaskAdmin.fieldsets[2:],
     )
     helps = {
+        **dict.fromkeys(("name", "description", "start_time"), ""),  # the model's say their names once more
         "enabled": _("Turned off, it does not run."),
         "interval": _("It runs every so often. Choose this or a crontab."),
         "crontab": _("It runs at these times. Choose this or an interval."),
