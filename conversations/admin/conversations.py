@@ -8,6 +8,7 @@ from django.utils.translation import gettext_lazy as _
 from conversations.api.filters import ConversationFilterSet, RoleFilterSet
 from conversations.engines.conversations import ConversationEngine, ConversationFilter
 from conversations.engines.messages import MessageEngine, MessageFilter, may_read_thinking
+from conversations.models import Conversation
 from memory.admin.base import DeskPage
 from memory.admin.filters import filter_form, said
 from memory.admin.listing import FOUND, Listing, only
@@ -31,6 +32,14 @@ class Conversations(Listing):
     title = _("Conversations")
     filters = ConversationFilterSet
     labels = LABELS
+
+    def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
+        """The list; the word active means something else for a fact than for a conversation."""
+        context = super().get_context_data(**kwargs)
+        choice = context["form"].fields["status"].widget
+        active, running = Conversation.Status.ACTIVE, _("running")
+        choice.choices = [(value, running if value == active else word) for value, word in choice.choices]
+        return context
 
     def listed(self, given: dict[str, Any]) -> Any:
         filters = ConversationFilter.of(given)

@@ -10,6 +10,7 @@ from django.shortcuts import redirect
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as lazy
+from django.utils.translation import pgettext_lazy
 
 from memory.engines.keys import KeyEngine, own_key
 from memory.exceptions import Day1Error
@@ -27,7 +28,7 @@ SCOPES = {
     "admin": lazy("admin: everything, keys included"),
 }
 DAYS = {
-    "": lazy("never"),
+    "": pgettext_lazy("expires", "never"),
     "7": lazy("in 7 days"),
     "30": lazy("in 30 days"),
     "90": lazy("in 90 days"),

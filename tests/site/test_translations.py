@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 from django.test import Client
-from django.utils.translation import get_language, override
+from django.utils.translation import get_language, override, pgettext
+from django.utils.translation import gettext as translated
 
 from memory.exceptions import BranchArchived, Invalid
 from memory.views.sentences import sentence
@@ -20,7 +21,7 @@ from tests.site.test_up import ROOT, environment
 
 CATALOGUE = ROOT / "locale" / "zh_Hans" / "LC_MESSAGES"
 QUOTED = r'((?:".*"\n)+)'
-ENTRY = re.compile(rf"msgid {QUOTED}(?:msgid_plural {QUOTED})?msgstr(?:\[0\])? {QUOTED}")
+ENTRY = re.compile(rf"(?:msgctxt {QUOTED})?msgid {QUOTED}(?:msgid_plural {QUOTED})?msgstr(?:\[0\])? {QUOTED}")
 NO_SOURCE = {".git", ".venv", "data", "node_modules"}
 
 
@@ -29,9 +30,13 @@ def text(quoted: str) -> str:
 
 
 def written(folder: Path) -> dict[str, str]:
-    """What a catalogue says, by the English text."""
+    """What a catalogue says, by the English text; its context stands before that, as gettext keeps it."""
     found = ENTRY.findall((folder / "django.po").read_text() + "\n")
-    return {text(entry[0]): text(entry[2]) for entry in found if text(entry[0])}
+    return {
+        "\4".join(map(text, filter(None, (where, said)))): text(here)
+        for where, said, _, here in found
+        if text(said)
+    }
 
 
 def compiled() -> dict[str, str]:
@@ -90,6 +95,19 @@ def test_pages_follow_the_choice_and_the_browser_and_the_api_neither(project) ->
     refused = Client().get("/api/v1/facts", headers=said)
     assert refused.json()["detail"] == "A valid API key is needed."
     assert "Content-Language" not in refused.headers
+
+
+def test_a_word_of_two_senses_has_two_words(project) -> None:
+    """What holds until a day is not the yes of a box; a conversation is not valid, it goes on."""
+    said = {"Accept-Language": "zh-hans"}
+    client = browser(person("mira", project, "maintainer"))
+    keys = client.get("/p/test/keys", headers=said).content.decode()
+    assert '<option value="" selected>永不过期</option>' in keys
+    talks = client.get("/admin/p/test/conversations", headers=said).content.decode()
+    assert '<option value="active">进行中</option>' in talks
+    with override("zh-hans"):
+        assert (pgettext("holds", "True"), translated("True")) == ("成立", "是")
+        assert (pgettext("means", "by"), translated("by")) == ("按", "由")
 
 
 def test_the_language_of_a_page_ends_with_it(project) -> None:
