@@ -39,8 +39,8 @@ class Home(ProjectPage):
         return cache.get_or_set(key, lambda: health(self.reader.actor), FRESH) or {}
 
     def waiting(self) -> dict[str, Any] | None:
-        """The newest open questions and how many there are, for who may answer them."""
-        if not self.reader.can["curate"]:
+        """The newest open questions and how many there are, for who may answer them: now, not in the past."""
+        if not (self.reader.can["curate"] and self.reader.is_now):
             return None
         page = ReviewEngine().list_items(actor=self.reader.actor, status="open", limit=WAITING)
         for item in page.results:

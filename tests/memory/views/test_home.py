@@ -58,6 +58,7 @@ def test_what_waits_is_for_those_who_may_answer(
     assert "Do these two say the same?" in page
     assert page.count(f'href="/p/test/facts/{one.uid}"') == 2  # among the newest, and in the question
     assert "What waits for you" not in words(viewer)
+    assert "wait for a decision" not in words(curator, "?at=2020-01-01")
 
 
 @pytest.mark.parametrize(("how_many", "said"), [(5, "5"), (6, "6"), (99, "99"), (100, "99+"), (101, "99+")])
