@@ -27,7 +27,9 @@ def test_it_is_read_only_and_filtered(maintainer, write):
     html = page(maintainer, f"{AUDIT}?action=fact.write")
     assert html.count("<tr>") == 2
     assert 'method="post"' not in html.split("<main")[1].split("</main>")[0]
-    assert "No entry fits." in page(maintainer, f"{AUDIT}?action=fact.update")
+    empty = page(maintainer, f"{AUDIT}?action=fact.update")
+    assert "No entry fits." in empty
+    assert re.findall(r'href="(\S+)">Show all entries', empty) == [AUDIT]
 
 
 def test_it_offers_every_action_in_the_words_of_its_list(maintainer, write):

@@ -1,5 +1,6 @@
 """The desk's pages of what agents said, did and connected."""
 
+import html as markup
 import json
 import re
 from datetime import timedelta
@@ -18,7 +19,7 @@ from memory.engines.observations import ObservationEngine
 from memory.engines.relations import RelationEngine
 from tests.memory.admin.conftest import HOME
 from tests.memory.admin.test_desk_facts import page
-from tests.memory.api.client import UNKNOWN
+from tests.memory.api.client import UNKNOWN, api_for
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -51,6 +52,14 @@ def talk(actor, *contents, **fields):
 
 def body(html):
     return html.split("<main")[1].split("</main>")[0]
+
+
+@pytest.mark.parametrize("name", ["observations", "relations"])
+def test_the_command_of_an_empty_list_fills_it(viewer, project, name):
+    command = markup.unescape(re.findall(r"<pre>(curl .*)</pre>", page(viewer, HOME + name))[0])
+    path, given = re.fullmatch(r"curl http://testserver/api/v1(\S+) .* -d '(.*)'", command).groups()
+    assert api_for(project).post(path, json.loads(given)).status_code == 201
+    assert "<pre>curl" not in page(viewer, HOME + name)
 
 
 @pytest.mark.parametrize("name", LISTS)

@@ -384,7 +384,8 @@ class TestPeople:
         assert "aria-invalid" not in html
 
     def test_sessions(self, curator, write):
-        assert "There is no session yet." in page(curator, f"{HOME}sessions")
+        assert "--session s1 --agent builder" in page(curator, f"{HOME}sessions")
+        assert "Show all sessions" in page(curator, f"{HOME}sessions?agent_id=nobody")
         write("one", session_id="s-1", agent_id="claude")
         html = page(curator, f"{HOME}sessions?status=active&agent_id=claude")
         assert "s-1" in html

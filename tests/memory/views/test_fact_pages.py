@@ -102,6 +102,13 @@ def test_a_filter_that_cannot_be_leaves_the_form_as_it_is(
     assert (told in alert, kept in page, "Gift tokens" in page) == (True, True, False)
 
 
+def test_a_search_of_an_empty_memory_teaches_how_to_fill_it(viewer: Client, actor: Actor) -> None:
+    assert "day1 write-fact" in text(viewer.get("/p/test/search?q=tokens"))
+    write(actor, "Gift cards are red.", category="shop")
+    page = text(viewer.get("/p/test/search?q=tokens&category=other"))
+    assert ("day1 write-fact" in page, "Read all facts, the newest first" in page) == (False, True)
+
+
 def test_what_is_left_out_is_told_with_its_reason(viewer: Client, actor: Actor) -> None:
     old = write(actor, "Access tokens live an hour.")
     FACTS.archive_fact(fact_id=old.uid, actor=actor)
