@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from django.contrib.admin.utils import unquote
 from django.forms import Media
 from django.http import HttpRequest
 from django.utils.translation import gettext
@@ -45,6 +46,11 @@ class OfServer(ModelAdmin):
         name = self.named(context["object"])
         words = {"title": gettext("Delete “%(name)s”?") % {"name": name}, "plural": self.title}
         return super().render_delete_form(request, {**context, **words})
+
+    def history_view(self, request: HttpRequest, object_id: str, extra_context: Any = None) -> Any:
+        one = self.get_object(request, unquote(object_id))
+        words = {"title": gettext("Change history: %s") % self.named(one)} if one else {}
+        return super().history_view(request, object_id, {**words, **(extra_context or {})})
 
     @property
     def media(self) -> Media:

@@ -92,5 +92,6 @@ class RelationPage(DeskPage):
         one = RelationEngine().get_relation(relation_id=uid, **self.reader.where)
         around = RelationEngine().graph_query(entity=one.source_entity, depth=1, **self.reader.where)
         others = RelationEngine().graph_query(entity=one.target_entity, depth=1, **self.reader.where)
-        edges = {edge.uid: edge for edge in [*around.edges, *others.edges] if edge.uid != uid}
-        return super().get_context_data(one=one, title=str(one), edges=list(edges.values())[:FOUND], **kwargs)
+        found = {edge.uid: edge for edge in [*around.edges, *others.edges] if edge.uid != uid}
+        shown = {"edges": list(found.values())[:FOUND], "more": len(found) > FOUND}
+        return super().get_context_data(one=one, title=str(one), **shown, **kwargs)

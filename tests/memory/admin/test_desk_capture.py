@@ -154,8 +154,10 @@ class TestRelations:
         assert 'role="alert"' in body(page(viewer, f"{HOME}relations?q=postgres&source=Login"))
 
     def test_an_entity_with_very_many_shows_some_and_says_so(self, viewer, actor):
-        for number in range(51):
-            relate(actor, "hub", "knows", f"leaf {number}")
+        for number in range(52):
+            one = relate(actor, "hub", "knows", f"leaf {number}")
+        around = body(page(viewer, f"{HOME}relations/{one.uid}"))
+        assert (around.count("<tr>"), "These are the first 50." in around) == (51, True)
         html = body(page(viewer, f"{HOME}relations?q=hub"))
         assert (html.count("<tr>"), "These are the first 50." in html) == (51, True)
         assert "These are the first" not in body(page(viewer, f"{HOME}relations?q=leaf+1"))
@@ -174,6 +176,7 @@ class TestRelations:
         until = f"until {one.valid_until:%Y-%m-%d %H:%M}"
         for part in ("Billing", "port", "6379", "runs_on", "db-1", "1 ×", until):
             assert part in html, part
+        assert "These are the first" not in html
         page(viewer, f"{HOME}relations/{UNKNOWN}", 404)
 
 

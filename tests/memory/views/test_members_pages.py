@@ -22,6 +22,7 @@ def test_everybody_sees_the_members_and_only_maintainers_buttons(viewer: Client,
         page = text(client.get("/p/test/members"))
         assert ("vera" in page, "max" in page) == (True, True)
         assert ("Add a member" in page, "Remove" in page, "Change" in page) == (may, may, may)
+        assert ('href="#new"' in page, 'id="new"' in page) == (may, may)
 
 
 def test_what_a_viewer_has_no_button_for_is_refused(viewer: Client, maintainer: Client) -> None:
