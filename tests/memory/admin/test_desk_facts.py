@@ -360,6 +360,12 @@ class TestRefused:
             assert act(strict, "archive", one).status_code == 403
 
 
+def test_what_is_like_a_fact_is_not_known_before_it_has_its_vector(viewer, write, settings):
+    settings.DAY1 = {**settings.DAY1, "embedder": "minilm"}
+    html = page(viewer, f"{HOME}facts/{write('The ledger closes at six.').uid}")
+    assert (html.count("waits for its vector"), "Nothing on this branch is like it." in html) == (2, False)
+
+
 def test_the_policy_allows_the_desk_what_it_needs_and_other_pages_no_more(curator):
     policy = curator.get(LIST)["Content-Security-Policy"]
     assert "script-src 'self' 'unsafe-eval'" in policy
