@@ -172,6 +172,15 @@ def test_the_list_teaches_when_it_is_empty(viewer: Client, actor: Actor) -> None
     assert "At this time the branch held no fact yet." in text(viewer.get("/p/test/facts?at=0"))
 
 
+def test_a_line_names_the_agent_or_else_the_source(viewer: Client, actor: Actor) -> None:
+    write(actor, "By an agent.", source="a wiki", agent_id="ledger-agent")
+    page = text(viewer.get("/p/test/facts"))
+    assert "ledger-agent" in page
+    assert "a wiki" not in page
+    write(actor, "By a person.", source="Priya <Nair>")
+    assert "<bdi>Priya &lt;Nair&gt;</bdi>" in text(viewer.get("/p/test/facts"))
+
+
 def test_the_list_pages_by_cursor_and_keeps_its_filters(viewer: Client, actor: Actor) -> None:
     for number in range(5):
         write(actor, f"fact number {number}", category="x")
