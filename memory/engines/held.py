@@ -5,7 +5,7 @@ The one rule of what an index and an embedder must keep beside open versions. do
 
 from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from django.apps import apps
@@ -13,6 +13,7 @@ from django.db import connection, transaction
 from django.db.models import QuerySet
 
 from memory.models import OPEN, Branch, BranchedModel
+from memory.queue import enqueue
 
 CHUNK = 500
 Points = Mapping[int, Sequence[int]]  # branch -> the seqs at which others read it, in order
@@ -57,6 +58,14 @@ def hold_past(branch: Branch) -> int:
             count += len(some)
         Branch.objects.filter(pk=branch.pk).update(indexed=True)
     return count
+
+
+def hold_later(branches: Iterable[Any]) -> None:
+    """For branches that are about to come from another store: what they hold is not in this one's index."""
+    for branch in branches:
+        branch.indexed = branch.parent_id is None
+        if not branch.indexed:
+            enqueue("memory.hold_past", branch.pk)
 
 
 def release(branch: Branch) -> int:

@@ -14,6 +14,7 @@ from django.db.models import F, Min, Q
 from memory.db.bulk import insert_all
 from memory.engines.embedding_run import chunks
 from memory.engines.going_back import versioned_models
+from memory.engines.held import hold_later
 from memory.engines.upkeep import index_anew
 from memory.models import OPEN, Branch, BranchedModel, Commit, Confirmation, Session, VectorClock
 
@@ -52,6 +53,8 @@ def mend(lost: Lost, project_id: UUID) -> dict[str, int]:
             row._state.db = None
             if isinstance(row, BranchedModel):
                 _fit(row)
+        if kind is Branch:
+            hold_later(rows)
         insert_all(rows, ignore_conflicts=True)
         if issubclass(kind, BranchedModel):
             index_anew(rows)

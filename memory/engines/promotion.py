@@ -12,6 +12,7 @@ from memory.db.bulk import insert_all
 from memory.db.copies import Changes
 from memory.db.tables import in_order, path_to
 from memory.engines.embedding_run import chunks, tick
+from memory.engines.held import hold_later
 from memory.engines.upkeep import index_anew
 from memory.exceptions import Conflict
 from memory.models import (
@@ -111,6 +112,10 @@ class Promotion:
             here = kind._base_manager.filter(self._own(kind), pk__in=[row.pk for row in rows])
             if here.count() != len(rows):
                 raise Conflict("Another project has used the same numbers since: make a new workspace.")
+            if kind is Branch:  # what is held for it stands in each store's own index
+                indexed = dict(here.values_list("pk", "indexed"))
+                for row in rows:
+                    row.indexed = indexed[row.pk]
             for row in rows:
                 row.save(using="default", force_update=True)
             self._index(kind, rows)
@@ -123,6 +128,8 @@ class Promotion:
             n = tick(self.project_id)
             for row in rows:
                 row.n = n if row.state == Vector.State.READY else 0
+        if kind is Branch:
+            hold_later(rows)
         insert_all(rows, ignore_conflicts=kind in SAME)
         self._index(kind, rows)
 

@@ -126,4 +126,6 @@ def came_from(request: HttpRequest, default: str = "/") -> str:
     page = request.headers.get("Referer", "")
     if not url_has_allowed_host_and_scheme(page, {request.get_host()}, request.is_secure()):
         return default
-    return urlsplit(page)._replace(scheme="", netloc="").geturl()
+    path = urlsplit(page)._replace(scheme="", netloc="").geturl()
+    # A path that begins with two slashes would name another site by now.
+    return path if url_has_allowed_host_and_scheme(path, None) else default

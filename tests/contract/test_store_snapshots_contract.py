@@ -10,6 +10,7 @@ from django.db import DatabaseError, connection
 
 from memory.actors import local_actor
 from memory.engines.audit import broken_at, seal
+from memory.engines.held import hold_past
 from memory.engines.keys import KeyEngine
 from memory.exceptions import (
     Conflict,
@@ -114,6 +115,23 @@ def test_rows_that_the_store_has_lost_are_put_back(actor):
     assert FACTS.get_fact(fact_id=lost.uid, actor=actor).version == 1
     history = FACTS.history(fact_id=edited.uid, actor=actor)
     assert [(row.version, row.fact_text) for row in history] == [(3, "first"), (2, "second"), (1, "first")]
+
+
+def test_a_branch_that_was_lost_finds_what_was_closed_without_it(actor):
+    edited = write(actor, "amber first")
+    BRANCHES.create_branch(name="task/a", actor=actor)
+    made = ENGINE.create_store_snapshot(name="s", actor=actor)
+    with connection.cursor() as cursor:
+        cursor.execute("DELETE FROM memory_branch WHERE name = 'task/a'")
+    FACTS.update_fact(fact_id=edited.uid, updates={"fact_text": "birch"}, actor=actor)
+    ENGINE.restore_snapshot(snapshot_id=made.pk, actor=actor)
+    branch = Branch.objects.get(name="task/a")
+    for _ in range(2):
+        ((rid, _),), _ = Fact.objects.on(branch).keyword(["amber"], 5)
+        assert rid == edited.pk
+        hold_past(branch)
+        branch.refresh_from_db()
+    assert branch.indexed
 
 
 @FILES

@@ -14,6 +14,7 @@ from memory.actors import Actor, local_actor
 from memory.engines.audit import broken_at, seal
 from memory.engines.branches import BranchManager, find_branch
 from memory.engines.facts import FactEngine
+from memory.engines.held import hold_past
 from memory.engines.keys import KeyEngine
 from memory.engines.projects import ProjectEngine
 from memory.engines.search import SearchEngine
@@ -92,6 +93,38 @@ def test_work_is_apart_until_it_is_promoted(actor):
     assert (made.state, made.ended_by, made.slot) == ("promoted", "local", None)
     assert write(actor, "next").branch_id == find_branch(actor, "main").pk
     assert find_branch(actor, "main").head == 6
+
+
+@pytest.mark.parametrize("at", [None, 1])
+def test_a_branch_that_was_made_there_finds_what_was_closed_since(actor, at):
+    """What it holds stood in the index of the workspace."""
+    edited = write(actor, "amber first")
+    if at:
+        FACTS.update_fact(fact_id=edited.uid, updates={"fact_text": "birch"}, actor=actor)
+    made = ENGINE.create_workspace(name="w", actor=actor)
+    with server_on(made):
+        BRANCHES.create_branch(name="task/there", actor=actor, at=at)
+        hold_past_branches()
+        if not at:
+            FACTS.update_fact(fact_id=edited.uid, updates={"fact_text": "birch"}, actor=actor)
+        assert by_words(actor, "amber", "task/there") == ["amber first"]
+    ENGINE.promote_workspace(workspace_id=made.pk, actor=actor)
+    assert by_words(actor, "amber", "task/there") == ["amber first"]
+    hold_past_branches()
+    assert Branch.objects.get(name="task/there").indexed
+    assert by_words(actor, "amber", "task/there") == ["amber first"]
+    assert by_words(actor, "amber") == []
+
+
+def hold_past_branches() -> None:
+    for branch in Branch.objects.live().filter(indexed=False):
+        hold_past(branch)
+
+
+def by_words(actor: Actor, word: str, branch: str = "main") -> list[str]:
+    rows = Fact.objects.on(find_branch(actor, branch))
+    texts_of = dict(rows.values_list("pk", "fact_text"))
+    return [texts_of[rid] for rid, _ in rows.keyword([word], 5)[0]]
 
 
 def test_the_audit_of_the_work_comes_along_and_the_chain_holds(actor):

@@ -63,7 +63,7 @@ class ClosedVersions:
             f"{token}*"
             for branch, seq in lineage
             for state in states
-            for token in point_tokens(branch, seq, heads[branch], state)
+            for token in point_tokens(branch, seq, heads.get(branch, seq), state)
         ]
         return " AND ".join(f"tok:({some})" for some in [" OR ".join(points), *narrowed(index, rows)])
 

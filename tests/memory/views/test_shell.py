@@ -84,7 +84,10 @@ def test_a_form_that_is_out_of_date_leads_back_to_its_page(viewer: Client, scrip
     assert "The form was out of date, so nothing was sent" in page
 
 
-@pytest.mark.parametrize("page", ["https://evil.example/p/test/branches", "http://testserver/login"])
+@pytest.mark.parametrize(
+    "page",
+    ["https://evil.example/p/test/branches", "http://testserver/login", "http://testserver//evil.example/x"],
+)
 def test_a_form_from_elsewhere_is_refused_and_the_login_leads_nowhere(viewer: Client, page: str) -> None:
     strict = Client(enforce_csrf_checks=True)
     answer = strict.post("/login", {"username": "vera"}, headers={"Referer": page})
