@@ -33,8 +33,8 @@ WARM, RUNS = 2, 20
 PAST = 3  # a commit of every store
 SEARCHES = ("search", "admin:facts")  # which are measured at points of the near past too
 NOT_OURS = ("docs",)  # Swagger UI comes whole: 544 kB
-# What main did not hold in the past: the page says so, and is not measured there.
-OF_NOW = ("admin:observation", "admin:relation", "admin:conversation", "admin:message")
+# What main did not hold in the past, or what is refused there: the page says so, and is not measured there.
+OF_NOW = ("admin:observation", "admin:relation", "admin:conversation", "admin:message", "fact-edit")
 
 
 @dataclass(frozen=True)
