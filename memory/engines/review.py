@@ -30,6 +30,7 @@ KEEP_BOTH, SUPERSEDE, SAME, ARCHIVE, COMBINE, DISMISS = DECISIONS = (
     "keep_both", "supersede", "same", "archive", "combine", "dismiss",
 )  # fmt: skip
 KEEPING = frozenset({SUPERSEDE, SAME, ARCHIVE})
+IN_USE = Q(branch__archived_at=None)  # an archived branch takes no answers: its questions do not wait
 
 
 @dataclass(frozen=True)
@@ -67,7 +68,7 @@ class ReviewEngine:
         if branch_name:
             items = items.filter(branch=find_branch(actor, branch_name))
         elif status == ReviewItem.Status.OPEN:
-            items = items.filter(branch__archived_at=None)
+            items = items.filter(IN_USE)
         if status:
             items = items.filter(status=c.one_of(ReviewItem.Status.values)("status", status))
         if kind:
@@ -84,7 +85,7 @@ class ReviewEngine:
         Needs the scope curate.
         """
         actor.require("curate")
-        items = _of_project(actor).filter(status=ReviewItem.Status.OPEN, branch__archived_at=None)
+        items = _of_project(actor).filter(IN_USE, status=ReviewItem.Status.OPEN)
         return within_reach(items, actor)[:most].count()
 
     def get_item(self, *, item_id: UUID, actor: Actor) -> ReviewItem:
