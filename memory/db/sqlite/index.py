@@ -172,7 +172,7 @@ class SearchIndex:
     ) -> tuple[Ranked, Ranked]:
         if self.covers(rows):
             return self._walk(rows, phrases, k, also)
-        if self.connection.in_atomic_block or rows.had_begun(FEW):
+        if self._better_read(rows):
             return self._read(rows, phrases, k, also)
         return self._walk_past(rows, phrases, k, also)
 
@@ -213,6 +213,10 @@ class SearchIndex:
             known = "SELECT 1 FROM memory_branch WHERE id = %s AND head <= %s AND indexed"
             notes["covers", branch, limit] = bool(self._rows(known, branch, limit))
         return notes["covers", branch, limit]
+
+    def _better_read(self, rows: VersionedQuerySet) -> bool:
+        """Whether what is not covered is read from the database alone: in a transaction, or few rows."""
+        return self.connection.in_atomic_block or rows.had_begun(FEW)
 
     def _narrow(self, index: FullTextIndex, rows: VersionedQuerySet) -> str:
         """The tokens that a row must have; "" where they would leave in most rows.
@@ -309,9 +313,10 @@ class SearchIndex:
         """See VersionedQuerySet.nearest_later. Exact: every visible vector is compared."""
         resident = resident_of(self.connection, rows.model, project_id, model)
         with self.connection.snapshot():
-            if self.connection.in_atomic_block or (not self.covers(rows) and rows.had_begun(FEW)):
+            covered = self.covers(rows)
+            if not covered and self._better_read(rows):
                 return resident.nearest_read(rows, vector, k)
-            scan = resident.scan(rows, vector) if self.covers(rows) else None
+            scan = resident.scan(rows, vector) if covered else None
             if scan is None:
                 return resident.nearest_past(rows, vector, k)
             return beside(scan.best, k) if rows.known_to_index else scan.best_that_pass(rows, k)
