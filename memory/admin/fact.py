@@ -68,9 +68,10 @@ class FactPage(DeskPage):
     def refused(self, request: HttpRequest, fact_id: UUID, error: Day1Error) -> HttpResponse:
         """The fact as it is now, with what changed since it was read, and what was typed."""
         fact = FactEngine().get_fact(fact_id=fact_id, **self.reader.where)
+        read = read_version(self.reader, fact_id, version_of(request))
         return self.shown(
             fact, FactForm(initial=shown_as(fact)), error.status, refusal=sentence(error), typed=request.POST,
-            typed_reason=request.POST.get("reason", ""), **meanwhile(self.reader, fact, version_of(request)),
+            typed_reason=request.POST.get("reason", ""), **meanwhile(read, fact),
         )  # fmt: skip
 
     def edit(self, request: HttpRequest, fact_id: UUID) -> HttpResponse:
@@ -82,9 +83,9 @@ class FactPage(DeskPage):
                 fact_id=fact_id, updates=form.updates(fact), expected_version=read, **self.reader.target
             )
         except StaleVersion as error:
-            typed = form.over(read_version(self.reader, fact_id, read), fact)
-            changed = meanwhile(self.reader, fact, read)
-            return self.shown(fact, typed, error.status, stale=sentence(error), **changed)
+            before = read_version(self.reader, fact_id, read)
+            changed = meanwhile(before, fact)
+            return self.shown(fact, form.over(before, fact), error.status, stale=sentence(error), **changed)
         except KEEPING as error:
             say(form, error)
             return self.shown(fact, form, status=error.status)

@@ -63,14 +63,14 @@ def read_version(reader: Reader, fact_id: UUID, number: int | None) -> Fact | No
     return next((one for one in page.results if one.version == number), None)
 
 
-def meanwhile(reader: Reader, now: Fact, number: int | None) -> dict[str, Any]:
+def meanwhile(read: Fact | None, now: Fact) -> dict[str, Any]:
     """What has changed since a version was read: fields with both values, and the newest commit.
 
     Nothing where that version is the newest: on an archived branch it only reads otherwise.
     """
-    read = read_version(reader, now.uid, number) if number != now.version else None
-    changes = told_changes(read, now) if read else {}
-    return {"meanwhile": list(changes.items()), "changed_by": commit_of(now) if read else None}
+    if read is None or read.version == now.version:
+        return {"meanwhile": [], "changed_by": None}
+    return {"meanwhile": list(told_changes(read, now).items()), "changed_by": commit_of(now)}
 
 
 def instead_of(reader: Reader, fact_id: UUID, cursor: str) -> dict[str, Any]:

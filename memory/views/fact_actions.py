@@ -72,11 +72,11 @@ class Act(FactPage):
 
     def refused(self, error: Day1Error) -> HttpResponse:
         """The fact as it is now, with what changed since it was read."""
-        read = number(self.request.POST.get("version", "")) if isinstance(error, StaleVersion) else None
+        version = number(self.request.POST.get("version", "")) if isinstance(error, StaleVersion) else None
         context = self.get_context_data(
             refusal=sentence(error),
             typed_reason=self.request.POST.get("reason", ""),
-            **meanwhile(self.reader, self.fact(), read),
+            **meanwhile(read_version(self.reader, self.fact_id, version), self.fact()),
         )
         return self.render_to_response(context, status=error.status)
 
@@ -142,7 +142,7 @@ class Edit(OneFact):
         context = self.get_context_data(
             form=form.over(read, now),
             refusal=sentence(error),
-            **meanwhile(self.reader, now, form.read_version),
+            **meanwhile(read, now),
         )
         return self.render_to_response(context, status=error.status)
 
