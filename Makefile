@@ -1,4 +1,9 @@
-.PHONY: up test check format lock
+.PHONY: help up test fast check lint docs coverage wheel format lock
+
+PARALLEL = -n auto --maxprocesses 4 --dist loadfile
+
+help: ## list the targets
+	@grep -E '^[a-z]+:.*##' Makefile | sed 's/:.*## /\t/' | expand -t 12
 
 up: ## start the server
 	python3 manage.py up
@@ -6,10 +11,26 @@ up: ## start the server
 test: ## run all tests
 	python3 manage.py test
 
-check: ## everything that must be green
+fast: ## run the quick tests
+	python3 manage.py test -m "not slow" $(PARALLEL)
+
+check: ## run everything that CI runs
 	.ci/run
 
-format: ## put the code into its form
+lint: ## run the linters and Django's checks
+	.ci/run lint
+
+docs: ## write the OpenAPI file anew and test the guides
+	python3 manage.py spectacular --file docs/openapi.yaml
+	python3 manage.py test tests/test_docs.py
+
+coverage: ## run all tests and list the lines that none of them reached
+	python3 manage.py test -p pytest_cov.plugin --cov --cov-report=term-missing:skip-covered $(PARALLEL)
+
+wheel: ## build dist/day1_django-*.whl
+	.venv/bin/python -m hatchling build -t wheel
+
+format: ## format code and templates
 	.venv/bin/ruff check --fix .
 	.venv/bin/ruff format .
 	.venv/bin/djlint --reformat templates

@@ -9,7 +9,7 @@ import sys
 
 
 def too_old(version):
-    """What to tell a Python of this version, or "" when it is new enough."""
+    """Return what a Python of this version is told, or "" when it is new enough."""
     if tuple(version[:2]) >= (3, 11):
         return ""
     return "Day1 needs Python 3.11 or newer; this is Python {}.{}.".format(*version[:2])

@@ -1,1 +1,1 @@
-"""Analytics: aggregates over memory, without any memory text."""
+"""Analytics app; it has no code of its own yet."""

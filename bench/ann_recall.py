@@ -1,9 +1,9 @@
-"""How much of the exact answer the index of vectors on MatrixOne finds, through the engine, on real texts.
+"""Recall of MatrixOne's vector index against exact search, through the engine, on real texts.
 
-    .venv/bin/python bench/recall.py --url matrixone://user:password@127.0.0.1:6001/day1_recall
+  .venv/bin/python -m bench.ann_recall --url matrixone://user:password@127.0.0.1:6001/day1_recall
 
 The texts are sentences from the documentation inside installed Python packages, embedded by the built-in
-model. The database is made when it is missing, and kept: a run that was stopped goes on.
+model. The database is created when it is missing, and kept: an interrupted run continues.
 """
 
 import argparse
@@ -17,9 +17,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import inprocess
 import numpy as np
-from figures import Figure, p50, table, timed
+
+from bench import local_engine
+from bench.report import Figure, p50, table, timed
 
 SIZE, ASKED, TOP, BATCH = 20_500, 100, 50, 500
 DOC = re.compile(r'"""(.+?)"""', re.DOTALL)
@@ -27,7 +28,7 @@ SENTENCE = re.compile(r"(?<=[.!?])\s+(?=[A-Z])")
 
 
 def sentences() -> Iterator[str]:
-    """Each once, of 6 to 40 words."""
+    """Yield distinct sentences of 6 to 40 words."""
     seen: set[str] = set()
     for folder in (sysconfig.get_path("stdlib"), sysconfig.get_path("purelib")):
         for file in sorted(Path(folder).rglob("*.py")):
@@ -39,7 +40,7 @@ def sentences() -> Iterator[str]:
 
 
 def texts() -> tuple[list[str], list[str]]:
-    """What is stored, and what is asked: sentences that are not stored, spread over all."""
+    """Return the stored sentences and the queries, which are not stored, in random order."""
     found = list(sentences())
     np.random.default_rng(7).shuffle(found)
     if len(found) < SIZE + ASKED:
@@ -50,8 +51,8 @@ def texts() -> tuple[list[str], list[str]]:
 def fill(actor: Any, stored: list[str]) -> None:
     from django.db import connection
 
-    from memory.engines.embedding import EmbeddingEngine
-    from memory.engines.facts import FactEngine
+    from memory.engines.embedding.engine import EmbeddingEngine
+    from memory.engines.facts.engine import FactEngine
     from memory.models import Branch
 
     head = Branch.objects.get(project=actor.project_id, name="main").head
@@ -66,7 +67,7 @@ def fill(actor: Any, stored: list[str]) -> None:
 def measured(actor: Any, asked: list[str]) -> Iterator[Figure]:
     from django.db import connection
 
-    from memory.engines.search import SearchEngine
+    from memory.engines.search.engine import SearchEngine
 
     vectors: Any = connection.index.vectors  # type: ignore[attr-defined]
     assert vectors._has_index(384), "no index of vectors"
@@ -95,9 +96,9 @@ def main() -> None:
     chosen = parser.parse_args()
     os.environ["DATABASE_URL"] = chosen.url
     with tempfile.TemporaryDirectory() as folder:
-        inprocess.set_up(Path(folder), "minilm")
+        local_engine.set_up(Path(folder), "minilm")
         stored, asked = texts()
-        actor, started = inprocess.local("recall"), time.monotonic()
+        actor, started = local_engine.local("recall"), time.monotonic()
         fill(actor, stored)
         print(table(list(measured(actor, asked))))
         print(f"{len(stored):,} facts, {len(asked)} queries, {time.monotonic() - started:.0f} s in all")

@@ -1,8 +1,8 @@
-"""What a search, a write and a branch cannot do without on MatrixOne, as bare SQL on a connection of its own.
+"""Baseline for MatrixOne: the minimum SQL of a search, a write and a branch, on a connection of its own.
 
-A search reads its branch, both arms, the rows that they found, and the verdicts and confirmations by which
-they are ranked. A write locks its branch, looks for the same text, and stores its fact, its commit, its
-audit entry and the new head; a branch reads its parent, and stores itself and its audit entry.
+A search reads its branch, both arms, the candidates' rows, and the verdicts and confirmations that rank them.
+A write locks its branch, looks for the same text, and stores its fact, its commit, its audit entry and the
+new head; a branch reads its parent, and stores itself and its audit entry.
 """
 
 import re
@@ -10,12 +10,12 @@ from collections.abc import Callable
 from typing import Any
 from uuid import uuid4
 
-from figures import timed
-from searching import Query
+from bench.engine_search import Query
+from bench.report import timed
 
 TOP = 60
 TIMES, WARM = 30, 3
-NODE = "memory_node"  # leased now and then, whatever is written
+NODE = "memory_node"  # leased now and then, independent of single writes
 NAMED = "FROM memory_branch WHERE project_id = %s AND name = 'main'"
 
 
@@ -41,22 +41,31 @@ class BareSearch(Bare):
         self.project = project_id.hex
 
     def search(self, query: Query) -> None:
-        from memory.db.matrixone import sql
-        from memory.db.matrixone.patterns import pattern_of
+        from memory.db.matrixone import vector_sql
+        from memory.db.matrixone.boolean_patterns import pattern_of
 
         ((branch, head),) = self.ask(f"SELECT id, head {NAMED}", self.project)
         pattern, match = pattern_of(query.words), "MATCH(fact_text) AGAINST (%s IN BOOLEAN MODE)"
         found = self.ask(
             f"SELECT rid, {match} s FROM memory_fact WHERE {match} AND branch_id = %s AND seq_from <= %s"
             " AND seq_to > %s AND NOT deleted ORDER BY s DESC LIMIT %s",
-            pattern, pattern, branch, head, head, TOP,
-        )  # fmt: skip
+            pattern,
+            pattern,
+            branch,
+            head,
+            head,
+            TOP,
+        )
         near = self.ask(
             "SELECT f.rid, v.s FROM (SELECT content_hash, cosine_similarity(e, %s) s FROM memory_vector_384"
             " WHERE project_id = %s ORDER BY s DESC LIMIT %s) v"
             " JOIN memory_fact f ON f.content_hash = v.content_hash WHERE f.branch_id = %s AND f.seq_to > %s",
-            sql.literal(query.vector), self.project, 2 * TOP, branch, head,
-        )  # fmt: skip
+            vector_sql.vector_literal(query.vector),
+            self.project,
+            2 * TOP,
+            branch,
+            head,
+        )
         rids = ", ".join(str(rid) for rid, _ in found + near[:TOP])
         uids = [row[0] for row in self.ask(f"SELECT uid, f.* FROM memory_fact f WHERE rid IN ({rids})")]
         marks = ", ".join(["%s"] * len(uids))
@@ -65,13 +74,13 @@ class BareSearch(Bare):
 
 
 class BareWrites(Bare):
-    """Rows that an engine has stored, stored again under other keys in a project that has nothing else."""
+    """Baseline of writes: an engine's rows, stored again under other keys in an otherwise empty project."""
 
     def __init__(self, slug: str) -> None:
         super().__init__()
-        import inprocess
+        from bench import local_engine
 
-        self.project = inprocess.local(slug).project_id.hex
+        self.project = local_engine.local(slug).project_id.hex
         self.seen: list[tuple[str, Any]] = []
         self.copies: list[str] = []
         self.database = self.connection.settings_dict["NAME"]
@@ -79,7 +88,7 @@ class BareWrites(Bare):
     def beside(
         self, work: Callable[[], None], bare: Callable[[], None], turns: int = TIMES, warm: int = WARM
     ) -> tuple[list[float], list[float]]:
-        """The milliseconds of each, taken in turns."""
+        """Measure the engine and the baseline alternately; return the milliseconds of each."""
         from django.db import connection
 
         took, plain = [], []
@@ -101,8 +110,11 @@ class BareWrites(Bare):
         self.ask(
             "SELECT rid FROM memory_fact WHERE norm_hash = %s AND branch_id = %s AND seq_from <= %s"
             " AND seq_to > %s AND NOT deleted",
-            uuid4().hex * 2, branch, head, head,
-        )  # fmt: skip
+            uuid4().hex * 2,
+            branch,
+            head,
+            head,
+        )
         self._insert(branch, head + 1)
         self.run("UPDATE memory_branch SET head = %s, head_at = %s WHERE id = %s", head + 1, at, branch)
         self.run("COMMIT")
@@ -114,7 +126,7 @@ class BareWrites(Bare):
         self.run("COMMIT")
 
     def snapshot(self) -> None:
-        """The copy, the points of its branches, and what is known of it."""
+        """Create a snapshot, read the points of its branches, and store its row."""
         name = self._made("CREATE SNAPSHOT {} FOR DATABASE `{}`", "DROP SNAPSHOT")
         self._kept(f"memory_branch {{SNAPSHOT = '{name}'}}")
 
@@ -135,7 +147,7 @@ class BareWrites(Bare):
         self.run("COMMIT")
 
     def drop(self) -> None:
-        """The copies that were made here."""
+        """Drop the copies made by this baseline."""
         for drop in self.copies:
             self.run(drop)
 
@@ -144,15 +156,22 @@ class BareWrites(Bare):
             self.run(sql, *self._renewed(sql, params, branch, seq))
 
     def _renewed(self, sql: str, params: Any, branch: int, seq: int) -> list[Any]:
-        """The same row under keys that are not taken, on the branch of this project."""
+        """Return the values of the same row under unused keys, on the branch of this project."""
         table, *columns = re.findall(r"`(\w+)`", sql.split("VALUES")[0])
         row, fresh = dict(zip(columns, params, strict=True)), uuid4()
         rid = fresh.int >> 66
         new = {
-            "rid": rid, "vid": rid, "uid": fresh.hex, "project_id": self.project, "branch_id": branch,
-            "seq": seq, "seq_from": seq, "slot": f"{branch}:{fresh.hex}", "parent_id": None,
+            "rid": rid,
+            "vid": rid,
+            "uid": fresh.hex,
+            "project_id": self.project,
+            "branch_id": branch,
+            "seq": seq,
+            "seq_from": seq,
+            "slot": f"{branch}:{fresh.hex}",
+            "parent_id": None,
             "id": fresh.hex if isinstance(row.get("id"), str) else rid,
-        }  # fmt: skip
+        }
         if table == "memory_branch":
             new |= {"name": f"bare/{fresh.hex}", "parent_id": branch, "fork_seq": seq}
         return list((row | {name: new[name] for name in new if name in row}).values())

@@ -1,4 +1,4 @@
-"""The references: the same work without Day1, on the same machine and with the same file settings."""
+"""Baselines for SQLite: the same work without Day1, on the same machine and with the same file settings."""
 
 import sqlite3
 from collections.abc import Sequence
@@ -11,7 +11,7 @@ TOP = 50
 
 
 class BareSearch:
-    """FTS5 over the texts alone, and one matrix of all vectors."""
+    """Baseline of search: FTS5 over the texts alone, and one matrix of all vectors."""
 
     def __init__(self, file: Path, texts: Sequence[tuple[int, str]], vectors: np.ndarray) -> None:
         self.database, self.vectors = opened(file), vectors
@@ -32,10 +32,10 @@ class BareSearch:
 
 
 class BareRows:
-    """Rows that a server has stored, inserted once more into a copy of the store as it was before.
+    """Baseline of writes: a server's rows, inserted again into a copy of the earlier store.
 
-    So the tables, their indexes, the rows that are there already, the journal (WAL) and synchronous
-    (FULL) are the same; what is left out is everything but the inserts and the commit.
+    So the tables, their indexes, the existing rows, the journal (WAL) and synchronous (FULL) are the same;
+    only the inserts and the commit remain.
     """
 
     def __init__(self, store: Path, copy: Path) -> None:
@@ -46,7 +46,7 @@ class BareRows:
         self.last: int = self.source.execute("SELECT max(rid) FROM memory_fact").fetchone()[0]
 
     def take(self) -> "Taken":
-        """What was stored since the last look."""
+        """Return the rows stored since the last call."""
         facts = self.source.execute("SELECT * FROM memory_fact WHERE rid > ?", (self.last,)).fetchall()
         sql = "SELECT rowid, text, tok FROM memory_fact_fts WHERE rowid > ?"
         found = Taken(facts, self.source.execute(sql, (self.last,)).fetchall())
@@ -54,7 +54,7 @@ class BareRows:
         return found
 
     def insert(self, rows: "Taken") -> None:
-        """One transaction."""
+        """Insert rows in one transaction."""
         marks = ", ".join("?" * len(rows.facts[0]))
         self.target.execute("BEGIN IMMEDIATE")
         self.target.executemany(f"INSERT INTO memory_fact VALUES ({marks})", rows.facts)
@@ -62,7 +62,7 @@ class BareRows:
         self.target.execute("COMMIT")
 
     def insert_branch(self, number: int) -> None:
-        """A row as a new branch is one, and its commit."""
+        """Insert a branch row as a new branch has it, in one transaction."""
         row = self.main | {"id": None, "name": f"bare/{number}", "parent_id": self.main["id"], "depth": 1}
         sql = f"INSERT INTO memory_branch ({', '.join(row)}) VALUES ({', '.join('?' * len(row))})"
         self.target.execute("BEGIN IMMEDIATE")
@@ -75,12 +75,12 @@ class Taken:
         self.facts, self.index = facts, index
 
     def each(self) -> list["Taken"]:
-        """The rows one by one."""
+        """Split the rows into single facts."""
         return [Taken([fact], [text]) for fact, text in zip(self.facts, self.index, strict=True)]
 
 
 def opened(file: Path) -> sqlite3.Connection:
-    """With the settings that Day1 gives its own file."""
+    """Open a file with the settings that Day1 gives its own."""
     from day1site.settings.paths import SQLITE_OPTIONS
 
     database = sqlite3.connect(file, isolation_level=None)

@@ -1,6 +1,7 @@
 """Two servers on one database and one branch, under load over HTTP: no lost update, no seq twice, no error.
 
-.venv/bin/python bench/rivals.py --url matrixone://user:password@127.0.0.1:6001/day1_rivals [--seconds 30]
+.venv/bin/python -m bench.concurrent_servers --url matrixone://user:password@127.0.0.1:6001/day1_rivals \\
+    [--seconds 30]
 
 The database must be new: the first server makes the tables and the key.
 """
@@ -17,15 +18,15 @@ from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
-from server import Client, Refused, serving
+from bench.server import Client, Refused, serving
 
 RATE = 1_000_000
 PAGE = 100
-CHANGED = 412  # somebody else was first: the fact is read again
+CHANGED = 412  # another client was first: the fact is read again
 
 
 class Load:
-    """What the clients of both servers were told."""
+    """Load on both servers, with the clients' results."""
 
     def __init__(self, urls: list[str], key: str, seconds: float) -> None:
         self.urls, self.key, self.until = urls, key, time.monotonic() + seconds
@@ -60,7 +61,7 @@ class Load:
         for thread in threads:
             thread.join()
 
-    # ---- what a client does --------------------------------------------------------------------
+    # ---- client actions ------------------------------------------------------------------------
 
     def write(self, client: Client) -> str:
         made = client.ask("POST", "/facts", {"fact_text": f"rival {uuid4().hex}"})
@@ -73,7 +74,9 @@ class Load:
 
 
 def counting(counter: str) -> Callable[[Client], str]:
-    """Reads a number, and writes it back one higher if nobody changed it meanwhile."""
+    """Return a client action that reads a number and writes it back one higher, unless it changed
+    meanwhile.
+    """
 
     def count(client: Client) -> str:
         now = client.ask("GET", f"/facts/{counter}")
@@ -98,7 +101,7 @@ def log_of(client: Client) -> list[dict[str, Any]]:
 
 
 def faults(load: Load, client: Client, counter: str) -> list[str]:
-    """What is wrong afterwards, as sentences."""
+    """Return the violations found afterwards, as sentences."""
     seqs = sorted(commit["seq"] for commit in log_of(client))
     said = int(client.ask("GET", f"/facts/{counter}")["fact_text"])
     found = [f"shown to a client: {error}" for error in load.errors]

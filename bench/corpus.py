@@ -1,4 +1,4 @@
-"""Texts and queries of made-up words, drawn about as often as words are in English."""
+"""Synthetic texts and queries of made-up words, with word frequencies like those of English."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -7,15 +7,15 @@ import numpy as np
 
 WORDS = 30_000
 SHIFT = 25.0  # Zipf-Mandelbrot: the most frequent word of content is in about 8 % of the texts
-CONTENT, FILL = 15, 10  # words of a text: those that mean something, and stop words between them
-ASKING = 0.15  # the share of texts that ask something
+CONTENT, FILL = 15, 10  # words of a text: content words, and stop words between them
+ASKING = 0.15  # the share of texts that are questions
 SMALL = re.findall(r"\w+", "the a to and of in it was for on with that at by is be this from we they")
 HOW = ("what", "when", "where", "who", "how", "which")
 CONSONANTS, VOWELS = "bdfgklmnprtvz", "aeiou"
 
 
 class Vocabulary:
-    """Words whose stems differ: syllables that end in a, o or u, which no stemmer shortens."""
+    """Vocabulary with distinct stems: syllables that end in a, o or u, which no stemmer shortens."""
 
     def __init__(self, rng: np.random.Generator) -> None:
         self.rng = rng
@@ -24,12 +24,12 @@ class Vocabulary:
         self.until = np.cumsum(chances / chances.sum())
 
     def draw(self, *shape: int) -> np.ndarray:
-        """Content words, the frequent ones more often."""
+        """Draw content words, frequent ones more often."""
         at = np.searchsorted(self.until, self.rng.random(shape))
         return self.words[np.minimum(at, len(self.words) - 1)]
 
     def texts(self, count: int) -> Iterator[str]:
-        """Different texts of about 25 words."""
+        """Yield distinct texts of about 25 words."""
         seen: set[str] = set()
         while len(seen) < count:
             some = min(10_000, count - len(seen))
@@ -43,18 +43,18 @@ class Vocabulary:
                     yield text
 
     def query(self) -> str:
-        """A question of 3 to 6 content words, with stop words as people type them."""
+        """Return a question of 3 to 6 content words, with stop words as people type them."""
         words = self.draw(int(self.rng.integers(3, 7)))
         return f"{self.rng.choice(HOW)} is the {' '.join(words)}?"
 
     def unit(self, count: int, dimensions: int) -> np.ndarray:
-        """Random directions, one a row."""
+        """Return random unit vectors, one per row."""
         rows = self.rng.standard_normal((count, dimensions), dtype=np.float32)
         return rows / np.linalg.norm(rows, axis=1, keepdims=True)
 
 
 def edited(text: str, number: int) -> str:
-    """What a text was before an edit: another first word, so that it is a text of its own."""
+    """Return an earlier version of a text: with another first word, so that it is distinct."""
     return f"before{number}o {text}"
 
 
@@ -66,7 +66,7 @@ def _words(rng: np.random.Generator) -> list[str]:
 
 
 def _sentence(content: Sequence[str], fill: Sequence[str]) -> str:
-    """A stop word before two of every three words of content."""
+    """Return a sentence with a stop word before two of every three content words."""
     words: list[str] = []
     small = iter(fill)
     for place, word in enumerate(content):

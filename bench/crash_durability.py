@@ -1,7 +1,8 @@
-"""No acknowledged write is lost: kill -9 in the middle of concurrent writes, again and again, on one folder.
+"""Crash test: kill -9 during concurrent writes, repeatedly on one folder; no acknowledged write is lost.
+
 DATABASE_URL may name an empty database elsewhere.
 
-.venv/bin/python bench/kill.py [--rounds 10] [--clients 20]
+.venv/bin/python -m bench.crash_durability [--rounds 10] [--clients 20]
 """
 
 import argparse
@@ -15,8 +16,7 @@ from dataclasses import dataclass, field
 from itertools import count
 from pathlib import Path
 
-from mortal import Server
-from promised import (
+from bench.durability_checks import (
     all_words,
     gaps,
     halves,
@@ -27,15 +27,16 @@ from promised import (
     wait_for_vectors,
     without_vector,
 )
-from server import Client, Refused
-from writing import BRANCHES, Request, Round, Writer, Written
+from bench.killable_server import Server
+from bench.server import Client, Refused
+from bench.write_load import BRANCHES, Request, Round, Writer, Written
 
 MOMENT = (0.5, 3.0)  # seconds of writing before the kill
-EARLIER, MEANT = 200, 20  # facts of earlier rounds searched by keyword; facts searched by vector, a round
+EARLIER, MEANT = 200, 20  # per round: facts of earlier rounds searched by keyword; facts searched by vector
 
 
 def write_and_kill(server: Server, writers: Sequence[Writer], round: Round, seconds: float) -> None:
-    """All clients write; after some seconds the server is killed."""
+    """Run all clients, and kill the server after some seconds."""
     for writer in writers:
         writer.start()
     time.sleep(seconds)
@@ -48,7 +49,7 @@ def write_and_kill(server: Server, writers: Sequence[Writer], round: Round, seco
 
 @dataclass
 class Proof:
-    """One folder, and everything that was acknowledged on it."""
+    """Test state of one folder, with everything that was acknowledged on it."""
 
     server: Server
     chance: random.Random
@@ -66,7 +67,7 @@ class Proof:
                 client.ask("POST", "/branches", {"name": name})
 
     def round(self, number: int) -> str:
-        """Write, kill, start, look; the line to print."""
+        """Write, kill, restart and check; return the line to print."""
         seconds, done = self.chance.uniform(*self.moment), Round()
         write_and_kill(self.server, self.writers(done), done, seconds)
         start, before = self.server.start(), len(self.trouble)
@@ -84,7 +85,7 @@ class Proof:
         return [Writer(self.server, done, chance, self.numbers) for chance in chances]
 
     def look(self, client: Client, done: Round) -> int:
-        """Everything that must hold after a restart. How many requests were stored, but not answered."""
+        """Check what must hold after a restart; return how many unanswered requests were stored."""
         facts = stored(client)
         kept = len(all_words(facts).keys() & {request.words[0] for request in done.cut})
         earlier = self.chance.sample(self.written, min(EARLIER, len(self.written)))
@@ -99,7 +100,7 @@ class Proof:
         return kept
 
     def look_again(self, client: Client) -> None:
-        """What must hold when every vector is there."""
+        """Check what must hold once every vector is ready."""
         facts = stored(client)
         self.trouble += lost(facts, self.written) + halves(facts, self.cut)
         self.trouble += without_vector(facts) + gaps(client, facts)
@@ -108,14 +109,14 @@ class Proof:
         self.trouble += unfound(client, self.chance.sample(known, min(MEANT, len(known))), texts)
 
     def end(self) -> None:
-        """A clean stop; then the file and the log are looked at."""
+        """Stop the server cleanly; then check the file and the log."""
         if status := self.server.stop():
             self.trouble.append(f"The server stopped with status {status}.")
         self.trouble += self.server.damage() + self.server.faults()
 
 
 def prove(folder: Path, rounds: int, clients: int, seed: int, moment: tuple[float, float] = MOMENT) -> Proof:
-    """All rounds on one folder. The server has ended afterwards, whatever happens."""
+    """Run all rounds on one folder. The server is dead afterwards in any case."""
     proof = Proof(Server(folder), random.Random(seed), clients, moment)
     try:
         proof.begin()

@@ -1,4 +1,4 @@
-"""What must be there after a server was killed: each of these returns what is wrong, in words."""
+"""Durability checks after a server was killed: each returns its violations as sentences."""
 
 import http.client
 import time
@@ -8,15 +8,15 @@ from contextlib import closing
 from typing import Any
 from urllib.parse import urlencode
 
-from mortal import PATIENCE, Server
-from server import Client, in_path
-from writing import BRANCHES, LETTERS, Request, Round, Written, post, written
+from bench.killable_server import TIMEOUT_SECONDS, Server
+from bench.server import Client, in_path
+from bench.write_load import BRANCHES, LETTERS, Request, Round, Written, post, written
 
 Stored = dict[str, list[dict[str, Any]]]  # rows of facts by branch
 
 
 def pages(client: Client, path: str, **query: Any) -> Iterator[dict[str, Any]]:
-    """Every row of a list."""
+    """Yield every row of a list."""
     cursor: str | None = ""
     while cursor is not None:
         told = client.ask("GET", f"{path}?{urlencode({**query, 'limit': 100, 'cursor': cursor})}")
@@ -25,12 +25,12 @@ def pages(client: Client, path: str, **query: Any) -> Iterator[dict[str, Any]]:
 
 
 def stored(client: Client) -> Stored:
-    """All facts, by branch. The branches were made when main was empty, so each has only its own."""
+    """Return all facts by branch. The branches were forked from an empty main, so each has only its own."""
     return {branch: list(pages(client, "/facts", branch=branch)) for branch in BRANCHES}
 
 
 def lost(facts: Stored, promised: Sequence[Written]) -> list[str]:
-    """What was acknowledged and is not there, on its branch and with its word."""
+    """Return acknowledged facts that are missing on their branch or have lost their word."""
     there = {
         (row["id"], branch, *words_of(row["fact_text"])) for branch, rows in facts.items() for row in rows
     }
@@ -42,7 +42,7 @@ def lost(facts: Stored, promised: Sequence[Written]) -> list[str]:
 
 
 def halves(facts: Stored, cut: Sequence[Request]) -> list[str]:
-    """Bulks without an answer of which neither all facts are there nor none, and facts that are doubled."""
+    """Return unanswered bulk writes that were stored in part, and facts that were stored twice."""
     seen = all_words(facts)
     trouble = [f"{one} is stored {times} times" for one, times in seen.items() if times > 1]
     for request in cut:
@@ -55,18 +55,18 @@ def halves(facts: Stored, cut: Sequence[Request]) -> list[str]:
 
 
 def all_words(facts: Stored) -> Counter[str]:
-    """How often each unique word is there: once."""
+    """Count the unique words in the stored facts; each should occur once."""
     return Counter(one for rows in facts.values() for row in rows for one in words_of(row["fact_text"]))
 
 
 def words_of(text: str) -> list[str]:
-    """The unique words of a text: one."""
+    """Return the unique words of a text; there should be one."""
     parts = (part.strip(".,:") for part in text.split())
     return [part for part in parts if len(part) == 8 and part[0] == "x" and set(part[1:-1]) <= set(LETTERS)]
 
 
 def send_again(server: Server, cut: Sequence[Request]) -> Round:
-    """Every request with a key that got no answer, twice more: the second answer repeats the first."""
+    """Send every unanswered request with a key twice more: the second response repeats the first."""
     round = Round()
     headers = {"Authorization": f"Bearer {server.key}", "Content-Type": "application/json"}
     with closing(http.client.HTTPConnection("127.0.0.1", server.port, timeout=60)) as link:
@@ -80,7 +80,7 @@ def send_again(server: Server, cut: Sequence[Request]) -> Round:
 
 
 def unfound(client: Client, facts: Sequence[Written], texts: dict[str, str] | None = None) -> list[str]:
-    """Facts that a keyword search for their word, or a vector search for their text, does not find."""
+    """Return facts that neither a keyword search for their word nor a vector search for their text finds."""
     how = "vector" if texts else "keyword"
     trouble = []
     for one in facts:
@@ -93,11 +93,11 @@ def unfound(client: Client, facts: Sequence[Written], texts: dict[str, str] | No
 
 
 def wait_for_vectors(client: Client) -> None:
-    """Until no text waits for its vector."""
+    """Wait until no text waits for its vector."""
     began = time.monotonic()
     while (state := client.ask("GET", "/health")["embedding"])["pending"]:
-        if time.monotonic() - began > PATIENCE:
-            raise RuntimeError(f"Vectors are still missing after {PATIENCE:.0f} s: {state}")
+        if time.monotonic() - began > TIMEOUT_SECONDS:
+            raise RuntimeError(f"Vectors are still missing after {TIMEOUT_SECONDS:.0f} s: {state}")
         time.sleep(0.2)
 
 
@@ -111,7 +111,7 @@ def without_vector(facts: Stored) -> list[str]:
 
 
 def gaps(client: Client, facts: Stored) -> list[str]:
-    """Branches whose log is not 1 to head, each once, or tells of another number of facts than are there."""
+    """Return branches whose log is not 1 to head, or counts other facts than are stored."""
     trouble = []
     for branch, rows in facts.items():
         head = client.ask("GET", f"/branches/{in_path(branch)}")["head"]

@@ -1,4 +1,4 @@
-"""Searches in the engine beside bare FTS5 and numpy, query by query."""
+"""Searches in the engine compared with plain FTS5 and numpy, query by query."""
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -7,10 +7,11 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import numpy as np
-from bare import BareSearch
-from building import CHILD, DIMENSIONS, MODEL, RARE
-from figures import Figure, p50, timed, times
-from synthetic import Vocabulary
+
+from bench.baseline_sqlite import BareSearch
+from bench.corpus import Vocabulary
+from bench.report import Figure, p50, timed, times
+from bench.store_builder import CHILD, DIMENSIONS, MODEL, RARE
 
 NARROW = tuple(RARE)  # these filters leave 1 %
 BRANCH, FILTER, OTHER = 1.3, 1.0, 1.5  # times main, unfiltered
@@ -18,7 +19,7 @@ BRANCH, FILTER, OTHER = 1.3, 1.0, 1.5  # times main, unfiltered
 
 @dataclass(frozen=True)
 class Query:
-    """A question with the vectors that an embedder would have made of it."""
+    """Query with the vectors that an embedder would have made of it."""
 
     text: str
     words: Sequence[str]
@@ -27,12 +28,12 @@ class Query:
 
 
 def queries(vocabulary: Vocabulary, count: int) -> list[Query]:
-    from memory.words import keywords
+    from memory.words import extract_keywords
 
     found = []
     for _ in range(count):
         text = vocabulary.query()
-        words = keywords(text)
+        words = extract_keywords(text)
         rows = vocabulary.unit(1 + len(words), DIMENSIONS)
         found.append(Query(text, words, rows[0], rows[1:]))
     return found
@@ -40,37 +41,37 @@ def queries(vocabulary: Vocabulary, count: int) -> list[Query]:
 
 @contextmanager
 def embedded(known: Sequence[Query]) -> Iterator[None]:
-    """The engine gets the vectors of these queries, and of their words, without an embedder.
+    """Give the engine the vectors of these queries and their words, without an embedder.
 
-    SearchEngine.search takes a query's vector, but not those of its words: matching them would be left out.
+    SearchEngine.search takes a query's vector, but not those of its words, so matching them would be skipped.
     """
-    from memory.engines import search
-    from memory.engines.candidates import Question
+    from memory.engines.search import engine as search
+    from memory.engines.search.candidates import PreparedQuery
 
-    plain, by_text = search.ask, {query.text: query for query in known}
+    plain, by_text = search.build_query, {query.text: query for query in known}
 
-    def ask(query: str, vector: Any = None, search_type: str = "hybrid") -> Question:
+    def ask(query: str, vector: Any = None, search_type: str = "hybrid") -> PreparedQuery:
         found = by_text.get(query)
         if found is None or search_type == "keyword":
             return plain(query, vector, search_type)
-        return Question(query, found.words, found.vector, found.word_vectors, MODEL)
+        return PreparedQuery(query, found.words, found.vector, found.word_vectors, MODEL)
 
-    search.ask = ask
+    search.build_query = ask
     try:
         yield
     finally:
-        search.ask = plain
+        search.build_query = plain
 
 
 class Searches:
-    """The ways of asking one query, each timed; all of them for a query before the next one."""
+    """Timed variants of one search; all variants run for a query before the next query."""
 
     def __init__(self, actor: Any, bare: BareSearch) -> None:
         self.actor, self.bare = actor, bare
         self.took: dict[str, list[float]] = {}
 
     def engine(self, query: Query, branch: str = "main", **how: Any) -> Any:
-        from memory.engines.search import SearchEngine
+        from memory.engines.search.engine import SearchEngine
 
         return SearchEngine().search(query=query.text, actor=self.actor, branch_name=branch, **how)
 
@@ -87,7 +88,7 @@ class Searches:
         return ways
 
     def _filtered(self, how: dict[str, Any]) -> Callable[[Query], Any]:
-        from memory.engines.filters import FactFilter
+        from memory.engines.facts.filters import FactFilter
 
         chosen = FactFilter.of(how)
         return lambda query: self.engine(query, filters=chosen)
@@ -100,7 +101,7 @@ class Searches:
         self.took = {name: [] for name in ways}
         names = list(ways)
         for number, query in enumerate(counted):
-            # Whoever asks a query first finds colder caches: that is each way's turn in rotation.
+            # The first variant of a query finds colder caches: each is first in rotation.
             for name in names[number % len(names) :] + names[: number % len(names)]:
                 self.took[name].append(timed(lambda name=name, query=query: ways[name](query)))
 

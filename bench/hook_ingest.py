@@ -1,6 +1,6 @@
-"""What a hook costs the agent, and how many events a server takes in.
+"""Cost of a hook for the agent, and throughput of hook events on a server.
 
-.venv/bin/python bench/capture.py [--runs 60] [--events 1000]
+.venv/bin/python -m bench.hook_ingest [--runs 60] [--events 1000]
 """
 
 import argparse
@@ -13,25 +13,29 @@ import time
 from pathlib import Path
 from typing import Any
 
-from figures import Figure, p50, p95, table, timed
-from server import ROOT, Client, Running, serving
+from bench.report import Figure, p50, p95, table, timed
+from bench.server import ROOT, Client, Running, serving
 
 HOOK = ROOT / "day1site" / "hooks" / "client" / "hook.py"
 PYTHON = "/usr/bin/python3" if Path("/usr/bin/python3").exists() else sys.executable
-MORE = 25.0  # milliseconds above a bare start
+MAX_EXTRA_MS = 25.0  # milliseconds above a plain start of Python
 ARRAYS, SINGLE = 100.0, 30.0  # events a second
-TOGETHER = 100  # events of an array
+BATCH_SIZE = 100  # events per array
 
 
 def event(number: int, session: str) -> dict[str, Any]:
-    """A test run with some lines of output, as Claude Code tells it."""
+    """Return an event of a test run with some lines of output, as Claude Code sends it."""
     lines = [f"tests/test_{number % 17}.py::test_case_{line} PASSED" for line in range(20)]
     return {
-        "session_id": session, "transcript_path": "/nowhere.jsonl", "cwd": "/srv/shop",
-        "hook_event_name": "PostToolUse", "tool_name": "Bash", "tool_use_id": f"{session}-{number}",
+        "session_id": session,
+        "transcript_path": "/nowhere.jsonl",
+        "cwd": "/srv/shop",
+        "hook_event_name": "PostToolUse",
+        "tool_name": "Bash",
+        "tool_use_id": f"{session}-{number}",
         "tool_input": {"command": f"pytest tests/test_{number % 17}.py", "description": "Run tests"},
         "tool_response": {"stdout": "\n".join(lines), "stderr": "", "interrupted": False, "isImage": False},
-    }  # fmt: skip
+    }
 
 
 # ---- the client ------------------------------------------------------------------------------------
@@ -47,7 +51,7 @@ def hook(config: Path, given: bytes) -> None:
 
 
 def client_times(config: Path, runs: int, session: str) -> tuple[list[float], list[float]]:
-    """Milliseconds of bare starts and of the client, by turns, so that both see the same machine."""
+    """Measure plain starts and the client alternately; return the milliseconds of each."""
     starts, hooks = [], []
     for number in range(runs):
         given = json.dumps(event(number, session)).encode()
@@ -60,18 +64,23 @@ def client_times(config: Path, runs: int, session: str) -> tuple[list[float], li
 def of_client(what: str, starts: list[float], hooks: list[float]) -> list[Figure]:
     return [
         Figure(
-            f"client, {what}: {name}", of(hooks), "ms", of(starts) + MORE, f"≤ reference + {MORE:g}",
-            of(starts), "bare start",
+            f"client, {what}: {name}",
+            of(hooks),
+            "ms",
+            of(starts) + MAX_EXTRA_MS,
+            f"≤ reference + {MAX_EXTRA_MS:g}",
+            of(starts),
+            "bare start",
         )
         for name, of in (("p50", p50), ("p95", p95))
-    ]  # fmt: skip
+    ]
 
 
 # ---- the server ------------------------------------------------------------------------------------
 
 
 def per_second(client: Client, events: int, size: int, session: str) -> float:
-    """How many events a second one client gets taken in, so many in a request."""
+    """Return the events per second of one client, for a number of events per request."""
     path = "/ingest/hook?client=claude-code"
     started = time.perf_counter()
     for start in range(0, events, size):
@@ -83,17 +92,17 @@ def per_second(client: Client, events: int, size: int, session: str) -> float:
 def of_server(server: Running, events: int) -> list[Figure]:
     client = server.client()
     per_second(client, 20, 1, "warm")
-    arrays = per_second(client, events, TOGETHER, "arrays")
+    arrays = per_second(client, events, BATCH_SIZE, "arrays")
     single = per_second(client, events // 4, 1, "single")
     client.close()
     return [
-        Figure(f"server, arrays of {TOGETHER}", arrays, "events/s", ARRAYS, f"≥ {ARRAYS:g}", least=True),
+        Figure(f"server, arrays of {BATCH_SIZE}", arrays, "events/s", ARRAYS, f"≥ {ARRAYS:g}", least=True),
         Figure("server, one by one", single, "events/s", SINGLE, f"≥ {SINGLE:g}", least=True),
     ]
 
 
 def drained(config: Path) -> float:
-    """Seconds until the spool is empty."""
+    """Wait until the spool is empty; return the seconds."""
     started, spool = time.perf_counter(), Path(f"{config}.spool") / "events.jsonl"
     while spool.exists() and spool.stat().st_size and time.perf_counter() - started < 120:
         time.sleep(0.05)

@@ -1,26 +1,26 @@
-"""What a client sees: searches, single writes and bulk writes over HTTP."""
+"""Client-side latency: searches, single writes and bulk writes over HTTP."""
 
 import threading
 import time
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from bare import BareRows, Taken
-from building import BATCH
-from figures import Figure, p50, p95, timed, times
-from searching import Query
-from server import Client
-from synthetic import Vocabulary
+from bench.baseline_sqlite import BareRows, Taken
+from bench.corpus import Vocabulary
+from bench.engine_search import Query
+from bench.report import Figure, p50, p95, timed, times
+from bench.server import Client
+from bench.store_builder import BATCH
 
 EXTRA = 15.0  # ms that HTTP may add
 CLIENTS = 20
-ONE, EACH = 100, 30  # writes of the single client, of each of the twenty
+ONE, EACH = 100, 30  # writes of the single client, and of each of the twenty
 BULKS = 10
 
 
 def searches(client: Client, actor: Any, warm: Sequence[Query], counted: Sequence[Query]) -> Iterator[Figure]:
-    """Keyword searches, since a vector cannot be sent: over HTTP, and the same in the engine."""
-    from memory.engines.search import SearchEngine
+    """Measure keyword searches, since a vector cannot be sent: over HTTP, and the same in the engine."""
+    from memory.engines.search.engine import SearchEngine
 
     def engine(query: Query) -> Any:
         return SearchEngine().search(query=query.text, actor=actor, search_type="keyword")
@@ -61,7 +61,7 @@ def writer(url: str, key: str, texts: Sequence[str]) -> list[float]:
 
 
 def together(url: str, key: str, shares: Sequence[Sequence[str]]) -> list[float]:
-    """All clients write at the same time, each on its own connection."""
+    """Write with all clients concurrently, each on its own connection."""
     took: list[float] = []
     failed: list[Exception] = []
 
@@ -82,7 +82,7 @@ def together(url: str, key: str, shares: Sequence[Sequence[str]]) -> list[float]
 
 
 def bulk(client: Client, rows: BareRows, vocabulary: Vocabulary) -> Iterator[Figure]:
-    """Thousands over HTTP; after each the rows that came of it go into the copy."""
+    """Measure bulk writes of a thousand over HTTP; after each, copy its rows into the baseline."""
     http, bare = [], []
     for _ in range(BULKS):
         facts = [

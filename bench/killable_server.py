@@ -1,4 +1,4 @@
-"""A server that is killed and started again, on one folder and one port."""
+"""A server to kill and restart, on one folder and one port."""
 
 import http.client
 import json
@@ -12,14 +12,14 @@ import time
 from contextlib import closing
 from pathlib import Path
 
-from server import ROOT, Client
+from bench.server import ROOT, Client
 
-PATIENCE = 180.0  # seconds for a start, or for the vectors
+TIMEOUT_SECONDS = 180.0  # seconds for a start, or for the vectors
 RATE = 1_000_000
 
 
 class Server:
-    """``manage.py up`` on one folder and one port: started, killed, started again."""
+    """Server process, ``manage.py up``, on one folder and one port: to start, kill and restart."""
 
     def __init__(self, folder: Path) -> None:
         self.folder, self.port, self.log = folder / "data", free_port(), folder / "server.log"
@@ -27,17 +27,21 @@ class Server:
         self.key = ""
 
     def start(self) -> float:
-        """Until it says that it is ready; returns the seconds that took."""
+        """Start the server and wait until it is ready; return the seconds."""
         began = time.monotonic()
         kept = {name: text for name, text in os.environ.items() if not name.startswith(("DAY1_", "DJANGO_"))}
         words = ["manage.py", "up", "--port", str(self.port), "--data-dir", str(self.folder)]
         with self.log.open("ab") as output:
             self.process = subprocess.Popen(
-                [sys.executable, *words], cwd=ROOT, env=kept | {"DAY1_NO_BOOTSTRAP": "1"},
-                stdout=output, stderr=subprocess.STDOUT, start_new_session=True,
-            )  # fmt: skip
+                [sys.executable, *words],
+                cwd=ROOT,
+                env=kept | {"DAY1_NO_BOOTSTRAP": "1"},
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+            )
         while not self.ready():
-            if self.process.poll() is not None or time.monotonic() - began > PATIENCE:
+            if self.process.poll() is not None or time.monotonic() - began > TIMEOUT_SECONDS:
                 raise RuntimeError(f"The server did not start:\n{self.log.read_text()[-2000:]}")
             time.sleep(0.05)
         self.key = self.key or self.make_key()
@@ -52,7 +56,7 @@ class Server:
             return False
 
     def make_key(self) -> str:
-        """A key that no number of requests exhausts."""
+        """Create a key with a practically unlimited rate."""
         first = Client(self.url, json.loads((self.folder / "first-key.json").read_text())["key"])
         wish = {"label": "kill", "scopes": ["read", "write"], "rate_per_minute": RATE}
         with closing(first):
@@ -62,22 +66,22 @@ class Server:
         return Client(self.url, self.key)
 
     def kill(self) -> None:
-        """Everything at once, without a word of warning."""
+        """Kill the whole process group at once, without warning."""
         if self.process.poll() is None:
             os.killpg(self.process.pid, signal.SIGKILL)
         self.process.wait()
 
     def stop(self) -> int:
         self.process.send_signal(signal.SIGINT)
-        return self.process.wait(PATIENCE)
+        return self.process.wait(TIMEOUT_SECONDS)
 
     def faults(self) -> list[str]:
-        """What the log has of errors, of all starts."""
+        """Return the errors in the log, of all starts."""
         lines = self.log.read_text(errors="replace").splitlines()
         return [f"log: {line}" for line in lines if " ERROR " in line or line.startswith("Traceback")]
 
     def damage(self) -> list[str]:
-        """What SQLite finds wrong in the file, where it is one. Only after the end of the process."""
+        """Return what SQLite finds damaged in its file, if any. Only after the end of the process."""
         if "DATABASE_URL" in os.environ:
             return []
         with closing(sqlite3.connect(self.folder / "day1.sqlite3")) as database:

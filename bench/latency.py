@@ -1,6 +1,6 @@
-"""How long Day1 takes at 100,000 facts, each figure beside its reference in the same run.
+"""Latency at 100,000 facts, each figure with its baseline in the same run.
 
-    .venv/bin/python bench/latency.py [--facts 100000] [--only search,branch] [--data-dir DIR] [--keep]
+  .venv/bin/python -m bench.latency [--facts 100000] [--only search,branch] [--data-dir DIR] [--keep]
 
 Exit status 1 when a bound is missed.
 """
@@ -14,17 +14,17 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import building
-import inprocess
 import numpy as np
-from bare import BareRows, BareSearch
-from building import SEED, Size
-from figures import Figure, p50, table, timed
-from footprint import footprint
-from searching import Searches, embedded, queries
-from server import serving
-from serving import bulk, searches, writes
-from synthetic import Vocabulary
+
+from bench import local_engine, store_builder
+from bench.baseline_sqlite import BareRows, BareSearch
+from bench.corpus import Vocabulary
+from bench.engine_search import Searches, embedded, queries
+from bench.http_load import bulk, searches, writes
+from bench.memory_usage import footprint
+from bench.report import Figure, p50, table, timed
+from bench.server import serving
+from bench.store_builder import SEED, Size
 
 PARTS = ("search", "branch", "filters", "fork", "http", "writes", "bulk", "memory")
 IN_ENGINE = ("search", "branch", "filters")
@@ -35,8 +35,8 @@ FORKS = 30
 def main() -> None:
     options = arguments()
     size = Size(options.facts)
-    made = building.store(options.data_dir, size)
-    # Beside the store: a folder for temporary files may be in memory, or small.
+    made = store_builder.store(options.data_dir, size)
+    # In the store's parent folder: the system's temporary folder may be in memory, or small.
     with tempfile.TemporaryDirectory(dir=options.data_dir, ignore_cleanup_errors=True) as folder:
         figures = list(Run(Path(folder), made, options).figures())
     if not options.keep:
@@ -66,18 +66,18 @@ def arguments() -> argparse.Namespace:
 
 
 class Run:
-    """One run on a copy of the store, so that its writes are gone afterwards."""
+    """Run on a copy of the store, so that its writes are discarded afterwards."""
 
     def __init__(self, folder: Path, made: Path, options: argparse.Namespace) -> None:
         self.folder, self.made, self.options = folder, made, options
         self.work = self.copy("work")
-        inprocess.set_up(self.work, "off")
-        inprocess.optimize()
-        self.actor = inprocess.local()
+        local_engine.set_up(self.work, "off")
+        local_engine.optimize()
+        self.actor = local_engine.local()
         self.key = self.new_key()
-        # What the other parts write, with the embedder off, would be embedded before the memory is looked at.
+        # The other parts write with the embedder off; embedding those texts would distort the memory figure.
         self.apart = self.copy("apart", self.work) if self.wanted("memory") else None
-        # The words are those of the store, what is drawn from them is not.
+        # The vocabulary is the store's, the texts drawn from it are new.
         self.words = Vocabulary(np.random.default_rng(SEED))
         self.words.rng = np.random.default_rng(SEED + 1)
         self.warm, self.counted = queries(self.words, WARM), queries(self.words, options.queries)
@@ -101,9 +101,9 @@ class Run:
     # ---- in this process -------------------------------------------------------------------------
 
     def in_engine(self, kinds: list[str]) -> Iterator[Figure]:
-        from memory.engines.buffers import buffer
+        from memory.engines.support.write_buffer import buffer
 
-        texts, vectors = building.open_texts(self.work)
+        texts, vectors = store_builder.open_texts(self.work)
         asked = Searches(self.actor, BareSearch(self.folder / "bare.sqlite3", texts, vectors))
         buffer.start()  # as in a server, a thread writes the recall log
         with embedded([*self.warm, *self.counted]):
@@ -112,7 +112,7 @@ class Run:
         yield from asked.figures(kinds)
 
     def forks(self) -> Iterator[Figure]:
-        from memory.engines.branches import BranchManager
+        from memory.engines.branches.manager import BranchManager
         from memory.models import Branch
 
         rows = self.bare_rows("bare-forks")
@@ -144,15 +144,17 @@ class Run:
                 yield from bulk(client, rows, self.words)
 
     def memory(self) -> Iterator[Figure]:
-        """With the default embedder, whose name the store's vectors have, so that all are resident."""
+        """Measure memory with the default embedder, whose name the store's vectors have: all become
+        resident.
+        """
         assert self.apart is not None
         with serving(self.apart) as running:
             running.key = self.key
             yield from footprint(running.client(), running.process.pid, self.counted, self.words)
 
     def new_key(self) -> str:
-        """A key that no throttle slows down."""
-        from memory.engines.keys import KeyEngine
+        """Create a key with a practically unlimited rate."""
+        from memory.engines.access.keys import KeyEngine
 
         made: tuple[Any, str] = KeyEngine().create_key(
             label="bench", scopes=["admin"], actor=self.actor, rate_per_minute=1_000_000

@@ -1,4 +1,4 @@
-"""The engines in this process, on a data folder that the benchmark names."""
+"""The engines in this process, on a data folder chosen by the benchmark."""
 
 import os
 import sys
@@ -9,7 +9,7 @@ ROOT = Path(__file__).resolve().parent.parent
 
 
 def set_up(folder: Path, embedder: str) -> None:
-    """Django with the settings of a server on this folder, its tables up to date. Once in a process."""
+    """Set up Django with a server's settings on this folder, and migrate. Once per process."""
     folder.mkdir(parents=True, exist_ok=True)
     os.environ["DAY1_DATA_DIR"] = str(folder)
     os.environ["DAY1_EMBEDDER"] = embedder
@@ -23,26 +23,26 @@ def set_up(folder: Path, embedder: str) -> None:
 
 
 def optimize() -> None:
-    """The planner's statistics as beat keeps them."""
+    """Update the planner's statistics, as the scheduled task does."""
     from django.db import connection
 
     connection.index.optimize()
 
 
 def settle() -> None:
-    """What ``up`` does before the first request: the checks load the pages' code."""
+    """Prepare the process as ``up`` does before the first request: the checks load the pages' code."""
     from django.core.checks import run_checks
 
-    from day1site.server import settle
+    from day1site.server.process import settle
 
     run_checks()
     settle()
 
 
 def local(slug: str = "default") -> Any:
-    """An actor who may do everything in the project of this name, which is made when it is missing."""
+    """Return an actor with all rights in the project of this slug, created when it is missing."""
     from memory.actors import local_actor
-    from memory.engines.branches import create_main
+    from memory.engines.branches.manager import create_main
     from memory.models import Project
 
     project = Project.objects.filter(slug=slug).first()

@@ -1,4 +1,4 @@
-"""LoCoMo as memories and questions: a conversation is a branch, a turn is a fact. The data is only read."""
+"""LoCoMo as memories and questions: a conversation is a branch, a turn is a fact. The data is read-only."""
 
 import json
 import re
@@ -20,11 +20,11 @@ class Turn:
     text: str
 
     def message(self, user: str) -> dict[str, Any]:
-        """The turn as a message; ``user`` is the speaker who takes the user's part."""
+        """Return the turn as a message; ``user`` is the speaker in the user's role."""
         return {"role": "user" if self.speaker == user else "assistant", "content": self.text}
 
     def fact(self, sample: str) -> dict[str, Any]:
-        """The turn as the API takes it."""
+        """Return the turn as the body of an API request."""
         return {
             "fact_text": self.text,
             "session_id": f"{sample}/{self.session}",
@@ -35,7 +35,7 @@ class Turn:
 
 @dataclass(frozen=True)
 class Asked:
-    """A question, and the turns that hold its evidence."""
+    """Question, with the turns that contain its evidence."""
 
     text: str
     category: int
@@ -49,7 +49,7 @@ class Conversation:
     questions: tuple[Asked, ...]
 
     def sessions(self) -> list[tuple[str, list[Turn]]]:
-        """The turns of each session, in order."""
+        """Return the turns of each session, in order."""
         found: dict[str, list[Turn]] = {}
         for turn in self.turns:
             found.setdefault(turn.session, []).append(turn)
@@ -61,7 +61,9 @@ class Conversation:
 
 
 def read(path: Path) -> list[Conversation]:
-    """Every conversation of a LoCoMo file, with its questions of categories 1 to 4 that have evidence."""
+    """Read every conversation of a LoCoMo file, with its questions of categories 1 to 4 that have
+    evidence.
+    """
     return [_conversation(sample) for sample in json.loads(path.read_text())]
 
 
@@ -72,7 +74,7 @@ def _conversation(sample: dict[str, Any]) -> Conversation:
 
 
 def _turns(conversation: dict[str, Any]) -> Iterator[Turn]:
-    # A session_N_date_time may stand there without its session_N.
+    # A session_N_date_time may exist without its session_N.
     numbers = sorted(int(match[1]) for key in conversation if (match := SESSION.fullmatch(key)))
     for number in numbers:
         date = conversation.get(f"session_{number}_date_time", "")

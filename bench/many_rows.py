@@ -1,6 +1,7 @@
-"""Many of all that has a list: members, keys, branches, sessions, questions, entries of the audit trail,
-observations, relations, conversations, and messages in one of them. Of periodic tasks there is one, as the
-server's admin has a page of it."""
+"""Many rows for every list: members, keys, branches, sessions, review items, audit entries, observations,
+relations, conversations, and messages in one of them; and a single periodic task, for its page in the
+server's admin.
+"""
 
 import sys
 from collections.abc import Callable, Iterable
@@ -13,7 +14,7 @@ WHO = {"actor_kind": "system", "actor_label": "bench", "surface": "engine"}
 
 
 def gather(count: int) -> None:
-    """So many of each into the project ``default`` of the store that is open, written in bulk."""
+    """Write ``count`` rows of each kind, in bulk, into the project ``default`` of the open store."""
     from memory.models import Branch, Project
     from memory.models.nodes import next_rid
 
@@ -27,7 +28,7 @@ def gather(count: int) -> None:
 
 
 def put(rows: Iterable[Any]) -> None:
-    """With hashes and an entry in the full-text index, where rows have them."""
+    """Insert rows, with hashes and full-text index entries where their models have them."""
     from django.db import connection
 
     some = list(rows)
@@ -38,7 +39,7 @@ def put(rows: Iterable[Any]) -> None:
 
 
 def periodic_task() -> None:
-    """With an interval and a time by the clock, whether it uses them or not."""
+    """Create a periodic task with an interval, and a crontab."""
     from django_celery_beat.models import CrontabSchedule, IntervalSchedule, PeriodicTask
 
     hourly = IntervalSchedule.objects.create(every=1, period=IntervalSchedule.HOURS)
@@ -98,30 +99,39 @@ def recalls(project: Any, main: Any, count: int) -> list[Any]:
     uids = some_facts(main, 1000)
     return [
         RecallLog(
-            project=project, at=NOW, branch="main", query=f"question {n}", surface="rest",
+            project=project,
+            at=NOW,
+            branch="main",
+            query=f"question {n}",
+            surface="rest",
             fact_ids=[str(uids[(n + step) % len(uids)]) for step in range(5)],
         )
         for n in range(count)
-    ]  # fmt: skip
+    ]
 
 
 def questions(project: Any, main: Any, count: int) -> list[Any]:
-    """Whether two facts say the same; those on the page are on main."""
+    """Return review items on main."""
     from memory.models import ReviewItem
 
     uids = some_facts(main, 1000)
     pairs = ((uids[n % len(uids)], uids[(n * 7 + 1) % len(uids)]) for n in range(count))
     return [
         ReviewItem(
-            project=project, branch=main, kind="near_duplicate", fact_id=one, other_id=other, score=0.9,
+            project=project,
+            branch=main,
+            kind="near_duplicate",
+            fact_id=one,
+            other_id=other,
+            score=0.9,
             pair=f"pair {n}",
         )
         for n, (one, other) in enumerate(pairs)
-    ]  # fmt: skip
+    ]
 
 
 def version(main: Any) -> dict[str, Any]:
-    """What makes a row the open version of a memory on main."""
+    """Return the columns of an open version of a memory on main."""
     from memory.models.nodes import next_rid
 
     rid = next_rid()
@@ -147,7 +157,7 @@ def observations(project: Any, main: Any, count: int) -> list[Any]:
 
 
 def relations(project: Any, main: Any, count: int) -> list[Any]:
-    """All of one entity: what stands around one of them is cut."""
+    """Return relations of one entity, more than a page shows."""
     from memory.models import Relation
 
     names = {"source_entity": "hub", "source_key": "hub", "relation_type": "knows", "type_key": "knows"}
@@ -180,12 +190,12 @@ def some_facts(main: Any, count: int) -> list[Any]:
 
 
 def main() -> None:
-    """So many into the store of a folder: ``crowd.py FOLDER COUNT``."""
-    import inprocess
+    """Fill the store of a folder: ``many_rows.py FOLDER COUNT``."""
+    from bench import local_engine
 
-    inprocess.set_up(Path(sys.argv[1]), "off")
+    local_engine.set_up(Path(sys.argv[1]), "off")
     gather(int(sys.argv[2]))
-    inprocess.optimize()
+    local_engine.optimize()
 
 
 if __name__ == "__main__":

@@ -1,8 +1,8 @@
-"""Day1 on MatrixOne beside the bare SQL: writes, searches, branches, copies of the store. See README.md.
+"""Day1 on MatrixOne compared with plain SQL: writes, searches, branches, copies of the store. See README.md.
 
-    .venv/bin/python bench/matrixone.py --url matrixone://user:password@127.0.0.1:6001/day1_bench
+  .venv/bin/python -m bench.matrixone --url matrixone://user:password@127.0.0.1:6001/day1_bench
 
-The database is made when it is missing, and kept: the next run measures at once.
+The database is created when it is missing, and kept: the next run measures immediately.
 """
 
 import argparse
@@ -16,21 +16,22 @@ from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
-import inprocess
 import numpy as np
-from building import CHILD, DIMENSIONS, MODEL, SEED
-from figures import Figure, p50, table, timed, times
-from searching import Query, embedded, queries
-from synthetic import Vocabulary
-from teambare import WARM, BareSearch, BareWrites
 
-MOST = 1.3  # times the bare statements
+from bench import local_engine
+from bench.baseline_matrixone import WARM, BareSearch, BareWrites
+from bench.corpus import Vocabulary
+from bench.engine_search import Query, embedded, queries
+from bench.report import Figure, p50, table, timed, times
+from bench.store_builder import CHILD, DIMENSIONS, MODEL, SEED
+
+MAX_TIME_RATIO = 1.3  # times the plain statements
 TOP = 60
 COPIES = 4  # of each kind: a project may have five workspaces open
 
 
 def searches(actor: Any, size: int, asked: list[Query]) -> Iterator[Figure]:
-    from memory.engines.search import SearchEngine
+    from memory.engines.search.engine import SearchEngine
 
     bare, engine = BareSearch(actor.project_id), SearchEngine()
 
@@ -50,13 +51,15 @@ def searches(actor: Any, size: int, asked: list[Query]) -> Iterator[Figure]:
                 if number >= WARM:
                     took[name].append(value)
     of = f"{size:,} facts"
-    yield times(f"search, {of}, p50", p50(took["main"]), p50(took["bare"]), MOST, "bare SQL")
-    yield times(f"search on a branch, {of}, p50", p50(took["child"]), p50(took["main"]), MOST, "main")
+    yield times(f"search, {of}, p50", p50(took["main"]), p50(took["bare"]), MAX_TIME_RATIO, "bare SQL")
+    yield times(
+        f"search on a branch, {of}, p50", p50(took["child"]), p50(took["main"]), MAX_TIME_RATIO, "main"
+    )
 
 
 def writes(actor: Any, size: int) -> Iterator[Figure]:
-    """One fact a commit, beside the statements that this cannot do without, in a project of their own."""
-    from memory.engines.facts import FactEngine
+    """Measure writes of one fact, against their minimum statements in a project of their own."""
+    from memory.engines.facts.engine import FactEngine
 
     engine, bare = FactEngine(), BareWrites(f"bare-{size}")
 
@@ -64,11 +67,11 @@ def writes(actor: Any, size: int) -> Iterator[Figure]:
         engine.write_fact(actor=actor, fact_text=f"bench {uuid4().hex}")
 
     took, plain = bare.beside(write, bare.commit)
-    yield times(f"write, {size:,} facts, p50", p50(took), p50(plain), MOST, "bare SQL")
+    yield times(f"write, {size:,} facts, p50", p50(took), p50(plain), MAX_TIME_RATIO, "bare SQL")
 
 
 def branches(actor: Any, size: int) -> Iterator[Figure]:
-    from memory.engines.branches import BranchManager
+    from memory.engines.branches.manager import BranchManager
 
     manager, bare = BranchManager(), BareWrites(f"bare-{size}")
 
@@ -76,16 +79,17 @@ def branches(actor: Any, size: int) -> Iterator[Figure]:
         manager.create_branch(name=f"bench/{uuid4().hex}", actor=actor)
 
     took, plain = bare.beside(fork, bare.fork)
-    yield times(f"branch, {size:,} facts, p50", p50(took), p50(plain), MOST, "bare SQL")
+    yield times(f"branch, {size:,} facts, p50", p50(took), p50(plain), MAX_TIME_RATIO, "bare SQL")
 
 
 def copies(actor: Any, size: int) -> Iterator[Figure]:
-    """The store frozen, and branched, beside the server's own statement and the rows that tell of it.
+    """Measure snapshots and workspaces of the store, against the server's own statements and the rows for
+    them.
 
-    In a project of its own: each run leaves branches in the others, whose heads a copy notes.
+    In a project of its own: each run leaves branches in the others, and a copy records their heads.
     """
-    from memory.engines.snapshots import SnapshotManager
-    from memory.engines.workspaces import WorkspaceEngine
+    from memory.engines.store.snapshots import SnapshotManager
+    from memory.engines.store.workspaces import WorkspaceEngine
 
     frozen, branched, bare = SnapshotManager(), WorkspaceEngine(), BareWrites(f"bare-{size}")
     with ExitStack() as drops:
@@ -101,11 +105,13 @@ def copies(actor: Any, size: int) -> Iterator[Figure]:
 
         for name, work, plain in (("snapshot", freeze, bare.snapshot), ("workspace", branch, bare.workspace)):
             took, alone = bare.beside(work, plain, turns=COPIES, warm=1)
-            yield times(f"{name} of the store, {size:,} facts, p50", p50(took), p50(alone), MOST, "bare SQL")
+            yield times(
+                f"{name} of the store, {size:,} facts, p50", p50(took), p50(alone), MAX_TIME_RATIO, "bare SQL"
+            )
 
 
 def recall(actor: Any, size: int, asked: list[Query]) -> Iterator[Figure]:
-    """How much of the exact answer the index of vectors finds, where the table has one."""
+    """Measure the recall of the vector index against exact search, where the table has one."""
     from django.db import connection
 
     vectors, of = connection.index.vectors, (actor.project_id.hex, MODEL)
@@ -114,7 +120,7 @@ def recall(actor: Any, size: int, asked: list[Query]) -> Iterator[Figure]:
     shares, exact, probed = [], [], []
     for query in asked:
         found: list[set[str]] = []
-        for ask, took in ((vectors._exact, exact), (vectors._probe, probed)):
+        for ask, took in ((vectors._search_exact, exact), (vectors._search_index, probed)):
             started = time.perf_counter()
             found.append({value for value, _ in ask(query.vector, of, TOP)})
             took.append((time.perf_counter() - started) * 1000)
@@ -136,16 +142,16 @@ def main() -> None:
     chosen = parser.parse_args()
     os.environ["DATABASE_URL"] = chosen.url
     with tempfile.TemporaryDirectory() as folder:
-        inprocess.set_up(Path(folder), "off")
-        import teamstore
+        local_engine.set_up(Path(folder), "off")
+        from bench import matrixone_builder
 
         started, figures = time.monotonic(), []
         for size in chosen.sizes:
-            actor = teamstore.actor_of(size)
+            actor = matrixone_builder.actor_of(size)
             asked = queries(Vocabulary(np.random.default_rng(SEED)), chosen.queries + WARM)
             figures += [*searches(actor, size, asked), *writes(actor, size), *branches(actor, size)]
             figures += recall(actor, size, asked)
-        figures += copies(inprocess.local("bench-copies"), sum(chosen.sizes))
+        figures += copies(local_engine.local("bench-copies"), sum(chosen.sizes))
         print(table(figures))
         print(f"{time.monotonic() - started:.0f} s in all")
         if chosen.json:

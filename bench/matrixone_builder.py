@@ -1,21 +1,22 @@
-"""The store that is measured on MatrixOne: one project of each size, written through the engines."""
+"""Builder of the store for MatrixOne: one project of each size, written through the engines."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-import inprocess
 import numpy as np
-from building import BATCH, CHILD, DIMENSIONS, MODEL, OWN, SEED
-from synthetic import Vocabulary, edited
+
+from bench import local_engine
+from bench.corpus import Vocabulary, edited
+from bench.store_builder import BATCH, CHILD, CHILD_CHANGES, DIMENSIONS, MODEL, SEED
 
 TEXTS_OF_A_CHUNK = 500
 
 
 def actor_of(size: int) -> Any:
-    """An actor in the project that holds so many facts; made and filled when it is missing."""
+    """Return an actor in the project with so many facts; create and fill it when it is missing."""
     from memory.models import Branch
 
-    actor = inprocess.local(f"bench-{size}")
+    actor = local_engine.local(f"bench-{size}")
     head = Branch.objects.get(project=actor.project_id, name="main").head
     if head < size // BATCH:
         Builder(actor, size).write(head)
@@ -23,7 +24,7 @@ def actor_of(size: int) -> Any:
 
 
 class Builder:
-    """Goes on where it was stopped: a commit holds the same texts in every run."""
+    """Resumable builder: a commit has the same texts in every run."""
 
     def __init__(self, actor: Any, size: int) -> None:
         self.actor, self.size = actor, size
@@ -31,7 +32,7 @@ class Builder:
         self.texts = list(self.words.texts(size))
 
     def write(self, head: int) -> None:
-        from memory.engines.facts import FactEngine
+        from memory.engines.facts.engine import FactEngine
 
         for start in range(head * BATCH, self.size, BATCH):
             some = self.texts[start : start + BATCH]
@@ -40,45 +41,51 @@ class Builder:
         self._child()
 
     def _vectors(self, texts: Sequence[str]) -> None:
-        """One random direction for each text, as an embedder would store them."""
+        """Store one random vector for each text, as an embedder would."""
         from django.db import transaction
         from django.utils import timezone
 
-        from memory.db.bulk import insert_all
-        from memory.engines.embedding_run import tick
+        from memory.db.bulk_sql import insert_all
+        from memory.engines.embedding.worker import advance_clock
         from memory.models import Vector
         from memory.models.hashes import content_hash
         from memory.models.vectors import vector_slot
 
         project, rows = self.actor.project_id, self.words.unit(len(texts), DIMENSIONS)
         with transaction.atomic():
-            n = tick(project)
+            n = advance_clock(project)
             made = [
                 Vector(
-                    slot=vector_slot(project, MODEL, content_hash(text)), project_id=project, model=MODEL,
-                    content_hash=content_hash(text), n=n, state="ready", next_try=timezone.now(), data=row,
+                    slot=vector_slot(project, MODEL, content_hash(text)),
+                    project_id=project,
+                    model=MODEL,
+                    content_hash=content_hash(text),
+                    n=n,
+                    state="ready",
+                    next_try=timezone.now(),
+                    data=row,
                 )
                 for text, row in zip(texts, rows, strict=True)
-            ]  # fmt: skip
+            ]
             for some in chunks(made):
                 insert_all(some, ignore_conflicts=True)
 
     def _child(self) -> None:
-        """A branch with changes of its own: 7 of 10 edits, 2 new facts, 1 deletion."""
-        from memory.engines.branches import BranchManager
-        from memory.engines.commits import committing
+        """Create a branch with changes of its own: 7 of 10 edits, 2 new facts, 1 deletion."""
+        from memory.engines.branches.manager import BranchManager
+        from memory.engines.versions.commits import open_commit
         from memory.models import Fact
 
         BranchManager().create_branch(name=CHILD, actor=self.actor)
-        with committing(self.actor, CHILD, "bench") as commit:
-            old = commit.visible(Fact).newest(OWN * 8 // 10)
+        with open_commit(self.actor, CHILD, "bench") as commit:
+            old = commit.visible(Fact).newest(CHILD_CHANGES * 8 // 10)
             for number, row in enumerate(old):
                 if number % 8:
                     commit.change(row, fact_text=edited(row.fact_text, 1))
                 else:
                     commit.remove(row)
-        new = [fact(f"childo {text}", i) for i, text in enumerate(self.texts[: OWN // 5])]
-        from memory.engines.facts import FactEngine
+        new = [fact(f"childo {text}", i) for i, text in enumerate(self.texts[: CHILD_CHANGES // 5])]
+        from memory.engines.facts.engine import FactEngine
 
         FactEngine().write_facts(facts=new, actor=self.actor, branch_name=CHILD)
 

@@ -1,6 +1,6 @@
-"""How long memory_search takes over MCP, beside the same search over REST, in one run.
+"""Latency of memory_search over MCP, compared with the same search over REST, in one run.
 
-    .venv/bin/python bench/over_mcp.py [--facts 2000] [--queries 200]
+  .venv/bin/python -m bench.mcp_latency [--facts 2000] [--queries 200]
 
 Exit status 1 when the bound is missed.
 """
@@ -17,13 +17,14 @@ from typing import Any
 
 import httpx2
 import numpy as np
-from figures import Figure, p50, table, timed
 from mcp import Client as Agent
 from mcp.client.streamable_http import streamable_http_client
-from server import Client, Running, serving
-from synthetic import Vocabulary
 
-MORE = 10.0  # ms that MCP may take beyond REST
+from bench.corpus import Vocabulary
+from bench.report import Figure, p50, table, timed
+from bench.server import Client, Running, serving
+
+MAX_EXTRA_MS = 10.0  # ms that MCP may take beyond REST
 WARM = 10
 LIMIT = 10
 MODES = {"auto": "2026-07-28", "legacy": "initialize"}
@@ -61,12 +62,12 @@ def fill(client: Client, texts: Sequence[str]) -> None:
 
 
 def measured(running: Running, queries: Sequence[str]) -> Iterator[Figure]:
-    """Each query over REST and then over MCP, by the official client, in both of its ways."""
+    """Measure each query over REST and then over MCP, by the official client, in both protocol modes."""
     rest = running.client()
     for mode, says in MODES.items():
         took = asyncio.run(both(running, rest, queries, mode))
         outside, inside = p50(took["mcp"]), p50(took["rest"])
-        bound, told = inside + MORE, f"≤ REST + {MORE:.0f} ms"
+        bound, told = inside + MAX_EXTRA_MS, f"≤ REST + {MAX_EXTRA_MS:.0f} ms"
         yield Figure(f"memory_search over MCP ({says}), p50", outside, "ms", bound, told, inside, "REST")
 
 

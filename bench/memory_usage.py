@@ -1,23 +1,23 @@
-"""The memory of the server's whole process tree, at its peak while it embeds and searches."""
+"""Peak memory of the server's process tree while it embeds and searches."""
 
 import threading
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from figures import Figure
-from searching import Query
-from server import Client
-from synthetic import Vocabulary
+from bench.corpus import Vocabulary
+from bench.engine_search import Query
+from bench.report import Figure
+from bench.server import Client
 
 TEXTS = 2000
-MOST = 700  # MB
-PATIENCE = 600  # seconds
+MAX_MEGABYTES = 700  # MB
+TIMEOUT_SECONDS = 600  # seconds
 KB = 1024 / 10**6  # a kibibyte in MB
 
 
 class Peak(threading.Thread):
-    """Looks ten times a second what the processes below one take; Linux only."""
+    """Sampler of a process tree's memory, ten times a second; Linux only."""
 
     def __init__(self, root: int) -> None:
         super().__init__(daemon=True)
@@ -42,7 +42,7 @@ class Peak(threading.Thread):
 def footprint(
     client: Client, process: int, queries: Sequence[Query], vocabulary: Vocabulary
 ) -> Iterator[Figure]:
-    """Texts arrive in bulk and are embedded, and all the while somebody searches."""
+    """Measure the memory while texts arrive in bulk, are embedded, and searches run."""
     peak = Peak(process)
     peak.start()
     for query in queries[:5]:
@@ -55,9 +55,11 @@ def footprint(
     peak.stop()
     highest = sum(kib(pid, "status", "VmHWM") for pid in tree(process)) * KB
     print(f"embedded {TEXTS} texts in {seconds:.0f} s, with {asked} searches meanwhile")
-    yield Figure("process tree at its peak, Pss", peak.pss, "MB", MOST, "≤ 700 MB")
-    yield Figure("the same, highest resident (VmHWM)", max(peak.rss, highest), "MB", MOST, "≤ 700 MB")
-    yield Figure("of it not a mapped file (RssAnon)", peak.own, "MB", MOST, "≤ 700 MB")
+    yield Figure("process tree at its peak, Pss", peak.pss, "MB", MAX_MEGABYTES, "≤ 700 MB")
+    yield Figure(
+        "the same, highest resident (VmHWM)", max(peak.rss, highest), "MB", MAX_MEGABYTES, "≤ 700 MB"
+    )
+    yield Figure("of it not a mapped file (RssAnon)", peak.own, "MB", MAX_MEGABYTES, "≤ 700 MB")
 
 
 def _search_while_pending(client: Client, queries: Sequence[Query]) -> tuple[int, float]:
@@ -65,13 +67,13 @@ def _search_while_pending(client: Client, queries: Sequence[Query]) -> tuple[int
     while client.ask("GET", "/health")["embedding"]["pending"]:
         client.ask("POST", "/facts/search", {"query": queries[asked % len(queries)].text})
         asked += 1
-        if time.monotonic() - started > PATIENCE:
+        if time.monotonic() - started > TIMEOUT_SECONDS:
             raise SystemExit("The texts are still not embedded.")
     return asked, time.monotonic() - started
 
 
 def tree(root: int) -> list[int]:
-    """A process and all below it."""
+    """Return a process and all its descendants."""
     parents = {}
     for folder in Path("/proc").glob("[0-9]*"):
         try:

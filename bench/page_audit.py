@@ -1,5 +1,4 @@
-"""A page in Debian's Chromium, as a person would look at it: its picture, and what can be found wrong with it
-without eyes."""
+"""Audit of a page in Debian's Chromium: a screenshot, and defects that a script can find."""
 
 import re
 from dataclasses import dataclass, field
@@ -10,15 +9,20 @@ from playwright.sync_api import Browser, BrowserContext, Error, Page
 
 CHROMIUM = Path("/usr/bin/chromium")
 QUIET = [
-    "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
-    "--disable-component-update", "--disable-sync",
-]  # fmt: skip
-HIGH, LONGEST = 900, 2400  # pixels of the window, and of a picture
-PATIENCE = 60_000  # milliseconds for a page
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+WINDOW_HEIGHT, MAX_PICTURE_HEIGHT = 900, 2400  # pixels of the window, and of a screenshot
+TIMEOUT_MS = 60_000  # milliseconds for a page
 LANGUAGE = "django_language"  # the cookie
-# What a look finds, each as a list of words: what sticks out of the window without a bar to scroll it, text
-# that ends without an ellipsis, cells that are a label and nothing else, images that did not come.
-LOOK = r"""() => {
+# Defects, each as a list of texts: elements that overflow the window without a scroll bar, text cut off
+# without an ellipsis, cells with a label and nothing else, images that did not load.
+AUDIT_SCRIPT = r"""() => {
     const width = document.documentElement.clientWidth;
     const every = [...document.body.querySelectorAll("*")];
     const seen = one =>
@@ -59,7 +63,7 @@ LOOK = r"""() => {
 
 @dataclass
 class Look:
-    """A picture and what was found. ``wider``: pixels by which the page is wider than the window."""
+    """Screenshot and defects. ``wider``: pixels by which the page is wider than the window."""
 
     state: str
     page: str
@@ -82,10 +86,10 @@ class Look:
 
 
 class Window:
-    """One window of a browser, signed in or not, that goes from page to page."""
+    """Browser window, signed in or not, that opens pages."""
 
     def __init__(self, browser: Browser, home: str, cookies: Any = None, language: str = "") -> None:
-        size: Any = {"width": 1280, "height": HIGH}
+        size: Any = {"width": 1280, "height": WINDOW_HEIGHT}
         self.context: BrowserContext = browser.new_context(
             viewport=size, reduced_motion="reduce", storage_state=cookies
         )
@@ -101,7 +105,7 @@ class Window:
         page.on("response", self._answered)
 
     def _hear(self, kind: str, text: str) -> None:
-        """A refusal is an error for a browser, not for who looks at the page of it."""
+        """Record errors and warnings; a 4xx response is not one for the page that shows it."""
         if kind in ("error", "warning") and "status of 4" not in text:
             self.heard.append(f"{kind}: {text[:300]}")
 
@@ -114,33 +118,37 @@ class Window:
         self.heard.clear()
         self.dress(width, scheme)
         try:
-            self.page.goto(self.home + path, wait_until="networkidle", timeout=PATIENCE)
-            if self.page.locator("#swagger-ui").count():  # it draws its page long after it came
-                self.page.locator("#swagger-ui .opblock").first.wait_for(timeout=PATIENCE)
+            self.page.goto(self.home + path, wait_until="networkidle", timeout=TIMEOUT_MS)
+            if self.page.locator("#swagger-ui").count():  # it renders long after the page has loaded
+                self.page.locator("#swagger-ui .opblock").first.wait_for(timeout=TIMEOUT_MS)
         except Error as error:
             self.heard.append(f"It did not open: {error.message.splitlines()[0]}")
 
     def dress(self, width: int, scheme: Any) -> None:
-        self.page.set_viewport_size({"width": width, "height": HIGH})
+        self.page.set_viewport_size({"width": width, "height": WINDOW_HEIGHT})
         self.page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
 
     def look(self, look: Look, folder: Path, whole: bool = True) -> Look:
-        """Take the picture of what is open, the whole page or the window, and say what is wrong with it."""
-        self.page.wait_for_timeout(100)  # for what moves when the width changes
+        """Take a screenshot of the open page, in full or of the window, and record its defects."""
+        self.page.wait_for_timeout(100)  # for transitions when the width changes
         look.url, look.status, look.title = self.page.url, self.status, self.page.title()
         look.console = list(self.heard)
-        vars(look).update(self.page.evaluate(LOOK))
+        vars(look).update(self.page.evaluate(AUDIT_SCRIPT))
         look.file = f"{look.state}/{look.width}-{look.kind}/{file_name(look.page)}.png"
         (folder / look.file).parent.mkdir(parents=True, exist_ok=True)
-        high = min(self.page.evaluate("document.documentElement.scrollHeight"), LONGEST) if whole else HIGH
+        high = (
+            min(self.page.evaluate("document.documentElement.scrollHeight"), MAX_PICTURE_HEIGHT)
+            if whole
+            else WINDOW_HEIGHT
+        )
         if whole:
-            self.page.evaluate("window.scrollTo(0, 0)")  # else a bar that stays would lie over the middle
-        clip: Any = {"x": 0, "y": 0, "width": look.width, "height": max(high, HIGH)}
+            self.page.evaluate("window.scrollTo(0, 0)")  # else a sticky bar would cover the middle
+        clip: Any = {"x": 0, "y": 0, "width": look.width, "height": max(high, WINDOW_HEIGHT)}
         self.page.screenshot(path=folder / look.file, full_page=whole, clip=clip)
         return look
 
     def sign_in(self, name: str, password: str) -> Any:
-        """The cookies of this person."""
+        """Log in and return the cookies."""
         self.open("/login")
         self.page.get_by_label("Username").fill(name)
         self.page.get_by_label("Password").fill(password)

@@ -1,9 +1,10 @@
-"""How long the web pages and the admin's lists take at 100,000 facts, what they send, and what they ask.
+r"""Time, size and queries of the web pages and the admin's lists at 100,000 facts.
 
-    .venv/bin/python bench/web.py [--facts 100000] [--only search,fact] [--cpu] [--data-dir DIR] [--keep]
+  .venv/bin/python -m bench.page_latency [--facts 100000] [--only search,fact] [--cpu] \
+    [--data-dir DIR] [--keep]
 
-Beside the facts stand 10,000 of all else that has a list. Every page of the URL conf is measured or excused
-by name, so that a new one cannot be forgotten. Exit status 1 when a bound is missed.
+The store also has 10,000 rows of every other list. Every page of the URL conf is measured or excused by name,
+so that a new one cannot be forgotten. Exit status 1 when a bound is missed.
 """
 
 import argparse
@@ -20,27 +21,31 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urljoin
 
-import building
-import crowd
-import inprocess
-from addresses import Page, Values, elsewhere, pages
-from building import CHILD, RARE, Size
-from figures import p50, p95, timed
+from bench import local_engine, many_rows, store_builder
+from bench.page_urls import Page, Values, elsewhere, pages
+from bench.report import p50, p95, timed
+from bench.store_builder import CHILD, RARE, Size
 
-SMALL = 1000  # facts of the other store: as many queries must do there
+SMALL = 1000  # facts of the other store: as many queries must suffice there
 SLOWEST, HEAVIEST = 200, 300  # ms, kB
 WARM, RUNS = 2, 20
 PAST = 3  # a commit of every store
-SEARCHES = ("search", "admin:facts")  # which are measured at points of the near past too
+SEARCHES = (
+    "search",
+    "facts",
+    "admin:search",
+    "admin:facts",
+)  # which are measured at points of the near past too
 NOT_OURS = ("docs",)  # Swagger UI comes whole: 544 kB
 # What main did not hold in the past, or what is refused there: the page says so, and is not measured there.
-OF_NOW = ("admin:observation", "admin:relation", "admin:conversation", "admin:message", "fact-edit")
+OF_NOW = ("observation", "relation", "conversation", "message", "fact-edit")
 
 
 @dataclass(frozen=True)
 class Result:
-    """Milliseconds on the server (``cpu``: of its processor, p95), kB of the page and of the files that it
-    loads, and its queries."""
+    """Milliseconds on the server (``cpu``: processor time, p95), kB of the page and its files, and
+    queries.
+    """
 
     name: str
     p50: float
@@ -81,20 +86,29 @@ def arguments() -> argparse.Namespace:
 
 
 def in_another_process(options: argparse.Namespace, facts: int) -> list[dict[str, Any]]:
-    """Django takes one data folder for a process."""
-    command = [sys.executable, __file__, "--json", "--facts", str(facts), "--only", options.only]
+    """Measure in another process, since Django takes one data folder per process."""
+    command = [
+        sys.executable,
+        "-m",
+        "bench.page_latency",
+        "--json",
+        "--facts",
+        str(facts),
+        "--only",
+        options.only,
+    ]
     command += ["--data-dir", str(options.data_dir)]
-    done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
+    done = subprocess.run(command, cwd=local_engine.ROOT, check=True, stdout=subprocess.PIPE, text=True)
     return json.loads(done.stdout.splitlines()[-1])
 
 
 def measured(options: argparse.Namespace, facts: int) -> list[Result]:
-    made = building.store(options.data_dir, Size(facts))
+    made = store_builder.store(options.data_dir, Size(facts))
     with tempfile.TemporaryDirectory(dir=options.data_dir, ignore_cleanup_errors=True) as folder:
-        inprocess.set_up(Path(shutil.copytree(made, Path(folder) / "work")), "off")
-        crowd.gather(facts // 10)
-        inprocess.optimize()
-        inprocess.settle()
+        local_engine.set_up(Path(shutil.copytree(made, Path(folder) / "work")), "off")
+        many_rows.gather(facts // 10)
+        local_engine.optimize()
+        local_engine.settle()
         rows = [measure(page) for page in places() if wanted(page, options.only)]
     if not options.keep and not options.json:
         shutil.rmtree(made)
@@ -105,11 +119,11 @@ def wanted(page: Page, only: str) -> bool:
     return not only or page.route.name in only.split(",")
 
 
-# ---- which pages there are ---------------------------------------------------------------------------
+# ---- page variants -----------------------------------------------------------------------------------
 
 
 def places() -> Iterator[Page]:
-    """Each page; one of a project on the branch and in the past too."""
+    """Yield each page; those of a project on the branch and in the past too."""
     own = {"fact_id": some_fact().uid, "words": some_words(), "entity": "hub"}
     own |= {"session": RARE["session_id"], "category": RARE["category"]}
     for page in pages(Values("default", ("main", CHILD), **own)):
@@ -119,7 +133,7 @@ def places() -> Iterator[Page]:
 def in_three_places(page: Page) -> Iterator[Page]:
     yield page
     yield elsewhere(page, "branch", f"branch={CHILD}")
-    if page.route.name not in OF_NOW:
+    if page.route.name.removeprefix("admin:") not in OF_NOW:
         yield elsewhere(page, "past", f"at={PAST}")
     if page.route.name in SEARCHES and "q=" in page.url:
         for name, at in near_past().items():
@@ -127,7 +141,7 @@ def in_three_places(page: Page) -> Iterator[Page]:
 
 
 def near_past() -> dict[str, int]:
-    """Points at which main knew all facts, and most or none of their versions of today."""
+    """Return points at which main had all facts, and most or none of their present versions."""
     from memory.models import Branch
 
     head = Branch.objects.get(project__slug="default", name="main").head
@@ -135,17 +149,17 @@ def near_past() -> dict[str, int]:
 
 
 def some_fact() -> Any:
-    """A fact that every place shows."""
+    """Return a fact that is visible on main, on the branch and in the past."""
     from memory.models import Branch, Fact
 
     main, child = (Branch.objects.get(project__slug="default", name=name) for name in ("main", CHILD))
     old = {fact.uid for fact in Fact.objects.on(main, min(PAST, main.head)).newest(200)}
-    shown = Fact.objects.on(child).filter(uid__in=old).gather()
+    shown = Fact.objects.on(child).filter(uid__in=old).fetch_all()
     return next(fact for fact in shown if Fact.objects.on(main).filter(uid=fact.uid).exists())
 
 
 def some_words() -> str:
-    """Three words of a fact in the middle of the store."""
+    """Return three words of a fact in the middle of the store."""
     from memory.models import Fact
 
     fact = Fact.objects.all_versions().filter(seq_to__gt=2**61)[500]
@@ -159,14 +173,14 @@ def measure(page: Page) -> Result:
     from django.db import connection
     from django.test.utils import CaptureQueriesContext
 
-    from memory.engines.buffers import buffer
+    from memory.engines.support.write_buffer import buffer
 
     client = logged_in() if page.name != "login" else anonymous()
     for _ in range(WARM):
         answer = client.get(page.url)
     if answer.status_code != 200:
         raise SystemExit(f"{page.name}: {page.url} answers {answer.status_code}")
-    buffer.flush()  # recalls are written together now and then, which may fall into any request
+    buffer.flush()  # buffered recalls are written now and then, which could fall into any request
     with CaptureQueriesContext(connection) as asked:
         client.get(page.url)
     queries = len(asked)  # before the next request, which empties the list
@@ -176,7 +190,7 @@ def measure(page: Page) -> Result:
 
 
 def measured_once(work: Callable[[], Any]) -> tuple[float, float]:
-    """The milliseconds that it took, and those of this process's processors."""
+    """Return the milliseconds of elapsed time, and of this process's processor time."""
     started = time.process_time()
     took = timed(work)
     return took, (time.process_time() - started) * 1000
@@ -197,11 +211,11 @@ def logged_in() -> Any:
 
 
 LOADED = re.compile(r"""(?:src=|href=|url\(|from |import )["']?([^"'() >]+\.(?:css|js|svg|woff2?|png))""")
-weights: dict[str, tuple[int, bytes]] = {}  # of a file: the bytes that are sent, and what it says
+weights: dict[str, tuple[int, bytes]] = {}  # of a file: the bytes sent, and its content
 
 
 def loaded(client: Any, said: bytes, base: str) -> dict[str, int]:
-    """The files that a browser loads with a page the first time, and their bytes as they are sent."""
+    """Return the files that a browser loads with a page the first time, with the bytes sent."""
     found: dict[str, int] = {}
     todo = [(said, base)]
     while todo:

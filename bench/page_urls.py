@@ -1,6 +1,6 @@
-"""An address of every page of the site, as the URL conf names them: none is left out but by its name.
+"""URLs of every page of the site, from the URL conf; pages are left out only by name.
 
-    .venv/bin/python bench/addresses.py DATA_DIR PROJECT
+  .venv/bin/python -m bench.page_urls DATA_DIR PROJECT
 
 As a program it prints those of a project in a store as JSON, some of them on a branch and in the past too.
 """
@@ -14,22 +14,20 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-# What a page is asked for besides its own address.
+# Query strings of pages.
 QUERIES: dict[str, tuple[str, ...]] = {
     "search": ("", "q={words}", "q={words}&left_out=1"),
     "palette": ("q={words}",),
     "fact-why": ("q={words}",),
     "session": ("key={session}",),
-    "facts": ("", "category={category}&status=active"),
+    "facts": ("", "category={category}&status=active", "q={words}"),
     "branches": ("", "archived=1"),
     "branch": ("", "tab=log", "tab=diff", "tab=diff&type=link", "tab=stats"),
-    "review": ("", "status=resolved"),
-    "admin:facts": ("", "category={category}&status=active", "q={words}"),
-    "admin:review": ("", "status=all"),
-    "admin:audit": ("", "action=fact.update"),
-    "admin:observations": ("", "session_id={session}", "q={words}"),
-    "admin:relations": ("", "source={entity}", "q={entity}"),
-    "admin:conversations": ("", "session_id={session}"),
+    "review": ("", "status=resolved", "status=all"),
+    "audit": ("", "action=fact.update"),
+    "observations": ("", "session_id={session}", "q={words}"),
+    "relations": ("", "source={entity}", "q={entity}"),
+    "conversations": ("", "session_id={session}"),
 }
 LEADS, FORM, SCRIPT = "leads elsewhere", "is a form's address", "answers a script"
 NOT_A_PAGE = {
@@ -41,13 +39,13 @@ NOT_A_PAGE = {
     "admin:memory_project_delete": "is refused: a project holds memory",
 }
 
-# Enough to see how a page looks on a branch and in the past.
+# Enough to check pages on a branch and in the past.
 IN_PLACES = ("home", "search?q=…", "facts", "fact", "admin:facts", "admin:fact")
 
 
 @dataclass(frozen=True)
 class Route:
-    """A page of the URL conf: its name, and the words of its path."""
+    """Route of the URL conf: its name, and the parameters of its path."""
 
     name: str
     words: tuple[str, ...]
@@ -59,18 +57,18 @@ class Route:
 
 @dataclass(frozen=True)
 class Page:
-    """A page at an address. ``name`` is its route's, with the branch of its path and what it is asked."""
+    """Page at a URL. ``name`` is its route's, with the branch of its path and the query."""
 
     route: Route
     name: str
     url: str
 
 
-# ---- which there are -----------------------------------------------------------------------------------
+# ---- routes --------------------------------------------------------------------------------------------
 
 
 def routes() -> Iterator[Route]:
-    """Every page; of what is under api/ only its documentation."""
+    """Yield every page's route; under api/ only that of the documentation."""
     from django.urls import get_resolver
 
     for name, path, words, callback in walk(get_resolver().url_patterns):
@@ -82,7 +80,7 @@ def routes() -> Iterator[Route]:
 def walk(
     patterns: Any, space: str = "", path: str = "", words: tuple[str, ...] = ()
 ) -> Iterator[tuple[str, str, tuple[str, ...], Any]]:
-    """Every address of the URL conf: its name, its path, the words of that, and what answers it."""
+    """Yield every route of the URL conf: name, path, parameters and view."""
     from django.urls import URLResolver
 
     for one in patterns:
@@ -94,41 +92,41 @@ def walk(
 
 
 def answers_get(callback: Any) -> bool:
-    """Whether the address shows a page; one at the desk does not tell, and is asked."""
+    """Return whether the route shows a page; an admin view cannot tell, and counts."""
     kind = getattr(callback, "view_class", None)
     return kind is None or (hasattr(kind, "get") and "get" in kind.http_method_names)
 
 
-# ---- where they are ------------------------------------------------------------------------------------
+# ---- pages ---------------------------------------------------------------------------------------------
 
 
 def pages(values: "Values") -> Iterator[Page]:
-    """Each page, with whatever it is asked, and with each of the branches that has one in its path."""
+    """Yield each page with each of its queries, and with each branch that is part of its path."""
     for route in routes():
         for branch in values.branches if "branch_name" in route.words else ("",):
             path, whose = values.path(route, branch), f" of {branch}" if branch else ""
-            for query in QUERIES.get(route.name, ("",)):
+            for query in QUERIES.get(route.name.removeprefix("admin:"), ("",)):
                 asked = f"?{query}" if query else ""
                 name = f"{route.name}{whose}{re.sub('{.*?}', '…', asked)}"
                 yield Page(route, name, path + asked.format(**values.said))
 
 
 def elsewhere(page: Page, where: str, query: str) -> Page:
-    """The same page on another branch, or in the past."""
+    """Return the same page on another branch, or in the past."""
     url = f"{page.url}{'&' if '?' in page.url else '?'}{query}"
     return replace(page, name=f"{page.name}, {where}", url=url)
 
 
 class Values:
-    """Values for the words of a path, and for what is asked: where nothing else is given as ``own``, the
-    newest row of each kind on the branch main of a project. A page with a word that is not known here fails,
-    and the word must be added."""
+    """Values of path parameters and queries: those given as ``own``, else the newest row of each kind on the
+    branch main of a project. A page with an unknown parameter fails, and the parameter must be added.
+    """
 
     def __init__(self, slug: str, branches: tuple[str, ...] = ("main",), **own: Any) -> None:
         self.slug, self.branches, self.own = slug, branches, own
 
     def path(self, route: Route, branch: str = "") -> str:
-        """Its address; with an id that nothing has where there is no such row."""
+        """Return the page's path; with an unused id where there is no such row."""
         from django.urls import reverse
 
         known = {**self.own, "branch_name": branch, "slug": self.slug}
@@ -139,7 +137,7 @@ class Values:
 
     @cached_property
     def said(self) -> dict[str, str]:
-        """What the queries ask for."""
+        """Return the values for the query strings."""
         fact = self._memory("Fact")
         words = sorted(re.findall(r"\w+", fact.fact_text), key=len)[-3:] if fact else ["word"]
         session = self.project.sessions.order_by("-pk").first()
@@ -163,6 +161,7 @@ class Values:
         server = self._of_server
         return {
             "fact_id": lambda route: self._uid("Fact"),
+            "commit": lambda route: pk(self.project.branches.get(name="main").commits.first()),
             "observation_id": lambda route: self._uid("Observation"),
             "relation_id": lambda route: self._uid("Relation"),
             "conversation_id": lambda route: self._uid("Conversation"),
@@ -186,7 +185,7 @@ class Values:
         return next(iter(apps.get_model(app, model).objects.on(main).newest(1)), None)
 
     def _of_server(self, route: Route) -> Any:
-        """The first row of the model that a page of the admin is named after."""
+        """Return the key of the first row of the model that an admin page is named after."""
         from django.contrib import admin
 
         kinds = {f"admin:{kind._meta.label_lower.replace('.', '_')}_": kind for kind in admin.site._registry}
@@ -202,14 +201,14 @@ def pk(row: Any) -> Any:
 
 
 def main() -> None:
-    import inprocess
+    from bench import local_engine
 
-    inprocess.set_up(Path(sys.argv[1]), "off")
+    local_engine.set_up(Path(sys.argv[1]), "off")
     print(json.dumps({page.name: page.url for page in shown(sys.argv[2])}))
 
 
 def shown(slug: str) -> Iterator[Page]:
-    """With ``main`` and the branch beside it on which was written last."""
+    """Yield the pages of main and of its most recently written child branch."""
     from memory.models import Project
 
     project = Project.objects.get(slug=slug)

@@ -1,4 +1,4 @@
-"""What a ranking is worth, and whether one recipe is better than another by more than luck."""
+"""Ranking metrics, and a significance test between two recipes."""
 
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
@@ -13,7 +13,7 @@ SEED = 20_240_601
 
 
 def of_ranking(ranked: Sequence[str], wanted: AbstractSet[str]) -> dict[str, float]:
-    """Recall at each cut, reciprocal rank and nDCG@10 of one answer."""
+    """Return recall at each cut, reciprocal rank and nDCG@10 of one answer."""
     found = [item in wanted for item in ranked]
     recall = {f"R@{k}": sum(found[:k]) / len(wanted) for k in CUTS}
     first = found.index(True) + 1 if True in found else 0
@@ -27,10 +27,10 @@ def mean(scores: Sequence[Mapping[str, float]]) -> dict[str, float]:
 
 
 def compare(a: Sequence[float], b: Sequence[float]) -> dict[str, float]:
-    """How much b is above a, question by question: the mean, its 95 % interval, and p.
+    """Compare b with a, question by question: the mean gain, its 95 % interval, and p.
 
-    p is the share of random sign changes of the differences that give at least as large a mean
-    (two-sided); the interval comes from resampling the questions.
+    p is the share of random sign changes of the differences that give at least as large a mean (two-sided);
+    the interval comes from resampling the questions.
     """
     differences = np.asarray(b) - np.asarray(a)
     rng = np.random.default_rng(SEED)

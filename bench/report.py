@@ -1,4 +1,4 @@
-"""Figures beside their bounds: how they are counted and shown."""
+"""Report: figures with their bounds."""
 
 import time
 from collections.abc import Callable, Sequence
@@ -10,7 +10,7 @@ import numpy as np
 
 @dataclass(frozen=True)
 class Figure:
-    """A measurement, what it is compared with, and the bound that it must keep."""
+    """Measurement with its baseline and its bound."""
 
     name: str
     value: float
@@ -34,12 +34,12 @@ class Figure:
 
 
 def times(name: str, value: float, reference: float, most: float, says: str, unit: str = "ms") -> Figure:
-    """At most so many times the reference."""
+    """Return a figure bounded by a multiple of its reference."""
     return Figure(name, value, unit, most * reference, f"≤ {most:g} × reference", reference, says)
 
 
 def timed(work: Callable[[], Any]) -> float:
-    """The milliseconds that it took."""
+    """Run the work and return its milliseconds."""
     started = time.perf_counter()
     work()
     return (time.perf_counter() - started) * 1000

@@ -1,6 +1,6 @@
-"""How well memories are found: LoCoMo's questions asked of a running server, or of the engines.
+"""Retrieval quality: LoCoMo's questions, against a running server or the engines.
 
-.venv/bin/python bench/retrieval.py --data locomo.json [--as messages] [--recipe NAME …] [--engine]
+.venv/bin/python -m bench.retrieval --data locomo.json [--as messages] [--recipe NAME …] [--engine]
 """
 
 import argparse
@@ -15,19 +15,19 @@ from itertools import combinations
 from pathlib import Path
 from typing import Any
 
-import locomo
-import measures
 import numpy as np
-from server import Client, serving
-from stores import EngineStore, MessageStore, RestMessageStore, RestStore, Store
 
-BASELINES = ("vector", "keyword")  # search types: one arm by itself
-PATIENCE = 900  # seconds without progress
+from bench import locomo, ranking_metrics
+from bench.server import Client, serving
+from bench.store_clients import EngineStore, MessageStore, RestMessageStore, RestStore, Store
+
+BASELINES = ("vector", "keyword")  # search types: a single arm
+TIMEOUT_SECONDS = 900  # seconds without progress
 
 
 @dataclass
 class Run:
-    """The answers to every question under one recipe, or of one arm alone."""
+    """Answers to every question under one recipe, or from a single arm."""
 
     name: str
     scores: list[dict[str, float]] = field(default_factory=list)
@@ -88,7 +88,7 @@ def opened(options: argparse.Namespace) -> Iterator[Store]:
 
 
 def load(store: Store, conversations: Sequence[locomo.Conversation]) -> dict[str, str]:
-    """Every turn as a fact; returns the turn's dia_id by the fact's id."""
+    """Store every turn as a fact; return the turns' dia_ids by fact id."""
     started, ids = time.monotonic(), {}
     for conversation in conversations:
         ids |= store.load(conversation)
@@ -106,7 +106,7 @@ def wait_until_embedded(store: Store) -> None:
         left = store.pending()
         if left < last:
             changed = time.monotonic()
-        elif time.monotonic() - changed > PATIENCE:
+        elif time.monotonic() - changed > TIMEOUT_SECONDS:
             raise SystemExit(f"{left} texts are still not embedded, and nothing moves.")
         last = left
     bar("embedding", first, first)
@@ -116,15 +116,15 @@ def wait_until_embedded(store: Store) -> None:
 def ask_all(
     store: Store, name: str, conversations: Sequence[locomo.Conversation], ids: dict[str, str]
 ) -> Run:
-    """Every question, under a recipe or with one arm alone."""
+    """Search for every question, under a recipe or with a single arm."""
     run, total = Run(name), sum(len(conversation.questions) for conversation in conversations)
-    # "hybrid" adds nothing to an arm: no matching of single words, no answers drawn in by their questions.
+    # "hybrid" adds nothing to an arm: no matching of single words, no answer boost.
     recipe, search_type = ("hybrid", name) if name in BASELINES else (name, "hybrid")
     for conversation in conversations:
         for asked in conversation.questions:
             found, took = store.search(conversation.branch, asked.text, recipe, search_type)
             ranked = [ids[one] for one in found]
-            run.scores.append(measures.of_ranking(ranked, asked.evidence))
+            run.scores.append(ranking_metrics.of_ranking(ranked, asked.evidence))
             run.took.append(took)
             run.ranked.append(ranked)
             bar(name, len(run.took), total)
@@ -151,12 +151,12 @@ def report(runs: Sequence[Run], questions: Sequence[locomo.Asked], recipes: Sequ
 
 
 def table(title: str, runs: Sequence[Run], places: Sequence[int]) -> None:
-    heads = (*measures.NAMES, "p50 ms", "p95 ms")
+    heads = (*ranking_metrics.NAMES, "p50 ms", "p95 ms")
     print(f"\n{title}\n{'':<12}" + "".join(f"{name:>9}" for name in heads))
     for run in runs:
-        scores = measures.mean([run.scores[at] for at in places])
+        scores = ranking_metrics.mean([run.scores[at] for at in places])
         took = np.percentile([run.took[at] for at in places], (50, 95))
-        cells = [f"{scores[name]:>9.3f}" for name in measures.NAMES] + [f"{ms:>9.1f}" for ms in took]
+        cells = [f"{scores[name]:>9.3f}" for name in ranking_metrics.NAMES] + [f"{ms:>9.1f}" for ms in took]
         print(f"{run.name:<12}{''.join(cells)}")
 
 
@@ -164,7 +164,7 @@ def compared(runs: Sequence[Run]) -> None:
     print("\npaired over questions: gain of the first over the second, 95 % interval, p")
     for a, b in combinations(runs, 2):
         for name in ("R@10", "nDCG@10"):
-            found = measures.compare([s[name] for s in b.scores], [s[name] for s in a.scores])
+            found = ranking_metrics.compare([s[name] for s in b.scores], [s[name] for s in a.scores])
             print(
                 f"{a.name + ' − ' + b.name:<22} {name:<8} {found['gain']:+.3f}"
                 f"  [{found['low']:+.3f}, {found['high']:+.3f}]  p = {found['p']:.4f}"
@@ -175,7 +175,7 @@ def summary(runs: Sequence[Run], questions: Sequence[locomo.Asked]) -> dict[str,
     took = {run.name: np.percentile(run.took, (50, 95)).round(2).tolist() for run in runs}
     return {
         "questions": len(questions),
-        "runs": {run.name: measures.mean(run.scores) | {"ms": took[run.name]} for run in runs},
+        "runs": {run.name: ranking_metrics.mean(run.scores) | {"ms": took[run.name]} for run in runs},
     }
 
 

@@ -1,15 +1,16 @@
-"""What a page looks like after somebody did something: menus and panels open, rows chosen, refusals.
+"""Scenes for screenshots: menus and panels open, rows selected, refusals.
 
-Each scene starts at a page and does one thing; it says whether the whole page is taken or the window, over
-which a dialog lies.
+Each scene starts at a page and performs one action; it states whether to take the full page or the window,
+which a dialog covers.
 """
 
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from addresses import NOBODY
-from looking import Window
 from playwright.sync_api import Page
+
+from bench.page_audit import Window
+from bench.page_urls import NOBODY
 
 LONG = "Ein Wort ohne Ende: " + "Zahlungsdienst" * 20
 
@@ -17,7 +18,7 @@ LONG = "Ein Wort ohne Ende: " + "Zahlungsdienst" * 20
 @dataclass(frozen=True)
 class Scene:
     name: str
-    start: str  # the name of a page, or its address
+    start: str  # the name of a page, or its URL
     act: Callable[[Page], None]
     whole: bool = True
 
@@ -50,7 +51,7 @@ def scenes(project: str) -> list[Scene]:
     ]
 
 
-# What a viewer may not open.
+# Pages that a viewer may not open.
 FORBIDDEN = ("review", "fact-edit", "admin:keys", "admin:auth_user_changelist")
 
 
@@ -73,7 +74,7 @@ def menu(title: str) -> Callable[[Page], None]:
 
 
 def sections(page: Page) -> None:
-    """Behind a button where the window is narrow."""
+    """Open the sidebar, which is behind a button in a narrow window."""
     burger = page.locator("button.burger")
     if burger.is_visible():
         burger.click()
@@ -86,12 +87,12 @@ def filters(page: Page) -> None:
 
 
 def choose(page: Page) -> None:
-    for box in page.locator('tbody input[name="fact"]').all()[:3]:
+    for box in page.locator('.rows input[name="fact"]').all()[:3]:
         box.check()
 
 
 def verify_nothing(page: Page) -> None:
-    """On a phone the buttons come with the first tick."""
+    """Click Verify without a selection; on a phone the buttons appear with the first tick."""
     verify = page.get_by_role("button", name="Verify", exact=True).first
     if verify.is_visible():
         verify.click()
@@ -99,7 +100,7 @@ def verify_nothing(page: Page) -> None:
 
 
 def refuse(page: Page) -> None:
-    """A long word, and a confidence that is none: the form comes back with what was typed."""
+    """Submit a long word and an invalid confidence: the form comes back with the input."""
     page.locator("[name=fact_text]").fill(LONG)
     page.locator("[name=category]").fill("no such category!")
     page.locator("[name=confidence]").evaluate("one => { one.max = ''; one.value = '7'; }")
@@ -112,7 +113,7 @@ def save(page: Page) -> None:
 
 
 def stale(page: Page) -> None:
-    """Somebody else saves the fact while the form is open."""
+    """Save the fact in another tab while the form is open."""
     other = page.context.new_page()
     other.goto(page.url)
     text = other.locator("[name=fact_text]")
@@ -139,7 +140,7 @@ def bad_user(page: Page) -> None:
 
 
 def sign_out_and_save(window: Window) -> None:
-    """The session ran out while a form was open."""
+    """Save a form after the session has expired."""
     window.page.locator("[name=fact_text]").fill("Written before the session ran out.")
     window.context.clear_cookies(name="sessionid")
     save(window.page)

@@ -1,11 +1,11 @@
-"""A picture of every page at 390, 1280 and 1920 pixels, and what can be found wrong with it without eyes.
+"""Screenshots of every page at 390, 1280 and 1920 pixels, with the defects that a script can find.
 
-    .venv/bin/python bench/pictures.py OUT [--state demo,nothing,many] [--only home,admin:facts]
+  .venv/bin/python -m bench.screenshots OUT [--state demo,nothing,many] [--only home,admin:facts]
 
-Three states, each with a server of its own on a temporary folder: ``demo``, with a dark and a Chinese round
-and with what people do to a page; ``nothing``, as after the first start; ``many``, with 100,000 facts. OUT
-holds the pictures, index.html to look at them, and index.json; what is not taken again stays as it is.
-Exit status 1 where a page has an error on the console, is wider than its window or misses an image.
+Three states, each with a server of its own on a temporary folder: ``demo``, also in dark mode and in Chinese,
+and with users' actions; ``nothing``, as after the first start; ``many``, with 100,000 facts. OUT gets the
+screenshots, index.html to view them, and index.json; screenshots that are not retaken stay. Exit status 1
+where a page has a console error, is wider than its window or misses an image.
 """
 
 import argparse
@@ -23,24 +23,25 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-import building
-from looking import CHROMIUM, QUIET, Look, Window
 from playwright.sync_api import Browser, Error, sync_playwright
-from scenes import FORBIDDEN, Scene, scenes, sign_out_and_save
-from server import ROOT, Running, serving
 
-STATES = {"nothing": "default", "many": "default", "demo": "demo"}  # and the project that is looked at
+from bench import store_builder
+from bench.page_audit import CHROMIUM, QUIET, Look, Window
+from bench.screenshot_scenes import FORBIDDEN, Scene, scenes, sign_out_and_save
+from bench.server import ROOT, Running, serving
+
+STATES = {"nothing": "default", "many": "default", "demo": "demo"}  # and the project of each
 LIGHT = ((390, "light"), (1280, "light"), (1920, "light"))
 DARK = (1280, "dark")
 CHINESE = "zh-hans"
-BEFORE_LOGIN = "login"  # the page for nobody who is signed in
+BEFORE_LOGIN = "login"  # the page for anonymous users
 PASSWORD = "correct horse battery"
-# A person who may only read, a key to rotate and to revoke, and a crontab to look at.
+# A viewer, a key to rotate and revoke, and a crontab to show.
 PEOPLE = """
 from django.contrib.auth.models import User
 from django_celery_beat.models import CrontabSchedule
 from memory.actors import local_actor
-from memory.engines.keys import KeyEngine
+from memory.engines.access.keys import KeyEngine
 from memory.models import Membership, Project
 project = Project.objects.get(slug="{project}")
 user = User.objects.create_user("vera", password="{password}")
@@ -78,7 +79,7 @@ def arguments() -> argparse.Namespace:
 
 
 def taken(browser: Browser, state: str, options: argparse.Namespace) -> Iterator[Look]:
-    """All pictures of a state, page by page."""
+    """Take all screenshots of a state, page by page."""
     if not options.only:
         shutil.rmtree(options.out / state, ignore_errors=True)
     with store(state, options) as folder, serving(folder) as server:
@@ -98,21 +99,22 @@ def taken(browser: Browser, state: str, options: argparse.Namespace) -> Iterator
 
 @contextmanager
 def store(state: str, options: argparse.Namespace) -> Iterator[Path]:
-    """A data folder in this state, for one server."""
+    """Yield a data folder in this state, for one server."""
     with tempfile.TemporaryDirectory(prefix="day1-pictures-", ignore_cleanup_errors=True) as parent:
         folder = Path(parent) / "data"
         if state == "demo":
             manage(folder, "day1", "demo")
         elif state == "many":
-            made = building.store(options.data_dir or Path(parent), building.Size(options.facts))
+            made = store_builder.store(options.data_dir or Path(parent), store_builder.Size(options.facts))
             shutil.copytree(made, folder)
             command = [
                 sys.executable,
-                str(ROOT / "bench" / "crowd.py"),
+                "-m",
+                "bench.many_rows",
                 str(folder),
                 str(options.facts // 10),
             ]
-            subprocess.run(command, check=True)
+            subprocess.run(command, cwd=ROOT, check=True)
         yield folder
 
 
@@ -123,7 +125,7 @@ def manage(folder: Path, *words: str) -> None:
 
 
 def settle(server: Running) -> None:
-    """Until every text has its vector."""
+    """Wait until every text has its vector."""
     client = server.client()
     while client.ask("GET", "/health")["embedding"]["pending"]:
         time.sleep(1)
@@ -131,8 +133,8 @@ def settle(server: Running) -> None:
 
 
 def addresses(folder: Path, project: str) -> dict[str, str]:
-    command = [sys.executable, str(ROOT / "bench" / "addresses.py"), str(folder), project]
-    done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
+    command = [sys.executable, "-m", "bench.page_urls", str(folder), project]
+    done = subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.PIPE, text=True)
     return json.loads(done.stdout.splitlines()[-1])
 
 
@@ -140,7 +142,7 @@ def addresses(folder: Path, project: str) -> dict[str, str]:
 
 
 class Round:
-    """The pages of one server, in one window after the other."""
+    """Screenshots of one server's pages."""
 
     def __init__(self, browser: Browser, server: Running, state: str, options: argparse.Namespace) -> None:
         self.browser, self.server, self.state, self.out = browser, server, state, options.out
@@ -167,7 +169,7 @@ class Round:
                 yield at.look(Look(self.state, page, 390, "chinese"), self.out)
 
     def scenes(self, some: list[Scene]) -> Iterator[Look]:
-        """Each in a window of its own, at every width: what one leaves behind is no part of another."""
+        """Take each scene in a window of its own, at every width, so that scenes stay independent."""
         for scene in some:
             for width, scheme in LIGHT if self.is_wanted(scene.name) else ():
                 with self.window(self.admin) as window:
@@ -183,7 +185,7 @@ class Round:
         return window.look(look, self.out, scene.whole)
 
     def refusals(self) -> Iterator[Look]:
-        """What a reader may not open, and a form that was sent after the session ran out."""
+        """Take what a viewer may not open, and a form that was sent after the session expired."""
         vera = self.signed_in("vera", PASSWORD)
         for width, scheme in LIGHT if self.is_wanted("refusals") else ():
             with self.window(vera) as window:
@@ -212,11 +214,11 @@ class Round:
         window.close()
 
 
-# ---- what is told --------------------------------------------------------------------------------------
+# ---- output --------------------------------------------------------------------------------------------
 
 
 def write_index(out: Path, looks: list[Look]) -> None:
-    """index.json and index.html, with what an earlier run left of other states and pages."""
+    """Write index.json and index.html, keeping other states and pages of earlier runs."""
     file = out / "index.json"
     rows = {row["file"]: row for row in (json.loads(file.read_text()) if file.exists() else [])}
     rows |= {look.file: asdict(look) for look in looks}
@@ -243,7 +245,7 @@ def cell(row: dict[str, Any]) -> str:
 
 
 def found(row: dict[str, Any]) -> str:
-    """What was found on one picture, in words; "" for nothing."""
+    """Return the defects of one screenshot as text; "" for none."""
     wide = [f"{row['wider']} px wider than the window"] if row["wider"] > 0 else []
     names = (("out", "sticks out"), ("cut", "is cut"), ("empty", "is empty"), ("images", "did not come"))
     told = [f"{words}: {' | '.join(row[name])}" for name, words in names if row[name]]

@@ -1,4 +1,4 @@
-"""A server of the benchmark's own: started by ``up`` on a temporary folder, ended at the end."""
+"""A server for a benchmark: started by ``up`` on a temporary folder, stopped at the end."""
 
 import http.client
 import json
@@ -19,7 +19,7 @@ START = 180  # seconds
 
 
 class Refused(RuntimeError):
-    """The server answered with an error; ``status`` and the body say which."""
+    """Error response of the server, with its ``status`` and body."""
 
     def __init__(self, status: int, body: str) -> None:
         super().__init__(f"{status}: {body[:500]}")
@@ -27,17 +27,17 @@ class Refused(RuntimeError):
 
 
 class Client:
-    """One connection that is kept open. Not for several threads."""
+    """Client with one persistent connection. Not thread-safe."""
 
     def __init__(self, url: str, key: str) -> None:
         parts = urlsplit(url)
         self._host = (parts.hostname or "127.0.0.1", parts.port or 80)
         self.headers = {"Authorization": f"Bearer {key}", "Content-Type": "application/json"}
-        self.answered: Any = {}  # the headers of the last answer
+        self.answered: Any = {}  # the headers of the last response
         self._connection = http.client.HTTPConnection(*self._host, timeout=120)
 
     def ask(self, method: str, path: str, body: Any = None) -> Any:
-        """The answer as JSON. Raises Refused; when there are too many requests it waits as it is told."""
+        """Send a request and return the response as JSON. Raises Refused; a rate limit is waited for."""
         packed = None if body is None else json.dumps(body).encode()
         while True:
             status, headers, text = self.raw(method, path, packed)
@@ -59,7 +59,7 @@ class Client:
 
 
 class Running:
-    """A server that runs, and what is needed to talk to it."""
+    """Running server, with its URL and key."""
 
     def __init__(self, process: subprocess.Popen, folder: Path, url: str) -> None:
         self.process, self.folder, self.url = process, folder, url
@@ -72,7 +72,7 @@ class Running:
 
 @contextmanager
 def serving(folder: Path, embedder: str = "minilm") -> Iterator[Running]:
-    """``manage.py up`` on a data folder and a free port, until the block ends."""
+    """Run ``manage.py up`` on a data folder and a free port, until the block ends."""
     log = folder / "bench-server.log"
     folder.mkdir(parents=True, exist_ok=True)
     environment = {**os.environ, "DAY1_EMBEDDER": embedder, "DAY1_NO_BOOTSTRAP": "1"}
@@ -108,5 +108,5 @@ def _end(process: subprocess.Popen) -> None:
 
 
 def in_path(name: str) -> str:
-    """A branch's name as a part of a path."""
+    """Return a branch's name as a part of a path."""
     return quote(name, safe="")

@@ -1,6 +1,6 @@
-"""Snapshots and workspaces of a store of some size, beside the bare work of the database.
+"""Snapshots and workspaces of a store of some size, compared with the database's own work.
 
-On SQLite in a temporary folder; on the database that DATABASE_URL names, if it does (it is filled, and kept).
+On SQLite in a temporary folder; or on the database of DATABASE_URL, which is filled and kept.
 """
 
 import argparse
@@ -11,7 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import inprocess
+from bench import local_engine
 
 BATCH = 1000
 CHANGED = 1000
@@ -24,18 +24,20 @@ def timed(work: Callable[[], Any]) -> tuple[float, Any]:
 
 
 def fill(actor: Any, size: int) -> None:
-    from memory.engines.facts import FactEngine
+    from memory.engines.facts.engine import FactEngine
     from memory.models import Branch
 
     head = Branch.objects.get(project=actor.project_id, name="main").head
     for start in range(head * BATCH, size, BATCH):
-        some = [{"fact_text": f"Fact {n} of a store that is copied, {n * 7919 % 1009}"} for n in
-                range(start, start + BATCH)]  # fmt: skip
+        some = [
+            {"fact_text": f"Fact {n} of a store that is copied, {n * 7919 % 1009}"}
+            for n in range(start, start + BATCH)
+        ]
         FactEngine().write_facts(facts=some, actor=actor, deduplicate=False)
 
 
 def more(actor: Any, text: str) -> None:
-    from memory.engines.facts import FactEngine
+    from memory.engines.facts.engine import FactEngine
 
     some = [{"fact_text": f"{text} {n}"} for n in range(CHANGED)]
     FactEngine().write_facts(facts=some, actor=actor, deduplicate=False)
@@ -44,7 +46,7 @@ def more(actor: Any, text: str) -> None:
 def snapshots(actor: Any) -> dict[str, float]:
     from django.db import connection
 
-    from memory.engines.snapshots import SnapshotManager
+    from memory.engines.store.snapshots import SnapshotManager
 
     engine, name = SnapshotManager(), f"bench-{time.time_ns()}"
     found = {"a point of a branch": timed(lambda: engine.create_snapshot(name=name, actor=actor))[0]}
@@ -64,7 +66,7 @@ def snapshots(actor: Any) -> dict[str, float]:
 def workspaces(actor: Any) -> dict[str, float]:
     from django.db import connection, connections
 
-    from memory.engines.workspaces import WorkspaceEngine
+    from memory.engines.store.workspaces import WorkspaceEngine
 
     engine, bare = WorkspaceEngine(), f"bench_{time.time_ns()}"
     found = {"the database alone: workspace": timed(lambda: connection.copies.fork(bare))[0]}
@@ -88,8 +90,8 @@ def main() -> None:
     size = parser.parse_args().size
     folder = Path(tempfile.mkdtemp(prefix="day1-bench-"))
     try:
-        inprocess.set_up(folder, "off")
-        actor = inprocess.local(f"copies-{size}")
+        local_engine.set_up(folder, "off")
+        actor = local_engine.local(f"copies-{size}")
         fill(actor, size)
         for name, milliseconds in {**snapshots(actor), **workspaces(actor)}.items():
             print(f"{name:34} {milliseconds:9.1f} ms")

@@ -1,4 +1,4 @@
-"""The store that is measured: facts with old versions, vectors and a child branch, written in bulk."""
+"""Builder of the benchmark store: facts with old versions, vectors and a child branch, written in bulk."""
 
 import json
 import shutil
@@ -10,19 +10,20 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-import inprocess
 import numpy as np
-from synthetic import Vocabulary, edited
 
-FORMAT = 5  # of the store: raised when building changes
+from bench import local_engine
+from bench.corpus import Vocabulary, edited
+
+FORMAT = 5  # version of the store, raised when the builder changes
 SEED = 7
 DAYS = 60
 BATCH = 1000  # facts in a commit
 DIMENSIONS = 384
 CODED_WORDS = 25  # word codes of a text
-MODEL = "minilm-l6-int8"  # the name under which the vectors are kept: that of the default embedder
+MODEL = "minilm-l6-int8"  # the model name of the vectors: that of the default embedder
 CHILD = "task/child"
-OWN = 1000  # changes on the child
+CHILD_CHANGES = 1000  # changes on the child
 RARE = {"category": "security", "kind": "BELIEF", "status": "done", "session_id": "s-7", "agent_id": "a-7"}
 NODE = 1023 << 12
 
@@ -46,7 +47,7 @@ class Size:
 
 
 def store(parent: Path, size: Size) -> Path:
-    """A folder with a store of this size; taken as it is when it was made earlier."""
+    """Return a folder with a store of this size, built unless it exists."""
     folder = parent / f"store-{size.facts}-{size.old}"
     note = folder / "bench-store.json"
     wanted = {**asdict(size), "format": FORMAT, "tables": _tables()}
@@ -62,24 +63,24 @@ def store(parent: Path, size: Size) -> Path:
 
 
 def _tables() -> list[str]:
-    folder = inprocess.ROOT / "memory" / "migrations"
+    folder = local_engine.ROOT / "memory" / "migrations"
     return [f"{path.name} {path.stat().st_size}" for path in sorted(folder.glob("0*.py"))]
 
 
 def _in_another_process(folder: Path, size: Size) -> None:
-    """This one will open a copy of the store, and Django takes one data folder for a process."""
+    """Build in another process: this one opens a copy, and Django takes one data folder per process."""
     import subprocess
     import sys
 
-    command = [sys.executable, __file__, str(folder), str(size.facts), str(size.old)]
-    subprocess.run(command, check=True)
+    command = [sys.executable, "-m", "bench.store_builder", str(folder), str(size.facts), str(size.old)]
+    subprocess.run(command, cwd=local_engine.ROOT, check=True)
 
 
 def build(folder: Path, size: Size) -> None:
-    inprocess.set_up(folder, "off")
+    local_engine.set_up(folder, "off")
     from django.db import connection, transaction
 
-    from day1site.first_start import prepare
+    from day1site.server.provisioning import prepare
     from memory.models import Branch, Project
 
     prepare(folder, "http://127.0.0.1:0")
@@ -87,7 +88,7 @@ def build(folder: Path, size: Size) -> None:
     main = Branch.objects.get(project=project, name="main")
     with transaction.atomic():
         Builder(project.pk, main, size).write()
-    connection.index.optimize()  # the statistics that beat would leave
+    connection.index.optimize()  # the statistics that the scheduled task would leave
     with connection.cursor() as cursor:
         cursor.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     connection.close()
@@ -120,7 +121,7 @@ class Builder:
     # ---- facts -----------------------------------------------------------------------------------
 
     def _values(self, i: int) -> dict[str, Any]:
-        """What a fact has in all its versions; each rare value is in 1 % of them, apart from each other."""
+        """Return the values that all versions of a fact share; each rare value is in 1 %, independently."""
         random = self.rng.random(6)
         common = ("general", "decision", "pattern", "bug_fix", "architecture", "insight")
         status = "done" if random[0] < 0.01 else "archived" if random[0] < 0.02 else "active"
@@ -136,7 +137,7 @@ class Builder:
         }
 
     def _round(self, version: int, texts: Sequence[str]) -> None:
-        """The n-th version of every fact, in batches of one commit each."""
+        """Write the n-th version of every fact, in batches of one commit each."""
         last = version == self.size.old
         for batch in range(self.size.batches):
             places = range(batch * BATCH, (batch + 1) * BATCH)
@@ -168,11 +169,11 @@ class Builder:
         return (10_000_000_000 + number) << 22 | NODE
 
     def _uid(self, when: datetime) -> str:
-        """A UUID version 7 of that time."""
+        """Return a UUID version 7 of that time."""
         low, high = self.rng.integers(0, 2**62), int(self.rng.integers(0, 2**12))
         return f"{int(when.timestamp() * 1000) << 80 | 7 << 76 | high << 64 | 2 << 62 | int(low):032x}"
 
-    # ---- what stands beside ----------------------------------------------------------------------
+    # ---- commits, vectors, verdicts --------------------------------------------------------------
 
     def _commits(self, branch: Any, head: int, added: int = BATCH) -> None:
         from memory.models import Commit
@@ -186,7 +187,7 @@ class Builder:
         Commit.objects.bulk_create(commits, batch_size=500)
 
     def _vectors(self, texts: Sequence[str]) -> None:
-        """Vectors and word codes of the open versions' texts, as the worker would have left them."""
+        """Write vectors and word codes of the open versions' texts, as the worker would."""
         from memory.models import hashes
         from memory.models.vectors import vector_slot
 
@@ -222,7 +223,7 @@ class Builder:
         Session.objects.bulk_create(some)
 
     def _verdicts(self, texts: Sequence[str]) -> None:
-        """10 % verified, 1 % invalidated."""
+        """Write verdicts: 10 % verified, 1 % invalidated."""
         from memory.models import FactAssessment, hashes
         from memory.models.nodes import next_rid
 
@@ -240,28 +241,34 @@ class Builder:
         FactAssessment._base_manager.bulk_create(rows, batch_size=500)
 
     def _child(self, texts: Sequence[str]) -> None:
-        """A branch with 700 edits, 200 facts of its own and 100 deletions, in ten commits."""
+        """Create a branch with 700 edits, 200 facts of its own and 100 deletions, in ten commits."""
         from memory.models import Branch
 
         child = Branch.objects.create(
-            project_id=self.project_id, name=CHILD, parent=self.main, fork_seq=self.size.head, depth=1,
+            project_id=self.project_id,
+            name=CHILD,
+            parent=self.main,
+            fork_seq=self.size.head,
+            depth=1,
             ancestors=[[self.main.pk, self.size.head]],
-            head=10, head_at=self._now(), created_at=self._now(),
-        )  # fmt: skip
-        own = list(self.words.texts(OWN))
-        chosen = self.rng.choice(self.size.facts, OWN, replace=False)
+            head=10,
+            head_at=self._now(),
+            created_at=self._now(),
+        )
+        own = list(self.words.texts(CHILD_CHANGES))
+        chosen = self.rng.choice(self.size.facts, CHILD_CHANGES, replace=False)
         rows = [self._own(child, int(i), place, own[place]) for place, i in enumerate(chosen)]
         insert_facts(rows)
         index([row for row in rows if not row["deleted"]])
         self._vectors([row["fact_text"] for row in rows if not row["deleted"]])
-        self._commits(child, 10, OWN // 10)
+        self._commits(child, 10, CHILD_CHANGES // 10)
 
     def _own(self, child: Any, i: int, place: int, text: str) -> dict[str, Any]:
         rid = self._rid(self.size.rounds * self.size.facts + place)
         new, gone = place % 10 in (0, 1), place % 10 == 2
         uid = self._uid(self._now() + timedelta(seconds=place)) if new else self.uids[i]
         before = None if new else self._rid(self.size.old * self.size.facts + i)
-        span = {"seq_from": place * 10 // OWN + 1, "rid": rid, "vid": rid, "prev_vid": before}
+        span = {"seq_from": place * 10 // CHILD_CHANGES + 1, "rid": rid, "vid": rid, "prev_vid": before}
         state = {"deleted": gone, "slot": None if gone else f"{child.pk}:{uid}", "version": 2 - new}
         fixed = {"uid": uid, "branch_id": child.pk, "fact_text": text}
         dated = {"created_at": self._created(i), "updated_at": self._now()}
@@ -272,7 +279,7 @@ class Builder:
 
 
 def insert_facts(rows: Sequence[dict[str, Any]]) -> None:
-    """Straight into the table, with the defaults of the model where a row says nothing."""
+    """Insert rows directly into the table, with the model's defaults for missing values."""
     from memory.models import Fact
 
     fields = {f.attname: f.column for f in Fact._meta.concrete_fields}
@@ -283,7 +290,7 @@ def insert_facts(rows: Sequence[dict[str, Any]]) -> None:
 
 
 def _defaults() -> dict[str, Any]:
-    """The stored form of each column of a fact of which nothing is known."""
+    """Return the stored form of the default of each column of a fact."""
     from django.db import connection
 
     from memory.models import Fact
@@ -311,7 +318,7 @@ def _whole(row: dict[str, Any], defaults: dict[str, Any], names: Any) -> Iterato
 
 
 def index(rows: Sequence[dict[str, Any]], ends: int | None = None) -> None:
-    """The versions into the full-text index, by the index itself."""
+    """Add the versions to the full-text index, through the index itself."""
     from django.db import connection
 
     from memory.models import Fact
@@ -333,7 +340,7 @@ def index(rows: Sequence[dict[str, Any]], ends: int | None = None) -> None:
 
 
 def essence_of(text: str) -> str:
-    from memory.engines.fact_rules import essence_of as line
+    from memory.engines.facts.rules import essence_of as line
 
     return line(text)
 
@@ -352,7 +359,7 @@ def run_many(sql: str, rows: Any) -> None:
 
 
 def open_texts(folder: Path) -> tuple[list[tuple[int, str]], np.ndarray]:
-    """(row id, text) of what main shows, and their vectors in the same order."""
+    """Return (row id, text) of the facts on main, and their vectors in the same order."""
     database = sqlite3.connect(folder / "day1.sqlite3")
     found = database.execute(
         "SELECT f.rid, f.fact_text, v.data FROM memory_fact f JOIN memory_vector v"

@@ -1,4 +1,4 @@
-"""Two ways to the same memory: over REST, or with the engines in this process."""
+"""Clients of a store: over REST, or with the engines in this process."""
 
 import time
 from collections.abc import Sequence
@@ -6,22 +6,22 @@ from pathlib import Path
 from typing import Any, Protocol
 from urllib.parse import urlencode
 
-import inprocess
-from locomo import Conversation
-from server import Client, Refused
+from bench import local_engine
+from bench.locomo import Conversation
+from bench.server import Client, Refused
 
 BULK = 500
 
 
 class Store(Protocol):
     def load(self, conversation: Conversation) -> dict[str, str]:
-        """Write the turns in order on a branch of their own; the dia_id of each fact's id."""
+        """Write the turns in order on a branch of their own; return their dia_ids by fact id."""
 
     def pending(self) -> int:
-        """How many texts are not embedded yet."""
+        """Return how many texts are not embedded yet."""
 
     def search(self, branch: str, query: str, recipe: str, search_type: str) -> tuple[list[str], float]:
-        """The ids found, the best first, and the milliseconds that it took the caller."""
+        """Search; return the ids found, best first, and the caller's milliseconds."""
 
 
 class RestStore:
@@ -62,7 +62,7 @@ class RestStore:
 
 
 class RestMessageStore(RestStore):
-    """The same turns as messages: a session is a conversation, the first speaker its user."""
+    """Store with the turns as messages: a session is a conversation, the first speaker its user."""
 
     def load(self, conversation: Conversation) -> dict[str, str]:
         self.make_branch(conversation.branch)
@@ -86,12 +86,12 @@ class RestMessageStore(RestStore):
 
 class EngineStore:
     def __init__(self, folder: Path, embedder: str = "minilm") -> None:
-        inprocess.set_up(folder, embedder)
-        self.actor = inprocess.local()
+        local_engine.set_up(folder, embedder)
+        self.actor = local_engine.local()
 
     def load(self, conversation: Conversation) -> dict[str, str]:
-        from memory.engines.branches import BranchManager
-        from memory.engines.facts import FactEngine
+        from memory.engines.branches.manager import BranchManager
+        from memory.engines.facts.engine import FactEngine
 
         BranchManager().create_branch(name=conversation.branch, actor=self.actor)
         dia_ids: dict[str, str] = {}
@@ -105,14 +105,14 @@ class EngineStore:
         return dia_ids
 
     def pending(self) -> int:
-        """Nobody else embeds here, so each call does some of it."""
-        from memory.engines.embedding import EmbeddingEngine
+        """Embed some texts, since no worker runs in this process; return how many are left."""
+        from memory.engines.embedding.engine import EmbeddingEngine
 
         EmbeddingEngine().embed_pending(self.actor.project_id, limit=64)
         return EmbeddingEngine().backlog(self.actor.project_id)["pending"]
 
     def search(self, branch: str, query: str, recipe: str, search_type: str) -> tuple[list[str], float]:
-        from memory.engines.search import SearchEngine
+        from memory.engines.search.engine import SearchEngine
 
         how: dict[str, Any] = {"limit": 20, "search_type": search_type, "recipe": recipe}
         started = time.perf_counter()
@@ -122,12 +122,12 @@ class EngineStore:
 
 
 class MessageStore(EngineStore):
-    """As RestMessageStore, with the engines."""
+    """Store with the turns as messages, through the engines."""
 
     def load(self, conversation: Conversation) -> dict[str, str]:
         from conversations.engines.conversations import ConversationEngine
         from conversations.engines.messages import MessageEngine
-        from memory.engines.branches import BranchManager
+        from memory.engines.branches.manager import BranchManager
 
         BranchManager().create_branch(name=conversation.branch, actor=self.actor)
         dia_ids: dict[str, str] = {}

@@ -1,4 +1,4 @@
-"""Clients that write facts, each with a word of its own, until the server is gone."""
+"""Write load: clients that write facts, each with a unique word, until the server is gone."""
 
 import http.client
 import json
@@ -9,10 +9,10 @@ from contextlib import closing
 from dataclasses import dataclass, field
 from typing import Any
 
-from mortal import Server
+from bench.killable_server import Server
 
 BRANCHES = ("main", "task/left", "task/right")
-BULK, ONE_IN = 20, 12  # facts of a bulk; one request in so many is one
+BULK, ONE_IN = 20, 12  # facts of a bulk write; one request in so many is a bulk write
 LETTERS = "bdfgklmpqtvz"
 THINGS = ("cache", "parser", "invoice", "login page", "nightly build", "schema", "queue", "search index")
 FACTS = (
@@ -25,7 +25,7 @@ FACTS = (
 
 @dataclass(frozen=True)
 class Written:
-    """A fact that the server said it has stored."""
+    """Fact that the server acknowledged."""
 
     id: str
     branch: str
@@ -34,7 +34,7 @@ class Written:
 
 @dataclass(frozen=True)
 class Request:
-    """One POST. With ``key`` it may be sent again; nothing else keeps its facts from being doubled."""
+    """Request to write. Only one with ``key`` may be sent again without doubling its facts."""
 
     path: str
     branch: str
@@ -45,7 +45,7 @@ class Request:
 
 @dataclass
 class Round:
-    """What one round's clients were told, what they were not told any more, and what was odd."""
+    """Results of one round's clients: acknowledged facts, unanswered requests, and unexpected responses."""
 
     written: list[Written] = field(default_factory=list)
     cut: list[Request] = field(default_factory=list)
@@ -53,7 +53,7 @@ class Round:
 
 
 class Writer(threading.Thread):
-    """One client: writes over a connection that it keeps, until the server is gone."""
+    """Client that writes over a persistent connection until the server is gone."""
 
     def __init__(self, server: Server, round: Round, chance: random.Random, numbers: Iterator[int]) -> None:
         super().__init__(daemon=True)
@@ -67,7 +67,7 @@ class Writer(threading.Thread):
                 pass
 
     def send(self, request: Request) -> bool:
-        """False when the answer did not come whole: then nothing is promised."""
+        """Send a request; return False without a complete response: then nothing is acknowledged."""
         try:
             status, answer = post(self.link, request, self.headers)
         except (OSError, http.client.HTTPException):
@@ -96,7 +96,7 @@ class Writer(threading.Thread):
 
 
 def word(number: int) -> str:
-    """A word that no other number has, and that has no ending to be cut off."""
+    """Return a word unique to the number, without an ending that a stemmer would cut."""
     letters = ""
     for _ in range(6):
         number, digit = divmod(number, len(LETTERS))
@@ -105,7 +105,7 @@ def word(number: int) -> str:
 
 
 def post(link: http.client.HTTPConnection, request: Request, headers: dict[str, str]) -> tuple[int, Any]:
-    """Status and answer, when all of it came."""
+    """Send a request; return status and body of the complete response."""
     sent = headers | ({"Idempotency-Key": request.key} if request.key else {})
     link.request("POST", f"/api/v1{request.path}", json.dumps(request.body).encode(), sent)
     answer = link.getresponse()

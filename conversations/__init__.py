@@ -1,1 +1,1 @@
-"""Conversations and messages: replay, forks and what was said."""
+"""Conversations and their messages."""

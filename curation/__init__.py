@@ -1,1 +1,1 @@
-"""Curation: verification, templates, hand-overs, bundles."""
+"""Curation app; it has no code of its own yet."""

@@ -1,4 +1,4 @@
-"""A person's own pages: where to begin, login, password, how the pages look."""
+"""Account pages: front page, project list, login, password, theme."""
 
 from typing import Any
 
@@ -10,9 +10,10 @@ from django.urls import reverse_lazy
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
-from memory.engines.members import memberships_of
-from memory.views.base import LAST, came_from
-from memory.views.toasts import tell
+from day1site.login import LoginForm, PasswordForm, ThrottledForms
+from memory.engines.access.members import memberships_of
+from memory.views.base import LAST, safe_referer
+from memory.views.flash import flash_success
 
 THEME = "day1_theme"
 THEMES = ("light", "dark")
@@ -21,7 +22,7 @@ YEAR = 365 * 24 * 3600
 
 @login_required
 def front(request: HttpRequest) -> HttpResponse:
-    """To the project that was open last, or to the only one; else the choice of them."""
+    """Redirect to the project that was open last, or to the only one; else show the list of projects."""
     slugs = [member.project.slug for member in memberships_of(request.user)]
     last = request.session.get(LAST)
     if last in slugs or len(slugs) == 1:
@@ -31,11 +32,12 @@ def front(request: HttpRequest) -> HttpResponse:
 
 @login_required
 def projects(request: HttpRequest) -> HttpResponse:
-    """The projects that the person belongs to; whom to ask where there is none."""
+    """Show the user's projects; without one, whom to contact."""
     return render(request, "account/projects.html", {"memberships": memberships_of(request.user)})
 
 
-class Login(auth.LoginView):
+class Login(ThrottledForms, auth.LoginView):
+    form_class = LoginForm
     template_name = "account/login.html"
     redirect_authenticated_user = True
 
@@ -44,14 +46,16 @@ class Logout(auth.LogoutView):
     next_page = "login"
 
 
-class Password(auth.PasswordChangeView):
-    """Other sessions of the person end with the old password; this one stays."""
+class Password(ThrottledForms, auth.PasswordChangeView):
+    """Password change; it ends the user's other sessions and keeps this one."""
+
+    form_class = PasswordForm
 
     template_name = "account/password.html"
     success_url = reverse_lazy("account")
 
     def form_valid(self, form: Any) -> HttpResponse:
-        tell(self.request, _("The password was changed. Other browsers have to log in again."))
+        flash_success(self.request, _("The password was changed. Other browsers have to log in again."))
         return super().form_valid(form)
 
 
@@ -62,8 +66,8 @@ def account(request: HttpRequest) -> HttpResponse:
 
 @require_POST
 def theme(request: HttpRequest) -> HttpResponse:
-    """Light, dark, or as the system has it; remembered in this browser."""
-    response = HttpResponseRedirect(came_from(request))
+    """Set the theme, light, dark or that of the system, in a cookie of this browser."""
+    response = HttpResponseRedirect(safe_referer(request))
     chosen = request.POST.get("theme", "")
     if chosen in THEMES:
         response.set_cookie(THEME, chosen, max_age=YEAR, samesite="Lax", httponly=True)
@@ -73,6 +77,6 @@ def theme(request: HttpRequest) -> HttpResponse:
 
 
 def look(request: HttpRequest) -> dict[str, Any]:
-    """For every template: the theme that was chosen; "" for the system's."""
+    """Return the chosen theme for every template; "" for the system's."""
     chosen = request.COOKIES.get(THEME, "")
     return {"theme": chosen if chosen in THEMES else ""}

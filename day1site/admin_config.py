@@ -1,8 +1,8 @@
-"""Django's admin application, with Day1's own site as the one that every admin class registers with."""
+"""Django's admin application, with Day1's own site as the default for every admin class."""
 
 from django.contrib.admin.apps import AdminConfig
 
 
 class DeskConfig(AdminConfig):
     default = False
-    default_site = "day1site.desk.Desk"
+    default_site = "day1site.admin_site.Desk"

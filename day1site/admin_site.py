@@ -1,4 +1,4 @@
-"""The admin site: unfold's frame, the desk's pages, one login for the whole server."""
+"""The admin site: unfold's forms for the whole server, the pages of projects, one login."""
 
 from typing import Any
 
@@ -8,16 +8,17 @@ from django.contrib.auth.views import redirect_to_login
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import redirect, render
-from django.urls import URLPattern
+from django.urls import URLResolver, include, path
 from unfold.sites import UnfoldAdminSite
 
-from conversations.admin import urls as conversations
+from conversations import urls as conversations
+from memory import urls as memory
 from memory.actors import ROLE_SCOPES
-from memory.admin import urls
-from memory.admin.sections import last_member
-from memory.engines.members import memberships_of
+from memory.engines.access.members import memberships_of
+from memory.views.frames import ADMIN, build_patterns
+from memory.views.navigation import last_member
 
-# What unfold's scripts need: they evaluate expressions in attributes, and set styles. Nothing from elsewhere.
+# Needed by unfold's scripts, which evaluate expressions in attributes and set styles. Own origin only.
 POLICY: dict[str, Any] = {
     "script-src": ["'self'", "'unsafe-eval'"],
     "style-src": ["'self'", "'unsafe-inline'"],
@@ -26,13 +27,15 @@ POLICY: dict[str, Any] = {
 
 class Desk(UnfoldAdminSite):
     site_header = site_title = "Day1"
-    login_form = AdminAuthenticationForm  # never shown: the login is that of the pages
+    login_form = AdminAuthenticationForm  # never shown: the login page is the site's
 
-    def extra_urls(self) -> list[URLPattern]:
-        return [*urls.urlpatterns, *conversations.urlpatterns]
+    def extra_urls(self) -> list[URLResolver]:
+        """Return the routes of a project's pages: those of the web, below /admin."""
+        pages = [*memory.PAGES, *conversations.PAGES]
+        return [path("p/<slug:slug>/", include(build_patterns(pages, ADMIN)))]
 
     def has_permission(self, request: HttpRequest) -> bool:
-        """Staff, and whoever curates or maintains a project; each page asks for more."""
+        """Allow staff, and curators and maintainers of a project; single pages require more."""
         user = request.user
         if not user.is_active or not user.is_authenticated:
             return False
@@ -49,7 +52,7 @@ class Desk(UnfoldAdminSite):
         return seen
 
     def login(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
-        """To the login of the pages, and from there back."""
+        """Redirect to the site's login, and from there back."""
         if request.user.is_authenticated:
             if not self.has_permission(request):
                 raise PermissionDenied
@@ -60,25 +63,25 @@ class Desk(UnfoldAdminSite):
         return redirect("account")
 
     def password_change(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> Any:
-        """There is one page for it, and it is not the desk's."""
+        """Redirect to the site's password page, the only one."""
         return redirect("password")
 
     def password_change_done(self, request: HttpRequest, extra_context: Any = None) -> Any:
         return redirect("account")
 
     def app_index(self, request: HttpRequest, app_label: str, extra_context: Any = None) -> Any:
-        """The sidebar says what there is: no page of an app's models beside it."""
+        """Redirect to the start page: the sidebar replaces Django's page of an app's models."""
         return redirect("admin:index")
 
     def index(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> Any:
-        """To the facts of the project that was open last; a page that says why where there is none."""
+        """Redirect to the facts of the last open project; without a project, explain why."""
         if member := last_member(request):
             return HttpResponseRedirect(f"p/{member.project.slug}/facts")
         context = {**self.each_context(request), "title": "Day1", "app_list": self.get_app_list(request)}
-        return render(request, "admin/day1/nothing.html", context)
+        return render(request, "admin/nothing.html", context)
 
     def each_context(self, request: HttpRequest) -> dict[str, Any]:
-        """The theme is the one that the person chose for all pages."""
+        """Return the context with the theme that the user chose for all pages."""
         context: dict[str, Any] = super().each_context(request)
         del context["theme"]
         return context

@@ -1,4 +1,4 @@
-"""The routes of the REST surface. Each app brings its ViewSets; all stand on one router."""
+"""The routes of the REST API: all apps' ViewSets on one router."""
 
 from django.urls import path, re_path
 from rest_framework.routers import SimpleRouter

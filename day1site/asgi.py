@@ -1,8 +1,8 @@
-"""The ASGI application of the one process that `up` starts.
+"""The ASGI application of the single process that `up` starts.
 
-Django's own ASGI handler runs each request in a new thread, and so opens a new database connection for
-each. Here Django runs as a WSGI application in a pool of threads that stay, and each thread keeps its
-connection (CONN_MAX_AGE is None): nothing is opened, and no cache is cold, in a request.
+Django's own ASGI handler runs each request in a new thread, and so opens a new database connection for each.
+Here Django runs as a WSGI application in a pool of permanent threads, and each thread keeps its connection
+(CONN_MAX_AGE is None): no request opens a connection or starts with a cold cache.
 """
 
 import asyncio
@@ -24,33 +24,42 @@ App = Callable[[Scope, Receive, Send], Awaitable[None]]
 Problem = tuple[int, str, str, str]  # status, title, code, detail
 
 THREADS = 16
-PIECES = 10_000  # of an answer that wait for a slow reader, so that no thread does
+PIECES = 10_000  # pieces of a response queued for a slow reader, so that no thread blocks on it
 MIB = 1024 * 1024
 BODY_LIMIT = 8 * MIB
-DRAIN_LIMIT = 64 * MIB  # of a refused body is read and dropped
-BODY_SECONDS = 30.0  # for the whole body, however it drips
+DRAIN_LIMIT = 64 * MIB  # so much of a refused body is read and dropped
+BODY_SECONDS = 30.0  # for the whole body, at any speed
 REQUESTS = 1000  # in progress at once
-ROOM = 128 * MIB  # for the bodies of all of them; small ones always find room
+BODY_BUDGET_BYTES = 128 * MIB  # memory for all request bodies together; small ones are always accepted
 SMALL = MIB // 16
 
 TOO_LARGE: Problem = (
-    413, "Content Too Large", "too_large", f"The request body is over the limit of {BODY_LIMIT // MIB} MiB.",
-)  # fmt: skip
+    413,
+    "Content Too Large",
+    "too_large",
+    f"The request body is over the limit of {BODY_LIMIT // MIB} MiB.",
+)
 TOO_SLOW: Problem = (
-    408, "Request Timeout", "too_slow", "The request body did not arrive in time: send it whole, at once.",
-)  # fmt: skip
+    408,
+    "Request Timeout",
+    "too_slow",
+    "The request body did not arrive in time: send it whole, at once.",
+)
 BUSY: Problem = (
-    503, "Service Unavailable", "unavailable", "The server has too many requests at once; try again.",
-)  # fmt: skip
+    503,
+    "Service Unavailable",
+    "unavailable",
+    "The server has too many requests at once; try again.",
+)
 
 django = WSGIMiddleware(wsgi_application, workers=THREADS, send_queue_size=PIECES)  # type: ignore[arg-type]
 
 
 class Later:
-    """An asynchronous application that its first request imports and starts; it lives until ``stop``.
+    """Asynchronous application that is imported and started by its first request, and runs until ``stop``.
 
-    ``path`` names a context manager that takes the pool of threads and gives the application. One that
-    ``streams`` has answers without end: they end when the server is asked to stop.
+    ``path`` names a context manager that takes the thread pool and yields the application. One that
+    ``streams`` sends endless responses: they end when the server is about to stop.
     """
 
     def __init__(self, path: str, streams: bool = False) -> None:
@@ -61,7 +70,7 @@ class Later:
         await (await asyncio.shield(self._start()))(scope, receive, send)
 
     def _start(self) -> "asyncio.Future[App]":
-        """The application, once for each event loop; after a failure it is tried anew."""
+        """Start the application once per event loop; a failed start is tried again."""
         loop, there = asyncio.get_running_loop(), self._started
         if there is None or there.get_loop() is not loop or (there.done() and there.exception()):
             self._started = there = loop.create_future()
@@ -81,46 +90,50 @@ class Later:
             started.set_exception(error)
 
     async def stop(self) -> None:
-        """End it, where it was started."""
+        """Stop the application, in the event loop in which it was started."""
         if self._started is not None and self._started.get_loop() is asyncio.get_running_loop():
             self._stopping.set()
             await self._life
             self._started = None
 
 
-# Paths that an asynchronous application serves; everything else is Django's. An entry is a path and
-# all below it.
+# Paths served by asynchronous applications, subpaths included; everything else is Django's.
 ASYNC_APPS: list[tuple[str, Later]] = [
     ("/mcp", Later("day1site.mcp.http.running")),
     ("/api/v1/events", Later("day1site.events.http.running", streams=True)),
+    ("/live", Later("day1site.events.first_event.running", streams=True)),
 ]
 
 
 class Refused(Exception):
-    """This request goes no further; ``problem`` is what its client is told."""
+    """Refusal of a request; ``problem`` is the response to the client."""
 
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
 
 
 class Room:
-    """What the requests in progress hold together, so that slow clients leave room for the others."""
+    """Limits on concurrent requests and the total size of their bodies, so that slow clients leave
+    capacity.
+    """
 
     requests = held = 0
 
     def enter(self) -> bool:
-        """Whether one more may begin."""
+        """Count a new request; return False when there are too many."""
         if self.requests >= REQUESTS:
             return False
         self.requests += 1
         return True
 
     def take(self, body: bytearray, piece: bytes) -> Refused | None:
-        """Add to a body. When it, or all of them together, become too large it is forgotten and refused."""
+        """Add a piece to a body. When it, or all bodies together, become too large, drop it and return a
+        refusal.
+        """
         body += piece
         self.held += len(piece)
         too_large = len(body) > BODY_LIMIT
-        if not too_large and (len(body) <= SMALL or self.held <= ROOM):
+        if not too_large and (len(body) <= SMALL or self.held <= BODY_BUDGET_BYTES):
             return None
         self.drop(body)
         return Refused(TOO_LARGE if too_large else BUSY)
@@ -138,9 +151,9 @@ room = Room()
 
 
 async def application(scope: Scope, receive: Receive, send: Send) -> None:
-    """Every request: its body is read, within the limits, then the application of its path answers."""
+    """Serve a request: read its body, within the limits, then call the application for its path."""
     if scope["type"] == "lifespan":
-        with suppress(asyncio.CancelledError):  # a second Ctrl-C: the server goes without saying so
+        with suppress(asyncio.CancelledError):  # a second Ctrl-C: the server exits at once
             await live(receive, send)
         return
     if scope["type"] != "http":
@@ -158,7 +171,7 @@ async def application(scope: Scope, receive: Receive, send: Send) -> None:
 
 
 async def live(receive: Receive, send: Send) -> None:
-    """The server's life: at its end the asynchronous applications end too."""
+    """Run the ASGI lifespan; at its end stop the asynchronous applications."""
     while (message := await receive())["type"] != "lifespan.shutdown":
         await send({"type": f"{message['type']}.complete"})
     for _, app in ASYNC_APPS:
@@ -167,14 +180,14 @@ async def live(receive: Receive, send: Send) -> None:
 
 
 async def end_streams() -> None:
-    """What never ends by itself ends now: a server that stops waits for all requests."""
+    """End endless responses: a stopping server waits for all requests."""
     for _, app in ASYNC_APPS:
         if isinstance(app, Later) and app.streams:
             await app.stop()
 
 
 async def whole(body: bytearray, declared: int | None, receive: Receive, send: Send) -> bool:
-    """Read the whole body; False when it was refused or the client went away."""
+    """Read the whole body; return False when it was refused or the client disconnected."""
     try:
         async with asyncio.timeout(BODY_SECONDS):
             return await read_body(body, declared, receive)
@@ -193,10 +206,10 @@ def app_for(path: str) -> App:
 
 
 async def read_body(body: bytearray, declared: int | None, receive: Receive) -> bool:
-    """Read the whole body; False when the client went away. Raises Refused.
+    """Read the whole body; return False when the client disconnected. Raises Refused.
 
-    It is read here, not in Django's thread, so that a slow client holds some memory and no thread. The
-    rest of a refused one is dropped, up to a limit, so that the client sees the answer.
+    This happens outside of Django's threads, so that a slow client occupies memory but no thread. The rest of
+    a refused body is dropped, up to a limit, so that the client sees the response.
     """
     refused, seen = Refused(TOO_LARGE) if (declared or 0) > BODY_LIMIT else None, 0
     while True:
@@ -213,7 +226,7 @@ async def read_body(body: bytearray, declared: int | None, receive: Receive) -> 
 
 
 def replay(body: bytes, receive: Receive) -> Receive:
-    """A receive that gives the body in one piece, and then what follows it (a disconnect)."""
+    """Return a receive function that yields the body in one piece, then any later message (a disconnect)."""
     pieces = iter([{"type": "http.request", "body": body, "more_body": False}])
 
     async def receive_again() -> Message:
@@ -223,7 +236,7 @@ def replay(body: bytes, receive: Receive) -> Receive:
 
 
 def with_length(scope: Scope, length: int, declared: int | None) -> None:
-    """WSGI reads no body without a length, and a chunked request states none."""
+    """Add the content length that a chunked request lacks: without it WSGI reads no body."""
     if declared is None and length:
         scope["headers"] = [*scope["headers"], (b"content-length", str(length).encode())]
 

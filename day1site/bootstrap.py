@@ -1,7 +1,7 @@
-"""From a bare Python to a running command. Standard library only.
+"""Bootstrap from a bare Python to a running command. Standard library only.
 
-``python3 manage.py …`` makes ``.venv`` from a lock file with hashes, on the first start and whenever the
-lock has changed, and goes on inside it. DAY1_NO_BOOTSTRAP=1 leaves that out, for containers.
+``python3 manage.py …`` creates ``.venv`` from a lock file with hashes, on the first start and whenever the
+lock has changed, and re-executes in it. DAY1_NO_BOOTSTRAP=1 skips that, for containers.
 """
 
 import fcntl
@@ -22,25 +22,26 @@ from pathlib import Path
 from typing import NoReturn
 
 ROOT = Path(__file__).resolve().parent.parent
-RUNTIME, DEV = "requirements.lock", "requirements-dev.lock"  # the second holds all of the first
-MATRIXONE = "requirements-matrixone.lock"  # and so does this: it adds the driver, which is built here
+RUNTIME, DEV = "requirements.lock", "requirements-dev.lock"  # the second includes all of the first
+# this includes it too, and adds the driver, which is built from source
+MATRIXONE = "requirements-matrixone.lock"
 DRIVER = "mysqlclient"
 
 
 class Refusal(Exception):
-    """A start that cannot go on; its text is the one sentence that the user reads."""
+    """Error that ends the start; its text is the one sentence for the user."""
 
     status = 1
 
 
 class WrongSetting(Refusal):
-    """A variable of the environment that cannot be meant."""
+    """Invalid value of an environment variable."""
 
     status = 2
 
 
 def run(argv: list[str]) -> None:
-    """Carry out a command line in the right environment. Exits 1 with one sentence where it cannot."""
+    """Run a command line in the right environment. Exits 1 with one sentence where that fails."""
     try:
         argv = take_early_options(argv)
         if os.environ.get("DAY1_NO_BOOTSTRAP") != "1":
@@ -58,7 +59,7 @@ def refuse(refusal: Refusal) -> NoReturn:
 
 
 def take_early_options(argv: list[str]) -> list[str]:
-    """Put into the environment what the settings read from it; returns the other arguments."""
+    """Move options that the settings need into the environment; return the other arguments."""
     if is_test(argv):
         return argv  # these are pytest's
     if "up" in argv[1:3] and (host := option(argv, "--host")):
@@ -70,7 +71,7 @@ def take_early_options(argv: list[str]) -> list[str]:
 
 
 def option(argv: list[str], name: str) -> str:
-    """The value of an option, written ``--name value`` or ``--name=value``; "" without one."""
+    """Return the value of an option, written ``--name value`` or ``--name=value``; "" without one."""
     for place, word in enumerate(argv):
         if word == name and place + 1 < len(argv):
             return argv[place + 1]
@@ -91,7 +92,7 @@ def is_test(argv: list[str]) -> bool:
 
 
 def enter(argv: list[str]) -> None:
-    """Go on inside .venv, made or brought up to date first."""
+    """Re-execute in .venv, after creating or updating it."""
     environment = Environment(ROOT)
     try:
         for lock in locks_for(argv):
@@ -100,13 +101,13 @@ def enter(argv: list[str]) -> None:
         raise Refusal(f"{environment.folder} cannot be written: {error.strerror}.") from None
     os.environ["DAY1_NO_BOOTSTRAP"] = "1"
     python = str(environment.python)
-    # Many threads with an arena of their own each keep memory that none of them uses.
+    # One malloc arena per thread would keep unused memory in each.
     os.environ.setdefault("MALLOC_ARENA_MAX", "2")
     os.execv(python, [python, str(ROOT / "manage.py"), *argv[1:]])
 
 
 def locks_for(argv: list[str]) -> list[str]:
-    """The lock files that a command wants installed."""
+    """Return the lock files that a command needs."""
     locks = [DEV if is_test(argv) else RUNTIME]
     variable = "DAY1_TEST_DATABASE_URL" if is_test(argv) else "DATABASE_URL"
     urls = [os.environ.get(variable, ""), option(argv, "--to"), option(argv, "--from")]
@@ -114,13 +115,13 @@ def locks_for(argv: list[str]) -> list[str]:
 
 
 def execute(argv: list[str]) -> None:
-    """Hand over to Django, with the settings that this command wants; day1 starts what it needs itself."""
+    """Pass the command to Django with the right settings; the day1 command starts what it needs itself."""
     if importlib.util.find_spec("django") is None:
         raise Refusal("Django is not installed here, and DAY1_NO_BOOTSTRAP=1 says not to install it.")
     if argv[1:2] == ["day1"]:
-        from day1site.cli import main
+        from day1site.cli import run_process
 
-        sys.exit(main(argv[2:]))
+        sys.exit(run_process(argv[2:]))
     choose_settings(argv)
     read_settings()
     from django.core.management import execute_from_command_line
@@ -131,13 +132,13 @@ def execute(argv: list[str]) -> None:
 def choose_settings(argv: list[str]) -> None:
     if is_test(argv):
         os.environ["DJANGO_SETTINGS_MODULE"] = "day1site.settings.test"
-        # Each plug-in found on the machine costs seconds; the command names those that are used.
+        # Each plug-in found on the machine costs seconds; the command names those in use.
         os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "day1site.settings.dev")
 
 
 def read_settings() -> None:
-    """Raises WrongSetting with the sentence of a setting that cannot be followed."""
+    """Load the settings. Raises WrongSetting with the message of an invalid one."""
     from django.conf import settings
     from django.core.exceptions import ImproperlyConfigured
 
@@ -153,7 +154,7 @@ def read_settings() -> None:
 
 
 class Environment:
-    """The virtual environment of a checkout, and what is installed in it."""
+    """Virtual environment of a checkout, and its installed packages."""
 
     def __init__(self, root: Path) -> None:
         self.root, self.folder = root, root / ".venv"
@@ -163,7 +164,7 @@ class Environment:
         self.unfinished = self.folder / "day1-installing"
 
     def ensure(self, lock: str) -> None:
-        """Everything in the lock file is installed afterwards. Raises Refusal, OSError."""
+        """Install everything in the lock file, unless done. Raises Refusal, OSError."""
         if self.holds(lock):
             return
         with self.alone():
@@ -171,7 +172,7 @@ class Environment:
                 self.make(lock)
 
     def holds(self, lock: str) -> bool:
-        """Whether exactly this lock file was installed, to the end, for the Python that is there."""
+        """Return whether exactly this lock file was installed completely, for the present Python."""
         try:
             installed = json.loads(self.stamp.read_text())
             launcher = self.launcher.read_text()
@@ -186,7 +187,7 @@ class Environment:
             check_building()
         others = self.others(lock)
         self.stamp.unlink(missing_ok=True)
-        # A killed installation can leave half a package that looks whole: then all is made anew.
+        # A killed installation can leave half a package that looks complete: then start over.
         if self.unfinished.exists() or not self.python.exists():
             self.create()
             others = []
@@ -197,7 +198,7 @@ class Environment:
         self.unfinished.unlink()
 
     def others(self, lock: str) -> list[str]:
-        """The other lock files that are installed already: this one changes nothing of theirs."""
+        """Return the other lock files already installed: this one changes nothing of theirs."""
         return [name for name in (RUNTIME, DEV, MATRIXONE) if name != lock and self.holds(name)]
 
     def create(self) -> None:
@@ -214,27 +215,29 @@ class Environment:
     def install(self, lock: str) -> None:
         count = len(re.findall(r"^[\w.-]+==", (self.root / lock).read_text(), re.MULTILINE))
         options = ["--require-hashes", "--only-binary", ":all:"]
-        options += ["--no-binary", DRIVER] if lock == MATRIXONE else []  # it comes as source only
+        options += ["--no-binary", DRIVER] if lock == MATRIXONE else []  # it is published as source only
         options += ["-r", str(self.root / lock)]
         if uv := find_uv():
             say(f"Installing {count} packages with uv …")
             command(uv, "pip", "install", "--python", str(self.python), *options)
             return
-        if not has_pip(self.python):  # made by uv, which is gone
+        if not has_pip(self.python):  # made by a uv that was removed since
             self.create()
             self.unfinished.touch()
         say(f"Installing {count} packages with pip (this takes a minute or two) …")
         command(str(self.python), "-m", "pip", "install", "--no-input", *options, count=count)
 
     def write_launcher(self) -> None:
-        """``.venv/bin/day1``: the command line from any folder, also by a link to it; there whole or not."""
+        """Write ``.venv/bin/day1`` atomically: the command line from any folder, also through a link."""
         draft = self.launcher.with_name(".day1.new")
         draft.write_text(self.launcher_text())
         draft.chmod(0o755)
         draft.replace(self.launcher)
 
     def launcher_text(self) -> str:
-        """It starts the command line alone: nothing is checked or installed, and no Django without need."""
+        """Return a launcher that runs the command line only, without checks, and without Django unless
+        needed.
+        """
         python, main = (
             shlex.quote(str(path)) for path in (self.python, self.root / "day1site" / "cli" / "__main__.py")
         )
@@ -251,12 +254,12 @@ class Environment:
         return hashlib.sha256((self.root / lock).read_bytes()).hexdigest()
 
     def base(self) -> str:
-        """The Python below; a new one of the system has none of the packages."""
+        """Return the path of the base Python; after a system upgrade it has none of the packages."""
         return os.path.realpath(self.python)
 
     @contextmanager
     def alone(self) -> Iterator[None]:
-        """One start installs, the others wait for it."""
+        """Lock the installation: one start installs, the others wait for it."""
         folder = os.open(self.root, os.O_RDONLY)
         try:
             try:
@@ -270,7 +273,7 @@ class Environment:
 
 
 def check_venv_module() -> None:
-    """Debian's Python comes without what makes environments. Raises Refusal."""
+    """Check for the venv module, which Debian's Python lacks. Raises Refusal."""
     try:
         import ensurepip  # noqa: F401
         import venv  # noqa: F401
@@ -282,14 +285,14 @@ def check_venv_module() -> None:
 
 
 def check_building() -> None:
-    """Whether the driver of MatrixOne can be built. Raises Refusal with all that is missing."""
-    wanted = {
+    """Check that MatrixOne's driver can be built. Raises Refusal with all that is missing."""
+    requested = {
         "pkg-config": shutil.which("pkg-config"),
         "libmariadb-dev": knows_library("libmariadb") or knows_library("mysqlclient"),
         "build-essential": shutil.which("cc") or shutil.which("gcc"),
         "python3-dev": os.path.exists(os.path.join(sysconfig.get_path("include"), "Python.h")),
     }
-    if missing := [name for name, there in wanted.items() if not there]:
+    if missing := [name for name, there in requested.items() if not there]:
         raise Refusal(
             "The driver for MatrixOne is built on this machine, which lacks packages for that: run"
             f" apt-get install {' '.join(missing)} (Debian and Ubuntu; elsewhere the like), then this again."
@@ -297,14 +300,14 @@ def check_building() -> None:
 
 
 def knows_library(name: str) -> bool:
-    """Whether pkg-config knows a library with its headers; True where there is no pkg-config to ask."""
-    if not (asked := shutil.which("pkg-config")):
+    """Return whether pkg-config finds a library with its headers; True without pkg-config."""
+    if not (requested := shutil.which("pkg-config")):
         return True
-    return subprocess.run([asked, "--exists", name]).returncode == 0
+    return subprocess.run([requested, "--exists", name]).returncode == 0
 
 
 def find_uv() -> str:
-    """The path of a uv that works, or ""."""
+    """Return the path of a working uv, or ""."""
     found = shutil.which("uv")
     if found and subprocess.run([found, "--version"], capture_output=True).returncode == 0:
         return found
@@ -316,7 +319,7 @@ def has_pip(python: Path) -> bool:
 
 
 def command(*words: str, count: int = 0) -> None:
-    """Run an installer, quietly. Raises Refusal with what it said last."""
+    """Run an installer quietly. Raises Refusal after printing its last lines."""
     with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as process:
         last = follow(process.stdout or (), count)
     if process.returncode:
@@ -329,7 +332,7 @@ def command(*words: str, count: int = 0) -> None:
 
 
 def follow(lines: Iterable[str], count: int) -> list[str]:
-    """Show how far pip is; returns the last lines that it wrote."""
+    """Print pip's progress; return its last lines."""
     last: deque[str] = deque(maxlen=3)
     done = 0
     for line in lines:

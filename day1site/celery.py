@@ -13,17 +13,17 @@ from celery import Celery, signals
 from celery.worker import state
 from django.db import close_old_connections, connections
 
-from memory.broker import in_database, register
-from memory.broker.wake import ring
+from memory.queue.broker import in_database, register_transport
+from memory.queue.broker.wake import notify
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "day1site.settings.dev")
-register()
+register_transport()
 
 logger = logging.getLogger(__name__)
 
-PAUSE = 5.0  # seconds before a thread that failed starts again
+PAUSE = 5.0  # seconds before a failed thread restarts
 
-# The defaults, by task: seconds between two runs. Changed ones live in the database (admin).
+# Defaults by task: seconds between two runs. Changes are stored in the database (admin).
 SCHEDULE: list[tuple[str, float, dict[str, Any]]] = [
     ("memory.sweep_embeddings", 30, {}),
     ("memory.sweep_near", 60, {}),
@@ -38,7 +38,7 @@ SCHEDULE: list[tuple[str, float, dict[str, Any]]] = [
 
 
 def _entry(name: str, every: float, options: dict[str, Any]) -> dict[str, Any]:
-    # One that could not run until the next is due is dropped, so that a stopped worker finds no heap.
+    # A run that is still queued when the next is due is dropped, so that a stopped worker finds no backlog.
     return {"task": name, "schedule": every, "options": {"expire_seconds": int(every), **options}}
 
 
@@ -46,17 +46,17 @@ app = Celery("day1")
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.conf.beat_schedule = {name: _entry(name, every, options) for name, every, options in SCHEDULE}
 app.autodiscover_tasks()
-app.set_default()  # for the threads that did not import this
+app.set_default()  # for threads that did not import this
 
 
 @signals.task_prerun.connect
 def _drop_dead_connections(**_: Any) -> None:
-    # As before a request. Celery's own way, a new connection for every task, costs more than most tasks.
+    # As before a request. A new connection for every task, Celery's way, costs more than most tasks.
     close_old_connections()
 
 
 class Background:
-    """A thread of this process that works until ``stop``, whatever the database does meanwhile."""
+    """Thread of this process that works until ``stop``, and restarts after errors."""
 
     name = ""
 
@@ -69,11 +69,13 @@ class Background:
         return self._thread.is_alive()
 
     def stop(self, timeout: float = 5.0) -> bool:
-        """End it; False when it has not ended in ``timeout`` seconds (it will with the process)."""
+        """Stop the thread; return False when it still runs after ``timeout`` seconds (it ends with the
+        process).
+        """
         self._stopping.set()
         end = monotonic() + timeout
         while self.alive() and monotonic() < end:
-            self._interrupt()  # again and again: Celery listens to its queue once more before it stops
+            self._interrupt()  # repeatedly: Celery reads its queue once more before it stops
             self._thread.join(0.05)
         return not self.alive()
 
@@ -91,18 +93,18 @@ class Background:
         raise NotImplementedError
 
     def _interrupt(self) -> None:
-        """Cut a wait in ``_work`` short."""
+        """Interrupt a wait in ``_work``."""
 
 
 class Worker(Background):
-    """A Celery worker. One for each process: Celery keeps its stop signal in a module."""
+    """Celery worker. One for each process: Celery keeps its stop signal in a module."""
 
     name = "day1-worker"
 
     def __init__(self) -> None:
         self.ready = threading.Event()
-        # Django's checks were made when this process started. They import the whole site: not in two
-        # threads at once.
+        # Django's checks ran when this process started. They import the whole site, which must not happen in
+        # two threads at once.
         os.environ.setdefault("CELERY_SKIP_CHECKS", "1")
         super().__init__()
 
@@ -119,16 +121,16 @@ class Worker(Background):
 
     def _interrupt(self) -> None:
         state.should_stop = os.EX_OK  # type: ignore[assignment]
-        ring()
+        notify()
 
 
 class Beat(Background):
-    """The schedule. Only one may run for a database, or every task is sent twice."""
+    """Beat scheduler. Only one may run for a database, or every task is sent twice."""
 
     name = "day1-beat"
 
     def _work(self) -> None:
-        from memory.broker.scheduler import Scheduler
+        from memory.queue.broker.scheduler import Scheduler
 
         scheduler = Scheduler(app=app)
         wait = 0.0
@@ -138,10 +140,10 @@ class Beat(Background):
 
 
 def free_claims() -> None:
-    """Let what a killed server was working on be delivered again at once.
+    """Release the claims of a killed server, so that its messages are delivered again at once.
 
-    Only where the database is a file: its server is one process, so no other holder lives. Elsewhere
-    the leases end by themselves.
+    Only where the database is a file: its server is one process, so no other holder is alive. Elsewhere the
+    leases expire.
     """
     from django.db import connection, transaction
 
@@ -153,13 +155,13 @@ def free_claims() -> None:
 
 
 def start_worker() -> Worker:
-    """Run tasks in threads of this process."""
+    """Start a worker in threads of this process."""
     quiet()
     return Worker()
 
 
 def start_beat() -> Beat:
-    """Send what is due in a thread of this process."""
+    """Start the scheduler in a thread of this process."""
     quiet()
     return Beat()
 

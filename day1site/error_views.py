@@ -1,5 +1,6 @@
-"""What is shown when something is wrong, for whatever path."""
+"""Error pages and problem responses, for every path."""
 
+import sys
 from typing import Any
 
 from django.contrib import messages
@@ -11,19 +12,20 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django_htmx.http import HttpResponseClientRedirect
 
-from memory.api.problems import BROKEN, rendered, unknown_route
-from memory.views.base import came_from
-from memory.views.toasts import AGAIN
+from memory.api.problems import BROKEN, RETRY_SECONDS, render_problem, unknown_route
+from memory.db.errors import StorageRefused
+from memory.views.base import safe_referer
+from memory.views.flash import AGAIN
 
 UNKNOWN_HOST = "This server does not go by the name in the header Host; DAY1_ALLOWED_HOSTS can add it."
 
 
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
-    """What Django refuses before any route: most often a name that this server does not go by."""
+    """Answer a request that Django refuses before routing: mostly an unknown host name."""
     if request.path.startswith("/api/"):
         named = isinstance(exception, DisallowedHost)
         detail = UNKNOWN_HOST if named else "The request is not one that this server takes."
-        return rendered(400, "invalid", detail)
+        return render_problem(400, "invalid", detail)
     return failure("400.html", 400)
 
 
@@ -38,10 +40,12 @@ def forbidden(request: HttpRequest, exception: Exception) -> HttpResponse:
 
 
 def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
-    """A form of ours that is out of date, as after another login: back to its page, where a script puts back
-    what was typed. Any other is refused; and the login's, which would lead back for ever without cookies.
+    """Redirect an outdated form of this site, as after another login, to its page, where a script restores
+    the input.
+
+    Any other form is refused, and so is the login's, which would redirect for ever without cookies.
     """
-    page = came_from(request, "")
+    page = safe_referer(request, "")
     if not page or page.startswith(reverse("login")):
         return render(request, "403_csrf.html", status=403)
     text = _("The form was out of date, so nothing was sent: look at it and send it again.")
@@ -51,12 +55,20 @@ def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
 
 
 def server_error(request: HttpRequest) -> HttpResponse:
-    """Rendered without the request, since anything may be broken by now."""
+    """Render the error without the request, which may be the cause."""
     if request.path.startswith("/api/"):
-        return rendered(*BROKEN)
-    return failure("500.html", 500)
+        return render_problem(*BROKEN)
+    error = sys.exc_info()[1]  # the session may have been what failed to store
+    return storage_refused(error) if isinstance(error, StorageRefused) else failure("500.html", 500)
+
+
+def storage_refused(error: StorageRefused) -> HttpResponse:
+    """Return a page that explains why nothing can be stored now."""
+    response = failure("503_storage.html", 503, {"storage": error.state})
+    response["Retry-After"] = str(RETRY_SECONDS)
+    return response
 
 
 def failure(template: str, status: int, context: dict[str, Any] | None = None) -> HttpResponse:
-    """A page that is rendered without the request: it may be what is wrong."""
+    """Return a page rendered without the request, which may be the cause."""
     return HttpResponse(render_to_string(template, context), status=status)

@@ -1,10 +1,10 @@
-"""What the log says of requests that were refused."""
+"""Log filters for refused requests."""
 
 from logging import LogRecord
 
 
 def without_traceback(record: LogRecord) -> bool:
-    """One line for what Django refuses, such as an unknown Host: where it did so is of no use to anybody."""
+    """Drop the traceback of requests that Django refuses, such as an unknown Host; always return True."""
     if record.name.startswith("django.security"):
         record.exc_info, record.exc_text = None, None
     return True

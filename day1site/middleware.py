@@ -1,4 +1,4 @@
-"""What happens around every request that no library does."""
+"""Middleware: language, compression, database failures."""
 
 import logging
 from typing import Any
@@ -11,14 +11,14 @@ from django.middleware.locale import LocaleMiddleware
 from django.utils import translation
 from django.utils.deprecation import MiddlewareMixin
 
-from day1site.views import failure
-from memory.db.errors import CommitLost, DatabaseAway
+from day1site.error_views import failure, storage_refused
+from memory.db.errors import CommitLost, DatabaseAway, StorageRefused
 
 logger = logging.getLogger(__name__)
 
 
 class PageLocale(LocaleMiddleware):
-    """The reader's language for pages; programs get the same answer whoever runs them."""
+    """Locale middleware for pages; the API answers in English whatever the language."""
 
     def process_request(self, request: HttpRequest) -> None:
         if request.path_info.startswith("/api/"):
@@ -30,14 +30,14 @@ class PageLocale(LocaleMiddleware):
     def process_response(self, request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
         if not request.path_info.startswith("/api/"):
             response = super().process_response(request, response)
-        translation.deactivate()  # what the thread does next has a reader of its own, or none
+        translation.deactivate()  # the thread's next request has its own language
         return response
 
 
 class SmallFiles(GZipMiddleware):
-    """Styles, scripts and drawings go out compressed to who takes that.
+    """Compression of styles, scripts and drawings.
 
-    Pages do not: their length would tell whoever sends words into one about the secrets beside them.
+    Pages are not compressed: their length would reveal secrets to an attacker who can insert text (BREACH).
     """
 
     TEXT = ("text/", "image/svg", "application/json")  # fonts and pictures are compressed already
@@ -51,9 +51,12 @@ class SmallFiles(GZipMiddleware):
 
 
 class DatabaseTrouble(MiddlewareMixin):
-    """A page that says so when the database went away. REST has answers of its own."""
+    """Error page for a lost database or a full disk. REST has responses of its own."""
 
     def process_exception(self, request: HttpRequest, error: Exception) -> HttpResponse | None:
+        if isinstance(error, StorageRefused):
+            logger.warning("%s %s: %s", request.method, request.path, error)
+            return storage_refused(error)
         if not isinstance(error, DatabaseAway | CommitLost):
             return None
         logger.warning("%s %s: %r", request.method, request.path, error)

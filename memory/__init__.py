@@ -1,1 +1,1 @@
-"""Versioned memory: facts, branches, search. The base that every other app stands on."""
+"""Versioned memory: facts, branches, search. All other apps depend on it."""

@@ -1,4 +1,4 @@
-"""Who acts: every engine method takes one, and asks it before anything else."""
+"""Actors: the key, person or process that calls an engine, with its scopes and branches."""
 
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -18,7 +18,7 @@ ROLE_SCOPES = {"viewer": "read", "curator": "curate", "maintainer": "admin"}
 
 @dataclass(frozen=True)
 class Actor:
-    """A key, a person or the system, in one project, over one surface."""
+    """An API key, a person or the system, in one project, over one surface."""
 
     project_id: UUID
     kind: str  # key | user | local | system
@@ -36,27 +36,27 @@ class Actor:
     told_at: datetime | None = None  # see acting_at
 
     def can(self, scope: str) -> bool:
-        """Whether one of the scopes held is this one or includes it."""
-        wanted = SCOPES.index(scope)
-        return any(SCOPES.index(held) >= wanted for held in self.scopes)
+        """Return whether the actor's scopes include this one, by itself or through a wider one."""
+        requested = SCOPES.index(scope)
+        return any(SCOPES.index(held) >= requested for held in self.scopes)
 
     def require(self, scope: str, branch_name: str | None = None) -> None:
-        """Refuses with scope_missing or branch_forbidden."""
+        """Check a scope and, if given, a branch. Raises ScopeMissing or BranchForbidden."""
         if not self.can(scope):
             raise ScopeMissing(scope=scope)
         if branch_name is not None and not self.may_use(branch_name):
             raise BranchForbidden(name=branch_name)
 
     def may_use(self, branch_name: str) -> bool:
-        """Whether a branch pattern allows this name; no pattern allows every name."""
+        """Return whether a branch pattern allows this name; without patterns every name is allowed."""
         patterns = self.branch_patterns
         return not patterns or any(fnmatchcase(branch_name, pattern) for pattern in patterns)
 
     def acting_at(self, moment: datetime) -> Self:
-        """The same actor, whose acts are recorded as done at a time in the past; needs the scope admin.
+        """Return a copy of the actor whose commits are dated at a past time; needs the scope admin.
 
-        For memory that is older than the store. A commit is still never earlier than the one before it on
-        its branch, and the audit trail says when it was really made. Raises Invalid for a time to come.
+        For memory that is older than the store. A commit is still never earlier than the one before it on its
+        branch, and the audit trail has the real time. Raises Invalid for a time in the future.
         """
         self.require("admin")
         if moment > timezone.now():
@@ -64,11 +64,14 @@ class Actor:
         return replace(self, told_at=moment)
 
     def now(self) -> datetime:
-        """The time at which what the actor does now is recorded."""
+        """Return the time under which the actor's next write is recorded."""
         return self.told_at or timezone.now()
 
     def stating(self, session_id: str = "", task_id: str = "", agent_id: str = "") -> Self:
-        """The same actor with what the caller states of itself; refused for another's agent."""
+        """Return a copy of the actor with session, task and agent ids.
+
+        Raises AgentForbidden for another's agent.
+        """
         if self.bound_agent and agent_id and agent_id != self.bound_agent:
             raise AgentForbidden()
         return replace(
@@ -79,10 +82,10 @@ class Actor:
         )
 
     def stated(self) -> dict[str, str]:
-        """What the caller stated of itself, as the fields of a row."""
+        """Return the session, task and agent ids as the fields of a row."""
         return {"session_id": self.session_id, "task_id": self.task_id, "agent_id": self.agent_id}
 
 
 def local_actor(project_id: UUID, label: str = "local", surface: str = "cli") -> Actor:
-    """Whoever may read the data directory: the command line on the server's own machine."""
+    """Return an admin actor for the command line, which can read the data directory itself."""
     return Actor(project_id, "local", label=label, scopes=frozenset({"admin"}), surface=surface)

@@ -1,4 +1,7 @@
-"""Counters in Redis, for more than one process. Where it is away, nothing is counted and nothing fails."""
+"""Request counters in Redis, shared by several processes.
+
+Without Redis nothing is counted and nothing fails.
+"""
 
 import logging
 from collections.abc import Callable
@@ -9,28 +12,28 @@ from django.core.cache.backends.redis import RedisCache
 from redis.exceptions import RedisError
 
 logger = logging.getLogger(__name__)
-PAUSE = 5.0  # seconds in which a Redis that did not answer is not asked again
+PAUSE = 5.0  # seconds without calls after Redis failed to answer
 
 
 class PatientRedisCache(RedisCache):
-    """As Django's, but an entry that cannot be asked for is one that is not there."""
+    """Django's Redis cache, which treats every entry as missing while Redis does not answer."""
 
     _silent_until = 0.0
 
     def add(self, *args: Any, **kwargs: Any) -> bool:
-        return self._asked(super().add, True, *args, **kwargs)
+        return self._ask_server(super().add, True, *args, **kwargs)
 
     def get(self, key: Any, default: Any = None, version: int | None = None) -> Any:
-        return self._asked(super().get, default, key, default, version)
+        return self._ask_server(super().get, default, key, default, version)
 
     def incr(self, key: Any, delta: int = 1, version: int | None = None) -> int:
-        """Raises ValueError for a key that is not there, as every cache does."""
-        if (count := self._asked(super().incr, None, key, delta, version)) is None:
+        """Add to a counter and return it. Raises ValueError for a missing key, as every cache does."""
+        if (count := self._ask_server(super().incr, None, key, delta, version)) is None:
             raise ValueError(f"Key {key!r} not found")
         return count
 
-    def _asked(self, ask: Callable[..., Any], without: Any, *args: Any, **kwargs: Any) -> Any:
-        cls = type(self)  # each thread has a cache of its own, and all of them one Redis
+    def _ask_server(self, ask: Callable[..., Any], without: Any, *args: Any, **kwargs: Any) -> Any:
+        cls = type(self)  # each thread has its own cache object, but they share one Redis
         if monotonic() < cls._silent_until:
             return without
         try:

@@ -1,7 +1,9 @@
-"""What must be right before the server starts; every message says what to do."""
+"""System checks that run before the server starts; every message names the remedy."""
 
+from collections.abc import Iterator, Mapping
 from typing import Any
 
+from django.conf import settings as site
 from django.core.checks import CheckMessage, Error, Tags, Warning, register
 from django.core.exceptions import ImproperlyConfigured
 from django.db import DatabaseError
@@ -9,11 +11,12 @@ from django.utils.module_loading import import_string
 
 from memory import ranking
 from memory.conf import conf
+from memory.renamed import current_path
 
 
 @register("day1")
 def settings_are_known(**_: Any) -> list[CheckMessage]:
-    """DAY1 holds names and values that exist, and an embedder that can be used."""
+    """Check the names and values in DAY1, and that the embedder can be used."""
     try:
         settings = conf()
     except (TypeError, ValueError) as error:
@@ -23,10 +26,15 @@ def settings_are_known(**_: Any) -> list[CheckMessage]:
         known = ", ".join(sorted(ranking.RECIPES))
         message = f"There is no recipe named {settings.recipe}."
         found.append(Error(message, hint=f"DAY1['recipe'] is one of {known}.", id="day1.E002"))
-    return found + _parts(settings.session_parts) + _consolidator(settings.consolidator) + _embedder()
+    return (
+        found
+        + check_paths(settings.session_parts)
+        + check_consolidator(settings.consolidator)
+        + check_embedder()
+    )
 
 
-def _parts(paths: tuple[str, ...]) -> list[CheckMessage]:
+def check_paths(paths: tuple[str, ...]) -> list[CheckMessage]:
     found: list[CheckMessage] = []
     for path in paths:
         try:
@@ -37,7 +45,7 @@ def _parts(paths: tuple[str, ...]) -> list[CheckMessage]:
     return found
 
 
-def _consolidator(path: str) -> list[CheckMessage]:
+def check_consolidator(path: str) -> list[CheckMessage]:
     try:
         if path:
             import_string(path)
@@ -47,13 +55,13 @@ def _consolidator(path: str) -> list[CheckMessage]:
     return []
 
 
-def _embedder() -> list[CheckMessage]:
+def check_embedder() -> list[CheckMessage]:
     from memory.providers.embedding import get_provider
 
     try:
         get_provider()
     except ImproperlyConfigured as error:
-        # Writing goes on without vectors: a warning, not an error.
+        # Writes work without vectors, so this is a warning and not an error.
         hint = "Texts wait without a vector until this is mended; DAY1_EMBEDDER=off turns vectors off."
         return [Warning(str(error), hint=hint, id="day1.W003")]
     return []
@@ -61,8 +69,8 @@ def _embedder() -> list[CheckMessage]:
 
 @register(Tags.database)
 def vectors_are_of_this_model(databases: Any = None, **_: Any) -> list[CheckMessage]:
-    """The vectors that are stored were made by the model that will be asked."""
-    from memory.engines.embedding import model_in_force
+    """Warn when most stored vectors were made by another model than searches use."""
+    from memory.engines.embedding.engine import model_in_force
     from memory.models import Vector
 
     try:
@@ -72,10 +80,52 @@ def vectors_are_of_this_model(databases: Any = None, **_: Any) -> list[CheckMess
         others = ready.exclude(model=model)
         if others.count() <= ready.filter(model=model).count():
             return []
-    except (DatabaseError, TypeError, ValueError):  # not migrated yet, or settings that E001 tells of
+    except (DatabaseError, TypeError, ValueError):  # not migrated yet, or wrong settings, which E001 reports
         return []
     other = others.values_list("model", flat=True).first()
     message = (
         f"The stored vectors were made by {other}, searches ask {model}: only keywords find most of them."
     )
     return [Warning(message, hint="Run `python3 manage.py day1 reembed`.", id="day1.W004")]
+
+
+@register("day1")
+def paths_are_current(**_: Any) -> list[CheckMessage]:
+    """Report settings that name a module or class by its old path."""
+    names = {name for name in dir(site) if name.isupper()} - {
+        "SECRET_KEY"
+    }  # it may be generated when it is read
+    named = [(name, path) for name in sorted(names) for path in iterate_texts(getattr(site, name))]
+    return [
+        Error(f"{name} names {path}.", hint=f"It is now {current_path(path)}.", id="day1.E009")
+        for name, path in named
+        if current_path(path)
+    ]
+
+
+def iterate_texts(value: Any) -> Iterator[str]:
+    """Yield the strings in a setting, at any depth."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping):
+        yield from (text for inner in value.values() for text in iterate_texts(inner))
+    elif isinstance(value, list | tuple | set):
+        yield from (text for inner in value for text in iterate_texts(inner))
+
+
+@register(Tags.database)
+def schedules_are_current(databases: Any = None, **_: Any) -> list[CheckMessage]:
+    """Report saved schedules whose task is named by an old path."""
+    from django_celery_beat.models import PeriodicTask
+
+    try:
+        saved = list(PeriodicTask.objects.values_list("name", "task")) if databases else []
+    except DatabaseError:  # not migrated yet
+        return []
+    return [
+        Warning(
+            f"The periodic task {name} runs {task}.", hint=f"It is now {current_path(task)}.", id="day1.W010"
+        )
+        for name, task in saved
+        if current_path(task)
+    ]

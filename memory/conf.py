@@ -1,4 +1,4 @@
-"""The settings of Day1, read once from ``settings.DAY1``, with types and defaults."""
+"""Settings of Day1, read once from ``settings.DAY1``, with types and defaults."""
 
 from dataclasses import dataclass, fields
 from functools import cache
@@ -10,32 +10,35 @@ from django.core.signals import setting_changed
 
 @dataclass(frozen=True)
 class Conf:
-    """What can be set. Every field has a default that needs no set-up."""
+    """The settings with their defaults; none of them must be set."""
 
     embedder: str = "minilm"  # minilm | openai | off | path of an ONNX model
     embedding_model: str = "text-embedding-3-small"  # openai only
-    embedding_dimensions: int = 0  # openai only; 0 = what the model gives
+    embedding_dimensions: int = 0  # openai only; 0 = the model's own number
     embedding_base_url: str = ""  # openai only; "" = the client's default
     embedding_api_key: str = ""
     embedding_timeout: float = 20.0  # seconds for one call
-    query_timeout: float = 3.0  # seconds that a search waits for the vector of its query
+    query_timeout: float = 3.0  # seconds that a search waits for its query's vector
     embedding_batch: int = 64  # texts in one call
     recipe: str = "default"
     resident_projects: int = 8  # projects whose vectors stay in memory
-    recall_days: int = 90  # how long the log of searches is kept; 0 = for ever
-    session_parts: tuple[str, ...] = ()  # classes that keep something of a session (SessionPart)
-    consolidator: str = ""  # the class that learns from sessions (SessionConsolidator); "" = none
-    commit_node_seconds: int = 120  # how long a process owns its node number
+    recall_days: int = 90  # days that the search log is kept; 0 = for ever
+    session_parts: tuple[str, ...] = ()  # classes that store a part of a session (SessionPart)
+    consolidator: str = ""  # class that extracts facts from sessions (SessionConsolidator); "" = none
+    commit_node_seconds: int = 120  # seconds that a process owns its node number
 
 
 @cache
 def conf() -> Conf:
-    """The settings in force. Unknown names are refused, so that a typing error is seen."""
-    given: dict[str, Any] = getattr(settings, "DAY1", {})
-    unknown = set(given) - {field.name for field in fields(Conf)}
+    """Return the settings in force.
+
+    Raises ValueError for an unknown name, so that a misspelling is noticed, and TypeError for a wrong type.
+    """
+    payload: dict[str, Any] = getattr(settings, "DAY1", {})
+    unknown = set(payload) - {field.name for field in fields(Conf)}
     if unknown:
         raise ValueError(f"DAY1 has no setting named {', '.join(sorted(unknown))}")
-    settings_given = Conf(**given)
+    settings_given = Conf(**payload)
     for field in fields(Conf):
         default, value = field.default, getattr(settings_given, field.name)
         if not isinstance(value, (int, float) if isinstance(default, float) else type(default)):

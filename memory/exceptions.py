@@ -1,14 +1,14 @@
-"""Errors that a caller can meet. Each has a stable code, an HTTP status and a sentence.
+"""Errors that callers can receive. Each has a stable code, an HTTP status and a message.
 
-Surfaces translate them (REST: problem+json, CLI: exit status 1); engines only raise them. The texts are
-English for programs; a page says them in the reader's language.
+Surfaces translate them (REST: problem+json, CLI: exit status 1); engines only raise them. The messages are
+English for programs; pages show them in the reader's language.
 """
 
 from typing import Any
 
 
 def _(text: str) -> str:
-    """Marks a text for translation. Django's own way would need its settings, which a command line lacks."""
+    """Mark a text for translation. Django's own function needs settings, which the command line lacks."""
     return text
 
 
@@ -21,7 +21,7 @@ class Day1Error(Exception):
 
     def __init__(self, message: str | None = None, **data: Any) -> None:
         self.data = data
-        self.template = message or self.message  # before the data goes in: what can be translated
+        self.template = message or self.message  # unformatted, as the catalogue of translations has it
         self.text = self.template.format(**data) if data else self.template
         super().__init__(self.text)
 
@@ -51,7 +51,7 @@ class AgentForbidden(Day1Error):
 
 
 class Invalid(Day1Error):
-    """A value that cannot be accepted; ``field`` names it where one field is at fault."""
+    """An invalid value; ``field`` names the field, where one is at fault."""
 
     code, status, message = "invalid", 400, _("The input is not valid.")
 
@@ -110,12 +110,12 @@ class Unavailable(Day1Error):
 
 
 class ProviderUnavailable(Day1Error):
-    """The embedding or language model did not answer; trying again later may help."""
+    """An embedding or language model that did not answer; a later try may succeed."""
 
     code, status, message = "provider_unavailable", 503, _("The provider is not available: {reason}")
 
 
 class ProviderNonsense(ProviderUnavailable):
-    """The provider answered, but not with what was asked for."""
+    """An answer of the provider that cannot be used."""
 
     message = _("The provider's answer cannot be used: {reason}")

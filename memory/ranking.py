@@ -1,7 +1,7 @@
-"""How hits are scored: plain arithmetic on plain values, and the named recipes.
+"""Scoring of search hits: pure functions of plain values, and the named recipes.
 
-score = (w_k · keyword + w_v · vector + w_w · words) × recency × boosts. Each part is between 0 and 1 or
-near 1, and goes out with the hit, so that a person can see why.
+score = (w_k · keyword + w_v · vector + w_w · words) × recency × boosts. Each part is between 0 and 1 or near
+1 and is returned with the hit, so that its rank can be explained.
 """
 
 from collections.abc import Mapping, Sequence
@@ -12,7 +12,10 @@ from typing import NamedTuple
 
 @dataclass(frozen=True)
 class Recipe:
-    """The weights of a mix. ``half_life_days`` 0 turns recency off; ``pool`` is the rows asked per arm."""
+    """The weights of a ranking.
+
+    ``half_life_days`` 0 turns recency off; ``pool`` is the number of rows per arm.
+    """
 
     name: str
     keyword: float
@@ -41,8 +44,8 @@ RECIPES: Mapping[str, Recipe] = {
 }
 
 
-class Standing(NamedTuple):
-    """What a recipe looks at in a fact, beside its two scores."""
+class RankingInputs(NamedTuple):
+    """The properties of a fact that a recipe uses, besides its keyword and vector scores."""
 
     created_at: datetime
     verified: bool
@@ -57,20 +60,20 @@ class Score(NamedTuple):
     signals: dict[str, float]
 
 
-def shares(scores: Mapping[int, float]) -> dict[int, float]:
-    """Each score divided by the best, so that the best is 1; nothing is negative."""
+def normalise_scores(scores: Mapping[int, float]) -> dict[int, float]:
+    """Normalise scores: divide each by the best, so that the best is 1; negative ones become 0."""
     best = max(scores.values(), default=0.0)
     if best <= 0:
         return dict.fromkeys(scores, 0.0)
     return {key: max(0.0, value / best) for key, value in scores.items()}
 
 
-def relengthed(scores: Mapping[int, float], lengths: Mapping[int, int]) -> dict[int, float]:
-    """BM25 scores as k1 = 0.9 and b = 0.4 would give them, the usual choice for short passages.
+def length_normalise(scores: Mapping[int, float], lengths: Mapping[int, int]) -> dict[int, float]:
+    """Rescale BM25 scores to k1 = 0.9 and b = 0.4, the usual choice for short passages.
 
     The index has k1 = 1.2 and b = 0.75 built in. ``lengths`` are the words of each candidate; their mean
-    stands in for the mean of all texts. Exact for words that occur once in a text (Robertson and
-    Zaragoza, The Probabilistic Relevance Framework, 2009).
+    replaces the mean of all texts. Exact for words that occur once in a text (Robertson and Zaragoza, The
+    Probabilistic Relevance Framework, 2009).
     """
     if not scores:
         return {}
@@ -81,42 +84,42 @@ def relengthed(scores: Mapping[int, float], lengths: Mapping[int, int]) -> dict[
 
 def _length_factor(relative: float) -> float:
     had = 2.2 / (1 + 1.2 * (0.25 + 0.75 * relative))
-    wanted = 1.9 / (1 + 0.9 * (0.6 + 0.4 * relative))
-    return wanted / had
+    requested = 1.9 / (1 + 0.9 * (0.6 + 0.4 * relative))
+    return requested / had
 
 
-def weights(recipe: Recipe, arms: Mapping[str, bool]) -> dict[str, float]:
-    """The weights of a query, which add up to 1: an arm that found nothing leaves its share to the others."""
-    given = {name: getattr(recipe, name) if found else 0.0 for name, found in arms.items()}
-    total = sum(given.values())
-    return {name: value / total if total else 0.0 for name, value in given.items()}
+def arm_weights(recipe: Recipe, arms: Mapping[str, bool]) -> dict[str, float]:
+    """Return weights that add up to 1; an arm without hits passes its share to the others."""
+    payload = {name: getattr(recipe, name) if found else 0.0 for name, found in arms.items()}
+    total = sum(payload.values())
+    return {name: value / total if total else 0.0 for name, value in payload.items()}
 
 
-def tokens(text: str) -> int:
-    """About how many tokens a text costs a prompt: four characters each, one for each of a dense script."""
+def count_tokens(text: str) -> int:
+    """Estimate a text's tokens in a prompt: one for each dense-script character, one for four others."""
     dense = sum(char > "\u2e7f" for char in text)
     return dense + -(-(len(text) - dense) // 4)
 
 
-def line(essence: str) -> str:
-    """A fact's line for a prompt: one line, whatever its essence holds."""
+def prompt_line(essence: str) -> str:
+    """Format a fact as one line of a prompt; line breaks in its essence become spaces."""
     return f"- {' '.join(essence.split())}"
 
 
-def cost(essence: str) -> int:
-    """How many tokens that line costs a prompt, with its end."""
-    return tokens(f"{line(essence)}\n")
+def token_cost(essence: str) -> int:
+    """Estimate the tokens of a fact's prompt line, with its line end."""
+    return count_tokens(f"{prompt_line(essence)}\n")
 
 
-def recency(age: float, half_life: float) -> float:
-    """From 1 (new) down to 0.5 (old): 0.5 + 0.5 · 0.5^(age / half-life). Both in days, or both in cycles."""
+def recency_factor(age: float, half_life: float) -> float:
+    """Return 0.5 + 0.5 · 0.5^(age / half-life): 1 when new, 0.5 when old. Both in days, or both in cycles."""
     if half_life <= 0:
         return 1.0
     return 0.5 + 0.5 * 0.5 ** (max(0.0, age) / half_life)
 
 
-def boosts(recipe: Recipe, fact: Standing) -> dict[str, float]:
-    """The factors near 1 that a fact's standing gives."""
+def boost_factors(recipe: Recipe, fact: RankingInputs) -> dict[str, float]:
+    """Return the factors near 1 for verification, priority, confidence and confirmations."""
     priority = {"P1": recipe.p1, "P2": recipe.p2}.get(fact.priority, 1.0)
     return {
         "verification": recipe.verified if fact.verified else 1.0,
@@ -126,22 +129,22 @@ def boosts(recipe: Recipe, fact: Standing) -> dict[str, float]:
     }
 
 
-def score(
-    recipe: Recipe, used: Mapping[str, float], parts: Mapping[str, float], fact: Standing, now: datetime
+def score_hit(
+    recipe: Recipe, used: Mapping[str, float], parts: Mapping[str, float], fact: RankingInputs, now: datetime
 ) -> Score:
-    """The score of one hit with all its parts; ``parts`` are the shares of the arms in ``used``."""
+    """Score one hit, with all parts; ``parts`` are the normalised scores of the arms in ``used``."""
     days = (now - fact.created_at).total_seconds() / 86_400
     age = days if fact.age_cycles is None else float(fact.age_cycles)
-    fresh = recency(age, recipe.half_life_days)
-    factors = boosts(recipe, fact)
+    fresh = recency_factor(age, recipe.half_life_days)
+    factors = boost_factors(recipe, fact)
     value = sum(used[name] * part for name, part in parts.items()) * fresh
     for factor in factors.values():
         value *= factor
     return Score(value, {**parts, "recency": fresh, **factors})
 
 
-def at_most(kinds: Sequence[bool], limit: int, share: float) -> list[int]:
-    """The first ``limit`` positions in order, of which those marked take at most ``share`` of the page."""
+def cap_share(kinds: Sequence[bool], limit: int, share: float) -> list[int]:
+    """Return the first ``limit`` positions in order, of which marked ones fill at most ``share``."""
     most, taken = int(limit * share), 0
     chosen: list[int] = []
     for position, marked in enumerate(kinds):

@@ -1,21 +1,32 @@
-"""Secrets taken out of text before it is stored: known formats, named values, and what looks like a key.
+"""Redaction of secrets before text is stored: known formats, named values, and random-looking tokens.
 
-Each secret becomes ``[redacted: kind]``. What is no secret stays as it is, character by character.
+Each secret becomes ``[redacted: kind]``. All other text stays as it is, character by character.
 """
 
+import json
 import math
 import re
 import string
+import threading
 from collections import Counter
 from collections.abc import Callable, Mapping
 from typing import Any
 
-# kind -> (a text of which one must be there, so that most rules cost nothing; pattern). Where a pattern has
-# a group named s, only that part is the secret.
+MAX_NAME = 200  # characters of a name before a secret
+MAX_LINE = 500  # characters between a word such as curl and the secret that it announces
+MAX_DEPTH = 50  # levels of a JSON value; deeper values are stored as their JSON text
+MARK = "[redacted: "
+MAX_RECENT = 500  # redacted texts that a thread remembers, by length and hash
+_recent = threading.local()
+
+# Every pattern takes linear time: a match starts where no other match can start within it, or
+# has a bounded length.
+# kind -> (substrings of which one must occur, so that most patterns are never run; pattern). Where a
+# pattern has a group named s, only that group is the secret.
 FORMATS: dict[str, tuple[tuple[str, ...], str]] = {
     "private key": (
         ("PRIVATE KEY",),
-        # Without an end it goes on to the end of the text, which may have been cut.
+        # Without an end it reaches to the end of the text, which may have been cut.
         r"-----BEGIN (?:[A-Z0-9]+ ){0,3}PRIVATE KEY(?: BLOCK)?-----.*?"
         r"(?:-----END (?:[A-Z0-9]+ ){0,3}PRIVATE KEY(?: BLOCK)?-----|\Z)",
     ),
@@ -53,7 +64,10 @@ FORMATS: dict[str, tuple[tuple[str, ...], str]] = {
     "OpenRouter key": (("sk-or-",), r"\bsk-or-v\d-[0-9a-f]{40,}"),
     "Google key": (("AIza",), r"\bAIza[A-Za-z0-9_-]{35}(?![A-Za-z0-9_-])"),
     "Google token": (("ya29.", "GOCSPX-"), r"\b(?:ya29\.[A-Za-z0-9_-]{20,}|GOCSPX-[A-Za-z0-9_-]{28})"),
-    "JWT": (("eyJ",), r"(?<![A-Za-z0-9_-])eyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*"),
+    "JWT": (
+        ("eyJ",),
+        r"(?:(?<![A-Za-z0-9_-])|(?<=\\[nrt]))eyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*",
+    ),
     "npm token": (("npm_",), r"\bnpm_[A-Za-z0-9]{36}\b"),
     "npm auth": (("_auth",), r"\b_auth(?:Token)?\s*=\s*[\"']?(?P<s>[^\s\"'$]{8,})"),
     "PyPI token": (("pypi-",), r"\bpypi-AgE[A-Za-z0-9_-]{50,}"),
@@ -92,17 +106,21 @@ FORMATS: dict[str, tuple[tuple[str, ...], str]] = {
     ),
     "password": (
         ("://",),
-        r"\b[a-zA-Z][a-zA-Z0-9+.-]{1,20}://[^\s/:@\"'<>]{0,200}:(?P<s>[^\s/@\"'<>]{3,200})@",
+        # A password may contain @ and /, up to the last @; after a port or a drive follows a path.
+        r"://(?<=[A-Za-z0-9]://)[^\s/:@\"'<>]{0,200}:(?:(?!/|\d{1,5}[/?#])"
+        r"(?P<s>(?:(?!://)[^\s\"'<>?#]){3,200})@|(?P<t>[^\s/@\"'<>]{3,200})@)",
     ),
     "curl password": (
         ("curl",),
-        r"\bcurl\b[^\n]{0,500}?\s(?:-u|--user)[ =]?[\"']?[^\s:\"']+:(?P<s>[^\s\"']{3,})",
+        rf"(?<=\s)(?:-u|--user)[ =]?[\"']?[^\s:\"']{{1,{MAX_NAME}}}:(?P<s>[^\s\"']{{3,}})",
     ),
     "session cookie": (
         ("ookie:",),
-        r"(?i)\b(?:set-)?cookie:[^\n]{0,500}?\b(?:session\w*|sid|auth\w*|token)=(?P<s>[^\s;\"']{12,})",
+        rf"(?i)\b(?:session\w{{0,{MAX_NAME}}}|sid|auth\w{{0,{MAX_NAME}}}|token)=(?P<s>[^\s;\"']{{12,}})",
     ),
 }
+# kind -> pattern that must precede the secret in the same line
+ANNOUNCED = {"curl password": re.compile(r"\bcurl\b"), "session cookie": re.compile(r"(?i)\bcookie:")}
 NAMES = (
     r"pass(?:word|wd|phrase|code)|\bpwd|secret|api[_-]?key|apikey|access[_-]?key|auth[_-]?token|access[_-]?token"
     r"|refresh[_-]?token|client[_-]?secret|secret[_-]?key|private[_-]?key|encryption[_-]?key|signing[_-]?key"
@@ -113,66 +131,149 @@ NAMED = re.compile(
 )
 NAMED_HINTS = ("pass", "pwd", "secret", "key", "token")
 NAME_OF_SECRET = re.compile(rf"(?i)(?:^|[_.-])(?:{NAMES}|token|credentials?|authorization)$")
-# What stands after such a name in code and prose, and is no secret.
+# Values after such a name, in code and prose, that are not secrets.
 NO_VALUE = re.compile(
     r"(?i)(?:true|false|null|none|nil|undefined|string|str|int|bool|text|optional\b.*|required|changeme|x{3,}"
     r"|\*{3,}|\.{3,}|\$.*|%.*|\{.*|<.*|process\.env.*|os\.(?:environ|getenv).*|env[.(\[].*|self\..*|this\..*"
     r"|settings\..*|config\..*|args?\..*|request\..*|get\w*\(.*|input\(.*|\[redacted.*|example|your[-_ ].*)"
 )
-CODE = re.compile(r"[A-Za-z_]\w*(?:[.(\[].*|_\w*)")  # unquoted: an attribute, call or variable
+CODE = re.compile(r"[A-Za-z_](?:\w*[.(\[].*|[^\W_]*_\w*)")  # unquoted: an attribute, call or variable
 WORD = re.compile(r"[^\W\d]+[.!?]?")
 
-TOKEN = re.compile(r"(?<![A-Za-z0-9_+-])[A-Za-z0-9_+-]{32,128}(?![A-Za-z0-9_+-])={0,2}")
-BEFORE_HASH = re.compile(
-    r"(?i)(?:sha\d{1,3}[-:=]|h1:|md5[-:=]|integrity|checksum|digest|base64,[A-Za-z0-9+/=]*)\S*$"
-)
+# Before it may be a backslash of a path; the n of an escaped line end is not part of the token.
+TOKEN = re.compile(r"(?:(?<=\\[nrt])|(?<![A-Za-z0-9_+\\-]))[A-Za-z0-9_+-]{32,128}(?![A-Za-z0-9_+-])={0,2}")
+ESCAPED_ENDS = ("\\n", "\\r", "\\t", '\\"')
+BEFORE_HASH = re.compile(r"(?i)sha\d{1,3}[-:=]|h1:|md5[-:=]|integrity|checksum|digest|base64,")
 HASH = re.compile(r"(?i)(?:sha\d{1,3}|md5|h1)[-_]")
 END_OF_KEY = re.compile(r"-----END (?:[A-Z0-9]+ ){0,3}PRIVATE KEY(?: BLOCK)?-----")
 KEY_LETTERS = string.ascii_letters + string.digits + "+/=\\ \r\n"
 WORDS = re.compile(r"[A-Z]?[a-z]{3,}|[A-Z][a-z]\b")
-LEAST_ENTROPY = 4.0  # bits a character
-
-_compiled = {kind: (hints, re.compile(pattern, re.S)) for kind, (hints, pattern) in FORMATS.items()}
+MIN_ENTROPY = 4.0  # bits a character
 
 
-def redact(text: str) -> str:
-    """The text without its secrets."""
+def compile_format(pattern: str) -> re.Pattern[str]:
+    """Compile a format; a secret may also start after an escaped line end, as in JSON within JSON."""
+    start = r"(?:\b|(?<=\\[nrt]))"
+    return re.compile(re.sub(r"\A((?:\(\?i\))?)\\b", lambda found: found[1] + start, pattern), re.S)
+
+
+_compiled = {kind: (hints, compile_format(pattern)) for kind, (hints, pattern) in FORMATS.items()}
+
+
+def redact_text(text: str) -> str:
+    """Return the text without its secrets.
+
+    A recent result is returned as it is: hooks redact texts before they cut them, and the engines redact
+    every text again.
+    """
+    recent: set[tuple[int, int]] = _recent.__dict__.setdefault("texts", set())
+    if (len(text), hash(text)) in recent:
+        return text
+    found = redact_tokens(text)
+    if len(recent) >= MAX_RECENT:
+        recent.clear()
+    recent.add((len(found), hash(found)))
+    return found
+
+
+def redact_tokens(text: str) -> str:
     for kind, (hints, pattern) in _compiled.items():
         if any(hint in text for hint in hints):
-            text = pattern.sub(_replacing(kind), text)
-    if (end := END_OF_KEY.search(text)) and end[0]:  # its beginning was cut off
-        text = f"{text[: end.start()].rstrip(KEY_LETTERS)}[redacted: private key]{redact(text[end.end() :])}"
+            text = pattern.sub(make_replacer(kind), text)
+    text = _redact_key_ends(text)
     lower = text.lower()
     if any(hint in lower for hint in NAMED_HINTS):
-        text = NAMED.sub(_named, text)
-    return TOKEN.sub(_token, text)
+        text = NAMED.sub(redact_named, text)
+    return TOKEN.sub(redact_token, text)
 
 
-def redact_all(value: Any) -> Any:
-    """The same in every text of a JSON value; under a name such as password any text is a secret."""
+def _redact_key_ends(text: str) -> str:
+    """Redact private keys whose beginning was cut off: the text before a key's end line."""
+    *before, rest = END_OF_KEY.split(text)
+    return "".join([f"{part.rstrip(KEY_LETTERS)}{MARK}private key]" for part in before] + [rest])
+
+
+def redact_all(value: Any, depth: int = 0) -> Any:
+    """Redact every string of a JSON value; any string under a name such as password is a secret.
+
+    Values nested deeper than MAX_DEPTH become their JSON text.
+    """
     if isinstance(value, str):
-        return redact(value)
+        return redact_text(value)
+    if isinstance(value, Mapping | list | tuple) and depth >= MAX_DEPTH:
+        return redact_text(json_text(value))
     if isinstance(value, Mapping):
-        return {redact(str(name)): _under(str(name), part) for name, part in value.items()}
+        return {
+            redact_text(str(name)): redact_value(str(name), part, depth + 1) for name, part in value.items()
+        }
     if isinstance(value, list | tuple):
-        return [redact_all(part) for part in value]
+        return [redact_all(part, depth + 1) for part in value]
     return value
 
 
-def _under(name: str, value: Any) -> Any:
+def limit_depth(value: Any, depth: int = 0) -> Any:
+    """Return a JSON value whose parts deeper than MAX_DEPTH are replaced with their JSON text."""
+    if isinstance(value, Mapping | list | tuple) and depth >= MAX_DEPTH:
+        return json_text(value)
+    if isinstance(value, Mapping):
+        return {name: limit_depth(part, depth + 1) for name, part in value.items()}
+    if isinstance(value, list | tuple):
+        return [limit_depth(part, depth + 1) for part in value]
+    return value
+
+
+def is_deep(value: Any, depth: int = 0) -> bool:
+    """Return whether a JSON value is nested deeper than MAX_DEPTH."""
+    if not isinstance(value, Mapping | list | tuple):
+        return False
+    parts = value.values() if isinstance(value, Mapping) else value
+    return depth >= MAX_DEPTH or any(is_deep(part, depth + 1) for part in parts)
+
+
+def json_text(value: Any) -> str:
+    """Return the JSON of a value, or a marker where it is nested too deeply."""
+    try:
+        return json.dumps(value, ensure_ascii=False, default=str)
+    except RecursionError:
+        return "[nested too deeply]"
+
+
+def count_marks(value: Any) -> int:
+    """Count the secrets that were redacted in a text or JSON value."""
+    if isinstance(value, str):
+        return value.count(MARK)
+    if isinstance(value, Mapping):
+        return sum(name.count(MARK) + count_marks(part) for name, part in value.items())
+    return sum(map(count_marks, value)) if isinstance(value, list) else 0
+
+
+def redact_value(name: str, value: Any, depth: int) -> Any:
     secret = isinstance(value, str) and len(value) >= 4 and NAME_OF_SECRET.search(name)
-    return "[redacted: named secret]" if secret and not NO_VALUE.fullmatch(value) else redact_all(value)
+    return (
+        "[redacted: named secret]" if secret and not NO_VALUE.fullmatch(value) else redact_all(value, depth)
+    )
 
 
-def _replacing(kind: str) -> Callable[[re.Match], str]:
+def make_replacer(kind: str) -> Callable[[re.Match], str]:
+    announced = ANNOUNCED.get(kind)
+
     def replace(match: re.Match) -> str:
-        whole, secret = match[0], match.groupdict().get("s") or match[0]
+        groups = match.groupdict()
+        whole, secret = match[0], groups.get("s") or groups.get("t") or match[0]
+        if announced and not announced.search(_line_before(match)):
+            return whole
         return whole if secret.startswith("[redacted") else whole.replace(secret, f"[redacted: {kind}]")
 
     return replace
 
 
-def _named(match: re.Match) -> str:
+def _line_before(match: re.Match) -> str:
+    """Return the text before a match in its line, at most MAX_LINE characters."""
+    before: str = match.string[max(0, match.start() - MAX_LINE) : match.start()]
+    return before.rpartition("\n")[2]
+
+
+def redact_named(match: re.Match) -> str:
     quoted = match["d"] or match["q"]
     value = quoted or match["s"]
     if NO_VALUE.fullmatch(value) or (not quoted and _is_code(match)):
@@ -182,35 +283,38 @@ def _named(match: re.Match) -> str:
 
 
 def _is_code(match: re.Match) -> bool:
-    """Whether what stands unquoted behind a name is an expression, or goes on in prose."""
+    """Return whether an unquoted value after a name is an expression or a word of prose."""
     value, spaced = match["s"], match["sep"].strip() != match["sep"]
     if NAME_OF_SECRET.search(value) or CODE.fullmatch(value):
         return True
     return spaced and bool(WORD.fullmatch(value))
 
 
-def _token(match: re.Match) -> str:
+def redact_token(match: re.Match) -> str:
     text = match.string
     before = text[max(0, match.start() - 120) : match.start()]
-    after = text[match.end() : match.end() + 1]
-    hashed = BEFORE_HASH.search(before) or HASH.match(match[0])
-    in_path = before.endswith(("/", "\\", "@")) or after in ("/", "\\")
+    after = text[match.end() : match.end() + 2]
+    word = "" if not before or before[-1].isspace() else before.split()[-1]
+    hashed = BEFORE_HASH.search(word) or HASH.match(match[0])
+    in_path = before.endswith(("/", "@")) or (after[:1] in ("/", "\\") and after not in ESCAPED_ENDS)
     return match[0] if hashed or in_path or not looks_random(match[0]) else "[redacted: high entropy]"
 
 
 def looks_random(token: str) -> bool:
-    """Whether a token of 32 characters or more was drawn rather than written: upper case, lower case and
-    digits in a mixture that neither words nor hexadecimal numbers have."""
+    """Return whether a token of 32 characters or more looks random.
+
+    Its mixture of upper case, lower case and digits is one that words and hexadecimal numbers do not have.
+    """
     body = token.rstrip("=")
     upper, lower = sum(c.isupper() for c in body), sum(c.islower() for c in body)
     digits = sum(c.isdigit() for c in body)
     if min(upper, lower) < 4 or digits < 2:
         return False
     worded = sum(len(word) for word in WORDS.findall(body)) / len(body)
-    return worded < 0.55 and entropy(body) >= LEAST_ENTROPY
+    return worded < 0.55 and text_entropy(body) >= MIN_ENTROPY
 
 
-def entropy(text: str) -> float:
-    """Bits a character."""
+def text_entropy(text: str) -> float:
+    """Return the Shannon entropy of a text, in bits per character."""
     total = len(text)
     return -sum(n / total * math.log2(n / total) for n in Counter(text).values())

@@ -1,4 +1,4 @@
-"""Work in the background: thin, by id, may run twice. What is left undone, a sweep finds."""
+"""Background tasks: thin, called by id, safe to run twice. A periodic sweep finds lost work."""
 
 from uuid import UUID
 
@@ -7,35 +7,35 @@ from django.core.exceptions import ImproperlyConfigured
 from django.core.management import call_command
 from django.db import connection
 
-BATCH = 500
+BATCH_SIZE = 500
 
 
 @shared_task(name="memory.embed")
 def embed(project_id: str, model: str | None = None) -> None:
-    """Embed what waits in a project. ``model`` is for the eye: only the model in force is ever used."""
-    from memory.engines.embedding import EmbeddingEngine
-    from memory.queue import enqueue
+    """Embed pending texts of a project. ``model`` is informative only: the model in force is always used."""
+    from memory.engines.embedding.engine import EmbeddingEngine
+    from memory.queue.producer import enqueue
 
     engine = EmbeddingEngine()
-    if engine.embed_pending(UUID(project_id), BATCH) and engine.backlog(UUID(project_id))["pending"]:
-        enqueue("memory.embed", project_id)  # the rest in its turn, so that others get theirs
+    if engine.embed_pending(UUID(project_id), BATCH_SIZE) and engine.backlog(UUID(project_id))["pending"]:
+        enqueue("memory.embed", project_id)  # the rest is queued again, so that other projects get their turn
 
 
 @shared_task(name="memory.sweep_embeddings")
 def sweep_embeddings() -> None:
-    from memory.engines.embedding import EmbeddingEngine
+    from memory.engines.embedding.engine import EmbeddingEngine
 
     EmbeddingEngine().sweep()
 
 
 @shared_task(name="memory.catch_up")
 def catch_up() -> None:
-    """Sent when the server starts: the embedder may be another than before, and is to be ready."""
-    from memory.engines.embedding import EmbeddingEngine
+    """Load the embedder at the start of the server, and queue texts that it has no vectors for."""
+    from memory.engines.embedding.engine import EmbeddingEngine
     from memory.exceptions import ProviderUnavailable
     from memory.models import Project
     from memory.providers.embedding import warm_up
-    from memory.queue import enqueue
+    from memory.queue.producer import enqueue
 
     try:
         warm_up()
@@ -43,85 +43,85 @@ def catch_up() -> None:
         for project_id in Project.objects.values_list("pk", flat=True):
             EmbeddingEngine().want_missing(project_id)
             enqueue("memory.embed", str(project_id))
-    except (ProviderUnavailable, ImproperlyConfigured):  # said by the system check at the start
+    except (ProviderUnavailable, ImproperlyConfigured):  # the system check at the start reports it
         return
 
 
 @shared_task(name="memory.near")
 def near(project_id: str) -> None:
-    from memory.engines.near import NearDuplicateEngine
-    from memory.queue import enqueue
+    from memory.engines.review.near_duplicates import NearDuplicateEngine
+    from memory.queue.producer import enqueue
 
-    if NearDuplicateEngine().check_pending(UUID(project_id), BATCH) >= BATCH:
+    if NearDuplicateEngine().check_pending(UUID(project_id), BATCH_SIZE) >= BATCH_SIZE:
         enqueue("memory.near", project_id)
 
 
 @shared_task(name="memory.sweep_near")
 def sweep_near() -> None:
-    from memory.engines.near import NearDuplicateEngine
+    from memory.engines.review.near_duplicates import NearDuplicateEngine
 
     NearDuplicateEngine().sweep()
 
 
 @shared_task(name="memory.hold_past")
 def hold_past(branch_pk: int) -> None:
-    from memory.engines import held
+    from memory.engines.versions import pinned_versions
     from memory.models import Branch
 
     if branch := Branch.objects.live().filter(pk=branch_pk, indexed=False).first():
-        held.hold_past(branch)
+        pinned_versions.pin_versions(branch)
 
 
 @shared_task(name="memory.sweep_branches")
 def sweep_branches() -> None:
-    """Branches from a past point whose message was lost; and what only archived branches hold."""
-    from memory.engines.held import release
+    """Pin past branches whose message was lost; unpin versions that only archived branches use."""
+    from memory.engines.versions.pinned_versions import unpin
     from memory.models import Branch
 
     for pk in Branch.objects.live().filter(indexed=False).values_list("pk", flat=True):
         hold_past(pk)
     for branch in Branch.objects.filter(indexed=True).exclude(archived_at=None):
-        release(branch)
+        unpin(branch)
 
 
 @shared_task(name="memory.consolidate")
 def consolidate(session_pk: int) -> None:
-    from memory.engines.session_manager import SessionManager
+    from memory.engines.sessions.manager import SessionManager
 
     SessionManager().consolidate(session_pk)
 
 
 @shared_task(name="memory.sweep_sessions")
 def sweep_sessions() -> None:
-    """Ended sessions whose message was lost."""
-    from memory.engines.session_manager import SessionManager
+    """Consolidate ended sessions whose message was lost."""
+    from memory.engines.sessions.manager import SessionManager
 
     SessionManager().consolidate_ended()
 
 
 @shared_task(name="memory.abandon_sessions")
 def abandon_sessions() -> None:
-    """End what no agent has spoken of for a day."""
-    from memory.engines.session_manager import SessionManager
+    """End sessions without activity for a day."""
+    from memory.engines.sessions.manager import SessionManager
 
     SessionManager().abandon_orphans()
 
 
 @shared_task(name="memory.seal_audit")
 def seal_audit() -> None:
-    """Seal what waits, project by project; one that has nothing new costs no write."""
-    from memory.engines.audit import seal
+    """Seal new audit entries, project by project; a project without any costs no write."""
+    from memory.engines.audit.trail import seal_entries
     from memory.models import Project
 
     for project in Project.objects.all():
         while project.audit.filter(place=None).exists():
-            seal(project)
+            seal_entries(project)
 
 
 @shared_task(name="memory.expire")
 def expire() -> None:
-    """Remove what is kept for a time only: answers, handles, ids of events, the log of searches, logins."""
-    from memory.engines.retention import RetentionEngine
+    """Delete expired data: idempotent answers, work handles, event ids, the search log, logins."""
+    from memory.engines.store.retention import RetentionEngine
 
     engine = RetentionEngine()
     engine.forget_answers()
@@ -133,16 +133,16 @@ def expire() -> None:
 
 @shared_task(name="memory.sweep_copies")
 def sweep_copies() -> None:
-    """Copies of the store that a killed process has left."""
-    from memory.engines.strays import drop_strays
+    """Delete copies of the store that a killed process left."""
+    from memory.engines.store.orphan_copies import delete_orphans
 
-    drop_strays()
+    delete_orphans()
 
 
 @shared_task(name="memory.tidy")
 def tidy() -> None:
-    """Keep the search index and the planner's statistics in shape; see that no audit entry was changed."""
-    from memory.engines.audit import check_all
+    """Optimize the search index and the planner's statistics; verify that no audit entry was changed."""
+    from memory.engines.audit.trail import check_all
 
     connection.index.optimize()  # type: ignore[attr-defined]
     check_all()

@@ -1,56 +1,71 @@
-"""The web pages of the memory: all of a project's stand below /p/<its slug>/.
+"""The pages of the memory, below the address of a project in both frames.
 
-A page that has a branch in its path calls it branch_name; the others have ?branch= and ?at=.
+A page with a branch in its path names the parameter branch_name; the others take ?branch= and ?at=.
 """
 
-from django.urls import path
 from django.utils.translation import gettext_lazy as _
 
+from memory.views.agent_setup import FirstEvent
+from memory.views.audit import Audit
 from memory.views.branches import Branches, BranchPage
-from memory.views.fact import FactPage, Why
+from memory.views.capture import ObservationPage, Observations, RelationPage, Relations
+from memory.views.command_palette import Palette
+from memory.views.commits import CommitPage
 from memory.views.fact_actions import Act, Edit, Undo
-from memory.views.facts import Facts
+from memory.views.fact_detail import FactPage, Why
+from memory.views.fact_list import Facts
+from memory.views.frames import WEB, Page, build_patterns
 from memory.views.home import Help, Home
 from memory.views.keys import Keys, RevokeKey, RotateKey
+from memory.views.location_switch import Go
 from memory.views.members import ChangeMember, Members, RemoveMember
 from memory.views.navigation import Section, add_section
-from memory.views.palette import Palette
-from memory.views.place import Go
 from memory.views.review import Answer, Review
 from memory.views.search import Search
 from memory.views.sessions import SessionPage, Sessions
 
-urlpatterns = [
-    path("", Home.as_view(), name="home"),
-    path("go", Go.as_view(), name="go"),
-    path("keys", Keys.as_view(), name="keys"),
-    path("keys/<uuid:key_id>/rotate", RotateKey.as_view(), name="rotate-key"),
-    path("keys/<uuid:key_id>/revoke", RevokeKey.as_view(), name="revoke-key"),
-    path("members", Members.as_view(), name="members"),
-    path("members/<int:member_id>", ChangeMember.as_view(), name="change-member"),
-    path("members/<int:member_id>/remove", RemoveMember.as_view(), name="remove-member"),
-    path("palette", Palette.as_view(), name="palette"),
-    path("help", Help.as_view(), name="project-help"),
-    path("search", Search.as_view(), name="search"),
-    path("facts", Facts.as_view(), name="facts"),
-    path("facts/<uuid:fact_id>", FactPage.as_view(), name="fact"),
-    path("facts/<uuid:fact_id>/why", Why.as_view(), name="fact-why"),
-    path("facts/<uuid:fact_id>/act", Act.as_view(), name="fact-act"),
-    path("facts/<uuid:fact_id>/edit", Edit.as_view(), name="fact-edit"),
-    path("undo/<uuid:commit_id>", Undo.as_view(), name="undo"),
-    path("review", Review.as_view(), name="review"),
-    path("review/<uuid:item_id>", Answer.as_view(), name="review-answer"),
-    path("branches", Branches.as_view(), name="branches"),
-    path("sessions", Sessions.as_view(), name="sessions"),
-    path("session", SessionPage.as_view(), name="session"),
-    path("branches/<path:branch_name>", BranchPage.as_view(), name="branch"),
+PAGES: list[Page] = [
+    ("", Home, "home"),
+    ("go", Go, "go"),
+    ("audit", Audit, "audit"),
+    ("first-event", FirstEvent, "first-event"),
+    ("keys", Keys, "keys"),
+    ("keys/<uuid:key_id>/rotate", RotateKey, "rotate-key"),
+    ("keys/<uuid:key_id>/revoke", RevokeKey, "revoke-key"),
+    ("members", Members, "members"),
+    ("members/<int:member_id>", ChangeMember, "change-member"),
+    ("members/<int:member_id>/remove", RemoveMember, "remove-member"),
+    ("palette", Palette, "palette"),
+    ("help", Help, "project-help"),
+    ("search", Search, "search"),
+    ("facts", Facts, "facts"),
+    ("facts/<uuid:fact_id>", FactPage, "fact"),
+    ("facts/<uuid:fact_id>/why", Why, "fact-why"),
+    ("facts/<uuid:fact_id>/act", Act, "fact-act"),
+    ("facts/<uuid:fact_id>/edit", Edit, "fact-edit"),
+    ("observations", Observations, "observations"),
+    ("observations/<uuid:observation_id>", ObservationPage, "observation"),
+    ("relations", Relations, "relations"),
+    ("relations/<uuid:relation_id>", RelationPage, "relation"),
+    ("commits/<slug:commit>", CommitPage, "commit"),
+    ("undo/<uuid:commit_id>", Undo, "undo"),
+    ("review", Review, "review"),
+    ("review/<uuid:item_id>", Answer, "review-answer"),
+    ("branches", Branches, "branches"),
+    ("sessions", Sessions, "sessions"),
+    ("session", SessionPage, "session"),
+    ("branches/<path:branch_name>", BranchPage, "branch"),
 ]
+urlpatterns = build_patterns(PAGES, WEB)
 
 add_section(Section("home", _("Home"), "home", "h", place=10))
-add_section(Section("keys", _("API keys"), "key", "k", scope="admin", place=80))
-add_section(Section("members", _("Members"), "members", "m", place=90))
+add_section(Section("review", _("Review"), "inbox", "r", scope="curate", place=15))
+add_section(Section("sessions", _("Sessions"), "agent", "e", place=18))
 add_section(Section("search", _("Search"), "search", "s", place=20))
 add_section(Section("facts", _("Facts"), "facts", "f", place=30))
+add_section(Section("observations", _("Observations"), "command", "o", place=36))
+add_section(Section("relations", _("Relations"), "link", "l", place=38))
 add_section(Section("branches", _("Branches"), "branch", "b", place=40))
-add_section(Section("sessions", _("Sessions"), "agent", "e", place=50))
-add_section(Section("review", _("Review"), "inbox", "r", scope="curate", place=15))
+add_section(Section("keys", _("Agents & keys"), "key", "k", scope="admin", place=80))
+add_section(Section("members", _("Members"), "members", "m", place=90))
+add_section(Section("audit", _("Audit"), "history", "a", scope="admin", place=95))

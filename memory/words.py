@@ -1,9 +1,9 @@
-"""The words of a question that are worth looking for."""
+"""Keywords of a query, without stop words."""
 
 import re
 import unicodedata
 
-STOP = frozenset(
+STOP_WORDS = frozenset(
     """
     a about after again all also am an and any are aren as at be because been before being between both
     but by can could couldn d did didn do does doesn doing don during each for from further had hadn has
@@ -15,17 +15,17 @@ STOP = frozenset(
     yourself yourselves
     """.split()
 )
-WORD = re.compile(r"\w+")
-MOST = 64  # a query of 8,000 characters holds more; the first ones say what it is about
+WORD_PATTERN = re.compile(r"\w+")
+MAX_KEYWORDS = 64  # a query of 8,000 characters has more; the first ones carry its topic
 
 
-def keywords(query: str) -> list[str]:
-    """The query's words without stop and question words (all words if nothing else is left), no repeats.
+def extract_keywords(query: str) -> list[str]:
+    """Return the query's words without stop words (all words if none is left), without repeats.
 
-    A name like ``auth_token`` is kept whole, which finds it as a phrase, and in its parts.
+    A name like ``auth_token`` is returned whole, which matches it as a phrase, and in its parts.
     """
     plain = unicodedata.normalize("NFC", query.replace("\x00", " ")).lower()
-    words = list(dict.fromkeys(WORD.findall(plain)))
-    words = [word for word in words if word not in STOP] or words
+    words = list(dict.fromkeys(WORD_PATTERN.findall(plain)))
+    words = [word for word in words if word not in STOP_WORDS] or words
     parts = (part for word in words for part in (word, *word.split("_")))
-    return [part for part in dict.fromkeys(parts) if part.strip("_")][:MOST]
+    return [part for part in dict.fromkeys(parts) if part.strip("_")][:MAX_KEYWORDS]

@@ -1,9 +1,7 @@
-"""What many tests start from: a project with its branch main, and somebody who may do everything. The tools
-in bench import one another by their bare names, and so do tests that use them."""
+"""Shared fixtures: a project with its branch main, and an actor with all rights."""
 
-import sys
+import logging
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,25 +11,27 @@ from django.db import connection
 from django.db.models.signals import post_migrate
 
 from memory.actors import Actor, local_actor
-from memory.engines.branches import create_main
-from memory.engines.buffers import buffer
+from memory.engines.branches.manager import create_main
+from memory.engines.support.write_buffer import buffer
 from memory.models import Branch, Project, Snapshot, Workspace
 from memory.models.nodes import new_uuid, next_rid
 from tests import databases
 
-sys.path.append(str(Path(__file__).resolve().parent.parent / "bench"))
-
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
-    from tests.sharing import Sharing
+    from tests.xdist_scheduler import Sharing
 
     return Sharing(config, log) if config.getoption("dist") == "loadfile" else None
 
 
+@pytest.hookimpl(tryfirst=True)  # before pytest selects by marks
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    if hasattr(config, "workerinput"):  # one of several processes
-        from tests.sharing import longest_first
+    for item in items:
+        if item.nodeid.startswith("tests/e2e/") or item.get_closest_marker("browser"):
+            item.add_marker(pytest.mark.slow)
+    if hasattr(config, "workerinput"):  # an xdist worker
+        from tests.xdist_scheduler import longest_first
 
         items.sort(key=longest_first)
     if not connection.features.uses_savepoints:
@@ -39,7 +39,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def commit_in_each(items: list[pytest.Item]) -> None:
-    """Where a database cannot undo a part of a transaction, a test commits, and the tables are emptied."""
+    """Mark tests to commit, with tables emptied afterwards, where a database lacks savepoints."""
     for item in items:
         if item.get_closest_marker("django_db") or "db" in getattr(item, "fixturenames", ()):
             item.add_marker(pytest.mark.django_db(transaction=True), append=False)
@@ -47,7 +47,7 @@ def commit_in_each(items: list[pytest.Item]) -> None:
 
 @pytest.fixture(scope="session", autouse=True)
 def no_permissions() -> None:
-    """Django's permissions, which nobody asks for, are not made anew whenever the tables are emptied."""
+    """Skip Django's permissions and content types, which are unused, when tables are emptied."""
     post_migrate.disconnect(dispatch_uid="django.contrib.auth.management.create_permissions")
     post_migrate.disconnect(create_contenttypes)
 
@@ -56,12 +56,21 @@ def pytest_sessionfinish() -> None:
     databases.drop_beside()
 
 
+def enable_loggers() -> None:
+    """Undo what a library did that configured logging anew in an earlier test of this process."""
+    logging.disable(logging.NOTSET)
+    for logger in logging.root.manager.loggerDict.values():
+        if isinstance(logger, logging.Logger):
+            logger.disabled = False
+
+
 @pytest.fixture(autouse=True)
 def nothing_left_over() -> Iterator[None]:
-    """Neither ids of a database that was rolled back or of a clock that was ahead, nor unwritten values."""
+    """Reset ids of a rolled back database or an advanced clock, and drop unwritten values."""
     next_rid.reset()
     new_uuid.reset()
     ContentType.objects.clear_cache()
+    enable_loggers()
     yield
     buffer.clear()
 
@@ -85,7 +94,7 @@ def actor(project: Project) -> Actor:
 
 @pytest.fixture
 def other_project(db: None) -> Project:
-    """Nothing of it may ever be seen from ``project``."""
+    """Return another project, invisible from ``project``."""
     project = Project.objects.create(name="Other", slug="other")
     create_main(project)
     return project
@@ -93,7 +102,7 @@ def other_project(db: None) -> Project:
 
 @pytest.fixture
 def copies_open(project: Project, django_db_blocker: Any) -> Iterator[None]:
-    """Copies of the store may be opened (Django's test case forbids databases that come later), and go."""
+    """Allow copies of the store to be opened, which Django's test case forbids, and drop them afterwards."""
     with django_db_blocker.unblock():
         yield
         copies: Any = connection.copies  # type: ignore[attr-defined]

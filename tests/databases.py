@@ -1,4 +1,4 @@
-"""Which database the tests run on: what only one of them has, and what other processes are told."""
+"""The database of a test run: backend-specific marks, and the settings of other processes."""
 
 import sqlite3
 from contextlib import closing
@@ -15,11 +15,11 @@ ON_SQLITE = connection.vendor == "sqlite"
 only_on_sqlite = pytest.mark.skipif(not ON_SQLITE, reason="about the files or plans of SQLite")
 only_on_matrixone = pytest.mark.skipif(ON_SQLITE, reason="needs a MatrixOne server: DAY1_TEST_DATABASE_URL")
 
-beside: set[str] = set()  # databases of processes, dropped when the run ends
+beside: set[str] = set()  # databases of other processes, dropped when the run ends
 
 
 def url(name: str = "") -> str:
-    """The database of this test, or one beside it, as another process names it."""
+    """Return the URL of this test's database, or of another one, for other processes."""
     known = connection.settings_dict
     if ON_SQLITE:
         return f"sqlite:///{known['NAME']}"
@@ -28,7 +28,7 @@ def url(name: str = "") -> str:
 
 
 def of(folder: Path | str) -> dict[str, str]:
-    """What gives processes on this data directory a database of their own; SQLite has it in there."""
+    """Return the settings that give processes on this data directory a database of their own."""
     if ON_SQLITE:
         return {}
     beside.add(name_of(folder))
@@ -40,7 +40,7 @@ def name_of(folder: Path | str) -> str:
 
 
 def rows(folder: Path, statement: str) -> list[tuple[Any, ...]]:
-    """What stands in the database of a data directory, read past the engines."""
+    """Query the database of a data directory directly, without the engines."""
     store: Any = sqlite3.connect(folder / "day1.sqlite3") if ON_SQLITE else server(name_of(folder))
     with closing(store), closing(store.cursor()) as cursor:
         cursor.execute(statement)
@@ -48,7 +48,7 @@ def rows(folder: Path, statement: str) -> list[tuple[Any, ...]]:
 
 
 def server(name: str = "") -> Any:
-    """A bare connection to the server of this run."""
+    """Open a plain connection to the server of this run."""
     import MySQLdb
 
     known = connection.settings_dict

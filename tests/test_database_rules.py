@@ -1,4 +1,4 @@
-"""Rules for every model that the production database needs, and SQLite alone would not show."""
+"""Rules for every model that the production database needs, and SQLite alone would not reveal."""
 
 from typing import Any
 
@@ -7,8 +7,8 @@ from django.apps import apps
 from django.db import models
 
 from memory.db.indexes import FullTextIndex
-from memory.db.tables import path_to
-from memory.engines.promotion import MOVES, STAYS, carried_models
+from memory.db.model_graph import path_to
+from memory.engines.store.promotion import LOCAL, PROMOTED, carried_models
 from memory.models import BranchedModel, Confirmation, Project
 
 APPS = ("memory", "conversations", "curation")
@@ -17,7 +17,7 @@ OURS = [model for model in apps.get_models() if model.__module__.split(".")[0] i
 
 @pytest.mark.parametrize("model", OURS, ids=lambda model: model.__name__)
 def test_no_index_holds_the_primary_key(model: type[models.Model]) -> None:
-    """There it would stay empty, and questions that use it would find nothing."""
+    """Forbid such indexes: on MatrixOne they stay empty, and queries that use them find nothing."""
     for index in model._meta.indexes:
         columns = {name.lstrip("-") for name in index.fields}
         assert model._meta.pk.name not in columns, index.name
@@ -25,7 +25,7 @@ def test_no_index_holds_the_primary_key(model: type[models.Model]) -> None:
 
 @pytest.mark.parametrize("model", OURS, ids=lambda model: model.__name__)
 def test_a_model_with_full_text_makes_its_keys_itself(model: type[models.Model]) -> None:
-    """There the server tells a wrong number for a row that it numbered."""
+    """Require own keys: MatrixOne reports wrong ids for rows that it numbered."""
     if any(isinstance(index, FullTextIndex) for index in model._meta.indexes):
         assert not isinstance(model._meta.pk, models.AutoField)
 
@@ -40,13 +40,13 @@ def test_versions_are_not_referred_to_by_constraints(model: type[models.Model]) 
 
 
 def test_every_model_is_taken_over_by_a_promote_or_stays() -> None:
-    """Whoever adds a model says which, in memory/engines/promotion.py."""
+    """Require each model in one list of memory/engines/store/promotion.py."""
     ours = [
         *OURS,
         *apps.get_app_config("analytics").get_models(),
         *apps.get_app_config("day1site").get_models(),
     ]
-    moves, stays = _named(MOVES), _named(STAYS)
+    moves, stays = _named(PROMOTED), _named(LOCAL)
     assert not moves & stays
     assert {model._meta.label for model in ours} == moves | stays
     unowned = [kind for kind in carried_models() if kind is not Confirmation and not path_to(Project, kind)]

@@ -1,6 +1,5 @@
-"""What a newcomer can meet stands in the docs, and what the docs say is there."""
+"""The docs cover what a newcomer can meet, and describe only what exists."""
 
-import argparse
 import ast
 import re
 import shlex
@@ -17,14 +16,15 @@ from django.urls import Resolver404, resolve
 from drf_spectacular.generators import SchemaGenerator
 
 from day1site.celery import SCHEDULE
-from day1site.cli.parser import build, parse
-from memory import exceptions, queue
+from memory import exceptions
 from memory.actors import SCOPES
 from memory.conf import Conf
-from memory.engines import fact_rules
-from memory.engines.search import INCLUDE
+from memory.engines.facts import rules
+from memory.engines.search.engine import INCLUDE
 from memory.models import Fact
+from memory.queue import producer
 from memory.ranking import RECIPES
+from tests.site.cli_words import parse_words, walk_commands
 
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -40,12 +40,12 @@ def page(name: str) -> str:
 
 
 def rows(name: str) -> list[str]:
-    """The rows of all tables of a page."""
+    """Return the table rows of a page."""
     return [line for line in page(name).splitlines() if line.startswith("|")]
 
 
 def spoken(text: str) -> set[str]:
-    """Everything that stands between backticks, outside of blocks."""
+    """Return all inline code of a text."""
     return set(re.findall(r"`([^`\n]+)`", re.sub(r"```.*?```", "", text, flags=re.DOTALL)))
 
 
@@ -60,7 +60,7 @@ def blocks(text: str, language: str) -> str:
 def codes() -> set[str]:
     kinds = [kind for kind in vars(exceptions).values() if isinstance(kind, type)]
     found = {kind.code for kind in kinds if issubclass(kind, exceptions.Day1Error)}
-    for file in [*(ROOT / "memory" / "api").glob("*.py"), ROOT / "day1site" / "views.py"]:
+    for file in [*(ROOT / "memory" / "api").glob("*.py"), ROOT / "day1site" / "error_views.py"]:
         found |= set(re.findall(r"problem\(\s*\d{3}, \"(\w+)\"", file.read_text()))
     return found
 
@@ -83,7 +83,7 @@ def routes() -> list[tuple[str, str]]:
 
 
 def named(row: str) -> set[tuple[str, str]]:
-    """The routes of a row such as: `GET` `POST /facts` · `GET /facts/{id}`."""
+    """Return the routes of a row such as: `GET` `POST /facts` · `GET /facts/{id}`."""
     found, methods = set(), []
     for words in re.findall(r"`([^`]+)`", row.split("|")[1]):
         method, _, path = words.partition(" ")
@@ -104,17 +104,12 @@ def test_every_route_is_in_the_guide_and_no_other() -> None:
 # ---- the command line ------------------------------------------------------------------------------
 
 
-def commands(parser: argparse.ArgumentParser, before: str = "") -> Iterator[str]:
-    for action in parser._actions:
-        if isinstance(action, argparse._SubParsersAction):
-            for name, child in action.choices.items():
-                yield f"{before}{name}"
-                yield from commands(child, f"{before}{name} ")
+COMMANDS = sorted(" ".join(path) for path, _ in walk_commands() if path)
 
 
-@pytest.mark.parametrize("command", sorted(commands(build())))
+@pytest.mark.parametrize("command", COMMANDS)
 def test_every_command_is_in_the_guide(command: str) -> None:
-    """In a row that begins with it, or with another command of the same group."""
+    """Look for a row that begins with it, or with another command of its group."""
     group, _, name = command.partition(" ")
     cells = [row.split("|")[1] for row in rows("docs/cli.md")]
     of_group = " ".join(cell for cell in cells if re.search(rf"`{group}\b", cell))
@@ -122,7 +117,7 @@ def test_every_command_is_in_the_guide(command: str) -> None:
 
 
 def shown() -> list[list[str]]:
-    """Every command line of day1 and manage.py in the examples of the docs, as words."""
+    """Return every command line of day1 and manage.py in the docs' examples, as words."""
     found = []
     for file in PAGES:
         text = file.read_text()
@@ -140,7 +135,7 @@ def test_every_command_that_is_shown_exists(words: list[str]) -> None:
         assert words[1] in get_commands()
     if words[0] == "manage.py" and words[1] != "day1":
         return
-    parse(words[2:] if words[0] == "manage.py" else words[1:])
+    parse_words(words[2:] if words[0] == "manage.py" else words[1:])
 
 
 def test_every_address_that_the_front_page_shows_exists() -> None:
@@ -164,7 +159,7 @@ def sources(*names: str) -> Iterator[Path]:
 
 
 def variables() -> set[str]:
-    """The names of environment variables that the code holds as a whole text."""
+    """Return the names of environment variables that the code has as string constants."""
     found = set()
     for file in sources(*CODE):
         for node in ast.walk(ast.parse(file.read_text())):
@@ -173,19 +168,21 @@ def variables() -> set[str]:
     return found - NO_SETTING
 
 
+@pytest.mark.slow
 def test_every_environment_variable_is_in_the_docs() -> None:
     assert "DAY1_DATA_DIR" in variables()
     told = spoken(page("README.md")) | spoken(page("docs/development.md"))
     assert variables() - told == set()
 
 
+@pytest.mark.slow
 def test_the_docs_name_no_variable_that_nobody_reads() -> None:
     told = {word for file in PAGES for word in re.findall(rf"\b{VARIABLE}\b", file.read_text())}
     assert told - variables() == set()
 
 
 def test_the_front_page_has_the_defaults_of_the_variables() -> None:
-    """As far as they are plain values in the settings."""
+    """Compare those that are plain values in the settings."""
     text = page("day1site/settings/base.py") + page("day1site/settings/dev.py")
     read = re.findall(r'env\.\w+\("(\w+)", ("[^"]+"|[0-9.]+)[,)]', text)
     assert len(read) > 5
@@ -220,7 +217,7 @@ def test_every_task_is_in_the_docs_with_its_time() -> None:
     for name, every, _ in SCHEDULE:
         row = next(row for row in rows("docs/operations.md") if row.startswith(f"| `{name}` |"))
         assert row.split("|")[2].strip() == (f"{every:.0f} s" if every < 3600 else f"{every / 3600:.0f} h")
-    assert spoken(page("docs/operations.md")) >= queue.NAMES
+    assert spoken(page("docs/operations.md")) >= producer.NAMES
 
 
 def test_every_system_check_is_in_the_docs() -> None:
@@ -231,7 +228,7 @@ def test_every_system_check_is_in_the_docs() -> None:
 
 def test_the_life_of_a_fact_is_told_as_it_is() -> None:
     told = re.findall(r"^\| `(\w+)` \| `(\w+)` \|", page("docs/concepts.md"), re.MULTILINE)
-    moves = {(str(old), str(new)) for old, some in fact_rules.MOVES.items() for new in some}
+    moves = {(str(old), str(new)) for old, some in rules.MOVES.items() for new in some}
     assert set(told) == moves
 
 
@@ -244,7 +241,7 @@ def test_what_a_search_leaves_out_is_told() -> None:
 
 
 def anchors(file: Path) -> set[str]:
-    """The names under which a page's headings can be linked to."""
+    """Return the anchors of a page's headings."""
     heads = re.findall(
         r"^#+ (.+)$", re.sub(r"```.*?```", "", file.read_text(), flags=re.DOTALL), re.MULTILINE
     )
@@ -277,7 +274,7 @@ def test_the_pictures_are_small_and_shown() -> None:
 
 
 def test_the_docs_know_no_machine() -> None:
-    """No folder of the machine on which they were written."""
+    """Forbid folders of the machine on which they were written."""
     listed = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True)
     if listed.returncode:
         pytest.skip("this is no git checkout")

@@ -1,4 +1,4 @@
-"""/conversations and /messages: begun, appended to, read, ended."""
+"""/conversations and /messages: create, append, read, search, complete."""
 
 from rest_framework.decorators import action
 from rest_framework.request import Request
@@ -9,12 +9,12 @@ from conversations.api.filters import ConversationFilterSet, MessageFilterSet
 from conversations.api.schema import documented
 from conversations.engines.conversations import ConversationEngine, ConversationFilter
 from conversations.engines.messages import MessageEngine, MessageFilter
-from memory.api.base import Resource, actor_of, one, shown
-from memory.api.reading import Input, identity, names, point
-from memory.api.searches import looking
-from memory.api.shapes import page
+from memory.api.base import Resource, actor_of, build_cached_response, build_row_response
+from memory.api.reading import Input, parse_id, parse_names, parse_point
+from memory.api.searches import parse_text_search
+from memory.api.shapes import page_shape
 
-ENGINE, MESSAGES = ConversationEngine(), MessageEngine()
+conversation_engine, message_engine = ConversationEngine(), MessageEngine()
 FIELDS = ("title", "model", "session_id", "task_id", "agent_id")
 
 
@@ -24,66 +24,70 @@ class ConversationViewSet(Resource):
     filterset_class = ConversationFilterSet
 
     def create(self, request: Request) -> Response:
-        given = Input(request)
-        branch, actor = given.branch(), actor_of(request)
-        row = ENGINE.create_conversation(actor=actor, branch_name=branch, **given.fields(FIELDS))
-        return one(shapes.conversation(row, branch=branch), 201)
+        payload = Input(request)
+        branch, actor = payload.branch(), actor_of(request)
+        row = conversation_engine.create_conversation(
+            actor=actor, branch_name=branch, **payload.fields(FIELDS)
+        )
+        return build_row_response(shapes.conversation(row, branch=branch), 201)
 
     def list(self, request: Request) -> Response:
-        given = Input(request)
-        branch, at, paging = given.branch(), given.take("at", point), given.paging()
-        filters = ConversationFilter.of(given.some(ConversationFilterSet.base_filters))
-        given.end()
-        found = ENGINE.list_conversations(
+        payload = Input(request)
+        branch, at, paging = payload.branch(), payload.take("at", parse_point), payload.paging()
+        filters = ConversationFilter.of(payload.some(ConversationFilterSet.base_filters))
+        payload.end()
+        found = conversation_engine.list_conversations(
             actor=actor_of(request), branch_name=branch, filters=filters, at=at, **paging
         )
-        return Response(page(found, lambda row: shapes.conversation(row, branch=branch)))
+        return Response(page_shape(found, lambda row: shapes.conversation(row, branch=branch)))
 
     def retrieve(self, request: Request, pk: str) -> Response:
-        uid, given = identity(pk), Input(request)
-        branch, at = given.branch(), given.take("at", point)
-        given.end()
-        row = ENGINE.get_conversation(conversation_id=uid, actor=actor_of(request), branch_name=branch, at=at)
-        return shown(request, shapes.conversation(row, branch=branch))
+        uid, payload = parse_id(pk), Input(request)
+        branch, at = payload.branch(), payload.take("at", parse_point)
+        payload.end()
+        row = conversation_engine.get_conversation(
+            conversation_id=uid, actor=actor_of(request), branch_name=branch, at=at
+        )
+        return build_cached_response(request, shapes.conversation(row, branch=branch))
 
     @action(detail=True, methods=["post"])
     def complete(self, request: Request, pk: str) -> Response:
-        uid, given = identity(pk), Input(request)
-        branch, actor = given.branch(), given.actor(actor_of(request))
-        given.end()
-        row = ENGINE.close_conversation(conversation_id=uid, actor=actor, branch_name=branch)
-        return one(shapes.conversation(row, branch=branch))
+        uid, payload = parse_id(pk), Input(request)
+        branch, actor = payload.branch(), payload.actor(actor_of(request))
+        payload.end()
+        row = conversation_engine.close_conversation(conversation_id=uid, actor=actor, branch_name=branch)
+        return build_row_response(shapes.conversation(row, branch=branch))
 
     # ---- messages ------------------------------------------------------------------------------
 
     @action(detail=True, methods=["get"])
     def messages(self, request: Request, pk: str) -> Response:
-        uid, given = identity(pk), Input(request)
-        branch, at, paging = given.branch(), given.take("at", point), given.paging()
-        roles, actor = given.take("role", names, ()), actor_of(request)
-        given.end()
-        found = MESSAGES.list_messages(
+        uid, payload = parse_id(pk), Input(request)
+        branch, at, paging = payload.branch(), payload.take("at", parse_point), payload.paging()
+        roles, actor = payload.take("role", parse_names, ()), actor_of(request)
+        payload.end()
+        found = message_engine.list_messages(
             conversation_id=uid, actor=actor, branch_name=branch, roles=roles, at=at, **paging
         )
-        return Response(page(found, shapes.messages(branch, actor)))
+        return Response(page_shape(found, shapes.messages(branch, actor)))
 
     @messages.mapping.post
     def add_message(self, request: Request, pk: str) -> Response:
-        uid, given = identity(pk), Input(request)
-        branch, actor = given.branch(), given.actor(actor_of(request))
-        fields = given.fields()
-        row = MESSAGES.write_message(conversation_id=uid, actor=actor, branch_name=branch, **fields)
-        return one(shapes.message(row, branch, actor), 201)
+        uid, payload = parse_id(pk), Input(request)
+        branch, actor = payload.branch(), payload.actor(actor_of(request))
+        fields = payload.fields()
+        row = message_engine.write_message(conversation_id=uid, actor=actor, branch_name=branch, **fields)
+        return build_row_response(shapes.message(row, branch, actor), 201)
 
     @action(detail=True, methods=["post"], url_path="messages/batch")
     def batch(self, request: Request, pk: str) -> Response:
-        uid, given = identity(pk), Input(request)
-        branch, actor = given.branch(), given.actor(actor_of(request))
-        messages = given.body.pop("messages", None)
-        given.end()
-        rows = MESSAGES.write_messages(
+        uid, payload = parse_id(pk), Input(request)
+        branch, actor = payload.branch(), payload.actor(actor_of(request))
+        messages = payload.body.pop("messages", None)
+        payload.end()
+        rows = message_engine.write_messages(
             conversation_id=uid, messages=messages, actor=actor, branch_name=branch
-        )  # fmt: skip
+        )
         return Response({"results": [shapes.message(row, branch, actor) for row in rows]}, status=201)
 
 
@@ -94,16 +98,18 @@ class MessageViewSet(Resource):
 
     @action(detail=False, methods=["get"])
     def search(self, request: Request) -> Response:
-        given, actor = Input(request), actor_of(request)
-        branch, query, how = looking(given)
-        filters = MessageFilter.of(given.some(MessageFilterSet.base_filters))
-        given.end()
-        found = MESSAGES.search_messages(query=query, actor=actor, branch_name=branch, filters=filters, **how)
+        payload, actor = Input(request), actor_of(request)
+        branch, query, how = parse_text_search(payload)
+        filters = MessageFilter.of(payload.some(MessageFilterSet.base_filters))
+        payload.end()
+        found = message_engine.search_messages(
+            query=query, actor=actor, branch_name=branch, filters=filters, **how
+        )
         return Response(shapes.messages_found(found, branch, actor))
 
     def retrieve(self, request: Request, pk: str) -> Response:
-        uid, given = identity(pk), Input(request)
-        branch, at, actor = given.branch(), given.take("at", point), actor_of(request)
-        given.end()
-        row = MESSAGES.get_message(message_id=uid, actor=actor, branch_name=branch, at=at)
-        return one(shapes.message(row, branch, actor))
+        uid, payload = parse_id(pk), Input(request)
+        branch, at, actor = payload.branch(), payload.take("at", parse_point), actor_of(request)
+        payload.end()
+        row = message_engine.get_message(message_id=uid, actor=actor, branch_name=branch, at=at)
+        return build_row_response(shapes.message(row, branch, actor))

@@ -1,16 +1,16 @@
-"""The filters of conversations and messages; what they mean is in the engines."""
+"""Filters of conversations and messages; the engines define their meaning."""
 
 import django_filters as df
 
 from conversations.models import Conversation, Message
-from memory.api.filters import AnyOf, choice
+from memory.api.filters import AnyOf, choice_filter
 
 
 class ConversationFilterSet(df.FilterSet):
     session_id = AnyOf(help_text="Conversations of one of these sessions.")
     agent_id = AnyOf(help_text="Conversations of one of these agents.")
     task_id = AnyOf(help_text="Conversations held for one of these tasks.")
-    status = choice(Conversation.Status, "Conversations in one of these states.")
+    status = choice_filter(Conversation.Status, "Conversations in one of these states.")
 
     class Meta:
         model = Conversation
@@ -18,7 +18,7 @@ class ConversationFilterSet(df.FilterSet):
 
 
 class RoleFilterSet(df.FilterSet):
-    role = choice(Message.Role, "Messages of one of these roles.")
+    role = choice_filter(Message.Role, "Messages of one of these roles.")
 
     class Meta:
         model = Message

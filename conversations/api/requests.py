@@ -1,32 +1,22 @@
-"""What requests about conversations and messages hold, for OpenAPI. The engines check it."""
+"""Request serializers for conversations and messages, for OpenAPI. The engines validate."""
 
 from rest_framework import serializers as s
 
+from conversations.engines.fields import CONVERSATION, MESSAGE
 from conversations.engines.messages import BULK
-from conversations.models import Message
-from memory.api.requests import OnBranch, Stated, short
+from memory.api.fields import declares
+from memory.api.requests import OnBranch, Stated
+from memory.engines.fields.base import Use
 
 
+@declares(CONVERSATION.used(Use.CREATE))
 class ConversationInput(OnBranch, Stated):
-    """A conversation to begin."""
-
-    title = s.CharField(max_length=300, required=False, allow_blank=True)
-    model = short()
+    """A conversation to create."""
 
 
+@declares(MESSAGE.used(Use.CREATE))
 class MessageItemInput(Stated):
     """One message of many."""
-
-    role = s.ChoiceField(choices=Message.Role.choices)
-    content = s.CharField(required=False, allow_blank=True, help_text="At most 1 MiB in UTF-8.")
-    thinking = s.CharField(required=False, allow_blank=True, help_text="Shown to curators only.")
-    tool_calls = s.ListField(child=s.DictField(), required=False)
-    sequence_num = s.IntegerField(min_value=1, max_value=2**31 - 1, required=False, help_text="The next one.")
-    token_count = s.IntegerField(min_value=0, max_value=2**31 - 1, required=False)
-    model = short()
-    said_at = s.DateTimeField(required=False, allow_null=True)
-    metadata = s.DictField(required=False)
-    embed = s.BooleanField(required=False, help_text="Users and assistants by default.")
 
 
 class MessageInput(OnBranch, MessageItemInput):
@@ -40,4 +30,4 @@ class MessagesInput(OnBranch, Stated):
 
 
 class CompleteInput(OnBranch, Stated):
-    """Which branch, and who asks."""
+    """The branch and the caller."""

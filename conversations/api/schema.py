@@ -1,26 +1,42 @@
-"""What OpenAPI says of the routes of conversations and messages."""
+"""OpenAPI descriptions of the routes of conversations and messages."""
 
 from conversations.api import requests as r
 from conversations.api import shapes
 from conversations.api.filters import ConversationFilterSet, MessageFilterSet, RoleFilterSet
 from memory.api.capture_schema import LOOKING
-from memory.api.schema import AT, BRANCH, IF_NONE_MATCH, LISTING, SAME, documenting, of_filters, page, route
+from memory.api.schema import (
+    AT,
+    BRANCH,
+    IF_NONE_MATCH,
+    LISTING,
+    SAME,
+    document_routes,
+    of_filters,
+    page,
+    route,
+)
 
-documented = documenting(
+documented = document_routes(
     {
         "ConversationViewSet": {
             "create": route("Begin a conversation", {201: shapes.ConversationShape}, r.ConversationInput),
             "list": route(
-                "List conversations, newest first", {200: page(shapes.ConversationShape)}, None,
+                "List conversations, newest first",
+                {200: page(shapes.ConversationShape)},
+                None,
                 [*LISTING, *of_filters(ConversationFilterSet)],
             ),
             "retrieve": route(
-                "Read a conversation", {200: shapes.ConversationShape, 304: SAME}, None,
+                "Read a conversation",
+                {200: shapes.ConversationShape, 304: SAME},
+                None,
                 [BRANCH, AT, IF_NONE_MATCH],
             ),
             "complete": route("End a conversation", {200: shapes.ConversationShape}, r.CompleteInput),
             "messages": route(
-                "The messages of a conversation, in order", {200: page(shapes.MessageShape)}, None,
+                "The messages of a conversation, in order",
+                {200: page(shapes.MessageShape)},
+                None,
                 [*LISTING, *of_filters(RoleFilterSet)],
             ),
             "add_message": route("Append a message", {201: shapes.MessageShape}, r.MessageInput),
@@ -31,10 +47,13 @@ documented = documenting(
         "MessageViewSet": {
             "retrieve": route("Read a message", {200: shapes.MessageShape}, None, [BRANCH, AT]),
             "search": route(
-                "Search messages", {200: shapes.MessagesFoundShape}, None,
+                "Search messages",
+                {200: shapes.MessagesFoundShape},
+                None,
                 [*LOOKING, *of_filters(MessageFilterSet)],
             ),
         },
     },
-    shapes, r,
-)  # fmt: skip
+    shapes,
+    r,
+)

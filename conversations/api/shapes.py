@@ -1,92 +1,81 @@
-"""What answers about conversations and messages look like."""
+"""Response serializers for conversations and messages."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from rest_framework import serializers as s
 
+from conversations.engines.fields import CONVERSATION, MESSAGE
 from conversations.engines.messages import may_read_thinking
-from conversations.models import Conversation, Message
+from conversations.models import Message
 from memory.actors import Actor
 from memory.api import shapes
-from memory.api.capture_shapes import LookShape, looked
-from memory.engines.text_search import TextFound
+from memory.api.capture_shapes import LookShape, text_results
+from memory.api.fields import AnswerShape, declares
+from memory.engines.fields.base import Use
+from memory.engines.search.text_search import TextSearchResult
 
 
-class ConversationShape(s.Serializer):
-    id = s.UUIDField(source="uid")
-    branch = s.CharField(help_text="The branch that it was read through.")
-    version = s.IntegerField()
-    title = s.CharField()
-    status = s.ChoiceField(choices=Conversation.Status.choices)
-    model = s.CharField()
-    message_count = s.IntegerField()
-    total_tokens = s.IntegerField()
-    session_id = s.CharField()
-    task_id = s.CharField()
-    agent_id = s.CharField()
-    created_at = s.DateTimeField()
-    updated_at = s.DateTimeField()
+@declares(CONVERSATION.used(Use.ANSWER))
+class ConversationShape(AnswerShape):
+    """A conversation, as it is read."""
 
 
-class MessageShape(s.Serializer):
-    id = s.UUIDField(source="uid")
-    branch = s.CharField(help_text="The branch that it was read through.")
-    conversation_id = s.UUIDField()
-    sequence_num = s.IntegerField()
-    role = s.ChoiceField(choices=Message.Role.choices)
-    content = s.CharField()
-    thinking = s.CharField(allow_null=True, help_text="null without the scope curate.")
-    has_thinking = s.BooleanField()
-    tool_calls = s.ListField(child=s.DictField())
-    token_count = s.IntegerField()
-    model = s.CharField()
-    metadata = s.DictField()
-    session_id = s.CharField()
-    task_id = s.CharField()
-    agent_id = s.CharField()
-    said_at = s.DateTimeField(allow_null=True, help_text="When it was said, if that was earlier.")
-    created_at = s.DateTimeField()
+@declares(MESSAGE.used(Use.ANSWER))
+class MessageShape(AnswerShape):
+    """A message, as it is read."""
 
 
 class MessagesShape(s.Serializer):
-    """The messages that were written, in the order given."""
+    """The messages that were written, in the order of the request."""
 
     results = MessageShape(many=True)
 
 
-class MessageHitShape(s.Serializer):
-    """A message, with what was said just before and after it in ``context``."""
+class FoundMessageShape(MessageShape):
+    """A message among the results of a search: no field has more than 8,000 characters."""
 
-    message = MessageShape()
+    truncated = shapes.FoundFactShape().get_fields()["truncated"]
+
+
+class MessageHitShape(s.Serializer):
+    """A message, with its neighbours in ``context``."""
+
+    message = FoundMessageShape()
     score = s.FloatField()
     signals = s.DictField(child=s.FloatField(), help_text="The parts of the score, by name.")
-    context = MessageShape(many=True)  # type: ignore[assignment]
+    context = FoundMessageShape(many=True)  # type: ignore[assignment]
 
 
 class MessagesFoundShape(LookShape):
     results = MessageHitShape(many=True)
 
 
-conversation = shapes.renderer(ConversationShape, "branch")
-_message = shapes.renderer(MessageShape, "branch", "thinking", "has_thinking")
+conversation = shapes.build_renderer(ConversationShape, "branch")
+_message = shapes.build_renderer(MessageShape, "branch", "thinking", "has_thinking")
 
 
-def message(row: Message, branch: str, actor: Actor) -> dict[str, Any]:
+_found_message = shapes.build_renderer(FoundMessageShape, "branch", "thinking", "has_thinking")
+
+
+def message(row: Message, branch: str, actor: Actor, render: shapes.Render = _message) -> dict[str, Any]:
     thinking = row.thinking if may_read_thinking(actor) else None
-    return _message(row, branch=branch, thinking=thinking, has_thinking=bool(row.thinking))
+    return render(row, branch=branch, thinking=thinking, has_thinking=bool(row.thinking))
 
 
-def messages_found(found: TextFound, branch: str, actor: Actor) -> dict[str, Any]:
-    render = messages(branch, actor)
+def messages_found(found: TextSearchResult, branch: str, actor: Actor) -> dict[str, Any]:
+    render = partial(message, branch=branch, actor=actor, render=_found_message)
     hits = [
         {
-            "message": render(hit.row), "score": hit.score, "signals": hit.signals,
+            "message": render(hit.row),
+            "score": hit.score,
+            "signals": hit.signals,
             "context": [render(row) for row in hit.around],
         }
         for hit in found.hits
-    ]  # fmt: skip
-    return looked(found, hits)
+    ]
+    return text_results(found, hits)
 
 
 def messages(branch: str, actor: Actor) -> Callable[[Message], dict[str, Any]]:

@@ -1,1 +1,1 @@
-"""The rules of conversations. Surfaces call these; nothing here knows a surface."""
+"""Engines of conversations. Surfaces call them; they know no surface."""

@@ -1,4 +1,4 @@
-"""Conversations: begun, listed, closed. Their messages are the MessageEngine's."""
+"""Engine of conversations: create, list, close. MessageEngine handles their messages."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -7,32 +7,35 @@ from uuid import UUID
 
 from django.db.models import Count, Sum
 
+from conversations.engines.fields import CONVERSATION
 from conversations.models import Conversation, Message
 from memory.actors import Actor
 from memory.db.querysets import Lineage, VersionedQuerySet
-from memory.db.rerun import rerunning
-from memory.engines import cleaning as c
-from memory.engines.branches import MAIN, find_branch, point_of
-from memory.engines.commits import CommitWriter, committing
-from memory.engines.fact_rules import STATED
-from memory.engines.filters import Filter, several
-from memory.engines.pages import Page, page_of_versions, point_in_list
+from memory.db.retry import retry_methods
+from memory.engines.facts.filters import Filter
+from memory.engines.fields.base import Use
+from memory.engines.fields.common import STATED_CHECKS
+from memory.engines.fields.filters import several
+from memory.engines.support import validation as c
+from memory.engines.support.pagination import Page, page_of_versions, point_in_list
+from memory.engines.versions.commits import CommitWriter, open_commit
+from memory.engines.versions.lookup import MAIN, find_branch, resolve_point
 from memory.exceptions import Conflict, NotFound
 
-S = Conversation.Status
-CHECKS: dict[str, c.Check] = {"title": c.text(300), "model": c.text(200)}
-TEXT = several(c.text(200, least=1))
+Status = Conversation.Status
+CHECKS = CONVERSATION.checks(Use.CREATE)
+TEXT = several(c.text_check(200, least=1))
 FILTERS: dict[str, c.Check] = {
     "session_id": TEXT,
     "agent_id": TEXT,
     "task_id": TEXT,
-    "status": several(c.one_of(S.values)),
+    "status": several(c.one_of(Status.values)),
 }
 
 
 @dataclass(frozen=True)
 class ConversationFilter(Filter):
-    """Conversations that have all of these; a tuple means one of its values."""
+    """A filter of conversations by all of these; a tuple means any of its values."""
 
     CHECKS = FILTERS
 
@@ -45,25 +48,37 @@ class ConversationFilter(Filter):
         return rows.filter(**{f"{name}__in": value for name, value in self.said().items()})
 
 
-@rerunning
+@retry_methods
 class ConversationEngine:
     # ---- writing -------------------------------------------------------------------------------
 
     def create_conversation(
-        self, *, actor: Actor, branch_name: str = MAIN, title: str = "", model: str = "",
-        session_id: str = "", task_id: str = "", agent_id: str = "",
-    ) -> Conversation:  # fmt: skip
-        """Begin one. An unknown session begins with it. Raises Invalid, BranchNotFound, BranchArchived."""
+        self,
+        *,
+        actor: Actor,
+        branch_name: str = MAIN,
+        title: str = "",
+        model: str = "",
+        session_id: str = "",
+        task_id: str = "",
+        agent_id: str = "",
+    ) -> Conversation:
+        """Create a conversation; an unknown session begins with it.
+
+        Raises Invalid, BranchNotFound, BranchArchived.
+        """
         actor.require("write", branch_name)
-        stated = c.clean({"session_id": session_id, "task_id": task_id, "agent_id": agent_id}, STATED)
+        stated = c.validate(
+            {"session_id": session_id, "task_id": task_id, "agent_id": agent_id}, STATED_CHECKS
+        )
         actor = actor.stating(**stated)
-        given = c.clean({"title": title, "model": model}, CHECKS)
-        with committing(actor, branch_name, "conversation.create") as commit:
-            conversation = self.begin(commit, actor, **given)
+        payload = c.validate({"title": title, "model": model}, CHECKS)
+        with open_commit(actor, branch_name, "conversation.create") as commit:
+            conversation = self.begin(commit, actor, **payload)
         return attach_counts([conversation], commit.lineage)[0]
 
     def begin(self, commit: CommitWriter, actor: Actor, **fields: Any) -> Conversation:
-        """The same in the caller's commit."""
+        """Create a conversation in the caller's commit."""
         (conversation,) = commit.add([Conversation(**actor.stated(), **fields)])
         commit.begin_sessions([conversation])
         commit.targets.append(str(conversation.uid))
@@ -72,13 +87,13 @@ class ConversationEngine:
     def close_conversation(
         self, *, conversation_id: UUID, actor: Actor, branch_name: str = MAIN
     ) -> Conversation:
-        """It takes no more messages. Closing again changes nothing. Raises NotFound."""
+        """Close a conversation to new messages; again, it changes nothing. Raises NotFound."""
         actor.require("write", branch_name)
-        with committing(actor, branch_name, "conversation.close") as commit:
+        with open_commit(actor, branch_name, "conversation.close") as commit:
             conversation = commit.get(Conversation, conversation_id)
-            if conversation.status == S.ACTIVE:
+            if conversation.status == Status.ACTIVE:
                 commit.targets.append(str(conversation.uid))
-                conversation = commit.change(conversation, status=S.COMPLETED)
+                conversation = commit.change(conversation, status=Status.COMPLETED)
         return attach_counts([conversation], commit.lineage)[0]
 
     # ---- reading -------------------------------------------------------------------------------
@@ -86,11 +101,11 @@ class ConversationEngine:
     def get_conversation(
         self, *, conversation_id: UUID, actor: Actor, branch_name: str = MAIN, at: Any = None
     ) -> Conversation:
-        """Raises NotFound."""
+        """Return a conversation with its counts. Raises NotFound."""
         actor.require("read", branch_name)
         branch = find_branch(actor, branch_name)
-        lineage = branch.lineage(point_of(branch, at))
-        found = Conversation.objects.along(lineage).filter(uid=conversation_id).gather()
+        lineage = branch.lineage(resolve_point(branch, at))
+        found = Conversation.objects.in_lineage(lineage).filter(uid=conversation_id).fetch_all()
         if not found:
             raise NotFound("No conversation with this id is visible here.")
         return attach_counts(found, lineage)[0]
@@ -98,7 +113,7 @@ class ConversationEngine:
     def get_conversation_by_session(
         self, *, session_id: str, actor: Actor, branch_name: str = MAIN
     ) -> Conversation:
-        """The newest of a session. Raises NotFound."""
+        """Return the newest conversation of a session. Raises NotFound."""
         filters = ConversationFilter.of({"session_id": session_id})
         page = self.list_conversations(actor=actor, branch_name=branch_name, filters=filters, limit=1)
         if not page.results or not session_id:
@@ -106,13 +121,19 @@ class ConversationEngine:
         return page.results[0]
 
     def list_conversations(
-        self, *, actor: Actor, branch_name: str = MAIN, filters: ConversationFilter | None = None,
-        at: Any = None, limit: int = 50, cursor: str = "",
-    ) -> Page[Conversation]:  # fmt: skip
-        """The newest first."""
+        self,
+        *,
+        actor: Actor,
+        branch_name: str = MAIN,
+        filters: ConversationFilter | None = None,
+        at: Any = None,
+        limit: int = 50,
+        cursor: str = "",
+    ) -> Page[Conversation]:
+        """Return a page of conversations, newest first."""
         actor.require("read", branch_name)
         branch = find_branch(actor, branch_name)
-        seq = point_of(branch, point_in_list(branch, cursor, at))
+        seq = resolve_point(branch, point_in_list(branch, cursor, at))
         rows = (filters or ConversationFilter()).apply(Conversation.objects.on(branch, seq))
         page = page_of_versions(rows, seq=seq, limit=limit, cursor=cursor, at=at)
         attach_counts(page.results, branch.lineage(seq))
@@ -120,9 +141,9 @@ class ConversationEngine:
 
 
 def open_conversation(commit: CommitWriter, conversation_id: UUID) -> Conversation:
-    """One that takes messages. Raises NotFound, Conflict when it is closed."""
-    for conversation in commit.visible(Conversation).filter(uid=conversation_id).gather():
-        if conversation.status != S.ACTIVE:
+    """Return an active conversation. Raises NotFound, Conflict when it is closed."""
+    for conversation in commit.visible(Conversation).filter(uid=conversation_id).fetch_all():
+        if conversation.status != Status.ACTIVE:
             raise Conflict(
                 "This conversation is {status} and takes no more messages.", status=conversation.status
             )
@@ -131,8 +152,10 @@ def open_conversation(commit: CommitWriter, conversation_id: UUID) -> Conversati
 
 
 def attach_counts(conversations: Sequence[Conversation], lineage: Lineage) -> Sequence[Conversation]:
-    """Sets how many messages and tokens each has, with one query."""
-    messages = Message.objects.along(lineage).filter(conversation_id__in=[row.uid for row in conversations])
+    """Set the number of messages and tokens of each conversation, with one query."""
+    messages = Message.objects.in_lineage(lineage).filter(
+        conversation_id__in=[row.uid for row in conversations]
+    )
     counted = (
         messages.order_by().values("conversation_id").annotate(n=Count("rid"), tokens=Sum("token_count"))
     )

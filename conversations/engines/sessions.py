@@ -1,4 +1,4 @@
-"""What conversations keep of a session (a SessionPart)."""
+"""The conversations of a session, as a SessionPart."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -6,36 +6,46 @@ from typing import Any
 from conversations.engines.conversations import ConversationEngine, ConversationFilter
 from conversations.models import Conversation, Message
 from memory.actors import Actor
+from memory.db.raw_select import read_cut
+from memory.engines.search.fact_rows import MAX_FOUND_CHARACTERS
 from memory.models import Session
 
 
 class SessionConversations:
-    """Closes a session's conversations with it; shows what was said in it."""
+    """The part of a session that closes its conversations and adds them to its context."""
 
     def close(self, session: Session, actor: Actor) -> None:
-        """Every open conversation of the session, on its branch, takes no more messages."""
+        """Close every active conversation of the session on its branch."""
         rows = Conversation.objects.on(session.branch).filter(session_id=session.key)
-        for row in rows.filter(status=Conversation.Status.ACTIVE).gather():
+        for row in rows.filter(status=Conversation.Status.ACTIVE).fetch_all():
             ConversationEngine().close_conversation(
                 conversation_id=row.uid, actor=actor, branch_name=session.branch.name
             )
 
     def context(self, session: Session, actor: Actor, limits: Mapping[str, int]) -> dict[str, Any]:
-        """``conversations``: the newest, each with its last messages, ``limits["messages"]`` in all."""
+        """Return ``conversations``: the newest, with their last ``limits["messages"]`` messages in all."""
         page = ConversationEngine().list_conversations(
-            actor=actor, branch_name=session.branch.name,
+            actor=actor,
+            branch_name=session.branch.name,
             filters=ConversationFilter.of({"session_id": session.key}),
-        )  # fmt: skip
+        )
         left, found = limits["messages"], []
         for conversation in page.results:
-            rows = Message.objects.on(session.branch).filter(conversation_id=conversation.uid)
-            messages = rows.highest(left, "sequence_num")[::-1] if left else []
+            messages = _last_messages(session, conversation, left) if left else []
             left -= len(messages)
             shown = [_brief(row) for row in messages]
             found.append({"id": str(conversation.uid), "title": conversation.title, "messages": shown})
         return {"conversations": found}
 
 
+def _last_messages(session: Session, conversation: Conversation, limit: int) -> list[Message]:
+    """Return the last messages of a conversation in their order, long texts cut."""
+    rows = Message.objects.on(session.branch).filter(conversation_id=conversation.uid)
+    last = rows.highest_keys(limit, "sequence_num")[::-1]
+    found = {row.rid: row for row in read_cut(Message, "rid", last, MAX_FOUND_CHARACTERS)}
+    return [found[rid] for rid in last if rid in found]
+
+
 def _brief(row: Message) -> dict[str, Any]:
-    names = ("role", "sequence_num", "content")
+    names = ("role", "sequence_num", "content", "truncated")
     return {"id": str(row.uid), **{name: getattr(row, name) for name in names}}

@@ -1,4 +1,4 @@
-"""Versions that were closed can be searched for: those of a store that is there already are indexed."""
+"""Index of closed versions, filled for messages that exist already."""
 
 from django.db import migrations
 from django.db.models import Value

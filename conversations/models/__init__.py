@@ -1,4 +1,4 @@
-"""What was said: conversations and their messages."""
+"""Models of conversations and their messages."""
 
 from conversations.models.conversations import Conversation
 from conversations.models.messages import Message

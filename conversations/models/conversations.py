@@ -1,4 +1,4 @@
-"""Conversations. What is counted of one (messages, tokens) is worked out when it is read."""
+"""Conversations. Their counts (messages, tokens) are computed when they are read."""
 
 from django.db import models
 
@@ -11,7 +11,7 @@ class Conversation(BranchedModel):
         COMPLETED = "completed"
         ARCHIVED = "archived"
 
-    # What conversations.engines.conversations counts and attaches.
+    # Set by conversations.engines.conversations.
     message_count: int
     total_tokens: int
 

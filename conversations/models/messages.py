@@ -20,8 +20,9 @@ class Message(BranchedModel):
         SYSTEM = "system"
 
     TEXT: ClassVar[str] = "content"
+    OWNERS: ClassVar[dict[str, str]] = {"conversation_id": "conversation"}
 
-    embedding_state: str  # attached where it is shown
+    embedding_state: str  # set where it is shown
     embedding_model: str
 
     conversation_id = models.UUIDField()
@@ -59,5 +60,5 @@ class Message(BranchedModel):
         return models.Q(embed=True)
 
     def rehash(self) -> None:
-        """Bring the hash in step with the content."""
+        """Compute the hash from the content."""
         self.content_hash = content_hash(self.content)

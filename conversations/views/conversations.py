@@ -1,4 +1,4 @@
-"""What was said: the conversations, each with its messages, and a message by itself."""
+"""Conversations: their list, each with its messages, and a page for a message."""
 
 from typing import Any
 from uuid import UUID
@@ -9,12 +9,12 @@ from conversations.api.filters import ConversationFilterSet, RoleFilterSet
 from conversations.engines.conversations import ConversationEngine, ConversationFilter
 from conversations.engines.messages import MessageEngine, MessageFilter, may_read_thinking
 from conversations.models import Conversation
-from memory.admin.base import DeskPage
-from memory.admin.filters import filter_form, said
-from memory.admin.listing import FOUND, Listing, only
-from memory.engines.links import LinkEngine
+from memory.engines.facts.links import LinkEngine
 from memory.exceptions import Invalid
-from memory.views.sentences import sentence
+from memory.views.base import ProjectPage
+from memory.views.error_text import error_sentence
+from memory.views.filterset_form import filter_form, said
+from memory.views.list_base import FOUND, Listing, only
 
 LABELS = {
     "session_id": _("Session"),
@@ -25,46 +25,46 @@ LABELS = {
 
 
 class Conversations(Listing):
-    """The list; a search is one of messages, each with what was said around it."""
+    """The list of conversations; a search finds messages, each with its neighbours."""
 
-    template_name = "admin/day1/conversations.html"
+    template_name = "conversations.html"
     section = "conversations"
     title = _("Conversations")
     filters = ConversationFilterSet
     labels = LABELS
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
-        """The list; the word active means something else for a fact than for a conversation."""
+        """Return the context; the label of the status active differs from that of facts."""
         context = super().get_context_data(**kwargs)
         choice = context["form"].fields["status"].widget
         active, running = Conversation.Status.ACTIVE, _("running")
         choice.choices = [(value, running if value == active else word) for value, word in choice.choices]
         return context
 
-    def listed(self, given: dict[str, Any]) -> Any:
-        filters = ConversationFilter.of(given)
-        return ConversationEngine().list_conversations(**self.reader.where, filters=filters, **self.paging)
+    def listed(self, payload: dict[str, Any]) -> Any:
+        filters = ConversationFilter.of(payload)
+        return ConversationEngine().list_conversations(**self.reader.where, filters=filters, **self.paging())
 
-    def found(self, query: str, given: dict[str, Any]) -> Any:
-        filters = MessageFilter.of(only(given, "session_id", "agent_id"))
+    def found(self, query: str, payload: dict[str, Any]) -> Any:
+        filters = MessageFilter.of(only(payload, "session_id", "agent_id"))
         return MessageEngine().search_messages(query=query, filters=filters, limit=FOUND, **self.reader.where)
 
 
-class ConversationPage(DeskPage):
-    template_name = "admin/day1/conversation.html"
+class ConversationPage(ProjectPage):
+    template_name = "conversation.html"
     section = "conversations"
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         uid: UUID = kwargs.pop("conversation_id")
         one = ConversationEngine().get_conversation(conversation_id=uid, **self.reader.where)
-        given = said(self.request.GET, RoleFilterSet)
+        payload = said(self.request.GET, RoleFilterSet)
         form = filter_form(RoleFilterSet, self.request.GET, {"role": _("Role")})
         shown: dict[str, Any] = {"page": None, "error": "", "one": one, "form": form, "title": str(one)}
-        shown |= {"set": len(given), "filtered": bool(given)}
+        shown |= {"set": len(payload), "filtered": bool(payload)}
         try:
             shown["page"] = page = self._messages(uid)
         except Invalid as error:
-            return super().get_context_data(**{**shown, "error": sentence(error)}, **kwargs)
+            return super().get_context_data(**{**shown, "error": error_sentence(error)}, **kwargs)
         facts = LinkEngine().facts_from(source_ids=[row.uid for row in page.results], **self.reader.where)
         for row in page.results:
             row.facts = facts.get(row.uid, [])
@@ -73,12 +73,12 @@ class ConversationPage(DeskPage):
     def _messages(self, uid: UUID) -> Any:
         role = self.request.GET.get("role", "")
         return MessageEngine().list_messages(
-            conversation_id=uid, roles=[role] if role else [], **self.reader.where, **self.paging
+            conversation_id=uid, roles=[role] if role else [], **self.reader.where, **self.paging()
         )
 
 
-class MessagePage(DeskPage):
-    template_name = "admin/day1/message.html"
+class MessagePage(ProjectPage):
+    template_name = "message.html"
     section = "conversations"
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:

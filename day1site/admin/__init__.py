@@ -1,4 +1,4 @@
-"""What belongs to the whole server, at the desk. Each module registers its own."""
+"""Server-wide admin pages. Each module registers its own."""
 
 from day1site.admin import people, schedules
 

@@ -1,4 +1,4 @@
-"""What the pages of the whole server share, in unfold's forms; they are for superusers."""
+"""Base class of the server-wide admin pages, with unfold's templates; for superusers only."""
 
 from typing import Any
 
@@ -13,20 +13,20 @@ OF_SLUGS = ("xregexp", "urlify", "prepopulate.")  # scripts
 
 
 class OfServer(ModelAdmin):
-    """Roles in a project say nothing here: these are for who runs the server.
+    """Base of server-wide model admins, open to superusers only, whatever their roles in projects.
 
-    ``title`` is the word for all of them, ``new`` that of the button and the page that add one, ``helps``
-    what is said below a field instead of the model's own words.
+    ``title`` is the plural name, ``new`` the label of the add button and its page, ``helps`` the help texts
+    that replace the model's.
     """
 
     title: Any = ""
     new: Any = ""
     helps: dict[str, Any] = {}
     show_full_result_count = False
-    list_per_page = 20  # unfold spends 5 kB on a row
+    list_per_page = 20  # unfold needs 5 kB per row
 
     def changelist_view(self, request: HttpRequest, extra_context: Any = None) -> Any:
-        """A list goes without the scripts of the forms, which are heavier than itself."""
+        """Render a list without the scripts of the forms, which are larger than the list."""
         more = {"media": Media(js=["admin/js/actions.js"]), "title": self.title, "new": self.new}
         return super().changelist_view(request, {**more, **(extra_context or {})})
 
@@ -37,7 +37,7 @@ class OfServer(ModelAdmin):
         return str(obj)
 
     def render_change_form(self, request: HttpRequest, context: Any, *args: Any, **kwargs: Any) -> Any:
-        """The heading is the name of what is changed."""
+        """Render a form with the object's name as its heading."""
         original = context["original"]
         words = {"title": self.named(original) if original else self.new, "plural": self.title}
         return super().render_change_form(request, {**context, **words}, *args, **kwargs)
@@ -54,7 +54,9 @@ class OfServer(ModelAdmin):
 
     @property
     def media(self) -> Media:
-        """A form without a slug goes without the scripts that make one, a fifth of all that it loads."""
+        """Return the form's media, without the slug scripts (a fifth of the size) where no slug is filled
+        in.
+        """
         every: Any = super().media
         if self.prepopulated_fields:
             return every
@@ -73,7 +75,7 @@ class OfServer(ModelAdmin):
     has_change_permission = has_delete_permission = has_view_permission
 
 
-# What unfold says and has no Chinese for: named here, it is in the catalogue.
+# Unfold's texts without a Chinese translation: named in this list, they enter the catalogue.
 SAID_BY_UNFOLD = (
     _("Type to search"),
     _("Reset filters"),

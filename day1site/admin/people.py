@@ -10,7 +10,7 @@ from django.utils.translation import gettext_lazy as _
 from unfold.forms import AdminPasswordChangeForm, UserChangeForm, UserCreationForm
 
 from day1site.admin.base import OfServer
-from memory.engines.branches import create_main
+from memory.engines.branches.manager import create_main
 from memory.models import Membership, Project
 
 admin.site.unregister([Group, User])
@@ -43,7 +43,7 @@ class Projects(OfServer):
     helps = {"slug": _("Agents name the project by it. Letters, digits and hyphens.")}
 
     def save_model(self, request: HttpRequest, obj: Project, form: Any, change: bool) -> None:
-        """A new project has its branch main, and its maker as its first maintainer."""
+        """Save a project; a new one gets its branch main, and its maker as first maintainer."""
         super().save_model(request, obj, form, change)
         if not change:
             create_main(obj)
@@ -51,4 +51,4 @@ class Projects(OfServer):
             Membership.objects.create(project=obj, user_id=str(request.user.pk), role=role)
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return False  # a project holds memory, which is never deleted in passing
+        return False  # a project contains memory, which is never deleted casually

@@ -1,4 +1,4 @@
-"""Periodic tasks and what they come back by, intervals and crontabs, in the reader's words."""
+"""Admin of periodic tasks and their schedules, intervals and crontabs, in the reader's language."""
 
 from calendar import day_name, month_name
 from json import loads
@@ -25,22 +25,22 @@ from unfold.widgets import UnfoldAdminSelectWidget, UnfoldAdminTextInputWidget
 
 from day1site.admin.base import OfServer
 
-# Day1's tasks come back by interval or by the clock: never once only, nor by the sun.
+# Day1's tasks use intervals and crontabs only: no one-time clock, no solar events.
 admin.site.unregister([PeriodicTask, IntervalSchedule, CrontabSchedule, ClockedSchedule, SolarSchedule])
 
-LOCALES = {"en": "en_US", "zh-hans": "zh_CN"}  # as cron-descriptor names them
-# It takes the names of days and months from the server's locale, not from the reader's.
+LOCALES = {"en": "en_US", "zh-hans": "zh_CN"}  # locale names of cron-descriptor
+# cron-descriptor names days and months in the server's locale, not in the reader's.
 NAMES = dict(zip([*day_name, *month_name[1:]], [*WEEKDAYS.values(), *MONTHS.values()], strict=True))
 TIMES = ("minute", "hour", "day_of_month", "month_of_year", "day_of_week")
 
 
 def expression(crontab: CrontabSchedule) -> str:
-    """Its five fields, as in a file of cron."""
+    """Return the crontab's five fields, as in a cron file."""
     return " ".join(getattr(crontab, name) for name in TIMES)
 
 
 def in_words(crontab: CrontabSchedule) -> str:
-    """When it is due, in the reader's language; its five fields where they have no words."""
+    """Return the crontab as a sentence in the reader's language; its five fields where that fails."""
     how = Options()
     how.locale_code, how.use_24hour_time_format = LOCALES[get_language() or "en"], True
     how.casing_type = CasingTypeEnum.Sentence
@@ -54,7 +54,7 @@ def in_words(crontab: CrontabSchedule) -> str:
 
 
 class TaskSelect(UnfoldAdminSelectWidget, beat.TaskSelectWidget):
-    """The tasks that the workers know."""
+    """Selection of the tasks that the workers know."""
 
 
 class TaskForm(beat.PeriodicTaskForm):
@@ -65,18 +65,21 @@ class TaskForm(beat.PeriodicTaskForm):
         self.fields["crontab"].label_from_instance = in_words
 
     def clean(self) -> Any:
-        self.cleaned_data.setdefault("task", "")  # a name that is too long was refused, and is looked up here
+        # the lookup below needs the field, also when a name that is too long was refused
+        self.cleaned_data.setdefault("task", "")
         return super().clean()
 
     def _clean_json(self, field: str) -> Any:
-        """Without what the parser says, which is in English."""
+        """Check a JSON field, without the parser's message, which is in English."""
         try:
             return super()._clean_json(field)
         except ValidationError:
             raise ValidationError(_("This is no JSON: write it as in the line above.")) from None
 
     def validate_unique(self) -> None:
-        """Before the model, whose refusal is in English and names schedules that are not offered here."""
+        """Check for one schedule before the model does: its message is in English and names hidden
+        schedules.
+        """
         if bool(self.instance.interval) == bool(self.instance.crontab):
             self.add_error("interval", _("Choose an interval or a crontab: one of them, not both."))
         else:
@@ -95,7 +98,8 @@ class PeriodicTasks(beat.PeriodicTaskAdmin, OfServer):
         *beat.PeriodicTaskAdmin.fieldsets[2:],
     )
     helps = {
-        **dict.fromkeys(("name", "description", "start_time"), ""),  # the model's say their names once more
+        # the model's help texts only repeat the field names
+        **dict.fromkeys(("name", "description", "start_time"), ""),
         "enabled": _("Turned off, it does not run."),
         "interval": _("It runs every so often. Choose this or a crontab."),
         "crontab": _("It runs at these times. Choose this or an interval."),
@@ -103,9 +107,9 @@ class PeriodicTasks(beat.PeriodicTaskAdmin, OfServer):
         "one_off": _("It runs once, and is turned off then."),
         "queue": _("Empty means the usual one."),
     }
-    date_hierarchy = None  # of a start that none of them has
+    date_hierarchy = None  # by the start time, which is never set
     change_list_template = change_form_template = (
-        None  # its own have an inline script, which the policy refuses
+        None  # its own templates have an inline script, which the content security policy refuses
     )
 
     def named(self, obj: PeriodicTask) -> str:
@@ -113,7 +117,7 @@ class PeriodicTasks(beat.PeriodicTaskAdmin, OfServer):
 
     @admin.action(description=_("Run selected tasks"))
     def run_tasks(self, request: HttpRequest, queryset: QuerySet[PeriodicTask]) -> None:
-        """Now, whatever their schedules say; none of them when one is not known."""
+        """Run the selected tasks now, regardless of their schedules; none when one is unknown."""
         self.celery_app.loader.import_default_modules()
         if unknown := [task.name for task in queryset if task.task not in self.celery_app.tasks]:
             said = gettext("No worker knows what these are to run: {names}. Nothing was sent.")
@@ -137,7 +141,7 @@ class Intervals(OfServer):
 
 class CrontabForm(forms.ModelForm):
     def clean(self) -> Any:
-        """Before the model, whose refusals are in English."""
+        """Validate the fields before the model does, whose messages are in English."""
         for name in TIMES:
             try:
                 CrontabSchedule._meta.get_field(name).run_validators(self.cleaned_data.get(name))
@@ -175,7 +179,7 @@ class Crontabs(beat.CrontabScheduleAdmin, OfServer):
     }
 
     def named(self, obj: CrontabSchedule) -> str:
-        """Its own name is five stars and their legend."""
+        """Return the schedule as a sentence; the model's own name is five stars and a legend."""
         return in_words(obj)
 
     @admin.display(description=_("In words"))
@@ -187,7 +191,7 @@ class Crontabs(beat.CrontabScheduleAdmin, OfServer):
         return expression(crontab)
 
 
-# What django-celery-beat says and has no Chinese for, or another word than these pages.
+# Texts of django-celery-beat without a Chinese translation, or with other words than these pages.
 SAID_BY_BEAT = (
     _("Arguments"),
     _("Execution Options"),

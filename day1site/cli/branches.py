@@ -1,122 +1,140 @@
-"""The commands on branches and keys."""
+"""The commands on branches."""
 
-from argparse import Namespace
 from collections.abc import Mapping
 from typing import Any
 
-from day1site.cli.client import client
-from day1site.cli.facts import listed, said
-from day1site.cli.output import Output, note, short
+from day1site.cli.invocation import Invocation, command
+from day1site.cli.output import note, short_time
+from day1site.cli.parameters import OneOf, argument, at_option, drop_empty, option, paging_options, switch
+from day1site.cli.rest import Answer
+
+COMMIT_FIELDS = ("kind", "actor_label", "surface", "added", "changed", "removed", "message")
+
+name_argument = argument("name", "NAME")
 
 
-def create_branch(args: Namespace) -> None:
-    fields = said(args, ("name", "parent", "purpose", "at"))
-    branch = client(args.project, makes_store=True).create_branch(fields)
-    out = Output(args.format)
-    start = f"from {branch['parent']} at {branch['fork_seq']}"
-    out.show(branch, lambda: out.line(f"{branch['name']}\tmade {start}"))
+@command(
+    "create",
+    "Make a branch: it starts with all that its parent holds.",
+    'day1 branch create task/login --purpose "try refresh tokens"',
+)
+@name_argument
+@option("--parent", default="main", metavar="NAME", help="default main")
+@option("--purpose", metavar="TEXT", help="what it is for")
+@at_option
+def create(run: Invocation, **options: Any) -> None:
+    branch = run.open_client(makes_store=True).create_branch(drop_empty(options))
+    run.show_line(branch, f"{branch['name']}\tmade from {branch['parent']} at {branch['fork_seq']}")
 
 
-def list_branches(args: Namespace) -> None:
-    store = client(args.project)
-    names = ["name", "parent", "head", "last change", "purpose", *(["archived"] if args.archived else [])]
-    listed(args, lambda paging: store.list_branches(args.archived, paging), names,
-           lambda row: _branch(row, args.archived), "No branch here.")  # fmt: skip
+@command("list", "List the branches by name.", "day1 branch list --archived")
+@switch("--archived", help="archived ones too")
+@paging_options
+def list_branches(run: Invocation, archived: bool, **options: Any) -> None:
+    client = run.open_client()
+    columns = ["name", "parent", "head", "last change", "purpose", *(["archived"] if archived else [])]
+    run.show_list(
+        lambda paging: client.list_branches(archived, paging),
+        options,
+        columns,
+        lambda row: branch_cells(row, archived),
+        "No branch here.",
+    )
 
 
-def _branch(row: Mapping[str, Any], archived: bool) -> list[Any]:
-    cells = [row["name"], row["parent"], row["head"], short(row["head_at"]), row["purpose"]]
-    return [*cells, short(row["archived_at"])] if archived else cells
+def branch_cells(row: Answer, archived: bool) -> list[Any]:
+    cells = [row["name"], row["parent"], row["head"], short_time(row["head_at"]), row["purpose"]]
+    return [*cells, short_time(row["archived_at"])] if archived else cells
 
 
-def log(args: Namespace) -> None:
-    store = client(args.project)
-    names = ["seq", "at", "kind", "by", "surface", "added", "changed", "removed", "message"]
-    fields = ["kind", "actor_label", "surface", "added", "changed", "removed", "message"]
-    listed(
-        args, lambda paging: store.log(args.name, paging), names,
-        lambda row: [row["seq"], short(row["at"]), *(row[name] for name in fields)],
-        f"No commit on {args.name} yet.",
-    )  # fmt: skip
+@command("log", "List a branch's commits, the newest first.", "day1 branch log main")
+@argument("name", "NAME", required=False, default="main", help="default main")
+@paging_options
+def log(run: Invocation, name: str, **options: Any) -> None:
+    client = run.open_client()
+    run.show_list(
+        lambda paging: client.list_commits(name, paging),
+        options,
+        ["seq", "at", "kind", "by", "surface", "added", "changed", "removed", "message"],
+        lambda row: [row["seq"], short_time(row["at"]), *(row[field] for field in COMMIT_FIELDS)],
+        f"No commit on {name} yet.",
+    )
 
 
-def diff(args: Namespace) -> None:
-    store, how = client(args.project), said(args, ("against", "against_at", "type", "change"))
-    counts: list[Any] = []
+@command(
+    "diff",
+    "List what a branch changed since it left its parent, or another branch.",
+    "day1 branch diff task/login",
+    "day1 branch diff task/login --against main --type link",
+)
+@name_argument
+@option("--against", metavar="NAME", help="compare with this branch instead of the parent")
+@option("--against-at", metavar="POINT", help="or with this point of it (of the parent)")
+@option(
+    "--base",
+    type=OneOf(("ancestor", "point")),
+    help="ancestor: what it changed itself; point: all that differs (default with --against-at)",
+)
+@option("--type", type=OneOf(("fact", "link")), help="default fact")
+@option("--change", multiple=True, type=OneOf(("added", "changed", "removed")), help="only such ones")
+@paging_options
+@at_option
+def diff(run: Invocation, name: str, **options: Any) -> None:
+    names = ("against", "against_at", "base", "type", "change")
+    wording = drop_empty({option: options[option] for option in names})
+    client = run.open_client()
+    answers: list[Answer] = []
 
-    def page(paging: Mapping[str, Any]) -> Mapping[str, Any]:
-        answer = store.diff(args.name, how, paging)
-        counts.append(answer["counts"])
-        return answer
+    def page(paging: Mapping[str, Any]) -> Answer:
+        answers.append(client.compare_branch(name, wording, paging))
+        return answers[-1]
 
-    listed(args, page, ["change", "id", "fields", "by", "text"], _difference, "No difference.")
-    if counts[0] and args.format == "table":
-        note("; ".join(f"{kind}s: {_tally(tally)}" for kind, tally in counts[0].items()))
+    columns = ["change", "id", "fields", "by", "text"]
+    run.show_list(page, options, columns, difference_cells, "No difference.")
+    if not run.out.json:
+        note_differences(answers[0])
 
 
-def _difference(row: Mapping[str, Any]) -> list[Any]:
+def note_differences(answer: Answer) -> None:
+    """Print how many differences there are, and how far the branch is ahead and behind."""
+    if answer["counts"]:
+        note("; ".join(f"{kind}s: {format_counts(tally)}" for kind, tally in answer["counts"].items()))
+    if answer.get("behind"):  # an older server does not count them
+        note(f"{answer['ahead']} commits ahead of {answer['against']}, {answer['behind']} behind")
+
+
+def difference_cells(row: Answer) -> list[Any]:
     link = row["link"] or {}
     text = row["fact"]["essence"] if row["fact"] else f"{link['from_id']} {link['link_type']} {link['to_id']}"
-    return [row["change"], row["id"], list(row["fields"]), (row["commit"] or {}).get("actor_label", ""), text]
+    author = (row["commit"] or {}).get("actor_label", "")
+    return [row["change"], row["id"], list(row["fields"]), author, text]
 
 
-def _tally(tally: Mapping[str, int]) -> str:
-    return ", ".join(f"{count} {change}" for change, count in tally.items())
+def format_counts(counts: Mapping[str, int]) -> str:
+    return ", ".join(f"{count} {label}" for label, count in counts.items())
 
 
-def stats(args: Namespace) -> None:
-    found = client(args.project).stats(args.name)
-    out = Output(args.format)
-    out.show(found, lambda: out.pairs({**found, **{n: _tally(found[n]) for n in ("facts", "verification")}}))
+@command("stats", "Count what a branch holds and who works on it.", "day1 branch stats task/login")
+@name_argument
+def stats(run: Invocation, name: str) -> None:
+    answer = run.open_client().count_branch(name)
+    counts = {field: format_counts(answer[field]) for field in ("facts", "verification")}
+    run.show(answer, lambda out: out.pairs({**answer, **counts}))
 
 
-def move_branch(args: Namespace) -> None:
-    store = client(args.project)
-    branch = store.archive_branch(args.name) if args.action == "archive" else store.restore_branch(args.name)
-    out = Output(args.format)
-    out.show(branch, lambda: out.line(f"{branch['name']}\t{args.action}d"))
+@command(
+    "archive",
+    "Archive a branch: no more writes, not listed, nothing deleted.",
+    "day1 branch archive task/login",
+)
+@name_argument
+def archive(run: Invocation, name: str) -> None:
+    branch = run.open_client().archive_branch(name)
+    run.show_line(branch, f"{branch['name']}\tarchived")
 
 
-KEY = ("label", "branch_patterns", "agent_id", "default_branch", "rate_per_minute", "expires_at")
-
-
-def create_key(args: Namespace) -> None:
-    fields = said(args, KEY)
-    key = client(args.project, makes_store=True).create_key({**fields, "scopes": args.scopes or ["write"]})
-    out = Output(args.format)
-    out.show(key, lambda: out.line(key["token"]))
-    if not out.json:
-        note("This is the only time that the token is shown.")
-
-
-def list_keys(args: Namespace) -> None:
-    names = ["id", "label", "prefix", "scopes", "branches", "last used", "state"]
-    listed(
-        args, client(args.project).list_keys, names, _key, "No keys yet: day1 keys create LABEL makes one."
-    )
-
-
-def _key(row: Mapping[str, Any]) -> list[Any]:
-    state = (
-        "revoked"
-        if row["revoked_at"]
-        else f"until {short(row['expires_at'])}"
-        if row["expires_at"]
-        else "open"
-    )
-    patterns = row["branch_patterns"] or "all"
-    return [
-        row["id"],
-        row["label"],
-        row["prefix"],
-        row["scopes"],
-        patterns,
-        short(row["last_used_at"]),
-        state,
-    ]
-
-
-def revoke_key(args: Namespace) -> None:
-    key = client(args.project).revoke_key(args.id)
-    out = Output(args.format)
-    out.show(key, lambda: out.line(f"{key['id']}\trevoked"))
+@command("restore", "Take an archived branch back into use.", "day1 branch restore task/login")
+@name_argument
+def restore(run: Invocation, name: str) -> None:
+    branch = run.open_client().restore_branch(name)
+    run.show_line(branch, f"{branch['name']}\trestored")

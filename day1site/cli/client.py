@@ -1,158 +1,264 @@
-"""What every command works with: the same questions and answers for the local store and for a server.
+"""The client of every command: the REST API, over HTTP to a server or in this process on the local store.
 
-Answers are plain dicts in the shapes of the REST API. Both raise errors with ``code`` and ``text``.
+What is longer than a request, such as a file, is done by the streams of either side.
+Answers are plain dicts in the shapes of the REST API. Errors have ``code`` and ``text``.
 """
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Protocol
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
+from typing import Any
 
 from day1site.cli.errors import CliError, UsageError
-
-Answer = dict[str, Any]
-Given = Mapping[str, Any]
-Export = tuple[int, Iterator[tuple[Answer, list[Answer]]]]
-Numbered = Sequence[tuple[int, Any]]
-
-
-class Importer(Protocol):
-    """One run over a file; an outcome has ``number``, ``state`` (new, known, broken) and ``reason``."""
-
-    def take(self, lines: Numbered) -> list[Any]: ...
-
-    def look(self, lines: Numbered) -> list[Any]: ...
-
-    def unresolved(self) -> list[Any]: ...
+from day1site.cli.rest import (
+    Answer,
+    Api,
+    Fields,
+    Transport,
+    branch_path,
+    fact_path,
+    quote_id,
+    session_path,
+)
+from day1site.cli.streams import Export, Importer, Streams
+from day1site.cli.time_points import check_point
 
 
-class Capture(Protocol):
-    """What was said, done and connected."""
+class Client:
+    """The questions and writes of all commands."""
 
-    def write_observation(self, branch: str, fields: Given) -> Answer: ...
+    def __init__(self, transport: Transport, open_streams: Callable[[], Streams]) -> None:
+        self.api, self._open_streams = Api(transport), open_streams
 
-    def write_observations(self, branch: str, observations: list[Answer]) -> list[Answer]: ...
+    @property
+    def streams(self) -> Streams:
+        return self._open_streams()
 
-    def get_observation(self, uid: str, branch: str, at: str | None) -> Answer: ...
+    # ---- facts -----------------------------------------------------------------------------------
 
-    def list_observations(self, branch: str, filters: Given, paging: Given) -> Answer: ...
+    def write_fact(self, branch: str, fields: Fields) -> Answer:
+        return self.api.post("/facts", branch=branch, **fields)
 
-    def write_relation(self, branch: str, fields: Given) -> Answer: ...
+    def search_facts(self, query: str, branches: Sequence[str], options: Fields, filters: Fields) -> Answer:
+        scope: dict[str, Any] = {"branch": branches[0]}
+        if len(branches) > 1 or "*" in branches[0]:
+            scope = {"branches": list(branches)}
+        return self.api.post("/facts/search", query=query, **scope, **with_point(options), **filters)
 
-    def list_relations(self, branch: str, which: Given, paging: Given) -> Answer: ...
+    def explain_fact(self, fact_id: str, query: str, branch: str, options: Fields, filters: Fields) -> Answer:
+        words = {**with_point(options), **filters}
+        return self.api.get(f"{fact_path(fact_id)}/explain", query=query, branch=branch, **words)
 
-    def close_relation(self, uid: str, branch: str, fields: Given) -> Answer: ...
+    def list_facts(self, branch: str, filters: Fields, paging: Fields) -> Answer:
+        return self.api.get("/facts", branch=branch, **filters, **with_point(paging))
 
-    def graph(self, branch: str, which: Given) -> Answer: ...
+    def get_fact(self, fact_id: str, branch: str, at: str | None) -> Answer:
+        return self.api.get(fact_path(fact_id), branch=branch, at=check_point(at))
 
-    def create_session(self, branch: str, fields: Given) -> Answer: ...
+    def list_related(self, fact_id: str, branch: str, options: Fields) -> Answer:
+        return self.api.get(f"{fact_path(fact_id)}/related", branch=branch, **with_point(options))
 
-    def list_sessions(self, which: Given, paging: Given) -> Answer: ...
+    def list_versions(self, fact_id: str, branch: str, paging: Fields) -> Answer:
+        return self.api.get(f"{fact_path(fact_id)}/history", branch=branch, **paging)
 
-    def get_session(self, session_id: str) -> Answer: ...
+    def delete_fact(self, fact_id: str, branch: str, fields: Fields) -> None:
+        self.api.delete(fact_path(fact_id), branch=branch, **fields)
 
-    def session_context(self, session_id: str, limits: Given) -> Answer: ...
+    def change_fact(self, action: str, fact_id: str, branch: str, fields: Fields) -> Answer:
+        """Carry out archive, restore, supersede or verify."""
+        return self.api.post(f"{fact_path(fact_id)}/{action}", branch=branch, **fields)
 
-    def end_session(self, session_id: str, fields: Given) -> Answer: ...
+    # ---- branches --------------------------------------------------------------------------------
 
-    def create_conversation(self, branch: str, fields: Given) -> Answer: ...
+    def create_branch(self, fields: Fields) -> Answer:
+        return self.api.post("/branches", **with_point(fields))
 
-    def get_conversation(self, uid: str, branch: str, at: str | None) -> Answer: ...
+    def list_branches(self, archived: bool, paging: Fields) -> Answer:
+        return self.api.get("/branches", archived=archived or None, **paging)
 
-    def list_conversations(self, branch: str, filters: Given, paging: Given) -> Answer: ...
+    def list_commits(self, name: str, paging: Fields) -> Answer:
+        return self.api.get(f"{branch_path(name)}/log", **paging)
 
-    def close_conversation(self, uid: str, branch: str) -> Answer: ...
+    def compare_branch(self, name: str, options: Fields, paging: Fields) -> Answer:
+        return self.api.get(f"{branch_path(name)}/diff", **with_point({**options, **paging}))
 
-    def write_messages(self, conversation: str, branch: str, messages: list[Answer]) -> list[Answer]: ...
+    def count_branch(self, name: str) -> Answer:
+        return self.api.get(f"{branch_path(name)}/stats")
 
-    def list_messages(self, conversation: str, branch: str, which: Given, paging: Given) -> Answer: ...
+    def archive_branch(self, name: str) -> Answer:
+        return self.api.delete(branch_path(name))
 
-    def get_message(self, uid: str, branch: str, at: str | None) -> Answer: ...
+    def restore_branch(self, name: str) -> Answer:
+        return self.api.post(f"{branch_path(name)}/restore")
+
+    # ---- snapshots, workspaces, keys -------------------------------------------------------------
+
+    def create_snapshot(self, whole_store: bool, fields: Fields) -> Answer:
+        return self.api.post("/snapshots", kind="store" if whole_store else "branch", **with_point(fields))
+
+    def list_snapshots(self, filters: Fields, paging: Fields) -> Answer:
+        return self.api.get("/snapshots", **filters, **paging)
+
+    def restore_snapshot(self, snapshot_id: str, dry_run: bool) -> Answer:
+        return self.api.post(f"/snapshots/{quote_id(snapshot_id)}/restore", dry_run=dry_run)
+
+    def drop_snapshot(self, snapshot_id: str) -> None:
+        self.api.delete(f"/snapshots/{quote_id(snapshot_id)}")
+
+    def get_retention(self) -> Answer:
+        return self.api.get("/snapshots/window")
+
+    def set_retention(self, days: int) -> Answer:
+        return self.api.post("/snapshots/window", days=days)
+
+    def create_workspace(self, fields: Fields) -> Answer:
+        return self.api.post("/workspaces", **fields)
+
+    def list_workspaces(self, filters: Fields, paging: Fields) -> Answer:
+        return self.api.get("/workspaces", **filters, **paging)
+
+    def compare_workspace(self, workspace_id: str) -> Answer:
+        return self.api.get(f"/workspaces/{quote_id(workspace_id)}/diff")
+
+    def end_workspace(self, action: str, workspace_id: str) -> Answer:
+        """Promote or drop it."""
+        return self.api.post(f"/workspaces/{quote_id(workspace_id)}/{action}")
+
+    def create_key(self, fields: Fields) -> Answer:
+        return self.api.post("/keys", **fields)
+
+    def list_keys(self, paging: Fields) -> Answer:
+        return self.api.get("/keys", **paging)
+
+    def revoke_key(self, key_id: str) -> Answer:
+        return self.api.post(f"/keys/{quote_id(key_id)}/revoke")
+
+    # ---- observations and relations --------------------------------------------------------------
+
+    def write_observation(self, branch: str, fields: Fields) -> Answer:
+        return self.api.post("/observations", branch=branch, **fields)
+
+    def get_observation(self, uid: str, branch: str, at: str | None) -> Answer:
+        return self.api.get(f"/observations/{quote_id(uid)}", branch=branch, at=check_point(at))
+
+    def list_observations(self, branch: str, filters: Fields, paging: Fields) -> Answer:
+        return self.api.get("/observations", branch=branch, **filters, **with_point(paging))
+
+    def write_relation(self, branch: str, fields: Fields) -> Answer:
+        return self.api.post("/relations", branch=branch, **fields)
+
+    def list_relations(self, branch: str, filters: Fields, paging: Fields) -> Answer:
+        return self.api.get("/relations", branch=branch, **filters, **with_point(paging))
+
+    def close_relation(self, uid: str, branch: str, fields: Fields) -> Answer:
+        return self.api.post(f"/relations/{quote_id(uid)}/close", branch=branch, **fields)
+
+    def get_graph(self, branch: str, options: Fields) -> Answer:
+        return self.api.get("/relations/graph", branch=branch, **with_point(options))
+
+    # ---- sessions and conversations --------------------------------------------------------------
+
+    def create_session(self, branch: str, fields: Fields) -> Answer:
+        return self.api.post("/sessions", branch=branch, **fields)
+
+    def list_sessions(self, filters: Fields, paging: Fields) -> Answer:
+        return self.api.get("/sessions", **filters, **paging)
+
+    def get_session(self, session_id: str) -> Answer:
+        return self.api.get(session_path(session_id))
+
+    def get_session_context(self, session_id: str, limits: Fields) -> Answer:
+        return self.api.get(f"{session_path(session_id)}/context", **limits)
+
+    def end_session(self, session_id: str, fields: Fields) -> Answer:
+        return self.api.post(f"{session_path(session_id)}/end", **fields)
+
+    def create_conversation(self, branch: str, fields: Fields) -> Answer:
+        return self.api.post("/conversations", branch=branch, **fields)
+
+    def get_conversation(self, uid: str, branch: str, at: str | None) -> Answer:
+        return self.api.get(f"/conversations/{quote_id(uid)}", branch=branch, at=check_point(at))
+
+    def list_conversations(self, branch: str, filters: Fields, paging: Fields) -> Answer:
+        return self.api.get("/conversations", branch=branch, **filters, **with_point(paging))
+
+    def close_conversation(self, uid: str, branch: str) -> Answer:
+        return self.api.post(f"/conversations/{quote_id(uid)}/complete", branch=branch)
+
+    def write_messages(self, conversation_id: str, branch: str, messages: list[Answer]) -> list[Answer]:
+        path = f"/conversations/{quote_id(conversation_id)}/messages/batch"
+        return list(self.api.post(path, branch=branch, messages=messages)["results"])
+
+    def list_messages(self, conversation_id: str, branch: str, filters: Fields, paging: Fields) -> Answer:
+        path = f"/conversations/{quote_id(conversation_id)}/messages"
+        return self.api.get(path, branch=branch, **filters, **with_point(paging))
+
+    def get_message(self, uid: str, branch: str, at: str | None) -> Answer:
+        return self.api.get(f"/messages/{quote_id(uid)}", branch=branch, at=check_point(at))
+
+    # ---- streams ---------------------------------------------------------------------------------
+
+    def follow_events(self, query: Fields) -> Iterator[Answer]:
+        """Yield events, for ever."""
+        return self.api.transport.follow_events(query)
+
+    def write_observations(self, branch: str, observations: list[Answer]) -> None:
+        self.streams.write_observations(branch, observations)
+
+    def open_importer(self, branch: str, message: str) -> Importer:
+        return self.streams.open_importer(branch, message)
+
+    def export_facts(self, branch: str, at: str | None, private: bool) -> Export:
+        """Return about how many facts there are, and each with the links that lead from it."""
+        return self.streams.export_facts(branch, check_point(at), private)
 
 
-class Client(Capture, Protocol):
-    def write_fact(self, branch: str, fields: Given) -> Answer: ...
-
-    def search(self, query: str, branches: Sequence[str], wish: Given, filters: Given) -> Answer: ...
-
-    def explain(self, fact_id: str, query: str, branch: str, wish: Given, filters: Given) -> Answer: ...
-
-    def list_facts(self, branch: str, filters: Given, paging: Given) -> Answer: ...
-
-    def get_fact(self, fact_id: str, branch: str, at: str | None) -> Answer: ...
-
-    def related(self, fact_id: str, branch: str, how: Given) -> Answer: ...
-
-    def history(self, fact_id: str, branch: str, paging: Given) -> Answer: ...
-
-    def change_fact(self, action: str, fact_id: str, branch: str, fields: Given) -> Answer | None:
-        """Action is archive, restore, delete, supersede or verify; None after delete."""
-
-    def create_branch(self, fields: Given) -> Answer: ...
-
-    def list_branches(self, archived: bool, paging: Given) -> Answer: ...
-
-    def log(self, name: str, paging: Given) -> Answer: ...
-
-    def diff(self, name: str, how: Given, paging: Given) -> Answer: ...
-
-    def stats(self, name: str) -> Answer: ...
-
-    def archive_branch(self, name: str) -> Answer: ...
-
-    def restore_branch(self, name: str) -> Answer: ...
-
-    def create_snapshot(self, store: bool, fields: Given) -> Answer: ...
-
-    def list_snapshots(self, which: Given, paging: Given) -> Answer: ...
-
-    def restore_snapshot(self, snapshot_id: str, dry_run: bool) -> Answer: ...
-
-    def drop_snapshot(self, snapshot_id: str) -> None: ...
-
-    def get_window(self) -> Answer: ...
-
-    def keep_window(self, days: int) -> Answer: ...
-
-    def create_workspace(self, fields: Given) -> Answer: ...
-
-    def list_workspaces(self, which: Given, paging: Given) -> Answer: ...
-
-    def use_workspace(self, action: str, workspace_id: str) -> Answer:
-        """Action is diff, promote or drop."""
-
-    def follow(self, asked: Given) -> Iterator[Answer]:
-        """Events, for ever."""
-
-    def create_key(self, fields: Given) -> Answer: ...
-
-    def list_keys(self, paging: Given) -> Answer: ...
-
-    def revoke_key(self, key_id: str) -> Answer: ...
-
-    def importer(self, branch: str, message: str) -> Importer: ...
-
-    def export(self, branch: str, at: str | None, private: bool) -> Export:
-        """About how many facts there are, and each with the links that lead from it."""
+def with_point(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the fields, their points of the past checked. Raises CliError."""
+    return {n: check_point(value) if n in ("at", "against_at") else value for n, value in fields.items()}
 
 
-def client(project: str, makes_store: bool = False) -> Client:
-    """The server that DAY1_URL names, else the local store; ``makes_store`` where there is none yet."""
-    if url := server():
-        if project:
-            raise UsageError("--project is for the local store: on a server the key decides.")
-        from day1site.cli.remote import RemoteClient
+def open_client(project: str, makes_store: bool = False) -> Client:
+    """Return the client of the server that DAY1_URL names, else of the local store.
 
-        if not (key := os.environ.get("DAY1_KEY", "")):
-            raise CliError("unauthenticated", "DAY1_URL is set, but DAY1_KEY is not: both are needed.")
-        return RemoteClient(url, key)
-    from day1site.cli.store import open_store
+    ``makes_store`` makes a store where there is none yet.
+    """
+    return open_http(project) if server_url() else open_local(project, makes_store)
+
+
+def open_http(project: str) -> Client:
+    from day1site.cli.http_streams import HttpStreams
+    from day1site.cli.http_transport import HttpTransport
+
+    transport = HttpTransport(server_url(), server_key(project))
+    return Client(transport, partial(HttpStreams, Api(transport)))
+
+
+def open_local(project: str, makes_store: bool) -> Client:
+    from day1site.cli.local_store import find_actor, open_store
 
     open_store(make=makes_store)
-    from day1site.cli.local import LocalClient  # its models need Django, which is started now
+    from day1site.cli.local_transport import LocalTransport  # its models need Django, which is started now
 
-    return LocalClient(project)
+    actor = find_actor(project)
+    return Client(LocalTransport(actor), partial(open_local_streams, actor))
 
 
-def server() -> str:
-    """The address of the server to work on; "" for the local store."""
+def open_local_streams(actor: Any) -> Streams:
+    from day1site.cli.local_streams import LocalStreams
+
+    return LocalStreams(actor)
+
+
+def server_url() -> str:
+    """Return the address of the server to work on; "" for the local store."""
     return os.environ.get("DAY1_URL", "").rstrip("/")
+
+
+def server_key(project: str) -> str:
+    """Return the key of the server to work on. Raises UsageError, CliError."""
+    if project:
+        raise UsageError("--project is for the local store: on a server the key decides.")
+    if not (key := os.environ.get("DAY1_KEY", "")):
+        raise CliError("unauthenticated", "DAY1_URL is set, but DAY1_KEY is not: both are needed.")
+    return key

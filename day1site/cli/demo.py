@@ -1,22 +1,29 @@
 """``day1 demo``: a memory to look at, and the way to be rid of it."""
 
 import sys
-from argparse import Namespace
 from collections.abc import Mapping
 
-from day1site.cli.client import server
+from day1site.cli.client import server_url
 from day1site.cli.errors import CliError, UsageError, local_only
-from day1site.cli.output import Output, note
-from day1site.cli.store import open_store
+from day1site.cli.invocation import Invocation, command
+from day1site.cli.local_store import find_actor, open_store
+from day1site.cli.output import note
+from day1site.cli.parameters import switch
 
-# What is told of it, by the name of the model, as one and as many.
+# What is counted, by the name of the model, as one and as many.
 NAMES = {
-    "Fact": ("fact", "facts"), "Version": ("version", "versions"), "FactLink": ("link", "links"),
-    "Conversation": ("conversation", "conversations"), "Message": ("message", "messages"),
-    "Observation": ("observation", "observations"), "Relation": ("relation", "relations"),
-    "Session": ("session", "sessions"), "Branch": ("branch", "branches"), "Commit": ("commit", "commits"),
+    "Fact": ("fact", "facts"),
+    "Version": ("version", "versions"),
+    "FactLink": ("link", "links"),
+    "Conversation": ("conversation", "conversations"),
+    "Message": ("message", "messages"),
+    "Observation": ("observation", "observations"),
+    "Relation": ("relation", "relations"),
+    "Session": ("session", "sessions"),
+    "Branch": ("branch", "branches"),
+    "Commit": ("commit", "commits"),
     "ApiKey": ("key", "keys"),
-}  # fmt: skip
+}
 
 LOADED = """Loaded into the project demo: {counts}.
 Half a year of a made-up team that builds a payment service; a running server gives it vectors.
@@ -26,45 +33,53 @@ Half a year of a made-up team that builds a payment service; a running server gi
   day1 demo --remove    takes it away again"""
 
 
-def demo(args: Namespace) -> None:
-    if server():
+@command(
+    "demo",
+    "Load a memory to look at: half a year of a made-up team, in a project of its own.",
+    "day1 demo",
+    "day1 demo --remove",
+)
+@switch("--remove", help="take it out of the store again")
+@switch("--yes", help="do not ask before it is removed")
+@switch("--force", help="remove it with what others wrote into it, too")
+def demo(run: Invocation, remove: bool, yes: bool, force: bool) -> None:
+    if server_url():
         raise local_only("demo")
-    if not args.remove and (args.yes or args.force):
+    if not remove and (yes or force):
         raise UsageError("--yes and --force go with --remove.")
-    open_store(make=not args.remove)
-    _remove(args) if args.remove else _load(args)
+    open_store(make=not remove)
+    if remove:
+        remove_demo(run, yes, force)
+    else:
+        load_demo(run)
 
 
-def _load(args: Namespace) -> None:
-    from day1site.cli.local import DEFAULT, actor_for
-    from day1site.demo import loading
+def load_demo(run: Invocation) -> None:
+    from day1site.demo import loader
 
-    counts, new = loading.load(actor_for(args.project or DEFAULT))
+    counts, new = loader.load(find_actor(run.project))
     text = LOADED if new else "The demo is here already: {counts}. Nothing was changed."
-    out = Output(args.format)
-    answer = {"project": loading.SLUG, "loaded": new, "counts": counts}
-    out.show(answer, lambda: out.line(text.format(counts=_counted(counts))))
+    answer = {"project": loader.SLUG, "loaded": new, "counts": counts}
+    run.show_line(answer, text.format(counts=format_counts(counts)))
 
 
-def _remove(args: Namespace) -> None:
-    from day1site.cli.local import DEFAULT, actor_for
-    from day1site.demo import loading
+def remove_demo(run: Invocation, yes: bool, force: bool) -> None:
+    from day1site.demo import loader
 
-    actor = actor_for(args.project or DEFAULT)
-    counts, foreign = loading.look()
-    note(f"The project demo holds {_counted(counts)}.")
+    actor = find_actor(run.project)
+    counts, foreign = loader.look()
+    note(f"The project demo holds {format_counts(counts)}.")
     if foreign:
-        note(f"Done in it by others: {loading.told(foreign)}.")
-    if not (foreign and not args.force):  # refused anyway
-        _ask(args.yes)
-    gone = loading.remove(actor, force=args.force)
-    out = Output(args.format)
-    answer = {"project": loading.SLUG, "removed": True, "counts": gone}
-    out.show(answer, lambda: out.line(f"Removed: {_counted(gone)}."))
+        note(f"Done in it by others: {loader.told(foreign)}.")
+    if not (foreign and not force):  # refused anyway
+        confirm(yes)
+    removed = loader.remove(actor, force=force)
+    answer = {"project": loader.SLUG, "removed": True, "counts": removed}
+    run.show_line(answer, f"Removed: {format_counts(removed)}.")
 
 
-def _ask(yes: bool) -> None:
-    """Raises UsageError where nobody can be asked, CliError for every answer but yes."""
+def confirm(yes: bool) -> None:
+    """Ask a person. Raises UsageError where nobody can be asked, CliError for every answer but yes."""
     if yes:
         return
     if not sys.stdin.isatty():
@@ -74,6 +89,6 @@ def _ask(yes: bool) -> None:
         raise CliError("conflict", "Nothing was removed.")
 
 
-def _counted(counts: Mapping[str, int]) -> str:
-    found = [(counts.get(model, 0), names) for model, names in NAMES.items()]
-    return ", ".join(f"{count} {one if count == 1 else many}" for count, (one, many) in found if count)
+def format_counts(counts: Mapping[str, int]) -> str:
+    rows = [(counts.get(model, 0), names) for model, names in NAMES.items()]
+    return ", ".join(f"{count} {one if count == 1 else many}" for count, (one, many) in rows if count)

@@ -18,3 +18,11 @@ def local_only(command: str) -> CliError:
         "local_only",
         f"`day1 {command}` works on the server's own machine: run it there, without DAY1_URL.",
     )
+
+
+class Refused(CliError):
+    """What the API refused, in its own words; ``field`` names the input at fault, where one is."""
+
+    def __init__(self, code: str, text: str, field: str = "") -> None:
+        super().__init__(code, text)
+        self.field = field

@@ -1,216 +1,290 @@
 """The commands on facts: each asks the client once and shows the answer."""
 
-import sys
-from argparse import Namespace
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from day1site.cli.client import Answer, Client, client
-from day1site.cli.errors import CliError, UsageError
-from day1site.cli.output import Output, clean, note, short
+from day1site.cli.client import Client
+from day1site.cli.errors import UsageError
+from day1site.cli.invocation import Invocation, command, read_text
+from day1site.cli.output import Output, note, short_time, strip_control
+from day1site.cli.parameters import (
+    WHOLE,
+    OneOf,
+    argument,
+    at_option,
+    branch_option,
+    branches_option,
+    content_options,
+    drop_empty,
+    expected_version_option,
+    filter_options,
+    option,
+    paging_options,
+    search_options,
+    split_filters,
+    switch,
+    who_options,
+)
+from day1site.cli.rest import Answer
 
-CONTENT = (
-    "category", "kind", "priority", "confidence", "essence", "tags", "metadata", "source", "source_id",
-    "valid_from", "valid_until", "expires_at", "visibility", "origin", "pinned", "parent_id",
-    "session_id", "agent_id", "task_id",
-)  # fmt: skip
-WISH = ("limit", "search_type", "recipe", "include", "at", "max_tokens")
-LIST = ("id", "status", "category", "essence")
+COLUMNS = ("id", "status", "category", "essence")
 NONE_YET = 'No facts yet. Write one with: day1 write-fact "…"  To look around first: day1 demo'
+VERDICTS = ("verified", "invalidated", "unverified")
+
+fact_id_argument = argument("id", "FACT_ID")
 
 
-def write_fact(args: Namespace) -> None:
-    fields = said(args, CONTENT) | {"fact_text": text_of(args), "propose": args.propose}
-    fact = client(args.project, makes_store=True).write_fact(
-        args.branch, {**fields, "deduplicate": args.deduplicate}
-    )
-    out = Output(args.format)
-    out.show(fact, lambda: out.line(f"{fact['id']}\t{_written(fact, args.branch)}"))
+# ---- writing -------------------------------------------------------------------------------------------
 
 
-def _written(fact: Mapping[str, Any], branch: str) -> str:
+@command(
+    "write-fact",
+    "Store a fact: the same text is stored once.",
+    'day1 write-fact "Tokens expire after 15 minutes." --category security --tag auth',
+    "git log -1 --format=%B | day1 write-fact - --session s1",
+)
+@argument("text", "TEXT", help="what is to be remembered; - reads it from standard input")
+@branch_option
+@content_options
+@who_options
+@option("--parent", "parent_id", metavar="ID", help="the fact that it replaces")
+@switch("--propose", help="keep it, unsearched, until somebody activates it")
+@option(
+    "--no-dedup",
+    "deduplicate",
+    is_flag=True,
+    flag_value=False,
+    default=True,
+    help="store it even when the text is there",
+)
+def write_fact(run: Invocation, text: str, branch: str, **options: Any) -> None:
+    fields = {"fact_text": read_text(text), **drop_empty(options)}
+    fact = run.open_client(makes_store=True).write_fact(branch, fields)
+    run.show_line(fact, f"{fact['id']}\t{describe_write(fact, branch)}")
+
+
+def describe_write(fact: Mapping[str, Any], branch: str) -> str:
     if not fact["created"]:
-        return f"known already on {branch}, confirmed {times(fact['confirmation_count'])}"
+        return f"known already on {branch}, confirmed {count_times(fact['confirmation_count'])}"
     return f"proposed on {branch}" if fact["status"] == "created" else f"stored on {branch}"
 
 
-def search(args: Namespace) -> None:
-    branches = args.branch or ["main"]
-    across = len(branches) > 1 or "*" in branches[0]
-    if across and args.at:
+def count_times(count: int) -> str:
+    return {0: "never yet", 1: "once"}.get(count, f"{count} times")
+
+
+@command(
+    "verify",
+    "Give your verdict on what a fact says now.",
+    'day1 verify 0197… verified --reason "read the code"',
+)
+@fact_id_argument
+@argument("verdict", "VERDICT", type=OneOf(VERDICTS), help=", ".join(VERDICTS))
+@option("--reason", default="", metavar="TEXT", help="why, in words")
+@branch_option
+@expected_version_option
+def verify(run: Invocation, id: str, branch: str, **options: Any) -> None:
+    fact = run.open_client().change_fact("verify", id, branch, drop_empty(options))
+    run.show_line(fact, f"{fact['id']}\t{fact['verification_status']} on {branch}")
+
+
+@command(
+    "supersede",
+    "Write a fact that replaces this one.",
+    'day1 facts supersede 0197… "Tokens expire after 30 minutes."',
+)
+@fact_id_argument
+@argument("text", "TEXT", help="the new text; - reads it from standard input")
+@content_options
+@who_options
+@branch_option
+@expected_version_option
+def supersede(run: Invocation, id: str, text: str, branch: str, **options: Any) -> None:
+    fields = {"new_fact_text": read_text(text), **drop_empty(options)}
+    fact = run.open_client().change_fact("supersede", id, branch, fields)
+    run.show_line(fact, f"{fact['id']}\tstored on {branch}, supersedes {id}")
+
+
+@command("archive", "Retire a fact: not searched, not deleted, restorable.", "day1 facts archive 0197…")
+@fact_id_argument
+@branch_option
+@expected_version_option
+def archive(run: Invocation, id: str, branch: str, **options: Any) -> None:
+    fact = run.open_client().change_fact("archive", id, branch, drop_empty(options))
+    run.show_line(fact, f"{id}\tarchived on {branch}")
+
+
+@command("restore", "Bring an archived fact back.", "day1 facts restore 0197…")
+@fact_id_argument
+@branch_option
+@expected_version_option
+def restore(run: Invocation, id: str, branch: str, **options: Any) -> None:
+    fact = run.open_client().change_fact("restore", id, branch, drop_empty(options))
+    run.show_line(fact, f"{id}\trestored on {branch}")
+
+
+@command("delete", "Delete a fact on this branch: its history stays.", "day1 facts delete 0197…")
+@fact_id_argument
+@branch_option
+@expected_version_option
+def delete(run: Invocation, id: str, branch: str, **options: Any) -> None:
+    run.open_client().delete_fact(id, branch, drop_empty(options))
+    run.show_line({"id": id, "branch": branch, "deleted": True}, f"{id}\tdeleted on {branch}")
+
+
+# ---- finding -------------------------------------------------------------------------------------------
+
+
+@command(
+    "search",
+    "Find facts: by meaning and by words, the best first.",
+    "day1 search \"how long do logins last?\" --branch 'task/*' --limit 5",
+    'day1 search "how long do logins last?" --max-tokens 500',
+)
+@argument("query", "QUERY", help="a question or some words")
+@branches_option
+@search_options
+@option(
+    "--max-tokens",
+    type=WHOLE,
+    metavar="N",
+    help="as many essences as fit into so many tokens of a prompt",
+)
+@filter_options
+def search(run: Invocation, query: str, branch: Sequence[str], **options: Any) -> None:
+    branches = branch or ["main"]
+    several = len(branches) > 1 or "*" in branches[0]
+    filters, options = split_filters(options)
+    if several and options.get("at"):
         raise UsageError("--at names a point of one branch, so it goes with one --branch.")
-    store = client(args.project)
-    found = store.search(args.query, branches, said(args, WISH), filters(args))
-    out = Output(args.format)
-    out.show(found, lambda: _hits(out, store, found, across))
+    client = run.open_client()
+    answer = client.search_facts(query, branches, options, filters)
+    run.show(answer, lambda out: print_hits(out, client, answer, several))
 
 
-def _hits(out: Output, store: Client, found: Mapping[str, Any], across: bool) -> None:
-    if found["context"] is not None:
-        out.line(clean(found["context"]))
-    elif found["results"]:
-        names = ["score", "id", "status", "category", "essence", *(["branches"] if across else [])]
-        out.table(names, [_hit(hit, across) for hit in found["results"]])
+def print_hits(out: Output, client: Client, answer: Answer, several: bool) -> None:
+    if answer["context"] is not None:
+        out.line(strip_control(answer["context"]))
+    elif answer["results"]:
+        columns = ["score", *COLUMNS, *(["branches"] if several else [])]
+        out.table(columns, [hit_cells(hit, several) for hit in answer["results"]])
     else:
-        empty = not any(store.list_facts(name, {}, {"limit": 1})["results"] for name in found["branches"])
+        empty = not any(client.list_facts(name, {}, {"limit": 1})["results"] for name in answer["branches"])
         note(NONE_YET if empty else "Nothing found.")
 
 
-def _hit(hit: Mapping[str, Any], across: bool) -> list[Any]:
+def hit_cells(hit: Mapping[str, Any], several: bool) -> list[Any]:
     fact = hit["fact"]
-    return [f"{hit['score']:.3f}", *(fact[name] for name in LIST), *([hit["branches"]] if across else [])]
+    return [f"{hit['score']:.3f}", *(fact[name] for name in COLUMNS), *([hit["branches"]] if several else [])]
 
 
-def why(args: Namespace) -> None:
-    answer = client(args.project).explain(args.id, args.query, args.branch, said(args, WISH), filters(args))
-    out = Output(args.format)
-    out.show(answer, lambda: _because(out, answer))
+@command(
+    "why",
+    "Say why a search finds a fact, or why it does not.",
+    'day1 why 0197… "how long do logins last?"',
+)
+@fact_id_argument
+@argument("query", "QUERY")
+@branch_option
+@search_options
+@filter_options
+def why(run: Invocation, id: str, query: str, branch: str, **options: Any) -> None:
+    filters, options = split_filters(options)
+    answer = run.open_client().explain_fact(id, query, branch, options, filters)
+    run.show(answer, lambda out: print_reason(out, answer))
 
 
-def _because(out: Output, answer: Mapping[str, Any]) -> None:
-    out.line(f"{answer['reason']}: {clean(answer['message'])}")
-    known = {"fact": answer["fact"] and answer["fact"]["essence"], "score": answer["score"]}
-    out.pairs({**known, **answer["signals"]})
+def print_reason(out: Output, answer: Answer) -> None:
+    out.line(f"{answer['reason']}: {strip_control(answer['message'])}")
+    essence = answer["fact"] and answer["fact"]["essence"]
+    out.pairs({"fact": essence, "score": answer["score"], **answer["signals"]})
 
 
-def list_facts(args: Namespace) -> None:
-    store = client(args.project)
-
-    def page(paging: Mapping[str, Any]) -> Answer:
-        return store.list_facts(args.branch, filters(args), paging)
-
-    listed(args, page, LIST, lambda fact: [fact[name] for name in LIST], _none(args))
+# ---- reading -------------------------------------------------------------------------------------------
 
 
-def _none(args: Namespace) -> str:
-    return "No fact here fits." if filters(args) or args.cursor or args.at else NONE_YET
+@command(
+    "list",
+    "List facts of every status, the newest first.",
+    "day1 facts list --category decision --all",
+    "day1 facts --at 2026-05-01 --format json",
+)
+@branch_option
+@paging_options
+@at_option
+@filter_options
+def list_facts(run: Invocation, branch: str, **options: Any) -> None:
+    filters, options = split_filters(options)
+    client = run.open_client()
+    narrowed = filters or options.get("cursor") or options.get("at")
+    run.show_list(
+        lambda paging: client.list_facts(branch, filters, paging),
+        options,
+        COLUMNS,
+        lambda fact: [fact[name] for name in COLUMNS],
+        "No fact here fits." if narrowed else NONE_YET,
+    )
 
 
-def show_fact(args: Namespace) -> None:
-    fact = client(args.project).get_fact(args.id, args.branch, args.at)
-    show(args, fact)
+@command("show", "Show everything about a fact.", "day1 facts show 0197… --at 2026-05-01")
+@fact_id_argument
+@branch_option
+@at_option
+def show(run: Invocation, id: str, branch: str, at: str | None) -> None:
+    run.show_pairs(run.open_client().get_fact(id, branch, at))
 
 
-def show(args: Namespace, fact: Answer) -> None:
-    out = Output(args.format)
-    out.show(fact, lambda: out.pairs(fact))
+@command("history", "List the versions of a fact, the newest first.", "day1 facts history 0197…")
+@fact_id_argument
+@branch_option
+@paging_options
+def history(run: Invocation, id: str, branch: str, **options: Any) -> None:
+    client = run.open_client()
+    run.show_list(
+        lambda paging: client.list_versions(id, branch, paging),
+        options,
+        ["version", "at", "status", "by", "commit", "essence"],
+        version_cells,
+        "No version here.",
+    )
 
 
-def related(args: Namespace) -> None:
-    found = client(args.project).related(args.id, args.branch, said(args, ("depth", "limit", "at")))
-    out = Output(args.format)
-    out.show(found, lambda: _relatives(out, found))
+def version_cells(row: Answer) -> list[Any]:
+    commit = row["commit"] or {}
+    status = "deleted" if row["deleted"] else row["status"]
+    author = commit.get("actor_label", "")
+    time = short_time(row["updated_at"])
+    return [row["version"], time, status, author, commit.get("kind", ""), row["essence"]]
 
 
-def _relatives(out: Output, found: Mapping[str, Any]) -> None:
-    if not found["results"]:
+@command(
+    "related", "List what has to do with a fact, the nearest first.", "day1 facts related 0197… --depth 2"
+)
+@fact_id_argument
+@option("--depth", type=WHOLE, metavar="N", help="relations between, 0 to 6; default 1")
+@option("--limit", type=WHOLE, metavar="N", help="at most so many, 1 to 100; default 10")
+@branch_option
+@at_option
+def related(run: Invocation, id: str, branch: str, **options: Any) -> None:
+    answer = run.open_client().list_related(id, branch, drop_empty(options))
+    run.show(answer, lambda out: print_related(out, answer))
+
+
+def print_related(out: Output, answer: Answer) -> None:
+    if not answer["results"]:
         note("Nothing here has to do with it.")
         return
     rows = [
-        [one["distance"], one["fact"]["id"], [_way(way) for way in one["why"]], one["fact"]["essence"]]
-        for one in found["results"]
+        [
+            row["distance"],
+            row["fact"]["id"],
+            [describe_path(path) for path in row["why"]],
+            row["fact"]["essence"],
+        ]
+        for row in answer["results"]
     ]
     out.table(["steps", "id", "by", "essence"], rows)
 
 
-def _way(way: Mapping[str, Any]) -> str:
-    return f"{way['by']} {way['name']}".strip()
-
-
-def fact_history(args: Namespace) -> None:
-    store = client(args.project)
-    names = ["version", "at", "status", "by", "commit", "essence"]
-    listed(
-        args, lambda paging: store.history(args.id, args.branch, paging), names, _version, "No version here."
-    )
-
-
-def _version(row: Mapping[str, Any]) -> list[Any]:
-    commit = row["commit"] or {}
-    status = "deleted" if row["deleted"] else row["status"]
-    who = commit.get("actor_label", "")
-    return [row["version"], short(row["updated_at"]), status, who, commit.get("kind", ""), row["essence"]]
-
-
-def change_fact(args: Namespace) -> None:
-    fact = client(args.project).change_fact(
-        args.action, args.id, args.branch, said(args, ["expected_version"])
-    )
-    out = Output(args.format)
-    done = {"archive": "archived", "restore": "restored", "delete": "deleted"}[args.action]
-    answer = fact if fact is not None else {"id": args.id, "branch": args.branch, "deleted": True}
-    out.show(answer, lambda: out.line(f"{args.id}\t{done} on {args.branch}"))
-
-
-def supersede(args: Namespace) -> None:
-    fields = said(args, (*CONTENT, "expected_version")) | {"new_fact_text": text_of(args)}
-    fact = client(args.project).change_fact("supersede", args.id, args.branch, fields)
-    assert fact is not None
-    out = Output(args.format)
-    out.show(fact, lambda: out.line(f"{fact['id']}\tstored on {args.branch}, supersedes {args.id}"))
-
-
-def verify(args: Namespace) -> None:
-    fields = {"verdict": args.verdict, "reason": args.reason} | said(args, ["expected_version"])
-    fact = client(args.project).change_fact("verify", args.id, args.branch, fields)
-    assert fact is not None
-    out = Output(args.format)
-    out.show(fact, lambda: out.line(f"{fact['id']}\t{fact['verification_status']} on {args.branch}"))
-
-
-# ---- shared with the other commands ------------------------------------------------------------------
-
-
-def text_of(args: Namespace) -> str:
-    """The text that was given, or standard input where it is ``-``."""
-    if args.text != "-":
-        return args.text
-    try:
-        return sys.stdin.buffer.read().decode().rstrip("\n")
-    except UnicodeDecodeError:
-        raise CliError("invalid", "The text on standard input is not UTF-8.") from None
-
-
-def said(args: Namespace, names: Sequence[str]) -> dict[str, Any]:
-    """The options that were given."""
-    return {name: value for name in names if (value := getattr(args, name, None)) is not None}
-
-
-def filters(args: Namespace) -> dict[str, Any]:
-    given = {n.removeprefix("filter_"): v for n, v in vars(args).items() if n.startswith("filter_")}
-    return {name: value for name, value in given.items() if value is not None}
-
-
-def listed(args: Namespace, page: Any, names: Sequence[str], row: Any, nothing: str) -> None:
-    """One page, or all of them, with the way to the next one."""
-    answers = pages(page, said(args, ["limit", "cursor", "at"]), args.all)
-    first = next(answers)
-    out = Output(args.format)
-    if args.all:
-        first = {**first, "results": [*first["results"], *(r for more in answers for r in more["results"])]}
-        first["next"] = None
-    out.show(first, lambda: _page(out, first, names, row, nothing))
-
-
-def pages(page: Any, paging: Mapping[str, Any], all_pages: bool) -> Iterator[Answer]:
-    paging = {"limit": 100, **paging} if all_pages else dict(paging)
-    while True:
-        answer = page(paging)
-        yield answer
-        if not (all_pages and answer["next"]):
-            return
-        # A cursor knows the point that the first page was read at.
-        paging = {"limit": paging["limit"], "cursor": answer["next"]}
-
-
-def _page(out: Output, answer: Mapping[str, Any], names: Sequence[str], row: Any, nothing: str) -> None:
-    if not answer["results"]:
-        note(nothing)
-        return
-    out.table(names, [row(one) for one in answer["results"]])
-    if answer["next"]:
-        note(f"There are more: --cursor {answer['next']}, or --all.")
-
-
-def times(count: int) -> str:
-    return {0: "never yet", 1: "once"}.get(count, f"{count} times")
+def describe_path(path: Mapping[str, Any]) -> str:
+    return f"{path['by']} {path['name']}".strip()

@@ -1,33 +1,62 @@
-"""``day1 hook``: hand an event to the hook client, or print how a program calls it."""
+"""``hook``: hand an event to the hook client, or print how a program calls it.
+
+An agent waits for it, so its usual form is understood without click: see ``run_at_once``.
+"""
 
 import os
 import shlex
 import sys
-from argparse import Namespace
+from collections.abc import Sequence
 from pathlib import Path
 
-from day1site.cli.output import Output
 from day1site.hooks.client import hook as client
 from day1site.settings.paths import data_dir
 
+DEFAULT_CLIENT = "agent"
+FLAGS = {"--client": "client", "--config": "config"}
 
-def hook(args: Namespace) -> None:
-    words = ["--client", args.client, "--config", str(args.config or default_config())]
-    if not args.print_command:
-        client.main(words)
-        return
-    line = [interpreter(), "-I", "-S", str(Path(client.__file__).resolve()), *words]
-    out = Output(args.format)
-    out.show({"command": line}, lambda: out.line(shlex.join(line)))
+
+def run_at_once(words: Sequence[str]) -> bool:
+    """Hand over the event where the words are the usual ones; return whether they were."""
+    values = {"client": DEFAULT_CLIENT, "config": ""}
+    rest = list(words)
+    while rest:
+        flag = FLAGS.get(rest.pop(0))
+        if flag is None or not rest or rest[0].startswith("-") or not is_utf8(rest[0]):
+            return False
+        values[flag] = rest.pop(0)
+    hand_over(values["client"], values["config"])
+    return True
+
+
+def is_utf8(word: str) -> bool:
+    return not any("\ud800" <= letter <= "\udfff" for letter in word)
+
+
+def hand_over(name: str, config: str) -> None:
+    client.main(client_words(name, config))
+
+
+def client_words(name: str, config: str) -> list[str]:
+    return ["--client", name, "--config", config or str(default_config())]
+
+
+def command_line(name: str, config: str) -> list[str]:
+    """Return the words by which a program runs the hook client."""
+    return [interpreter(), "-I", "-S", str(Path(client.__file__).resolve()), *client_words(name, config)]
+
+
+def format_command(words: Sequence[str]) -> str:
+    return shlex.join(words)
 
 
 def default_config() -> Path:
-    """The client's own, else the first key of the local store, where there is one."""
+    """Return the client's own file, else the first key of the local store, where there is one."""
     own, first = Path(client.default_config()), data_dir() / "first-key.json"
     return first if first.exists() and not own.exists() else own
 
 
 def interpreter() -> str:
-    """The Python that this environment was made with: it outlives the environment."""
+    """Return the Python that this environment was made with: it outlives the environment."""
     base = str(getattr(sys, "_base_executable", "") or sys.executable)
     return base if os.path.exists(base) else sys.executable

@@ -1,4 +1,4 @@
-"""An import through the REST API: bulk writes, then what bulk cannot say, row by row.
+"""Import through the REST API: bulk writes, then what bulk cannot say, row by row.
 
 Only the server's own machine keeps ``created_at`` and superseded facts as they were: here a fact is as
 old as its import, and a superseded one arrives as archived, which no search finds either.
@@ -10,16 +10,22 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from day1site.cli import lines as jsonl
-from day1site.cli.lines import BROKEN, KNOWN, NEW, Outcome, as_uuid
-from day1site.cli.remote import Refused, RemoteClient
+from day1site.cli import fact_jsonl as jsonl
+from day1site.cli.errors import Refused
+from day1site.cli.fact_jsonl import BROKEN, KNOWN, NEW, Outcome, as_uuid
+from day1site.cli.rest import Answer, Api, fact_path, iterate_rows
 
-PLACE = re.compile(r"facts\[(\d+)\]\.?(.*)")
-MOST_BYTES = 4 * 1024 * 1024  # of one request, well below the server's limit
-GENERAL = (
-    "unreachable", "unauthenticated", "scope_missing", "branch_forbidden", "branch_archived", "rate_limited",
-)  # fmt: skip  # refusals that are no line's fault
-CURRENT = ("active", "created", "done")
+FIELD_AT_FAULT = re.compile(r"facts\[(\d+)\]\.?(.*)")
+MAX_REQUEST_BYTES = 4 * 1024 * 1024  # of one request, well below the server's limit
+GENERAL_CODES = (
+    "unreachable",
+    "unauthenticated",
+    "scope_missing",
+    "branch_forbidden",
+    "branch_archived",
+    "rate_limited",
+)  # refusals that are no line's fault
+CURRENT_STATUSES = ("active", "created", "done")
 
 
 @dataclass
@@ -36,9 +42,9 @@ class Line:
         return str(self.fields.get("parent_id") or "").lower()
 
 
-class RemoteImport:
-    def __init__(self, client: RemoteClient, branch: str) -> None:
-        self.client, self.branch = client, branch
+class HttpImport:
+    def __init__(self, api: Api, branch: str) -> None:
+        self.api, self.branch = api, branch
         self.ids: dict[str, str] = {}
         self.texts: dict[tuple[str, str], str] = {}
         self.links: list[tuple[int, str, Mapping[str, Any]]] = []
@@ -59,7 +65,7 @@ class RemoteImport:
         return sorted(outcomes, key=lambda outcome: outcome.number)
 
     def look(self, lines: Sequence[tuple[int, Any]]) -> list[Outcome]:
-        """What ``take`` would do, as far as it shows from here: fields are checked by the server alone."""
+        """Return what ``take`` would do, as far as it shows without the server, which checks the fields."""
         self._load()
         outcomes, left = _checked(lines)
         for line in left:
@@ -70,7 +76,7 @@ class RemoteImport:
         return outcomes
 
     def unresolved(self) -> list[Outcome]:
-        """The links whose other end never came, and those that the server refused."""
+        """Return the links whose other end never came, and those that the server refused."""
         reason = "not_found: a link's to_id names no fact of the file or of this branch"
         return [*self.refused, *(Outcome(number, BROKEN, reason=reason) for number, _, _ in self.links)]
 
@@ -80,19 +86,22 @@ class RemoteImport:
         """Read the branch once: which ids and which texts it has."""
         if self._loaded:
             return
-        for row in self.client.all_facts(self.branch):
+        for row in self._all_facts():
             self.ids[row["id"]] = row["id"]
             self.texts.setdefault((jsonl.normalise(row["fact_text"]), row["status"]), row["id"])
             if row["source_type"] == "import" and row["source_id"]:
                 self.ids.setdefault(row["source_id"], row["id"])
         self._loaded = True
 
+    def _all_facts(self) -> Iterator[Answer]:
+        return iterate_rows(lambda paging: self.api.get("/facts", branch=self.branch, **paging))
+
     def _stored(self, line: Line) -> str:
         known = next((self.ids[name] for name in line.names if name in self.ids), "")
-        if known or (line.names and line.status not in CURRENT):
+        if known or (line.names and line.status not in CURRENT_STATUSES):
             return known
         text = jsonl.normalise(line.fields["fact_text"])
-        alike = CURRENT if line.status in CURRENT else (line.status,)
+        alike = CURRENT_STATUSES if line.status in CURRENT_STATUSES else (line.status,)
         return next((self.texts[(text, status)] for status in alike if (text, status) in self.texts), "")
 
     def _remember(self, line: Line, uid: str) -> None:
@@ -120,22 +129,22 @@ class RemoteImport:
         return outcomes
 
     def _recognised(self, line: Line) -> str:
-        """Current texts are compared by the server, which also counts the confirmation."""
-        if line.status in CURRENT:
+        """Recognise a line; current texts are left to the server, which also counts the confirmation."""
+        if line.status in CURRENT_STATUSES:
             return next((self.ids[name] for name in line.names if name in self.ids), "")
         return self._stored(line)
 
     def _send(self, lines: list[Line]) -> list[Outcome]:
         """One bulk write; a line that the server names is left out, and the rest sent again."""
         outcomes = []
-        how = {"propose": lines[0].status == "created", "deduplicate": lines[0].status in CURRENT}
+        how = {"propose": lines[0].status == "created", "deduplicate": lines[0].status in CURRENT_STATUSES}
         while lines:
             try:
                 facts = [line.fields for line in lines]
-                answer = self.client.api.post("/facts/bulk", branch=self.branch, facts=facts, **how)
+                answer = self.api.post("/facts/bulk", branch=self.branch, facts=facts, **how)
             except Refused as error:
                 place = 0 if len(lines) == 1 else _place(error)
-                if place is None or error.code in GENERAL:
+                if place is None or error.code in GENERAL_CODES:
                     raise
                 reason = f"{error.code}: {re.sub(r'^Fact [0-9]+: ', '', error.text)}"
                 outcomes.append(Outcome(lines.pop(place).number, BROKEN, reason=reason))
@@ -146,9 +155,9 @@ class RemoteImport:
 
     def _done(self, line: Line, row: Mapping[str, Any]) -> Outcome:
         if row["created"] and line.status in ("archived", "superseded"):
-            self.client.change_fact("archive", row["id"], self.branch, {})
+            self.api.post(f"{fact_path(row['id'])}/archive", branch=self.branch)
         elif row["created"] and line.status == "done":
-            self.client.update_fact(row["id"], self.branch, {"status": "done"})
+            self.api.patch(fact_path(row["id"]), branch=self.branch, status="done")
         self._remember(line, row["id"])
         return Outcome(line.number, NEW if row["created"] else KNOWN, row["id"])
 
@@ -166,48 +175,52 @@ class RemoteImport:
         return self.ids.get(as_uuid(link["to_id"]))
 
     def _send_link(self, number: int, uid: str, link: Mapping[str, Any]) -> None:
-        fields = {name: link[name] for name in jsonl.OF_LINK if link.get(name) is not None}
+        fields = {name: link[name] for name in jsonl.LINK_FIELDS if link.get(name) is not None}
         try:
-            self.client.api.post(f"/facts/{uid}/links", branch=self.branch, **fields)
+            self.api.post(f"{fact_path(uid)}/links", branch=self.branch, **fields)
         except Refused as error:
-            if error.code in GENERAL:
+            if error.code in GENERAL_CODES:
                 raise
             if error.code != "exists":
                 self.refused.append(Outcome(number, BROKEN, reason=f"{error.code}: {error.text}"))
 
 
 def _checked(lines: Sequence[tuple[int, Any]]) -> tuple[list[Outcome], list[Line]]:
-    """The lines that are broken for all to see, and the others."""
-    faults = {number: reason for number, given in lines if (reason := jsonl.fault(given))}
-    good = [_line(number, given) for number, given in lines if number not in faults]
+    """Return the lines that are broken for all to see, and the others."""
+    faults = {number: reason for number, content in lines if (reason := jsonl.find_fault(content))}
+    good = [_line(number, content) for number, content in lines if number not in faults]
     return [Outcome(number, BROKEN, reason=reason) for number, reason in faults.items()], good
 
 
-def _line(number: int, given: Mapping[str, Any]) -> Line:
-    given = {name: value for name, value in given.items() if value is not None}
+def _line(number: int, content: Mapping[str, Any]) -> Line:
+    content = {name: value for name, value in content.items() if value is not None}
     fields = {
-        name: value for name, value in given.items() if name not in jsonl.OWN and name not in jsonl.TOLD
+        name: value
+        for name, value in content.items()
+        if name not in jsonl.LINE_FIELDS and name not in jsonl.DERIVED_FIELDS
     }
-    names = [given.get("id")] + ([given.get("source_id")] if given.get("source_type") == "import" else [])
+    names = [content.get("id")] + (
+        [content.get("source_id")] if content.get("source_type") == "import" else []
+    )
     ids = tuple(name for name in map(as_uuid, names) if name)
     fields["source_type"] = "import"
-    if "id" in given:
-        fields["source_id"] = str(given["id"])
-    return Line(number, fields, given.get("status", "active"), ids, given.get("links", []))
+    if "id" in content:
+        fields["source_id"] = str(content["id"])
+    return Line(number, fields, content.get("status", "active"), ids, content.get("links", []))
 
 
 def _requests(lines: Sequence[Line]) -> Iterator[list[Line]]:
-    """The lines in requests: of one way of writing, and small enough."""
-    for some in (
+    """Yield the lines in requests: of one way of writing, and small enough."""
+    for group in (
         [line for line in lines if line.status in ("active", "done")],
         [line for line in lines if line.status == "created"],
-        [line for line in lines if line.status not in CURRENT],
+        [line for line in lines if line.status not in CURRENT_STATUSES],
     ):
         request: list[Line] = []
         size = 0
-        for line in some:
+        for line in group:
             length = len(json.dumps(line.fields))
-            if request and (size + length > MOST_BYTES or len(request) == jsonl.BATCH):
+            if request and (size + length > MAX_REQUEST_BYTES or len(request) == jsonl.BATCH_SIZE):
                 yield request
                 request, size = [], 0
             request.append(line)
@@ -217,5 +230,5 @@ def _requests(lines: Sequence[Line]) -> Iterator[list[Line]]:
 
 
 def _place(error: Refused) -> int | None:
-    found = PLACE.match(error.field)
+    found = FIELD_AT_FAULT.match(error.field)
     return int(found[1]) if found else None

@@ -2,21 +2,31 @@
 
 import os
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from day1site.bootstrap import WrongSetting, read_settings
 from day1site.cli.errors import CliError, UsageError
 from day1site.cli.output import note
 
+if TYPE_CHECKING:
+    from memory.actors import Actor
+
 MIGRATIONS = Path(__file__).resolve().parent.parent.parent / "memory" / "migrations"
 APPS = (
-    "memory", "conversations", "curation", "analytics", "day1site", "django.contrib.auth",
+    "memory",
+    "conversations",
+    "curation",
+    "analytics",
+    "day1site",
+    "django.contrib.auth",
     "django.contrib.contenttypes",
-)  # fmt: skip
+)
+DEFAULT_PROJECT = "default"
 DEFAULT_URL = "http://127.0.0.1:8765"
 
 
 def start_django(whole: bool = False) -> None:
-    """Raises UsageError with the sentence of a setting that cannot be followed.
+    """Start Django. Raises UsageError with the sentence of a setting that cannot be followed.
 
     ``whole`` starts everything that a server has; reading and writing memory needs a third of it.
     """
@@ -36,8 +46,8 @@ def start_django(whole: bool = False) -> None:
 
 
 def open_store(make: bool = False) -> None:
-    """The store can be used afterwards; a first write makes it. Raises CliError: no_store, store_outdated."""
-    folder, found = _look()
+    """Make the store ready for use; a first write makes it. Raises CliError: no_store, store_outdated."""
+    folder, found = _locate()
     if found is None:
         start_django(whole=make)
         found = _has_tables()
@@ -56,8 +66,21 @@ def open_store(make: bool = False) -> None:
         raise CliError("store_outdated", text)
 
 
-def _look() -> tuple[Path, bool | None]:
-    """The data directory, and whether a store is there; looks without making it.
+def find_actor(project: str, surface: str = "cli") -> "Actor":
+    """Return the local user in a project, who may do everything. Raises CliError without such a project."""
+    from memory.actors import local_actor
+    from memory.models import Project
+
+    slug = project or DEFAULT_PROJECT
+    pk = Project.objects.filter(slug=slug).values_list("pk", flat=True).first()
+    if pk is None:
+        known = ", ".join(Project.objects.values_list("slug", flat=True)[:20]) or "none"
+        raise CliError("not_found", f"There is no project {slug} in this store; there is: {known}.")
+    return local_actor(pk, surface=surface)
+
+
+def _locate() -> tuple[Path, bool | None]:
+    """Return the data directory, and whether a store is there, without making it.
 
     None where the store is no file: only the database can tell.
     """
@@ -92,7 +115,7 @@ def _outdated() -> bool:
 
 
 def _make(folder: Path) -> None:
-    from day1site.first_start import FILE, prepare
+    from day1site.server.provisioning import FILE, prepare
 
     os.umask(0o077)  # what is kept is nobody else's to read
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)

@@ -1,31 +1,29 @@
 """``mcp``: the memory as a server of the Model Context Protocol, on standard input and output."""
 
-import os
-from argparse import Namespace
-
-from day1site.cli.client import server
-from day1site.cli.errors import CliError, UsageError
+from day1site.cli.client import server_key, server_url
+from day1site.cli.invocation import Invocation, command
+from day1site.cli.parameters import option
 
 
-def mcp(args: Namespace) -> None:
-    """Until the input ends. On the server of DAY1_URL, else on the local store."""
-    if url := server():
-        _pass_on(url, args)
+@command(
+    "mcp",
+    "Serve MCP on standard input and output, for clients that start their servers.",
+    "day1 mcp --branch task/login",
+)
+@option("--branch", default="", metavar="NAME", help="where a call works that names none; default: main")
+def mcp(run: Invocation, branch: str) -> None:
+    """Serve until the input ends: the server of DAY1_URL, else the local store."""
+    if url := server_url():
+        from day1site.cli.http_transport import HttpTransport
+        from day1site.mcp.bridge import serve as serve_bridge
+
+        transport = HttpTransport(url, server_key(run.project))
+        serve_bridge(transport.url, transport.key, branch)
         return
-    from day1site.cli.store import open_store
+    from day1site.cli.local_store import find_actor, open_store
 
     open_store(make=True)
+    from day1site.mcp.call_context import SURFACE
     from day1site.mcp.stdio import serve
 
-    serve(args.project, args.branch)
-
-
-def _pass_on(url: str, args: Namespace) -> None:
-    from day1site.cli.remote import Api
-    from day1site.mcp.bridge import serve
-
-    if args.project:
-        raise UsageError("--project is for the local store: on a server the key decides.")
-    if not (key := os.environ.get("DAY1_KEY", "")):
-        raise CliError("unauthenticated", "DAY1_URL is set, but DAY1_KEY is not: both are needed.")
-    serve(Api(url, key).url, key, args.branch)
+    serve(find_actor(run.project, SURFACE), branch)

@@ -1,43 +1,49 @@
 """``migrate-store``: a whole store carried to another database."""
 
 import os
-from argparse import Namespace
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
-from day1site.cli.client import server
+from day1site.cli.client import server_url
 from day1site.cli.errors import CliError, UsageError, local_only
+from day1site.cli.invocation import Invocation, command
+from day1site.cli.local_store import start_django
 from day1site.cli.output import Output, progress
-from day1site.cli.store import start_django
+from day1site.cli.parameters import option
 
 
-def migrate_store(args: Namespace) -> None:
-    if server():
+@command(
+    "migrate-store",
+    "Carry a whole store to another database: with history, keys and audit.",
+    "day1 migrate-store --to matrixone://user:password@host:6001/day1",
+)
+@option("--to", required=True, metavar="URL", help="as in DATABASE_URL; new, or left half done")
+@option("--from", "source", metavar="URL", help="default: DATABASE_URL, or the local store")
+def migrate_store(run: Invocation, to: str, source: str | None) -> None:
+    if server_url():
         raise local_only("migrate-store")
-    source = args.source or os.environ.get("DATABASE_URL", "")
-    os.environ["DATABASE_URL"] = args.to  # the engines work on the target
+    source = source or os.environ.get("DATABASE_URL", "")
+    os.environ["DATABASE_URL"] = to  # the engines work on the target
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "day1site.settings.dev")
     os.umask(0o077)  # what is carried is nobody else's to read
     start_django(whole=True)
-    with _alone(), _opened(source) as alias, progress("Carrying") as tell:
-        tables = _move(alias, tell)
-    rows = sum(table.rows for table in tables)
-    told = {
-        "to": without_password(args.to),
-        "rows": rows,
+    with hold_data_dir(), open_database(source) as alias, progress("Carrying") as update:
+        tables = carry_tables(alias, update)
+    answer = {
+        "to": without_password(to),
+        "rows": sum(table.rows for table in tables),
         "tables": [{"name": table.name, "rows": table.rows, "sha256": table.sha256} for table in tables],
     }
-    out = Output(args.format)
-    out.show(told, lambda: _show(out, told))
+    run.show(answer, lambda out: print_tables(out, answer))
 
 
-def _show(out: Output, told: dict[str, Any]) -> None:
-    rows = [[table["name"], table["rows"], table["sha256"]] for table in told["tables"] if table["rows"]]
+def print_tables(out: Output, answer: dict[str, Any]) -> None:
+    rows = [[table["name"], table["rows"], table["sha256"]] for table in answer["tables"] if table["rows"]]
     out.table(["table", "rows", "sha256"], rows)
-    out.line(f"{told['rows']} rows are the same in both. DATABASE_URL={told['to']} uses the new store.")
+    out.line(f"{answer['rows']} rows are the same in both. DATABASE_URL={answer['to']} uses the new store.")
 
 
 def without_password(url: str) -> str:
@@ -47,16 +53,16 @@ def without_password(url: str) -> str:
     return urlunsplit(parts._replace(netloc=parts.netloc.replace(f":{parts.password}@", ":…@", 1)))
 
 
-def _move(alias: str, tell: Any) -> Any:
-    from memory.engines.moving import StoreMove
+def carry_tables(alias: str, update: Any) -> Any:
+    from memory.engines.store.migration import StoreMove
 
-    _make_tables()
-    _check_same_tables(alias)
-    return StoreMove(alias).run(tell)
+    make_tables()
+    check_same_tables(alias)
+    return StoreMove(alias).run(update)
 
 
-def _make_tables() -> None:
-    """Only where some are missing: each `migrate` adds rows of its own, also to a target left half done."""
+def make_tables() -> None:
+    """Make the tables where some are missing: each `migrate` adds rows, also to a target left half done."""
     from django.core.management import call_command
     from django.db import connection
     from django.db.migrations.executor import MigrationExecutor
@@ -68,14 +74,14 @@ def _make_tables() -> None:
 
 
 @contextmanager
-def _alone() -> Iterator[None]:
-    """No server writes to the data directory meanwhile."""
+def hold_data_dir() -> Iterator[None]:
+    """Keep every server from writing to the data directory meanwhile."""
     from django.conf import settings
 
-    from day1site.server import CannotStart, only_server
+    from day1site.server.process import CannotStart, database_file, only_server
 
     try:
-        with only_server(Path(settings.DATA_DIR)):
+        with only_server(Path(settings.DATA_DIR), database_file()):
             yield
     except CannotStart as error:
         text = f"{error} Stop it first: what it writes meanwhile would be left behind."
@@ -83,27 +89,27 @@ def _alone() -> Iterator[None]:
 
 
 @contextmanager
-def _opened(url: str) -> Iterator[str]:
+def open_database(url: str) -> Iterator[str]:
     from django.conf import settings
     from django.core.exceptions import ImproperlyConfigured
 
     from day1site.settings.paths import database
-    from memory.db.aliases import opened
+    from memory.db.temporary_database import temporary_alias
 
     try:
-        wanted = database(url, Path(settings.DATA_DIR))
+        settings_of_url = database(url, Path(settings.DATA_DIR))
     except ImproperlyConfigured as error:
         raise UsageError(str(error)) from None
     same = ("ENGINE", "NAME", "HOST", "PORT")
-    if all(wanted.get(name, "") == settings.DATABASES["default"].get(name, "") for name in same):
+    if all(settings_of_url.get(name, "") == settings.DATABASES["default"].get(name, "") for name in same):
         raise UsageError("--from and --to name the same store.")
-    if not (wanted.get("HOST") or Path(str(wanted["NAME"])).exists()):
-        raise CliError("no_store", f"There is no store in {wanted['NAME']}.")
-    with opened(wanted) as alias:
+    if not (settings_of_url.get("HOST") or Path(str(settings_of_url["NAME"])).exists()):
+        raise CliError("no_store", f"There is no store in {settings_of_url['NAME']}.")
+    with temporary_alias(settings_of_url) as alias:
         yield alias
 
 
-def _check_same_tables(alias: str) -> None:
+def check_same_tables(alias: str) -> None:
     from django.db import connection, connections
     from django.db.migrations.recorder import MigrationRecorder
 

@@ -1,1 +1,1 @@
-"""A memory to look at: half a year of a made-up team, in a project of its own that goes as it came."""
+"""The demo: half a year of a fictional team, in a project of its own that can be removed again."""

@@ -1,4 +1,4 @@
-"""Conversations of the story, with what their tools did and what was learned from them, by the engines."""
+"""Conversations of the demo, with tool calls and the facts learned from them, written through the engines."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
@@ -9,9 +9,9 @@ from conversations.engines.conversations import ConversationEngine
 from conversations.engines.messages import MessageEngine
 from conversations.models import Message
 from memory.actors import Actor
-from memory.engines.observations import ObservationEngine
-from memory.engines.observing import spoken
-from memory.engines.session_manager import SessionManager, consolidator, system_actor
+from memory.engines.sessions.manager import SessionManager, load_consolidator, system_actor
+from memory.engines.sessions.observations import ObservationEngine
+from memory.engines.sessions.tool_calls import extract_output
 from memory.models import Observation
 
 TURN = timedelta(seconds=80)  # between two turns of a conversation
@@ -21,8 +21,9 @@ Turns = list[Mapping[str, Any]]
 
 
 def tell_talk(where: Mapping[str, Any], title: str, model: str, said: Turns) -> None:
-    """Keep a conversation as a program's hooks do: what a tool gave back is a message, and an observation
-    that names it. A turn is {user}, {assistant, thinking}, {tool, input, output}, {decision} or {insight}.
+    """Store a conversation as hooks do: a tool result is a message, and an observation that refers to it.
+
+    A turn is {user}, {assistant, thinking}, {tool, input, output}, {decision} or {insight}.
     """
     actor: Actor = where["actor"]
     talk = ConversationEngine().create_conversation(title=title, model=model, **where)
@@ -44,7 +45,7 @@ def _messages(said: Turns, model: str, began: datetime) -> Iterator[dict[str, An
                 yield {"role": role, "content": turn[role], "thinking": turn.get("thinking", ""), **by, **at}
         if "tool" in turn:
             call = {"id": f"call_{place}", "name": turn["tool"], "input": turn["input"]}
-            role, content = Message.Role.TOOL_RESULT, spoken(turn["output"])
+            role, content = Message.Role.TOOL_RESULT, extract_output(turn["output"])
             yield {"role": role, "content": content, "tool_calls": [call], **at}
 
 
@@ -59,9 +60,8 @@ def _observations(said: Turns, answers: Iterator[Message]) -> Iterator[dict[str,
 
 
 def _learn(actor: Actor) -> None:
-    """What the session decided and repaired becomes facts now, in the time of the story: a worker that
-    comes to it later finds nothing that is new."""
-    engine = consolidator()
+    """Consolidate the session at its time in the story, so that a later worker finds nothing new."""
+    engine = load_consolidator()
     session = SessionManager().get_session(session_id=actor.session_id, actor=actor)
     if engine is not None:
         who = replace(system_actor(session), surface=actor.surface).acting_at(actor.now())

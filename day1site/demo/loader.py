@@ -1,4 +1,4 @@
-"""The demo's project: filled from the story, looked at, and removed."""
+"""Loading, inspection and removal of the demo's project."""
 
 from datetime import timedelta
 
@@ -7,26 +7,26 @@ from django.db import transaction
 from django.db.models import Count, QuerySet
 from django.utils import timezone
 
-from day1site.demo.story import monday, steps
-from day1site.demo.teller import SURFACE, Teller, actor_in
+from day1site.demo.player import SURFACE, Teller, actor_in
+from day1site.demo.script import monday, steps
 from memory.actors import Actor
-from memory.engines.audit import record
-from memory.engines.projects import ProjectEngine, count_rows, lock_branches
+from memory.engines.access.projects import ProjectEngine, count_rows, lock_branches
+from memory.engines.audit.trail import record_entry
 from memory.exceptions import Conflict, NotFound
 from memory.models import AuditEntry, Project
 from memory.models.nodes import next_rid
-from memory.views.wording import DEEDS
+from memory.views.labels import DEEDS
 
 SLUG, NAME = "demo", "Demo: Tidemark Pay"
 BEGUN, LOADED = "demo.begin", "demo.load"
-SILENCE = timedelta(seconds=10)  # a load that wrote nothing for so long was cut off
+SILENCE = timedelta(seconds=10)  # a load without a write for so long was interrupted
 Counts = dict[str, int]
 
 
 def load(actor: Actor) -> tuple[Counts, bool]:
-    """Make the demo's project and fill it; returns its counts, and False where it was there already.
+    """Create and fill the demo's project; return its counts, and False where it existed already.
 
-    Each act is a transaction, so that others write in between. What a load that was cut off has left goes
+    Each act is a transaction, so that others can write in between. Remains of an interrupted load are removed
     first. Raises Conflict while another load runs, and when another project has the demo's name.
     """
     if present():
@@ -39,17 +39,17 @@ def load(actor: Actor) -> tuple[Counts, bool]:
     teller = Teller(project.pk)
     for step in steps(start):
         teller.tell(step)
-    record(actor_in(project.pk, actor.label), LOADED, SLUG)
+    record_entry(actor_in(project.pk, actor.label), LOADED, SLUG)
     return count_rows(project), True
 
 
 def present() -> bool:
-    """Whether the store has a project of the demo's name."""
+    """Return whether the store has a project with the demo's name."""
     return Project.objects.filter(slug=SLUG).exists()
 
 
 def look() -> tuple[Counts, Counts]:
-    """What the demo holds, and what others did to its memory, by the name of the act.
+    """Return the demo's row counts, and the counts of others' actions in it.
 
     Raises NotFound where there is no demo, Conflict when another project has its name.
     """
@@ -58,14 +58,14 @@ def look() -> tuple[Counts, Counts]:
 
 
 def remove(actor: Actor, force: bool = False) -> Counts:
-    """Take the demo out of the store; returns how many rows of each kind are gone.
+    """Remove the demo from the store; return how many rows of each kind were deleted.
 
     Raises NotFound, and Conflict when others wrote into it, unless ``force``.
     """
     next_rid.ready()
     with transaction.atomic():
         project = _demo()
-        lock_branches(project)  # what is looked at now stays true until it is gone
+        lock_branches(project)  # locked, so that the check stays true until the removal
         if (acts := foreign(project)) and not force:
             raise Conflict(
                 "Others worked in the demo too ({acts}); --force removes what came of it.", acts=told(acts)
@@ -74,14 +74,14 @@ def remove(actor: Actor, force: bool = False) -> Counts:
 
 
 def foreign(project: Project) -> Counts:
-    """What people and agents did to the demo's memory beside its story. Keys hold no memory."""
+    """Count the actions of others in the demo, by action. Keys are left out: they are no memory."""
     acts = AuditEntry.objects.filter(project=project).exclude(surface=SURFACE).exclude(actor_kind="system")
     acts = acts.exclude(action__startswith="key.").order_by("action")
     return dict(acts.values_list("action").annotate(count=Count("pk")))
 
 
 def told(acts: Counts) -> str:
-    """Acts in the words of the audit, with how often."""
+    """Return actions in the words of the audit pages, with their counts."""
     return ", ".join(f"{count} × {DEEDS.get(name, name)}" for name, count in acts.items())
 
 
@@ -108,7 +108,7 @@ def _begin(actor: Actor) -> Project:
         project = ProjectEngine().create_project(
             slug=SLUG, name=NAME, actor=actor, members=people, began=monday(timezone.now())
         )
-        record(actor_in(project.pk, actor.label), BEGUN, SLUG)
+        record_entry(actor_in(project.pk, actor.label), BEGUN, SLUG)
     return project
 
 

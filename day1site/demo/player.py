@@ -1,35 +1,35 @@
-"""Carries out the steps of the story through the engines, each act at its own time in the past."""
+"""Player of the demo's story: each act runs through the engines at its own time in the past."""
 
 from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
-from day1site.demo.story import Step
-from day1site.demo.talks import tell_talk
+from day1site.demo.conversations import tell_talk
+from day1site.demo.script import Step
 from memory.actors import Actor
-from memory.engines.branches import BranchManager
-from memory.engines.facts import FactEngine
-from memory.engines.links import LinkEngine
-from memory.engines.near import NearDuplicateEngine
-from memory.engines.relations import RelationEngine
-from memory.engines.session_manager import SessionManager
+from memory.engines.branches.manager import BranchManager
+from memory.engines.facts.engine import FactEngine
+from memory.engines.facts.links import LinkEngine
+from memory.engines.graph.engine import RelationEngine
+from memory.engines.review.near_duplicates import NearDuplicateEngine
+from memory.engines.sessions.manager import SessionManager
 from memory.models import Fact
 
-SURFACE = "demo"  # by this its commits and audit entries are known
+SURFACE = "demo"  # identifies its commits and audit entries
 LINK = ("from", "link_type", "to")
 EDGE = {"from": "source_entity", "is": "relation_type", "to": "target_entity"}
-MODEL = "minilm-l6-int8"  # that found which texts of the story are alike
+MODEL = "minilm-l6-int8"  # the model that scored the near duplicates of the story
 PAUSE = timedelta(minutes=3)  # between two acts of a step
 
 
 def actor_in(project_id: UUID, label: str, kind: str = "local") -> Actor:
-    """Whoever the story speaks of, in the demo's project; an agent comes as with a key."""
+    """Return an actor of the story in the demo's project; an agent acts as with a key."""
     return Actor(project_id, kind, label=label, scopes=frozenset({"admin"}), surface=SURFACE)
 
 
 class Teller:
-    """Carries out steps. Facts are known by their names in the story."""
+    """Player of steps. Facts are identified by their names in the story."""
 
     def __init__(self, project_id: UUID) -> None:
         self.project_id = project_id
@@ -70,26 +70,26 @@ class Teller:
         )
         self.facts.write_fact(fact_text=known.fact_text, **where)
 
-    def _change(self, where: Mapping[str, Any], given: dict[str, Any]) -> None:
-        self.facts.update_fact(fact_id=self.ids[given["id"]], updates=self._fields(given), **where)
+    def _change(self, where: Mapping[str, Any], payload: dict[str, Any]) -> None:
+        self.facts.update_fact(fact_id=self.ids[payload["id"]], updates=self._fields(payload), **where)
 
-    def _replace(self, where: Mapping[str, Any], given: dict[str, Any]) -> None:
-        fields = self._fields(given)
+    def _replace(self, where: Mapping[str, Any], payload: dict[str, Any]) -> None:
+        fields = self._fields(payload)
         old, text = self.ids[fields.pop("old")], fields.pop("fact_text")
         new = self.facts.supersede_fact(old_fact_id=old, new_fact_text=text, **fields, **where)
-        self._name(given["id"], new.uid)
+        self._name(payload["id"], new.uid)
 
-    def _link(self, where: Mapping[str, Any], given: Any) -> None:
-        link = dict(given) if isinstance(given, dict) else dict(zip(LINK, given, strict=True))
+    def _link(self, where: Mapping[str, Any], payload: Any) -> None:
+        link = dict(payload) if isinstance(payload, dict) else dict(zip(LINK, payload, strict=True))
         start, end = self.ids[link.pop("from")], self.ids[link.pop("to")]
         self.links.write_link(from_id=start, to_id=end, **link, **where)
 
-    def _verified(self, where: Mapping[str, Any], given: dict[str, str], verdict: str = "verified") -> None:
-        reason = given.get("reason", "")
-        self.facts.set_verification(fact_id=self.ids[given["id"]], verdict=verdict, reason=reason, **where)
+    def _verified(self, where: Mapping[str, Any], payload: dict[str, str], verdict: str = "verified") -> None:
+        reason = payload.get("reason", "")
+        self.facts.set_verification(fact_id=self.ids[payload["id"]], verdict=verdict, reason=reason, **where)
 
-    def _wrong(self, where: Mapping[str, Any], given: dict[str, str]) -> None:
-        self._verified(where, given, "invalidated")
+    def _wrong(self, where: Mapping[str, Any], payload: dict[str, str]) -> None:
+        self._verified(where, payload, "invalidated")
 
     def _accept(self, where: Mapping[str, Any], name: str) -> None:
         self.facts.update_fact(fact_id=self.ids[name], updates={"status": Fact.Status.ACTIVE}, **where)
@@ -111,8 +111,8 @@ class Teller:
         ids: dict[str, Any] = {"fact_id": self.ids[newer], "other_id": self.ids[older]}
         self.near.ask_about(**ids, score=score, model=MODEL, **where)
 
-    def _relate(self, where: Mapping[str, Any], given: Any) -> None:
-        edge: dict[str, Any] = given if isinstance(given, dict) else dict(zip(EDGE, given, strict=True))
+    def _relate(self, where: Mapping[str, Any], payload: Any) -> None:
+        edge: dict[str, Any] = payload if isinstance(payload, dict) else dict(zip(EDGE, payload, strict=True))
         fields = {EDGE.get(name, name): value for name, value in edge.items()}
         related = self.relations.write_relation(**fields, **where)
         self.edges[tuple(edge[name] for name in EDGE)] = related.relation.uid
@@ -120,11 +120,11 @@ class Teller:
     def _part(self, where: Mapping[str, Any], edge: list[str]) -> None:
         self.relations.close_relation(relation_id=self.edges[tuple(edge)], **where)
 
-    def _talk(self, where: Mapping[str, Any], given: Mapping[str, Any]) -> None:
-        tell_talk(where, **given)
+    def _talk(self, where: Mapping[str, Any], payload: Mapping[str, Any]) -> None:
+        tell_talk(where, **payload)
 
-    def _fork(self, where: Mapping[str, Any], given: dict[str, Any]) -> None:
-        self.branches.create_branch(actor=where["actor"], **given)
+    def _fork(self, where: Mapping[str, Any], payload: dict[str, Any]) -> None:
+        self.branches.create_branch(actor=where["actor"], **payload)
 
     def _close_branch(self, where: Mapping[str, Any], name: str) -> None:
         self.branches.archive_branch(name=name, actor=where["actor"])
@@ -135,8 +135,8 @@ class Teller:
 
     # ---- pieces --------------------------------------------------------------------------------
 
-    def _fields(self, given: Mapping[str, Any]) -> dict[str, Any]:
-        fields = {name: value for name, value in given.items() if name != "id"}
+    def _fields(self, payload: Mapping[str, Any]) -> dict[str, Any]:
+        fields = {name: value for name, value in payload.items() if name != "id"}
         if "text" in fields:
             fields["fact_text"] = fields.pop("text")
         if "parent" in fields:

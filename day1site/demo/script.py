@@ -1,14 +1,14 @@
-"""The story as it is written down: chapters in TOML, read into steps with their times.
+"""The demo's story: chapters in TOML, parsed into dated steps.
 
-A step is what one agent or person did in one sitting. Its acts are carried out in the order of the file:
+A step is what one agent or person did in one session. Its acts run in the order of the file:
 
-    fork          a branch: name, and where wanted parent, day (a past point) and purpose
-    write         new facts; propose leaves them as proposals; again says one that is known once more
-    change        other values for a fact; replace writes a fact (id) in the place of another (old)
+    fork          a branch: name, and optionally parent, day (a past point) and purpose
+    write         new facts; propose leaves them as proposals; again repeats a known one
+    change        other values for a fact; replace writes a fact (id) that supersedes another (old)
     link          [from, TYPE, to], or an object with weight, valid_from and valid_until too
-    relate, part  [from, is, to] between two things of the world, or an object with more; no longer so
-    talk          a conversation: title, model and said, its turns (see talks.py)
-    alike         [newer, older, cosine]: a question of the review queue, without waiting for vectors
+    relate, part  [from, is, to] between two entities, or an object with more; part closes the relation
+    talk          a conversation: title, model and said, its turns (see conversations.py)
+    alike         [newer, older, cosine]: a review item, without waiting for vectors
     verified, wrong, accept, done, archive, restore, delete, close_branch, end
 
 ``id`` is a name inside the story. Times are days since its first Monday; ``{d45}`` in a text is a date.
@@ -31,7 +31,7 @@ DAY = re.compile(r"\{d(-?\d+)\}")
 
 @dataclass(frozen=True)
 class Step:
-    """When it was, who did it and where, and the acts: (name, what) in their order."""
+    """Step of the story: time, actor, branch, and the acts as (name, argument) in their order."""
 
     at: datetime
     by: str
@@ -43,41 +43,41 @@ class Step:
 
 
 def monday(now: datetime) -> datetime:
-    """The first day of a story that ends about now: 26 weeks ago, on a Monday."""
+    """Return the first day of a story that ends about now: a Monday 26 weeks ago."""
     day = now.astimezone(UTC).date() - timedelta(weeks=WEEKS)
     return datetime.combine(day - timedelta(days=day.weekday()), time(), UTC)
 
 
 def steps(start: datetime, folder: Path = CHAPTERS) -> list[Step]:
-    """All steps in the order of time."""
+    """Return all steps in chronological order."""
     found = [
-        _step(start, given)
+        _step(start, payload)
         for path in sorted(folder.glob("*.toml"))
-        for given in tomllib.loads(path.read_text(encoding="utf-8"))["step"]
+        for payload in tomllib.loads(path.read_text(encoding="utf-8"))["step"]
     ]
     return sorted(found, key=lambda step: step.at)
 
 
-def _step(start: datetime, given: Mapping[str, Any]) -> Step:
-    acts = tuple((name, _dated(start, what)) for name, what in given.items() if name not in WHO)
-    common = given.get("facts", {})  # what all new facts of the step share
+def _step(start: datetime, payload: Mapping[str, Any]) -> Step:
+    acts = tuple((name, _dated(start, what)) for name, what in payload.items() if name not in WHO)
+    common = payload.get("facts", {})  # shared by all new facts of the step
     acts = tuple(
         (name, [common | fact for fact in what] if name in ("write", "propose") else what)
         for name, what in acts
     )
     return Step(
-        at=start + timedelta(days=given["day"], hours=given["at"].hour, minutes=given["at"].minute),
-        by=given.get("by") or given["agent"],
-        session_id=given.get("session", ""),
-        agent_id=given.get("agent", ""),
-        task_id=given.get("task", ""),
-        branch=given.get("branch", "main"),
+        at=start + timedelta(days=payload["day"], hours=payload["at"].hour, minutes=payload["at"].minute),
+        by=payload.get("by") or payload["agent"],
+        session_id=payload.get("session", ""),
+        agent_id=payload.get("agent", ""),
+        task_id=payload.get("task", ""),
+        branch=payload.get("branch", "main"),
         acts=acts,
     )
 
 
 def _dated(start: datetime, value: Any) -> Any:
-    """The value with the story's days as times and dates."""
+    """Return the value with the story's days replaced by times and dates."""
     if isinstance(value, str):
         return DAY.sub(lambda found: f"{start + timedelta(days=int(found[1])):%Y-%m-%d}", value)
     if isinstance(value, list):
@@ -87,8 +87,8 @@ def _dated(start: datetime, value: Any) -> Any:
     return value
 
 
-def _entries(start: datetime, given: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-    for name, value in given.items():
+def _entries(start: datetime, payload: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    for name, value in payload.items():
         if name in TIMES:
             yield name, start + timedelta(days=value)
         else:

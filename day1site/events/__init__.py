@@ -1,1 +1,1 @@
-"""Live events: server-sent, beside Django in one ASGI application."""
+"""Live events over SSE, served next to Django in one ASGI application."""

@@ -10,32 +10,32 @@ from functools import partial
 from typing import Any
 
 from day1site.asgi import App, Receive, Scope, Send
-from day1site.entrance import bearer, refuse, refuse_for, wrong_place
 from day1site.events.hub import Hub, Stream
+from day1site.server.asgi_auth import bearer, refuse, refuse_for, wrong_place
 from memory.api.access import SURFACE
-from memory.api.reading import FROM_TEXT, Query, count, names
-from memory.engines.events import EventEngine
-from memory.engines.keys import KeyEngine, actor_of
-from memory.engines.rates import count_request
+from memory.api.reading import FROM_TEXT, Query, count, parse_names
+from memory.engines.access.keys import KeyEngine, get_actor
+from memory.engines.activity.events import EventEngine
+from memory.engines.support.rate_limits import count_request
 from memory.exceptions import Invalid
 
 logger = logging.getLogger(__name__)
 
 PATHS = ("/api/v1/events", "/api/v1/events/")
-BEAT_SECONDS = 15.0  # of silence, until a sign of life: proxies close what is silent
-SLOW_SECONDS = 30.0  # a client that takes nothing for so long has gone
+BEAT_SECONDS = 15.0  # of silence before a heartbeat: proxies close silent connections
+SLOW_SECONDS = 30.0  # a client that reads nothing for so long is gone
 PIECE = 64 * 1024  # bytes at once
-RETRY = 2000  # milliseconds until a client comes back
+RETRY = 2000  # milliseconds before a client reconnects
 HEADERS = [
     (b"content-type", b"text/event-stream"),
     (b"cache-control", b"no-store"),
-    (b"x-accel-buffering", b"no"),  # nginx would collect the events
+    (b"x-accel-buffering", b"no"),  # otherwise nginx would buffer the events
 ]
 
 
 @asynccontextmanager
 async def running(threads: Executor) -> AsyncIterator[App]:
-    """The application; its end ends the streams."""
+    """Run the application; at exit, end its streams."""
     hub = Hub(threads)
     looking = asyncio.create_task(hub.run())
     looking.add_done_callback(tell_end)
@@ -46,7 +46,7 @@ async def running(threads: Executor) -> AsyncIterator[App]:
         looking.cancel()
         await asyncio.gather(
             looking, return_exceptions=True
-        )  # its end must not keep the server from stopping
+        )  # an error of the reader must not keep the server from stopping
 
 
 def tell_end(looking: "asyncio.Task[None]") -> None:
@@ -55,7 +55,7 @@ def tell_end(looking: "asyncio.Task[None]") -> None:
 
 
 async def answer(hub: Hub, scope: Scope, receive: Receive, send: Send) -> None:
-    """One request: a refusal, or a stream until somebody ends it."""
+    """Answer one request: a refusal, or a stream until either side ends it."""
     headers = dict(scope["headers"])
     if problem := wrong_place(headers) or wrong_request(scope):
         await refuse(send, *problem)
@@ -87,16 +87,18 @@ def wrong_request(scope: Scope) -> tuple[int, str, str] | tuple[int, str, str, t
 
 
 def stream_for(query: str, headers: Mapping[bytes, bytes]) -> Stream:
-    """Who follows what, from where on. Raises Unauthenticated, RateLimited, and as EventEngine.watch does."""
+    """Return the stream that a request describes. Raises Unauthenticated, RateLimited, and as
+    EventEngine.watch does.
+    """
     key = KeyEngine().verify(bearer(headers))
     count_request(str(key.pk), key.rate_per_minute)
-    given = Query(query)
-    branches = [*given.take("branch", names, []), *given.take("branch_name", names, [])]
-    kinds, after = given.take("kind", names, []), given.take("last_event_id", count)
-    given.end()
+    payload = Query(query)
+    branches = [*payload.take("branch", parse_names, []), *payload.take("branch_name", parse_names, [])]
+    kinds, after = payload.take("kind", parse_names, []), payload.take("last_event_id", count)
+    payload.end()
     if (header := headers.get(b"last-event-id", b"").decode("latin-1").strip()) != "":
-        after = place_of(header)  # a client that comes back knows better than its first address
-    who = actor_of(key, SURFACE)
+        after = place_of(header)  # a reconnecting client's header is newer than its address
+    who = get_actor(key, SURFACE)
     return Stream(EventEngine().watch(actor=who, branches=branches, kinds=kinds, after=after))
 
 
@@ -114,7 +116,7 @@ async def until_gone(stream: Stream, receive: Receive) -> None:
     stream.end("the client has gone")
 
 
-# ---- what is told --------------------------------------------------------------------------------------
+# ---- output --------------------------------------------------------------------------------------------
 
 
 async def tell(hub: Hub, stream: Stream, send: Send) -> None:
@@ -131,7 +133,7 @@ async def tell(hub: Hub, stream: Stream, send: Send) -> None:
 
 
 async def rest(stream: Stream, send: Send) -> None:
-    """Until there is something to do; what is silent for long gives a sign of life."""
+    """Wait for something to send; after long silence send a heartbeat."""
     try:
         async with asyncio.timeout(BEAT_SECONDS):
             await stream.wake.wait()
@@ -140,7 +142,7 @@ async def rest(stream: Stream, send: Send) -> None:
 
 
 async def say(send: Send, text: bytes, last: bool = False) -> None:
-    """In pieces, so that a slow client holds little. Raises TimeoutError when it takes nothing any more."""
+    """Send in pieces, so that a slow client buffers little. Raises TimeoutError when it stops reading."""
     pieces = [text[start : start + PIECE] for start in range(0, len(text), PIECE)]
     for place, piece in enumerate(pieces, 1):
         async with asyncio.timeout(SLOW_SECONDS):
@@ -149,6 +151,6 @@ async def say(send: Send, text: bytes, last: bool = False) -> None:
 
 
 def mark(name: str, place: int) -> bytes:
-    """A message that says where the stream stands; it has a name, so that no event is made of it."""
+    """Return a message with the stream's position; its name keeps clients from treating it as an event."""
     data: dict[str, Any] = {"id": place}
     return f"event: {name}\nid: {place}\ndata: {json.dumps(data)}\n\n".encode()

@@ -1,4 +1,4 @@
-"""Who follows what: one reader of the database for all streams of this process."""
+"""The hub of event streams: one reader of the database for all streams of this process."""
 
 import asyncio
 import logging
@@ -9,33 +9,38 @@ from functools import partial
 from typing import TypeVar
 from uuid import UUID
 
-from day1site.entrance import in_thread
-from memory.api.event_shapes import message
-from memory.engines.events import Event, EventEngine, Watch
-from memory.engines.keys import KeyEngine
+from day1site.connections import Complaint
+from day1site.events.history import History
+from day1site.server.asgi_auth import in_thread
+from memory.api.event_shapes import stream_message
+from memory.db.errors import StorageRefused
+from memory.engines.access.keys import KeyEngine
+from memory.engines.activity.events import Event, EventEngine, Watch
 from memory.exceptions import RateLimited, Unavailable
 
 logger = logging.getLogger(__name__)
 T = TypeVar("T")
-Told = tuple[Event, bytes]  # an event, and the message that tells of it
+Told = tuple[Event, bytes]  # an event, and its encoded message
 
-LOOK_SECONDS = 0.25  # between two looks at what came
-KEY_SECONDS = 2.0  # between two looks at the keys of those who follow
-KEPT = 1000  # newest events of a project in memory; who is further behind reads the database
-OF_A_KEY = 100  # streams at once
+_complaint = Complaint()
+
+POLL_SECONDS = 0.25  # between two polls for new events
+KEY_SECONDS = 2.0  # between two checks of the streams' keys
+MAX_KEPT_EVENTS = 1000  # newest events of a project in memory; a stream further behind reads the database
+OF_A_KEY = 100  # concurrent streams per key
 IN_ALL = 500  # of the 1,000 requests that may be in progress
 
 
 @dataclass(eq=False)
 class Stream:
-    """One who follows. ``wake`` is set when there may be something to do, ``over`` says why it must end."""
+    """Stream of one client. ``wake`` is set when there is work, ``over`` is the reason to end it."""
 
     watch: Watch
     wake: asyncio.Event = field(default_factory=asyncio.Event)
     over: str = ""
 
     def __post_init__(self) -> None:
-        self.place = self.watch.after  # up to which it has been told
+        self.place = self.watch.after  # the last position sent
 
     @property
     def key(self) -> UUID:
@@ -51,7 +56,7 @@ class Stream:
 
 
 class Feed:
-    """The newest events of one project: all those after the place ``since``, up to ``place``."""
+    """Newest events of one project: all those after the position ``since``, up to ``place``."""
 
     def __init__(self, place: int) -> None:
         self.since = self.place = place
@@ -60,7 +65,7 @@ class Feed:
     def add(self, told: list[Told], place: int) -> None:
         self.recent += told
         self.place = place
-        if (many := len(self.recent) - KEPT) > 0:
+        if (many := len(self.recent) - MAX_KEPT_EVENTS) > 0:
             self.since = self.recent[many - 1][0].place
             del self.recent[:many]
 
@@ -73,16 +78,17 @@ class Hub:
         self.threads = threads
         self.streams: set[Stream] = set()
         self.feeds: dict[UUID, Feed] = {}
-        self.wanted = asyncio.Event()  # somebody follows
+        self.wanted = asyncio.Event()  # set while there are streams
+        self.history: History[Told] = History(lambda *page: self.work(partial(read, *page)))
 
     async def work(self, do: Callable[..., T]) -> T:
-        """Something with the database, in one of the threads that serve Django."""
+        """Run a database function in one of the threads that serve Django."""
         return await asyncio.get_running_loop().run_in_executor(self.threads, partial(in_thread, do))
 
-    # ---- who follows -----------------------------------------------------------------------------
+    # ---- streams ---------------------------------------------------------------------------------
 
     def join(self, stream: Stream) -> None:
-        """Raises RateLimited, Unavailable when there are too many streams."""
+        """Add a stream. Raises RateLimited, Unavailable when there are too many."""
         if sum(other.key == stream.key for other in self.streams) >= OF_A_KEY:
             raise RateLimited("A key may hold {most} streams at once.", most=OF_A_KEY, retry_after=5)
         if len(self.streams) >= IN_ALL:
@@ -102,17 +108,18 @@ class Hub:
         for stream in self.streams:
             stream.end(why)
 
-    # ---- what comes ------------------------------------------------------------------------------
+    # ---- events ----------------------------------------------------------------------------------
 
     async def next(self, stream: Stream) -> tuple[list[Told], int]:
-        """What follows a stream's place, as far as one look finds it, and up to which place that is."""
+        """Return the next events of a stream, as far as one read reaches, and the last position read."""
         feed = self.feeds[stream.project]
         if stream.place < feed.since:
-            return await self.work(partial(read, stream.project, stream.place))
+            told, place = await self.history.get_page(stream.project, stream.place)
+            return [one for one in told if one[0].place > stream.place], max(place, stream.place)
         return feed.after(stream.place), max(feed.place, stream.place)
 
     async def run(self) -> None:
-        """Look for what comes, as long as somebody follows. What fails is tried again at the next look."""
+        """Poll for events while there are streams. A failure is retried at the next poll."""
         keys_at = 0.0
         while True:
             await self.wanted.wait()
@@ -121,7 +128,7 @@ class Hub:
             if (now := asyncio.get_running_loop().time()) > keys_at + KEY_SECONDS:
                 keys_at = now
                 await tried(self.check_keys(), "The keys of those who follow could not be checked.")
-            await asyncio.sleep(LOOK_SECONDS)
+            await asyncio.sleep(POLL_SECONDS)
 
     async def look(self, project: UUID) -> None:
         if (feed := self.feeds.get(project)) is None:
@@ -142,13 +149,15 @@ class Hub:
 
 
 async def tried(work: Awaitable[None], failure: str) -> None:
-    """No failure of one ends the others: all streams depend on the one task."""
+    """Await the work and log its failure: all streams depend on one task, which must not end."""
     try:
         await work
+    except StorageRefused as error:  # four times a second, and the disk may be full
+        _complaint.log("%s %s", failure, error)
     except Exception:
         logger.exception(failure)
 
 
 def read(project: UUID, after: int) -> tuple[list[Told], int]:
     events, place = EventEngine().read(project_id=project, after=after)
-    return [(event, message(event)) for event in events], place
+    return [(event, stream_message(event)) for event in events], place

@@ -1,1 +1,1 @@
-"""What agents' programs tell of themselves, and what they are told."""
+"""Hook events of agents' programs: ingestion and responses."""

@@ -10,8 +10,8 @@ from rest_framework.response import Response
 from day1site.hooks.ingest import IngestEngine
 from memory.api.base import Resource, actor_of
 from memory.api.schema import BRANCH, TEXT, query
-from memory.engines import cleaning as c
-from memory.engines.branches import MAIN
+from memory.engines.support import validation as c
+from memory.engines.versions.lookup import MAIN
 from memory.exceptions import Invalid, UnknownField
 
 CLIENT = query("client", TEXT, "The program that sends them, such as claude-code.")
@@ -20,7 +20,7 @@ ANSWER = (
     "An empty body, or what the program reads: {hookSpecificOutput: {hookEventName, additionalContext}}, "
     "for Cursor {additional_context}."
 )
-ENGINE = IngestEngine()
+ingest_engine = IngestEngine()
 
 
 class IngestViewSet(Resource):
@@ -40,18 +40,23 @@ class IngestViewSet(Resource):
         events: list[Any] = request.data if isinstance(request.data, list) else [request.data]
         if not many and not isinstance(request.data, dict):
             raise Invalid("The body must be an event, which is an object, or a list of events.")
-        answer = ENGINE.ingest(
-            events=events, actor=actor_of(request), branch_name=branch,
-            client=client, answered=not many,
-        )  # fmt: skip
+        answer = ingest_engine.ingest(
+            events=events,
+            actor=actor_of(request),
+            branch_name=branch,
+            client=client,
+            answered=not many,
+        )
         return Response(answer)
 
 
 def words(request: Request) -> tuple[str, str]:
-    """Branch and client, from the query: the body is the program's own. Raises UnknownField, Invalid."""
-    given: dict[str, Any] = {name: request.query_params[name] for name in request.query_params}
-    for name in given:
+    """Return branch and client from the query: the body is the program's own. Raises UnknownField,
+    Invalid.
+    """
+    payload: dict[str, Any] = {name: request.query_params[name] for name in request.query_params}
+    for name in payload:
         if name not in WORDS:
             raise UnknownField(field=name)
-        given[name] = c.text(200)(name, given[name])
-    return given.get("branch") or given.get("branch_name") or MAIN, given.get("client", "")
+        payload[name] = c.text_check(200)(name, payload[name])
+    return payload.get("branch") or payload.get("branch_name") or MAIN, payload.get("client", "")

@@ -1,6 +1,6 @@
-"""Events as agents' programs send them, each with its own spelling, read into one form.
+"""Parsing of hook events: each program's own spelling is read into one form.
 
-Nothing here refuses: what is unknown is left out, what has another type is taken as its text.
+Nothing is refused: unknown fields are ignored, values of another type are read as text.
 """
 
 import hashlib
@@ -11,9 +11,10 @@ from datetime import UTC, datetime
 from typing import Any
 
 from day1site.hooks import texts
-from memory.engines.observing import as_text
+from memory.engines.sessions.tool_calls import as_text
+from memory.redaction import is_deep, limit_depth
 
-# Names without case, hyphens and underscores, and the event that each is.
+# Event names in lower case without hyphens and underscores, and the event of each.
 NAMES = {
     "sessionstart": "SessionStart",
     "subagentstart": "SubagentStart",
@@ -37,7 +38,7 @@ NAMES = {
     "sessionend": "SessionEnd",
 }
 STARTS = ("SessionStart", "SubagentStart")
-WORDS = {  # field -> the names that programs have for it, the first that is there counts
+WORDS = {  # field -> its names in the programs' events; the first present one counts
     "name": ("hook_event_name", "hookEventName", "event", "event_name", "hook"),
     "session": ("session_id", "sessionId", "conversation_id", "conversationId", "thread_id", "threadId"),
     "agent": ("agent_id", "agentId", "subagent_id", "subagentId"),
@@ -48,27 +49,40 @@ WORDS = {  # field -> the names that programs have for it, the first that is the
     "model": ("model",),
     "prompt": ("prompt", "user_prompt", "userPrompt"),
     "answer": (
-        "last_assistant_message", "lastAssistantMessage", "prompt_response", "promptResponse", "response",
-        "text", "message", "assistant_message",
+        "last_assistant_message",
+        "lastAssistantMessage",
+        "prompt_response",
+        "promptResponse",
+        "response",
+        "text",
+        "message",
+        "assistant_message",
     ),
     "error": ("error", "error_message", "errorMessage"),
     "details": ("error_details", "errorDetails"),
     "summary": ("compact_summary", "compactSummary", "summary"),
     "cwd": ("cwd", "workspace_root"),
     "root": ("project_root", "projectRoot"),
-}  # fmt: skip
+}
 INPUT = ("tool_input", "toolInput", "toolArgs", "tool_args", "input", "arguments")
 OUTPUT = (
-    "tool_response", "toolResponse", "tool_output", "toolOutput", "tool_result", "toolResult", "result_json",
-    "output", "result",
-)  # fmt: skip
-LONGEST_ID = 200
-BESIDE = "day1"  # what Day1's own client adds: client, root, at, nonce
+    "tool_response",
+    "toolResponse",
+    "tool_output",
+    "toolOutput",
+    "tool_result",
+    "toolResult",
+    "result_json",
+    "output",
+    "result",
+)
+MAX_ID_LENGTH = 200
+BESIDE = "day1"  # key of the fields that Day1's own client adds: client, root, at, nonce
 
 
 @dataclass(frozen=True)
 class HookEvent:
-    """One event. Ids are at most 200 characters; ``input`` and ``output`` are what the program sent."""
+    """Hook event. Ids have at most 200 characters; ``input`` and ``output`` are as the program sent them."""
 
     name: str
     spelled: str
@@ -95,11 +109,11 @@ class HookEvent:
     transcript: list[Any] = field(default_factory=list)
 
     def key(self, project_id: Any) -> str:
-        """The same for the same event, whichever way it came; "" where nothing tells two events apart."""
+        """Return a key that is equal for repetitions of an event; "" where events cannot be told apart."""
         own = self.call or self.prompt_id or self.nonce
         if not own or self.name in STARTS:
             return ""
-        # One prompt may end in several answers: what was said is part of the id.
+        # One prompt may end in several answers: the texts are part of the key.
         told = "" if self.call else self.prompt + self.answer + self.error + self.summary
         digest = hashlib.sha256(told.encode()).hexdigest()
         parts = (str(project_id), self.client, self.session, self.agent, self.name, own, digest)
@@ -107,9 +121,10 @@ class HookEvent:
 
 
 def read_event(raw: Any, client: str = "") -> HookEvent | None:
-    """The event, or None when it is of no interest: unknown, or without a session."""
+    """Parse an event; return None for an unknown one, or one without a session."""
     if not isinstance(raw, Mapping):
         return None
+    raw = limit_depth(raw)
     beside: Mapping[str, Any] = raw[BESIDE] if isinstance(raw.get(BESIDE), Mapping) else {}
     values = {name: as_text(_first(raw, words)) for name, words in WORDS.items()}
     spelled = values.pop("name")
@@ -117,16 +132,22 @@ def read_event(raw: Any, client: str = "") -> HookEvent | None:
     if name is None or not values["session"].strip():
         return None
     for short in ("session", "agent", "agent_type", "call", "prompt_id", "tool", "model"):
-        values[short] = values[short].strip()[:LONGEST_ID]
+        values[short] = values[short].strip()[:MAX_ID_LENGTH]
     for shown in ("agent_type", "tool", "model"):
         values[shown] = texts.clean(values[shown])
     values["root"] = as_text(beside.get("root")) or values["root"] or _workspace(raw)
     return HookEvent(
-        name=name, spelled=spelled, client=_client(raw, as_text(beside.get("client")) or client),
-        nonce=as_text(beside.get("nonce"))[:LONGEST_ID], interrupted=raw.get("is_interrupt") is True,
-        input=_parsed(_first(raw, INPUT)), output=_parsed(_first(raw, OUTPUT)),
-        said_at=_moment(beside.get("at")), transcript=_list(raw.get("transcript")), **values,
-    )  # fmt: skip
+        name=name,
+        spelled=spelled,
+        client=_client(raw, as_text(beside.get("client")) or client),
+        nonce=as_text(beside.get("nonce"))[:MAX_ID_LENGTH],
+        interrupted=raw.get("is_interrupt") is True,
+        input=_parsed(_first(raw, INPUT)),
+        output=_parsed(_first(raw, OUTPUT)),
+        said_at=_moment(beside.get("at")),
+        transcript=_list(raw.get("transcript")),
+        **values,
+    )
 
 
 def _first(raw: Mapping[str, Any], names: tuple[str, ...]) -> Any:
@@ -134,7 +155,7 @@ def _first(raw: Mapping[str, Any], names: tuple[str, ...]) -> Any:
 
 
 def _client(raw: Mapping[str, Any], stated: str) -> str:
-    """Cursor also runs the hooks that were written for others: it says so itself."""
+    """Return the program's name; Cursor, which also runs other programs' hooks, identifies itself."""
     if "cursor_version" in raw:
         return "cursor"
     return stated.strip()[:50] or "agent"
@@ -146,10 +167,11 @@ def _workspace(raw: Mapping[str, Any]) -> str:
 
 
 def _parsed(value: Any) -> Any:
-    """Some programs send JSON within a text."""
+    """Parse a value that a program may have encoded as JSON in a text."""
     if isinstance(value, str) and value[:1] in ("{", "["):
         try:
-            return json.loads(value)
+            parsed = json.loads(value)
+            return value if is_deep(parsed) else parsed
         except (ValueError, RecursionError):
             return value
     return value

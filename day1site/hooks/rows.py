@@ -1,4 +1,4 @@
-"""The rows of some events, gathered and then written in few statements."""
+"""Rows of hook events, collected and then written in few statements."""
 
 import re
 from collections import Counter
@@ -16,24 +16,24 @@ from conversations.models import Conversation, Message
 from day1site.hooks import texts
 from day1site.hooks.events import HookEvent
 from memory.actors import Actor
-from memory.engines.commits import CommitWriter
-from memory.engines.observations import ObservationEngine, observation_of
-from memory.engines.observing import as_text
-from memory.engines.session_manager import SessionManager
+from memory.engines.sessions.manager import SessionManager
+from memory.engines.sessions.observations import ObservationEngine, observation_of
+from memory.engines.sessions.tool_calls import as_text
+from memory.engines.versions.commits import CommitWriter
 from memory.models import Observation, Session
 from memory.models.hashes import content_hash
 
 OWN_TOOL = re.compile(r"(?i)mcp_+(?:plugin_day1_)?day1_+\w+|memory_(?:write|search|get|context)")
 OWN_COMMAND = re.compile(r"\s*(?:\S*/)?day1\s")
-BEGINS = frozenset({"SessionStart", "UserPromptSubmit"})  # a session that had ended goes on
-MOST_OF_SESSION = 64 * 1024 * 1024  # bytes of long texts that one session brings
-LONG = 4096  # bytes; of a text beyond that only so much is kept afterwards
-MOST_SAID = 500  # messages that a compaction brings
-R = Message.Role
+BEGINS = frozenset({"SessionStart", "UserPromptSubmit"})  # these resume an ended session
+MAX_SESSION_BYTES = 64 * 1024 * 1024  # bytes of long texts that one session may store in full
+LONG = 4096  # bytes; beyond the session's limit a text is cut to this
+MAX_COMPACTION_MESSAGES = 500  # messages from one compaction
+Role = Message.Role
 
 
 class Rows:
-    """What the events of one commit become. ``take`` each in its order, then ``write``."""
+    """Rows of the events of one commit. Call ``take`` for each in order, then ``write``."""
 
     def __init__(self, commit: CommitWriter, actor: Actor) -> None:
         self.commit, self.actor = commit, actor
@@ -49,9 +49,9 @@ class Rows:
         if event.name in ("SessionStart", "SubagentStart"):
             self._conversation(event, who)
         elif event.name == "UserPromptSubmit":
-            self._say(event, who, R.USER, event.prompt)
+            self._say(event, who, Role.USER, event.prompt)
         elif event.name in ("Stop", "SubagentStop"):
-            self._say(event, who, R.ASSISTANT, event.answer)
+            self._say(event, who, Role.ASSISTANT, event.answer)
         elif event.name == "PreCompact":
             self._save(event, who)
         elif event.name == "StopFailure":
@@ -68,22 +68,24 @@ class Rows:
         for key, size in self._long.items():
             Session.objects.filter(pk=self._sessions[key].pk).update(captured=F("captured") + size)
 
-    # ---- where it belongs ----------------------------------------------------------------------
+    # ---- sessions and conversations ------------------------------------------------------------
 
     def _session(self, event: HookEvent) -> None:
         manager = SessionManager()
         if event.session not in self._sessions:
             who = replace(self.actor, agent_id=self.actor.bound_agent or event.client)
             self._sessions[event.session] = manager.follow(
-                session_id=event.session, actor=who, branch_name=self.commit.branch.name,
+                session_id=event.session,
+                actor=who,
+                branch_name=self.commit.branch.name,
                 project_path=texts.clean(event.root or event.cwd)[:1000],
-            )  # fmt: skip
-            self.commit.hear_of(event.session)
+            )
+            self.commit.touch_session(event.session)
         if event.name in BEGINS:
             manager.resume_session(session_id=event.session, actor=self.actor)
 
     def _conversation(self, event: HookEvent, who: Actor) -> Conversation:
-        """The newest of the session and agent; where the session went on after its end, a new one."""
+        """Return the newest conversation of the session and agent; a resumed session gets a new one."""
         place = (event.session, who.agent_id)
         known = self.conversations.get(place)
         if known is None:
@@ -95,39 +97,40 @@ class Rows:
         self.conversations[place] = known
         return known
 
-    # ---- what was said and done ----------------------------------------------------------------
+    # ---- messages and observations -------------------------------------------------------------
 
     def _say(self, event: HookEvent, who: Actor, role: str, text: str) -> None:
         content = self._capped(event, texts.within(texts.said(texts.clean(text))))
         if content:
-            model = event.model if role == R.ASSISTANT else ""
+            model = event.model if role == Role.ASSISTANT else ""
             self._message(event, who, role=role, content=content, model=model)
 
     def _capped(self, event: HookEvent, text: str) -> str:
-        """The text; its head and tail where the session has brought too much already."""
+        """Return the text; cut in the middle where the session has exceeded its limit."""
         size = len(text.encode())
         if size <= LONG:
             return text
-        if self._sessions[event.session].captured + self._long[event.session] >= MOST_OF_SESSION:
+        if self._sessions[event.session].captured + self._long[event.session] >= MAX_SESSION_BYTES:
             return texts.within(text, LONG)
         self._long[event.session] += size
         return text
 
     def _save(self, event: HookEvent, who: Actor) -> None:
-        """What the assistant said between its tools, as far as it is not there: no other event brings it."""
+        """Store the assistant's texts between tool calls that are missing: no other event has them."""
         clean = [
-            texts.within(texts.said(texts.clean(as_text(part)))) for part in event.transcript[:MOST_SAID]
+            texts.within(texts.said(texts.clean(as_text(part))))
+            for part in event.transcript[:MAX_COMPACTION_MESSAGES]
         ]
         said = {content_hash(text): text for text in clean if text}
         cut = {key: content_hash(texts.within(text, LONG)) for key, text in said.items()}
-        own = {"session_id": event.session, "role": R.ASSISTANT}
+        own = {"session_id": event.session, "role": Role.ASSISTANT}
         there = self.commit.visible(Message).filter(**own, content_hash__in=[*said, *cut.values()])
         known = {known for (known,) in there.gather_values("content_hash")}
         known |= {row.content_hash for rows in self.messages.values() for row in rows}
         for key, text in said.items():
-            if known.isdisjoint((key, cut[key])):  # neither whole nor as `_capped` had to store it
+            if known.isdisjoint((key, cut[key])):  # neither in full nor as `_capped` had to store it
                 content = self._capped(event, text)
-                self._message(event, who, role=R.ASSISTANT, content=content, model=event.model)
+                self._message(event, who, role=Role.ASSISTANT, content=content, model=event.model)
 
     def _message(self, event: HookEvent, who: Actor, **fields: Any) -> Message:
         conversation = self._conversation(event, who)
@@ -140,22 +143,24 @@ class Rows:
 
     def _observe(self, event: HookEvent, who: Actor) -> None:
         failed = event.name == "PostToolUseFailure"
-        given, output = texts.clean(event.input), texts.clean(event.error if failed else event.output)
-        call = {"id": texts.clean(event.call), "name": event.tool, "input": texts.brief(given)}
+        payload, output = texts.clean(event.input), texts.clean(event.error if failed else event.output)
+        call = {"id": texts.clean(event.call), "name": event.tool, "input": texts.brief(payload)}
         content = self._capped(event, texts.within(texts.said(texts.readable(output))))
-        message = self._message(event, who, role=R.TOOL_RESULT, content=content, tool_calls=[call])
+        message = self._message(event, who, role=Role.TOOL_RESULT, content=content, tool_calls=[call])
         row = observation_of(
             {
-                "tool_name": event.tool or "tool", "raw_input": given, "message_id": message.uid,
+                "tool_name": event.tool or "tool",
+                "raw_input": payload,
+                "message_id": message.uid,
                 "raw_output": _failure(event, content) if failed else _shown(output, content),
             },
             who,
-        )  # fmt: skip
-        row.raw_output = ""  # the message holds it
+        )
+        row.raw_output = ""  # the message has it
         self.observations.append(row)
 
     def _note_failure(self, event: HookEvent, who: Actor) -> None:
-        """That a turn failed is no answer of the assistant's."""
+        """Record a failed turn as an observation: it is no answer of the assistant."""
         told = [texts.clean(part).strip() for part in (event.error, event.details or event.answer)]
         summary = f"The turn failed: {': '.join(filter(None, told)) or 'no reason given'}"
         fields = {"summary": summary, "observation_type": "error", "outcome": Observation.Outcome.ERROR.value}
@@ -163,15 +168,17 @@ class Rows:
 
 
 def speaking(actor: Actor, event: HookEvent) -> Actor:
-    """The actor as this session's agent: the one that the key is bound to, else the program; a subagent
-    comes behind a slash."""
+    """Return the actor as this session's agent: the key's bound agent, else the program.
+
+    A subagent follows after a slash.
+    """
     base = actor.bound_agent or event.client
     agent = f"{base}/{event.agent}" if event.agent else base
     return replace(actor, session_id=event.session, agent_id=agent[:200], bound_agent="")
 
 
 def is_own(event: HookEvent) -> bool:
-    """Day1's own tools and commands: what was looked up is not news."""
+    """Return whether the event is a call of Day1's own tools or commands, which is not stored."""
     command = event.input.get("command") if isinstance(event.input, Mapping) else None
     return bool(OWN_TOOL.fullmatch(event.tool) or OWN_COMMAND.match(as_text(command)))
 
@@ -181,7 +188,7 @@ def _failure(event: HookEvent, content: str) -> dict[str, Any]:
 
 
 def _shown(output: Any, content: str) -> Any:
-    """What the outcome and the summary are worked out from: the tool's own fields, with a readable text."""
+    """Return the part of an output that decides outcome and summary: its status fields and readable text."""
     if isinstance(output, Mapping):
         told = ("interrupted", "exit_code", "exitCode", "returncode", "is_error", "isError", "error")
         return {**{name: output[name] for name in told if output.get(name)}, "content": content}

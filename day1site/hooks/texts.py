@@ -1,27 +1,27 @@
-"""What of a text may be stored: not what is private, not what Day1 said itself, not more than the limit."""
+"""Cleaning of texts before storage: private parts, Day1's own texts, length limits."""
 
 import re
 from collections.abc import Mapping
 from typing import Any
 
 from memory.db.fields import dumps
-from memory.engines.observing import as_text
-from memory.engines.start_context import FENCE
-from memory.providers.redaction import redact_all
+from memory.engines.sessions.briefing import FENCE
+from memory.engines.sessions.tool_calls import as_text
+from memory.engines.support.validation import without_secrets
 
-MOST_BYTES = 1024 * 1024
-MOST_INPUT = 2000  # characters of a text in a tool's input
-BLOB = re.compile(r"[A-Za-z0-9+/=_-]{2000,}")
+MAX_BYTES = 1024 * 1024
+MAX_INPUT_LENGTH = 2000  # characters of a text in a tool's input
+BLOB = re.compile(r"(?<![A-Za-z0-9+/=_-])[A-Za-z0-9+/=_-]{2000,}")
 
 PRIVATE = re.compile(r"<private\b[^>]{0,200}>.*?(?:</private\s*>|\Z)", re.I | re.S)
-END_OF_PRIVATE = re.compile(r"\A.*?</private\s*>", re.I | re.S)  # its beginning was cut off
+END_OF_PRIVATE = re.compile(r"\A.*?</private\s*>", re.I | re.S)  # its start was cut off
 OURS = re.compile(rf"<{FENCE}\b[^>]{{0,200}}>.*?(?:</{FENCE}>|\Z)", re.I | re.S)
 REMINDER = re.compile(r"<system-reminder>.*?(?:</system-reminder>|\Z)", re.I | re.S)
 
 
 def clean(value: Any) -> Any:
-    """A JSON value as it may be stored: what is private and what is secret taken out, in every text."""
-    return redact_all(_public(value))
+    """Return a JSON value with private parts and secrets removed from every text."""
+    return without_secrets(_public(value))
 
 
 def _public(value: Any) -> Any:
@@ -35,19 +35,19 @@ def _public(value: Any) -> Any:
 
 
 def public(text: str) -> str:
-    """The text without what stands in <private>; a block that is not closed goes to the end."""
+    """Return the text without <private> blocks; an unclosed block extends to the end."""
     if "private" not in text.lower():
         return text
     return END_OF_PRIVATE.sub("[private]", PRIVATE.sub("[private]", text))
 
 
 def said(text: str) -> str:
-    """The speaker's own words: without what Day1 or the program put in."""
+    """Return the speaker's own words, without text that Day1 or the program inserted."""
     return REMINDER.sub("", OURS.sub("", text)).strip()
 
 
 def readable(value: Any) -> str:
-    """What a tool gave back as text; a list of content blocks as their texts, long base64 as its length."""
+    """Return a tool's output as text; content blocks as their texts, long base64 as its length."""
     if isinstance(value, list) and all(isinstance(part, Mapping) for part in value):
         text = "\n".join(_block(part) for part in value)
     elif isinstance(value, Mapping):
@@ -63,14 +63,14 @@ def _block(part: Mapping[str, Any]) -> str:
 
 
 def _fields(value: Mapping[str, Any]) -> str:
-    """The readable fields; all as JSON where there is none."""
+    """Return the readable fields; the whole value as JSON where there are none."""
     names = ("stdout", "stderr", "error", "content", "output", "text", "llmContent", "result")
     found = [readable(value[name]).strip() for name in names if value.get(name)]
     return "\n".join(part for part in found if part) or dumps(dict(value))
 
 
-def brief(value: Any, most: int = MOST_INPUT) -> Any:
-    """A JSON value with every text cut."""
+def brief(value: Any, most: int = MAX_INPUT_LENGTH) -> Any:
+    """Return a JSON value with every text cut."""
     if isinstance(value, str):
         return value if len(value) <= most else f"{value[:most]} … [{len(value)} characters, cut]"
     if isinstance(value, Mapping):
@@ -80,8 +80,8 @@ def brief(value: Any, most: int = MOST_INPUT) -> Any:
     return value
 
 
-def within(text: str, most: int = MOST_BYTES) -> str:
-    """Head and tail of a text within so many bytes, with a mark between them that says by how much."""
+def within(text: str, most: int = MAX_BYTES) -> str:
+    """Cut a text to so many bytes: its head and tail, with a mark between them that gives the full size."""
     raw = text.encode()
     if len(raw) <= most:
         return text

@@ -1,7 +1,7 @@
-"""MCP on standard input and output, for a server elsewhere: each line is a request to its /mcp.
+"""MCP on standard input and output for a remote server: each line is a request to its /mcp.
 
-It knows nothing of tools: what is listed, refused and answered is the server's, so that both ways are one.
-Only the standard library is needed, and it starts at once.
+The bridge knows no tools: lists, refusals and results come from the server, so that both transports behave
+the same. It needs only the standard library, and starts at once.
 """
 
 import json
@@ -30,12 +30,12 @@ class Bridge:
         self._one_line_at_a_time = Lock()
 
     def serve(self, lines: TextIO) -> None:
-        """Pass on every line until the input ends; several may be on their way at once."""
+        """Forward every line until the input ends, several at once."""
         with ThreadPoolExecutor(THREADS, "day1-bridge") as threads:
             for line in lines:
                 if not line.strip():
                     continue
-                if '"initialize"' in line:  # what follows must know the version that was agreed on
+                if '"initialize"' in line:  # later messages need the negotiated version
                     self.forward(line)
                 else:
                     threads.submit(self.forward, line)
@@ -54,7 +54,7 @@ class Bridge:
             self.say(answer)
 
     def ask(self, message: Message) -> Message | None:
-        """The server's answer to a message, or an error that says why there is none."""
+        """Return the server's response to a message, or an error with the reason for its absence."""
         request = Request(self.url, json.dumps(message).encode(), self.headers(message), method="POST")
         try:
             with urlopen(request, timeout=TIMEOUT) as response:
@@ -72,17 +72,19 @@ class Bridge:
         return answer
 
     def headers(self, message: Mapping[str, Any]) -> dict[str, str]:
-        """The headers of a message say what its body says, as each version of the protocol wants it."""
+        """Return the headers of a message, which repeat parts of its body as its protocol version
+        requires.
+        """
         found = {
             "Authorization": f"Bearer {self.key}",
             "Content-Type": "application/json",
             "Accept": "application/json, text/event-stream",
         }
-        given = message.get("params") or {}
-        version = (given.get("_meta") or {}).get(VERSION)
+        payload = message.get("params") or {}
+        version = (payload.get("_meta") or {}).get(VERSION)
         if version:
             found["Mcp-Method"] = str(message.get("method", ""))
-            if name := given.get("name") or given.get("uri"):
+            if name := payload.get("name") or payload.get("uri"):
                 found["Mcp-Name"] = in_header(str(name))
         if version or self.spoken:
             found["MCP-Protocol-Version"] = str(version or self.spoken)
@@ -95,7 +97,7 @@ class Bridge:
 
 
 def in_header(text: str) -> str:
-    """A text as a header holds it: what is not plain goes in base64, marked as such."""
+    """Return a text as a header value: other than plain ASCII is marked base64."""
     marked = text.startswith("=?base64?")
     if text.isascii() and text.isprintable() and text == text.strip() and not marked:
         return text
@@ -103,7 +105,7 @@ def in_header(text: str) -> str:
 
 
 def refusal(message: Message, error: HTTPError) -> Message:
-    """What the server said: a JSON-RPC error as it is, a problem in its own words."""
+    """Return the server's refusal: a JSON-RPC error as it is, a problem as a JSON-RPC error."""
     try:
         told = json.loads(error.read())
     except ValueError:
@@ -114,12 +116,12 @@ def refusal(message: Message, error: HTTPError) -> Message:
 
 
 def failure(message: Message | None, text: str, code: int = SERVER_ERROR) -> Message:
-    asked = message.get("id") if message else None
-    return {"jsonrpc": "2.0", "id": asked, "error": {"code": code, "message": text}}
+    requested = message.get("id") if message else None
+    return {"jsonrpc": "2.0", "id": requested, "error": {"code": code, "message": text}}
 
 
 def serve(url: str, key: str, branch: str) -> None:
-    """Between this process's standard input and output and a server."""
+    """Bridge this process's standard input and output to a server."""
     sys.stdin.reconfigure(encoding="utf-8", errors="replace")  # type: ignore[union-attr]
     sys.stdout.reconfigure(encoding="utf-8")  # type: ignore[union-attr]
     Bridge(url, key, branch, sys.stdout).serve(sys.stdin)

@@ -1,4 +1,4 @@
-"""One call: who makes it, what it says, and on which branch it works."""
+"""The context of one call: the caller, its arguments, and the branch."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -8,10 +8,10 @@ from typing import Any
 from memory.actors import Actor
 from memory.api.reading import Input
 from memory.db.fields import dumps
-from memory.engines import cleaning as c
-from memory.engines.branches import MAIN
-from memory.engines.handles import WorkEngine
-from memory.engines.rates import count_request
+from memory.engines.access.work_handles import WorkEngine
+from memory.engines.support import validation as c
+from memory.engines.support.rate_limits import count_request
+from memory.engines.versions.lookup import MAIN
 from memory.exceptions import Invalid
 
 SURFACE = "mcp"
@@ -19,7 +19,7 @@ SURFACE = "mcp"
 
 @dataclass(frozen=True)
 class Caller:
-    """Who is connected. ``branch`` is that of the address or a header; ``rate`` 0 knows no limit."""
+    """Connected client. ``branch`` is that of the address or a header; ``rate`` 0 means no limit."""
 
     actor: Actor
     branch: str = ""
@@ -32,19 +32,19 @@ class Caller:
 
     @property
     def usual_branch(self) -> str:
-        """Where a call works that names none."""
+        """Return the branch of calls that name none."""
         return self.branch or self.actor.default_branch or MAIN
 
 
 class Given(Input):
-    """The arguments of a call, taken once each as those of a request are."""
+    """Arguments of a call, each consumed once, as those of a request are."""
 
     def __init__(self, values: Mapping[str, Any]) -> None:
         self.query, self.body = {}, dict(values)
 
 
 class Call:
-    """What a tool works with."""
+    """Context of a tool call."""
 
     def __init__(self, caller: Caller, arguments: Mapping[str, Any]) -> None:
         self.caller, self.given = caller, Given(arguments)
@@ -52,12 +52,12 @@ class Call:
 
     @cached_property
     def actor(self) -> Actor:
-        """The caller, with what the call states of itself. Raises AgentForbidden."""
+        """Return the caller with the call's session, agent and task. Raises AgentForbidden."""
         return self.given.actor(self.caller.actor)
 
     @cached_property
     def branch(self) -> str:
-        """The branch named, else that of the work handle, else the usual one. Raises NotFound."""
+        """Return the named branch, else the work handle's, else the default one. Raises NotFound."""
         named = self.given.branch(default="")
         work = self.given.take("work", c.plain_text, "")
         if named or not work:
@@ -66,24 +66,24 @@ class Call:
 
     @property
     def reading(self) -> dict[str, Any]:
-        """Who and where, for tools whose session, agent and task are filters."""
+        """Return actor and branch, for tools whose session, agent and task arguments are filters."""
         return {"actor": self.caller.actor, "branch_name": self.branch}
 
     @property
     def where(self) -> dict[str, Any]:
-        """Who and where, as the engines take it."""
+        """Return actor and branch, as the engines' arguments."""
         return {"actor": self.actor, "branch_name": self.branch}
 
     def take(self, name: str, check: c.Check, default: Any = None) -> Any:
         return self.given.take(name, check, default)
 
     def need(self, name: str, check: c.Check) -> Any:
-        """An argument that must be there. Raises Invalid."""
+        """Return a required argument. Raises Invalid."""
         value = self.take(name, check)
         if value is None:
             raise Invalid("{field} is needed.", field=name)
         return value
 
     def end(self) -> None:
-        """Raises UnknownField for an argument that nobody took."""
+        """Raise UnknownField for an argument that was not consumed."""
         self.given.end()

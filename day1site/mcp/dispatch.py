@@ -1,4 +1,4 @@
-"""A tool called: its answer, or the refusal in words that tell a model what to do."""
+"""Tool calls: the result, or a refusal that tells a model what to do."""
 
 import json
 import logging
@@ -7,10 +7,12 @@ from typing import Any
 
 from django.db import OperationalError
 
-from day1site.mcp.calls import Call, Caller
+from day1site.mcp.call_context import Call, Caller
 from day1site.mcp.tools import Tool
-from memory.engines import cleaning as c
-from memory.engines.idempotency import Answer, IdempotencyEngine
+from memory.db.errors import StorageRefused
+from memory.engines.support import validation as c
+from memory.engines.support.idempotency import Answer, IdempotencyEngine
+from memory.engines.support.validation import secrets_found
 from memory.exceptions import Day1Error
 
 logger = logging.getLogger(__name__)
@@ -38,17 +40,23 @@ BROKEN = "Something went wrong; the server's log has more."
 
 
 class Refusal(Exception):
-    """What a tool call is refused with: the text has the code first, then why, then what to do."""
+    """Refusal of a tool call; the text has the code first, then the reason, then the next step."""
 
 
 def run(tool: Tool, caller: Caller, arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """The answer of a tool. Raises Refusal, and nothing else."""
+    """Run a tool and return its result. Raises Refusal only."""
     try:
         caller.count()
-        return _answer(tool, caller, arguments)
+        secrets_found.take()  # left over from another call of this thread
+        found = _answer(tool, caller, arguments)
+        count = secrets_found.take()
+        return {**found, "redacted": count} if count and tool.writes else found
     except Day1Error as error:
         handle = error.code == "not_found" and error.data.get("field") == "work"
         raise Refusal(said(error.code, error.text, HANDLE if handle else "")) from None
+    except StorageRefused as error:
+        logger.warning("%s: %s", tool.name, error)
+        raise Refusal(said("unavailable", error.text, "Tell the people who run the server.")) from None
     except OperationalError as error:
         if "lock" not in str(error).lower():
             raise _broken(tool) from error
@@ -59,7 +67,7 @@ def run(tool: Tool, caller: Caller, arguments: Mapping[str, Any]) -> dict[str, A
 
 
 def said(code: str, text: str, do: str = "") -> str:
-    """A refusal in words; half a character that the caller sent, and is told about, becomes a mark."""
+    """Return the text of a refusal; lone surrogates from the caller's input are replaced."""
     words = f"{code}: {text[:1000]} {do or DO.get(code, '')}".strip()
     return words.encode("utf-8", "replace").decode()
 
@@ -75,8 +83,11 @@ def _answer(tool: Tool, caller: Caller, arguments: Mapping[str, Any]) -> dict[st
     if key is None:
         return tool.run(call)
     kept = IdempotencyEngine().once(
-        actor=caller.actor, key=key, route=f"mcp {tool.name}", request=call.said,
+        actor=caller.actor,
+        key=key,
+        route=f"mcp {tool.name}",
+        request=call.said,
         work=lambda: Answer(200, json.dumps(tool.run(call))),
-    )  # fmt: skip
+    )
     found: dict[str, Any] = json.loads(kept.body)
     return found

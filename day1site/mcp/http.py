@@ -1,4 +1,4 @@
-"""MCP over HTTP, beside Django in one ASGI application. See day1site/asgi.py."""
+"""MCP over HTTP, served next to Django in one ASGI application. See day1site/asgi.py."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -10,10 +10,10 @@ from urllib.parse import parse_qs
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 
 from day1site.asgi import BODY_LIMIT, App, Receive, Scope, Send
-from day1site.entrance import bearer, in_thread, refuse, refuse_for, wrong_place
-from day1site.mcp.calls import SURFACE, Caller
+from day1site.mcp.call_context import SURFACE, Caller
 from day1site.mcp.server import Context, build
-from memory.engines.keys import KeyEngine, actor_of
+from day1site.server.asgi_auth import bearer, in_thread, refuse, refuse_for, wrong_place
+from memory.engines.access.keys import KeyEngine, get_actor
 from memory.exceptions import Unauthenticated
 
 CALLER = "day1.caller"
@@ -22,9 +22,9 @@ BRANCH_HEADER = b"day1-branch"
 
 @asynccontextmanager
 async def running(threads: Executor) -> AsyncIterator[App]:
-    """The application, while its tasks run."""
+    """Run the application and its tasks."""
     server = build(caller_in, threads)
-    # Each request stands alone: no session holds memory, and any process may answer.
+    # Each request is independent: there are no sessions in memory, and any process may answer.
     manager = StreamableHTTPSessionManager(
         server, json_response=True, stateless=True, max_request_body_size=BODY_LIMIT
     )
@@ -35,7 +35,7 @@ async def running(threads: Executor) -> AsyncIterator[App]:
 async def answer(
     manager: StreamableHTTPSessionManager, threads: Executor, scope: Scope, receive: Receive, send: Send
 ) -> None:
-    """One request: from a host that is ours, by a key that we know, then to the server."""
+    """Answer one request: check the host and the key, then pass it to the server."""
     headers = dict(scope["headers"])
     if problem := wrong_place(headers):
         await refuse(send, *problem)
@@ -56,24 +56,24 @@ async def answer(
     await manager.handle_request({**scope, CALLER: caller}, receive, send)
 
 
-# ---- who asks ----------------------------------------------------------------------------------------
+# ---- callers -----------------------------------------------------------------------------------------
 
 
 def caller_in(ctx: Context) -> Caller:
-    """Who sent the request, as ``answer`` found out."""
+    """Return the request's caller, as ``answer`` stored it."""
     found: Caller = ctx.request.scope[CALLER]  # type: ignore[union-attr]
     return found
 
 
 def caller_of(scope: Scope, headers: dict[bytes, bytes]) -> Caller:
-    """The key's actor, and the branch of the address or the header. Raises Unauthenticated."""
+    """Return the key's actor with the branch of the address or header. Raises Unauthenticated."""
     key = KeyEngine().verify(bearer(headers))
-    return Caller(actor_of(key, SURFACE), branch_in(scope, headers), key.rate_per_minute)
+    return Caller(get_actor(key, SURFACE), branch_in(scope, headers), key.rate_per_minute)
 
 
 def branch_in(scope: Scope, headers: dict[bytes, bytes]) -> str:
-    asked = parse_qs(scope.get("query_string", b"").decode("latin-1")).get("branch", [""])[0]
-    return asked or headers.get(BRANCH_HEADER, b"").decode("latin-1").strip()
+    requested = parse_qs(scope.get("query_string", b"").decode("latin-1")).get("branch", [""])[0]
+    return requested or headers.get(BRANCH_HEADER, b"").decode("latin-1").strip()
 
 
 def challenge(text: str) -> tuple[bytes, bytes]:

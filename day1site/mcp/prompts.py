@@ -1,4 +1,4 @@
-"""Prompts that people call by name: what is remembered, put before the model with its question."""
+"""Prompts that people call by name: search results or context for the model, with a question."""
 
 import json
 from collections.abc import Mapping
@@ -6,8 +6,8 @@ from typing import Any
 
 import mcp_types as m
 
-from day1site.mcp.calls import Call, Caller
-from day1site.mcp.tools.searching import memory_search
+from day1site.mcp.call_context import Call, Caller
+from day1site.mcp.tools.search import memory_search
 from day1site.mcp.tools.sessions import memory_context
 from memory.exceptions import Invalid, NotFound
 
@@ -16,17 +16,21 @@ BRANCH = m.PromptArgument(
 )
 ALL = [
     m.Prompt(
-        name="recall", title="Recall", description="What memory holds about a topic, with ids and dates.",
+        name="recall",
+        title="Recall",
+        description="What memory holds about a topic, with ids and dates.",
         arguments=[m.PromptArgument(name="topic", description="What to recall.", required=True), BRANCH],
     ),
     m.Prompt(
-        name="catch_up", title="Catch up", description="Where the last session left off, and what is new.",
+        name="catch_up",
+        title="Catch up",
+        description="Where the last session left off, and what is new.",
         arguments=[
             m.PromptArgument(name="session_id", description="Default: the last that ended.", required=False),
             BRANCH,
         ],
     ),
-]  # fmt: skip
+]
 
 RECALL = """Tell me what our memory holds about: {topic}
 
@@ -41,9 +45,9 @@ with memory_get, and name the ids. If there is nothing, say so.
 """
 
 
-def get(caller: Caller, name: str, given: Mapping[str, str]) -> m.GetPromptResult:
-    """Raises NotFound for another name, and what the search or the context raise."""
-    said = {key: value for key, value in given.items() if value}
+def get(caller: Caller, name: str, payload: Mapping[str, str]) -> m.GetPromptResult:
+    """Build a prompt. Raises NotFound for an unknown name, and as the search or the context do."""
+    said = {key: value for key, value in payload.items() if value}
     if name == "recall":
         topic = said.pop("topic", "")
         if not topic.strip():
@@ -59,7 +63,7 @@ def get(caller: Caller, name: str, given: Mapping[str, str]) -> m.GetPromptResul
     raise NotFound("There is no prompt named {name}.", name=name[:100])
 
 
-def _message(text: str, caller: Caller, tool: Any, given: Mapping[str, str]) -> m.GetPromptResult:
-    found = json.dumps(tool(Call(caller, given)), ensure_ascii=False)
+def _message(text: str, caller: Caller, tool: Any, payload: Mapping[str, str]) -> m.GetPromptResult:
+    found = json.dumps(tool(Call(caller, payload)), ensure_ascii=False)
     content = m.TextContent(type="text", text=f"{text}\n{found}\n")
     return m.GetPromptResult(messages=[m.PromptMessage(role="user", content=content)])

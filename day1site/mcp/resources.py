@@ -1,4 +1,4 @@
-"""Facts and sessions by address, for clients in which people pick what goes into a conversation."""
+"""Facts and sessions as resources, for clients in which people pick what enters a conversation."""
 
 import json
 from collections.abc import Mapping
@@ -7,9 +7,9 @@ from urllib.parse import parse_qsl, quote, unquote, urlsplit
 
 import mcp_types as m
 
-from day1site.mcp.calls import Call, Caller
+from day1site.mcp.call_context import Call, Caller
 from day1site.mcp.tools.facts import memory_get
-from day1site.mcp.tools.searching import newest_lines
+from day1site.mcp.tools.search import newest_lines
 from day1site.mcp.tools.sessions import memory_context
 from memory.engines.memory import MemoryEngine
 from memory.exceptions import NotFound
@@ -20,18 +20,24 @@ UNKNOWN = "There is no such resource: day1://facts/ID and day1://sessions/ID/con
 
 TEMPLATES = [
     m.ResourceTemplate(
-        name="fact", title="A fact", uri_template="day1://facts/{fact_id}{?branch,at}", mime_type=JSON,
+        name="fact",
+        title="A fact",
+        uri_template="day1://facts/{fact_id}{?branch,at}",
+        mime_type=JSON,
         description="The full text of a fact and all that is known of it, as a branch shows it.",
     ),
     m.ResourceTemplate(
-        name="session_context", title="A session", uri_template="day1://sessions/{session_id}/context{?branch}",
-        mime_type=JSON, description="What a session wrote, said and did, and the newest facts of the branch.",
+        name="session_context",
+        title="A session",
+        uri_template="day1://sessions/{session_id}/context{?branch}",
+        mime_type=JSON,
+        description="What a session wrote, said and did, and the newest facts of the branch.",
     ),
-]  # fmt: skip
+]
 
 
 def listed(caller: Caller) -> m.ListResourcesResult:
-    """The newest facts of the branch, and the last sessions."""
+    """List the newest facts of the branch, and the last sessions."""
     call = Call(caller, {})
     sessions = MemoryEngine().recent_sessions(actor=caller.actor, branch_name=call.branch, limit=SESSIONS)
     found = [_fact(line, call.branch) for line in newest_lines(call, FACTS)]
@@ -51,18 +57,21 @@ def _session(key: str, summary: str) -> m.Resource:
 
 
 def read(caller: Caller, uri: str) -> m.ReadResourceResult:
-    """Raises NotFound, and what the tools of the same name raise."""
+    """Read a resource. Raises NotFound, and as the tools of the same name do."""
     data = _data(caller, uri)
     packed = json.dumps(data, ensure_ascii=False, indent=1)
     return m.ReadResourceResult(contents=[m.TextResourceContents(uri=uri, mime_type=JSON, text=packed)])
 
 
 def _data(caller: Caller, uri: str) -> dict[str, Any]:
-    parts = urlsplit(uri)
-    asked = {name: value for name, value in parse_qsl(parts.query) if name in ("branch", "at")}
+    try:
+        parts = urlsplit(uri)
+    except ValueError:  # an unclosed bracket
+        raise NotFound(UNKNOWN) from None
+    requested = {name: value for name, value in parse_qsl(parts.query) if name in ("branch", "at")}
     names = [unquote(name) for name in parts.path.strip("/").split("/")]
     if parts.scheme == "day1" and parts.netloc == "facts" and len(names) == 1 and names[0]:
-        return memory_get(Call(caller, {**asked, "fact_ids": names}))["facts"][0]  # type: ignore[no-any-return]
+        return memory_get(Call(caller, {**requested, "fact_ids": names}))["facts"][0]  # type: ignore[no-any-return]
     if parts.scheme == "day1" and parts.netloc == "sessions" and names[1:] == ["context"]:
-        return memory_context(Call(caller, {**asked, "session_id": names[0]}))
+        return memory_context(Call(caller, {**requested, "session_id": names[0]}))
     raise NotFound(UNKNOWN)

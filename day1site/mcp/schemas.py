@@ -1,4 +1,4 @@
-"""What the tools answer: rows as the REST API has them, with fewer fields, and their JSON Schemas."""
+"""Results of the tools: the REST API's rows with fewer fields, and their JSON Schemas."""
 
 import json
 from collections.abc import Iterable, Sequence
@@ -7,12 +7,16 @@ from typing import Any
 from rest_framework import serializers as s
 
 from memory.api import capture_shapes, shapes
-from memory.engines.relations import Graph
+from memory.engines.fields.base import Use
+from memory.engines.fields.branches import BRANCH
+from memory.engines.fields.capture import OBSERVATION, RELATION, SESSION
+from memory.engines.fields.facts import FACT
+from memory.engines.graph.engine import Graph
 from memory.models import Fact
-from memory.ranking import tokens
+from memory.ranking import count_tokens
 
 INDEX_TOKENS = 1500
-LONGEST_TEXT = 400  # of a text that stands in a list
+MAX_TEXT_LENGTH = 400  # of a text in a list
 JSON_TYPES: list[tuple[type[s.Field], dict[str, Any]]] = [
     (s.UUIDField, {"type": "string", "format": "uuid"}),
     (s.DateTimeField, {"type": "string", "format": "date-time"}),
@@ -27,7 +31,7 @@ JSON_TYPES: list[tuple[type[s.Field], dict[str, Any]]] = [
 
 
 def schema(of: type[s.Serializer]) -> dict[str, Any]:
-    """The JSON Schema of a shape."""
+    """Return the JSON Schema of a serializer."""
     fields = of().get_fields()
     properties = {name: _field(field) for name, field in fields.items()}
     return {"type": "object", "properties": properties, "required": list(fields)}
@@ -55,7 +59,7 @@ def _plain(field: s.Field) -> dict[str, Any]:
 
 
 def only(shape: type[s.Serializer], *names: str) -> type[s.Serializer]:
-    """The same shape with some of its fields."""
+    """Return the serializer reduced to the named fields."""
 
     class Part(shape):  # type: ignore[valid-type,misc]
         def get_fields(self) -> dict[str, s.Field]:
@@ -65,40 +69,26 @@ def only(shape: type[s.Serializer], *names: str) -> type[s.Serializer]:
     return Part
 
 
-FactPart = only(
-    shapes.FactShape, "id", "version", "fact_text", "category", "kind", "priority", "status", "confidence",
-    "confirmation_count", "verification_status", "tags", "created_at", "updated_at", "valid_from",
-    "valid_until", "expires_at", "parent_id", "source", "session_id", "agent_id", "metadata",
-)  # fmt: skip
-# What a writer is told: it has the text already, which may be long.
-KeptPart = only(
-    shapes.FactShape, "id", "version", "essence", "category", "status", "verification_status", "parent_id"
-)
+FactPart = only(shapes.FactShape, *FACT.names(Use.TOOL_ANSWER))
+# For writers, who have the text already; it may be long.
+KeptPart = only(shapes.FactShape, *FACT.names(Use.TOOL_BRIEF))
 VersionPart = only(shapes.VersionShape, "version", "fact_text", "status", "updated_at", "deleted")
-ObservationPart = only(
-    capture_shapes.ObservationShape, "id", "created_at", "observation_type", "tool_name", "summary",
-    "outcome", "session_id", "agent_id",
-)  # fmt: skip
-EdgePart = only(
-    capture_shapes.RelationShape, "id", "source_entity", "relation_type", "target_entity", "confidence",
-    "strength", "valid_from", "valid_until",
-)  # fmt: skip
-BranchPart = only(shapes.BranchShape, "name", "parent", "head", "head_at", "purpose")
-SessionPart = only(
-    capture_shapes.SessionShape, "id", "branch", "status", "agent_id", "started_at", "ended_at"
-)
+ObservationPart = only(capture_shapes.ObservationShape, *OBSERVATION.names(Use.TOOL_ANSWER))
+EdgePart = only(capture_shapes.RelationShape, *RELATION.names(Use.TOOL_ANSWER))
+BranchPart = only(shapes.BranchShape, *BRANCH.names(Use.TOOL_ANSWER))
+SessionPart = only(capture_shapes.SessionShape, *SESSION.names(Use.TOOL_ANSWER))
 
-fact = shapes.renderer(FactPart)
-kept = shapes.renderer(KeptPart)
-version = shapes.renderer(VersionPart)
-_observation = shapes.renderer(ObservationPart)
-edge = shapes.renderer(EdgePart)
-_branch = shapes.renderer(BranchPart, "parent")
-session = shapes.renderer(SessionPart)
+fact = shapes.build_renderer(FactPart)
+kept = shapes.build_renderer(KeptPart)
+version = shapes.build_renderer(VersionPart)
+_observation = shapes.build_renderer(ObservationPart)
+edge = shapes.build_renderer(EdgePart)
+_branch = shapes.build_renderer(BranchPart, "parent")
+session = shapes.build_renderer(SessionPart)
 
 
 class LineShape(s.Serializer):
-    """A fact in an index."""
+    """Fact in an index."""
 
     id = s.UUIDField()
     line = s.CharField()
@@ -124,7 +114,7 @@ def branch(row: Any) -> dict[str, Any]:
 
 
 def graph(found: Graph, limit: int) -> dict[str, Any]:
-    """The nearest edges, and the nodes that they lead to."""
+    """Return the nearest edges, and the nodes at their ends."""
     edges = found.edges[:limit]
     named = {found.entity} | {end for one in edges for end in (one.source_entity, one.target_entity)}
     nodes = [{"entity": n.entity, "distance": n.distance} for n in found.nodes if n.entity in named]
@@ -136,7 +126,7 @@ def graph(found: Graph, limit: int) -> dict[str, Any]:
 
 
 def within(rows: Sequence[dict[str, Any]], budget: int) -> list[dict[str, Any]]:
-    """As many of the first rows as fit into so many tokens, counted on their JSON."""
+    """Return the first rows that fit the token budget, counted on their JSON."""
     kept, spent = [], 0
     for row in rows:
         spent += cost(row)
@@ -147,22 +137,22 @@ def within(rows: Sequence[dict[str, Any]], budget: int) -> list[dict[str, Any]]:
 
 
 def cost(row: Any) -> int:
-    """About how many tokens a row costs; ids and punctuation cost more than words do."""
+    """Estimate the tokens of a row; ids and punctuation cost more than words do."""
     packed = json.dumps(row, ensure_ascii=False, separators=(",", ":"))
     marks = sum(not char.isalpha() and char.isascii() for char in packed)
-    return tokens(packed) + marks // 4
+    return count_tokens(packed) + marks // 4
 
 
 def one_line(text: str) -> str:
     return " ".join(text.split())
 
 
-def short(text: str, most: int = LONGEST_TEXT) -> str:
-    """One line of a text, with a mark where it was cut."""
+def short(text: str, most: int = MAX_TEXT_LENGTH) -> str:
+    """Return a text as one line, with a mark where it was cut."""
     found = one_line(text)
     return found if len(found) <= most else found[: most - 1] + "…"
 
 
 def names(rows: Iterable[dict[str, Any]], most: int = 3) -> str:
-    """The first ids as a JSON list, for the next call."""
+    """Return the first ids as a JSON list, for the next call."""
     return json.dumps([row["id"] for row, _ in zip(rows, range(most), strict=False)])

@@ -1,4 +1,4 @@
-"""The MCP server: tools, resources and prompts for whoever is connected."""
+"""The MCP server: request handlers for tools, resources and prompts."""
 
 import asyncio
 import json
@@ -14,11 +14,11 @@ from mcp.server.lowlevel.server import Server
 from mcp.shared.exceptions import MCPError
 
 from day1site import __version__
-from day1site.entrance import in_thread
 from day1site.mcp import prompts, resources
-from day1site.mcp.calls import Caller
-from day1site.mcp.running import Refusal, run, said
+from day1site.mcp.call_context import Caller
+from day1site.mcp.dispatch import Refusal, run, said
 from day1site.mcp.tools import ALL, Tool
+from day1site.server.asgi_auth import in_thread
 from memory.exceptions import Day1Error, NotFound
 
 T = TypeVar("T")
@@ -45,7 +45,7 @@ HINTS: dict[Any, CacheHint] = {
 
 
 class Handlers:
-    """What the server does with each kind of request. The work is done in ``threads``."""
+    """Handlers for each kind of request. They work in ``threads``."""
 
     def __init__(self, caller_of: Callable[[Context], Caller], threads: Executor) -> None:
         self.caller_of, self.threads = caller_of, threads
@@ -79,23 +79,32 @@ class Handlers:
         return m.ListPromptsResult(prompts=prompts.ALL)
 
     async def get_prompt(self, ctx: Context, params: m.GetPromptRequestParams) -> m.GetPromptResult:
-        given = params.arguments or {}
-        return await self.work(ctx, asked(lambda caller: prompts.get(caller, params.name, given)))
+        payload = params.arguments or {}
+        return await self.work(ctx, asked(lambda caller: prompts.get(caller, params.name, payload)))
 
 
 def build(caller_of: Callable[[Context], Caller], threads: Executor) -> Server[Any]:
-    """A server; ``caller_of`` says who sent a request."""
+    """Build a server; ``caller_of`` returns the caller of a request."""
     on = Handlers(caller_of, threads)
     return Server(
-        "day1", title="Day1", version=__version__, description="Versioned memory for AI agents.",
-        instructions=INSTRUCTIONS, cache_hints=HINTS, on_list_tools=on.list_tools, on_call_tool=on.call_tool,
-        on_list_resources=on.list_resources, on_list_resource_templates=on.list_templates,
-        on_read_resource=on.read, on_list_prompts=on.list_prompts, on_get_prompt=on.get_prompt,
-    )  # fmt: skip
+        "day1",
+        title="Day1",
+        version=__version__,
+        description="Versioned memory for AI agents.",
+        instructions=INSTRUCTIONS,
+        cache_hints=HINTS,
+        on_list_tools=on.list_tools,
+        on_call_tool=on.call_tool,
+        on_list_resources=on.list_resources,
+        on_list_resource_templates=on.list_templates,
+        on_read_resource=on.read,
+        on_list_prompts=on.list_prompts,
+        on_get_prompt=on.get_prompt,
+    )
 
 
 def asked(do: Callable[[Caller], T]) -> Callable[[Caller], T]:
-    """The same within the key's rate. Raises MCPError for what is refused."""
+    """Wrap a handler with the key's rate limit. Raises MCPError for refusals."""
 
     def counted(caller: Caller) -> T:
         try:
@@ -111,18 +120,25 @@ def asked(do: Callable[[Caller], T]) -> Callable[[Caller], T]:
 
 
 def described(tool: Tool) -> m.Tool:
-    """A tool as clients are told of it. A memory is a closed world: no tool reaches beyond it."""
+    """Describe a tool for clients. Memory is a closed world: no tool reaches beyond it."""
     traits = m.ToolAnnotations(
-        title=tool.title, read_only_hint=not tool.writes, destructive_hint=tool.destructive,
-        idempotent_hint=tool.repeatable, open_world_hint=False,
-    )  # fmt: skip
+        title=tool.title,
+        read_only_hint=not tool.writes,
+        destructive_hint=tool.destructive,
+        idempotent_hint=tool.repeatable,
+        open_world_hint=False,
+    )
     return m.Tool(
-        name=tool.name, title=tool.title, description=tool.about, input_schema=tool.input,
-        output_schema=tool.output, annotations=traits,
-    )  # fmt: skip
+        name=tool.name,
+        title=tool.title,
+        description=tool.about,
+        input_schema=tool.input,
+        output_schema=tool.output,
+        annotations=traits,
+    )
 
 
 def answered(data: dict[str, Any]) -> m.CallToolResult:
-    """As data, and the same as text for clients that read only text."""
+    """Return a result as data, and as text for clients that read only text."""
     packed = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
     return m.CallToolResult(content=[m.TextContent(type="text", text=packed)], structured_content=data)

@@ -6,21 +6,19 @@ from concurrent.futures import ThreadPoolExecutor
 
 from mcp.server.stdio import stdio_server
 
-from day1site.cli.local import DEFAULT, actor_for
-from day1site.mcp.calls import SURFACE, Caller
+from day1site.mcp.call_context import Caller
 from day1site.mcp.server import build
-from memory.engines.buffers import buffer
+from memory.actors import Actor
+from memory.engines.support.write_buffer import buffer
 
 THREADS = 4
-# Claude Code tells its stdio servers which session they serve.
+# Claude Code passes its session id to stdio servers.
 SESSION = "CLAUDE_CODE_SESSION_ID"
 
 
-def serve(project: str, branch: str) -> None:
-    """Answer until the input ends. Raises as the commands on the local store do."""
-    caller = Caller(
-        actor_for(project or DEFAULT, SURFACE).stating(session_id=os.environ.get(SESSION, "")), branch
-    )
+def serve(actor: Actor, branch: str) -> None:
+    """Answer as ``actor`` until the input ends; ``branch`` is for calls that name none."""
+    caller = Caller(actor.stating(session_id=os.environ.get(SESSION, "")), branch)
     buffer.start()
     with ThreadPoolExecutor(THREADS, "day1-mcp") as threads:
         asyncio.run(_serve(caller, threads))

@@ -1,4 +1,4 @@
-"""Who comes in where Django does not look: applications beside it in the one ASGI application."""
+"""Authentication and host checks for the ASGI applications next to Django."""
 
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
@@ -10,18 +10,18 @@ from django.http.request import split_domain_port, validate_host
 from rest_framework.response import Response
 
 from day1site.asgi import Scope, Send
-from memory.api.problems import PROBLEM, problem, problem_of
+from memory.api.problems import PROBLEM, build_problem, problem_of
 from memory.api.wire import Renderer
 from memory.exceptions import Unauthenticated
 
-LOCAL_NAMES = [".localhost", "127.0.0.1", "[::1]"]  # Django's own, where DEBUG is on and none are set
+LOCAL_NAMES = [".localhost", "127.0.0.1", "[::1]"]  # Django's own defaults with DEBUG on and no allowed hosts
 WRONG_KEY = "This needs an API key: send it as Authorization: Bearer KEY."
 Header = tuple[bytes, bytes]
 T = TypeVar("T")
 
 
 def bearer(headers: Mapping[bytes, bytes]) -> str:
-    """The API key that a request carries. Raises Unauthenticated."""
+    """Return the API key of a request. Raises Unauthenticated."""
     scheme, _, token = headers.get(b"authorization", b"").decode("latin-1").partition(" ")
     if scheme.lower() != "bearer" or not token.strip():
         raise Unauthenticated(WRONG_KEY)
@@ -29,10 +29,9 @@ def bearer(headers: Mapping[bytes, bytes]) -> str:
 
 
 def wrong_place(headers: Mapping[bytes, bytes]) -> tuple[int, str, str] | None:
-    """Why a request is refused before anything is looked at: a web page must not reach a local server.
+    """Return the refusal of a request by its Host and Origin: a web page must not reach a local server.
 
-    A page of another site names that site in Origin, and one whose name was bent to this machine's
-    address (DNS rebinding) also as Host.
+    A page of another site names that site in Origin, and one that uses DNS rebinding also in Host.
     """
     host = headers.get(b"host", b"").decode("latin-1")
     if not ours(host):
@@ -44,23 +43,23 @@ def wrong_place(headers: Mapping[bytes, bytes]) -> tuple[int, str, str] | None:
 
 
 def ours(host: str) -> bool:
-    """Whether Django would answer to this Host."""
+    """Return whether Django would accept this Host."""
     return validate_host(split_domain_port(host)[0], settings.ALLOWED_HOSTS or LOCAL_NAMES)
 
 
 def named(host: str) -> bool:
-    """The same by a name that is written down: where every name will do, only the Host's own counts."""
+    """Return whether a host is listed by name; a wildcard does not count."""
     known = [name for name in settings.ALLOWED_HOSTS or LOCAL_NAMES if name != "*"]
     return bool(host) and validate_host(split_domain_port(host)[0], known)
 
 
 async def refuse(send: Send, status: int, code: str, text: str, *more: Header) -> None:
-    """Answer with a problem, as the REST surface does; headers in ``more`` replace its own."""
-    await respond(send, problem(status, code, text), *more)
+    """Send a problem response, as the REST API does; headers in ``more`` replace its own."""
+    await respond(send, build_problem(status, code, text), *more)
 
 
 async def refuse_for(send: Send, scope: Scope, error: Exception, *more: Header) -> None:
-    """Answer with the problem that the REST surface makes of an error; what nobody expected is logged."""
+    """Send the REST API's problem response for an error; unexpected errors are logged."""
     await respond(send, problem_of(error, scope["method"], scope["path"]), *more)
 
 
@@ -74,10 +73,10 @@ async def respond(send: Send, answer: Response, *more: Header) -> None:
     await send({"type": "http.response.body", "body": body})
 
 
-def in_thread(do: Callable[..., T], *given: Any) -> T:
-    """Work with the database, as Django does around each of its requests."""
+def in_thread(do: Callable[..., T], *payload: Any) -> T:
+    """Run database work with the connection handling of a Django request."""
     close_old_connections()
     try:
-        return do(*given)
+        return do(*payload)
     finally:
         close_old_connections()

@@ -1,4 +1,4 @@
-"""The one process that `up` starts: the web server in the main thread, background work in others."""
+"""The single process of `up`: the web server in the main thread, background work in others."""
 
 import asyncio
 import errno
@@ -11,28 +11,34 @@ import signal
 import socket
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 from types import FrameType
 from typing import IO, TYPE_CHECKING, Any, Protocol
 
 import uvicorn
 from django.db import DatabaseError, connections
-from h11 import IDLE
-from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from memory.engines.buffers import buffer
+from day1site.connections import (
+    ACCEPT_BATCH,
+    HeaderTimeoutProtocol,
+    Listener,
+    get_max_connections,
+    raise_descriptor_limit,
+)
+from day1site.connections import (
+    connections as clients,
+)
+from memory.engines.support.write_buffer import buffer
 
 if TYPE_CHECKING:
     from day1site.asgi import App
 
-GRACE = 3  # seconds that running requests, and each background thread, get to finish
-BACKLOG = 2048
-HEAD_SECONDS = 20.0  # in which a client must have sent the head of a request that it began
+GRACE = 3  # seconds for running requests, and for each background thread, to finish
 
 
 class CannotStart(Exception):
-    """Its text is the one sentence that the user reads."""
+    """Error that prevents the start; its text is the one sentence for the user."""
 
 
 class Stoppable(Protocol):
@@ -40,23 +46,43 @@ class Stoppable(Protocol):
 
 
 @contextmanager
-def only_server(folder: Path) -> Iterator[IO[str]]:
-    """Holds the data directory. The lock ends with the process, however that ends. Raises CannotStart."""
-    with closing(open_lock(folder)) as file:
+def only_server(folder: Path, database: Path | None = None) -> Iterator[list[IO[str]]]:
+    """Lock the data directory, and the database file, which may be elsewhere. Raises CannotStart.
+
+    The locks end with the process, however that ends.
+    """
+    with ExitStack() as stack:
+        files = [stack.enter_context(hold_lock(folder / "up.lock", folder))]
+        if database is not None:
+            path = database.resolve()
+            files.append(stack.enter_context(hold_lock(path.with_name(f"{path.name}-up.lock"), path)))
+        yield files
+
+
+@contextmanager
+def hold_lock(path: Path, target: Path) -> Iterator[IO[str]]:
+    with closing(open_lock(path)) as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            raise CannotStart(f"Day1 is running already on {folder}{who_holds(file)}.") from None
+            raise CannotStart(f"Day1 is running already on {target}{who_holds(file)}.") from None
         yield file
 
 
-def open_lock(folder: Path) -> IO[str]:
+def open_lock(path: Path) -> IO[str]:
     try:
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        return open(folder / "up.lock", "a+")
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        return open(path, "a+")
     except OSError as error:
         reason = "it is a file" if isinstance(error, FileExistsError) else error.strerror
-        raise CannotStart(f"The data directory {folder} cannot be written: {reason}.") from None
+        raise CannotStart(f"The data directory {path.parent} cannot be written: {reason}.") from None
+
+
+def database_file() -> Path | None:
+    """Return the file of the database; None for one that several servers may share."""
+    settings = connections["default"].settings_dict
+    is_file = getattr(connections["default"].features, "has_online_backup", False)
+    return Path(settings["NAME"]) if is_file else None
 
 
 def who_holds(file: IO[str]) -> str:
@@ -68,17 +94,18 @@ def who_holds(file: IO[str]) -> str:
         return ""
 
 
-def sign(file: IO[str], url: str) -> None:
-    """Write who holds the lock, for the sentence that the next one is refused with."""
-    file.seek(0)
-    file.truncate()
-    json.dump({"pid": os.getpid(), "url": url}, file)
-    file.flush()
+def sign(files: list[IO[str]], url: str) -> None:
+    """Write the lock holder's process id and URL, for the refusal of another server."""
+    for file in files:
+        file.seek(0)
+        file.truncate()
+        json.dump({"pid": os.getpid(), "url": url}, file)
+        file.flush()
 
 
 @contextmanager
 def listening(host: str, port: int) -> Iterator[socket.socket]:
-    """A socket that already takes connections; they wait until the server runs. Raises CannotStart."""
+    """Open a listening socket; connections wait until the server runs. Raises CannotStart."""
     with closing(bind(host, port)) as listener:
         yield listener
 
@@ -86,14 +113,14 @@ def listening(host: str, port: int) -> Iterator[socket.socket]:
 def bind(host: str, port: int) -> socket.socket:
     try:
         family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
-        # With the protocol named, asyncio sets TCP_NODELAY; without, answers wait 40 ms for an ACK.
-        listener = socket.socket(family, kind, protocol)
+        # With the protocol named, asyncio sets TCP_NODELAY; without, responses wait 40 ms for an ACK.
+        listener = Listener(family, kind, protocol)
     except (OSError, OverflowError):
         raise CannotStart(f"This machine has no address {host}: choose another --host.") from None
     try:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listener.bind(address)
-        listener.listen(BACKLOG)
+        listener.listen()
     except OSError as error:
         listener.close()
         raise CannotStart(why_not(error, host, port)) from None
@@ -109,45 +136,30 @@ def why_not(error: OSError, host: str, port: int) -> str:
 
 
 def url_of(host: str, listener: socket.socket) -> str:
-    """The address to open in a browser on this machine."""
+    """Return the URL to open in a browser on this machine."""
     shown = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}.get(host, f"[{host}]" if ":" in host else host)
     return f"http://{shown}:{listener.getsockname()[1]}"
 
 
-class PatientProtocol(H11Protocol):
-    """HTTP with a limit to its patience: who sends no whole head in time loses the connection."""
-
-    deadline: asyncio.TimerHandle | None = None
-
-    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        super().connection_made(transport)
-        self.await_head(True)
-
-    def data_received(self, data: bytes) -> None:
-        super().data_received(data)
-        self.await_head(self.conn.their_state is IDLE)
-
-    def connection_lost(self, exc: Exception | None) -> None:
-        self.await_head(False)
-        super().connection_lost(exc)
-
-    def await_head(self, wanted: bool) -> None:
-        if self.deadline and not wanted:
-            self.deadline.cancel()
-            self.deadline = None
-        elif wanted and not self.deadline:
-            self.deadline = self.loop.call_later(HEAD_SECONDS, self.transport.close)
-
-
 class Server(uvicorn.Server):
-    """uvicorn that keeps signals to itself, and starts the rest when it listens."""
+    """uvicorn server that leaves signals alone, and calls ``on_start`` when it listens."""
 
     def __init__(self, app: "App", on_start: Callable[[], None]) -> None:
         config = uvicorn.Config(
-            app, http=PatientProtocol, lifespan="on", ws="none", loop="asyncio", log_config=None,
-            log_level="warning", access_log=False, server_header=False, proxy_headers=False,
-            backlog=BACKLOG, timeout_keep_alive=65, timeout_graceful_shutdown=GRACE,
-        )  # fmt: skip
+            app,
+            http=HeaderTimeoutProtocol,
+            lifespan="on",
+            ws="none",
+            loop="asyncio",
+            log_config=None,
+            log_level="warning",
+            access_log=False,
+            server_header=False,
+            proxy_headers=False,
+            backlog=ACCEPT_BATCH,
+            timeout_keep_alive=65,
+            timeout_graceful_shutdown=GRACE,
+        )
         super().__init__(config)
         self.on_start = on_start
 
@@ -159,17 +171,17 @@ class Server(uvicorn.Server):
         from day1site.asgi import end_streams
 
         for listener in self.servers:
-            listener.close()  # a client whose stream ended comes back at once, and finds nobody
+            listener.close()  # a client whose stream ended reconnects at once and must be refused
         await end_streams()
         await super().shutdown(sockets)
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
-        # uvicorn would raise the signal again after serving, and end the process before our own stop.
+        # uvicorn would raise the signal again after serving, and end the process before our cleanup.
         yield
 
     def ask_to_stop(self, number: int, frame: FrameType | None) -> None:
-        """The first signal stops cleanly; the second waits for no request; the third for nothing."""
+        """Stop on signals: the first stops cleanly, the second aborts requests, the third exits at once."""
         if self.force_exit:
             os._exit(1)
         self.force_exit = self.should_exit
@@ -177,10 +189,11 @@ class Server(uvicorn.Server):
 
 
 def serve(listener: socket.socket, worker: bool, announce: Callable[[], None]) -> None:
-    """Run until SIGINT or SIGTERM, then stop everything that was started."""
+    """Serve until SIGINT or SIGTERM, then stop everything that was started."""
     from day1site.asgi import application
 
     running: list[Stoppable] = [buffer]
+    clients.maximum = get_max_connections(raise_descriptor_limit())
 
     def start() -> None:
         buffer.start()
@@ -200,28 +213,28 @@ def serve(listener: socket.socket, worker: bool, announce: Callable[[], None]) -
 
 def start_background() -> list[Stoppable]:
     from day1site.celery import start_beat, start_worker
-    from memory.queue import enqueue
+    from memory.queue.producer import enqueue
 
     running: list[Stoppable] = [start_worker(), start_beat()]
-    enqueue("memory.catch_up")  # the embedder may be another than before
+    enqueue("memory.catch_up")  # the embedder may have changed since
     return running
 
 
 def settle() -> None:
-    """Take what is loaded by now out of the sight of the collector of garbage.
+    """Freeze the objects loaded so far for the garbage collector.
 
-    It stays for good, and a look through it costs the request that it falls into up to 100 ms.
+    They are permanent, and scanning them would delay a request by up to 100 ms.
     """
     gc.collect()
     gc.freeze()
 
 
 def stop_all(running: list[Stoppable]) -> None:
-    """Last started, first stopped; the buffer writes its rest when nobody adds to it any more."""
+    """Stop in reverse order of starting; the buffer comes last and writes its rest."""
     for part in reversed(running):
         part.stop(GRACE)
     end_threads()
-    # One complete database file is left, also where a busy thread still holds a connection.
+    # Leaves one complete database file, even where a busy thread still has a connection.
     gc.unfreeze()
     gc.collect()
     fold(connections["default"])
@@ -229,7 +242,7 @@ def stop_all(running: list[Stoppable]) -> None:
 
 
 def fold(connection: Any) -> None:
-    """Put the write-ahead log into the database file. What cannot be folded now, the next start reads."""
+    """Checkpoint the write-ahead log into the database file. On failure, the next start reads the log."""
     try:
         connection.fold_log()
     except DatabaseError:
@@ -237,7 +250,7 @@ def fold(connection: Any) -> None:
 
 
 def end_threads() -> None:
-    """Django's threads end, and their database connections with them, unless one is still busy."""
+    """Stop Django's threads and their database connections, except busy ones."""
     from day1site.asgi import django
 
     django.executor.shutdown(wait=False, cancel_futures=True)
@@ -246,7 +259,7 @@ def end_threads() -> None:
 
 
 def leave() -> None:
-    """End the process now: a request that was cut off may still hold a thread."""
+    """Exit the process now: an interrupted request may still occupy a thread."""
     sys.stdout.flush()
     sys.stderr.flush()
     os._exit(0)

@@ -1,6 +1,7 @@
-"""What a new data directory gets: tables, a project, an admin user and a first API key."""
+"""Provisioning of a new data directory: tables, a project, an admin user and a first API key."""
 
 import json
+import logging
 import secrets
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,15 +10,19 @@ from typing import Any
 from django.conf import settings
 from django.contrib.auth import get_user_model
 from django.core.management import call_command
-from django.db import transaction
+from django.db import connection, transaction
+from django.db.migrations.executor import MigrationExecutor
 
-from day1site.server import CannotStart
+from day1site.server.process import CannotStart
 from day1site.settings.paths import write_private
 from memory.actors import local_actor
-from memory.engines.branches import create_main
-from memory.engines.keys import KeyEngine
+from memory.engines.access.keys import KeyEngine
+from memory.engines.branches.manager import create_main
+from memory.engines.store.maintenance import MaintenanceEngine
 from memory.models import Membership, Project
 from memory.models.nodes import next_rid
+
+logger = logging.getLogger(__name__)
 
 SLUG, USER = "default", "admin"
 FILE = "first-key.json"
@@ -25,7 +30,7 @@ FILE = "first-key.json"
 
 @dataclass(frozen=True)
 class FirstStart:
-    """What was made, to be shown once. ``password`` is "" when the owner chose it."""
+    """Credentials of the first start, to be shown once. ``password`` is "" when the owner chose it."""
 
     user: str
     password: str
@@ -33,17 +38,40 @@ class FirstStart:
 
 
 def prepare(folder: Path, url: str, password: str = "") -> FirstStart | None:
-    """Bring the tables up to date; on the first start make the rest and return it. May run again."""
+    """Migrate the database, with a copy first; on the first start create the rest and return it.
+
+    May be repeated.
+    """
+    copy_before_migration()
     call_command("migrate", verbosity=0, interactive=False)
-    _ = str(settings.SECRET_KEY)  # kept now, not in somebody's first request
+    _ = str(settings.SECRET_KEY)  # created now, not in a first request
     next_rid.ready()
-    # One transaction, and the file before its end: a start cut short leaves nothing or everything.
+    # One transaction, with the file written inside: an interrupted start leaves nothing or everything.
     with transaction.atomic(savepoint=False):
         if Project.objects.exists():
             return None
         made = make_first(password)
         keep(folder, url, made)
     return made
+
+
+def copy_before_migration() -> Path | None:
+    """Copy a store that an earlier release has made to a file beside it; return the file.
+
+    A migration that was interrupted leaves the copy of its first try. Elsewhere than on SQLite the database's
+    own tools make copies.
+    """
+    executor = MigrationExecutor(connection)
+    pending = executor.migration_plan(executor.loader.graph.leaf_nodes())
+    known = executor.loader.applied_migrations
+    if not known or not pending or not connection.features.has_online_backup:  # type: ignore[attr-defined]
+        return None
+    database = Path(str(connection.settings_dict["NAME"]))
+    path = database.with_name(f"{database.name}.before-{pending[0][0].name}")
+    if not path.exists():
+        MaintenanceEngine().backup(path)
+        logger.warning("The store comes from an earlier release and is migrated; a copy of it is %s.", path)
+    return path
 
 
 def make_first(password: str) -> FirstStart:
@@ -57,7 +85,9 @@ def make_first(password: str) -> FirstStart:
 
 
 def admin_user(password: str) -> tuple[Any, str]:
-    """The admin user and the password to show, "" when the owner chose it, now or with createsuperuser."""
+    """Return the admin user and the password to show; "" when the owner chose it, now or with
+    createsuperuser.
+    """
     users = get_user_model().objects
     if user := users.filter(username=USER).first():
         return user, ""
@@ -75,7 +105,7 @@ def write(folder: Path, content: dict[str, Any]) -> None:
 
 
 def read(folder: Path) -> dict[str, Any]:
-    """What the file says; {} where its owner has removed it."""
+    """Return the content of the file; {} where its owner has removed it."""
     try:
         return json.loads((folder / FILE).read_text())
     except (OSError, ValueError):
@@ -83,14 +113,14 @@ def read(folder: Path) -> dict[str, Any]:
 
 
 def refresh(folder: Path, **changes: str) -> None:
-    """Keep the address in the file true, for programs that look there for the server."""
+    """Update the server's address in the file, where programs look for it."""
     content = read(folder)
     if content and {**content, **changes} != content:
         write(folder, {**content, **changes})
 
 
 def set_password(folder: Path, password: str) -> None:
-    """Give the admin user another password; the file then no longer knows it."""
+    """Set the admin user's password, and remove the old one from the file."""
     user = get_user_model().objects.filter(username=USER).first()
     if user is None:
         raise CannotStart(f"There is no user {USER} any more: leave --admin-password out.")

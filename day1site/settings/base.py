@@ -1,16 +1,18 @@
-"""What every setting module shares. Values come from the environment; nothing here is secret."""
+"""Settings shared by all modules. Values come from the environment; nothing in this file is secret."""
 
 from django.utils.log import CallbackFilter
 
 from day1site.logs import without_traceback
-from day1site.settings.desk import UNFOLD  # noqa: F401
 from day1site.settings.env import Env
-from day1site.settings.paths import ROOT, data_dir, database
+from day1site.settings.paths import ASSETS, ROOT, command_options, command_prefix, data_dir, database
+from day1site.settings.unfold import UNFOLD  # noqa: F401
 from memory.ranking import RECIPES
 
 env = Env()
 BASE_DIR = ROOT
 DATA_DIR = data_dir()
+# How a user of this installation starts the command line, for the pages that say so.
+COMMAND_LINE, COMMAND_OPTIONS = command_prefix(), command_options(DATA_DIR)
 
 INSTALLED_APPS = [
     "memory",
@@ -19,7 +21,7 @@ INSTALLED_APPS = [
     "analytics",
     "day1site",
     "unfold.apps.BasicAppConfig",
-    "day1site.admin_app.DeskConfig",
+    "day1site.admin_config.DeskConfig",
     "django.contrib.auth",
     "django.contrib.contenttypes",
     "django.contrib.sessions",
@@ -53,7 +55,7 @@ MIDDLEWARE = [
 TEMPLATES = [
     {
         "BACKEND": "django.template.backends.django.DjangoTemplates",
-        "DIRS": [ROOT / "templates"],
+        "DIRS": [ASSETS / "templates"],
         "APP_DIRS": True,
         "OPTIONS": {
             "context_processors": [
@@ -61,7 +63,7 @@ TEMPLATES = [
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
                 "django.template.context_processors.i18n",
-                "day1site.account.look",
+                "day1site.account_views.look",
             ],
         },
     },
@@ -73,9 +75,9 @@ APPEND_SLASH = False  # the API answers with and without; a redirect would lose 
 
 DATABASES = {"default": database(env.str("DATABASE_URL", ""), DATA_DIR)}
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
-SILENCED_SYSTEM_CHECKS = ["models.W037"]  # an index with a condition is one of all rows on MatrixOne
+SILENCED_SYSTEM_CHECKS = ["models.W037"]  # on MatrixOne an index with a condition covers all rows
 
-# Rate limits of keys. In memory while there is one process; in Redis where there are more.
+# For the rate limits of keys. In memory for one process; in Redis for several.
 CACHES = {
     "default": {
         "BACKEND": "django.core.cache.backends.locmem.LocMemCache",
@@ -95,21 +97,22 @@ AUTH_PASSWORD_VALIDATORS = [
     {"NAME": f"django.contrib.auth.password_validation.{name}"}
     for name in ("UserAttributeSimilarityValidator", "MinimumLengthValidator", "CommonPasswordValidator")
 ]
+TRUSTED_PROXIES = env.whole("DAY1_PROXIES", 0, low=0, high=16)  # proxies that append to X-Forwarded-For
 LOGIN_URL = "login"
 LOGIN_REDIRECT_URL = "front"
-CSRF_FAILURE_VIEW = "day1site.views.csrf_failure"
+CSRF_FAILURE_VIEW = "day1site.error_views.csrf_failure"
 
 LANGUAGE_CODE = "en"
 LANGUAGES = [("en", "English"), ("zh-hans", "简体中文")]
-LOCALE_PATHS = [ROOT / "locale"]
+LOCALE_PATHS = [ASSETS / "locale"]
 TIME_ZONE = "UTC"
 USE_I18N = True
 FORMAT_MODULE_PATH = "day1site.formats"
 USE_TZ = True
 
 STATIC_URL = "static/"
-STATICFILES_DIRS = [ROOT / "static"]
-WHITENOISE_USE_FINDERS = True  # nothing needs collecting before the first start
+STATICFILES_DIRS = [ASSETS / "static"]
+WHITENOISE_USE_FINDERS = True  # no collectstatic before the first start
 
 DATA_UPLOAD_MAX_MEMORY_SIZE = 8 * 1024 * 1024  # spec: request body 8 MiB
 
@@ -139,7 +142,7 @@ LOGGING = {
     "root": {"handlers": ["stderr"], "level": env.choice("DAY1_LOG_LEVEL", "WARNING", LEVELS)},
     "loggers": {
         "django": {"handlers": [], "level": "NOTSET", "propagate": True},
-        # A refused request is its caller's business; a failed one is ours, and comes with its traceback.
+        # A refused request is its caller's business; a failed one is logged with its traceback.
         "django.request": {"level": "ERROR"},
     },
 }
@@ -152,9 +155,9 @@ DAY1 = {
     "embedding_dimensions": env.whole("DAY1_EMBEDDING_DIMENSIONS", 0, low=0, high=65536),
     "embedding_base_url": env.address("OPENAI_BASE_URL", "", ["https", "http"]),
     "embedding_api_key": env.str("OPENAI_API_KEY", ""),
-    # What stands further right than memory, and memory calls: by name, so that nothing is imported upward.
+    # Classes of apps above memory, by name, so that memory imports nothing upward.
     "session_parts": ("conversations.engines.sessions.SessionConversations",),
-    "consolidator": "conversations.engines.consolidation.SessionConsolidation",
+    "consolidator": "conversations.engines.consolidation.session.SessionConsolidation",
 }
 
 REST_FRAMEWORK: dict = {
@@ -166,7 +169,7 @@ REST_FRAMEWORK: dict = {
     "DEFAULT_CONTENT_NEGOTIATION_CLASS": "memory.api.wire.AlwaysJSON",
     "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
     "DEFAULT_METADATA_CLASS": None,
-    "EXCEPTION_HANDLER": "memory.api.problems.handle",
+    "EXCEPTION_HANDLER": "memory.api.problems.handle_error",
     "UNAUTHENTICATED_USER": None,
     "UNAUTHENTICATED_TOKEN": None,
     "URL_FORMAT_OVERRIDE": None,
@@ -190,39 +193,40 @@ SPECTACULAR_SETTINGS = {
     ],
     "SWAGGER_UI_SETTINGS": {"deepLinking": True, "defaultModelsExpandDepth": 0},
     "PREPROCESSING_HOOKS": ["memory.api.schema.without_slash"],
-    "POSTPROCESSING_HOOKS": ["memory.api.schema.complete"],
+    "POSTPROCESSING_HOOKS": ["memory.api.schema.complete_schema"],
 }
 
 # ---- background work (CELERY_*) ------------------------------------------------------------------
 # djangodb:// keeps the messages in Day1's own database; redis://host/0 is for many workers.
 CELERY_BROKER_URL = env.address("DAY1_BROKER_URL", "djangodb://", ["djangodb", "redis", "rediss"])
 CELERY_BROKER_TRANSPORT_OPTIONS = {
-    # A sender gives up at once: no write may wait for a broker. Workers have retries of their own.
+    # A sender fails at once. Workers have retries of their own.
     "max_retries": 0,
     "socket_connect_timeout": 1,
-    # djangodb: seconds until the messages of a dead worker go to another; the living renew in time.
+    "socket_timeout": 3,  # more than the second for which a worker polls
+    # djangodb: seconds until the messages of a dead worker go to another; live ones renew in time.
     "lease": env.seconds("DAY1_QUEUE_LEASE", 60.0, low=1, high=86400),
-    # Redis: the same, but not renewed: longer than a task takes.
+    # Redis: the same, but never renewed, so longer than any task.
     "visibility_timeout": 600,
 }
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
-CELERY_BROKER_CONNECTION_MAX_RETRIES = None  # a worker waits for its broker as long as it takes
+CELERY_BROKER_CONNECTION_MAX_RETRIES = None  # a worker waits for its broker without limit
 CELERY_TASK_PUBLISH_RETRY = False
 CELERY_TASK_DEFAULT_QUEUE = "day1"
 CELERY_TASK_SERIALIZER = "json"
 CELERY_ACCEPT_CONTENT = ["json"]
-CELERY_TASK_IGNORE_RESULT = True  # what a task achieved is in the rows that it changed
+CELERY_TASK_IGNORE_RESULT = True  # the results of a task are the rows that it changes
 CELERY_RESULT_EXPIRES = None
 CELERY_TASK_ACKS_LATE = True
 CELERY_TASK_REJECT_ON_WORKER_LOST = True
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
-CELERY_WORKER_POOL = "memory.broker.pool:TaskPool"
+CELERY_WORKER_POOL = "memory.queue.broker.pool:TaskPool"
 CELERY_WORKER_CONCURRENCY = env.whole("DAY1_WORKER_THREADS", 2, low=1, high=64)
 CELERY_WORKER_ENABLE_REMOTE_CONTROL = not CELERY_BROKER_URL.startswith("djangodb:")
-CELERY_BEAT_SCHEDULER = "memory.broker.scheduler:Scheduler"
+CELERY_BEAT_SCHEDULER = "memory.queue.broker.scheduler:Scheduler"
 CELERY_TIMEZONE = "UTC"
 CELERY_ENABLE_UTC = True
-CELERY_DB_REUSE_MAX = 10**12  # tasks between two new connections; Django's own rules for old ones hold
+CELERY_DB_REUSE_MAX = 10**12  # tasks per connection; Django's own rules for old connections apply
 
 # With the settings, since the package day1site must import on a bare Python: it makes the environment.
 from day1site.celery import app as celery_app  # noqa: E402, F401  every shared task belongs to it

@@ -1,4 +1,4 @@
-"""The default: one machine, no set-up, SQLite in the data directory."""
+"""Default settings: one machine, no set-up, SQLite in the data directory."""
 
 from functools import partial
 
@@ -9,7 +9,7 @@ from day1site.settings.base import DATA_DIR, env
 from day1site.settings.hosts import allowed_hosts
 from day1site.settings.paths import secret_key
 
-# Made when it is first used: a command that only looks for a store leaves nothing behind.
+# Created on first use: a command that only looks for a store leaves no file behind.
 SECRET_KEY = env.str("DAY1_SECRET_KEY", "") or SimpleLazyObject(partial(secret_key, DATA_DIR))
 DEBUG = env.flag("DAY1_DEBUG", False)
 

@@ -1,4 +1,4 @@
-"""The environment, read with care: a value that cannot be meant is refused in one sentence."""
+"""Validated environment variables: an invalid value is refused in one sentence."""
 
 from collections.abc import Collection
 from typing import NoReturn
@@ -20,7 +20,7 @@ FLAGS = {
 
 
 class Env(environ.Env):
-    """An empty variable counts as one that is not set. Every method raises ImproperlyConfigured."""
+    """Environment in which an empty variable counts as unset. Every method raises ImproperlyConfigured."""
 
     def whole(self, name: str, default: int, low: int, high: int) -> int:
         text = self.given(name)
@@ -48,14 +48,14 @@ class Env(environ.Env):
         return text if text in known else wrong(name, f"one of {', '.join(known)}", text)
 
     def address(self, name: str, default: str, schemes: Collection[str]) -> str:
-        """A URL of one of these schemes; what is not given may be empty."""
+        """Return a URL with one of these schemes, or the default, which may be empty."""
         text = self.given(name) or default
         if not text or urlsplit(text).scheme in schemes:
             return text
         wrong(name, f"an address that begins with {' or '.join(f'{one}://' for one in schemes)}", text)
 
     def names(self, name: str) -> list[str]:
-        """What stands between commas."""
+        """Return the comma-separated values."""
         return [part.strip() for part in self.given(name).split(",") if part.strip()]
 
     def needed(self, name: str) -> str:
@@ -65,8 +65,8 @@ class Env(environ.Env):
         return self.str(name, "").strip()
 
 
-def wrong(name: str, wanted: str, text: str) -> NoReturn:
-    raise ImproperlyConfigured(f"{name} must be {wanted}, not {text!r}.")
+def wrong(name: str, requested: str, text: str) -> NoReturn:
+    raise ImproperlyConfigured(f"{name} must be {requested}, not {text!r}.")
 
 
 def missing(name: str) -> NoReturn:

@@ -1,8 +1,9 @@
-"""Where the data lives, and what is read from there before Django starts."""
+"""Paths of the data directory, and settings that are read from it before Django starts."""
 
 import os
 import re
 import secrets
+import shlex
 import tempfile
 from contextlib import suppress
 from pathlib import Path
@@ -11,31 +12,53 @@ from urllib.parse import SplitResult, unquote, urlsplit
 from django.core.exceptions import ImproperlyConfigured
 
 ROOT = Path(__file__).resolve().parent.parent.parent
+IS_CHECKOUT = (ROOT / "manage.py").is_file()
+# A wheel carries templates, styles and translations inside the package day1site.
+ASSETS = ROOT if IS_CHECKOUT else ROOT / "day1site"
 NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")  # of a database
 
 SQLITE_OPTIONS = {
-    # IMMEDIATE: a transaction that reads before it writes cannot fail half-way with "locked".
+    # IMMEDIATE: a transaction that reads before it writes cannot fail with "locked" halfway.
     "transaction_mode": "IMMEDIATE",
     "timeout": 20,
     "init_command": (
         "PRAGMA journal_mode=WAL;"
-        # FULL: an acknowledged write outlives a power cut.
+        # FULL: an acknowledged write survives a power cut.
         "PRAGMA synchronous=FULL;"
+        # Shrinks a write-ahead log that has grown once it restarts.
+        "PRAGMA journal_size_limit=8388608;"
         "PRAGMA secure_delete=FAST;"
         "PRAGMA temp_store=MEMORY;"
-        # No memory map and a small cache a connection: the kernel's cache serves all threads at once.
+        # No memory map and a small cache per connection: the kernel's cache serves all threads.
         "PRAGMA cache_size=-4000;"
     ),
 }
 
 
 def data_dir() -> Path:
-    """The folder of the database, the secret key and the first API key."""
-    return Path(os.environ.get("DAY1_DATA_DIR") or ROOT / "data").resolve()
+    """Return the folder of the database, the secret key and the first API key."""
+    return Path(os.environ.get("DAY1_DATA_DIR") or default_data_dir()).resolve()
+
+
+def default_data_dir() -> Path:
+    """Return ``data`` beside manage.py, or the user's data folder when Day1 was installed from a wheel."""
+    if IS_CHECKOUT:
+        return ROOT / "data"
+    return Path(os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share") / "day1"
+
+
+def command_prefix() -> str:
+    """Return how a user of this installation starts the command line."""
+    return "python3 manage.py day1" if IS_CHECKOUT else "day1"
+
+
+def command_options(folder: Path) -> str:
+    """Return what a command adds to work on this data folder; "" for the default one."""
+    return "" if folder == default_data_dir() else f" --data-dir {shlex.quote(str(folder))}"
 
 
 def secret_key(folder: Path) -> str:
-    """The key of this installation, made on first use and readable by its owner only."""
+    """Return the secret key of this installation, created on first use and readable by its owner only."""
     path = folder / "secret_key"
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -48,9 +71,9 @@ def secret_key(folder: Path) -> str:
 
 
 def write_private(path: Path, text: str, replace: bool = True) -> None:
-    """A file that only its owner can read, there with all of its text or not at all.
+    """Write a file atomically, readable by its owner only.
 
-    With ``replace=False`` whoever comes first wins.
+    With ``replace=False`` the first writer wins.
     """
     handle, draft = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")  # mode 0600
     try:
@@ -68,7 +91,7 @@ def write_private(path: Path, text: str, replace: bool = True) -> None:
 
 
 def database(url: str | None, folder: Path) -> dict:
-    """DATABASES["default"] for DATABASE_URL; without one, SQLite in the data directory."""
+    """Return DATABASES["default"] for DATABASE_URL; without one, SQLite in the data directory."""
     if not url:
         return _sqlite(folder / "day1.sqlite3")
     parts = urlsplit(url)
@@ -83,7 +106,7 @@ def database(url: str | None, folder: Path) -> dict:
 
 
 def in_a_folder(path: Path) -> Path:
-    """The same path, whose folder exists: SQLite would only say that it cannot open the file."""
+    """Check that the path's folder exists: SQLite would only say that it cannot open the file."""
     if not path.parent.is_dir():
         raise ImproperlyConfigured(f"DATABASE_URL names a file in {path.parent}, which is no folder.")
     return path
@@ -100,7 +123,7 @@ def _sqlite(path: Path) -> dict:
 
 
 def _matrixone(parts: SplitResult) -> dict:
-    """matrixone://user:password@host:6001/name; what is no letter or digit is written %xx."""
+    """Parse matrixone://user:password@host:6001/name; other than letters and digits is written %xx."""
     name = unquote(parts.path[1:])
     if not parts.hostname or not NAME.fullmatch(name):
         raise ImproperlyConfigured(
@@ -114,7 +137,7 @@ def _matrixone(parts: SplitResult) -> dict:
         "PASSWORD": unquote(parts.password or ""),
         "HOST": parts.hostname,
         "PORT": str(_port(parts)),
-        # Connections are kept, and looked at before they are used again: the server may have restarted.
+        # Connections are kept, and checked before reuse: the server may have restarted.
         "CONN_MAX_AGE": None,
         "CONN_HEALTH_CHECKS": True,
         "ATOMIC_REQUESTS": False,

@@ -1,4 +1,4 @@
-"""For the tests: a database file of their own, no provider unless a test asks for one."""
+"""Settings for tests: a database file of their own, and no embedding provider by default."""
 
 import atexit
 import os
@@ -8,9 +8,9 @@ from pathlib import Path
 
 
 def test_folder() -> str:
-    """A folder for this run, removed by the process that made it; its child processes share it.
+    """Create a folder for this run, shared with child processes and removed by its creator.
 
-    Of the processes that run tests side by side each has one of its own in there.
+    Each pytest-xdist worker has a subfolder of its own.
     """
     folder = os.environ.get("DAY1_TEST_DATA_DIR")
     if not folder:
@@ -39,7 +39,7 @@ from day1site.settings.paths import database  # noqa: E402
 SECRET_KEY = "only-for-tests"
 ALLOWED_HOSTS = ["*"]
 DATABASES["default"] = database(env.str("DAY1_TEST_DATABASE_URL", ""), Path(DATA_DIR))
-# A file, not memory: rival threads and processes must meet as they do in production.
+# A file, not memory: concurrent threads and processes must interact as in production.
 ON_SQLITE = DATABASES["default"]["ENGINE"] == "memory.db.sqlite"
 TEST_NAME = str(Path(DATA_DIR) / "test.sqlite3") if ON_SQLITE else DATABASES["default"]["NAME"]
 DATABASES["default"]["TEST"] = {"NAME": TEST_NAME}

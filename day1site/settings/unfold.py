@@ -1,4 +1,4 @@
-"""How the admin looks: unfold with the colours of static/day1/tokens.css, so that both are one."""
+"""Appearance of the admin: unfold with the colours of static/day1/tokens.css, as on the other pages."""
 
 from typing import Any
 
@@ -23,7 +23,7 @@ UNFOLD: dict[str, Any] = {
             "100": "#eceef0",
             "200": "#dfe2e5",
             "300": "#c5cad0",
-            # On light grounds and on dark ones: unfold writes with it on both.
+            # Used on both light and dark backgrounds.
             "400": "#737b85",
             "500": "#59616b",
             "600": "#3f464e",
@@ -54,5 +54,4 @@ UNFOLD: dict[str, Any] = {
             "important-dark": "#f2f3f3",
         },
     },
-    "SIDEBAR": {"navigation": "memory.admin.sections.navigation"},
 }

@@ -1,4 +1,4 @@
-"""Who asks, and how often. Named in the settings of the REST framework."""
+"""Authentication, permission and rate limit classes of the REST framework."""
 
 from typing import Any
 
@@ -8,8 +8,8 @@ from rest_framework.request import Request
 from rest_framework.throttling import BaseThrottle
 
 from memory.actors import Actor
-from memory.engines.keys import KeyEngine, actor_of
-from memory.engines.rates import count_request
+from memory.engines.access.keys import KeyEngine, get_actor
+from memory.engines.support.rate_limits import count_request
 from memory.exceptions import Unauthenticated
 from memory.models import ApiKey
 
@@ -17,9 +17,10 @@ SURFACE = "rest"
 
 
 class KeyAuthentication(BaseAuthentication):
-    """``Authorization: Bearer <key>``; ``request.auth`` is the Actor, ``request.user`` the key.
+    """Authentication by ``Authorization: Bearer <key>``.
 
-    The web UI's session opens nothing here, so there is nothing that another site could forge.
+    ``request.auth`` is the Actor, ``request.user`` the key. The web UI's session is not accepted, so another
+    site cannot forge requests.
     """
 
     def authenticate(self, request: Request) -> tuple[ApiKey, Actor] | None:
@@ -30,14 +31,14 @@ class KeyAuthentication(BaseAuthentication):
         if scheme.lower() != "bearer" or not token.strip():
             raise Unauthenticated("The Authorization header must be: Bearer, a space, an API key.")
         key = KeyEngine().verify(token.strip())
-        return key, actor_of(key, SURFACE)
+        return key, get_actor(key, SURFACE)
 
     def authenticate_header(self, request: Request) -> str:
         return 'Bearer realm="day1"'
 
 
 class HasKey(BasePermission):
-    """What the key may do is checked in the engines, the same for every surface."""
+    """A permission that requires a key; its scopes are checked in the engines, as on every surface."""
 
     def has_permission(self, request: Request, view: Any) -> bool:
         if request.auth is None:
@@ -46,7 +47,7 @@ class HasKey(BasePermission):
 
 
 class KeyRate(BaseThrottle):
-    """The rate of the key; see memory.engines.rates."""
+    """The rate limit of the key; see memory.engines.support.rate_limits."""
 
     def allow_request(self, request: Request, view: Any) -> bool:
         key = request.user

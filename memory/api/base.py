@@ -1,4 +1,4 @@
-"""What every resource shares: the actor, answers with ETags, requests that may be sent again."""
+"""The base of REST resources: the actor, ETags, and idempotent requests."""
 
 import hashlib
 import json
@@ -15,57 +15,107 @@ from rest_framework.viewsets import ViewSet
 from memory.actors import Actor
 from memory.api.reading import Input, count
 from memory.db.fields import dumps
-from memory.engines.idempotency import Answer, IdempotencyEngine
+from memory.db.raw_select import CUT_MARK
+from memory.engines.support.idempotency import Answer, IdempotencyEngine
+from memory.engines.support.validation import secrets_found
 from memory.exceptions import Invalid, StaleVersion
 
 Handler = Callable[..., Response]
 ETAG = re.compile(r'(?:W/)?"([^"\x00-\x20]*)"')
 OURS = re.compile(r"(\d{1,18})-[0-9a-f]{16}")
+REDACTED = "Day1-Redacted"
+MAX_STORED_BYTES = 256 * 1024  # of an answer; a longer one is stored shortened
+STORED_WIDTHS = (1000, 200, 48)  # characters of a value, tried in this order
 REPLAYED = "Idempotency-Replayed"
 
 
 class Resource(ViewSet):
-    """A ViewSet whose POSTs obey Idempotency-Key."""
+    """A ViewSet whose POST requests support Idempotency-Key."""
 
-    writes = True  # False: a POST that only reads, and so holds no transaction
+    writes = True  # False: a POST that cannot run in a transaction
+    reads = False  # a POST that only reads: it may be repeated, and no answer is stored
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         super().initial(request, *args, **kwargs)
+        secrets_found.take()  # left over from a task of this thread
         key = request.headers.get("Idempotency-Key")
-        if request.method == "POST" and key is not None:
+        if request.method == "POST" and key is not None and not self.reads:
             handler: Handler = getattr(self, "post")  # noqa: B009  # set for each request by the router
-            setattr(self, "post", partial(self._once, handler, key))  # noqa: B010
+            setattr(self, "post", partial(self._run_once, handler, key))  # noqa: B010
 
-    def _once(self, handler: Handler, key: str, request: Request, *args: Any, **kwargs: Any) -> Response:
-        """The handler's answer, or the one that an equal request got before."""
+    def finalize_response(self, request: Request, response: Any, *args: Any, **kwargs: Any) -> Any:
+        """Add a header with the number of secrets redacted in the request."""
+        response = super().finalize_response(request, response, *args, **kwargs)
+        if count := secrets_found.take():
+            response.headers[REDACTED] = str(count)
+        return response
+
+    def _run_once(self, handler: Handler, key: str, request: Request, *args: Any, **kwargs: Any) -> Response:
+        """Return the handler's answer, or the stored one of an equal request."""
         made: list[Response] = []
 
         def work() -> Answer:
             made.append(handler(request, *args, **kwargs))
-            return Answer(made[-1].status_code, json.dumps(self.kept(made[-1].data)))
+            return Answer(made[-1].status_code, kept_text(self.kept(made[-1].data)))
 
         answer = IdempotencyEngine().once(
-            actor=actor_of(request), key=key, route=f"POST {request.path.rstrip('/')}",
-            request=fingerprint(request), work=work, writes=self.writes,
-        )  # fmt: skip
+            actor=actor_of(request),
+            key=key,
+            route=f"POST {request.path.rstrip('/')}",
+            request=request_fingerprint(request),
+            work=work,
+            writes=self.writes,
+        )
         if not answer.replayed:
             return made[-1]
-        response = one(json.loads(answer.body), answer.status)
+        response = build_row_response(json.loads(answer.body), answer.status)
         response.headers[REPLAYED] = "true"
         return response
 
     def kept(self, data: Any) -> Any:
-        """The part of an answer that may be stored."""
+        """Return the part of an answer that may be stored."""
         return data
 
 
+def kept_text(data: Any) -> str:
+    """Return the text of an answer to store; a large one has its long values shortened."""
+    text = json.dumps(data)
+    for width in STORED_WIDTHS:
+        if len(text) <= MAX_STORED_BYTES:
+            break
+        text = json.dumps(shorten_texts(data, width))
+    return text
+
+
+def shorten_texts(data: Any, width: int) -> Any:
+    """Return rows or a row with texts cut to ``width`` characters, and larger objects and lists empty."""
+    if isinstance(data, list):
+        return [shorten_texts(row, width) for row in data]
+    if not isinstance(data, dict):
+        return data
+    return {
+        name: shorten_texts(value, width) if name == "results" else _shorten_value(value, width)
+        for name, value in data.items()
+    }
+
+
+def _shorten_value(value: Any, width: int) -> Any:
+    if isinstance(value, str):
+        return value if len(value) <= width else value[: width - len(CUT_MARK)] + CUT_MARK
+    if isinstance(value, dict) and "id" in value:  # a nested row
+        return shorten_texts(value, width)
+    if isinstance(value, dict | list) and len(json.dumps(value)) > width:
+        return type(value)()
+    return value
+
+
 def actor_of(request: Request) -> Actor:
-    """Who asks: the authentication class puts the actor there."""
+    """Return the actor, which the authentication class has set."""
     return request.auth  # type: ignore[return-value]
 
 
-def fingerprint(request: Request) -> str:
-    """Equal for equal requests, whatever the order of the names in their body."""
+def request_fingerprint(request: Request) -> str:
+    """Return a text that is equal for equal requests, whatever the order of names in their body."""
     query = sorted((name, values) for name, values in request.query_params.lists())
     return json.dumps([query, request.data], sort_keys=True, default=str)
 
@@ -73,47 +123,47 @@ def fingerprint(request: Request) -> str:
 # ---- single rows -----------------------------------------------------------------------------------
 
 
-def one(data: Any, code: int = status.HTTP_200_OK) -> Response:
-    """The answer with one row; a row that has versions, or a branch that has commits, gets an ETag."""
+def build_row_response(data: Any, code: int = status.HTTP_200_OK) -> Response:
+    """Build the response of one row; a row with a version, or a branch with a head, gets an ETag."""
     response = Response(data, status=code)
     if isinstance(data, dict) and data.keys() & {"version", "head"}:
         response.headers["ETag"] = etag_of(data)
     return response
 
 
-def shown(request: Request, data: dict[str, Any]) -> Response:
-    """The answer to a GET of one row: 304 when the caller has it already."""
-    response = one(data)
+def build_cached_response(request: Request, data: dict[str, Any]) -> Response:
+    """Build the response to a GET of one row: 304 when the caller has it already."""
+    response = build_row_response(data)
     if "ETag" in response.headers and known_to(request, response.headers["ETag"]):
         return Response(status=status.HTTP_304_NOT_MODIFIED, headers={"ETag": response.headers["ETag"]})
     return response
 
 
 def etag_of(data: dict[str, Any]) -> str:
-    """Strong: another version or another representation is another tag."""
+    """Return a strong ETag: another version or another representation has another tag."""
     content = {name: value for name, value in data.items() if name != "created"}
     version = data["version"] if "version" in data else data["head"]
     return f'"{version}-{hashlib.sha256(dumps(content).encode()).hexdigest()[:16]}"'
 
 
 def known_to(request: Request, etag: str) -> bool:
-    given = request.headers.get("If-None-Match", "")
-    return given.strip() == "*" or etag.strip('"') in ETAG.findall(given)
+    payload = request.headers.get("If-None-Match", "")
+    return payload.strip() == "*" or etag.strip('"') in ETAG.findall(payload)
 
 
-def expected_version(request: Request, given: Input, current: Callable[[], int]) -> int | None:
-    """The version that the caller has read, from If-Match or from ``expected_version`` in the body.
+def expected_version(request: Request, payload: Input, current: Callable[[], int]) -> int | None:
+    """Return the version that the caller has read, from If-Match or ``expected_version`` in the body.
 
-    ``current`` is asked only for tags that leave a choice. Raises Invalid, StaleVersion.
+    ``current`` is called only for ambiguous tags. Raises Invalid, StaleVersion.
     """
-    said = given.take("expected_version", count)
-    matched = _matched(request.headers.get("If-Match"), current)
+    said = payload.take("expected_version", count)
+    matched = matches_etag(request.headers.get("If-Match"), current)
     if None not in (said, matched) and said != matched:
         raise Invalid("If-Match and expected_version name different versions.", field="expected_version")
     return said if matched is None else matched
 
 
-def _matched(header: str | None, current: Callable[[], int]) -> int | None:
+def matches_etag(header: str | None, current: Callable[[], int]) -> int | None:
     if header is None or header.strip() == "*":
         return None
     tags = ETAG.findall(header)
@@ -122,7 +172,7 @@ def _matched(header: str | None, current: Callable[[], int]) -> int | None:
     versions = {int(found[1]) for tag in tags if (found := OURS.fullmatch(tag))}
     if len(versions) == 1:
         return versions.pop()
-    # None of Day1's own, or several: only the row can tell.
+    # None of Day1's own tags, or several: compare with the row.
     now = current()
     if now not in versions:
         raise StaleVersion(current=now, expected=", ".join(tags)[:200])

@@ -1,4 +1,4 @@
-"""What answers about the differences and the numbers of a branch look like."""
+"""Response serializers for branch diffs and statistics."""
 
 from datetime import datetime
 from typing import Any
@@ -7,7 +7,7 @@ from uuid import UUID
 from rest_framework import serializers as s
 
 from memory.api import shapes
-from memory.engines.branch_diff import CHANGES, KINDS, BranchDiff, Difference
+from memory.engines.branches.diff import BASES, CHANGES, KINDS, BranchDiff, Difference
 
 
 class TallyShape(s.Serializer):
@@ -22,7 +22,7 @@ class CountsShape(s.Serializer):
 
 
 class DifferenceShape(s.Serializer):
-    """One memory that the two points show differently."""
+    """A memory that differs between the two points."""
 
     id = s.UUIDField()
     type = s.ChoiceField(choices=[(name, name) for name in KINDS])
@@ -38,6 +38,12 @@ class DiffShape(s.Serializer):
     seq = s.IntegerField()
     against = s.CharField(help_text="The branch that it is compared with.")
     against_seq = s.IntegerField()
+    base = s.ChoiceField(
+        choices=[(name, name) for name in BASES],
+        help_text="ancestor: since the two had the same history last; point: all that they show differently.",
+    )
+    ahead = s.IntegerField(help_text="Commits of the branch since the two had the same history last.")
+    behind = s.IntegerField(help_text="Commits of the other since then: they are no differences.")
     counts = CountsShape(allow_null=True, help_text="Of all pages; with the first page only.")
     results = DifferenceShape(many=True)
     next = s.CharField(allow_null=True)
@@ -45,7 +51,7 @@ class DiffShape(s.Serializer):
 
 
 class BranchStatsShape(s.Serializer):
-    """What a branch holds, and who works on it."""
+    """Counts of a branch's contents and contributors."""
 
     name = s.CharField(source="branch.name")
     facts = s.DictField(child=s.IntegerField(), help_text="By status.")
@@ -59,13 +65,13 @@ class BranchStatsShape(s.Serializer):
     last_activity = s.DateTimeField()
 
 
-stats = shapes.renderer(BranchStatsShape)
+stats = shapes.build_renderer(BranchStatsShape)
 
 
-def _value(value: Any) -> Any:
-    """One side of a changed field."""
+def side_value(value: Any) -> Any:
+    """Render one side of a changed field."""
     return (
-        shapes.when(value)
+        shapes.format_time(value)
         if isinstance(value, datetime)
         else str(value)
         if isinstance(value, UUID)
@@ -73,20 +79,21 @@ def _value(value: Any) -> Any:
     )
 
 
-def difference(one: Difference, kind: str, branch: str) -> dict[str, Any]:
+def difference_shape(one: Difference, kind: str, branch: str) -> dict[str, Any]:
     row = one.after or one.before
     return {
         "id": str(one.uid),
         "type": kind,
         "change": one.change,
-        "fields": {name: [_value(value) for value in pair] for name, pair in one.fields.items()},
+        "fields": {name: [side_value(value) for value in pair] for name, pair in one.fields.items()},
         "fact": shapes.fact(row, branch=branch) if kind == "fact" else None,
         "link": shapes.link(row, branch=branch) if kind == "link" else None,
         "commit": shapes.commit(one.commit) if one.commit else None,
     }
 
 
-def diff(found: BranchDiff, kind: str) -> dict[str, Any]:
+def diff_shape(found: BranchDiff, kind: str) -> dict[str, Any]:
     names = {"branch": found.branch.name, "seq": found.seq}
-    names |= {"against": found.against.name, "against_seq": found.against_seq, "counts": found.counts}
-    return names | shapes.page(found.page, lambda one: difference(one, kind, found.branch.name))
+    names |= {"against": found.against.name, "against_seq": found.against_seq, "base": found.base}
+    names |= {"ahead": found.ahead, "behind": found.behind, "counts": found.counts}
+    return names | shapes.page_shape(found.page, lambda one: difference_shape(one, kind, found.branch.name))

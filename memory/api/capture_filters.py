@@ -1,14 +1,14 @@
-"""The filters of sessions, observations and relations; what they mean is in the engines."""
+"""Filters of sessions, observations and relations; the engines define their meaning."""
 
 import django_filters as df
 
-from memory.api.filters import AnyOf, choice
+from memory.api.filters import AnyOf, choice_filter
 from memory.models import Observation, Relation, Session
 
 
 class ObservationFilterSet(df.FilterSet):
-    observation_type = choice(Observation.Type, "Observations of one of these types.")
-    outcome = choice(Observation.Outcome, "Observations with one of these outcomes.")
+    observation_type = choice_filter(Observation.Type, "Observations of one of these types.")
+    outcome = choice_filter(Observation.Outcome, "Observations with one of these outcomes.")
     tool_name = AnyOf(help_text="Calls of one of these tools.")
     session_id = AnyOf(help_text="Observations of one of these sessions.")
     agent_id = AnyOf(help_text="Observations of one of these agents.")

@@ -1,4 +1,4 @@
-"""What OpenAPI says of the routes of sessions, observations and relations."""
+"""OpenAPI descriptions of the routes of sessions, observations and relations."""
 
 from memory.api import capture_requests as r
 from memory.api import capture_shapes as shapes
@@ -9,12 +9,12 @@ from memory.api.schema import (
     LISTING,
     PAGING,
     TEXT,
-    documenting,
+    document_routes,
     of_filters,
     page,
     query,
     route,
-    searching,
+    search_args,
 )
 
 DEPTH = query("depth", {"type": "integer", "minimum": 1, "maximum": 6, "default": 2}, "Edges away.")
@@ -24,23 +24,29 @@ MESSAGES = query(
     "message_limit", {"type": "integer", "minimum": 1, "maximum": 100, "default": 50}, "Messages."
 )
 FACTS = query("fact_limit", {"type": "integer", "minimum": 1, "maximum": 100, "default": 20}, "Facts.")
-LOOKING = searching("max_tokens", "include", "current_cycle")
+LOOKING = search_args("max_tokens", "include", "current_cycle")
 OBSERVATIONS = {200: page(shapes.ObservationShape)}
 
-documented = documenting(
+documented = document_routes(
     {
         "ObservationViewSet": {
             "create": route("Record an observation", {201: shapes.ObservationShape}, r.ObservationInput),
             "list": route(
-                "List observations, newest first", OBSERVATIONS, None,
+                "List observations, newest first",
+                OBSERVATIONS,
+                None,
                 [*LISTING, *of_filters(ObservationFilterSet)],
             ),
             "timeline": route(
-                "What was observed between two times", OBSERVATIONS, None,
+                "What was observed between two times",
+                OBSERVATIONS,
+                None,
                 [BRANCH, *PAGING, *of_filters(ObservationFilterSet)],
             ),
             "search": route(
-                "Search observations", {200: shapes.ObservationsFoundShape}, None,
+                "Search observations",
+                {200: shapes.ObservationsFoundShape},
+                None,
                 [*LOOKING, *of_filters(ObservationFilterSet)],
             ),
             "retrieve": route("Read an observation", {200: shapes.ObservationShape}, None, [BRANCH, AT]),
@@ -48,35 +54,46 @@ documented = documenting(
         "RelationViewSet": {
             "create": route(
                 "State a relation",
-                {201: shapes.WrittenRelationShape, 200: shapes.WrittenRelationShape}, r.RelationInput,
+                {201: shapes.WrittenRelationShape, 200: shapes.WrittenRelationShape},
+                r.RelationInput,
             ),
             "list": route(
-                "List relations", {200: page(shapes.RelationShape)}, None,
+                "List relations",
+                {200: page(shapes.RelationShape)},
+                None,
                 [*LISTING, *of_filters(RelationFilterSet)],
             ),
             "retrieve": route("Read a relation", {200: shapes.RelationShape}, None, [BRANCH, AT]),
             "graph": route(
-                "What is connected to an entity", {200: shapes.GraphShape}, None,
+                "What is connected to an entity",
+                {200: shapes.GraphShape},
+                None,
                 [ENTITY, OF_TYPE, DEPTH, BRANCH, AT],
             ),
             "close": route("Say until when it was true", {200: shapes.RelationShape}, r.CloseInput),
         },
         "SessionViewSet": {
             "create": route(
-                "Begin a session", {201: shapes.WrittenSessionShape, 200: shapes.WrittenSessionShape},
+                "Begin a session",
+                {201: shapes.WrittenSessionShape, 200: shapes.WrittenSessionShape},
                 r.SessionInput,
             ),
             "list": route(
-                "List sessions, the last begun first", {200: page(shapes.SessionShape)}, None,
+                "List sessions, the last begun first",
+                {200: page(shapes.SessionShape)},
+                None,
                 [BRANCH, *PAGING, *of_filters(SessionFilterSet)],
             ),
             "retrieve": route("Read a session", {200: shapes.SessionShape}),
             "context": route(
-                "What was said, learned and done in a session", {200: shapes.SessionContextShape}, None,
+                "What was said, learned and done in a session",
+                {200: shapes.SessionContextShape},
+                None,
                 [MESSAGES, FACTS],
             ),
             "end": route("End a session", {200: shapes.SessionShape}, r.EndInput),
         },
     },
-    shapes, r,
-)  # fmt: skip
+    shapes,
+    r,
+)

@@ -1,44 +1,40 @@
-"""What answers about sessions, observations and relations look like."""
+"""Response serializers for sessions, observations and relations."""
 
 from typing import Any
 
 from rest_framework import serializers as s
 
 from memory.api import shapes
-from memory.engines.relations import Graph
-from memory.engines.session_manager import SessionContext
-from memory.engines.text_search import TextFound
-from memory.models import Observation, Session
+from memory.api.fields import AnswerShape, declares
+from memory.engines.fields.base import Use
+from memory.engines.fields.capture import OBSERVATION, RELATION, SESSION
+from memory.engines.fields.facts import FACT
+from memory.engines.graph.engine import Graph
+from memory.engines.search.text_search import TextSearchResult
+from memory.engines.sessions.manager import SessionContext
 
 
-class ObservationShape(s.Serializer):
-    id = s.UUIDField(source="uid")
-    branch = s.CharField(help_text="The branch that it was read through.")
-    observation_type = s.ChoiceField(choices=Observation.Type.choices)
-    tool_name = s.CharField()
-    summary = s.CharField()
-    raw_input = s.CharField(help_text="At most 2,000 characters; what was longer ends in a mark.")
-    raw_output = s.CharField(help_text="At most 2,000 characters; what was longer ends in a mark.")
-    outcome = s.ChoiceField(choices=Observation.Outcome.choices)
-    parent_id = s.UUIDField(allow_null=True, help_text="The observation that it follows from.")
-    message_id = s.UUIDField(allow_null=True, help_text="The message that holds the full text.")
-    metadata = s.DictField()
-    session_id = s.CharField()
-    task_id = s.CharField()
-    agent_id = s.CharField()
-    created_at = s.DateTimeField()
+@declares(OBSERVATION.used(Use.ANSWER))
+class ObservationShape(AnswerShape):
+    """An observation, as it is read."""
 
 
 class LookShape(s.Serializer):
-    """How a search over texts was made."""
+    """The signals, recipe and duration of a text search."""
 
     signals_used = s.ListField(child=s.CharField())
     recipe = s.CharField()
     took_ms = s.FloatField()
 
 
+class FoundObservationShape(ObservationShape):
+    """An observation among the results of a search: no field has more than 8,000 characters."""
+
+    truncated = shapes.FoundFactShape().get_fields()["truncated"]
+
+
 class ObservationHitShape(s.Serializer):
-    observation = ObservationShape()
+    observation = FoundObservationShape()
     score = s.FloatField()
     signals = s.DictField(child=s.FloatField(), help_text="The parts of the score, by name.")
 
@@ -47,23 +43,9 @@ class ObservationsFoundShape(LookShape):
     results = ObservationHitShape(many=True)
 
 
-class RelationShape(s.Serializer):
-    id = s.UUIDField(source="uid")
-    branch = s.CharField(help_text="The branch that it was read through.")
-    version = s.IntegerField()
-    source_entity = s.CharField()
-    relation_type = s.CharField()
-    target_entity = s.CharField()
-    properties = s.DictField()
-    confidence = s.FloatField()
-    strength = s.IntegerField(help_text="How often it was stated while open.")
-    valid_from = s.DateTimeField(allow_null=True)
-    valid_until = s.DateTimeField(allow_null=True, help_text="null while it is open.")
-    session_id = s.CharField()
-    task_id = s.CharField()
-    agent_id = s.CharField()
-    created_at = s.DateTimeField()
-    updated_at = s.DateTimeField()
+@declares(RELATION.used(Use.ANSWER))
+class RelationShape(AnswerShape):
+    """A relation, as it is read."""
 
 
 class WrittenRelationShape(RelationShape):
@@ -81,34 +63,23 @@ class GraphShape(s.Serializer):
     entity = s.CharField()
     nodes = NodeShape(many=True)
     edges = RelationShape(many=True)
-    truncated = s.BooleanField(help_text="true when there were more than 1,000 edges.")
+    truncated = s.BooleanField(help_text="true when there were more than 1,000 edges, or 4 MiB.")
 
 
-class SessionShape(s.Serializer):
-    id = s.CharField(source="key")
-    branch = s.CharField(source="branch.name")
-    status = s.ChoiceField(choices=Session.Status.choices)
-    project_path = s.CharField()
-    parent_session = s.CharField()
-    task_id = s.CharField()
-    agent_id = s.CharField()
-    summary = s.CharField()
-    started_at = s.DateTimeField()
-    active_at = s.DateTimeField(allow_null=True, help_text="When it was last heard of.")
-    ended_at = s.DateTimeField(allow_null=True)
+@declares(SESSION.used(Use.ANSWER))
+class SessionShape(AnswerShape):
+    """A session, as it is read."""
 
 
 class WrittenSessionShape(SessionShape):
-    """A session as stored; ``created`` is false when it was known."""
+    """A session as stored; ``created`` is false when it existed already."""
 
     created = s.BooleanField()
 
 
-class BriefFactShape(s.Serializer):
-    id = s.UUIDField(source="uid")
-    fact_text = s.CharField()
-    category = s.CharField()
-    confidence = s.FloatField()
+@declares(FACT[name] for name in ("id", "fact_text", "category", "confidence"))
+class BriefFactShape(AnswerShape):
+    """The part of a fact that a session's context has."""
 
 
 class ObservedShape(s.Serializer):
@@ -118,7 +89,7 @@ class ObservedShape(s.Serializer):
 
 
 class SessionContextShape(s.Serializer):
-    """What the next one should know of a session; ``conversations`` hold their last messages."""
+    """The context of a session for its successor; ``conversations`` have their last messages."""
 
     session = SessionShape()
     conversations = s.ListField(child=s.DictField())
@@ -127,27 +98,32 @@ class SessionContextShape(s.Serializer):
     parent_summary = s.CharField()
 
 
-observation = shapes.renderer(ObservationShape, "branch")
-relation = shapes.renderer(RelationShape, "branch")
-session = shapes.renderer(SessionShape)
-brief_fact = shapes.renderer(BriefFactShape)
+observation = shapes.build_renderer(ObservationShape, "branch")
+found_observation = shapes.build_renderer(FoundObservationShape, "branch")
+relation = shapes.build_renderer(RelationShape, "branch")
+session = shapes.build_renderer(SessionShape)
+brief_fact = shapes.build_renderer(BriefFactShape)
 
 
-def looked(found: TextFound, results: list[dict[str, Any]]) -> dict[str, Any]:
-    """The answer to a search over texts."""
+def text_results(found: TextSearchResult, results: list[dict[str, Any]]) -> dict[str, Any]:
+    """Render the response of a text search."""
     how = {"signals_used": list(found.signals_used), "recipe": found.recipe, "took_ms": found.took_ms}
     return {"results": results, **how}
 
 
-def observations_found(found: TextFound, branch: str) -> dict[str, Any]:
+def observations_found(found: TextSearchResult, branch: str) -> dict[str, Any]:
     hits = [
-        {"observation": observation(hit.row, branch=branch), "score": hit.score, "signals": hit.signals}
+        {
+            "observation": found_observation(hit.row, branch=branch),
+            "score": hit.score,
+            "signals": hit.signals,
+        }
         for hit in found.hits
     ]
-    return looked(found, hits)
+    return text_results(found, hits)
 
 
-def graph(found: Graph, branch: str) -> dict[str, Any]:
+def graph_shape(found: Graph, branch: str) -> dict[str, Any]:
     return {
         "entity": found.entity,
         "nodes": [{"entity": node.entity, "distance": node.distance} for node in found.nodes],

@@ -1,4 +1,4 @@
-"""/commits: read, undone."""
+"""/commits: read and revert."""
 
 from rest_framework.decorators import action
 from rest_framework.request import Request
@@ -6,11 +6,11 @@ from rest_framework.response import Response
 
 from memory.api import shapes
 from memory.api.base import Resource, actor_of
-from memory.api.reading import Input, identity
+from memory.api.reading import Input, parse_id
 from memory.api.schema import documented
-from memory.engines.reverts import RevertEngine
+from memory.engines.branches.revert import RevertEngine
 
-ENGINE = RevertEngine()
+revert_engine = RevertEngine()
 
 
 @documented
@@ -18,13 +18,15 @@ class CommitViewSet(Resource):
     lookup_value_regex = "[^/]+"
 
     def retrieve(self, request: Request, pk: str) -> Response:
-        commit_id = identity(pk)
+        commit_id = parse_id(pk)
         Input(request).end()
-        return Response(shapes.commit(ENGINE.get_commit(commit_id=commit_id, actor=actor_of(request))))
+        return Response(shapes.commit(revert_engine.get_commit(commit_id=commit_id, actor=actor_of(request))))
 
     @action(detail=True, methods=["post"])
     def revert(self, request: Request, pk: str) -> Response:
-        commit_id, given = identity(pk), Input(request)
-        actor = given.actor(actor_of(request))
-        given.end()
-        return Response(shapes.commit(ENGINE.revert_commit(commit_id=commit_id, actor=actor)), status=201)
+        commit_id, payload = parse_id(pk), Input(request)
+        actor = payload.actor(actor_of(request))
+        payload.end()
+        return Response(
+            shapes.commit(revert_engine.revert_commit(commit_id=commit_id, actor=actor)), status=201
+        )

@@ -1,4 +1,4 @@
-"""What requests and answers about snapshots and workspaces look like."""
+"""Serializers for snapshots and workspaces."""
 
 from typing import Any
 
@@ -6,8 +6,8 @@ from rest_framework import serializers as s
 
 from memory.api import shapes
 from memory.api.requests import PointField
-from memory.engines.snapshots import LONGEST_WINDOW, RestorePlan
-from memory.engines.workspaces import WorkspaceDiff
+from memory.engines.store.snapshots import MAX_WINDOW_DAYS, RestorePlan
+from memory.engines.store.workspaces import WorkspaceDiff
 from memory.models import Snapshot, Workspace
 
 
@@ -25,7 +25,7 @@ class SnapshotShape(s.Serializer):
 
 
 class BranchPlanShape(s.Serializer):
-    """What becomes of one branch."""
+    """The planned change of one branch."""
 
     name = s.CharField()
     head = s.IntegerField()
@@ -36,7 +36,7 @@ class BranchPlanShape(s.Serializer):
 
 
 class RestoreShape(s.Serializer):
-    """A plan, or what was done."""
+    """A plan of a restore, or its result."""
 
     snapshot = SnapshotShape()
     dry_run = s.BooleanField()
@@ -88,7 +88,7 @@ class SnapshotInput(s.Serializer):
 
 
 class RestoreInput(s.Serializer):
-    """How to restore."""
+    """Options of a restore."""
 
     dry_run = s.BooleanField(required=False, help_text="true tells what would be done, and does nothing.")
 
@@ -98,32 +98,32 @@ class WindowShape(s.Serializer):
 
 
 class WindowInput(s.Serializer):
-    """How long to keep every state."""
+    """The retention of past states, in days."""
 
-    days = s.IntegerField(min_value=0, max_value=LONGEST_WINDOW)
+    days = s.IntegerField(min_value=0, max_value=MAX_WINDOW_DAYS)
 
 
 class WorkspaceInput(s.Serializer):
-    """A workspace to be made."""
+    """A workspace to create."""
 
     name = s.CharField(max_length=100)
     description = s.CharField(max_length=500, required=False, allow_blank=True)
 
 
-_snapshot = shapes.renderer(SnapshotShape, "branch")
-_branch_plan = shapes.renderer(BranchPlanShape)
-workspace = shapes.renderer(WorkspaceShape)
-_branch_change = shapes.renderer(BranchChangeShape)
+_snapshot = shapes.build_renderer(SnapshotShape, "branch")
+_branch_plan = shapes.build_renderer(BranchPlanShape)
+workspace = shapes.build_renderer(WorkspaceShape)
+_branch_change = shapes.build_renderer(BranchChangeShape)
 
 
-def snapshot(row: Snapshot) -> dict[str, Any]:
+def snapshot_shape(row: Snapshot) -> dict[str, Any]:
     return _snapshot(row, branch=row.branch.name if row.branch else None)
 
 
-def restore(plan: RestorePlan) -> dict[str, Any]:
+def restore_shape(plan: RestorePlan) -> dict[str, Any]:
     branches = [_branch_plan(one) for one in plan.branches]
     told = {"dry_run": plan.dry_run, "branches": branches, "mended": dict(plan.mended)}
-    return {"snapshot": snapshot(plan.snapshot), **told}
+    return {"snapshot": snapshot_shape(plan.snapshot), **told}
 
 
 def workspace_diff(diff: WorkspaceDiff) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""What an event looks like."""
+"""Serializers for events."""
 
 from typing import Any
 
@@ -7,12 +7,12 @@ from rest_framework import serializers as s
 
 from memory.api import shapes
 from memory.api.wire import Renderer
-from memory.engines.branch_diff import CHANGES
-from memory.engines.events import DESCRIBED, Event
+from memory.engines.activity.events import DESCRIBED, Event
+from memory.engines.branches.diff import CHANGES
 
 
 class ChangeShape(s.Serializer):
-    """What a commit did to one memory."""
+    """The change of one memory in a commit."""
 
     type = s.CharField(help_text="fact, link, verdict (of a fact), observation, relation, conversation …")
     id = s.UUIDField(source="uid")
@@ -35,15 +35,15 @@ class EventShape(s.Serializer):
     changes = ChangeShape(many=True, help_text=f"Empty when the commit has more than {DESCRIBED} of them.")
 
 
-_event = shapes.renderer(EventShape, "commit", "changes")
-_change = shapes.renderer(ChangeShape)
+_event = shapes.build_renderer(EventShape, "commit", "changes")
+_change = shapes.build_renderer(ChangeShape)
 
 
-def event(row: Event) -> dict[str, Any]:
+def event_shape(row: Event) -> dict[str, Any]:
     commit = shapes.commit(row.commit) if row.commit else None
     return _event(row, commit=commit, changes=[_change(one) for one in row.changes])
 
 
-def message(row: Event) -> bytes:
-    """An event as a message of a stream."""
-    return b"id: %d\ndata: %s\n\n" % (row.place, Renderer().render(event(row)))
+def stream_message(row: Event) -> bytes:
+    """Render an event as a message of a stream."""
+    return b"id: %d\ndata: %s\n\n" % (row.place, Renderer().render(event_shape(row)))

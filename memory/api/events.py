@@ -1,4 +1,4 @@
-"""/events as OpenAPI has it. The stream itself is told beside Django: see day1site/events."""
+"""/events for OpenAPI. The stream itself is served outside of Django: see day1site/events."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ from rest_framework.response import Response
 
 from memory.api import event_shapes as shapes
 from memory.api.base import Resource
-from memory.api.schema import TEXT, documenting, header, query, route
+from memory.api.schema import TEXT, document_routes, header, query, route
 from memory.exceptions import Unavailable
 
 NAMES = {"type": "array", "items": TEXT}
@@ -22,7 +22,7 @@ FOLLOWING = [
     header("Last-Event-ID", "Go on after this event; from now on when it is not given."),
 ]
 ANSWERS: Any = {(200, "text/event-stream"): STREAM}
-documented = documenting(
+documented = document_routes(
     {"EventViewSet": {"list": route("Follow what happens", ANSWERS, None, FOLLOWING)}}, shapes
 )
 
@@ -30,5 +30,5 @@ documented = documenting(
 @documented
 class EventViewSet(Resource):
     def list(self, request: Request) -> Response:
-        """Refused by a server that runs Django alone: a stream would hold one of its threads for ever."""
+        """Refuse the request: on a server that runs Django alone a stream would block a thread for ever."""
         raise Unavailable("Events are streamed by the server that `manage.py up` starts, not by this one.")

@@ -1,52 +1,61 @@
-"""The filters of lists and searches: one FilterSet per model, for requests, web pages and OpenAPI alike."""
+"""Filters of lists and searches: one FilterSet per model, for requests, web pages and OpenAPI."""
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, TypeVar
 
 import django_filters as df
 
-from memory.engines.filters import FactFilter
-from memory.models import Branch, Fact, FactAssessment, ReviewItem, Snapshot, Workspace
+from memory.engines.facts.filters import FactFilter
+from memory.engines.fields import types as t
+from memory.engines.fields.facts import FACT_FILTERS
+from memory.engines.fields.filters import FilterField
+from memory.models import Branch, Fact, ReviewItem, Snapshot, Workspace
+
+Filters = TypeVar("Filters", bound=df.FilterSet)
 
 
 class AnyOf(df.BaseInFilter, df.CharFilter):
-    """One of some values, separated by commas."""
+    """A filter by one of several values, separated by commas."""
 
 
 class AnyChoiceOf(df.BaseInFilter, df.ChoiceFilter):
-    """One of some of the known values, separated by commas."""
+    """A filter by one of several known values, separated by commas."""
 
 
-def choice(choices: Any, text: str) -> AnyChoiceOf:
+def choice_filter(choices: Any, text: str) -> AnyChoiceOf:
     return AnyChoiceOf(choices=choices.choices, help_text=text)
 
 
-class FactFilterSet(df.FilterSet):
-    """The names and types of the filters; what they mean is in the engine's FactFilter."""
+def filtering(fields: Iterable[FilterField]) -> Callable[[type[Filters]], type[Filters]]:
+    """Return a decorator that puts declared filters into a FilterSet."""
 
-    category = AnyOf(help_text="Facts of one of these categories.")
-    kind = choice(Fact.Kind, "Facts of one of these kinds.")
-    status = choice(Fact.Status, "Facts in one of these states of their life.")
-    session_id = AnyOf(help_text="Facts written in one of these sessions.")
-    agent_id = AnyOf(help_text="Facts written by one of these agents.")
-    task_id = AnyOf(help_text="Facts written for one of these tasks.")
-    priority = choice(Fact.Priority, "Facts of one of these priorities.")
-    visibility = choice(Fact.Visibility, "Facts of one of these visibilities.")
-    source_type = choice(Fact.SourceType, "Facts that came about in one of these ways.")
-    origin = choice(Fact.Origin, "Facts of one of these origins.")
-    tags = AnyOf(help_text="Facts that have all of these tags.")
-    verification_status = df.ChoiceFilter(
-        choices=FactAssessment.Status.choices, help_text="Facts with this verdict on what they say now."
-    )
-    min_confidence = df.NumberFilter(help_text="Facts with at least this confidence, 0 to 1.")
-    max_confidence = df.NumberFilter(help_text="Facts with at most this confidence, 0 to 1.")
-    created_after = df.IsoDateTimeFilter(help_text="Facts stored at this time or later.")
-    created_before = df.IsoDateTimeFilter(help_text="Facts stored before this time.")
-    valid_at = df.IsoDateTimeFilter(help_text="Facts that were true at this time.")
-    valid_after = df.IsoDateTimeFilter(help_text="Facts that were still true after this time.")
-    valid_before = df.IsoDateTimeFilter(help_text="Facts that were true already before this time.")
-    pinned = df.BooleanFilter(help_text="Facts that are, or are not, pinned.")
-    parent_id = df.UUIDFilter(help_text="The facts that replace the fact with this id.")
+    def add(filters: type[Filters]) -> type[Filters]:
+        filters.base_filters = {field.name: make_filter(field) for field in fields} | filters.base_filters
+        return filters
+
+    return add
+
+
+def make_filter(field: FilterField) -> df.Filter:
+    """Return the filter of a FilterSet for a declared one."""
+    traits: dict[str, Any] = {"field_name": field.name, "help_text": field.help}
+    match field.type:
+        case t.Choice() as known:
+            return (AnyChoiceOf if field.many else df.ChoiceFilter)(choices=known.choices, **traits)
+        case t.Number():
+            return df.NumberFilter(**traits)
+        case t.Moment():
+            return df.IsoDateTimeFilter(**traits)
+        case t.Flag():
+            return df.BooleanFilter(**traits)
+        case t.Identifier():
+            return df.UUIDFilter(**traits)
+    return (AnyOf if field.many else df.CharFilter)(**traits)
+
+
+@filtering(FACT_FILTERS)
+class FactFilterSet(df.FilterSet):
+    """The names and types of the filters; the engine's FactFilter defines their meaning."""
 
     class Meta:
         model = Fact
@@ -54,7 +63,7 @@ class FactFilterSet(df.FilterSet):
 
     @classmethod
     def read(cls, values: Mapping[str, Any]) -> FactFilter:
-        """The engine's filter from what a caller gave. Raises UnknownField, Invalid."""
+        """Parse the engine's filter from a caller's values. Raises UnknownField, Invalid."""
         return FactFilter.of(values)
 
 

@@ -1,4 +1,4 @@
-"""/health: alive, ready, and, for who has a key, what waits."""
+"""/health: liveness, readiness and, with a key, the backlog."""
 
 from rest_framework.decorators import action
 from rest_framework.permissions import AllowAny
@@ -8,7 +8,7 @@ from rest_framework.response import Response
 from memory.api.base import Resource, actor_of
 from memory.api.reading import Input
 from memory.api.schema import documented
-from memory.engines.health import database, health
+from memory.engines.store.health import check_database, check_health
 
 
 @documented
@@ -17,7 +17,7 @@ class HealthViewSet(Resource):
 
     def list(self, request: Request) -> Response:
         Input(request).end()
-        told = health(actor_of(request))
+        told = check_health(actor_of(request))
         return Response(told, status=200 if told.get("database", "ok") == "ok" else 503)
 
     @action(detail=False, methods=["get"], authentication_classes=[])
@@ -26,5 +26,5 @@ class HealthViewSet(Resource):
 
     @action(detail=False, methods=["get"], authentication_classes=[])
     def ready(self, request: Request) -> Response:
-        ready = database() == "ok"
+        ready = check_database() == "ok"
         return Response({"status": "ok" if ready else "degraded"}, status=200 if ready else 503)

@@ -1,4 +1,4 @@
-"""/keys: made, listed, rotated, revoked. A token is told once."""
+"""/keys: create, list, rotate, revoke. A token is returned once."""
 
 from typing import Any
 
@@ -7,14 +7,14 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from memory.api import shapes
-from memory.api.base import Resource, actor_of, one
-from memory.api.reading import Input, identity, names, whole
+from memory.api.base import Resource, actor_of, build_row_response
+from memory.api.reading import Input, parse_id, parse_integer, parse_names
 from memory.api.schema import documented
-from memory.engines import cleaning as c
-from memory.engines.keys import KeyEngine
+from memory.engines.access.keys import KeyEngine
+from memory.engines.support import validation as c
 from memory.exceptions import Invalid
 
-ENGINE = KeyEngine()
+key_engine = KeyEngine()
 
 
 @documented
@@ -22,46 +22,48 @@ class KeyViewSet(Resource):
     lookup_value_regex = "[^/]+"
 
     def create(self, request: Request) -> Response:
-        given = Input(request)
-        wanted = {
-            "label": given.take("label", c.plain_text),
-            "scopes": given.take("scopes", names),
-            "branch_patterns": given.take("branch_patterns", names, []),
-            "agent_id": given.take("agent_id", c.plain_text, ""),
-            "default_branch": given.take("default_branch", c.text(200), ""),
-            "rate_per_minute": given.take("rate_per_minute", whole, 6000),
-            "expires_at": given.take("expires_at", c.moment),
+        payload = Input(request)
+        requested = {
+            "label": payload.take("label", c.plain_text),
+            "scopes": payload.take("scopes", parse_names),
+            "branch_patterns": payload.take("branch_patterns", parse_names, []),
+            "agent_id": payload.take("agent_id", c.plain_text, ""),
+            "default_branch": payload.take("default_branch", c.text_check(200), ""),
+            "rate_per_minute": payload.take("rate_per_minute", parse_integer, 6000),
+            "expires_at": payload.take("expires_at", c.parse_time),
         }
-        given.end()
+        payload.end()
         for name in ("label", "scopes"):
-            if wanted[name] is None:
+            if requested[name] is None:
                 raise Invalid("{field} is needed.", field=name)
-        return _told(*ENGINE.create_key(actor=actor_of(request), **wanted))
+        return new_key_response(*key_engine.create_key(actor=actor_of(request), **requested))
 
     def list(self, request: Request) -> Response:
-        given = Input(request)
-        paging = given.paging()
-        given.end()
-        page = ENGINE.list_keys(actor=actor_of(request), **paging)
-        return Response(shapes.page(page, shapes.key))
+        payload = Input(request)
+        paging = payload.paging()
+        payload.end()
+        page = key_engine.list_keys(actor=actor_of(request), **paging)
+        return Response(shapes.page_shape(page, shapes.key))
 
     @action(detail=True, methods=["post"])
     def revoke(self, request: Request, pk: str) -> Response:
-        key_id = identity(pk)
+        key_id = parse_id(pk)
         Input(request).end()
-        return one(shapes.key(ENGINE.revoke_key(key_id=key_id, actor=actor_of(request))))
+        return build_row_response(shapes.key(key_engine.revoke_key(key_id=key_id, actor=actor_of(request))))
 
     @action(detail=True, methods=["post"])
     def rotate(self, request: Request, pk: str) -> Response:
-        key_id, given = identity(pk), Input(request)
-        grace = given.take("grace_seconds", whole, 0)
-        given.end()
-        return _told(*ENGINE.rotate_key(key_id=key_id, actor=actor_of(request), grace_seconds=grace))
+        key_id, payload = parse_id(pk), Input(request)
+        grace = payload.take("grace_seconds", parse_integer, 0)
+        payload.end()
+        return new_key_response(
+            *key_engine.rotate_key(key_id=key_id, actor=actor_of(request), grace_seconds=grace)
+        )
 
     def kept(self, data: Any) -> Any:
-        """Never the token: only its hash is stored."""
+        """Return the answer without the token: only its hash is stored."""
         return {**data, "token": None} if "token" in data else data
 
 
-def _told(key: Any, token: str) -> Response:
-    return one({**shapes.key(key), "token": token}, 201)
+def new_key_response(key: Any, token: str) -> Response:
+    return build_row_response({**shapes.key(key), "token": token}, 201)

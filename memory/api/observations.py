@@ -1,19 +1,19 @@
-"""/observations: recorded, read, listed along time."""
+"""/observations: record, read, list, search."""
 
 from rest_framework.decorators import action
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from memory.api import capture_shapes as shapes
-from memory.api.base import Resource, actor_of, one
+from memory.api.base import Resource, actor_of, build_row_response
 from memory.api.capture_filters import ObservationFilterSet
 from memory.api.capture_schema import documented
-from memory.api.reading import Input, identity, point
-from memory.api.searches import looking
-from memory.api.shapes import page
-from memory.engines.observations import ObservationEngine, ObservationFilter
+from memory.api.reading import Input, parse_id, parse_point
+from memory.api.searches import parse_text_search
+from memory.api.shapes import page_shape
+from memory.engines.sessions.observations import ObservationEngine, ObservationFilter
 
-ENGINE = ObservationEngine()
+observation_engine = ObservationEngine()
 
 
 @documented
@@ -22,45 +22,49 @@ class ObservationViewSet(Resource):
     filterset_class = ObservationFilterSet
 
     def create(self, request: Request) -> Response:
-        given = Input(request)
-        branch, actor = given.branch(), given.actor(actor_of(request))
-        row = ENGINE.write_observation(actor=actor, branch_name=branch, **given.fields())
-        return one(shapes.observation(row, branch=branch), 201)
+        payload = Input(request)
+        branch, actor = payload.branch(), payload.actor(actor_of(request))
+        row = observation_engine.write_observation(actor=actor, branch_name=branch, **payload.fields())
+        return build_row_response(shapes.observation(row, branch=branch), 201)
 
     def list(self, request: Request) -> Response:
-        return self._listed(request, timeline=False)
+        return self._list_rows(request, timeline=False)
 
     @action(detail=False, methods=["get"])
     def timeline(self, request: Request) -> Response:
-        return self._listed(request, timeline=True)
+        return self._list_rows(request, timeline=True)
 
     @action(detail=False, methods=["get"])
     def search(self, request: Request) -> Response:
-        given = Input(request)
-        branch, query, how = looking(given)
-        filters = ObservationFilter.of(given.some(ObservationFilterSet.base_filters))
-        given.end()
-        found = ENGINE.search_observations(
+        payload = Input(request)
+        branch, query, how = parse_text_search(payload)
+        filters = ObservationFilter.of(payload.some(ObservationFilterSet.base_filters))
+        payload.end()
+        found = observation_engine.search_observations(
             query=query, actor=actor_of(request), branch_name=branch, filters=filters, **how
         )
         return Response(shapes.observations_found(found, branch))
 
-    def _listed(self, request: Request, timeline: bool) -> Response:
-        given = Input(request)
-        branch, paging = given.branch(), given.paging()
-        where = {} if timeline else {"at": given.take("at", point)}
-        filters = given.some(ObservationFilterSet.base_filters)
-        given.end()
+    def _list_rows(self, request: Request, timeline: bool) -> Response:
+        payload = Input(request)
+        branch, paging = payload.branch(), payload.paging()
+        where = {} if timeline else {"at": payload.take("at", parse_point)}
+        filters = payload.some(ObservationFilterSet.base_filters)
+        payload.end()
         who = {"actor": actor_of(request), "branch_name": branch, **paging}
         if timeline:
-            found = ENGINE.timeline(**who, **filters)
+            found = observation_engine.timeline(**who, **filters)
         else:
-            found = ENGINE.list_observations(**who, **where, filters=ObservationFilter.of(filters))
-        return Response(page(found, lambda row: shapes.observation(row, branch=branch)))
+            found = observation_engine.list_observations(
+                **who, **where, filters=ObservationFilter.of(filters)
+            )
+        return Response(page_shape(found, lambda row: shapes.observation(row, branch=branch)))
 
     def retrieve(self, request: Request, pk: str) -> Response:
-        uid, given = identity(pk), Input(request)
-        branch, at = given.branch(), given.take("at", point)
-        given.end()
-        row = ENGINE.get_observation(observation_id=uid, actor=actor_of(request), branch_name=branch, at=at)
-        return one(shapes.observation(row, branch=branch))
+        uid, payload = parse_id(pk), Input(request)
+        branch, at = payload.branch(), payload.take("at", parse_point)
+        payload.end()
+        row = observation_engine.get_observation(
+            observation_id=uid, actor=actor_of(request), branch_name=branch, at=at
+        )
+        return build_row_response(shapes.observation(row, branch=branch))

@@ -1,4 +1,4 @@
-"""The API's own pages: what is here, the OpenAPI document, and a page to browse and try it."""
+"""Pages of the API: an index, the OpenAPI document, and Swagger UI."""
 
 from collections.abc import Mapping
 from functools import cache
@@ -18,17 +18,17 @@ from rest_framework.views import APIView
 
 from memory.api.reading import Input
 
-ONE_AT_A_TIME = Lock()  # drf-spectacular cannot make two documents at once
+ONE_AT_A_TIME = Lock()  # drf-spectacular cannot generate two documents at once
 
 
 @extend_schema(exclude=True)
 class IndexView(APIView):
-    """Where everything is. Needs no key, and looks at none: a wrong one does not hide the way."""
+    """The index of the API. It ignores keys, so a wrong one does not hide it."""
 
     authentication_classes = []
     permission_classes = [AllowAny]
     version = ""
-    resources: Mapping[str, str] = {}  # the name of the route of each
+    resources: Mapping[str, str] = {}  # route names by resource
 
     def get(self, request: Request) -> Response:
         Input(request).end()
@@ -40,13 +40,13 @@ class IndexView(APIView):
 
 
 class SchemaView(SpectacularAPIView):
-    """OpenAPI 3.1, as YAML or, when asked for, as JSON. Needs no key."""
+    """OpenAPI 3.1 as YAML or, on request, JSON. Needs no key."""
 
     content_negotiation_class = DefaultContentNegotiation
 
     def _get_schema_response(self, request: Request) -> Response:
         with ONE_AT_A_TIME:
-            return Response(schema())
+            return Response(get_schema())
 
 
 class DocsView(SpectacularSwaggerSplitView):
@@ -59,7 +59,7 @@ class DocsView(SpectacularSwaggerSplitView):
 
 
 @cache
-def schema() -> dict[str, Any]:
-    """Made once: it is the same for everybody, and takes a second."""
+def get_schema() -> dict[str, Any]:
+    """Generate the OpenAPI document, once: it is the same for every caller and takes a second."""
     with override("en"):
         return SchemaGenerator().get_schema(request=None, public=True)

@@ -1,4 +1,4 @@
-"""Every error as application/problem+json (RFC 9457), with a stable code."""
+"""Error responses as application/problem+json (RFC 9457), with a stable code."""
 
 import logging
 from http import HTTPStatus
@@ -13,14 +13,15 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from memory.api.wire import Renderer
-from memory.db.errors import CommitLost, DatabaseAway
+from memory.db.errors import CommitLost, DatabaseAway, StorageRefused
 from memory.exceptions import Day1Error
 
 logger = logging.getLogger(__name__)
 
 PROBLEM = "application/problem+json"
-LONGEST_DETAIL = 1000
-TITLES = {413: "Content Too Large"}  # as RFC 9110 has it; Python 3.11 has the older name
+MAX_DETAIL_LENGTH = 1000
+RETRY_SECONDS = 30  # in which the disk may get free space
+TITLES = {413: "Content Too Large"}  # the name in RFC 9110; Python 3.11 has the older one
 
 OTHERS: dict[type[Exception], tuple[int, str, str]] = {
     Http404: (404, "not_found", "There is no such address: GET /api/v1/ tells which there are."),
@@ -44,54 +45,59 @@ DRF_ERRORS: dict[type[drf.APIException], tuple[str, str]] = {
 BROKEN = (500, "error", "Something went wrong; the server's log has more.")
 
 
-def handle(error: Exception, context: dict[str, Any]) -> Response:
-    """Every error as a problem, for the framework."""
+def handle_error(error: Exception, context: dict[str, Any]) -> Response:
+    """Return an error's response as a problem, for the REST framework."""
     if isinstance(error, drf.APIException):
         return _of_framework(error, context["request"])
     return problem_of(error, context["request"].method, context["request"].path)
 
 
 def problem_of(error: Exception, method: str | None, path: str) -> Response:
-    """An error as a problem. What nobody expected is logged, and told without details."""
+    """Return an error as a problem. Unexpected errors are logged, and reported without details."""
     if isinstance(error, Day1Error):
-        return problem(error.status, error.code, error.text, error.data)
+        return build_problem(error.status, error.code, error.text, error.data)
     for kind, (status, code, text) in OTHERS.items():
         if isinstance(error, kind):
-            return problem(status, code, text)
+            return build_problem(status, code, text)
     if isinstance(error, DatabaseAway | CommitLost):
         logger.warning("%s %s: %r", method, path, error)
-        return problem(*(LOST if isinstance(error, CommitLost) else AWAY))
+        return build_problem(*(LOST if isinstance(error, CommitLost) else AWAY))
+    if isinstance(error, StorageRefused):
+        logger.warning("%s %s: %s", method, path, error)
+        return build_problem(
+            503, "unavailable", error.text, {"storage": error.state, "retry_after": RETRY_SECONDS}
+        )
     if isinstance(error, OperationalError) and "lock" in str(error).lower():
         logger.warning("%s %s: %s", method, path, error)
-        return problem(*BUSY)
+        return build_problem(*BUSY)
     logger.error("%s %s failed", method, path, exc_info=error)
-    return problem(*BROKEN)
+    return build_problem(*BROKEN)
 
 
 def _of_framework(error: drf.APIException, request: Request) -> Response:
     for kind, (code, text) in DRF_ERRORS.items():
         if isinstance(error, kind):
-            return problem(error.status_code, code, text.format(method=request.method))
-    return problem(error.status_code, "invalid", str(error.detail))
+            return build_problem(error.status_code, code, text.format(method=request.method))
+    return build_problem(error.status_code, "invalid", str(error.detail))
 
 
-def problem(status: int, code: str, text: str, data: dict[str, Any] | None = None) -> Response:
+def build_problem(status: int, code: str, text: str, data: dict[str, Any] | None = None) -> Response:
     known = dict(data or {})
     content: dict[str, Any] = {
         "type": f"/errors/{code}",
         "title": TITLES.get(status) or HTTPStatus(status).phrase,
         "status": status,
-        "detail": text[:LONGEST_DETAIL],
+        "detail": text[:MAX_DETAIL_LENGTH],
         "code": code,
     }
     if field := known.pop("field", ""):
         content["field"] = str(field)[:200]
     if known:
-        content["data"] = {name: _plain(value) for name, value in known.items()}
-    return Response(content, status=status, headers=_headers(status, known), content_type=PROBLEM)
+        content["data"] = {name: plain_value(value) for name, value in known.items()}
+    return Response(content, status=status, headers=problem_headers(status, known), content_type=PROBLEM)
 
 
-def _headers(status: int, data: dict[str, Any]) -> dict[str, str]:
+def problem_headers(status: int, data: dict[str, Any]) -> dict[str, str]:
     if status == 401:
         return {"WWW-Authenticate": 'Bearer realm="day1", error="invalid_token"'}
     if status in (429, 503):
@@ -99,19 +105,19 @@ def _headers(status: int, data: dict[str, Any]) -> dict[str, str]:
     return {}
 
 
-def _plain(value: Any) -> Any:
+def plain_value(value: Any) -> Any:
     if isinstance(value, list):
-        return [_plain(part) for part in value]
+        return [plain_value(part) for part in value]
     return value if isinstance(value, bool | int | float | None) else str(value)[:200]
 
 
 @csrf_exempt
 def unknown_route(request: HttpRequest) -> HttpResponse:
-    """Any address below /api/ that no route knows."""
-    return rendered(*OTHERS[Http404])
+    """Return 404 for an address below /api/ without a route."""
+    return render_problem(*OTHERS[Http404])
 
 
-def rendered(status: int, code: str, text: str) -> HttpResponse:
-    """A problem for what no view of the framework answers."""
-    body = Renderer().render(problem(status, code, text).data)
+def render_problem(status: int, code: str, text: str) -> HttpResponse:
+    """Render a problem outside of the framework's views."""
+    body = Renderer().render(build_problem(status, code, text).data)
     return HttpResponse(body, status=status, content_type=PROBLEM)

@@ -1,4 +1,4 @@
-"""What an answer about related facts looks like."""
+"""Response serializers for related facts."""
 
 from typing import Any
 
@@ -6,11 +6,11 @@ from rest_framework import serializers as s
 
 from memory.api import shapes
 from memory.api.capture_shapes import NodeShape
-from memory.engines.related import BY, Reason, Relatives
+from memory.engines.search.related import BY, Reason, Relatives
 
 
 class ReasonShape(s.Serializer):
-    """One way from the fact to the other."""
+    """One path from the fact to the other."""
 
     by = s.ChoiceField(choices=[(name, name) for name in BY])
     distance = s.IntegerField(help_text="Steps: a link is 1, over a source or an entity 2, and 1 a relation.")
@@ -19,32 +19,32 @@ class ReasonShape(s.Serializer):
 
 
 class RelativeShape(s.Serializer):
-    fact = shapes.FactShape()
+    fact = shapes.FoundFactShape()
     distance = s.IntegerField(help_text="Of the shortest way.")
     why = ReasonShape(many=True)
 
 
 class RelativesShape(s.Serializer):
-    """The nearest first."""
+    """Related facts, nearest first."""
 
     results = RelativeShape(many=True)
     entities = NodeShape(many=True, help_text="Those that the fact names, and those connected to them.")
     truncated = s.BooleanField(help_text="true when there were more entities than were looked for.")
 
 
-_reason = shapes.renderer(ReasonShape)
+_reason = shapes.build_renderer(ReasonShape)
 
 
-def reason(row: Reason) -> dict[str, Any]:
+def reason_shape(row: Reason) -> dict[str, Any]:
     return _reason(row)
 
 
-def relatives(found: Relatives, branch: str) -> dict[str, Any]:
+def relatives_shape(found: Relatives, branch: str) -> dict[str, Any]:
     results = [
         {
-            "fact": shapes.fact(one.fact, branch=branch),
+            "fact": shapes.found_fact(one.fact, branch=branch),
             "distance": one.distance,
-            "why": [reason(way) for way in one.why],
+            "why": [reason_shape(way) for way in one.why],
         }
         for one in found.results
     ]

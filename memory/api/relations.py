@@ -1,20 +1,20 @@
-"""/relations: the knowledge graph, stated, walked, closed."""
+"""/relations: the knowledge graph: create, read, traverse, close."""
 
 from rest_framework.decorators import action
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from memory.api import capture_shapes as shapes
-from memory.api.base import Resource, actor_of, one
+from memory.api.base import Resource, actor_of, build_row_response
 from memory.api.capture_filters import RelationFilterSet
 from memory.api.capture_schema import documented
-from memory.api.reading import Input, identity, point, whole
-from memory.api.shapes import page
-from memory.engines import cleaning as c
-from memory.engines.relations import RelationEngine
+from memory.api.reading import Input, parse_id, parse_integer, parse_point
+from memory.api.shapes import page_shape
+from memory.engines.graph.engine import RelationEngine
+from memory.engines.support import validation as c
 from memory.exceptions import Invalid
 
-ENGINE = RelationEngine()
+relation_engine = RelationEngine()
 NEEDED = ("source_entity", "relation_type", "target_entity")
 
 
@@ -24,53 +24,62 @@ class RelationViewSet(Resource):
     filterset_class = RelationFilterSet
 
     def create(self, request: Request) -> Response:
-        given = Input(request)
-        branch, actor = given.branch(), given.actor(actor_of(request))
-        wanted = given.fields()
+        payload = Input(request)
+        branch, actor = payload.branch(), payload.actor(actor_of(request))
+        requested = payload.fields()
         for name in NEEDED:
-            if name not in wanted:
+            if name not in requested:
                 raise Invalid("{field} is needed.", field=name)
-        done = ENGINE.write_relation(actor=actor, branch_name=branch, **wanted)
+        done = relation_engine.write_relation(actor=actor, branch_name=branch, **requested)
         row = {**shapes.relation(done.relation, branch=branch), "created": done.created}
-        return one(row, 201 if done.created else 200)
+        return build_row_response(row, 201 if done.created else 200)
 
     def list(self, request: Request) -> Response:
-        given = Input(request)
-        branch, at, paging = given.branch(), given.take("at", point), given.paging()
-        wanted = {name: given.take(name, c.text(200), "") for name in ("source", "target", "relation_type")}
-        open_only = given.take("open_only", c.boolean, False)
-        given.end()
-        found = ENGINE.list_relations(
-            actor=actor_of(request), branch_name=branch, at=at, open_only=open_only, **wanted, **paging
+        payload = Input(request)
+        branch, at, paging = payload.branch(), payload.take("at", parse_point), payload.paging()
+        requested = {
+            name: payload.take(name, c.text_check(200), "") for name in ("source", "target", "relation_type")
+        }
+        open_only = payload.take("open_only", c.check_boolean, False)
+        payload.end()
+        found = relation_engine.list_relations(
+            actor=actor_of(request), branch_name=branch, at=at, open_only=open_only, **requested, **paging
         )
-        return Response(page(found, lambda row: shapes.relation(row, branch=branch)))
+        return Response(page_shape(found, lambda row: shapes.relation(row, branch=branch)))
 
     def retrieve(self, request: Request, pk: str) -> Response:
-        uid, given = identity(pk), Input(request)
-        branch, at = given.branch(), given.take("at", point)
-        given.end()
-        row = ENGINE.get_relation(relation_id=uid, actor=actor_of(request), branch_name=branch, at=at)
-        return one(shapes.relation(row, branch=branch))
+        uid, payload = parse_id(pk), Input(request)
+        branch, at = payload.branch(), payload.take("at", parse_point)
+        payload.end()
+        row = relation_engine.get_relation(
+            relation_id=uid, actor=actor_of(request), branch_name=branch, at=at
+        )
+        return build_row_response(shapes.relation(row, branch=branch))
 
     @action(detail=False, methods=["get"])
     def graph(self, request: Request) -> Response:
-        given = Input(request)
-        branch, at = given.branch(), given.take("at", point)
-        entity = given.take("entity", c.plain_text)
-        kind, depth = given.take("relation_type", c.text(200), ""), given.take("depth", whole, 2)
-        given.end()
+        payload = Input(request)
+        branch, at = payload.branch(), payload.take("at", parse_point)
+        entity = payload.take("entity", c.plain_text)
+        kind, depth = (
+            payload.take("relation_type", c.text_check(200), ""),
+            payload.take("depth", parse_integer, 2),
+        )
+        payload.end()
         if entity is None:
             raise Invalid("{field} is needed.", field="entity")
-        found = ENGINE.graph_query(
+        found = relation_engine.graph_query(
             entity=entity, actor=actor_of(request), branch_name=branch, relation_type=kind, depth=depth, at=at
         )
-        return Response(shapes.graph(found, branch))
+        return Response(shapes.graph_shape(found, branch))
 
     @action(detail=True, methods=["post"])
     def close(self, request: Request, pk: str) -> Response:
-        uid, given = identity(pk), Input(request)
-        branch, actor = given.branch(), given.actor(actor_of(request))
-        until = given.take("valid_until", c.moment)
-        given.end()
-        row = ENGINE.close_relation(relation_id=uid, actor=actor, branch_name=branch, valid_until=until)
-        return one(shapes.relation(row, branch=branch))
+        uid, payload = parse_id(pk), Input(request)
+        branch, actor = payload.branch(), payload.actor(actor_of(request))
+        until = payload.take("valid_until", c.parse_time)
+        payload.end()
+        row = relation_engine.close_relation(
+            relation_id=uid, actor=actor, branch_name=branch, valid_until=until
+        )
+        return build_row_response(shapes.relation(row, branch=branch))

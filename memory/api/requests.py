@@ -1,4 +1,4 @@
-"""What requests hold, for OpenAPI. The engines check it; tests compare these with their rules."""
+"""Request serializers, for OpenAPI. The engines validate; tests compare these with their rules."""
 
 from typing import Any
 
@@ -6,95 +6,85 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers as s
 
 from memory import ranking
-from memory.actors import SCOPES
+from memory.api.fields import RequestShape, declares, request_field
 from memory.api.filters import FactFilterSet
-from memory.engines.actions import ACTIONS, MOST, REASON
-from memory.engines.facts import BULK
-from memory.engines.keys import HIGHEST_RATE, LONGEST_GRACE
-from memory.engines.review import DECISIONS
-from memory.engines.search import INCLUDE, TYPES
-from memory.models import Fact, FactAssessment, FactLink
+from memory.engines.access.keys import MAX_GRACE_SECONDS
+from memory.engines.facts.bulk_actions import ACTIONS, MAX_FACTS, REASON
+from memory.engines.facts.engine import BULK
+from memory.engines.fields import common, facts
+from memory.engines.fields.base import Use
+from memory.engines.fields.branches import BRANCH
+from memory.engines.fields.keys import KEY
+from memory.engines.fields.links import LINK
+from memory.engines.review.review_queue import DECISIONS
+from memory.engines.search.engine import INCLUDE, TYPES
+from memory.models import FactAssessment
 
 POINT: dict[str, Any] = {
-    "oneOf": [{"type": "integer", "minimum": 0}, {"type": "string"}],
+    "anyOf": [
+        {"type": "integer", "minimum": 0, "maximum": 2**53},
+        *({"type": "string", "format": kind} for kind in ("uuid", "date-time", "date")),
+    ],
     "description": "A point in the branch's past: a seq, a commit's id or a time in ISO 8601.",
 }
 WHOLE: dict[str, Any] = {"min_value": 0, "max_value": 2**53}
-VERSIONS = s.DictField(
-    child=s.IntegerField(**WHOLE), required=False, help_text="Ids, and the versions that were read."
-)
-KINDS = [choice for choice in Fact.Kind.choices if choice[0] != Fact.Kind.REFLECTION]
-ORIGINS = [choice for choice in Fact.Origin.choices if choice[0] != Fact.Origin.DREAMING]
 
 
-def short(least: int = 0, **options: Any) -> s.CharField:
-    """A text of at most 200 characters."""
+def short_text(least: int = 0, **options: Any) -> s.CharField:
+    """Return a field for a text of at most 200 characters."""
     bounds: dict[str, Any] = {"min_length": least} if least else {"allow_blank": True}
     return s.CharField(max_length=200, required=False, **bounds, **options)
 
 
 @extend_schema_field(POINT)
 class PointField(s.Field):
-    """See POINT."""
+    """A point in a branch's past, see POINT."""
 
 
-class OnBranch(s.Serializer):
-    """Where."""
-
-    branch = short(help_text="main when it is not given; branch_name is understood too.")
-
-
-class Stated(s.Serializer):
-    """What the caller says of itself."""
-
-    session_id = short(help_text="An unknown session begins here.")
-    task_id = short()
-    agent_id = short(help_text="403 when the key is bound to another agent.")
+@extend_schema_field(
+    {
+        "type": "object",
+        "propertyNames": {"format": "uuid"},
+        "additionalProperties": {"type": "integer", "minimum": 0, "maximum": 2**53},
+    }
+)
+class VersionsField(s.DictField):
+    """Versions by fact id."""
 
 
-class Expecting(s.Serializer):
-    """What the caller has read."""
-
-    expected_version = s.IntegerField(required=False, **WHOLE, help_text="412 when the fact is at another.")
-
-
-class FactContent(s.Serializer):
-    """What a writer may say of a fact, and change later."""
-
-    fact_text = s.CharField(max_length=65536, help_text="At most 64 KiB in UTF-8.")
-    essence = short(1, help_text="The line for a prompt; made from the text when it is not given.")
-    category = s.CharField(max_length=100, required=False, help_text="general when it is not given.")
-    kind = s.ChoiceField(choices=KINDS, required=False)
-    priority = s.ChoiceField(choices=Fact.Priority.choices, required=False)
-    confidence = s.FloatField(min_value=0, max_value=1, required=False, help_text="0.7 by default.")
-    source_id = short()
-    source = short(help_text="The key's label when it is not given.")  # type: ignore[assignment]
-    visibility = s.ChoiceField(choices=Fact.Visibility.choices, required=False)
-    updated_cycle = s.IntegerField(required=False, **WHOLE)
-    valid_from = s.DateTimeField(required=False, allow_null=True)
-    valid_until = s.DateTimeField(required=False, allow_null=True, help_text="Later than valid_from.")
-    expires_at = s.DateTimeField(required=False, allow_null=True)
-    pinned = s.BooleanField(required=False)
-    tags = s.ListField(child=s.CharField(max_length=100), max_length=50, required=False)
-    metadata = s.DictField(required=False, help_text="At most 64 KiB of JSON, at most 64 levels deep.")
+VERSIONS = VersionsField(
+    child=s.IntegerField(**WHOLE), required=False, help_text="Ids, and the versions that were read."
+)
 
 
+@declares((common.BRANCH,))
+class OnBranch(RequestShape):
+    """The branch of a request."""
+
+
+@declares(common.STATED)
+class Stated(RequestShape):
+    """The caller's session, task and agent."""
+
+
+@declares((common.EXPECTED_VERSION,))
+class Expecting(RequestShape):
+    """The version that the caller has read."""
+
+
+@declares(facts.CONTENT)
+class FactContent(RequestShape):
+    """The writable fields of a fact, which can be changed later."""
+
+
+@declares(facts.CREATED)
 class FactItemInput(FactContent, Stated):
     """One fact of many."""
 
-    parent_id = s.UUIDField(required=False, allow_null=True)
-    source_type = s.ChoiceField(choices=Fact.SourceType.choices, required=False)
-    origin = s.ChoiceField(choices=ORIGINS, required=False)
-    created_cycle = s.IntegerField(required=False, **WHOLE)
 
-
+@declares((common.PROPOSE, common.DEDUPLICATE))
 class Writing(OnBranch, Stated):
-    """Where and how facts are stored."""
-
-    propose = s.BooleanField(required=False, help_text="Keep it as created: not searched until activated.")
-    deduplicate = s.BooleanField(
-        required=False, help_text="True by default: the same text is returned, not doubled."
-    )
+    """The branch and options of a write."""
 
 
 class FactInput(FactItemInput, Writing):
@@ -107,21 +97,19 @@ class FactsInput(Writing):
     facts = s.ListField(child=FactItemInput(), min_length=1, max_length=BULK)
 
 
-class FactUpdateInput(FactContent, OnBranch, Stated, Expecting):
-    """What is to change; the rest stays."""
-
-    status = s.ChoiceField(choices=Fact.Status.choices, required=False)
-
-    def get_fields(self) -> dict[str, s.Field]:
-        fields = super().get_fields()
-        fields["fact_text"] = s.CharField(max_length=65536, required=False)
-        return fields
+@declares(tuple(field.optional() for field in facts.CONTENT))
+class FactChange(RequestShape):
+    """What a writer may change of a fact."""
 
 
+@declares(facts.UPDATED)
+class FactUpdateInput(FactChange, OnBranch, Stated, Expecting):
+    """The fields to change; the rest stays."""
+
+
+@declares((facts.NEW_FACT_TEXT,))
 class SupersedeInput(FactItemInput, OnBranch, Expecting):
-    """The new fact. What is not given is taken over from the old one."""
-
-    new_fact_text = s.CharField(max_length=65536, help_text="At most 64 KiB in UTF-8.")
+    """The new fact. Omitted fields are copied from the old one."""
 
     def get_fields(self) -> dict[str, s.Field]:
         unwanted = ("fact_text", "parent_id")
@@ -129,33 +117,33 @@ class SupersedeInput(FactItemInput, OnBranch, Expecting):
 
 
 class MoveInput(OnBranch, Stated, Expecting):
-    """Which branch, and who asks."""
+    """The branch and the caller."""
 
 
 class StatedInput(Stated):
-    """Who asks."""
+    """The caller."""
 
 
 class VerdictInput(OnBranch, Stated, Expecting):
-    """A person's verdict on what the fact says now."""
+    """A person's verdict on the fact's present content."""
 
     verdict = s.ChoiceField(choices=FactAssessment.Status.choices)
     reason = s.CharField(max_length=2000, required=False, allow_blank=True)
 
 
 class ActionInput(OnBranch, Stated):
-    """What to do, and to which facts."""
+    """An action, and the facts to apply it to."""
 
     action = s.ChoiceField(choices=list(ACTIONS))
-    fact_ids = s.ListField(child=s.UUIDField(), min_length=1, max_length=MOST)
+    fact_ids = s.ListField(child=s.UUIDField(), min_length=1, max_length=MAX_FACTS)
     expected_versions = VERSIONS
     reason = s.CharField(max_length=REASON, required=False, allow_blank=True)
-    category = s.CharField(max_length=100, required=False, help_text="The new one, with set_category.")
+    category = request_field(facts.FACT["category"], help_text="The new one, with set_category.")
     replaced_by = s.UUIDField(
         required=False, allow_null=True, help_text="A fact that is there, with supersede."
     )
-    new_fact_text = s.CharField(
-        max_length=65536, required=False, help_text="A new fact instead of replaced_by, with supersede."
+    new_fact_text = request_field(
+        facts.NEW_FACT_TEXT.optional(), help_text="A new fact instead of replaced_by, with supersede."
     )
 
 
@@ -166,26 +154,20 @@ class ResolveInput(Stated):
     keep = s.UUIDField(
         required=False, allow_null=True, help_text="The fact that stays: supersede, same, archive."
     )
-    new_fact_text = s.CharField(
-        max_length=65536, required=False, help_text="What takes the place of both, with combine."
+    new_fact_text = request_field(
+        facts.NEW_FACT_TEXT.optional(), help_text="What takes the place of both, with combine."
     )
     reason = s.CharField(max_length=REASON, required=False, allow_blank=True)
     expected_versions = VERSIONS
 
 
+@declares(LINK.used(Use.CREATE))
 class LinkInput(OnBranch, Stated):
     """The other end of a link, and its type."""
 
-    to_id = s.UUIDField()
-    to_type = s.ChoiceField(choices=FactLink.Target.choices, required=False)
-    link_type = s.ChoiceField(choices=FactLink.Type.choices)
-    weight = s.FloatField(min_value=0, max_value=1, required=False, help_text="1.0 by default.")
-    valid_from = s.DateTimeField(required=False, allow_null=True)
-    valid_until = s.DateTimeField(required=False, allow_null=True)
-
 
 class TimeRange(s.Serializer):
-    """From ``start`` on, and before ``end``."""
+    """A time range from ``start`` on, and before ``end``."""
 
     start = s.DateTimeField(required=False)
     end = s.DateTimeField(required=False)
@@ -193,7 +175,7 @@ class TimeRange(s.Serializer):
 
 
 class Searching(s.Serializer):
-    """How to search; the same in a query and in a body."""
+    """The options of a search; the same in a query and in a body."""
 
     search_type = s.ChoiceField(choices=TYPES, required=False, help_text="hybrid by default.")
     include = s.ListField(
@@ -209,7 +191,7 @@ class Searching(s.Serializer):
 
 
 class SearchInput(OnBranch, Searching):
-    """What to look for, where and how."""
+    """The query, branches, filters and options of a search."""
 
     query = s.CharField(max_length=8000, allow_blank=True)
     branches = s.ListField(
@@ -221,45 +203,35 @@ class SearchInput(OnBranch, Searching):
         return {**super().get_fields(), **filter_fields()}
 
 
+@declares(BRANCH.used(Use.CREATE))
 class BranchInput(Stated):
-    """A branch to be made."""
+    """A branch to create."""
 
-    name = s.CharField(
-        max_length=200, help_text="Segments of a–z, 0–9, '.', '_' and '-', with '/' between them."
-    )
-    parent = short(1, help_text="main when it is not given.")  # type: ignore[assignment]
     at = PointField(required=False)
-    purpose = s.CharField(max_length=500, required=False, allow_blank=True)
 
 
-class KeyInput(s.Serializer):
-    """What the key may do, where, how often and until when."""
-
-    label = s.CharField(max_length=200)  # type: ignore[assignment]
-    scopes = s.ListField(child=s.ChoiceField(choices=SCOPES), min_length=1)
-    branch_patterns = s.ListField(
-        child=s.CharField(max_length=200), required=False, help_text="Every branch when it is empty."
-    )
-    agent_id = short(help_text="Bind the key to this agent.")
-    default_branch = short(help_text="Where MCP works when a call names no branch; main when it is empty.")
-    rate_per_minute = s.IntegerField(min_value=1, max_value=HIGHEST_RATE, required=False)
-    expires_at = s.DateTimeField(required=False, allow_null=True)
+@declares(KEY.used(Use.CREATE))
+class KeyInput(RequestShape):
+    """The scopes, branches, rate and expiry of a key."""
 
 
 class RotateInput(s.Serializer):
-    """How the old key ends."""
+    """The grace period of the old key."""
 
     grace_seconds = s.IntegerField(
-        min_value=0, max_value=LONGEST_GRACE, required=False, help_text="How long the old key still opens."
+        min_value=0,
+        max_value=MAX_GRACE_SECONDS,
+        required=False,
+        help_text="How long the old key still opens.",
     )
 
 
 def filter_fields() -> dict[str, s.Field]:
-    """The filters as fields of a body: lists where a query has commas."""
-    return {name: _field(name, one) for name, one in FactFilterSet.base_filters.items()}
+    """Return the filters as fields of a body: lists where a query has commas."""
+    return {name: build_field(name, one) for name, one in FactFilterSet.base_filters.items()}
 
 
-def _field(name: str, one: Any) -> s.Field:
+def build_field(name: str, one: Any) -> s.Field:
     kind, extra = type(one).__name__, one.extra
     most = 200 if name.endswith("_id") else 100
     told: dict[str, Any] = {"required": False, "help_text": extra["help_text"]}

@@ -1,4 +1,4 @@
-"""/review-items: the questions that wait for a person, and their answers."""
+"""/review-items: questions for a person, and their answers."""
 
 from rest_framework.decorators import action
 from rest_framework.request import Request
@@ -7,13 +7,13 @@ from rest_framework.response import Response
 from memory.api import shapes
 from memory.api.base import Resource, actor_of
 from memory.api.filters import ReviewFilterSet
-from memory.api.reading import Input, identity, versions, word
+from memory.api.reading import Input, parse_id, parse_versions, word
 from memory.api.schema import documented
-from memory.engines import cleaning as c
-from memory.engines.review import ReviewEngine
+from memory.engines.review.review_queue import ReviewEngine
+from memory.engines.support import validation as c
 from memory.exceptions import Invalid
 
-ENGINE = ReviewEngine()
+review_engine = ReviewEngine()
 
 
 @documented
@@ -22,32 +22,34 @@ class ReviewViewSet(Resource):
     filterset_class = ReviewFilterSet
 
     def list(self, request: Request) -> Response:
-        given = Input(request)
-        branch, paging = given.branch(default=""), given.paging()
-        wanted = {name: given.take(name, c.plain_text, "") for name in ("status", "kind")}
-        fact_id = given.take("fact_id", c.optional(c.identifier))
-        given.end()
-        page = ENGINE.list_items(
-            actor=actor_of(request), branch_name=branch, fact_id=fact_id, **wanted, **paging
+        payload = Input(request)
+        branch, paging = payload.branch(default=""), payload.paging()
+        requested = {name: payload.take(name, c.plain_text, "") for name in ("status", "kind")}
+        fact_id = payload.take("fact_id", c.optional_check(c.parse_uuid))
+        payload.end()
+        page = review_engine.list_items(
+            actor=actor_of(request), branch_name=branch, fact_id=fact_id, **requested, **paging
         )
-        return Response(shapes.page(page, shapes.review))
+        return Response(shapes.page_shape(page, shapes.review_shape))
 
     def retrieve(self, request: Request, pk: str) -> Response:
-        item_id = identity(pk)
+        item_id = parse_id(pk)
         Input(request).end()
-        return Response(shapes.review(ENGINE.get_item(item_id=item_id, actor=actor_of(request))))
+        return Response(shapes.review_shape(review_engine.get_item(item_id=item_id, actor=actor_of(request))))
 
     @action(detail=True, methods=["post"])
     def resolve(self, request: Request, pk: str) -> Response:
-        item_id, given = identity(pk), Input(request)
-        actor = given.actor(actor_of(request))
-        wanted = {
-            "decision": given.take("decision", word),
-            "keep": given.take("keep", c.optional(c.identifier)),
-            "expected_versions": given.take("expected_versions", versions),
-            **{name: given.take(name, c.plain_text, "") for name in ("reason", "new_fact_text")},
+        item_id, payload = parse_id(pk), Input(request)
+        actor = payload.actor(actor_of(request))
+        requested = {
+            "decision": payload.take("decision", word),
+            "keep": payload.take("keep", c.optional_check(c.parse_uuid)),
+            "expected_versions": payload.take("expected_versions", parse_versions),
+            **{name: payload.take(name, c.plain_text, "") for name in ("reason", "new_fact_text")},
         }
-        given.end()
-        if wanted["decision"] is None:
+        payload.end()
+        if requested["decision"] is None:
             raise Invalid("{field} is needed.", field="decision")
-        return Response(shapes.resolved(ENGINE.resolve(item_id=item_id, actor=actor, **wanted)))
+        return Response(
+            shapes.resolved_shape(review_engine.resolve(item_id=item_id, actor=actor, **requested))
+        )

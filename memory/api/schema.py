@@ -1,4 +1,4 @@
-"""What OpenAPI says of the routes. The shapes of answers and requests are in shapes.py and requests.py."""
+"""OpenAPI descriptions of the routes; serializers are in shapes.py and requests.py."""
 
 from collections.abc import Callable, Mapping
 from functools import cache
@@ -18,31 +18,15 @@ from memory.api.filters import (
     SnapshotFilterSet,
     WorkspaceFilterSet,
 )
-from memory.engines import idempotency
-from memory.engines.branch_diff import CHANGES, KINDS
+from memory.api.refusals import REFUSALS, WITHOUT_BODY, build_problem_schema, build_refusal
+from memory.engines.branches.diff import BASES, CHANGES, KINDS
+from memory.engines.support import idempotency
 
 Schema = dict[str, Any]
-# What any route may refuse: a name for it, and what it means.
-REFUSALS = {
-    "400": ("Invalid", "The input is not valid: invalid, unknown_field, reserved_value, query_too_long."),
-    "401": ("Unauthenticated", "No key, or one that opens nothing: unauthenticated."),
-    "403": ("Forbidden", "The key may not do this: scope_missing, branch_forbidden."),
-    "404": ("NotFound", "Nothing is visible here under this name or id: not_found."),
-    "405": ("MethodNotAllowed", "The address does not know the method: method_not_allowed."),
-    "408": ("TooSlow", "The body did not arrive in time: too_slow."),
-    "409": (
-        "Conflict",
-        "It does not fit what is stored: exists, illegal_transition, branch_archived, conflict.",
-    ),
-    "412": ("Stale", "The fact has changed since it was read: stale_version."),
-    "413": ("TooLarge", "Past a limit: too_large."),
-    "415": ("NotJSON", "The body is not JSON: unsupported_media_type."),
-    "429": ("RateLimited", "Too many requests of this key: rate_limited. Retry-After says when."),
-    "503": ("Unavailable", "The server has too much to do: unavailable. Retry-After says when."),
-}
 NAME: Schema = {"type": "string", "maxLength": 200}
-PATHS = {"name": NAME, "session_id": NAME}  # every other one is an id
-WITHOUT_BODY = {"408", "409", "412", "413", "415"}
+PATHS = {"name": NAME, "session_id": NAME}  # every other parameter is an id
+TAG = '(W/)?"[!#-~]*"'
+TAGS = rf"^(\*|{TAG}( ?, ?{TAG})*)$"  # the values of If-Match; another If-None-Match matches nothing
 
 
 # ---- parameters ------------------------------------------------------------------------------------
@@ -54,14 +38,14 @@ def query(name: str, kind: Schema, text: str, required: bool = False) -> OpenApi
     )
 
 
-def header(name: str, text: str) -> OpenApiParameter:
-    return OpenApiParameter(name, {"type": "string"}, OpenApiParameter.HEADER, description=text)
+def header(name: str, text: str, **kind: str) -> OpenApiParameter:
+    return OpenApiParameter(name, {"type": "string", **kind}, OpenApiParameter.HEADER, description=text)
 
 
 TEXT: Schema = {"type": "string"}
 COUNT: Schema = {"type": "integer", "minimum": 0}
 BRANCH = query("branch", {"type": "string", "maxLength": 200, "default": "main"}, "The branch to look at.")
-AT = query("at", TEXT, r.POINT["description"])
+AT = query("at", {"anyOf": r.POINT["anyOf"]}, r.POINT["description"])
 STATED = [
     query(name, {"type": "string", "maxLength": 200}, "Who asks.")
     for name in ("session_id", "task_id", "agent_id")
@@ -71,22 +55,24 @@ PAGING = [
     query("cursor", {"type": "string", "maxLength": 500}, "``next`` or ``previous`` of another page."),
 ]
 EXPECTED = query("expected_version", COUNT, "412 when the fact is at another.")
-IF_MATCH = header("If-Match", "The ETag that was read; 412 when the fact has changed since.")
+IF_MATCH = header("If-Match", "The ETag that was read; 412 when the fact has changed since.", pattern=TAGS)
 IF_NONE_MATCH = header("If-None-Match", "An ETag; 304 when it is still the same.")
 ONCE = {
-    "name": "Idempotency-Key", "in": "header",
-    "schema": {"type": "string", "minLength": 1, "maxLength": idempotency.LONGEST},
-    "description": "The same key with the same request gives the stored answer for 24 hours.",
-}  # fmt: skip
+    "name": "Idempotency-Key",
+    "in": "header",
+    "schema": {"type": "string", "minLength": 1, "maxLength": idempotency.MAX_KEY_LENGTH},
+    "description": "The same key with the same request gives the stored answer for 24 hours; of more than"
+    " 256 KiB long values are kept in part.",
+}
 
 
 def of_filters(filters: Any) -> list[OpenApiParameter]:
-    """The query parameters of a FilterSet."""
+    """Return the query parameters of a FilterSet."""
     return [query(name, kind_of(one), one.extra["help_text"]) for name, one in filters.base_filters.items()]
 
 
 def kind_of(one: Any) -> Schema:
-    """The JSON schema of a filter."""
+    """Return the JSON schema of a filter."""
     known = [value for value, _ in one.extra.get("choices", [])]
     item: Schema = {"type": "string", "enum": known} if known else {"type": "string", "minLength": 1}
     match type(one).__name__:
@@ -98,13 +84,17 @@ def kind_of(one: Any) -> Schema:
             return {"type": "boolean"}
         case "IsoDateTimeFilter":
             return {"type": "string", "format": "date-time"}
+        case "CharFilter":  # an empty filter filters nothing
+            return {"type": "string", "maxLength": 200}
+        case "ChoiceFilter":
+            return {"type": "string", "enum": [*known, ""]}
         case "UUIDFilter":
             return {"type": "string", "format": "uuid"}
     return item
 
 
-def searching(*left_out: str) -> list[OpenApiParameter]:
-    """The words of a search in a query, as r.Searching has them."""
+def search_args(*left_out: str) -> list[OpenApiParameter]:
+    """Return the query parameters of a search, as in r.Searching."""
     found = [
         query("q", {"type": "string", "maxLength": 8000}, "What to look for.", required=True),
         BRANCH,
@@ -112,24 +102,24 @@ def searching(*left_out: str) -> list[OpenApiParameter]:
     ]
     for name, field in r.Searching().get_fields().items():
         if name not in ("at", *left_out):
-            found.append(query(name, _kind(field), str(field.help_text or "")))
+            found.append(query(name, integer_schema(field), str(field.help_text or "")))
     return found
 
 
-def _kind(field: Any) -> Schema:
+def integer_schema(field: Any) -> Schema:
     if isinstance(field, s.ListField):
-        return {"type": "array", "items": _kind(field.child)}
+        return {"type": "array", "items": integer_schema(field.child), "minItems": 1}
     if isinstance(field, s.ChoiceField):
         return {"type": "string", "enum": list(field.choices)}
     return {"type": "integer", "minimum": field.min_value, "maximum": field.max_value}
 
 
-# ---- answers ---------------------------------------------------------------------------------------
+# ---- responses -------------------------------------------------------------------------------------
 
 
 @cache
 def page(shape: type[s.Serializer]) -> type[s.Serializer]:
-    """A list of rows with its cursors."""
+    """Return the serializer of a page of rows with its cursors."""
     cursor: dict[str, Any] = {"allow_null": True, "help_text": "A cursor, or null."}
     fields = {"results": shape(many=True), "next": s.CharField(**cursor), "previous": s.CharField(**cursor)}
     made = type(f"{shape.__name__.removesuffix('Shape')}Page", (s.Serializer,), fields)
@@ -138,12 +128,17 @@ def page(shape: type[s.Serializer]) -> type[s.Serializer]:
 
 
 class HealthShape(s.Serializer):
-    """``status`` for everybody; the rest for who has a key."""
+    """``status`` for everybody; the rest for callers with a key."""
 
     status = s.ChoiceField(choices=["ok", "degraded"])
     database = s.ChoiceField(choices=["ok", "error"], required=False)
+    storage = s.ChoiceField(choices=["ok", "low", "full", "read_only", "failing"], required=False)
+    broker = s.ChoiceField(choices=["ok", "silent"], required=False)
     worker = s.ChoiceField(choices=["running", "stopped", "unknown"], required=False)
-    queue = s.DictField(required=False, help_text="waiting, and the age of the oldest: oldest_seconds.")
+    queue = s.DictField(
+        required=False,
+        help_text="waiting, the age of the oldest: oldest_seconds; set_aside: tasks that stopped the worker.",
+    )
     embedding = s.DictField(required=False, help_text="pending, failed, model, error.")
 
 
@@ -172,9 +167,13 @@ def route(text: str, answers: dict[int, Any], request: Any = None, parameters: A
     example = EXAMPLES.get(request)
     examples = [OpenApiExample("Short", value=example, request_only=True)] if example else None
     return extend_schema(
-        summary=text, request=request, responses=answers, parameters=list(parameters), examples=examples,
+        summary=text,
+        request=request,
+        responses=answers,
+        parameters=list(parameters),
+        examples=examples,
         filters=False,
-    )  # fmt: skip
+    )
 
 
 DEPTH = query("depth", {"type": "integer", "minimum": 0, "maximum": 6, "default": 1}, "Relations between.")
@@ -186,8 +185,16 @@ FILTERS = of_filters(FactFilterSet)
 BRANCHES = query("branches", {"type": "array", "items": TEXT}, "Names or patterns, instead of branch.")
 DIFFERING = [
     AT,
-    query("against", TEXT, "The branch to compare with, as it is now; where it began when not given."),
-    query("against_at", TEXT, "A point of that branch, of the parent when none is named."),
+    query("against", TEXT, "The branch to compare with; the parent when not given."),
+    query(
+        "against_at", {"anyOf": r.POINT["anyOf"]}, "A point of that branch, of the parent when none is named."
+    ),
+    query(
+        "base",
+        {"type": "string", "enum": list(BASES)},
+        "ancestor: what the branch changed since the two had the same history last. point: all that it shows "
+        "otherwise than the other, what came later there included; the default with against_at.",
+    ),
     query("type", {"type": "string", "enum": list(KINDS), "default": "fact"}, "What to list."),
     query("change", {"type": "array", "items": {"type": "string", "enum": list(CHANGES)}}, "Only these."),
 ]
@@ -201,7 +208,10 @@ ROUTES: dict[str, dict[str, Callable]] = {
         "retrieve": route("Read a fact", {200: F, 304: SAME}, None, ONE),
         "partial_update": route("Correct a fact", {200: F}, r.FactUpdateInput, [IF_MATCH]),
         "destroy": route(
-            "Delete a fact on this branch", {204: GONE}, None, [BRANCH, *STATED, EXPECTED, IF_MATCH],
+            "Delete a fact on this branch",
+            {204: GONE},
+            None,
+            [BRANCH, *STATED, EXPECTED, IF_MATCH],
         ),
         "supersede": route("Replace a fact by a new one", {201: F}, r.SupersedeInput, [IF_MATCH]),
         "archive": route("Retire a fact", {200: F}, r.MoveInput, [IF_MATCH]),
@@ -209,26 +219,35 @@ ROUTES: dict[str, dict[str, Callable]] = {
         "verify": route("A person's verdict on a fact", {200: F}, r.VerdictInput, [IF_MATCH]),
         "verification": route("The verdict on a fact", {200: shapes.VerificationShape, 304: SAME}, None, ONE),
         "history": route(
-            "Every version, newest first", {200: page(shapes.VersionShape)}, None, [BRANCH, *PAGING],
+            "Every version, newest first",
+            {200: page(shapes.VersionShape)},
+            None,
+            [BRANCH, *PAGING],
         ),
         "explain": route(
-            "Why a query finds a fact, or why not", {200: shapes.ExplanationShape}, None,
-            [*searching("max_tokens"), *FILTERS],
+            "Why a query finds a fact, or why not",
+            {200: shapes.ExplanationShape},
+            None,
+            [*search_args("max_tokens"), *FILTERS],
         ),
         "related": route(
-            "Facts that have to do with a fact", {200: related_shapes.RelativesShape}, None,
+            "Facts that have to do with a fact",
+            {200: related_shapes.RelativesShape},
+            None,
             [DEPTH, query("limit", {**COUNT, "minimum": 1, "maximum": 100}, "Default 10."), BRANCH, AT],
         ),
         "links": route("The links from and to a fact", {200: page(shapes.LinkShape)}, None, LISTING),
         "add_link": route("Link a fact to another", {201: shapes.LinkShape}, r.LinkInput),
         "remove_link": route("Take a link away", {204: GONE}, None, [BRANCH, *STATED]),
-        "search": route("Search facts", {200: shapes.FoundShape}, None, [*searching(), *FILTERS, BRANCHES]),
+        "search": route("Search facts", {200: shapes.FoundShape}, None, [*search_args(), *FILTERS, BRANCHES]),
         "search_by_body": route("Search facts, told in the body", {200: shapes.FoundShape}, r.SearchInput),
     },
     "BranchViewSet": {
         "create": route("Make a branch", {201: shapes.BranchShape}, r.BranchInput),
         "list": route(
-            "List branches by name", {200: page(shapes.BranchShape)}, None,
+            "List branches by name",
+            {200: page(shapes.BranchShape)},
+            None,
             [*of_filters(BranchFilterSet), *PAGING],
         ),
         "retrieve": route("Read a branch", {200: shapes.BranchShape, 304: SAME}, None, [IF_NONE_MATCH]),
@@ -236,7 +255,9 @@ ROUTES: dict[str, dict[str, Callable]] = {
         "restore": route("Take an archived branch back into use", {200: shapes.BranchShape}, r.StatedInput),
         "log": route("The branch's own commits, newest first", {200: page(shapes.CommitShape)}, None, PAGING),
         "diff": route(
-            "What a branch shows otherwise than another point", {200: branch_shapes.DiffShape}, None,
+            "What a branch shows otherwise than another point",
+            {200: branch_shapes.DiffShape},
+            None,
             [*DIFFERING, *PAGING],
         ),
         "stats": route("What a branch holds and who works on it", {200: branch_shapes.BranchStatsShape}),
@@ -249,7 +270,9 @@ ROUTES: dict[str, dict[str, Callable]] = {
     },
     "ReviewViewSet": {
         "list": route(
-            "What waits for a person, newest first", {200: page(shapes.QuestionShape)}, None,
+            "What waits for a person, newest first",
+            {200: page(shapes.QuestionShape)},
+            None,
             [*of_filters(ReviewFilterSet), *PAGING],
         ),
         "retrieve": route("Read a question", {200: shapes.QuestionShape}),
@@ -262,7 +285,9 @@ ROUTES: dict[str, dict[str, Callable]] = {
     "SnapshotViewSet": {
         "create": route("Keep a point of a branch, or the store", {201: SNAPSHOT}, copy_shapes.SnapshotInput),
         "list": route(
-            "List snapshots, newest first", {200: page(SNAPSHOT)}, None,
+            "List snapshots, newest first",
+            {200: page(SNAPSHOT)},
+            None,
             [*of_filters(SnapshotFilterSet), *PAGING],
         ),
         "retrieve": route("Read a snapshot", {200: SNAPSHOT}),
@@ -274,7 +299,9 @@ ROUTES: dict[str, dict[str, Callable]] = {
     "WorkspaceViewSet": {
         "create": route("Copy the store to work in apart", {201: WORKSPACE}, copy_shapes.WorkspaceInput),
         "list": route(
-            "List workspaces, newest first", {200: page(WORKSPACE)}, None,
+            "List workspaces, newest first",
+            {200: page(WORKSPACE)},
+            None,
             [*of_filters(WorkspaceFilterSet), *PAGING],
         ),
         "retrieve": route("Read a workspace", {200: WORKSPACE}),
@@ -287,11 +314,11 @@ ROUTES: dict[str, dict[str, Callable]] = {
         "live": route("Whether the process answers", {200: HealthShape}),
         "ready": route("Whether the database answers", {200: HealthShape, 503: HealthShape}),
     },
-}  # fmt: skip
+}
 
 
-def documenting(routes: Mapping[str, Mapping[str, Callable]], *modules: Any) -> Callable[[type], type]:
-    """A decorator that gives the routes of a ViewSet their place in OpenAPI; ``modules`` hold the shapes."""
+def document_routes(routes: Mapping[str, Mapping[str, Callable]], *modules: Any) -> Callable[[type], type]:
+    """Return a decorator that documents the routes of a ViewSet; ``modules`` have the serializers."""
     for module in modules:
         for name, shape in vars(module).items():
             if isinstance(shape, type) and issubclass(shape, s.Serializer):
@@ -305,9 +332,9 @@ def documenting(routes: Mapping[str, Mapping[str, Callable]], *modules: Any) -> 
     return documented
 
 
-documented = documenting(ROUTES, shapes, copy_shapes, related_shapes, r)
+documented = document_routes(ROUTES, shapes, copy_shapes, related_shapes, r)
 set_override(HealthShape, "component_name", "Health")
-set_override(HealthShape, "many", False)  # the action is called list, but there is one
+set_override(HealthShape, "many", False)  # the action is called list, but returns one object
 
 
 KEY = "An API key; the first one is in first-key.json in the data directory."
@@ -325,39 +352,39 @@ class BearerKey(OpenApiAuthenticationExtension):
 
 
 def without_slash(endpoints: list[tuple]) -> list[tuple]:
-    """The slash at the end is optional; the schema shows the address without it."""
+    """Return the endpoints without the final slash, which is optional."""
     return [(path.rstrip("/"), *rest) for path, *rest in endpoints]
 
 
-def complete(result: Schema, generator: Any, request: Any, public: bool) -> Schema:
-    """Adds what holds for all routes: problems, idempotency keys; and that unknown fields are refused."""
+def complete_schema(result: Schema, generator: Any, request: Any, public: bool) -> Schema:
+    """Add what applies to all routes: problems, idempotency keys, refusal of unknown fields."""
     components = result["components"]
-    components["schemas"]["Problem"] = problem_schema()
-    components["responses"] = {name: refusal(text) for name, text in REFUSALS.values()}
+    components["schemas"]["Problem"] = build_problem_schema()
+    components["responses"] = {name: build_refusal(text) for name, text in REFUSALS.values()}
     for name, component in components["schemas"].items():
         if name.endswith("Input") or name == "TimeRange":
             component["additionalProperties"] = False
-    for path in result["paths"].values():
+    for address, path in result["paths"].items():
         for method, operation in path.items():
-            _complete(method, operation)
-    _strip(result)
+            complete_operation(method, operation, reads=method == "get" or address.endswith("/search"))
+    strip_marks(result)
     return result
 
 
-def _strip(part: Any) -> None:
-    """Take out the marks that drf-spectacular leaves for itself."""
+def strip_marks(part: Any) -> None:
+    """Remove the internal marks of drf-spectacular."""
     if isinstance(part, dict):
         part.pop("x-spec-enum-id", None)
     for inner in part.values() if isinstance(part, dict) else part if isinstance(part, list) else ():
-        _strip(inner)
+        strip_marks(inner)
 
 
-def _complete(method: str, operation: Schema) -> None:
-    operation.pop("description", None)  # the docstring of the class: it is for those who write code
+def complete_operation(method: str, operation: Schema, reads: bool) -> None:
+    operation.pop("description", None)  # the docstring of the class, which is meant for developers
     for parameter in operation.get("parameters", []):
         if parameter["in"] == "path":
             parameter["schema"] = PATHS.get(parameter["name"], {"type": "string", "format": "uuid"})
-    if method == "post":
+    if method == "post" and not reads:
         operation.setdefault("parameters", []).append(ONCE)
     left_out = WITHOUT_BODY if method == "get" else set()
     if {} in operation.get("security", [{}]):
@@ -365,24 +392,3 @@ def _complete(method: str, operation: Schema) -> None:
     for code, (name, _) in REFUSALS.items():
         if code not in left_out:
             operation["responses"].setdefault(code, {"$ref": f"#/components/responses/{name}"})
-
-
-def refusal(text: str) -> Schema:
-    problem = {"schema": {"$ref": "#/components/schemas/Problem"}}
-    return {"description": text, "content": {"application/problem+json": problem}}
-
-
-def problem_schema() -> Schema:
-    """The schema of ProblemShape, which no route names."""
-    fields = shapes.ProblemShape().get_fields()
-    kinds: dict[type, Schema] = {s.IntegerField: {"type": "integer"}, s.DictField: {"type": "object"}}
-    properties = {
-        name: {
-            **kinds.get(type(field), TEXT),
-            **({"description": field.help_text} if field.help_text else {}),
-        }
-        for name, field in fields.items()
-    }
-    needed = [name for name, field in fields.items() if field.required]
-    told = shapes.ProblemShape.__doc__
-    return {"type": "object", "description": told, "properties": properties, "required": needed}

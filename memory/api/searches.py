@@ -1,4 +1,4 @@
-"""/facts/search, in a query or in a body."""
+"""/facts/search, with parameters in the query or in a body."""
 
 from typing import Any
 
@@ -9,93 +9,93 @@ from rest_framework.response import Response
 from memory.api import shapes
 from memory.api.base import actor_of
 from memory.api.filters import FactFilterSet
-from memory.api.reading import Input, count, names, point, whole, word
-from memory.engines.filters import FactFilter
-from memory.engines.search import SearchEngine
+from memory.api.reading import Input, count, parse_integer, parse_names, parse_point, word
+from memory.engines.facts.filters import FactFilter
+from memory.engines.search.engine import SearchEngine
 from memory.exceptions import Invalid, UnknownField
 
-ENGINE = SearchEngine()
+search_engine = SearchEngine()
 RANGES = {"created": ("created_after", "created_before"), "valid": ("valid_after", "valid_before")}
 
 
 class SearchRoutes:
-    """The searching part of FactViewSet."""
+    """The search routes of FactViewSet."""
 
-    @action(detail=False, methods=["get"], url_path="search", writes=False)
+    @action(detail=False, methods=["get"], url_path="search", reads=True)
     def search(self, request: Request) -> Response:
-        return self._find(request)
+        return self._search(request)
 
     @search.mapping.post
     def search_by_body(self, request: Request) -> Response:
-        return self._find(request)
+        return self._search(request)
 
-    def _find(self, request: Request) -> Response:
-        given = Input(request)
-        if "branches" in given.query or "branches" in given.body:
-            return self._across(request, given)
-        branch, limit, query, how = self.wish(given)
-        budget = given.take("max_tokens", whole)
-        given.end()
-        found = ENGINE.search(
+    def _search(self, request: Request) -> Response:
+        payload = Input(request)
+        if "branches" in payload.query or "branches" in payload.body:
+            return self._search_across(request, payload)
+        branch, limit, query, how = self.wish(payload)
+        budget = payload.take("max_tokens", parse_integer)
+        payload.end()
+        found = search_engine.search(
             query=query, actor=actor_of(request), branch_name=branch, limit=limit, max_tokens=budget, **how
         )
-        return Response(shapes.found(found))
+        return Response(shapes.found_shape(found))
 
-    def _across(self, request: Request, given: Input) -> Response:
-        """Over several branches, by name or pattern; ``branch`` and ``at`` name only one."""
-        patterns = given.take("branches", names)
+    def _search_across(self, request: Request, payload: Input) -> Response:
+        """Search several branches, by name or pattern; ``branch`` and ``at`` are refused."""
+        patterns = payload.take("branches", parse_names)
         for one in ("branch", "branch_name", "at"):
-            if one in given.query or one in given.body:
+            if one in payload.query or one in payload.body:
                 raise Invalid("{field} cannot be given together with branches.", field=one)
-        _, limit, query, how = self.wish(given)
+        _, limit, query, how = self.wish(payload)
         how.pop("at")
-        budget = given.take("max_tokens", whole)
-        given.end()
-        found = ENGINE.search_cross_branch(
+        budget = payload.take("max_tokens", parse_integer)
+        payload.end()
+        found = search_engine.search_cross_branch(
             query=query, branch_names=patterns, actor=actor_of(request), limit=limit, max_tokens=budget, **how
         )
-        return Response(shapes.found(found))
+        return Response(shapes.found_shape(found))
 
     @staticmethod
-    def wish(given: Input) -> tuple[str, int, str, dict[str, Any]]:
-        """Branch, limit, query, and how to search."""
+    def wish(payload: Input) -> tuple[str, int, str, dict[str, Any]]:
+        """Take branch, limit, query and search options."""
         how = {
-            "search_type": given.take("search_type", word, "hybrid"),
-            "include": given.take("include", names, []),
-            "recipe": given.take("recipe", word, ""),
-            "at": given.take("at", point),
-            "current_cycle": given.take("current_cycle", count),
-            "filters": filters_of(given),
+            "search_type": payload.take("search_type", word, "hybrid"),
+            "include": payload.take("include", parse_names, []),
+            "recipe": payload.take("recipe", word, ""),
+            "at": payload.take("at", parse_point),
+            "current_cycle": payload.take("current_cycle", count),
+            "filters": filters_of(payload),
         }
-        return given.branch(), given.take("limit", whole, 10), query_of(given), how
+        return payload.branch(), payload.take("limit", parse_integer, 10), query_of(payload), how
 
 
-def looking(given: Input) -> tuple[str, str, dict[str, Any]]:
-    """Branch, query, and how to search texts that are no facts."""
+def parse_text_search(payload: Input) -> tuple[str, str, dict[str, Any]]:
+    """Take branch, query and search options of texts other than facts."""
     how = {
-        "search_type": given.take("search_type", word, "hybrid"),
-        "recipe": given.take("recipe", word, ""),
-        "at": given.take("at", point),
-        "limit": given.take("limit", whole, 10),
+        "search_type": payload.take("search_type", word, "hybrid"),
+        "recipe": payload.take("recipe", word, ""),
+        "at": payload.take("at", parse_point),
+        "limit": payload.take("limit", parse_integer, 10),
     }
-    return given.branch(), query_of(given), how
+    return payload.branch(), query_of(payload), how
 
 
-def query_of(given: Input) -> str:
-    """The query, called ``query`` in a body and ``q`` in an address; both are understood in both."""
-    said = [given.take(name, lambda _, value: value) for name in ("query", "q")]
+def query_of(payload: Input) -> str:
+    """Take the query, named ``query`` or ``q``. Raises Invalid if it is missing or they differ."""
+    said = [payload.take(name, lambda _, value: value) for name in ("query", "q")]
     words = [text for text in said if text is not None]
     if not words:
-        raise Invalid("{field} is needed.", field="query" if given.body else "q")
+        raise Invalid("{field} is needed.", field="query" if payload.body else "q")
     if len(words) > 1 and words[0] != words[1]:
         raise Invalid("q and query say different things.", field="query")
     return words[0]
 
 
-def filters_of(given: Input) -> FactFilter:
-    """The filters, with ``time_range`` as two of them. Raises UnknownField, Invalid."""
-    filters = given.some(FactFilterSet.base_filters)
-    for name, value in _time_range(given.body.pop("time_range", None)).items():
+def filters_of(payload: Input) -> FactFilter:
+    """Take the filters, with ``time_range`` as two of them. Raises UnknownField, Invalid."""
+    filters = payload.some(FactFilterSet.base_filters)
+    for name, value in _time_range(payload.body.pop("time_range", None)).items():
         if name in filters:
             raise Invalid("time_range and {field} cannot be given together.", field=name)
         filters[name] = value

@@ -1,4 +1,4 @@
-"""What answers look like: each shape declared once, for OpenAPI and for ``renderer``, which makes answers."""
+"""Response serializers: each shape is declared once, for OpenAPI and for ``renderer``."""
 
 from collections.abc import Callable
 from datetime import datetime
@@ -7,12 +7,18 @@ from typing import Any
 
 from rest_framework import serializers as s
 
-from memory.engines.actions import DONE, REFUSED, UNCHANGED, Report
-from memory.engines.explain import SAYINGS, Explanation
-from memory.engines.pages import Page
-from memory.engines.review import Resolved
-from memory.engines.search import Found, Hit
-from memory.models import Fact, FactAssessment, FactLink, ReviewItem, Vector
+from memory.api.fields import AnswerShape, declares
+from memory.engines.facts.bulk_actions import DONE, REFUSED, UNCHANGED, Report
+from memory.engines.fields.base import Use
+from memory.engines.fields.branches import BRANCH
+from memory.engines.fields.facts import FACT
+from memory.engines.fields.keys import KEY
+from memory.engines.fields.links import LINK
+from memory.engines.review.review_queue import Resolved
+from memory.engines.search.engine import Hit, SearchResult
+from memory.engines.search.explain import REASONS, Explanation
+from memory.engines.support.pagination import Page
+from memory.models import Fact, FactAssessment, ReviewItem
 
 Render = Callable[..., dict[str, Any]]
 
@@ -20,51 +26,23 @@ Render = Callable[..., dict[str, Any]]
 # ---- shapes ----------------------------------------------------------------------------------------
 
 
-class FactShape(s.Serializer):
-    """A fact, as the branch that was asked for shows it."""
+@declares(FACT.used(Use.ANSWER))
+class FactShape(AnswerShape):
+    """A fact, as visible on the requested branch."""
 
-    id = s.UUIDField(source="uid")
-    branch = s.CharField(help_text="The branch that it was read through.")
-    version = s.IntegerField(help_text="Grows by one with each change; the ETag begins with it.")
-    fact_text = s.CharField()
-    essence = s.CharField(help_text="The line that goes into a prompt.")
-    category = s.CharField()
-    kind = s.ChoiceField(choices=Fact.Kind.choices)
-    priority = s.ChoiceField(choices=Fact.Priority.choices)
-    status = s.ChoiceField(choices=Fact.Status.choices)
-    confidence = s.FloatField()
-    confirmation_count = s.IntegerField(help_text="Independent sources that said the same.")
-    access_count = s.IntegerField()
-    last_accessed_at = s.DateTimeField(allow_null=True)
-    verification_status = s.ChoiceField(choices=FactAssessment.Status.choices)
-    verified_at = s.DateTimeField(allow_null=True)
-    verified_by = s.CharField()
-    parent_id = s.UUIDField(allow_null=True, help_text="The fact that this one replaces.")
-    source_type = s.ChoiceField(choices=Fact.SourceType.choices)
-    source_id = s.CharField()
-    source = s.CharField()  # type: ignore[assignment]
-    origin = s.ChoiceField(choices=Fact.Origin.choices)
-    visibility = s.ChoiceField(choices=Fact.Visibility.choices)
-    session_id = s.CharField()
-    task_id = s.CharField()
-    agent_id = s.CharField()
-    created_cycle = s.IntegerField()
-    updated_cycle = s.IntegerField()
-    valid_from = s.DateTimeField(allow_null=True)
-    valid_until = s.DateTimeField(allow_null=True)
-    expires_at = s.DateTimeField(allow_null=True)
-    pinned = s.BooleanField()
-    tags = s.ListField(child=s.CharField())
-    metadata = s.DictField()
-    embedding_state = s.ChoiceField(choices=[*Vector.State.choices, ("off", "Off")])
-    embedding_model = s.CharField()
-    content_hash = s.CharField(help_text="SHA-256 of the text.")
-    created_at = s.DateTimeField()
-    updated_at = s.DateTimeField()
+
+class FoundFactShape(FactShape):
+    """A fact among the results of a search: no field has more than 8,000 characters."""
+
+    truncated = s.ListField(
+        child=s.CharField(),
+        help_text="Fields that were longer: a text is cut with a mark, an object or list is empty."
+        " All of it is read by id.",
+    )
 
 
 class WrittenShape(FactShape):
-    """A fact as stored; ``created`` is false when the same text was there already."""
+    """A fact as stored; ``created`` is false when the same text existed already."""
 
     created = s.BooleanField()
 
@@ -98,21 +76,12 @@ class BulkShape(s.Serializer):
     commit = CommitShape(allow_null=True, help_text="null when nothing was new.")
 
 
-# What stands beside the history is no part of a version.
-BESIDE = frozenset(
-    {"confirmation_count", "access_count", "last_accessed_at", "embedding_state", "embedding_model"}
-    | {"verification_status", "verified_at", "verified_by"}
-)
-
-
-class VersionShape(FactShape):
+@declares(FACT.used(Use.VERSION))
+class VersionShape(AnswerShape):
     """One version of a fact, with the commit that made it."""
 
     deleted = s.BooleanField(help_text="True for the version that says: deleted here.")
     commit = CommitShape(allow_null=True)
-
-    def get_fields(self) -> dict[str, s.Field]:
-        return {name: field for name, field in super().get_fields().items() if name not in BESIDE}
 
 
 class VerificationShape(s.Serializer):
@@ -127,21 +96,9 @@ class VerificationShape(s.Serializer):
     reason = s.CharField(source="verification_reason")
 
 
-class LinkShape(s.Serializer):
-    id = s.UUIDField(source="uid")
-    branch = s.CharField()
-    version = s.IntegerField()
-    from_id = s.UUIDField()
-    to_id = s.UUIDField()
-    to_type = s.ChoiceField(choices=FactLink.Target.choices)
-    link_type = s.ChoiceField(choices=FactLink.Type.choices)
-    weight = s.FloatField()
-    valid_from = s.DateTimeField(allow_null=True)
-    valid_until = s.DateTimeField(allow_null=True)
-    session_id = s.CharField()
-    task_id = s.CharField()
-    agent_id = s.CharField()
-    created_at = s.DateTimeField()
+@declares(LINK.used(Use.ANSWER))
+class LinkShape(AnswerShape):
+    """A link, as visible on the requested branch."""
 
 
 class HitShape(s.Serializer):
@@ -163,7 +120,7 @@ class FoundShape(s.Serializer):
 
 class ExplanationShape(s.Serializer):
     found = s.BooleanField()
-    reason = s.ChoiceField(choices=[(name, name) for name in SAYINGS])
+    reason = s.ChoiceField(choices=[(name, name) for name in REASONS])
     message = s.CharField()
     position = s.IntegerField(allow_null=True)
     score = s.FloatField(allow_null=True)
@@ -172,38 +129,18 @@ class ExplanationShape(s.Serializer):
     fact = FactShape(allow_null=True)
 
 
-class BranchShape(s.Serializer):
-    name = s.CharField()
-    parent = s.CharField(allow_null=True)  # type: ignore[assignment]
-    fork_seq = s.IntegerField(help_text="The seq of the parent that it starts from.")
-    depth = s.IntegerField()
-    head = s.IntegerField(help_text="The seq of its newest commit.")
-    head_at = s.DateTimeField()
-    cycle = s.IntegerField()
-    purpose = s.CharField()
-    created_at = s.DateTimeField()
-    created_by = s.CharField()
-    archived_at = s.DateTimeField(allow_null=True)
+@declares(BRANCH.used(Use.ANSWER))
+class BranchShape(AnswerShape):
+    """A branch."""
 
 
-class KeyShape(s.Serializer):
-    id = s.UUIDField()
-    label = s.CharField()  # type: ignore[assignment]
-    prefix = s.CharField(help_text="The part of the token that may be shown.")
-    scopes = s.ListField(child=s.CharField())
-    branch_patterns = s.ListField(child=s.CharField())
-    agent_id = s.CharField()
-    default_branch = s.CharField(help_text="Where MCP works when a call names no branch; empty is main.")
-    rate_per_minute = s.IntegerField()
-    created_at = s.DateTimeField()
-    created_by = s.CharField()
-    expires_at = s.DateTimeField(allow_null=True)
-    last_used_at = s.DateTimeField(allow_null=True)
-    revoked_at = s.DateTimeField(allow_null=True)
+@declares(KEY.used(Use.ANSWER))
+class KeyShape(AnswerShape):
+    """A key; its token is not in it."""
 
 
 class NewKeyShape(KeyShape):
-    """A key just made. The token is told once; it is null when the request was sent again."""
+    """A new key. The token is returned once; it is null in the answer to a repeated request."""
 
     token = s.CharField(allow_null=True)
 
@@ -224,7 +161,7 @@ class ReviewShape(s.Serializer):
 
 
 class QuestionShape(ReviewShape):
-    """A question with its two facts as its branch shows them now; null where it does not."""
+    """A question with its two facts as visible on its branch now; null where they are not."""
 
     fact = FactShape(allow_null=True)
     other = FactShape(allow_null=True)
@@ -238,7 +175,7 @@ class ResolvedShape(QuestionShape):
 
 
 class OutcomeShape(s.Serializer):
-    """What became of one fact."""
+    """The outcome for one fact."""
 
     id = s.UUIDField(source="fact_id")
     outcome = s.ChoiceField(choices=[DONE, UNCHANGED, REFUSED])
@@ -247,7 +184,7 @@ class OutcomeShape(s.Serializer):
 
 
 class ReportShape(s.Serializer):
-    """What became of each fact, in the order given."""
+    """The outcome for each fact, in the order of the request."""
 
     results = OutcomeShape(many=True)
     commit = CommitShape(
@@ -259,7 +196,7 @@ class ReportShape(s.Serializer):
 
 
 class ProblemShape(s.Serializer):
-    """RFC 9457, with a stable ``code``."""
+    """A problem (RFC 9457), with a stable ``code``."""
 
     type = s.CharField()
     title = s.CharField()
@@ -270,25 +207,25 @@ class ProblemShape(s.Serializer):
     data = s.DictField(required=False, help_text="What the sentence is made of, for programs.")  # type: ignore[assignment]
 
 
-# ---- making answers --------------------------------------------------------------------------------
+# ---- rendering -------------------------------------------------------------------------------------
 
 
-def when(value: datetime | None) -> str | None:
-    """ISO 8601 in UTC with microseconds and Z."""
+def format_time(value: datetime | None) -> str | None:
+    """Format a time as ISO 8601 in UTC with microseconds and Z."""
     return None if value is None else value.isoformat(timespec="microseconds").replace("+00:00", "Z")
 
 
-def text_of(value: Any) -> str | None:
+def as_text(value: Any) -> str | None:
     return None if value is None else str(value)
 
 
-CONVERT: dict[type[s.Field], Callable[[Any], Any]] = {s.DateTimeField: when, s.UUIDField: text_of}
+CONVERT: dict[type[s.Field], Callable[[Any], Any]] = {s.DateTimeField: format_time, s.UUIDField: as_text}
 
 
-def renderer(shape: type[s.Serializer], *elsewhere: str) -> Render:
-    """A function from a row to its answer, read off the shape; ``elsewhere`` are fields given by name.
+def build_renderer(shape: type[s.Serializer], *elsewhere: str) -> Render:
+    """Return a function that renders a row by a shape; ``elsewhere`` are fields passed by name.
 
-    Serializers would do the same twenty times slower, and a page has a hundred rows.
+    Serializers would take twenty times as long, and a page has a hundred rows.
     """
     fields = shape().get_fields()
     plan = [
@@ -298,8 +235,8 @@ def renderer(shape: type[s.Serializer], *elsewhere: str) -> Render:
     ]
     start = dict.fromkeys(fields)  # keeps the declared order
 
-    def render(row: Any, **given: Any) -> dict[str, Any]:
-        found: dict[str, Any] = {**start, **given}
+    def render(row: Any, **payload: Any) -> dict[str, Any]:
+        found: dict[str, Any] = {**start, **payload}
         for name, read, convert in plan:
             found[name] = convert(read(row)) if convert else read(row)
         return found
@@ -307,56 +244,61 @@ def renderer(shape: type[s.Serializer], *elsewhere: str) -> Render:
     return render
 
 
-fact = renderer(FactShape, "branch")
-_version = renderer(VersionShape, "branch", "commit")
-commit = renderer(CommitShape)
-verification = renderer(VerificationShape)
-link = renderer(LinkShape, "branch")
-_branch = renderer(BranchShape, "parent")
-key = renderer(KeyShape)
-_review = renderer(QuestionShape, "fact", "other")
-outcome = renderer(OutcomeShape)
+fact = build_renderer(FactShape, "branch")
+found_fact = build_renderer(FoundFactShape, "branch")
+_version = build_renderer(VersionShape, "branch", "commit")
+commit = build_renderer(CommitShape)
+verification = build_renderer(VerificationShape)
+link = build_renderer(LinkShape, "branch")
+_branch = build_renderer(BranchShape, "parent")
+key = build_renderer(KeyShape)
+_review = build_renderer(QuestionShape, "fact", "other")
+outcome = build_renderer(OutcomeShape)
 
 
-def version(row: Any, branch: str) -> dict[str, Any]:
+def version_shape(row: Any, branch: str) -> dict[str, Any]:
     return _version(row, branch=branch, commit=commit(row.commit) if row.commit else None)
 
 
-def review(row: Any) -> dict[str, Any]:
+def review_shape(row: Any) -> dict[str, Any]:
     name = row.branch.name
     both = {end: one and fact(one, branch=name) for end, one in (("fact", row.fact), ("other", row.other))}
     return _review(row, **both)
 
 
-def _new(row: Fact | None) -> dict[str, Any]:
-    return {"new_fact_id": text_of(row.uid) if row else None}
+def new_fact_shape(row: Fact | None) -> dict[str, Any]:
+    return {"new_fact_id": as_text(row.uid) if row else None}
 
 
-def resolved(done: Resolved) -> dict[str, Any]:
-    return {**review(done.item), "commit": commit(done.commit), **_new(done.new_fact)}
+def resolved_shape(done: Resolved) -> dict[str, Any]:
+    return {**review_shape(done.item), "commit": commit(done.commit), **new_fact_shape(done.new_fact)}
 
 
-def report(done: Report) -> dict[str, Any]:
+def report_shape(done: Report) -> dict[str, Any]:
     results = [outcome(one) for one in done.results]
-    return {"results": results, "commit": done.commit and commit(done.commit), **_new(done.new_fact)}
+    return {
+        "results": results,
+        "commit": done.commit and commit(done.commit),
+        **new_fact_shape(done.new_fact),
+    }
 
 
-def branch(row: Any) -> dict[str, Any]:
+def branch_shape(row: Any) -> dict[str, Any]:
     return _branch(row, parent=row.parent.name if row.parent else None)
 
 
-def hit(one: Hit) -> dict[str, Any]:
+def hit_shape(one: Hit) -> dict[str, Any]:
     return {
-        "fact": fact(one.fact, branch=one.branches[0]),
+        "fact": found_fact(one.fact, branch=one.branches[0]),
         "score": one.score,
         "signals": one.signals,
         "branches": list(one.branches),
     }
 
 
-def found(answer: Found) -> dict[str, Any]:
+def found_shape(answer: SearchResult) -> dict[str, Any]:
     return {
-        "results": [hit(one) for one in answer.hits],
+        "results": [hit_shape(one) for one in answer.hits],
         "signals_used": list(answer.signals_used),
         "recipe": answer.recipe,
         "took_ms": answer.took_ms,
@@ -366,10 +308,10 @@ def found(answer: Found) -> dict[str, Any]:
     }
 
 
-def explanation(answer: Explanation, branch: str) -> dict[str, Any]:
+def explanation_shape(answer: Explanation, branch: str) -> dict[str, Any]:
     plain = {name: getattr(answer, name) for name in ExplanationShape().get_fields() if name != "fact"}
     return {**plain, "fact": fact(answer.fact, branch=branch) if answer.fact else None}
 
 
-def page(some: Page, render: Callable[[Any], dict[str, Any]]) -> dict[str, Any]:
-    return {"results": [render(row) for row in some.results], "next": some.next, "previous": some.previous}
+def page_shape(batch: Page, render: Callable[[Any], dict[str, Any]]) -> dict[str, Any]:
+    return {"results": [render(row) for row in batch.results], "next": batch.next, "previous": batch.previous}

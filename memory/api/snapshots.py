@@ -1,4 +1,4 @@
-"""/snapshots: made, listed, read, restored, dropped."""
+"""/snapshots: create, list, read, restore, delete; and the retention of past states."""
 
 from rest_framework.decorators import action
 from rest_framework.request import Request
@@ -7,14 +7,14 @@ from rest_framework.response import Response
 from memory.api import copy_shapes, shapes
 from memory.api.base import Resource, actor_of
 from memory.api.filters import SnapshotFilterSet
-from memory.api.reading import Input, identity, point, whole
+from memory.api.reading import Input, parse_id, parse_integer, parse_point
 from memory.api.schema import documented
-from memory.engines import cleaning as c
-from memory.engines.snapshots import SnapshotManager
+from memory.engines.store.snapshots import SnapshotManager
+from memory.engines.support import validation as c
 from memory.exceptions import Invalid
 from memory.models import Snapshot
 
-ENGINE = SnapshotManager()
+snapshot_manager = SnapshotManager()
 KIND = c.one_of(Snapshot.Kind.values)
 
 
@@ -22,58 +22,70 @@ KIND = c.one_of(Snapshot.Kind.values)
 class SnapshotViewSet(Resource):
     lookup_value_regex = "[^/]+"
     filterset_class = SnapshotFilterSet
-    writes = False  # a copy of the store is not made inside a transaction
+    writes = False  # a copy of the store cannot be made inside a transaction
 
     def create(self, request: Request) -> Response:
-        given = Input(request)
-        kind = given.take("kind", KIND, Snapshot.Kind.BRANCH)
-        told = {name: given.take(name, c.plain_text) for name in ("name", "description")}
+        payload = Input(request)
+        kind = payload.take("kind", KIND, Snapshot.Kind.BRANCH)
+        told = {name: payload.take(name, c.plain_text) for name in ("name", "description")}
         told["description"] = told["description"] or ""
         if kind == Snapshot.Kind.BRANCH:
-            told |= {"branch_name": given.branch(), "at": given.take("at", point)}
-        given.end()
+            told |= {"branch_name": payload.branch(), "at": payload.take("at", parse_point)}
+        payload.end()
         if told["name"] is None:
             raise Invalid("{field} is needed.", field="name")
-        make = ENGINE.create_snapshot if kind == Snapshot.Kind.BRANCH else ENGINE.create_store_snapshot
-        return Response(copy_shapes.snapshot(make(actor=actor_of(request), **told)), status=201)
+        make = (
+            snapshot_manager.create_snapshot
+            if kind == Snapshot.Kind.BRANCH
+            else snapshot_manager.create_store_snapshot
+        )
+        return Response(copy_shapes.snapshot_shape(make(actor=actor_of(request), **told)), status=201)
 
     def list(self, request: Request) -> Response:
-        given = Input(request)
-        kind, branch, paging = given.take("kind", KIND, ""), given.branch(default=""), given.paging()
-        given.end()
-        page = ENGINE.list_snapshots(actor=actor_of(request), kind=kind, branch_name=branch, **paging)
-        return Response(shapes.page(page, copy_shapes.snapshot))
+        payload = Input(request)
+        kind, branch, paging = (
+            payload.take("kind", c.blank_or(KIND), ""),
+            payload.branch(default=""),
+            payload.paging(),
+        )
+        payload.end()
+        page = snapshot_manager.list_snapshots(
+            actor=actor_of(request), kind=kind, branch_name=branch, **paging
+        )
+        return Response(shapes.page_shape(page, copy_shapes.snapshot_shape))
 
     def retrieve(self, request: Request, pk: str) -> Response:
-        snapshot_id = identity(pk)
+        snapshot_id = parse_id(pk)
         Input(request).end()
-        row = ENGINE.get_snapshot(snapshot_id=snapshot_id, actor=actor_of(request))
-        return Response(copy_shapes.snapshot(row))
+        row = snapshot_manager.get_snapshot(snapshot_id=snapshot_id, actor=actor_of(request))
+        return Response(copy_shapes.snapshot_shape(row))
 
     def destroy(self, request: Request, pk: str) -> Response:
-        snapshot_id = identity(pk)
+        snapshot_id = parse_id(pk)
         Input(request).end()
-        ENGINE.drop_snapshot(snapshot_id=snapshot_id, actor=actor_of(request))
+        snapshot_manager.drop_snapshot(snapshot_id=snapshot_id, actor=actor_of(request))
         return Response(status=204)
 
     @action(detail=False, methods=["get"])
     def window(self, request: Request) -> Response:
         Input(request).end()
-        return Response({"days": ENGINE.get_window(actor=actor_of(request))})
+        return Response({"days": snapshot_manager.get_window(actor=actor_of(request))})
 
     @window.mapping.post
     def keep_window(self, request: Request) -> Response:
-        given = Input(request)
-        days = given.take("days", whole)
-        given.end()
+        payload = Input(request)
+        days = payload.take("days", parse_integer)
+        payload.end()
         if days is None:
             raise Invalid("{field} is needed.", field="days")
-        return Response({"days": ENGINE.keep_window(days=days, actor=actor_of(request))})
+        return Response({"days": snapshot_manager.keep_window(days=days, actor=actor_of(request))})
 
     @action(detail=True, methods=["post"])
     def restore(self, request: Request, pk: str) -> Response:
-        snapshot_id, given = identity(pk), Input(request)
-        dry_run = given.take("dry_run", c.boolean, False)
-        given.end()
-        plan = ENGINE.restore_snapshot(snapshot_id=snapshot_id, actor=actor_of(request), dry_run=dry_run)
-        return Response(copy_shapes.restore(plan))
+        snapshot_id, payload = parse_id(pk), Input(request)
+        dry_run = payload.take("dry_run", c.check_boolean, False)
+        payload.end()
+        plan = snapshot_manager.restore_snapshot(
+            snapshot_id=snapshot_id, actor=actor_of(request), dry_run=dry_run
+        )
+        return Response(copy_shapes.restore_shape(plan))

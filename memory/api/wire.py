@@ -1,4 +1,4 @@
-"""JSON in and out. Named in the settings of the REST framework."""
+"""JSON parser, renderer and content negotiation of the REST framework."""
 
 import json
 from collections.abc import Iterable
@@ -18,7 +18,7 @@ NESTING = 64
 
 
 class Parser(BaseParser):
-    """JSON as RFC 8259 has it: UTF-8, no NaN, no bottomless nesting, at most 8 MiB."""
+    """A parser for JSON as in RFC 8259: UTF-8, no NaN, limited nesting, at most 8 MiB."""
 
     media_type = "application/json"
 
@@ -29,20 +29,20 @@ class Parser(BaseParser):
         try:
             value = json.loads(body.decode(), parse_constant=_no_constant)
         except (ValueError, RecursionError) as error:
-            raise Invalid(f"The body is not JSON: {_reason(error)}.") from None
+            raise Invalid(f"The body is not JSON: {describe_error(error)}.") from None
         check_nesting(value)
         return value
 
 
 class NoNumber(ValueError):
-    """NaN or an infinity."""
+    """NaN or an infinity in a JSON body."""
 
 
 def _no_constant(name: str) -> Any:
     raise NoNumber(f"{name} is no JSON number")
 
 
-def _reason(error: Exception) -> str:
+def describe_error(error: Exception) -> str:
     if isinstance(error, json.JSONDecodeError):
         what = error.msg.partition(" (")[0].removesuffix(" at")
         return f"{what} at line {error.lineno}, column {error.colno}"
@@ -56,16 +56,16 @@ def _reason(error: Exception) -> str:
 
 
 def check_nesting(value: Any) -> None:
-    """Raises Invalid for what would exhaust the stack of whoever handles it later."""
+    """Check the nesting of a value. Raises Invalid where it would exhaust the stack of later code."""
     level = [value]
     for _ in range(NESTING + 1):
-        level = [part for whole in level for part in _parts(whole) if isinstance(part, dict | list)]
+        level = [part for whole in level for part in child_values(whole) if isinstance(part, dict | list)]
         if not level:
             return
     raise Invalid(f"The body is not JSON: it is nested more than {NESTING} deep.")
 
 
-def _parts(whole: Any) -> Any:
+def child_values(whole: Any) -> Any:
     return whole.values() if isinstance(whole, dict) else whole if isinstance(whole, list) else ()
 
 
@@ -78,17 +78,17 @@ class Renderer(BaseRenderer):
         if data is None:
             return b""
         try:
-            return _dumps(data, ensure_ascii=False).encode()
-        except UnicodeEncodeError:  # half a surrogate pair that the caller sent and is told about
-            return _dumps(data, ensure_ascii=True).encode()
+            return dump_json(data, ensure_ascii=False).encode()
+        except UnicodeEncodeError:  # a lone surrogate that the caller sent and that is quoted
+            return dump_json(data, ensure_ascii=True).encode()
 
 
-def _dumps(data: Any, ensure_ascii: bool) -> str:
+def dump_json(data: Any, ensure_ascii: bool) -> str:
     return json.dumps(data, cls=JSONEncoder, ensure_ascii=ensure_ascii, separators=(",", ":"))
 
 
 class AlwaysJSON(BaseContentNegotiation):
-    """JSON in, or 415; JSON out, whatever was asked for."""
+    """JSON in, or 415; JSON out, whatever the Accept header."""
 
     def select_parser(self, request: Request, parsers: Iterable[BaseParser]) -> BaseParser | None:
         kind = (request.content_type or "").partition(";")[0].strip().lower()

@@ -1,4 +1,4 @@
-"""/workspaces: made, listed, compared, promoted, dropped."""
+"""/workspaces: create, list, compare, promote, drop."""
 
 from rest_framework.decorators import action
 from rest_framework.request import Request
@@ -7,61 +7,64 @@ from rest_framework.response import Response
 from memory.api import copy_shapes, shapes
 from memory.api.base import Resource, actor_of
 from memory.api.filters import WorkspaceFilterSet
-from memory.api.reading import Input, identity
+from memory.api.reading import Input, parse_id
 from memory.api.schema import documented
-from memory.engines import cleaning as c
-from memory.engines.workspaces import WorkspaceEngine
+from memory.engines.store.workspaces import WorkspaceEngine
+from memory.engines.support import validation as c
 from memory.exceptions import Invalid
 from memory.models import Workspace
 
-ENGINE = WorkspaceEngine()
+workspace_engine = WorkspaceEngine()
 
 
 @documented
 class WorkspaceViewSet(Resource):
     lookup_value_regex = "[^/]+"
     filterset_class = WorkspaceFilterSet
-    writes = False  # a copy of the store is not made inside a transaction
+    writes = False  # a copy of the store cannot be made inside a transaction
 
     def create(self, request: Request) -> Response:
-        given = Input(request)
-        name, description = given.take("name", c.plain_text), given.take("description", c.plain_text, "")
-        given.end()
+        payload = Input(request)
+        name, description = payload.take("name", c.plain_text), payload.take("description", c.plain_text, "")
+        payload.end()
         if name is None:
             raise Invalid("{field} is needed.", field="name")
-        made = ENGINE.create_workspace(name=name, actor=actor_of(request), description=description)
+        made = workspace_engine.create_workspace(name=name, actor=actor_of(request), description=description)
         return Response(copy_shapes.workspace(made), status=201)
 
     def list(self, request: Request) -> Response:
-        given = Input(request)
-        state, paging = given.take("state", c.one_of(Workspace.State.values), ""), given.paging()
-        given.end()
-        page = ENGINE.list_workspaces(actor=actor_of(request), state=state, **paging)
-        return Response(shapes.page(page, copy_shapes.workspace))
+        payload = Input(request)
+        state, paging = (
+            payload.take("state", c.blank_or(c.one_of(Workspace.State.values)), ""),
+            payload.paging(),
+        )
+        payload.end()
+        page = workspace_engine.list_workspaces(actor=actor_of(request), state=state, **paging)
+        return Response(shapes.page_shape(page, copy_shapes.workspace))
 
     def retrieve(self, request: Request, pk: str) -> Response:
-        workspace_id = identity(pk)
+        workspace_id = parse_id(pk)
         Input(request).end()
-        row = ENGINE.get_workspace(workspace_id=workspace_id, actor=actor_of(request))
+        row = workspace_engine.get_workspace(workspace_id=workspace_id, actor=actor_of(request))
         return Response(copy_shapes.workspace(row))
 
     @action(detail=True, methods=["get"])
     def diff(self, request: Request, pk: str) -> Response:
-        workspace_id = identity(pk)
+        workspace_id = parse_id(pk)
         Input(request).end()
-        found = ENGINE.diff_workspace(workspace_id=workspace_id, actor=actor_of(request))
+        found = workspace_engine.diff_workspace(workspace_id=workspace_id, actor=actor_of(request))
         return Response(copy_shapes.workspace_diff(found))
 
     @action(detail=True, methods=["post"])
     def promote(self, request: Request, pk: str) -> Response:
-        workspace_id = identity(pk)
+        workspace_id = parse_id(pk)
         Input(request).end()
-        done = ENGINE.promote_workspace(workspace_id=workspace_id, actor=actor_of(request))
+        done = workspace_engine.promote_workspace(workspace_id=workspace_id, actor=actor_of(request))
         return Response(copy_shapes.workspace_diff(done))
 
     @action(detail=True, methods=["post"])
     def drop(self, request: Request, pk: str) -> Response:
-        workspace_id = identity(pk)
+        workspace_id = parse_id(pk)
         Input(request).end()
-        row = ENGINE.drop_workspace(workspace_id=workspace_id, actor=actor_of(request))
+        row = workspace_engine.drop_workspace(workspace_id=workspace_id, actor=actor_of(request))
         return Response(copy_shapes.workspace(row))

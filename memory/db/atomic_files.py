@@ -1,4 +1,4 @@
-"""Files that are there whole or not at all, readable by their owner only."""
+"""Atomic files: present whole or not at all, and readable by their owner only."""
 
 import hashlib
 import os
@@ -6,34 +6,34 @@ import tempfile
 from pathlib import Path
 
 
-def draft(path: Path) -> Path:
-    """An empty file beside the place that it is for."""
+def create_draft(path: Path) -> Path:
+    """Create an empty draft file in the target's folder."""
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")  # mode 0600
     os.close(handle)
     return Path(name)
 
 
-def drafts(path: Path) -> list[Path]:
-    """What processes that were killed have left of drafts for a place."""
+def list_drafts(path: Path) -> list[Path]:
+    """Return the drafts that killed processes left for a path."""
     return list(path.parent.glob(f".{path.name}.*"))
 
 
-def sha256(path: Path) -> str:
+def file_sha256(path: Path) -> str:
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def put(finished: Path, path: Path, *, replace: bool = False) -> None:
-    """Give a draft its name. Without ``replace``, FileExistsError for one that came in the meantime."""
+def publish(finished: Path, path: Path, *, replace: bool = False) -> None:
+    """Publish a draft under its name. Raises FileExistsError without ``replace`` if the name is taken."""
     if replace:
         os.replace(finished, path)
     else:
         os.link(finished, path)
-    keep_names(path.parent)
+    fsync_dir(path.parent)
 
 
-def keep_names(folder: Path) -> None:
-    """What the folder lists outlives a power cut."""
+def fsync_dir(folder: Path) -> None:
+    """Sync a folder, so that its entries survive a power cut."""
     handle = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(handle)

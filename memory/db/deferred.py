@@ -1,4 +1,4 @@
-"""Work for another thread: pure arithmetic that frees the interpreter, beside a walk in the database."""
+"""Deferred results: arithmetic in a thread, while the caller reads the database."""
 
 import os
 from collections.abc import Callable, Sequence
@@ -7,8 +7,8 @@ from functools import cache, cached_property
 from typing import Any
 
 
-class Later(Sequence[Any]):
-    """A sequence in the making: who looks into it waits for it."""
+class Deferred(Sequence[Any]):
+    """A sequence computed in another thread; any access waits for it."""
 
     def __init__(self, make: Callable[[], Sequence[Any]]) -> None:
         self._make = make
@@ -24,14 +24,14 @@ class Later(Sequence[Any]):
         return self._made[at]
 
 
-def beside(work: Callable[..., Sequence[Any]], *args: Any) -> Later:
-    """The work's answer. It must not touch the database: connections belong to their threads."""
-    return Later(_threads().submit(work, *args).result)
+def run_in_thread(work: Callable[..., Sequence[Any]], *args: Any) -> Deferred:
+    """Run work in a thread and return its deferred result. The work must not use the database."""
+    return Deferred(get_executor().submit(work, *args).result)
 
 
 @cache
-def _threads() -> ThreadPoolExecutor:
+def get_executor() -> ThreadPoolExecutor:
     return ThreadPoolExecutor(os.cpu_count() or 1, thread_name_prefix="beside")
 
 
-os.register_at_fork(after_in_child=_threads.cache_clear)
+os.register_at_fork(after_in_child=get_executor.cache_clear)

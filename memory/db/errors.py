@@ -1,11 +1,26 @@
-"""What can become of a transaction that is nobody's fault. Raised by the backends, told by the surfaces."""
+"""Errors of transactions that no caller is at fault for. Backends raise them, surfaces report them."""
 
 from django.db import OperationalError
 
 
 class DatabaseAway(OperationalError):
-    """Nobody answers at the database's address, or the connection to it was lost outside of a commit."""
+    """A failure to reach the database server, or a connection lost outside of a commit."""
 
 
 class CommitLost(OperationalError):
-    """The connection was lost while a transaction was committed: it is in the database, or it is not."""
+    """A connection lost during a commit, whose outcome is unknown."""
+
+
+class StorageRefused(OperationalError):
+    """A write refused by the disk; stored data can still be read. ``state`` has the reason."""
+
+    state = "failing"
+    texts = {
+        "full": "The disk of the server is full, so nothing was stored; try again when there is room.",
+        "read_only": "The disk of the server takes no writes, so nothing was stored; try again later.",
+        "failing": "The disk of the server does not work properly, so nothing was stored; try again later.",
+    }
+
+    @property
+    def text(self) -> str:
+        return self.texts[self.state]

@@ -1,4 +1,4 @@
-"""Conditions that are written as SQL at once: built from the ORM's parts they cost more than the query."""
+"""SQL conditions rendered directly: building them from ORM expressions costs more than the query."""
 
 from collections.abc import Mapping, Sequence
 from copy import copy
@@ -10,7 +10,7 @@ from django.db.models.expressions import Expression, Func
 
 
 class Condition(Expression):
-    """A condition on the row ``alias``, which writes its SQL by itself."""
+    """A condition on the row ``alias`` that renders its own SQL."""
 
     conditional = True
     filterable = True
@@ -21,13 +21,13 @@ class Condition(Expression):
         self.alias = alias
 
     def at(self, alias: str) -> Self:
-        """The same condition on the row of another name."""
+        """Return a copy of the condition for another row alias."""
         found = copy(self)
         found.alias = alias
         return found
 
-    def written(self, connection: Any) -> tuple[str, Sequence[Any]]:
-        """The SQL and its values. ``alias`` is quoted already, where it has to be."""
+    def render(self, connection: Any) -> tuple[str, Sequence[Any]]:
+        """Render the SQL and its parameters. ``alias`` is quoted already, where necessary."""
         raise NotImplementedError
 
     def get_source_expressions(self) -> list[Any]:
@@ -40,14 +40,14 @@ class Condition(Expression):
         return self.at(change_map.get(self.alias, self.alias))
 
     def as_sql(self, compiler: Any, connection: Any) -> Any:
-        return self.at(compiler.quote_name_unless_alias(self.alias)).written(connection)
+        return self.at(compiler.quote_name_unless_alias(self.alias)).render(connection)
 
 
 class Visible(Condition):
-    """Whether a row is what one of the arms of a lineage shows (docs/decisions/0001).
+    """A condition: a row is visible through an arm of a lineage (docs/decisions/0001).
 
-    ``arms`` are the places in the lineage to look at; all of them by default. ``known`` says that few rows
-    are asked about, each by its key: some databases want to be asked in another way about all rows.
+    ``arms`` are positions in the lineage, by default all. ``known`` means that few rows are tested, each by
+    its key: some databases need another form to test all rows.
     """
 
     def __init__(
@@ -66,40 +66,40 @@ class Visible(Condition):
     def identity(self) -> tuple:
         return (type(self), self.model, self.lineage, self.arms, self.alias, self.known)
 
-    def written(self, connection: Any) -> tuple[str, Sequence[Any]]:
+    def render(self, connection: Any) -> tuple[str, Sequence[Any]]:
         quote, me = connection.ops.quote_name, self.alias
         table = quote(self.model._meta.db_table)
-        params = [value for place in self.arms for value in self._values(place)]
+        params = [value for place in self.arms for value in self._arm_params(place)]
         if not self.known and connection.features.reads_lineage_as_union:
             pk = quote(str(self.model._meta.pk.column))
-            arms = [f"SELECT v.{pk} FROM {table} v WHERE {self._arm(i, table, 'v')}" for i in self.arms]
+            arms = [f"SELECT v.{pk} FROM {table} v WHERE {self._arm_sql(i, table, 'v')}" for i in self.arms]
             return f"{me}.{pk} IN ({' UNION ALL '.join(arms)})", params
-        return "(" + " OR ".join(self._arm(place, table, me) for place in self.arms) + ")", params
+        return "(" + " OR ".join(self._arm_sql(place, table, me) for place in self.arms) + ")", params
 
-    def _arm(self, place: int, table: str, me: str) -> str:
-        """The condition of one arm on the row ``me``; its values are those of ``_values``."""
-        begun, ended = (self._bound(f"{me}.{column}") for column in ("seq_from", "seq_to"))
+    def _arm_sql(self, place: int, table: str, me: str) -> str:
+        """Return the condition of one arm on the row ``me``; its parameters come from ``_values``."""
+        begun, ended = (self._seq_column(f"{me}.{column}") for column in ("seq_from", "seq_to"))
         arm = f"{me}.branch_id = %s AND {begun} <= %s AND {ended} > %s AND NOT {me}.deleted"
         if place == 0:
             return arm
         spoken = " OR ".join(["(s.branch_id = %s AND s.seq_from <= %s)"] * place)
         return f"{arm} AND NOT EXISTS (SELECT 1 FROM {table} s WHERE s.uid = {me}.uid AND ({spoken}))"
 
-    def _bound(self, column: str) -> str:
-        """How a seq is named that bounds the arm: an index is known of a column, of an expression none."""
+    def _seq_column(self, column: str) -> str:
+        """Return the SQL of a seq column; a plain column can use an index, an expression cannot."""
         return column
 
-    def _values(self, place: int) -> list[int]:
+    def _arm_params(self, place: int) -> list[int]:
         branch, limit = self.lineage[place]
         return [branch, limit, limit, *(value for pair in self.lineage[:place] for value in pair)]
 
 
-class Walked(Visible):
-    """What one arm shows, for a database that is to walk it in the order of an index until k rows were found.
+class VisibleOrdered(Visible):
+    """The rows that one arm shows, for a database that reads an index in order until k rows are found.
 
-    SQLite takes "open now" for a rare thing and, asked for few rows, sorts the whole branch. The signs keep
-    the span out of its choice. ``down`` is a walk from the highest uid: begun at the newest memory that was
-    known at the limit, where much came after it.
+    SQLite estimates "open now" as rare and sorts the whole branch even for few rows. The unary plus signs
+    keep the span out of its plan. ``down`` reads from the highest uid: it starts at the newest memory that
+    existed at the limit, where much was written after it.
     """
 
     def __init__(self, *args: Any, down: bool = False, **kwargs: Any) -> None:
@@ -110,34 +110,34 @@ class Walked(Visible):
     def identity(self) -> tuple:
         return (*super().identity, self.down)
 
-    def _arm(self, place: int, table: str, me: str) -> str:
-        arm = super()._arm(place, table, me)
-        return f"{arm} AND {me}.uid <= {self._newest(table)}" if self.down else arm
+    def _arm_sql(self, place: int, table: str, me: str) -> str:
+        arm = super()._arm_sql(place, table, me)
+        return f"{arm} AND {me}.uid <= {self._newest_uid_sql(table)}" if self.down else arm
 
-    def _bound(self, column: str) -> str:
+    def _seq_column(self, column: str) -> str:
         return f"+{column}"
 
-    def _newest(self, table: str) -> str:
-        """An entry of the index costs an eighth of a row that the walk would skip."""
+    def _newest_uid_sql(self, table: str) -> str:
+        """Return the uid to start from; an index entry costs an eighth of a row that is skipped."""
         later = f"SELECT 1 FROM {table} n WHERE n.branch_id = %s AND n.seq_from > %s"
         known = f"SELECT max(+n.uid) FROM {table} n WHERE n.branch_id = %s AND n.seq_from <= %s"
         return f"CASE WHEN EXISTS ({later}) THEN ({known}) ELSE 'g' END"  # g: after every hexadecimal digit
 
-    def _values(self, place: int) -> list[int]:
+    def _arm_params(self, place: int) -> list[int]:
         branch, limit = self.lineage[place]
         bound = [branch, limit + limit // 8, branch, limit] if self.down else []
-        return [*super()._values(place), *bound]
+        return [*super()._arm_params(place), *bound]
 
 
-class Aside(Visible):
-    """What one arm shows, for a database that is to look for rows by another column."""
+class VisibleByColumn(Visible):
+    """The rows that one arm shows, for a database that should look rows up by another column."""
 
-    def _bound(self, column: str) -> str:
+    def _seq_column(self, column: str) -> str:
         return f"{column} + 0"
 
 
-class OneOf(Condition):
-    """Whether a column has one of some values."""
+class ColumnIn(Condition):
+    """A condition: a column has one of several values."""
 
     def __init__(self, model: type[models.Model], name: str, values: Sequence[Any], alias: str = "") -> None:
         super().__init__(alias)
@@ -148,13 +148,13 @@ class OneOf(Condition):
     def identity(self) -> tuple:
         return (type(self), self.of, self.values, self.alias)
 
-    def written(self, connection: Any) -> tuple[str, Sequence[Any]]:
+    def render(self, connection: Any) -> tuple[str, Sequence[Any]]:
         stored = [self.of.get_db_prep_value(value, connection) for value in self.values]
-        return f"{self.alias}.{connection.ops.quote_name(self.of.column)} IN ({marks(stored)})", stored
+        return f"{self.alias}.{connection.ops.quote_name(self.of.column)} IN ({placeholders(stored)})", stored
 
 
-class Begun(Condition):
-    """Whether a row had begun by a seq, which few had: SQLite takes every bound for a quarter of the rows."""
+class StartedBefore(Condition):
+    """A condition: a row began by a seq, marked as unlikely, since SQLite estimates a quarter of the rows."""
 
     def __init__(self, limit: int, alias: str = "") -> None:
         super().__init__(alias)
@@ -164,13 +164,13 @@ class Begun(Condition):
     def identity(self) -> tuple:
         return (type(self), self.limit, self.alias)
 
-    def written(self, connection: Any) -> tuple[str, Sequence[Any]]:
+    def render(self, connection: Any) -> tuple[str, Sequence[Any]]:
         begun = f"{self.alias}.seq_from <= %s"
         return f"unlikely({begun})" if connection.features.must_be_told_to_walk else begun, [self.limit]
 
 
-class Holds(Func):
-    """Whether a text holds another as a part. Case counts, and no sign stands for others."""
+class ContainsText(Func):
+    """A condition: a text contains another. Case matters, and there are no wildcards."""
 
     template = "INSTR(%(expressions)s) > 0"
     arity = 2
@@ -178,15 +178,15 @@ class Holds(Func):
     output_field = models.BooleanField()
 
     def as_matrixone(self, compiler: Any, connection: Any) -> Any:
-        """INSTR ignores case there, and LIKE reads some signs as those of a regular expression."""
+        """Render with REPLACE: MatrixOne's INSTR ignores case, and its LIKE reads some signs as a regex."""
         text, part = map(compiler.compile, self.get_source_expressions())
         return f"REPLACE({text[0]}, {part[0]}, '') <> {text[0]}", (*text[1], *part[1], *text[1])
 
 
-class Judged(Condition):
-    """Whether a row that judges this one, on what it says now, is visible along a lineage."""
+class HasVerdict(Condition):
+    """A condition: a verdict on the present content of this row is visible along a lineage."""
 
-    looks_elsewhere = True  # at another table
+    looks_elsewhere = True  # in another table
 
     def __init__(
         self,
@@ -203,17 +203,17 @@ class Judged(Condition):
     def identity(self) -> tuple:
         return (type(self), self.visible.identity, self.statuses, self.alias)
 
-    def written(self, connection: Any) -> tuple[str, Sequence[Any]]:
-        shown, params = self.visible.written(connection)
+    def render(self, connection: Any) -> tuple[str, Sequence[Any]]:
+        shown, params = self.visible.render(connection)
         table = connection.ops.quote_name(self.visible.model._meta.db_table)
         same = f"j.uid = {self.alias}.uid AND j.judged_hash = {self.alias}.judged_hash"
-        among = f"j.status IN ({marks(self.statuses)})"
+        among = f"j.status IN ({placeholders(self.statuses)})"
         sql = f"EXISTS (SELECT 1 FROM {table} j WHERE {same} AND {shown} AND {among})"
         return sql, [*params, *self.statuses]
 
 
-class Seen(Condition):
-    """Whether a row that was added once, and perhaps taken back, counts along a lineage."""
+class ActiveOnLineage(Condition):
+    """A condition: a row that is added once, and may be retracted, is active along a lineage."""
 
     def __init__(self, lineage: Sequence[tuple[int, int]], alias: str = "") -> None:
         super().__init__(alias)
@@ -223,17 +223,17 @@ class Seen(Condition):
     def identity(self) -> tuple:
         return (type(self), self.lineage, self.alias)
 
-    def written(self, connection: Any) -> tuple[str, Sequence[Any]]:
+    def render(self, connection: Any) -> tuple[str, Sequence[Any]]:
         me = self.alias
         arm = f"({me}.branch_id = %s AND {me}.seq <= %s AND {me}.seq_to > %s)"
         values = [value for branch, limit in self.lineage for value in (branch, limit, limit)]
         return f"({' OR '.join([arm] * len(self.lineage))})", values
 
 
-class Written(Condition):
-    """The conditions of a queryset, whose SQL is written once for all statements that repeat them."""
+class CompiledWhere(Condition):
+    """The conditions of a queryset, compiled once for all statements that repeat them."""
 
-    HERE = "the_row_asked_about"  # stands for the table that the conditions are about
+    HERE = "the_row_asked_about"  # placeholder for the table of the conditions
 
     def __init__(self, sql: str = "", params: Sequence[Any] = (), alias: str = "") -> None:
         super().__init__(alias)
@@ -241,24 +241,24 @@ class Written(Condition):
 
     @classmethod
     def of(cls, rows: models.QuerySet) -> Self:
-        """The conditions of a queryset of one table without joins. Raises EmptyResultSet."""
+        """Compile the conditions of a queryset of one table without joins. Raises EmptyResultSet."""
         alias, query = rows.query.get_initial_alias(), rows.query.clone()
         query.change_aliases({alias: cls.HERE})
         try:
             return cls(*query.get_compiler(rows.db).compile(query.where))
-        except FullResultSet:  # conditions that everything passes
+        except FullResultSet:  # conditions that every row meets
             return cls()
 
     @property
     def identity(self) -> tuple:
         return (type(self), self.sql, self.params, self.alias)
 
-    def written(self, connection: Any) -> tuple[str, Sequence[Any]]:
+    def render(self, connection: Any) -> tuple[str, Sequence[Any]]:
         here = connection.ops.quote_name(self.HERE)
         sql = self.sql.replace(here, self.alias).replace(self.HERE, self.alias)
         return f"({sql or '1 = 1'})", self.params
 
 
-def marks(values: Sequence[Any]) -> str:
-    """A placeholder for each value."""
+def placeholders(values: Sequence[Any]) -> str:
+    """Return a placeholder for each value."""
     return ", ".join(["%s"] * len(values))

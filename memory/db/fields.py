@@ -1,4 +1,4 @@
-"""Fields whose storage differs from Django's own."""
+"""Model fields whose storage differs from Django's own."""
 
 import json
 from typing import TYPE_CHECKING, Any
@@ -7,7 +7,7 @@ import numpy as np
 from django.core.serializers.json import DjangoJSONEncoder
 from django.db import models
 
-if TYPE_CHECKING:  # in Python they hold lists, objects and arrays, not what the column holds
+if TYPE_CHECKING:  # in Python they contain lists, objects and arrays, unlike the column
 
     class _Text(models.TextField[Any, Any]):
         _pyi_private_set_type: Any
@@ -22,14 +22,14 @@ else:
 
 
 class RowIdField(models.BigIntegerField):
-    """The 64-bit primary key of a version. On SQLite it is the rowid itself: one tree less to walk."""
+    """The 64-bit primary key of a version. On SQLite it is the rowid itself, which saves one B-tree."""
 
     def get_internal_type(self) -> str:
         return "RowIdField"
 
 
 class JSONTextField(_Text):
-    """JSON kept as text: a branch diff of the production database cannot return its JSON type."""
+    """JSON stored as text: a branch diff of the production database cannot return its JSON type."""
 
     def from_db_value(self, value: str | None, expression: Any, connection: Any) -> Any:
         return None if value is None else json.loads(value)
@@ -45,7 +45,7 @@ class JSONTextField(_Text):
 
 
 class VectorField(_Bytes):
-    """A float32 vector of shape (d,), stored as its little-endian bytes; None while there is none."""
+    """A float32 vector of shape (d,), stored as little-endian bytes; None when missing."""
 
     def from_db_value(self, value: bytes | None, expression: Any, connection: Any) -> np.ndarray | None:
         return None if value is None else np.frombuffer(value, dtype="<f4")
@@ -55,5 +55,5 @@ class VectorField(_Bytes):
 
 
 def dumps(value: Any) -> str:
-    """Compact JSON with sorted keys, so that equal values are equal texts."""
+    """Return compact JSON with sorted keys, so that equal values are equal texts."""
     return json.dumps(value, cls=DjangoJSONEncoder, ensure_ascii=False, sort_keys=True, separators=(",", ":"))

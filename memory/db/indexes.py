@@ -1,4 +1,4 @@
-"""Indexes that Django does not have. The schema editor of each backend knows how to make them."""
+"""Indexes that Django lacks. The schema editor of each backend creates them."""
 
 from typing import Any
 
@@ -7,7 +7,7 @@ from django.db.models import Index
 
 
 class FullTextIndex(Index):
-    """Full text over one column, with ``tokens``: columns by which a search can narrow for nothing."""
+    """Full text over one column, with ``tokens``: columns by which a search can filter at no cost."""
 
     suffix = "fts"
 
@@ -17,7 +17,7 @@ class FullTextIndex(Index):
 
     @property
     def closed(self) -> str:
-        """The name of the table of closed versions, where a database keeps one."""
+        """Return the name of the table of closed versions, where a database has one."""
         return f"{self.name}_closed"
 
     def deconstruct(self) -> tuple[str, Any, dict[str, Any]]:
@@ -34,5 +34,5 @@ class FullTextIndex(Index):
 
 
 def full_text_index(model: type[models.Model]) -> FullTextIndex | None:
-    """The model's full-text index, if it has one."""
+    """Return the model's full-text index, or None."""
     return next((i for i in model._meta.indexes if isinstance(i, FullTextIndex)), None)

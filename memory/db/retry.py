@@ -1,4 +1,4 @@
-"""Work that is run again when the database gave its transaction up."""
+"""Retries of transactions that the database aborted."""
 
 import random
 import time
@@ -9,36 +9,36 @@ from typing import Any, TypeVar
 
 from django.db import DatabaseError, connection
 
-TRIES = 4
-WAIT = 0.05  # seconds before the second try, twice as long before each later one
+MAX_TRIES = 4
+WAIT_SECONDS = 0.05  # seconds before the second try, twice as long before each later one
 
 Engine = TypeVar("Engine", bound=type)
 
 
-def rerun(work: Callable[..., Any]) -> Callable[..., Any]:
-    """A function that is one transaction, called again when the database asks for that.
+def retry_transaction(work: Callable[..., Any]) -> Callable[..., Any]:
+    """Wrap a function that is one transaction, so that it is run again when the database aborts it.
 
-    Inside a transaction of the caller's it is called once: only the whole can be run again.
+    Inside a transaction of the caller it is called once: only the whole can be run again.
     """
 
     @wraps(work)
     def run(*args: Any, **kwargs: Any) -> Any:
-        for number in range(1, TRIES + 1):
+        for number in range(1, MAX_TRIES + 1):
             try:
                 return work(*args, **kwargs)
             except DatabaseError as error:
-                if number == TRIES or connection.in_atomic_block or not _may_help(error):
+                if number == MAX_TRIES or connection.in_atomic_block or not _may_help(error):
                     raise
-            time.sleep(WAIT * 2**number * random.random())
+            time.sleep(WAIT_SECONDS * 2**number * random.random())
 
     return run
 
 
-def rerunning(engine: Engine) -> Engine:
-    """For a class: each of its public methods is run again as a whole."""
+def retry_methods(engine: Engine) -> Engine:
+    """Decorate a class: each of its public methods is run again as a whole."""
     for name, method in list(vars(engine).items()):
         if isfunction(method) and not name.startswith("_"):
-            setattr(engine, name, rerun(method))
+            setattr(engine, name, retry_transaction(method))
     return engine
 
 

@@ -1,4 +1,4 @@
-"""Words for an index that splits at spaces: scripts written without spaces become single characters."""
+"""Segmentation for an index that splits at spaces: unspaced scripts become single characters."""
 
 import re
 from itertools import pairwise
@@ -12,15 +12,15 @@ _CHAR = re.compile(f"([{_UNSPACED}])")
 _RUN = re.compile(f"[{_UNSPACED}]+|[^{_UNSPACED}]+")
 
 
-def spaced(text: str) -> str:
-    """The text as it is indexed: a space on both sides of each character of an unspaced script."""
-    return _CHAR.sub(r" \1 ", _storable(text))
+def space_characters(text: str) -> str:
+    """Return the text for the index, with spaces around each character of an unspaced script."""
+    return _CHAR.sub(r" \1 ", strip_unstorable(text))
 
 
-def phrases(word: str) -> list[str]:
-    """What to look for to find a word: itself, or the overlapping pairs of an unspaced run."""
+def search_phrases(word: str) -> list[str]:
+    """Return phrases that find a word: itself, or the overlapping pairs of an unspaced run."""
     found: list[str] = []
-    for run in _RUN.findall(_storable(word)):
+    for run in _RUN.findall(strip_unstorable(word)):
         if not _CHAR.match(run) or len(run) == 1:
             found.append(run)
         else:
@@ -28,7 +28,7 @@ def phrases(word: str) -> list[str]:
     return found
 
 
-def _storable(text: str) -> str:
-    """Without NULs and halves of surrogate pairs, which no index can hold."""
+def strip_unstorable(text: str) -> str:
+    """Replace NULs and remove lone surrogates, which no index can store."""
     text = text.replace("\x00", " ")
     return text if text.isascii() else text.encode("utf-8", "ignore").decode()

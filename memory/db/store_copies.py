@@ -1,6 +1,6 @@
-"""What every backend's ``connection.copies`` gives: frozen copies (snapshots) and writable ones (workspaces).
+"""The interface of ``connection.copies``: snapshots (read-only copies) and workspaces (writable ones).
 
-Engines name copies; where they are and how they are made is the backend's.
+Engines name the copies; the backend decides where they are and how they are made.
 """
 
 import re
@@ -17,12 +17,12 @@ NAME = re.compile(r"[a-z0-9_]{1,60}")
 
 
 class CopyFailed(Exception):
-    """The copy was not made, or cannot be used; the text is a sentence for people. Nothing is left behind."""
+    """A failure to make or use a copy; the text is a message for people. Nothing is left behind."""
 
 
 @dataclass(frozen=True)
-class Taken:
-    """A copy that is there: where, its size in bytes, its SHA-256 ("" and 0 where the database keeps it)."""
+class CopyInfo:
+    """A finished copy: place, bytes and SHA-256 (0 and "" where the database keeps it)."""
 
     place: str
     size: int = 0
@@ -31,8 +31,9 @@ class Taken:
 
 @dataclass(frozen=True)
 class Changes:
-    """Keys by which a copy's table differs from the store's: what only the copy has, what both have with
-    other values, what only the store has.
+    """Keys by which a copy's table differs from the store's.
+
+    Rows only in the copy, rows in both with other values, rows only in the store.
     """
 
     only_there: frozenset[Any]
@@ -40,29 +41,29 @@ class Changes:
     only_here: frozenset[Any]
 
 
-def checked(name: str) -> str:
-    """A name of a copy goes into file names and SQL: it is made by an engine, and checked all the same."""
+def check_name(name: str) -> str:
+    """Check the name of a copy, which is used in file names and SQL. Raises ValueError."""
     if not NAME.fullmatch(name):
         raise ValueError(f"{name!r} is no name of a copy")
     return name
 
 
 def prefix_of(database: str) -> str:
-    """How the names of the copies of a database begin: other databases have theirs at the same place."""
+    """Return the prefix of a database's copies, which tells those of several databases apart."""
     return f"day1_{crc32(database.encode()):08x}"
 
 
-def named(prefix: str, key: UUID, kind: str) -> str:
-    """The name of a copy: whose it is, what it is, and an id that begins with its time."""
-    return checked("_".join(filter(None, (prefix, kind, key.hex))))
+def build_name(prefix: str, key: UUID, kind: str) -> str:
+    """Return the name of a copy: prefix, kind, and an id that begins with its time."""
+    return check_name("_".join(filter(None, (prefix, kind, key.hex))))
 
 
 def id_of_now() -> UUID:
-    """The time and chance."""
+    """Return a UUID of the time in milliseconds and random bits."""
     return UUID(int=time.time_ns() // 1_000_000 << 80 | secrets.randbits(80))
 
 
 def begun_at(name: str) -> datetime | None:
-    """When a copy of this name was begun: its id tells. None for a name that was not made here."""
+    """Return when a copy was begun, from the id in its name; None for a foreign name."""
     found = ID.search(name)
     return datetime.fromtimestamp(int(found[1][:12], 16) / 1000, UTC) if found else None

@@ -1,4 +1,4 @@
-"""A second database beside the default one, open for as long as it is needed."""
+"""A second database next to the default one, open for as long as it is needed."""
 
 import threading
 from collections.abc import Iterator
@@ -12,10 +12,10 @@ _changing = threading.Lock()
 
 
 @contextmanager
-def opened(settings: dict[str, Any]) -> Iterator[str]:
-    """The alias under which this thread reaches another database. The entries are those of DATABASES."""
+def temporary_alias(settings: dict[str, Any]) -> Iterator[str]:
+    """Open another database under an alias for this thread. The settings are entries of DATABASES."""
     alias = f"copy-{uuid4().hex}"
-    _put(alias, settings)
+    set_alias(alias, settings)
     try:
         yield alias
     finally:
@@ -24,10 +24,10 @@ def opened(settings: dict[str, Any]) -> Iterator[str]:
         _take_out(alias)
 
 
-def _put(alias: str, settings: dict[str, Any]) -> None:
+def set_alias(alias: str, settings: dict[str, Any]) -> None:
     test = {"CHARSET": None, "COLLATION": None, "MIGRATE": True, "MIRROR": None, "NAME": None}
     with _changing:
-        # A new dict each time: other threads may be walking over the old one.
+        # A new dict each time: other threads may be iterating over the old one.
         _set({**connections.settings, alias: {**connections.settings["default"], **settings, "TEST": test}})
 
 

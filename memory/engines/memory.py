@@ -1,21 +1,21 @@
-"""MemoryEngine: one door to the memory, for programs that should not need to know its engines."""
+"""MemoryEngine: a façade over the engines for programs."""
 
 from typing import Any
 
 from memory.actors import Actor
-from memory.engines.explain import ExplainEngine, Explanation
-from memory.engines.fact_batch import Written
-from memory.engines.facts import FactEngine
-from memory.engines.observations import ObservationEngine
-from memory.engines.pages import Page
-from memory.engines.relations import Graph, RelationEngine
-from memory.engines.search import Found, SearchEngine
-from memory.engines.session_manager import SessionContext, SessionManager
+from memory.engines.facts.batch import WriteResult
+from memory.engines.facts.engine import FactEngine
+from memory.engines.graph.engine import Graph, RelationEngine
+from memory.engines.search.engine import SearchEngine, SearchResult
+from memory.engines.search.explain import ExplainEngine, Explanation
+from memory.engines.sessions.manager import SessionContext, SessionManager
+from memory.engines.sessions.observations import ObservationEngine
+from memory.engines.support.pagination import Page
 from memory.models import Fact, Observation, Session
 
 
 class MemoryEngine:
-    """Each method is one of another engine, with its arguments, promises and refusals."""
+    """Façade: each method delegates to another engine, with the same arguments, results and errors."""
 
     def __init__(self) -> None:
         self.facts, self.searching, self.explaining = FactEngine(), SearchEngine(), ExplainEngine()
@@ -25,10 +25,10 @@ class MemoryEngine:
             SessionManager(),
         )
 
-    def write(self, *, actor: Actor, **how: Any) -> Written:
+    def write(self, *, actor: Actor, **how: Any) -> WriteResult:
         return self.facts.write_fact(actor=actor, **how)
 
-    def search(self, *, actor: Actor, **how: Any) -> Found:
+    def search(self, *, actor: Actor, **how: Any) -> SearchResult:
         if "branch_names" in how:
             return self.searching.search_cross_branch(actor=actor, **how)
         return self.searching.search(actor=actor, **how)

@@ -1,4 +1,4 @@
-"""The shape of the data. One module per resource."""
+"""Models of the memory, one module per resource."""
 
 from memory.models.audit import AuditEntry
 from memory.models.base import OPEN, BranchedModel

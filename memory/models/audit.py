@@ -1,4 +1,4 @@
-"""Who did what. Append-only; beat seals the entries of each project into a hash chain."""
+"""The audit log. Append-only; a periodic task seals the entries of each project into a hash chain."""
 
 from django.db import models
 from django_mysql.models import FixedCharField

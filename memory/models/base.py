@@ -1,7 +1,7 @@
-"""Rows that branches share: each row is one version of a memory on one branch.
+"""The base of branched rows: each row is one version of a memory on one branch.
 
 A change closes the open version of a ``uid`` on its branch (``seq_to``) and adds one. ``vid`` names the
-version across branches (a merge that copies a version keeps it), ``prev_vid`` what it was made from and
+version across branches (a merge that copies a version keeps it), ``prev_vid`` its predecessor and
 ``merged_vid`` the other parent. ``rid`` never leaves the server. See docs/decisions/0001.
 """
 
@@ -30,7 +30,7 @@ class BranchedModel(models.Model):
     prev_vid = models.BigIntegerField(null=True)
     merged_vid = models.BigIntegerField(null=True)
     version = models.PositiveIntegerField(default=1)
-    # One column, unique: branch and identity while open and not deleted. It settles races.
+    # One unique column: branch and identity while open and not deleted. It resolves races.
     slot = models.CharField(max_length=120, null=True, unique=True)
     session_id = models.CharField(max_length=200, blank=True, default="")
     task_id = models.CharField(max_length=200, blank=True, default="")
@@ -40,9 +40,12 @@ class BranchedModel(models.Model):
 
     objects = VersionedManager()
 
-    TEXT: ClassVar[str] = ""  # the column that is embedded, in models that are searched by meaning
+    TEXT: ClassVar[str] = ""  # the column that is embedded, in models with vector search
+    DERIVES_UID: ClassVar[bool] = False  # whether the uid is derived from the content, and so may recur
+    # Columns with the uid of a memory that this one is a part of or a statement on -> that memory's model.
+    OWNERS: ClassVar[dict[str, str]] = {}
 
-    # Fields that say which version this is; everything else is content.
+    # Fields that identify the version; everything else is content.
     VERSION_FIELDS: ClassVar[frozenset[str]] = frozenset(
         "rid uid branch seq_from seq_to deleted vid prev_vid merged_vid version slot updated_at".split()
     )
@@ -50,7 +53,7 @@ class BranchedModel(models.Model):
     class Meta:
         abstract = True
         indexes = [
-            # No index holds the primary key: on the production database it would stay empty.
+            # No index contains the primary key: on the production database it would stay empty.
             models.Index(fields=["branch", "uid", "seq_to"], name="%(class)s_buid"),
             models.Index(fields=["branch", "seq_from", "uid"], name="%(class)s_bseq"),
             models.Index(fields=["branch", "seq_to"], name="%(class)s_bopen"),
@@ -58,22 +61,22 @@ class BranchedModel(models.Model):
         ]
 
     def identity(self) -> str:
-        """What may be open only once on a branch."""
+        """Return the key that may be open only once on a branch."""
         return self.uid.hex
 
     @property
     def searchable(self) -> bool:
-        """Whether a search finds it without being asked for more."""
+        """Return whether a search finds the row by default."""
         return True
 
     @classmethod
     def searchable_q(cls) -> models.Q:
-        """The same as a condition."""
+        """Return the condition for rows that a search finds by default."""
         return models.Q()
 
     @classmethod
     def embedded_q(cls) -> models.Q:
-        """Which rows of a model with a ``TEXT`` get a vector."""
+        """Return the condition for rows of a model with ``TEXT`` that get a vector."""
         return models.Q()
 
     @classmethod
@@ -81,5 +84,5 @@ class BranchedModel(models.Model):
         return [f.attname for f in cls._meta.concrete_fields if f.name not in cls.VERSION_FIELDS]
 
     def content_values(self) -> dict[str, Any]:
-        """The values that a new version starts from."""
+        """Return the values that a new version starts from."""
         return {name: getattr(self, name) for name in self.content_fields()}

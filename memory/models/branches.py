@@ -14,7 +14,7 @@ from memory.models.projects import Project
 
 MAX_DEPTH = 16
 
-Lineage = Sequence[tuple[int, int]]  # (branch id, highest seq that counts), nearest first
+Lineage = Sequence[tuple[int, int]]  # (branch id, highest visible seq), nearest first
 
 
 class BranchQuerySet(models.QuerySet["Branch"]):
@@ -23,9 +23,9 @@ class BranchQuerySet(models.QuerySet["Branch"]):
 
 
 class Branch(models.Model):
-    """A line of commits. ``head`` is the seq of the newest; ``fork_seq`` where it left its parent."""
+    """A line of commits. ``head`` is the newest seq; ``fork_seq`` the parent's seq at the fork."""
 
-    # A project that holds memory is never deleted in passing: its versions would stay as orphans.
+    # A project with memory is never deleted by a cascade: its versions would be orphaned.
     project = models.ForeignKey(Project, on_delete=models.PROTECT, related_name="branches")
     name = models.CharField(max_length=200)
     parent = models.ForeignKey("self", on_delete=models.PROTECT, null=True, related_name="children")
@@ -55,30 +55,48 @@ class Branch(models.Model):
         return self.name
 
     def lineage(self, seq: int | None = None) -> list[tuple[int, int]]:
-        """This branch read at ``seq`` (its head when None), then each ancestor at its fork point."""
+        """Return this branch read at ``seq`` (its head when None), then each ancestor at its fork point.
+
+        A seq below 0 lies before the fork: it counts commits back along the ancestors.
+        """
+        if seq is not None and seq < 0:
+            return self._lineage_before_fork(seq)
         own = (self.pk, self.head if seq is None else min(seq, self.head))
         return [own, *((branch, limit) for branch, limit in self.ancestors)]
 
+    def _lineage_before_fork(self, seq: int) -> list[tuple[int, int]]:
+        """Return the lineage at a seq before the fork: the ancestor of that time, at its seq."""
+        for index, (branch, limit) in enumerate(self.ancestors):
+            seq += limit
+            if seq >= 0:
+                return [(branch, seq), *((b, at) for b, at in self.ancestors[index + 1 :])]
+        return [(self.ancestors[-1][0] if self.ancestors else self.pk, 0)]
+
+    @property
+    def inherited_commits(self) -> int:
+        """Return how many commits the line had before this branch was forked: ``-n`` is the first seq."""
+        return sum(limit for _branch, limit in self.ancestors)
+
     def lineage_at(self, seq: int) -> list[list[int]]:
-        """The ``ancestors`` of a branch that is forked from this one at ``seq``."""
-        # Before its first commit a branch has nothing of its own to show.
+        """Return the ``ancestors`` of a branch that is forked from this one at ``seq``."""
+        # Before its first commit a branch has no rows of its own.
         return [[branch, limit] for branch, limit in [(self.pk, seq), *self.ancestors] if limit]
 
 
 class CommitQuerySet(models.QuerySet["Commit"]):
     def that_made(self, places: Iterable[tuple[int, int]]) -> dict[tuple[int, int], "Commit"]:
-        """Commits by branch and seq, each with its branch."""
+        """Return commits by pairs of branch and seq, each with its branch."""
         seqs: dict[int, list[int]] = {}
         for branch, seq in places:
             seqs.setdefault(branch, []).append(seq)
-        # One condition for each branch: a database takes an expression of limited depth.
-        asked = [Q(branch=branch, seq__in=some) for branch, some in seqs.items()]
-        found = self.filter(reduce(or_, asked)).select_related("branch") if asked else []
+        # One condition for each branch: databases limit the depth of an expression.
+        requested = [Q(branch=branch, seq__in=batch) for branch, batch in seqs.items()]
+        found = self.filter(reduce(or_, requested)).select_related("branch") if requested else []
         return {(commit.branch_id, commit.seq): commit for commit in found}
 
 
 class Commit(models.Model):
-    """Every change belongs to one: who, over which surface, when and how much."""
+    """A change with its actor, surface, time and counts; every change belongs to one commit."""
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
     branch = models.ForeignKey(Branch, on_delete=models.CASCADE, related_name="commits")

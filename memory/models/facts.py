@@ -1,4 +1,4 @@
-"""Facts, and what stands beside their history: verdicts, confirmations, use."""
+"""Facts, and the data outside their history: verdicts, confirmations, use."""
 
 from datetime import datetime
 from typing import ClassVar
@@ -60,7 +60,7 @@ class Fact(BranchedModel):
     TEXT: ClassVar[str] = "fact_text"
     SEARCHED: ClassVar[frozenset[str]] = frozenset({Status.ACTIVE, Status.DONE})
 
-    # What stands beside the history; memory.engines.belief attaches it.
+    # Attributes outside the history; memory.engines.facts.assessment sets them.
     verification_status: str
     verified_at: datetime | None
     verified_by: str
@@ -107,9 +107,13 @@ class Fact(BranchedModel):
             *BranchedModel.Meta.indexes,
             models.Index(fields=["branch", "norm_hash"], name="fact_bnorm"),
             models.Index(fields=["branch", "session_id", "uid"], name="fact_bsession"),
-            # Few facts replace another one: no index of the others where the database can leave them out.
+            # Few facts replace another one: the index leaves out the others where the database can.
             models.Index(
                 fields=["parent_id"], condition=models.Q(parent_id__isnull=False), name="fact_parent"
+            ),
+            # Likewise proposals: a curator lists all that are waiting.
+            models.Index(
+                fields=["branch"], condition=models.Q(status="created", seq_to=OPEN), name="fact_proposed"
             ),
             FullTextIndex(
                 fields=["fact_text"],
@@ -130,14 +134,14 @@ class Fact(BranchedModel):
         return models.Q(status__in=sorted(cls.SEARCHED))
 
     def rehash(self) -> None:
-        """Bring the three hashes in step with the content."""
+        """Compute the three hashes from the content."""
         self.content_hash = hashes.content_hash(self.fact_text)
         self.norm_hash = hashes.norm_hash(self.fact_text)
         self.judged_hash = hashes.judged_hash(self.fact_text, self.essence, self.category)
 
 
 class FactAssessment(BranchedModel):
-    """The verdict on a fact (``uid`` is the fact's). It counts while the fact's judged_hash is the same."""
+    """The verdict on a fact (``uid`` is the fact's). It applies while the fact's judged_hash is the same."""
 
     class Status(models.TextChoices):
         UNVERIFIED = "unverified"
@@ -148,6 +152,9 @@ class FactAssessment(BranchedModel):
         HUMAN = "human"
         JUDGE = "judge"
         HEURISTIC = "heuristic"
+
+    DERIVES_UID: ClassVar[bool] = True
+    OWNERS: ClassVar[dict[str, str]] = {"uid": "fact"}
 
     status = models.CharField(max_length=20, choices=Status.choices)
     method = models.CharField(max_length=20, choices=Method.choices)
@@ -167,7 +174,7 @@ class FactAssessment(BranchedModel):
 
 
 class Confirmation(models.Model):
-    """One independent source that said the same; visible along the lineage until it is taken back."""
+    """An independent source that stated the same fact; visible along the lineage until retracted."""
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
     uid = models.UUIDField()
@@ -182,7 +189,7 @@ class Confirmation(models.Model):
 
 
 class FactUse(models.Model):
-    """How often a fact was recalled. Outside the history: a read is no version."""
+    """The recall count of a fact. Outside the history: a read makes no version."""
 
     uid = models.UUIDField(primary_key=True)
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="+")

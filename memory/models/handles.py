@@ -1,4 +1,4 @@
-"""Work handles: which branch a program is at work on, between calls that know nothing of each other."""
+"""Work handles: the branch that a program works on, between otherwise independent calls."""
 
 from django.db import models
 from django.utils import timezone
@@ -8,7 +8,7 @@ from memory.models.branches import Branch
 
 
 class WorkHandle(models.Model):
-    """A branch under a name that only its owner knows. Only the hash of the name is stored."""
+    """A branch under a secret name of its owner. Only the hash of the name is stored."""
 
     hash = FixedCharField(max_length=64, primary_key=True)
     branch = models.ForeignKey(Branch, on_delete=models.CASCADE, related_name="+")

@@ -1,11 +1,11 @@
-"""The hashes of a fact, and the normal form under which two texts are the same."""
+"""The hashes of a fact, and the normal form that makes two texts equal."""
 
 import hashlib
 import unicodedata
 
 
-def normalise(text: str) -> str:
-    """Text without the differences that carry no meaning: Unicode form, case, white space."""
+def normalise_text(text: str) -> str:
+    """Return text without meaningless differences: Unicode form, case, white space."""
     return " ".join(unicodedata.normalize("NFKC", text).casefold().split())
 
 
@@ -14,10 +14,10 @@ def content_hash(text: str) -> str:
 
 
 def norm_hash(text: str) -> str:
-    return hashlib.sha256(normalise(text).encode()).hexdigest()[:32]
+    return hashlib.sha256(normalise_text(text).encode()).hexdigest()[:32]
 
 
 def judged_hash(text: str, essence: str, category: str) -> str:
-    # Each part with its length before it: no two triples share one preimage.
+    # Each part follows its length: no two triples have the same input of the hash.
     joined = "".join(f"{len(part)}:{part}" for part in (text, essence, category))
     return hashlib.sha256(joined.encode()).hexdigest()[:32]

@@ -1,4 +1,4 @@
-"""API keys, and the answers that make a repeated request safe."""
+"""API keys, and stored answers that make a repeated request safe."""
 
 from django.db import models
 from django.utils import timezone
@@ -10,7 +10,7 @@ from memory.models.projects import Project
 
 
 class ApiKey(models.Model):
-    """Who an agent is and what it may do. Only the hash of the secret is stored."""
+    """The identity and rights of an agent. Only the hash of the secret is stored."""
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="keys")
@@ -38,12 +38,12 @@ class ApiKey(models.Model):
 
     @property
     def ended(self) -> bool:
-        """Revoked, or past its time."""
+        """Return whether the key is revoked or expired."""
         return bool(self.revoked_at) or (self.expires_at is not None and self.expires_at <= timezone.now())
 
 
 class IdempotencyRecord(models.Model):
-    """The answer to a request that carried an Idempotency-Key; kept for 24 hours."""
+    """The answer to a request with an Idempotency-Key; kept for 24 hours."""
 
     slot = FixedCharField(max_length=64, primary_key=True, help_text="Of project, key and route.")
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="+")

@@ -1,6 +1,7 @@
 """Typed edges from a fact to a fact, an observation or a message."""
 
 import hashlib
+from typing import ClassVar
 
 from django.db import models
 
@@ -21,6 +22,8 @@ class FactLink(BranchedModel):
         FACT = "fact"
         OBSERVATION = "observation"
         MESSAGE = "message"
+
+    OWNERS: ClassVar[dict[str, str]] = {"from_id": "fact", "to_id": "fact"}
 
     from_id = models.UUIDField()
     to_id = models.UUIDField()

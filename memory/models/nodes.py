@@ -1,8 +1,8 @@
-"""Row ids that several processes make at once without asking each other.
+"""Row ids that several processes generate without coordination.
 
-rid = milliseconds since 2024 (41 bits) | node (10 bits) | counter (12 bits). A node number is leased in
-the database; no two processes hold one at the same time, so their ids never meet. The counter borrows
-from the next millisecond and never goes back.
+rid = milliseconds since 2024 (41 bits) | node (10 bits) | counter (12 bits). A node number is leased in the
+database; no two processes have one at the same time, so their ids never collide. The counter borrows from the
+next millisecond and never goes back.
 """
 
 import os
@@ -21,7 +21,7 @@ PER_MS = 4096
 
 
 class Node(models.Model):
-    """A node number and until when (milliseconds since 2024) somebody may make ids with it."""
+    """A node number with the expiry of its lease (milliseconds since 2024)."""
 
     number = models.PositiveSmallIntegerField(primary_key=True)
     leased_until = models.BigIntegerField(default=0)
@@ -29,16 +29,16 @@ class Node(models.Model):
 
 
 class Lease:
-    """The right to make ids with one node number until a time, and the ids made with it."""
+    """A time-limited lease of one node number, and the ids generated with it."""
 
     def __init__(self) -> None:
         self.holder = uuid.uuid4()
-        self.until = _until()
-        self.node = self._find(self.until)
+        self.until = lease_end()
+        self.node = self._find_number(self.until)
         self._ms, self._counter = 0, 0
 
     def take(self) -> int | None:
-        """The next id; None when the lease is over."""
+        """Return the next id; None when the lease has expired."""
         ms = max(_now_ms(), self._ms)
         if ms > self._ms:
             self._ms, self._counter = ms, 0
@@ -49,47 +49,47 @@ class Lease:
         return self._ms << 22 | self.node << 12 | self._counter if self._ms < self.until else None
 
     def renew(self) -> bool:
-        """Hold it longer; False when somebody else has the number by now."""
-        until = max(_until(), self._ms + 1)
+        """Extend the lease; return False when another process has the number."""
+        until = max(lease_end(), self._ms + 1)
         if held := Node.objects.filter(number=self.node, holder=self.holder).update(leased_until=until):
             self.until = until
         return bool(held)
 
-    def _find(self, until: int) -> int:
+    def _find_number(self, until: int) -> int:
         start = secrets.randbelow(NODES)
         for step in range(NODES):
             number = (start + step) % NODES
             free = Node.objects.filter(number=number, leased_until__lte=_now_ms())
-            if free.update(leased_until=until, holder=self.holder) or self._add(number, until):
+            if free.update(leased_until=until, holder=self.holder) or self._add_number(number, until):
                 return number
         raise RuntimeError(f"All {NODES} node numbers are in use; wait a minute.")
 
-    def _add(self, number: int, until: int) -> bool:
+    def _add_number(self, number: int, until: int) -> bool:
         if Node.objects.filter(number=number).exists():
             return False
         node = Node(number=number, leased_until=until, holder=self.holder)
-        Node.objects.bulk_create([node], ignore_conflicts=True)  # another process may come first
+        Node.objects.bulk_create([node], ignore_conflicts=True)  # another process may be faster
         return Node.objects.filter(number=number, holder=self.holder).exists()
 
 
 class RowIds:
-    """The ids of this process. Thread-safe; starts anew in a forked child."""
+    """The ids of this process. Thread-safe; reset in a forked child."""
 
     def __init__(self) -> None:
         self.reset()
 
     def reset(self) -> None:
-        self._lock = threading.Lock()  # never held while the database is asked
-        self._leasing = threading.Lock()  # held while it is, but never by who is inside a transaction
+        self._lock = threading.Lock()  # never held during a query
+        self._leasing = threading.Lock()  # held during queries, but never inside a transaction
         self._shared: Lease | None = None
         self._inside = threading.local()
 
     def ready(self) -> None:
-        """Hold a lease that lasts well into the next transaction. Call before one is begun."""
-        if connection.in_atomic_block or self._lasts():
+        """Acquire a lease that outlasts the next transaction. Call it before one begins."""
+        if connection.in_atomic_block or self._lasts_long():
             return
         with self._leasing:
-            if self._lasts():
+            if self._lasts_long():
                 return
             if self._shared is None or not self._shared.renew():
                 lease = Lease()
@@ -97,25 +97,25 @@ class RowIds:
                     self._shared = lease
 
     def __call__(self) -> int:
-        while (rid := self._take()) is None:
+        while (rid := self._take_id()) is None:
             if connection.in_atomic_block:
                 return self._of_transaction()
             self.ready()
         return rid
 
-    def _take(self) -> int | None:
+    def _take_id(self) -> int | None:
         with self._lock:
             return self._shared.take() if self._shared else None
 
-    def _lasts(self) -> bool:
+    def _lasts_long(self) -> bool:
         with self._lock:
             until = self._shared.until if self._shared else 0
         return until - _now_ms() > conf().commit_node_seconds * 500
 
     def _of_transaction(self) -> int:
-        """An id under a lease that lives and dies with the running transaction.
+        """Return an id under a lease that exists only in the running transaction.
 
-        If it were shared, its row could be rolled back while others make ids with it.
+        If it were shared, its row could be rolled back while others generate ids with it.
         """
         held, mark = getattr(self._inside, "lease", (None, None))
         if held is None or not any(entry[1] is mark for entry in connection.run_on_commit):
@@ -128,17 +128,17 @@ class RowIds:
 
 
 class _Mark:
-    """Stands in a transaction's list of things to do on commit: gone when that is rolled back."""
+    """A marker in a transaction's on_commit list, which disappears with a rollback."""
 
     def __call__(self) -> None:
-        """Nothing is to be done."""
+        """Do nothing."""
 
 
 def _now_ms() -> int:
     return time.time_ns() // 1_000_000 - EPOCH_MS
 
 
-def _until() -> int:
+def lease_end() -> int:
     return _now_ms() + conf().commit_node_seconds * 1000
 
 
@@ -147,15 +147,15 @@ os.register_at_fork(after_in_child=next_rid.reset)
 
 
 def new_rid() -> int:
-    """A row id for a field's default (migrations need a plain function)."""
+    """Return a row id for a field's default (migrations need a plain function)."""
     return next_rid()
 
 
 class PublicIds:
-    """UUIDs version 7 (RFC 9562): 48 bits of milliseconds, 12 that count within one, 62 random.
+    """UUIDs version 7 (RFC 9562): 48 bits of milliseconds, a counter of 12 bits, 62 random bits.
 
-    Those that one process makes are in the order in which it made them: lists sort by them, and an answer
-    stands behind its question. The counter borrows from the next millisecond, as that of row ids does.
+    The ids of one process are in the order in which it made them: lists sort by them, and an answer follows
+    its question. The counter borrows from the next millisecond, as that of row ids does.
     """
 
     def __init__(self) -> None:
@@ -167,7 +167,7 @@ class PublicIds:
 
     def __call__(self) -> uuid.UUID:
         with self._lock:
-            # A millisecond begins somewhere in its lower half, so that two processes rarely meet.
+            # A millisecond starts in its lower half, so that two processes rarely collide.
             start = (time.time_ns() // 1_000_000 << 12) | secrets.randbits(11)
             self._last = max(self._last + 1, start)
             ms, count = self._last >> 12, self._last & 0xFFF
@@ -179,5 +179,5 @@ os.register_at_fork(after_in_child=new_uuid.reset)
 
 
 def uuid7() -> uuid.UUID:
-    """A public id (a field's default must be a plain function)."""
+    """Return a public id (a field's default must be a plain function)."""
     return new_uuid()

@@ -1,4 +1,4 @@
-"""What agents did and noticed: tool calls with their outcome, decisions, errors, discoveries, insights."""
+"""Observations of agents: tool calls with their outcome, decisions, errors, discoveries, insights."""
 
 from typing import ClassVar
 
@@ -12,7 +12,7 @@ from memory.models.base import BranchedModel
 
 
 class Observation(BranchedModel):
-    """Immutable. The full text of a tool's answer stands in the message ``message_id``, if anywhere."""
+    """An immutable record. The full output of a tool, if stored, is in the message ``message_id``."""
 
     class Type(models.TextChoices):
         TOOL_USE = "tool_use"
@@ -45,6 +45,7 @@ class Observation(BranchedModel):
         indexes = [
             *BranchedModel.Meta.indexes,
             models.Index(fields=["branch", "session_id", "uid"], name="observation_bsession"),
+            models.Index(fields=["branch", "session_id", "input_hash", "uid"], name="observation_bcall"),
             FullTextIndex(
                 fields=["summary"],
                 tokens=["observation_type", "tool_name", "outcome", "session_id", "agent_id"],
@@ -60,6 +61,6 @@ class Observation(BranchedModel):
         return models.Q(embed=True)
 
     def rehash(self) -> None:
-        """Bring the hashes in step with the content."""
+        """Compute the hashes from the content."""
         self.content_hash = hashes.content_hash(self.summary)
         self.input_hash = hashes.norm_hash(f"{self.tool_name}\n{self.raw_input}")

@@ -1,4 +1,4 @@
-"""The tenant, and who belongs to it."""
+"""Projects, which are the tenants, and their members."""
 
 from django.conf import settings
 from django.db import models
@@ -28,7 +28,7 @@ class Project(models.Model):
 
 
 class Membership(models.Model):
-    """What a person may do in a project. viewer = read, curator = curate, maintainer = all."""
+    """A person's role in a project. viewer = read, curator = curate, maintainer = all."""
 
     class Role(models.TextChoices):
         VIEWER = "viewer"

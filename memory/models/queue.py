@@ -1,4 +1,4 @@
-"""The queue of the embedded default: messages as rows, sent in the writer's own transaction."""
+"""The queue of the default broker: messages as rows, sent in the writer's own transaction."""
 
 from typing import Self
 from uuid import UUID
@@ -11,23 +11,28 @@ from memory.models.nodes import uuid7
 
 class QueueQuerySet(models.QuerySet["QueueMessage"]):
     def due(self, queue: str) -> Self:
-        """What may be taken now, in the order in which it should be."""
-        return self.filter(queue=queue, visible_at__lte=timezone.now()).order_by("priority", "visible_at")
+        """Return messages that may be claimed now, in order of delivery."""
+        due = self.filter(queue=queue, visible_at__lte=timezone.now(), set_aside_at=None)
+        return due.order_by("priority", "visible_at")
 
     def waiting(self, key: str) -> Self:
-        """Messages that nobody has begun to work on."""
+        """Return unclaimed messages of a key; one that was set aside also blocks a second message."""
         return self.filter(key=key, claim=None)
 
     def held_by(self, holder: UUID) -> Self:
         return self.filter(claim=holder)
 
+    def set_aside(self) -> Self:
+        """Return messages whose work stopped its worker each time; oldest first."""
+        return self.exclude(set_aside_at=None).order_by("set_aside_at")
+
     def free(self) -> int:
-        """Give back every claim of these messages; returns how many there were."""
+        """Release every claim of these messages; return their number."""
         return self.exclude(claim=None).update(claim=None, visible_at=timezone.now())
 
 
 class QueueMessage(models.Model):
-    """A message waits until ``visible_at``; who claims it moves that time to the end of a lease."""
+    """A message, due at ``visible_at``; a claim moves that time to the end of a lease."""
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
     queue = models.CharField(max_length=100)
@@ -36,6 +41,8 @@ class QueueMessage(models.Model):
     claim = models.UUIDField(null=True)
     key = models.CharField(max_length=200, blank=True, help_text="Two waiting messages never have one key.")
     payload = models.TextField()
+    tries = models.PositiveSmallIntegerField(default=0, help_text="How often its work was begun.")
+    set_aside_at = models.DateTimeField(null=True, help_text="Since when it waits for a person.")
 
     objects = QueueQuerySet.as_manager()
 

@@ -1,4 +1,4 @@
-"""What was asked and what was answered, for analytics and recall checks."""
+"""The log of searches and their results, for analytics and recall checks."""
 
 from django.db import models
 

@@ -1,22 +1,25 @@
-"""The knowledge graph: typed edges between entities, true from a time until a time."""
+"""The knowledge graph: typed edges between entities, valid from a time until a time."""
 
 import hashlib
 import uuid
+from typing import ClassVar
 
 from django.db import models
 
 from memory.db.fields import JSONTextField
 from memory.models.base import BranchedModel
-from memory.models.hashes import normalise
+from memory.models.hashes import normalise_text
 
 
 class Relation(BranchedModel):
-    """An edge. While it is open (no ``valid_until``) its triple of names stands once on a branch."""
+    """An edge. While it is open (no ``valid_until``) its triple of names is unique on a branch."""
+
+    DERIVES_UID: ClassVar[bool] = True
 
     source_entity = models.CharField(max_length=200)
     target_entity = models.CharField(max_length=200)
     relation_type = models.CharField(max_length=200)
-    # The names under which spellings are the same.
+    # The normalised names, equal for all spellings.
     source_key = models.CharField(max_length=200, editable=False)
     target_key = models.CharField(max_length=200, editable=False)
     type_key = models.CharField(max_length=200, editable=False)
@@ -45,16 +48,16 @@ class Relation(BranchedModel):
 
 
 def name_key(name: str) -> str:
-    """The form under which two spellings of a name are the same."""
-    return normalise(name)
+    """Return the normal form of a name, equal for all its spellings."""
+    return normalise_text(name)
 
 
 def digest_of(triple: tuple[str, str, str]) -> str:
-    # Each part with its length before it: no two triples share one preimage.
+    # Each part follows its length: no two triples have the same input of the hash.
     joined = "".join(f"{len(part)}:{part}" for part in triple)
     return hashlib.sha256(joined.encode()).hexdigest()[:32]
 
 
 def uid_of(project_id: uuid.UUID, triple: tuple[str, str, str], ordinal: int) -> uuid.UUID:
-    """The id of the n-th edge of a triple: two branches that make it make the same."""
+    """Return the id of the n-th edge of a triple; it is the same on every branch."""
     return uuid.uuid5(project_id, f"{digest_of(triple)}:{ordinal}")

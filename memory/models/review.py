@@ -1,4 +1,4 @@
-"""What waits for a person."""
+"""The review queue: questions that wait for a curator."""
 
 from django.db import models
 
@@ -9,7 +9,7 @@ from memory.models.projects import Project
 
 
 class ReviewItem(models.Model):
-    """A question for a curator, for example whether two facts say the same."""
+    """A question for a curator, for example whether two facts are duplicates."""
 
     class Kind(models.TextChoices):
         NEAR_DUPLICATE = "near_duplicate"

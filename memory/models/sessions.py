@@ -1,4 +1,4 @@
-"""The sessions in which agents work."""
+"""Sessions of agents."""
 
 from django.db import models
 

@@ -1,4 +1,4 @@
-"""Named points to go back to, and copies to work in apart. They say what exists; no restore rewinds them."""
+"""Snapshots and workspaces. These rows describe what exists; no restore reverts them."""
 
 from typing import Self
 
@@ -23,7 +23,7 @@ class Snapshot(models.Model):
     name = models.CharField(max_length=100)
     kind = models.CharField(max_length=10, choices=Kind.choices)
     description = models.CharField(max_length=500, blank=True)
-    # The engine looks it up: on the production database a key beside one that is empty is not checked.
+    # The engine checks the reference: the production database skips it when another key is NULL.
     branch = models.ForeignKey(
         Branch, on_delete=models.PROTECT, null=True, related_name="snapshots", db_constraint=False
     )
@@ -43,7 +43,7 @@ class Snapshot(models.Model):
         return self.name
 
     def seq_of(self, branch: Branch) -> int | None:
-        """Where a branch was at this snapshot; None when it is not in it."""
+        """Return a branch's seq at this snapshot; None when it is not part of it."""
         if self.kind == self.Kind.BRANCH:
             return self.seq if self.branch_id == branch.pk else None
         return self.points.get(str(branch.pk), (None,))[0]
@@ -55,7 +55,7 @@ class WorkspaceQuerySet(models.QuerySet["Workspace"]):
 
 
 class Workspace(models.Model):
-    """A writable copy of the whole store, for work that may go wrong: promoted as a whole, or dropped."""
+    """A writable copy of the whole store for risky work: promoted as a whole, or dropped."""
 
     class State(models.TextChoices):
         OPEN = "open"
@@ -65,7 +65,7 @@ class Workspace(models.Model):
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="workspaces")
     name = models.CharField(max_length=100)
-    # The name while it is open, else NULL: a name may be used again, and only one at a time has it.
+    # The name while it is open, else NULL: a name may be reused, but only one open workspace has it.
     slot = models.CharField(max_length=140, null=True, unique=True)
     description = models.CharField(max_length=500, blank=True)
     state = models.CharField(max_length=10, choices=State.choices, default=State.OPEN)

@@ -1,16 +1,16 @@
-"""Vectors by content hash: versions point to them, so copies and merges need nothing."""
+"""Vectors by content hash: versions refer to them, so that copies and merges need no new ones."""
 
 from django.db import models
 from django_mysql.models import FixedCharField
 
 from memory.db.fields import VectorField
-from memory.db.tokens import vector_slot, vector_slots
+from memory.db.index_tokens import vector_slot, vector_slots
 from memory.models.nodes import uuid7
 from memory.models.projects import Project
 
 
 class Vector(models.Model):
-    """The embedding of one text under one model; ``text`` waits here only until it is embedded."""
+    """The embedding of one text by one model; ``text`` is stored only until it is embedded."""
 
     class State(models.TextChoices):
         PENDING = "pending"
@@ -38,7 +38,7 @@ class Vector(models.Model):
 
 
 class VectorClock(models.Model):
-    """Counts the vectors of a project as they become ready; ``epoch`` grows when some are erased."""
+    """The count of ready vectors of a project; ``epoch`` grows when some are erased."""
 
     project = models.OneToOneField(Project, on_delete=models.CASCADE, primary_key=True, related_name="+")
     n = models.BigIntegerField(default=0)
@@ -46,7 +46,7 @@ class VectorClock(models.Model):
 
 
 class NearCheck(models.Model):
-    """A new text that was not yet compared with its neighbours. Deleted when it was."""
+    """A new text that was not compared with its neighbours yet. Deleted afterwards."""
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="+", db_index=False)

@@ -1,1 +1,1 @@
-"""The models that Day1 asks for vectors: one that runs here, and any server that speaks OpenAI's API."""
+"""Embedding models: one that runs in this process, and any server with OpenAI's API."""

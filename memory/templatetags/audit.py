@@ -1,4 +1,4 @@
-"""An entry of the audit as people read it: who, of what, and what came of it; every id leads somewhere."""
+"""Audit entries for display: author, target and result, with links."""
 
 import re
 from datetime import datetime
@@ -11,7 +11,7 @@ from django.utils.safestring import SafeString
 
 from memory.models import AuditEntry
 from memory.templatetags.day1 import badge, maker, page
-from memory.views.wording import WORDS
+from memory.views.labels import WORDS
 
 register = template.Library()
 
@@ -23,54 +23,54 @@ LONG = 20
 
 @register.simple_tag
 def auditor(entry: AuditEntry) -> SafeString:
-    """Who did it: the agent that the act names, else who it was done as."""
+    """Return the author: the agent named in the entry, else its actor."""
     agent = entry.detail.get("agent_id", "") if "seq" in entry.detail else ""
     return badge("agent", agent) if agent else maker(entry.actor_kind, entry.actor_label)
 
 
 @register.simple_tag(takes_context=True)
 def audited(context: template.Context, entry: AuditEntry) -> str:
-    """The address of what it was done to; all entries about it where that has no page."""
+    """Return the address of the entry's target; the list of its entries where it has no page."""
     resource, target = entry.action.partition(".")[0], entry.target
     if commit := COMMIT.fullmatch(target):
-        return page(context, "admin:facts", branch=commit[1], at=commit[2])
+        return page(context, "commit", commit[2], branch=commit[1], at="")
     if resource == "fact" and _is_id(target):
-        return page(context, "admin:fact", target, branch=entry.detail.get("branch", ""), at="")
+        return page(context, "fact", target, branch=entry.detail.get("branch", ""), at="")
     if resource == "branch":
-        return page(context, "admin:branch", target, branch="", at="")
+        return page(context, "branch", target, branch="", at="")
     if resource == "session":
-        return page(context, "admin:facts", session_id=target)
-    return page(context, "admin:audit", target=target)
+        return page(context, "facts", session_id=target)
+    return page(context, "audit", target=target)
 
 
 @register.filter
 def shortened(target: str) -> str:
-    """An id by its end, which differs where the beginnings are alike."""
+    """Shorten an id to its end, which differs where beginnings are alike."""
     return f"…{target[-12:]}" if len(target) > LONG and _is_id(target) else target
 
 
 @register.simple_tag(takes_context=True)
 def audit_commit(context: template.Context, entry: AuditEntry) -> SafeString | str:
-    """How many rows its commit wrote, and where that stands."""
+    """Return badges for the changed rows of the entry's commit, with a link to it."""
     detail = entry.detail
     if "seq" not in detail or "branch" not in detail:
         return ""
     counts = [(tone, sign, detail[name]) for name, (sign, tone) in SIGNS.items() if detail.get(name)]
     badges = format_html_join("", '<span class="badge {}">{}{}</span> ', counts)
-    where = page(context, "admin:facts", branch=detail["branch"], at=detail["seq"])
+    where = page(context, "commit", detail["seq"], branch=detail["branch"], at="")
     return format_html('{}<a href="{}">{} · {}</a>', badges, where, detail["branch"], detail["seq"])
 
 
 @register.filter
 def audit_details(entry: AuditEntry) -> list[tuple[str, Any]]:
-    """What else it says, without what is empty."""
+    """Return the remaining details, without empty ones."""
     known = OF_COMMIT if "seq" in entry.detail else set()
     said = {name: value for name, value in entry.detail.items() if name not in known}
     return [(name, _value(value)) for name, value in said.items() if value not in (None, "", [], {})]
 
 
 def _value(value: Any) -> Any:
-    """A word of the model in the reader's language; a time as one, which is shown to the minute."""
+    """Return a label for a value of the model; a datetime for the text of one."""
     if isinstance(value, str) and value in WORDS:
         return WORDS[value]
     try:

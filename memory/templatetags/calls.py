@@ -1,4 +1,4 @@
-"""What a tool was given and gave back, laid out for a person."""
+"""Display of tool calls: input and output as readable text."""
 
 import json
 from collections.abc import Iterable, Mapping
@@ -8,26 +8,26 @@ from django import template
 
 register = template.Library()
 NAMES, GIVEN = ("name", "tool_name"), ("input", "arguments")
-DEEPEST = 10  # levels that are indented: of a thousand, each bracket would stand behind 2,000 blanks
+MAX_DEPTH = 10  # levels that are indented: of a thousand, each bracket would be indented by 2,000 spaces
 
 
 @register.filter
 def call_name(call: Mapping[str, Any]) -> str:
-    """The tool of a call, as one of several programs writes it; "" where none is named."""
+    """Return the tool of a call in the format of several programs; "" where none is named."""
     return str(_first(call, NAMES) or "")
 
 
 @register.filter
 def call_input(call: Mapping[str, Any]) -> str:
-    """What the tool was given; the whole call where that is not told apart."""
+    """Return the input of the tool; the whole call where it is not separate."""
     given = _first(call, GIVEN)
     return laid_out(call if given is None else given)
 
 
 @register.filter
 def laid_out(value: Any) -> str:
-    """A value, or the JSON of one: an object as its entries, one a line, and a lone text as it is."""
-    # JSON can name half a surrogate pair, which no page can hold: it stays as it was written.
+    """Format a value or its JSON: an object as one entry a line, a single text as it is."""
+    # JSON can contain lone surrogates, which no page can hold: they stay escaped.
     return _lines(_parsed(value)).encode(errors="backslashreplace").decode()
 
 
@@ -39,7 +39,7 @@ def _lines(value: Any) -> str:
 
 
 def _first(call: Mapping[str, Any], names: tuple[str, ...]) -> Any:
-    """Some programs put the call's own fields into an object named function."""
+    """Return the first of these fields; some programs nest them in an object named function."""
     inner = call.get("function")
     both = [call, inner if isinstance(inner, Mapping) else {}]
     return next((one[name] for one in both for name in names if one.get(name) not in (None, "")), None)
@@ -62,7 +62,7 @@ def _text(value: Any) -> str:
 
 def _shallow(value: Any) -> bool:
     level = [value]
-    for _ in range(DEEPEST):
+    for _ in range(MAX_DEPTH):
         level = [inner for one in level for inner in _inside(one)]
     return not level
 

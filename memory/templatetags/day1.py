@@ -1,4 +1,4 @@
-"""Tags of the pages: addresses that keep branch and time, icons, badges, times."""
+"""Template tags of the pages: addresses that keep branch and time, icons, badges, times."""
 
 import re
 from datetime import datetime
@@ -7,19 +7,23 @@ from typing import Any
 from django import template
 from django.template.defaultfilters import stringfilter, truncatechars
 from django.templatetags.static import static
+from django.urls import reverse
 from django.utils import timezone
-from django.utils.html import format_html
-from django.utils.safestring import SafeString
+from django.utils.html import escape, format_html
+from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext, gettext_lazy
 
 from memory.models import Fact
-from memory.views.reader import moved, with_query
-from memory.views.toasts import UNDO
-from memory.views.wording import SURFACES, WORDS
+from memory.views.flash import REDO, UNDO
+from memory.views.frames import ADMIN, WEB
+from memory.views.labels import SURFACES, WORDS
+from memory.views.navigation import Entry, list_entries
+from memory.views.view_context import relocate, with_query
 
 register = template.Library()
+CODE = re.compile(r"`([^`\n]+)`")
 
-# One meaning, one colour and one icon everywhere: (icon, word). The colour is the class of the same name.
+# One meaning has one colour and one icon everywhere: (icon, label). The colour is the class of the same name.
 STATES = {
     "verified": ("verified", WORDS["verified"]),
     "unverified": ("unverified", WORDS["unverified"]),
@@ -35,26 +39,54 @@ STATES = {
     "expired": ("clock", gettext_lazy("expired")),
     "outdated": ("clock", gettext_lazy("no longer valid")),
 }
-# What a row's buttons do: (icon, title).
+# Actions of a row's buttons: (icon, title).
 DEEDS = {
     "verify": ("verified", gettext_lazy("Verify")),
     "invalidate": ("invalidated", gettext_lazy("Invalidate")),
+    "accept": ("check", gettext_lazy("Accept")),
+    "refuse": ("close", gettext_lazy("Refuse")),
     "restore": ("undo", gettext_lazy("Restore")),
     "archive": ("archived", gettext_lazy("Archive")),
 }
-# Who acts, by the kind of an actor or of a commit's.
+KEYS = {"verify": "v", "invalidate": "i", "accept": "v", "refuse": "i"}
+# Badges of authors, by the kind of an actor.
 MAKERS = {"key": "agent", "user": "person", "local": "person", "system": "agent"}
 
 
 @register.simple_tag(takes_context=True)
 def page(context: template.Context, name: str, *args: Any, **query: Any) -> str:
-    """The address of a page of the project that is read, on the same branch at the same time."""
+    """Return the address of a page of the open project, on the same branch at the same time."""
     return context["reader"].url(name, *args, **query)
 
 
 @register.simple_tag(takes_context=True)
+def navigation(context: template.Context) -> list[tuple[Any, list[Entry]]]:
+    """Return the groups of the navigation, each with its title."""
+    return list_entries(context["request"], context.get("reader"), context.get("section") or "")
+
+
+@register.simple_tag(takes_context=True)
+def first_page(context: template.Context, slug: str) -> str:
+    """Return the address that another project opens with, in the same frame."""
+    frame = context["reader"].frame
+    return frame.reverse(frame.first, slug)
+
+
+@register.simple_tag(takes_context=True)
+def other_frame(context: template.Context) -> str:
+    """Return the address of this page in the other frame; that of the admin where it stands in none."""
+    reader, request = context.get("reader"), context["request"]
+    if not reader:
+        return reverse("admin:index")
+    here, there = (WEB, ADMIN) if reader.frame == WEB else (ADMIN, WEB)
+    root = here.reverse("home", reader.project.slug)
+    below = request.get_full_path().removeprefix(root) if request.method == "GET" else there.first
+    return there.reverse("home", reader.project.slug) + below
+
+
+@register.simple_tag(takes_context=True)
 def here(context: template.Context, **query: Any) -> str:
-    """This page with other words in its address; a new filter starts at the first page again."""
+    """Return this page's address with other parameters; a new filter resets to the first page."""
     request = context["request"]
     words: dict[str, Any] = {name: values for name, values in request.GET.lists() if name != "cursor"}
     return with_query(request.path, {**words, **query})
@@ -62,20 +94,20 @@ def here(context: template.Context, **query: Any) -> str:
 
 @register.simple_tag(takes_context=True)
 def here_anew(context: template.Context) -> str:
-    """This page on the same branch at the same time, without any filter."""
+    """Return this page's address on the same branch at the same time, without any filter."""
     kept = {name: context["request"].GET.get(name, "") for name in ("branch", "at")}
     return with_query(context["request"].path, kept)
 
 
 @register.simple_tag(takes_context=True)
 def on_branch(context: template.Context, name: str) -> str:
-    """This page on another branch, now."""
-    return moved(context["request"].get_full_path(), branch=name, at="")
+    """Return this page's address on another branch, now."""
+    return relocate(context["request"].get_full_path(), branch=name, at="")
 
 
 @register.simple_tag
 def icon(name: str, label: str = "") -> SafeString:
-    """A drawing of icons.svg; without a label it is an ornament to the word beside it."""
+    """Render an icon of icons.svg; without a label it is decorative."""
     href = f"{static('day1/icons.svg')}#{name}"
     if label:
         return format_html(
@@ -86,44 +118,50 @@ def icon(name: str, label: str = "") -> SafeString:
 
 @register.filter
 def word(value: str) -> str:
-    """A word of the model in the reader's language; one that is not known as it is."""
+    """Return the label of a value of the model; an unknown one as it is."""
     return str(WORDS.get(value, value))
 
 
 @register.filter
 def surface_word(surface: str) -> str:
-    """The way over which something came."""
+    """Return the label of a surface."""
     return str(SURFACES.get(surface, surface))
 
 
 @register.simple_tag
 def badge(state: str, text: str = "") -> SafeString:
-    """A state with its colour, its icon and its word (or ``text`` in the word's place)."""
+    """Render the badge of a state with its colour, icon and label (or ``text`` instead)."""
     drawing, word = STATES[state]
     return format_html('<span class="badge {}">{}{}</span>', state, icon(drawing), text or word)
 
 
 @register.simple_tag
 def deed(action: str, fact: Fact, place: int) -> SafeString:
-    """The button of a row of facts: named by its title and the text of the row, which is said once."""
+    """Render the button of a row of facts, labelled by its title and the text of the row."""
     drawing, title = DEEDS[action]
     return format_html(
         '<button id="{0}{1}" class="button plain" name="one" value="{2}:{3}:{4}" title="{5}" data-key="{7}"'
         ' aria-labelledby="{0}{1} f{1}">{6}</button>',
-        action[0], place, action, fact.uid, fact.version, title, icon(drawing),
-        action[0] if action in ("verify", "invalidate") else "",
-    )  # fmt: skip
+        action[0],
+        place,
+        action,
+        fact.uid,
+        fact.version,
+        title,
+        icon(drawing),
+        KEYS.get(action, ""),
+    )
 
 
 @register.simple_tag
 def maker(kind: str, label: str = "") -> SafeString:
-    """Who made something: an agent in blue, a person in teal."""
+    """Render the badge of an author: an agent in blue, a person in teal."""
     return badge(MAKERS.get(kind, "person"), label)
 
 
 @register.simple_tag
 def moment(at: datetime | None) -> SafeString | str:
-    """A time as how long ago, with the exact one on pointing at it; '' for none."""
+    """Render a time as its age, with the exact time as its title; '' for none."""
     if at is None:
         return ""
     exact = timezone.localtime(at).strftime("%Y-%m-%d %H:%M:%S %Z")
@@ -131,14 +169,12 @@ def moment(at: datetime | None) -> SafeString | str:
 
 
 def ago(at: datetime, now: datetime | None = None) -> str:
-    """How long ago in one unit; the day itself for what is over a week ago or still to come."""
+    """How long ago in one unit; day, hour and minute for what is over a day ago or still to come."""
     seconds = ((now or timezone.now()) - at).total_seconds()
     if -60 < seconds < 60:
         return gettext("just now")
-    if not 0 <= seconds < 7 * 86400:
-        return timezone.localtime(at).strftime("%Y-%m-%d")
-    if seconds >= 86400:
-        return gettext("%d d ago") % (seconds // 86400)
+    if not 0 <= seconds < 86400:
+        return timezone.localtime(at).strftime("%Y-%m-%d %H:%M")
     if seconds >= 3600:
         return gettext("%d h ago") % (seconds // 3600)
     return gettext("%d min ago") % (seconds // 60)
@@ -146,21 +182,34 @@ def ago(at: datetime, now: datetime | None = None) -> str:
 
 @register.filter
 def undo_of(message: Any) -> str:
-    """The address that takes back what a message tells of; '' where there is none."""
+    """Return the address that undoes a message's action; '' for none."""
     tags = message.extra_tags or ""
     return tags.removeprefix(UNDO) if tags.startswith(UNDO) else ""
 
 
+@register.filter
+def redo_of(message: Any) -> str:
+    """Return the address that redoes an undone action; '' for none."""
+    tags = message.extra_tags or ""
+    return tags.removeprefix(REDO) if tags.startswith(REDO) else ""
+
+
 @register.filter(name="any")
 def some(values: Any) -> bool:
-    """Whether one of them says something."""
+    """Return whether any of the values is true."""
     return any(values)
+
+
+@register.filter
+def inline_code(text: Any) -> SafeString:
+    """Return a text, escaped, with what stands in backticks as code."""
+    return mark_safe(CODE.sub(r"<code>\1</code>", escape(text)))  # escaped before
 
 
 @register.filter
 @stringfilter
 def short(text: str, length: int) -> str:
-    """At most `length` characters of a text; it ends with a whole word, so that no number is cut in two."""
+    """Shorten a text to `length` characters at the end of a word, so that no number is cut in two."""
     words = re.sub(r"\s+\S*\Z", "", text[:length])
     if length // 2 < len(words) < length < len(text):
         return f"{words}…"

@@ -1,26 +1,26 @@
-"""The words of the pages for names that programs use, and texts taken apart."""
+"""Labels of the pages for values of programs, and word differences of texts."""
 
+from html import escape
 from typing import Any
 
 from django import template
-from django.urls import reverse
-from django.utils.html import format_html, format_html_join
-from django.utils.safestring import SafeString
+from django.utils.html import format_html
+from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext, gettext_lazy
 
-from memory.engines.comparing import word_diff
+from memory.engines.facts.field_diff import display_changes
+from memory.engines.support.word_diff import WordBudget, compare_words
 from memory.templatetags.day1 import badge, icon, maker
-from memory.views.reader import with_query
-from memory.views.sentences import explained, sentence
-from memory.views.wording import DEEDS, FIELDS
+from memory.views.error_text import error_sentence, explain_sentence
+from memory.views.labels import DEEDS, FIELDS
 
 register = template.Library()
 
 SIGNALS = {
-    "hybrid": gettext_lazy("words and meaning"),
-    "keyword": gettext_lazy("words"),
-    "vector": gettext_lazy("meaning"),
-    "words": gettext_lazy("word by word"),
+    "hybrid": gettext_lazy("keyword and semantic"),
+    "keyword": gettext_lazy("keyword"),
+    "vector": gettext_lazy("semantic"),
+    "words": gettext_lazy("term match"),
     "recency": gettext_lazy("recency"),
     "reply": gettext_lazy("as an answer"),
     "following": gettext_lazy("what follows"),
@@ -51,30 +51,57 @@ COUNTED = {
     ("link", "changed"): gettext_lazy("links changed"),
     ("link", "removed"): gettext_lazy("links removed"),
 }
+TOO_LONG = gettext_lazy("(too long to compare word by word)")
+# What has a page of its own, whose address is named after it.
+SOURCES = frozenset({"fact", "observation", "message", "conversation", "relation"})
+CHANGE_KINDS = {
+    "fact": gettext_lazy("Facts"),
+    "verdict": gettext_lazy("Verdicts"),
+    "confirmation": gettext_lazy("Confirmations"),
+    "answer": gettext_lazy("Answers"),
+    "link": gettext_lazy("Links"),
+    "relation": gettext_lazy("Relations"),
+    "conversation": gettext_lazy("Conversations"),
+    "message": gettext_lazy("Messages"),
+    "observation": gettext_lazy("Observations"),
+}
 PIECES = {"same": "{}", "removed": "<del>{}</del>", "added": "<ins>{}</ins>"}
 
 
 @register.simple_tag(takes_context=True)
 def branch_page(context: template.Context, name: str, **query: Any) -> str:
-    """The address of a branch's page, which has its branch in the path."""
-    return with_query(reverse("branch", args=[context["reader"].project.slug, name]), query)
+    """Return the address of a branch's page, which has its branch in the path."""
+    return context["reader"].url("branch", name, **{"branch": "", "at": "", **query})
+
+
+@register.simple_tag(takes_context=True)
+def commit_page(context: template.Context, commit: Any) -> str:
+    """Return the address of a commit's own page."""
+    return context["reader"].url("commit", commit.pk, branch=commit.branch.name, at="")
+
+
+@register.simple_tag(takes_context=True)
+def source_page(context: template.Context, kind: str, uid: Any, branch: str | None = None) -> str:
+    """Return the address of a memory's page; "" where there is none."""
+    place = {} if branch is None else {"branch": branch, "at": ""}
+    return context["reader"].url(kind, uid, **place) if kind in SOURCES else ""
 
 
 @register.simple_tag
 def signal(name: str) -> Any:
-    """A part of a score."""
+    """Return the label of a part of a score."""
     return SIGNALS.get(name, name)
 
 
 @register.filter
 def signal_words(names: Any) -> str:
-    """Parts of a score in one line."""
+    """Return the labels of parts of a score in one line."""
     return gettext(", ").join(str(SIGNALS.get(name, name)) for name in names)
 
 
 @register.simple_tag
 def author(commit: Any) -> SafeString:
-    """Who made a commit: the agent that it names, else who it was made as."""
+    """Render the author of a commit: the agent it names, else its actor."""
     return (
         badge("agent", commit.agent_id) if commit.agent_id else maker(commit.actor_kind, commit.actor_label)
     )
@@ -82,7 +109,7 @@ def author(commit: Any) -> SafeString:
 
 @register.filter
 def end_of(link_end: Any, ends: dict[Any, str]) -> Any:
-    """What the fact at the end of a link says; its id where it is not shown."""
+    """Return the text of the fact at a link's end; its id where it is not visible."""
     return ends.get(link_end, link_end)
 
 
@@ -101,22 +128,36 @@ def edge_word(link_type: str, outward: bool) -> Any:
     return EDGES.get(link_type, (link_type, link_type))[0 if outward else 1]
 
 
-@register.simple_tag
-def words_changed(old: str, new: str) -> SafeString:
-    """Both texts in one, with what was removed and added marked; all of it is escaped."""
-    pieces = list(word_diff(old, new))
-    return format_html_join("", "{}", ((_piece(kind, text),) for kind, text in pieces))
+@register.simple_tag(takes_context=True)
+def words_changed(context: template.Context, old: str, new: str) -> SafeString:
+    """Return both texts merged, with removed and added words marked; everything is escaped.
+
+    The differences of a page share one budget. Beyond it, the whole differing part is marked, with a note.
+    """
+    found = compare_words(old, new, _budget_of(context.get("request")))
+    pieces = "".join(_mark_piece(kind, text) for kind, text in found.pieces)
+    note = f' <span class="quiet">{escape(str(TOO_LONG))}</span>' if found.is_coarse else ""
+    return mark_safe(pieces + note)  # every part is escaped
 
 
-def _piece(kind: str, text: str) -> SafeString:
-    """The blank behind a marked piece is not marked with it, unless it is all there is."""
+def _budget_of(request: Any) -> WordBudget:
+    """Return the remaining budget of this page's word differences."""
+    if request is None:
+        return WordBudget()
+    if not hasattr(request, "word_budget"):
+        request.word_budget = WordBudget()
+    return request.word_budget  # type: ignore[no-any-return]
+
+
+def _mark_piece(kind: str, text: str) -> str:
+    """Return a piece as HTML. Its trailing space is not marked, unless it is all there is."""
     marked = text.rstrip() or text
-    return format_html(PIECES[kind] + "{}", marked, text[len(marked) :])
+    return PIECES[kind].format(escape(marked)) + text[len(marked) :]
 
 
 @register.filter
 def said(value: Any) -> str:
-    """A value of a field as a person reads it."""
+    """Format a value of a field for people."""
     if value in (None, "", [], {}):
         return gettext("none")
     if isinstance(value, bool):
@@ -128,32 +169,42 @@ def said(value: Any) -> str:
 
 @register.simple_tag
 def change_badge(change: str) -> SafeString:
-    """Added, changed or removed, with its colour and icon."""
+    """Render the badge of added, changed or removed."""
     tone, drawing, word = CHANGES[change]
     return format_html('<span class="badge {}">{}{}</span>', tone, icon(drawing), word)
 
 
 @register.simple_tag
 def change_word(kind: str, change: str) -> Any:
-    """What a count of differences counts."""
+    """Return the label of a count of differences."""
     return COUNTED[kind, change]
 
 
 @register.filter
-def other_changes(difference: Any) -> list[tuple[str, list[Any]]]:
-    """The changed fields besides the text, which is shown word by word."""
-    return [(name, pair) for name, pair in difference.fields.items() if name != "fact_text"]
+def change_kind(kind: str) -> Any:
+    """Return the plural label of a kind of change."""
+    return CHANGE_KINDS.get(kind, kind)
 
 
 @register.filter
-def before(seq: int) -> int:
-    return seq - 1
+def changes_of(change: Any) -> list[tuple[str, tuple[Any, Any]]]:
+    """Return the fields of a fact that a commit changed, besides the text."""
+    if change.kind != "fact" or change.change != "changed":
+        return []
+    pairs = display_changes(change.before, change.after)
+    return [(name, pair) for name, pair in pairs.items() if name not in ("fact_text", "updated_cycle")]
+
+
+@register.filter
+def other_changes(difference: Any) -> list[tuple[str, list[Any]]]:
+    """Return the changed fields besides the text, which is shown word by word."""
+    return [(name, pair) for name, pair in difference.fields.items() if name != "fact_text"]
 
 
 @register.filter(name="sentence")
 def told(error: Any) -> str:
-    """A refusal in the reader's language."""
-    return sentence(error)
+    """Return an error's message in the reader's language."""
+    return error_sentence(error)
 
 
-register.filter("explained", explained)
+register.filter("explained", explain_sentence)

@@ -1,1 +1,1 @@
-"""The web pages: each reads its address, calls an engine, and renders a template."""
+"""The web pages: each parses its address, calls an engine, and renders a template."""

@@ -1,11 +1,13 @@
-"""What the pages of a project share: a reader, and refusals that are pages."""
+"""Base of a project's pages: a view context, and pages for errors."""
 
 from datetime import timedelta
 from typing import Any
 from urllib.parse import urlsplit
 
+from django.contrib import admin
 from django.contrib.auth.mixins import LoginRequiredMixin
 from django.contrib.auth.views import redirect_to_login
+from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils import timezone
@@ -15,36 +17,42 @@ from django.utils.translation import gettext as _
 from django.views.generic.base import TemplateView
 from django_htmx.http import HttpResponseClientRedirect
 
-from memory.engines.pages import MOST
+from memory.engines.support.pagination import MAX_PAGE_SIZE
 from memory.exceptions import Day1Error
-from memory.views.forms import number
-from memory.views.navigation import sections_for
-from memory.views.reader import Reader, reader_of, with_query
-from memory.views.sentences import sentence
+from memory.views.error_text import error_sentence
+from memory.views.frames import WEB, Frame
+from memory.views.navigation import LAST
+from memory.views.view_context import ViewContext, reader_of, with_query
+from memory.views.widgets import parse_number
 
 PAGE = 50
 PLACE = ("branch", "at", "cursor")  # the words of an address that say where it is read
-LAST = "day1_project"  # in the session: the project that was open last
 
 
 class ProjectPage(LoginRequiredMixin, TemplateView):
-    """A page of a project. ``self.reader`` says who reads what; ``scope`` is what opening it needs.
+    """A page of a project, in either frame. ``self.reader`` says who reads what.
 
-    A page that has its branch in the path calls it ``branch_name`` there; all others have ?branch=.
-    A GET renders ``template_name`` with ``reader`` and what get_context_data adds; an htmx request renders
-    ``fragment_name`` where the page has one. A Day1Error on the way becomes a page with its status.
+    ``scope`` is what opening it needs, ``frame`` where it stands.
+
+    A page with its branch in the path names the parameter ``branch_name``; all others have ?branch=. A GET
+    renders ``template_name`` with ``reader`` and the values of get_context_data; an htmx request renders
+    ``fragment_name`` where the page has one. A Day1Error becomes a page with its status.
     """
 
     scope = "read"
+    frame: Frame = WEB
+    title: Any = ""
     section = ""  # the name of the navigation's entry that is lit
     fragment_name = ""
-    reader: Reader
+    reader: ViewContext
 
     def dispatch(self, request: HttpRequest, *args: Any, slug: str = "", **kwargs: Any) -> Any:
         if not request.user.is_authenticated:
             return self.handle_no_permission()
+        if self.frame.is_admin and not admin.site.has_permission(request):
+            raise PermissionDenied
         try:
-            self.reader = reader_of(request, slug, kwargs.get("branch_name", ""))
+            self.reader = reader_of(request, slug, kwargs.get("branch_name", ""), self.frame)
             if request.session.get(LAST) != slug:
                 request.session[LAST] = slug
             self.reader.actor.require(self.scope)
@@ -55,11 +63,11 @@ class ProjectPage(LoginRequiredMixin, TemplateView):
         return response
 
     def answer_to(self, error: Day1Error) -> HttpResponse:
-        """The page for what cannot be shown or done."""
-        return refused(self.request, error, getattr(self, "reader", None))
+        """Render the page of a refusal."""
+        return refused(self.request, error, getattr(self, "reader", None), self.frame)
 
     def handle_no_permission(self) -> HttpResponse:  # type: ignore[override]
-        """To the login, and from there back to the page that was open."""
+        """Redirect to the login, and from there back to this page."""
         return to_login(self.request)
 
     def get_template_names(self) -> list[str]:
@@ -67,45 +75,47 @@ class ProjectPage(LoginRequiredMixin, TemplateView):
         return [self.fragment_name] if fragment else super().get_template_names()
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
-        shell = shell_of(self.reader, self.section)
-        return super().get_context_data(**shell, **kwargs)
+        shell = {**base_context(self.reader, self.section), "title": self.title}
+        return super().get_context_data(**{**shell, **kwargs})
 
     def paging(self, limit: int = PAGE) -> dict[str, Any]:
-        """``limit`` and ``cursor`` for an engine's list: FactEngine().list_facts(…, **self.paging())."""
-        asked = number(self.request.GET.get("limit", ""), digits=3)
+        """Return ``limit`` and ``cursor`` for an engine's list, as in list_facts(…, **self.paging())."""
+        requested = parse_number(self.request.GET.get("limit", ""), digits=3)
         return {
-            "limit": min(max(limit if asked is None else asked, 1), MOST),
+            "limit": min(max(limit if requested is None else requested, 1), MAX_PAGE_SIZE),
             "cursor": self.request.GET.get("cursor", ""),
         }
 
 
-def shell_of(reader: Reader, section: str = "") -> dict[str, Any]:
-    """What base.html wants of a page of a project."""
+def base_context(reader: ViewContext, section: str = "") -> dict[str, Any]:
+    """Return the context of base.html for a page of a project."""
     return {
         "reader": reader,
         "section": section,
-        "sections": sections_for(reader.actor),
+        "frame": reader.frame.template,
         "days": days(),
     }
 
 
 def days() -> list[tuple[str, str]]:
-    """Past days that the time picker offers, with their names."""
+    """Return past days for the time picker, with their names."""
     today = timezone.now().date()
     names = ((1, _("yesterday")), (7, _("a week ago")), (30, _("a month ago")))
     return [(name, (today - timedelta(days=ago)).isoformat()) for ago, name in names]
 
 
-def refused(request: HttpRequest, error: Day1Error, reader: Reader | None = None) -> HttpResponse:
-    """What cannot be shown or done, with the error's sentence and its status."""
-    shell = shell_of(reader) if reader else {}
+def refused(
+    request: HttpRequest, error: Day1Error, reader: ViewContext | None = None, frame: Frame = WEB
+) -> HttpResponse:
+    """Render a refusal: the error's sentence with its status."""
+    shell = base_context(reader) if reader else {"frame": frame.template}
     name = "parts/refused.html" if getattr(request, "htmx", False) else "refused.html"
-    context = {**shell, "error": error, "sentence": sentence(error), "plain": plain(request)}
+    context = {**shell, "error": error, "sentence": error_sentence(error), "plain": plain(request)}
     return render(request, name, context, status=error.status)
 
 
 def plain(request: HttpRequest) -> str:
-    """The same page on main, now and from its beginning; "" where that is what was asked for."""
+    """Return the address of the same page on main, now, first page; "" if it is already that."""
     if request.method != "GET" or not any(request.GET.get(name) for name in PLACE):
         return ""
     words = {name: values for name, values in request.GET.lists() if name not in PLACE}
@@ -113,19 +123,19 @@ def plain(request: HttpRequest) -> str:
 
 
 def to_login(request: HttpRequest) -> HttpResponse:
-    """The login page, which leads back: to this page, or to the one whose form or script asked."""
+    """Redirect to the login, which leads back to this page, or to the one with the form or script."""
     if getattr(request, "htmx", False):
         page = urlsplit(request.htmx.current_url or "/")  # type: ignore[attr-defined]
         back = redirect_to_login(page._replace(scheme="", netloc="").geturl())
         return HttpResponseClientRedirect(back.url)  # type: ignore[attr-defined]
-    return redirect_to_login(request.get_full_path() if request.method == "GET" else came_from(request))
+    return redirect_to_login(request.get_full_path() if request.method == "GET" else safe_referer(request))
 
 
-def came_from(request: HttpRequest, default: str = "/") -> str:
-    """The page of this site from which the request came."""
+def safe_referer(request: HttpRequest, default: str = "/") -> str:
+    """Return the page of this site that the request came from."""
     page = request.headers.get("Referer", "")
     if not url_has_allowed_host_and_scheme(page, {request.get_host()}, request.is_secure()):
         return default
     path = urlsplit(page)._replace(scheme="", netloc="").geturl()
-    # A path that begins with two slashes would name another site by now.
+    # A path that begins with two slashes would now name another site.
     return path if url_has_allowed_host_and_scheme(path, None) else default

@@ -1,32 +1,35 @@
-"""Branches: what there are, what is different on one, from when and by whom."""
+"""Branches: their list, and the differences, log and statistics of one."""
 
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
-from memory.engines.branch_diff import CHANGES
-from memory.engines.branches import MAIN, BranchManager
-from memory.engines.evidence import EvidenceEngine
+from memory.engines.branches.diff import CHANGES
+from memory.engines.branches.manager import BranchManager
+from memory.engines.facts.evidence import EvidenceEngine
+from memory.engines.versions.lookup import MAIN
 from memory.exceptions import Day1Error, Invalid
 from memory.views.base import ProjectPage
-from memory.views.reader import read_point, with_query
-from memory.views.toasts import tell
+from memory.views.flash import flash_success
+from memory.views.view_context import read_point, with_query
 
-ENGINE = BranchManager()
+branch_manager = BranchManager()
 TABS = ("diff", "log", "stats")
 
 
 class Branches(ProjectPage):
-    """The list, and the form for a new one; what was typed is kept when it is refused."""
+    """The list of branches, and the form for a new one; a refused form keeps its input."""
 
     template_name = "branches.html"
     section = "branches"
+    title = gettext_lazy("Branches")
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         archived = self.request.GET.get("archived") == "1"
-        page = ENGINE.list_branches(actor=self.reader.actor, archived=archived, **self.paging())
+        page = branch_manager.list_branches(actor=self.reader.actor, archived=archived, **self.paging())
         typed = {"parent": self.reader.branch.name, "at": self.reader.at_text, **kwargs.pop("typed", {})}
         return super().get_context_data(
             page=page, archived=archived, may_create=self.reader.can["write"], typed=typed, **kwargs
@@ -35,28 +38,31 @@ class Branches(ProjectPage):
     def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         typed = {name: request.POST.get(name, "").strip() for name in ("name", "parent", "at", "purpose")}
         try:
-            branch = ENGINE.create_branch(
-                name=typed["name"], parent=typed["parent"] or MAIN, at=read_point(typed["at"]),
-                purpose=typed["purpose"], actor=self.reader.actor,
-            )  # fmt: skip
+            branch = branch_manager.create_branch(
+                name=typed["name"],
+                parent=typed["parent"] or MAIN,
+                at=read_point(typed["at"]),
+                purpose=typed["purpose"],
+                actor=self.reader.actor,
+            )
         except Day1Error as error:
             context = self.get_context_data(typed=typed, error=error)
             return self.render_to_response(context, status=error.status)
-        tell(request, _("The branch %(name)s was made.") % {"name": branch.name})
-        return redirect("branch", self.reader.project.slug, branch.name)
+        flash_success(request, _("The branch %(name)s was made.") % {"name": branch.name})
+        return redirect(self.reader.url("branch", branch.name, branch="", at=""))
 
 
 class BranchPage(ProjectPage):
-    """One branch: its differences from where it began, its commits, what it holds."""
+    """A page of one branch: its differences from the fork point, its commits, its statistics."""
 
     template_name = "branch.html"
     section = "branches"
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         branch = self.reader.branch
-        asked = self.request.GET.get("tab", "")
-        tab = asked if asked in TABS else ("log" if branch.name == MAIN else "diff")
-        context = super().get_context_data(branch=branch, tab=tab, tabs=TABS, **kwargs)
+        requested = self.request.GET.get("tab", "")
+        tab = requested if requested in TABS else ("log" if branch.name == MAIN else "diff")
+        context = super().get_context_data(title=branch.name, branch=branch, tab=tab, tabs=TABS, **kwargs)
         return {
             **context,
             "may_archive": self._may_archive(),
@@ -65,16 +71,16 @@ class BranchPage(ProjectPage):
         }
 
     def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        """?do=archive or ?do=restore: each is the way back from the other."""
+        """Archive or restore the branch (?do=archive, ?do=restore); each undoes the other."""
         name, actor = self.reader.branch.name, self.reader.actor
         here = request.path
         if request.GET.get("do") == "archive":
-            ENGINE.archive_branch(name=name, actor=actor)
+            branch_manager.archive_branch(name=name, actor=actor)
             undo = with_query(here, {"do": "restore"}) if actor.can("curate") else ""
-            tell(request, _("%(name)s is archived.") % {"name": name}, undo=undo)
+            flash_success(request, _("%(name)s is archived.") % {"name": name}, undo=undo)
         elif request.GET.get("do") == "restore":
-            ENGINE.restore_branch(name=name, actor=actor)
-            tell(request, _("%(name)s is in use again.") % {"name": name})
+            branch_manager.restore_branch(name=name, actor=actor)
+            flash_success(request, _("%(name)s is in use again.") % {"name": name})
         else:
             raise Invalid(_("A branch can be archived or restored here."))
         return redirect(here)
@@ -86,10 +92,17 @@ class BranchPage(ProjectPage):
         kind = "link" if get.get("type") == "link" else "fact"
         change = [one for one in get.getlist("change") if one in CHANGES]
         against, point = get.get("against", ""), get.get("against_at", "")
-        diff = ENGINE.diff(
-            name=self.reader.branch.name, actor=self.reader.actor, at=self.reader.at, against=against,
-            against_at=read_point(point), kind=kind, change=change, **self.paging(),
-        )  # fmt: skip
+        diff = branch_manager.diff(
+            name=self.reader.branch.name,
+            actor=self.reader.actor,
+            at=self.reader.at,
+            against=against,
+            against_at=read_point(point),
+            base=get.get("base", ""),
+            kind=kind,
+            change=change,
+            **self.paging(),
+        )
         found = {"diff": diff, "kind": kind, "change": change, "changes": CHANGES, "against": against}
         if kind == "link":
             links = [one.after or one.before for one in diff.page.results]
@@ -97,11 +110,11 @@ class BranchPage(ProjectPage):
         return found
 
     def _log(self) -> dict[str, Any]:
-        page = ENGINE.log(name=self.reader.branch.name, actor=self.reader.actor, **self.paging())
-        return {"page": page}
+        page = branch_manager.log(name=self.reader.branch.name, actor=self.reader.actor, **self.paging())
+        return {"page": page, "own_id": self.reader.actor.id}
 
     def _stats(self) -> dict[str, Any]:
-        return {"stats": ENGINE.stats(name=self.reader.branch.name, actor=self.reader.actor)}
+        return {"stats": branch_manager.stats(name=self.reader.branch.name, actor=self.reader.actor)}
 
     def _may_archive(self) -> bool:
         return self.reader.branch.name != MAIN and self.reader.may["write"]

@@ -1,18 +1,18 @@
-"""What agents noticed and did, and what they said is connected: lists, and each one by itself."""
+"""Observations and relations of agents: lists, and a page for each."""
 
 from typing import Any
 from uuid import UUID
 
 from django.utils.translation import gettext_lazy as _
 
-from memory.admin.base import DeskPage
-from memory.admin.listing import FOUND, Listing, only
 from memory.api.capture_filters import ObservationFilterSet, RelationFilterSet
-from memory.engines.links import LinkEngine
-from memory.engines.observations import ObservationEngine, ObservationFilter
-from memory.engines.relations import RelationEngine
+from memory.engines.facts.links import LinkEngine
+from memory.engines.graph.engine import RelationEngine
+from memory.engines.sessions.observations import ObservationEngine, ObservationFilter
 from memory.models import Observation
-from memory.views.wording import FIELDS
+from memory.views.base import ProjectPage
+from memory.views.labels import FIELDS
+from memory.views.list_base import FOUND, Listing, only
 
 OBSERVED = {
     "observation_type": _("Type"),
@@ -28,26 +28,26 @@ RELATED = {"source": _("From"), "relation_type": _("Relation"), "target": _("To"
 
 
 class Observations(Listing):
-    template_name = "admin/day1/observations.html"
+    template_name = "observations.html"
     section = "observations"
     title = _("Observations")
     filters = ObservationFilterSet
     labels = OBSERVED
 
-    def listed(self, given: dict[str, Any]) -> Any:
-        filters = ObservationFilter.of(given)
-        return ObservationEngine().list_observations(**self.reader.where, filters=filters, **self.paging)
+    def listed(self, payload: dict[str, Any]) -> Any:
+        filters = ObservationFilter.of(payload)
+        return ObservationEngine().list_observations(**self.reader.where, filters=filters, **self.paging())
 
-    def found(self, query: str, given: dict[str, Any]) -> Any:
-        filters = ObservationFilter.of(given)
+    def found(self, query: str, payload: dict[str, Any]) -> Any:
+        filters = ObservationFilter.of(payload)
         found = ObservationEngine().search_observations(
             query=query, **self.reader.where, filters=filters, limit=FOUND
         )
         return {"results": [hit.row for hit in found.hits]}
 
 
-class ObservationPage(DeskPage):
-    template_name = "admin/day1/observation.html"
+class ObservationPage(ProjectPage):
+    template_name = "observation.html"
     section = "observations"
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
@@ -59,32 +59,32 @@ class ObservationPage(DeskPage):
         )
 
     def _before(self, seen: Observation) -> Observation | None:
-        """The observation that it follows from."""
+        """Return the observation that this one follows from, or None."""
         if seen.parent_id is None:
             return None
         return ObservationEngine().get_observation(observation_id=seen.parent_id, **self.reader.where)
 
 
 class Relations(Listing):
-    template_name = "admin/day1/relations.html"
+    template_name = "relations.html"
     section = "relations"
     title = _("Relations")
     filters = RelationFilterSet
     labels = RELATED
 
-    def listed(self, given: dict[str, Any]) -> Any:
-        wanted = {**given, "open_only": bool(given.get("open_only"))}
-        return RelationEngine().list_relations(**self.reader.where, **wanted, **self.paging)
+    def listed(self, payload: dict[str, Any]) -> Any:
+        requested = {**payload, "open_only": bool(payload.get("open_only"))}
+        return RelationEngine().list_relations(**self.reader.where, **requested, **self.paging())
 
-    def found(self, query: str, given: dict[str, Any]) -> Any:
-        """Relations are not searched: the name of an entity is, wherever it stands."""
-        kind = only(given, "relation_type").get("relation_type", "")
+    def found(self, query: str, payload: dict[str, Any]) -> Any:
+        """Return the relations of an entity with this name: relations have no text search."""
+        kind = only(payload, "relation_type").get("relation_type", "")
         graph = RelationEngine().graph_query(entity=query, depth=1, relation_type=kind, **self.reader.where)
         return {"results": graph.edges[:FOUND], "more": len(graph.edges) > FOUND}
 
 
-class RelationPage(DeskPage):
-    template_name = "admin/day1/relation.html"
+class RelationPage(ProjectPage):
+    template_name = "relation.html"
     section = "relations"
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:

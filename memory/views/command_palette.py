@@ -1,4 +1,4 @@
-"""The command palette: pages, branches and facts by a few letters. A page of its own without a script."""
+"""The command palette: pages, branches and facts by a few letters. Without a script it is a separate page."""
 
 from dataclasses import dataclass, replace
 from typing import Any
@@ -6,14 +6,14 @@ from typing import Any
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
-from memory.engines.branches import BranchManager
-from memory.engines.recalls import PASSING
-from memory.engines.search import SearchEngine
+from memory.engines.branches.manager import BranchManager
+from memory.engines.facts.recall_log import PASSING
+from memory.engines.search.engine import SearchEngine
 from memory.views.base import ProjectPage
 from memory.views.navigation import sections_for
 
-MOST = 6  # of each kind
-LONGEST = 200
+MAX_ENTRIES = 6  # of each kind
+MAX_QUERY_LENGTH = 200
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class Palette(ProjectPage):
     fragment_name = "parts/palette_results.html"
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
-        said = " ".join(self.request.GET.get("q", "").replace("\0", " ").split())[:LONGEST]
+        said = " ".join(self.request.GET.get("q", "").replace("\0", " ").split())[:MAX_QUERY_LENGTH]
         found = [
             Group("pages", _("Pages"), self.pages(said)),
             Group("branches", _("Branches"), self.branches(said)),
@@ -45,7 +45,7 @@ class Palette(ProjectPage):
         return super().get_context_data(q=said, groups=[g for g in found if g.entries], **kwargs)
 
     def pages(self, said: str) -> list[Entry]:
-        """The sections that the reader may open, then what belongs to no project."""
+        """Return the sections that the reader may open, then pages outside of projects."""
         url = self.reader.url
         every = [
             Entry(one.icon, str(one.title), url(one.name), f"g {one.letter}")
@@ -62,16 +62,16 @@ class Palette(ProjectPage):
         return [entry for entry in every if said.casefold() in entry.title.casefold()]
 
     def branches(self, said: str) -> list[Entry]:
-        named = BranchManager().find_branches(actor=self.reader.actor, part=said, limit=MOST)
-        slug = self.reader.project.slug
-        return [Entry("branch", one.name, reverse("branch", args=[slug, one.name])) for one in named]
+        named = BranchManager().find_branches(actor=self.reader.actor, part=said, limit=MAX_ENTRIES)
+        url = self.reader.url
+        return [Entry("branch", one.name, url("branch", one.name, branch="", at="")) for one in named]
 
     def facts(self, said: str) -> list[Entry]:
-        """Facts with these words, and the way to a whole search. Typing is no recall."""
+        """Return facts with these words, and a link to a full search. Typing is not logged as a recall."""
         if len(said) < 2:
             return []
         where = {**self.reader.where, "actor": replace(self.reader.actor, surface=PASSING)}
-        found = SearchEngine().search(query=said, **where, limit=MOST, search_type="keyword")
+        found = SearchEngine().search(query=said, **where, limit=MAX_ENTRIES, search_type="keyword")
         facts = [
             Entry("facts", hit.fact.essence, self.reader.url("fact", hit.fact.uid)) for hit in found.hits
         ]

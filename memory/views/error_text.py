@@ -1,4 +1,4 @@
-"""What engines say, in the reader's language: by its code and its values, never by its English text."""
+"""Engine messages in the reader's language: by code and values, never by their English text."""
 
 from typing import Any
 
@@ -6,17 +6,19 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from memory.actors import ROLE_SCOPES, SCOPES
-from memory.engines.actions import DONE, REFUSED, UNCHANGED, Outcome, Report
-from memory.engines.explain import Explanation
+from memory.engines.facts.bulk_actions import DONE, REFUSED, UNCHANGED, Outcome, Report
+from memory.engines.search.explain import Explanation
 from memory.exceptions import Day1Error, ScopeMissing, StaleVersion
-from memory.views.wording import FIELDS, WORDS
+from memory.views.labels import FIELDS, WORDS
 
 # The values of an error that are words of the model; all others are names and stay as they are.
-WORDED = ("old", "new")
+WORDED = ("old", "new", "resolution")
 OUTCOMES = {
     "verify": _("Verified."),
     "invalidate": _("Judged to be wrong."),
     "unverify": _("The verdict was taken back."),
+    "accept": _("Accepted."),
+    "refuse": _("Refused: it is archived."),
     "archive": _("Archived."),
     "restore": _("Restored."),
     "supersede": _("Superseded."),
@@ -27,9 +29,9 @@ COUNTED = {
     UNCHANGED: _("%(count)d unchanged"),
     REFUSED: _("%(count)d refused"),
 }
-# Of a fact that is shown; where it is not, its page tells where it is instead.
+# For a fact that is visible; the page of any other shows where it is instead.
 WHY = {
-    "found": _("It is hit {position} of this search."),
+    "found": _("Ranked #{position} for this query."),
     "no_signal": _("It shares no word with the query and has no vector to compare."),
     "filtered": _("The filter {filters} leaves it out."),
     "created": _("It is a proposal that nobody has activated."),
@@ -41,22 +43,22 @@ WHY = {
 }
 
 
-def sentence(error: Day1Error) -> str:
-    """The error's text."""
+def error_sentence(error: Day1Error) -> str:
+    """Return an error's message in the reader's language."""
     if isinstance(error, StaleVersion):
-        return _stale(error)
+        return stale_sentence(error)
     if isinstance(error, ScopeMissing):
         return _not_for(error)
     said = gettext(error.template)
     return (
-        said.format(**{name: _word(name, value) for name, value in error.data.items()})
+        said.format(**{name: field_word(name, value) for name, value in error.data.items()})
         if error.data
         else said
     )
 
 
-def _stale(error: StaleVersion) -> str:
-    """With the fields that have changed, by the words that forms have for them."""
+def stale_sentence(error: StaleVersion) -> str:
+    """Return the message for a stale version, with the labels of the changed fields."""
     said = gettext(StaleVersion.message).format(**error.data)
     if fields := [str(FIELDS.get(name, name)) for name in error.data.get("changed", ())]:
         said += " " + gettext("Changed: {fields}.").format(fields=", ".join(fields))
@@ -64,33 +66,33 @@ def _stale(error: StaleVersion) -> str:
 
 
 def _not_for(error: ScopeMissing) -> str:
-    """By the roles that have it: a person holds no scopes."""
+    """Return the message for a missing scope, by the roles that have it: people have no scopes."""
     if SCOPES.index(error.data["scope"]) > SCOPES.index(ROLE_SCOPES["curator"]):
         return gettext("Only maintainers may do this.")
     return gettext("Only curators and maintainers may do this.")
 
 
-def _word(name: str, value: Any) -> Any:
+def field_word(name: str, value: Any) -> Any:
     if name == "field":
         return FIELDS.get(value, value)
     return WORDS.get(value, value) if name in WORDED else value
 
 
 def outcome_sentence(outcome: Outcome, action: str) -> str:
-    """What became of one fact."""
+    """Return the outcome of an action for one fact."""
     if outcome.error:
-        return sentence(outcome.error)
+        return error_sentence(outcome.error)
     return str(OUTCOMES[action]) if outcome.outcome == DONE else gettext("It was so already.")
 
 
 def counts_sentence(report: Report) -> str:
-    """What became of all of them."""
+    """Return the counts of an action's outcomes."""
     counts = [(report.count(name), said) for name, said in COUNTED.items()]
     return " · ".join(str(said) % {"count": count} for count, said in counts if count)
 
 
-def explained(answer: Explanation) -> str:
-    """Why a search finds a fact, or why it does not."""
+def explain_sentence(answer: Explanation) -> str:
+    """Return why a search finds a fact, or why not."""
     said = {name: ", ".join(v) if isinstance(v, list) else v for name, v in answer.details.items()}
     if answer.reason in WHY:
         return str(WHY[answer.reason]).format(position=answer.position, **said)

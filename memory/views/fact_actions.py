@@ -1,50 +1,51 @@
-"""What a person does to a fact on its page: judge, archive, restore, correct, replace; and taking it back."""
+"""Actions on a fact's page: verify, archive, restore, correct, replace; and undo."""
 
 from typing import Any
 from uuid import UUID
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
-from django.urls import reverse
 from django.utils.translation import gettext as _
 
-from memory.engines.actions import ACTIONS, ActionEngine, Report
-from memory.engines.evidence import commit_of
-from memory.engines.facts import FactEngine
-from memory.engines.reverts import RevertEngine
+from memory.engines.branches.revert import RevertEngine
+from memory.engines.facts.bulk_actions import ACTIONS, ActionEngine, Report
+from memory.engines.facts.engine import FactEngine
+from memory.engines.facts.evidence import commit_of
 from memory.exceptions import (
     BranchArchived,
     Conflict,
     Day1Error,
     IllegalTransition,
     Invalid,
+    NotFound,
     StaleVersion,
     TooLarge,
 )
 from memory.models import Commit, Fact
-from memory.views.base import ProjectPage, came_from
-from memory.views.editing import CATEGORIES, FactForm, shown_as
-from memory.views.fact import FactPage, OneFact, meanwhile, read_version
-from memory.views.forms import number
-from memory.views.reader import Reader
-from memory.views.sentences import outcome_sentence, sentence
-from memory.views.toasts import tell, warn
+from memory.views.base import ProjectPage, safe_referer
+from memory.views.error_text import error_sentence, outcome_sentence
+from memory.views.fact_detail import FactPage, FactViewBase, changes_since, read_version
+from memory.views.fact_form import CATEGORIES, FactForm, shown_as
+from memory.views.flash import flash_success, flash_warning
+from memory.views.proposals import asked_again, render_answered
+from memory.views.view_context import ViewContext
+from memory.views.widgets import add_form_error, parse_number, read_id
 
-# What the page of a fact has buttons for; the rest has forms of its own.
-BUTTONS = frozenset({"verify", "invalidate", "unverify", "archive", "restore"})
-
-
-# Refusals that leave the form open, with all that was typed.
-KEEPING = (Invalid, TooLarge, Conflict, IllegalTransition, BranchArchived)
+# Actions with a button on the page of a fact; the others have their own forms.
+BUTTONS = frozenset({"verify", "invalidate", "unverify", "accept", "refuse", "archive", "restore"})
 
 
-def undo_of(reader: Reader, commit: Commit | None) -> str:
-    """The address that takes a commit back."""
-    return reverse("undo", args=[reader.project.slug, commit.pk]) if commit else ""
+# Errors that leave the form open, with all its input.
+RECOVERABLE_ERRORS = (Invalid, TooLarge, Conflict, IllegalTransition, BranchArchived)
+
+
+def undo_of(reader: ViewContext, commit: Commit | None) -> str:
+    """Return the address that reverts a commit; "" without one."""
+    return reader.frame.reverse("undo", reader.project.slug, commit.pk) if commit else ""
 
 
 class Act(FactPage):
-    """One action of ActionEngine; a refusal shows the page again, with what was typed."""
+    """One action of ActionEngine; a refusal shows the page again, with its input."""
 
     http_method_names = ["post"]
 
@@ -60,29 +61,39 @@ class Act(FactPage):
         (result,) = report.results
         if result.error:
             return self.refused(result.error)
-        tell(request, outcome_sentence(result, action), undo_of(self.reader, report.commit))
+        said = outcome_sentence(result, action)
+        flash_success(request, said, undo_of(self.reader, report.commit))
+        if getattr(request, "htmx", False):
+            return render_answered(self, self.fact(), said)
         return redirect(self.reader.url("fact", self.fact_id))
 
     def _act(self, action: str, reason: str) -> Report:
-        version = number(self.request.POST.get("version", ""))
+        version = parse_number(self.request.POST.get("version", ""))
         return ActionEngine().act(
-            action=action, fact_ids=[self.fact_id], reason=reason, **self.reader.target,
+            action=action,
+            fact_ids=[self.fact_id],
+            reason=reason,
+            **self.reader.target,
             expected_versions={self.fact_id: version} if version is not None else {},
-        )  # fmt: skip
+        )
 
     def refused(self, error: Day1Error) -> HttpResponse:
-        """The fact as it is now, with what changed since it was read."""
-        version = number(self.request.POST.get("version", "")) if isinstance(error, StaleVersion) else None
+        """Render the fact as it is now, with the changes since it was read."""
+        if getattr(self.request, "htmx", False):
+            return asked_again(self, self.fact(), error)
+        version = (
+            parse_number(self.request.POST.get("version", "")) if isinstance(error, StaleVersion) else None
+        )
         context = self.get_context_data(
-            refusal=sentence(error),
+            refusal=error_sentence(error),
             typed_reason=self.request.POST.get("reason", ""),
-            **meanwhile(read_version(self.reader, self.fact_id, version), self.fact()),
+            **changes_since(read_version(self.reader, self.fact_id, version), self.fact()),
         )
         return self.render_to_response(context, status=error.status)
 
 
-class Edit(OneFact):
-    """The form that corrects a fact, or with ?as=new writes the one that takes its place."""
+class Edit(FactViewBase):
+    """The form that corrects a fact, or with ?as=new writes the one that replaces it."""
 
     template_name = "fact_edit.html"
     scope = "write"
@@ -97,6 +108,7 @@ class Edit(OneFact):
         fact = self.fact()
         form = kwargs.pop("form", None) or FactForm(initial=shown_as(fact))
         kwargs |= {"fact": fact, "form": form, "anew": self.anew, "categories": CATEGORIES}
+        kwargs.setdefault("title", _("Supersede") if self.anew else _("Edit"))
         return super().get_context_data(**kwargs)
 
     @property
@@ -109,61 +121,87 @@ class Edit(OneFact):
             fact, commit = self._replace(form) if self.anew else self._correct(form)
         except StaleVersion as error:
             return self.stale(form, error)
-        except KEEPING as error:
-            context = self.get_context_data(form=form, error=error)
-            return self.render_to_response(context, status=error.status)
+        except (*RECOVERABLE_ERRORS, NotFound) as error:
+            add_form_error(form, error)
+            return self.render_to_response(self.get_context_data(form=form), status=error.status)
         said = _("Replaced; the old one stays as superseded.") if self.anew else _("Corrected.")
-        tell(request, said if commit else _("Nothing was changed."), undo_of(self.reader, commit))
+        flash_success(request, said if commit else _("Nothing was changed."), undo_of(self.reader, commit))
         return redirect(self.reader.url("fact", fact.uid))
 
     def _correct(self, form: FactForm) -> tuple[Fact, Commit | None]:
         before = self.fact()
         fact = FactEngine().update_fact(
-            fact_id=self.fact_id, updates=form.updates(before), expected_version=form.read_version,
+            fact_id=self.fact_id,
+            updates=form.updates(before),
+            expected_version=form.read_version,
             **self.reader.target,
-        )  # fmt: skip
+        )
         return fact, commit_of(fact) if fact.version != before.version else None
 
     def _replace(self, form: FactForm) -> tuple[Fact, Commit | None]:
+        by = self._replaced_by()
+        text = "" if by and form.text == self.fact().fact_text else form.text  # the form begins with it
         report = ActionEngine().act(
-            action="supersede", fact_ids=[self.fact_id], new_fact_text=form.text, **self.reader.target,
+            action="supersede",
+            fact_ids=[self.fact_id],
+            new_fact_text=text,
+            **self.reader.target,
+            replaced_by=by,
+            reason=self.request.POST.get("reason", "").strip(),
             expected_versions={self.fact_id: form.read_version} if form.read_version is not None else {},
-        )  # fmt: skip
+        )
         (result,) = report.results
         if result.error:
             raise result.error
-        if report.new_fact is None:
+        if report.new_fact is None and not by:
             raise Conflict(result.message)
-        return report.new_fact, report.commit
+        return report.new_fact or self.fact(), report.commit
+
+    def _replaced_by(self) -> UUID | None:
+        """Return the fact that is there already and takes the place of this one. Raises Invalid."""
+        address = self.request.POST.get("replaced_by", "").strip()
+        return read_id(address) if address else None
 
     def stale(self, form: FactForm, error: StaleVersion) -> HttpResponse:
-        """Somebody was quicker: their changes beside what was typed, which is kept."""
+        """Render the form after a concurrent change: the changes next to the input, which is kept."""
         now, read = self.fact(), read_version(self.reader, self.fact_id, form.read_version)
         context = self.get_context_data(
             form=form.over(read, now),
-            refusal=sentence(error),
-            **meanwhile(read, now),
+            refusal=error_sentence(error),
+            **changes_since(read, now),
         )
         return self.render_to_response(context, status=error.status)
 
 
 class Undo(ProjectPage):
-    """Takes back one commit, from a message or a log."""
+    """A revert of one commit, from a message or a log."""
 
     http_method_names = ["post"]
 
     def post(self, request: HttpRequest, commit_id: UUID, *args: Any, **kwargs: Any) -> HttpResponse:
-        undone(request, self.reader, commit_id, "undo")
-        return redirect(came_from(request, self.reader.url("home")))
+        return undo_commit(request, self.reader, commit_id)
 
 
-def undone(request: HttpRequest, reader: Reader, commit_id: UUID, name: str) -> None:
-    """Take back a commit, and say so with a way to take that back too, or say why it cannot be.
+def undo_commit(request: HttpRequest, reader: ViewContext, commit_id: UUID) -> HttpResponse:
+    """Revert a commit, and show a message with a link to redo it, or why it cannot be reverted.
 
-    ``name`` is that of the address that undoes. Raises NotFound, and what a person may not do.
+    With ``?redo=1`` the commit is a revert itself: its changes are applied again, and can be undone. A
+    person returns to the page that was open, else to the first page of the frame; a script shows the
+    message itself. Raises NotFound, and errors of missing rights.
     """
+    _undo(request, reader, commit_id)
+    if getattr(request, "htmx", False):
+        return HttpResponse(status=204)
+    return redirect(safe_referer(request, reader.url(reader.frame.first)))
+
+
+def _undo(request: HttpRequest, reader: ViewContext, commit_id: UUID) -> None:
     try:
         commit = RevertEngine().revert_commit(commit_id=commit_id, actor=reader.actor)
-        tell(request, _("Undone."), reverse(name, args=[reader.project.slug, commit.pk]))
+        back = undo_of(reader, commit)
+        if request.GET.get("redo"):
+            flash_success(request, _("Done again."), undo=back)
+        else:
+            flash_success(request, _("Undone."), redo=f"{back}?redo=1")
     except (BranchArchived, Conflict) as error:
-        warn(request, sentence(error))
+        flash_warning(request, error_sentence(error))

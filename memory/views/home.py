@@ -1,32 +1,38 @@
-"""Home: is memory healthy, what waits for me, what did agents learn today."""
+"""Home: health, open questions, and what agents learned today."""
 
 from datetime import datetime, time
 from typing import Any
 
 from django.core.cache import cache
 from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
 
-from memory.engines.facts import FactEngine
-from memory.engines.health import health
-from memory.engines.review import ReviewEngine
-from memory.engines.today import TodayEngine, Work
+from memory.engines.activity.contributors import TodayEngine, Work
+from memory.engines.facts.engine import FactEngine
+from memory.engines.review.review_queue import ReviewEngine
+from memory.engines.store.health import check_health
+from memory.views.agent_setup import setup_context
 from memory.views.base import ProjectPage
 
 NEWEST = 8
 WAITING = 5
-MOST = 100  # questions are counted up to here
-FRESH = 15  # seconds that an answer about the health is good for: asking a broker may take one
+MAX_COUNTED_QUESTIONS = 100  # questions are counted up to this number
+FRESH = 15  # seconds that the health is cached: pinging a broker may take one
 
 
 class Home(ProjectPage):
     template_name = "home.html"
     section = "home"
+    title = _("Home")
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         work = self.work()
+        newest = FactEngine().list_facts(**self.reader.where, limit=NEWEST)
+        if self.reader.is_now and not newest.results:
+            kwargs |= setup_context(self.request, self.reader)
         return super().get_context_data(
             health=self.health(),
-            newest=FactEngine().list_facts(**self.reader.where, limit=NEWEST),
+            newest=newest,
             waiting=self.waiting(),
             work=work,
             added=sum(one.added for one in work),
@@ -36,20 +42,23 @@ class Home(ProjectPage):
 
     def health(self) -> dict[str, Any]:
         key = f"health:{self.reader.project.pk}"
-        return cache.get_or_set(key, lambda: health(self.reader.actor), FRESH) or {}
+        return cache.get_or_set(key, lambda: check_health(self.reader.actor), FRESH) or {}
 
     def waiting(self) -> dict[str, Any] | None:
-        """The newest open questions and how many there are, for who may answer them: now, not in the past."""
+        """Return the newest open questions and their number; None in the past or without the scope curate."""
         if not (self.reader.can["curate"] and self.reader.is_now):
             return None
         page = ReviewEngine().list_items(actor=self.reader.actor, status="open", limit=WAITING)
         for item in page.results:
             item.both = [item.fact, item.other]  # type: ignore[attr-defined]
-        count = ReviewEngine().count_open(actor=self.reader.actor, most=MOST)
-        return {"results": page.results, "count": count if count < MOST else f"{MOST - 1}+"}
+        count = ReviewEngine().count_open(actor=self.reader.actor, most=MAX_COUNTED_QUESTIONS)
+        return {
+            "results": page.results,
+            "count": count if count < MAX_COUNTED_QUESTIONS else f"{MAX_COUNTED_QUESTIONS - 1}+",
+        }
 
     def work(self) -> list[Work]:
-        """Of the day that is read: today, or that of the past point."""
+        """Return the work of the current day: today, or that of the past point."""
         until = timezone.now() if self.reader.is_now else self.until()
         since = datetime.combine(until.date(), time.min, until.tzinfo)
         return TodayEngine().work(actor=self.reader.actor, since=since, until=until)
@@ -62,7 +71,8 @@ class Home(ProjectPage):
 
 
 class Help(ProjectPage):
-    """The keys, and what the words mean."""
+    """The keyboard shortcuts and the glossary."""
 
     template_name = "help.html"
+    title = _("Help")
     fragment_name = "parts/keys.html"  # what the key ? shows

@@ -1,5 +1,6 @@
-"""API keys: made and shown once, rotated, revoked. For maintainers."""
+"""API keys: create, with the token shown once, rotate, revoke. For maintainers."""
 
+from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 from uuid import UUID
@@ -12,12 +13,23 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as lazy
 from django.utils.translation import pgettext_lazy
 
-from memory.engines.keys import KeyEngine, own_key
+from memory.engines.access.keys import HIGHEST_RATE, KeyEngine, own_key
 from memory.exceptions import Day1Error
 from memory.models import ApiKey
+from memory.views.agent_setup import setup_context
 from memory.views.base import ProjectPage
-from memory.views.forms import say
-from memory.views.toasts import tell
+from memory.views.flash import flash_success
+from memory.views.widgets import MomentInput, add_form_error
+
+
+@dataclass(frozen=True)
+class Preset:
+    """What a key is for: its scope, in the reader's words."""
+
+    scope: str
+    title: Any
+    words: Any
+
 
 SCOPES = {
     "read": lazy("read: search and read"),
@@ -27,6 +39,22 @@ SCOPES = {
     "merge": lazy("merge: also approve and merge"),
     "admin": lazy("admin: everything, keys included"),
 }
+PRESETS = {
+    "writer": Preset(
+        "write", lazy("Agent that writes"), lazy("Searches, captures its sessions, stores what it learns.")
+    ),
+    "proposer": Preset(
+        "propose",
+        lazy("Agent that proposes"),
+        lazy("Searches; what it learns waits until a person accepts it."),
+    ),
+    "reader": Preset("read", lazy("Reader"), lazy("Searches and reads; changes nothing.")),
+    "curator": Preset(
+        "curate", lazy("Curator's script"), lazy("Also verifies, archives and answers the review queue.")
+    ),
+    "admin": Preset("admin", lazy("Admin"), lazy("Everything, keys and members included.")),
+}
+DEFAULT_PRESET = "writer"
 DAYS = {
     "": pgettext_lazy("expires", "never"),
     "7": lazy("in 7 days"),
@@ -67,14 +95,60 @@ class KeyForm(forms.Form):
         help_text=lazy("What it writes is always this agent's; empty means that it says who it is."),
     )
     days = forms.ChoiceField(label=lazy("It expires"), choices=list(DAYS.items()), required=False)
+    expires_at = forms.DateTimeField(
+        label=lazy("or at a time of its own (UTC)"), required=False, widget=MomentInput()
+    )
+    rate_per_minute = forms.IntegerField(
+        label=lazy("Requests a minute"), required=False, min_value=1, max_value=HIGHEST_RATE
+    )
 
     def wanted(self) -> dict[str, Any]:
-        """What KeyEngine.create_key takes."""
-        given = dict(self.cleaned_data)
-        if days := given.pop("days", ""):
-            given["expires_at"] = timezone.now() + timedelta(days=int(days))
-        patterns = given["branch_patterns"].replace(",", " ").split()
-        return {**given, "scopes": [given["scopes"]], "branch_patterns": patterns}
+        """Return the arguments of KeyEngine.create_key."""
+        payload = dict(self.cleaned_data)
+        if (days := payload.pop("days", "")) and not payload["expires_at"]:
+            payload["expires_at"] = timezone.now() + timedelta(days=int(days))
+        if payload["rate_per_minute"] is None:
+            del payload["rate_per_minute"]
+        patterns = payload["branch_patterns"].replace(",", " ").split()
+        return {**payload, "scopes": [payload["scopes"]], "branch_patterns": patterns}
+
+
+class PresetKeyForm(KeyForm):
+    """One choice for what a key is for; the scopes themselves are for who needs another one."""
+
+    preset = forms.ChoiceField(
+        label=lazy("What is it for?"),
+        choices=[(name, one.title) for name, one in PRESETS.items()],
+        required=False,
+        initial=DEFAULT_PRESET,
+    )
+    scopes = forms.ChoiceField(
+        label=lazy("It may"),
+        choices=[("", lazy("what the choice above says")), *SCOPES.items()],
+        required=False,
+    )
+
+    @property
+    def presets(self) -> list[tuple[str, Preset, bool]]:
+        """The choices with their words, and which one is taken."""
+        return [(name, one, self["preset"].value() == name) for name, one in PRESETS.items()]
+
+    @property
+    def more(self) -> list[forms.BoundField]:
+        """The fields that most keys leave as they are."""
+        return [field for field in self if field.name not in ("label", "preset")]
+
+    @property
+    def has_more(self) -> bool:
+        """Whether one of those was filled in or refused."""
+        return self.is_bound and any(field.errors or field.value() for field in self.more)
+
+    def clean(self) -> dict[str, Any]:
+        found = super().clean() or self.cleaned_data
+        preset = found.pop("preset", "") or DEFAULT_PRESET
+        if not self.errors:
+            found["scopes"] = found["scopes"] or PRESETS[preset].scope
+        return found
 
 
 class RotateForm(forms.Form):
@@ -87,27 +161,27 @@ class KeyPage(ProjectPage):
 
 
 class Keys(KeyPage):
-    """All keys of the project, and a form for another."""
+    """The keys of the project, and a form for a new one."""
 
     template_name = "keys/list.html"
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         page = KeyEngine().list_keys(actor=self.reader.actor, **self.paging())
-        kwargs.setdefault("form", KeyForm())
-        return super().get_context_data(page=page, **kwargs)
+        kwargs.setdefault("form", PresetKeyForm())
+        return super().get_context_data(page=page, **setup_context(self.request, self.reader), **kwargs)
 
     def post(self, request: HttpRequest, **kwargs: Any) -> HttpResponse:
-        form = KeyForm(request.POST)
+        form = PresetKeyForm(request.POST)
         if form.is_valid():
             try:
                 return show_once(self, *KeyEngine().create_key(actor=self.reader.actor, **form.wanted()))
             except Day1Error as error:
-                say(form, error)
+                add_form_error(form, error)
         return self.render_to_response(self.get_context_data(form=form), status=400)
 
 
 class RotateKey(KeyPage):
-    """Asks when the old key ends; then shows the new one."""
+    """A form for the end of the old key; its answer shows the new one."""
 
     template_name = "keys/rotate.html"
 
@@ -123,12 +197,12 @@ class RotateKey(KeyPage):
                 made = KeyEngine().rotate_key(key_id=key_id, actor=self.reader.actor, grace_seconds=grace)
                 return show_once(self, *made)
             except Day1Error as error:
-                say(form, error)
+                add_form_error(form, error)
         return self.render_to_response(self.get_context_data(form=form), status=400)
 
 
 class RevokeKey(KeyPage):
-    """Says what will stop working; then ends the key."""
+    """A confirmation with its consequences, which revokes the key."""
 
     template_name = "keys/revoke.html"
 
@@ -137,14 +211,15 @@ class RevokeKey(KeyPage):
 
     def post(self, request: HttpRequest, key_id: UUID, **kwargs: Any) -> HttpResponse:
         key = KeyEngine().revoke_key(key_id=key_id, actor=self.reader.actor)
-        tell(request, _("The key %(label)s opens nothing any more.") % {"label": key.label})
+        flash_success(request, _("The key %(label)s opens nothing any more.") % {"label": key.label})
         return redirect(self.reader.url("keys"))
 
 
 def show_once(page: KeyPage, key: ApiKey, token: str) -> HttpResponse:
-    """The page with the token, which no page can show again and no cache may keep."""
+    """Render the page with the token, which is shown only once and never cached."""
     page.template_name = "keys/made.html"
-    context = ProjectPage.get_context_data(page, key=key, token=token)
+    setup = setup_context(page.request, page.reader, key, token)
+    context = ProjectPage.get_context_data(page, key=key, **setup)
     response = page.render_to_response(context, status=201)
     response["Cache-Control"] = "no-store"
     return response

@@ -1,10 +1,15 @@
-"""The words of the pages for the values that models and engines use."""
+"""Labels of the pages for values of models and engines."""
 
 from typing import Any
 
 from django.utils.translation import gettext_lazy as _
 
-# Roles, states, kinds and ways, by the value that is stored.
+from memory.engines.fields.branches import BRANCH
+from memory.engines.fields.facts import FACT
+from memory.engines.fields.keys import KEY
+from memory.engines.fields.links import LINK
+
+# Roles, states, kinds and methods, by the stored value.
 WORDS: dict[str, Any] = {
     "viewer": _("viewer"),
     "curator": _("curator"),
@@ -13,7 +18,7 @@ WORDS: dict[str, Any] = {
     "open": _("waiting"),
     "resolved": _("answered"),
     "all": _("all"),
-    "keep_both": _("two: both stay"),
+    "keep_both": _("kept both"),
     "same": _("the same: one stays"),
     "supersede": _("one replaced the other"),
     "archive": _("one was archived"),
@@ -66,7 +71,7 @@ WORDS: dict[str, Any] = {
     "ready": _("has its vector"),
     "failed": _("no vector: its model refused the text"),
 }
-# The way over which something came.
+# Surfaces.
 SURFACES: dict[str, Any] = {
     "rest": _("API"),
     "web": _("web pages"),
@@ -77,49 +82,14 @@ SURFACES: dict[str, Any] = {
     "task": _("background work"),
     "demo": _("demo"),
 }
-# The fields of what is kept, as forms and histories name them.
+# Field labels in forms and histories.
 FIELDS: dict[str, Any] = {
-    "fact_text": _("Text"),
-    "essence": _("Line for a prompt"),
-    "category": _("Category"),
-    "kind": _("Kind"),
-    "priority": _("Priority"),
-    "status": _("Status"),
-    "confidence": _("Confidence"),
-    "parent_id": _("Replaces"),
-    "source": _("Source"),
-    "source_id": _("Id at its source"),
-    "source_type": _("Came about by"),
-    "origin": _("Origin"),
-    "visibility": _("Visibility"),
-    "valid_from": _("True from"),
-    "valid_until": _("True until"),
-    "expires_at": _("Expires"),
-    "pinned": _("Pinned"),
-    "tags": _("Tags"),
-    "metadata": _("Metadata"),
+    **{field.name: field.label for noun in (KEY, BRANCH, LINK, FACT) for field in noun if field.label},
     "deleted": _("Deleted"),
-    "verification_status": _("Belief"),
-    "updated_cycle": _("Cycle"),
-    "weight": _("Weight"),
-    "session_id": _("Session"),
-    "agent_id": _("Agent"),
-    "task_id": _("Task"),
-    "from_id": _("From"),
-    "to_id": _("To"),
-    "link_type": _("Type"),
     "told_at": _("Dated back to"),
-    "branch_patterns": _("Branches"),
-    "default_branch": _("Branch at first"),
-    "label": _("Name"),
-    "scopes": _("It may"),
     "role": _("Role"),
-    "parent": _("Grew from"),
-    "fork_seq": _("At commit"),
     "reason": _("Reason"),
-    "name": _("Name"),
-    "purpose": _("Purpose"),
-    # What lists are filtered by besides.
+    # Further filters of lists.
     "min_confidence": _("Confidence at least"),
     "max_confidence": _("Confidence at most"),
     "created_after": _("Stored from"),
@@ -130,11 +100,13 @@ FIELDS: dict[str, Any] = {
     "after": _("Recorded from"),
     "before": _("Recorded before"),
 }
-# What a commit or an act did, by its kind.
+# Actions of commits and audit entries, by their kind.
 DEEDS: dict[str, Any] = {
     "fact.write": _("wrote a fact"),
     "fact.update": _("corrected a fact"),
     "fact.supersede": _("replaced facts"),
+    "fact.accept": _("accepted proposals"),
+    "fact.refuse": _("refused proposals"),
     "fact.archive": _("archived facts"),
     "fact.restore": _("restored facts"),
     "fact.delete": _("deleted a fact"),
@@ -179,6 +151,6 @@ DEEDS: dict[str, Any] = {
 }
 
 
-def worded(values: Any) -> list[tuple[str, Any]]:
-    """Choices of a form: each value with its word."""
+def label_choices(values: Any) -> list[tuple[str, Any]]:
+    """Return choices of a form: each value with its label."""
     return [(value, WORDS.get(value, value)) for value in values]

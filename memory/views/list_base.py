@@ -1,45 +1,45 @@
-"""What the lists of the desk share that have filters and a search."""
+"""What the lists share that have filters and a search."""
 
 from typing import Any
 
-from memory.admin.base import DeskPage
-from memory.admin.filters import filter_form, said
 from memory.exceptions import Invalid
-from memory.views.sentences import sentence
+from memory.views.base import ProjectPage
+from memory.views.error_text import error_sentence
+from memory.views.filterset_form import filter_form, said
 
 FOUND = 50  # rows of a search
 
 
-class Listing(DeskPage):
+class Listing(ProjectPage):
     """A list with filters and a search. What was asked wrongly stays in the form, to be mended."""
 
     filters: Any = None
     labels: dict[str, Any] = {}
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
-        query, given = self.request.GET.get("q", "").strip(), said(self.request.GET, self.filters)
+        query, payload = self.request.GET.get("q", "").strip(), said(self.request.GET, self.filters)
         form = filter_form(self.filters, self.request.GET, self.labels)
         listed: dict[str, Any] = {"page": None, "error": ""}
         try:
-            listed["page"] = self.found(query, given) if query else self.listed(given)
+            listed["page"] = self.found(query, payload) if query else self.listed(payload)
         except Invalid as error:
-            listed["error"] = sentence(error)
-        filtered = bool(query or given)
-        found = {**listed, "form": form, "query": query, "filtered": filtered, "set": len(given)}
+            listed["error"] = error_sentence(error)
+        filtered = bool(query or payload)
+        found = {**listed, "form": form, "query": query, "filtered": filtered, "set": len(payload)}
         return super().get_context_data(**found, **kwargs)
 
-    def listed(self, given: dict[str, Any]) -> Any:
-        """The page of the list that the address asks for."""
+    def listed(self, payload: dict[str, Any]) -> Any:
+        """Return the page of the list for these filters."""
         raise NotImplementedError
 
-    def found(self, query: str, given: dict[str, Any]) -> Any:
-        """What a search finds."""
+    def found(self, query: str, payload: dict[str, Any]) -> Any:
+        """Return the results of a search."""
         raise NotImplementedError
 
 
-def only(given: dict[str, Any], *known: str) -> dict[str, Any]:
-    """The filters, where a search takes no others. Raises Invalid."""
-    for name in given:
+def only(payload: dict[str, Any], *known: str) -> dict[str, Any]:
+    """Return the filters if all are known to the search. Raises Invalid."""
+    for name in payload:
         if name not in known:
             raise Invalid("This filter is for the list, not for a search: leave one of them out.", field=name)
-    return given
+    return payload

@@ -1,4 +1,4 @@
-"""Who belongs to the project: everybody sees it, maintainers change it."""
+"""Members of the project: everybody sees them, maintainers change them."""
 
 from typing import Any
 
@@ -8,13 +8,13 @@ from django.shortcuts import redirect
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as lazy
 
-from memory.engines.members import MemberEngine
+from memory.engines.access.members import MemberEngine
 from memory.exceptions import Day1Error
 from memory.models import Membership
 from memory.views.base import ProjectPage
-from memory.views.forms import say
-from memory.views.toasts import tell
-from memory.views.wording import WORDS
+from memory.views.flash import flash_success
+from memory.views.labels import WORDS
+from memory.views.widgets import add_form_error
 
 ROLES = {
     "viewer": lazy("viewer: reads"),
@@ -35,6 +35,7 @@ class MemberForm(forms.Form):
 class Members(ProjectPage):
     template_name = "members/list.html"
     section = "members"
+    title = lazy("Members")
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         page = MemberEngine().list_members(actor=self.reader.actor, **self.paging())
@@ -47,15 +48,15 @@ class Members(ProjectPage):
         if form.is_valid():
             try:
                 member = MemberEngine().add_member(**form.cleaned_data, actor=self.reader.actor)
-                tell(request, _("%(name)s is a member now.") % {"name": member.user.get_username()})
+                flash_success(request, _("%(name)s is a member now.") % {"name": member.user.get_username()})
                 return redirect(self.reader.url("members"))
             except Day1Error as error:
-                say(form, error)
+                add_form_error(form, error)
         return self.render_to_response(self.get_context_data(form=form), status=400)
 
 
 class ChangeMember(ProjectPage):
-    """Another role: sent from the list."""
+    """A change of a member's role, sent from the list."""
 
     scope = "admin"
     http_method_names = ["post"]
@@ -64,14 +65,15 @@ class ChangeMember(ProjectPage):
         role = request.POST.get("role", "")
         member = MemberEngine().change_role(member_id=member_id, role=role, actor=self.reader.actor)
         told = {"name": member.user.get_username(), "role": WORDS[member.role]}
-        tell(request, _("%(name)s is %(role)s now.") % told)
+        flash_success(request, _("%(name)s is %(role)s now.") % told)
         return redirect(self.reader.url("members"))
 
 
 class RemoveMember(ProjectPage):
-    """Says what that means; then the person sees the project no more."""
+    """A confirmation with its consequences, which removes the member."""
 
     template_name = "members/remove.html"
+    title = lazy("Remove a member")
     scope = "admin"
     section = "members"
 
@@ -82,7 +84,7 @@ class RemoveMember(ProjectPage):
     def post(self, request: HttpRequest, member_id: int, **kwargs: Any) -> HttpResponse:
         member = MemberEngine().get_member(member_id=member_id, actor=self.reader.actor)
         MemberEngine().remove_member(member_id=member_id, actor=self.reader.actor)
-        tell(request, _("%(name)s is no member any more.") % {"name": member.user.get_username()})
+        flash_success(request, _("%(name)s is no member any more.") % {"name": member.user.get_username()})
         if member.user_id == request.user.pk:  # type: ignore[union-attr]
             return redirect("front")
         return redirect(self.reader.url("members"))

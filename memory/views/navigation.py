@@ -1,18 +1,28 @@
-"""The sections of a project, in the order of the navigation. Each app adds its own with its URLs."""
+"""The one navigation of both frames: the sections of a project, then the lists of the whole server."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from memory.actors import Actor
+from django.http import HttpRequest
+from django.urls import reverse
+from django.utils.translation import gettext_lazy as _
+
+from memory.actors import ROLE_SCOPES, SCOPES, Actor
+from memory.engines.access.members import memberships_of
+from memory.models import Membership
+from memory.views.frames import ADMIN
 
 if TYPE_CHECKING:
     from django_stubs_ext import StrOrPromise
 
+LAST = "day1_project"  # in the session: the project that was open last
+UPKEEP = 80  # sections from this place on stand apart: who may use the project, and what was done
+
 
 @dataclass(frozen=True)
 class Section:
-    """``name`` is the URL's name, ``letter`` the key after g, ``scope`` what a reader needs to see it."""
+    """A section. ``name`` is its URL's, ``letter`` the key after g, ``scope`` is required to see it."""
 
     name: str
     title: "StrOrPromise"
@@ -22,11 +32,27 @@ class Section:
     place: int = 50
 
 
+@dataclass(frozen=True)
+class Entry:
+    """An entry as it is drawn."""
+
+    title: "StrOrPromise"
+    icon: str
+    url: str
+    letter: str = ""
+    is_current: bool = False
+
+
 SECTIONS: list[Section] = []
+OF_SERVER = (
+    ("auth_user", _("Users"), "person"),
+    ("memory_project", _("Projects"), "project"),
+    ("django_celery_beat_periodictask", _("Periodic tasks"), "clock"),
+)
 
 
 def add_section(section: Section) -> None:
-    """Raises ValueError where two sections want one letter."""
+    """Add a section. Raises ValueError if its letter or name is taken."""
     if any(section.letter == other.letter or section.name == other.name for other in SECTIONS):
         raise ValueError(f"The letter {section.letter} or the name {section.name} is taken.")
     SECTIONS.append(section)
@@ -34,5 +60,53 @@ def add_section(section: Section) -> None:
 
 
 def sections_for(actor: Actor) -> Iterable[Section]:
-    """Those that would not be refused."""
+    """Return the sections that the actor may open."""
     return [section for section in SECTIONS if actor.can(section.scope)]
+
+
+def list_entries(
+    request: HttpRequest, reader: Any = None, section: str = ""
+) -> list[tuple[Any, list[Entry]]]:
+    """Return the groups of the navigation, each with its title: only what would not be refused.
+
+    On a page of the whole server there is no reader: its project is the one that was open last.
+    """
+    groups: list[tuple[Any, list[Entry]]] = []
+    if reader:
+        name, entries = reader.project.name, list(_list_of_reader(reader, section))
+    elif member := last_member(request):
+        name, entries = member.project.name, list(_list_of_member(member))
+    else:
+        name, entries = "", []
+    apart = {one.title for one in SECTIONS if one.place >= UPKEEP}
+    groups.append((name, [one for one in entries if one.title not in apart]))
+    groups.append(("", [one for one in entries if one.title in apart]))
+    if request.user.is_superuser:
+        groups.append((_("Server"), list(_list_of_server(request))))
+    return [group for group in groups if group[1]]
+
+
+def last_member(request: HttpRequest) -> Membership | None:
+    """Return where the person was last, else the first project that they belong to."""
+    members = memberships_of(request.user)
+    last = request.session.get(LAST)
+    return next((one for one in members if one.project.slug == last), members[0] if members else None)
+
+
+def _list_of_reader(reader: Any, current: str) -> Iterable[Entry]:
+    for one in sections_for(reader.actor):
+        yield Entry(one.title, one.icon, reader.url(one.name), one.letter, one.name == current)
+
+
+def _list_of_member(member: Membership) -> Iterable[Entry]:
+    held = SCOPES.index(ROLE_SCOPES[member.role])
+    for one in SECTIONS:
+        if SCOPES.index(one.scope) <= held:
+            yield Entry(one.title, one.icon, ADMIN.reverse(one.name, member.project.slug), one.letter)
+
+
+def _list_of_server(request: HttpRequest) -> Iterable[Entry]:
+    for name, title, icon in OF_SERVER:
+        url = reverse(f"admin:{name}_changelist")
+        app = url.removesuffix("/").rpartition("/")[0] + "/"  # any page of its app
+        yield Entry(title, icon, url, is_current=request.path.startswith(app))

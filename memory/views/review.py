@@ -1,4 +1,4 @@
-"""The review queue: questions that wait for a person, answered by keys, by buttons, or without a script."""
+"""The review queue: questions for a person, answered by keys, by buttons, or without a script."""
 
 from typing import Any
 from uuid import UUID
@@ -8,32 +8,42 @@ from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from memory.engines import cleaning as c
-from memory.engines.review import DECISIONS, KEEPING, ReviewEngine
+from memory.engines.facts.proposals import ProposalEngine
+from memory.engines.review.review_queue import DECISIONS, KEEPING, ReviewEngine
+from memory.engines.support import validation as c
 from memory.exceptions import BranchArchived, Conflict, Day1Error, IllegalTransition, Invalid, StaleVersion
 from memory.models import ReviewItem
-from memory.views.base import ProjectPage, shell_of
+from memory.views.base import ProjectPage, base_context
+from memory.views.error_text import error_sentence
 from memory.views.fact_actions import undo_of
-from memory.views.forms import number
-from memory.views.sentences import sentence
-from memory.views.toasts import tell, warn
+from memory.views.flash import flash_success, flash_warning
+from memory.views.proposals import proposal_asked, show_proposal
+from memory.views.widgets import parse_number
 
-ENGINE = ReviewEngine()
+review_engine = ReviewEngine()
+PROPOSALS = ProposalEngine()
 ITEMS = 20
+STATUSES = {
+    "open": gettext_lazy("Waiting"),
+    "proposed": gettext_lazy("Proposals"),
+    "resolved": gettext_lazy("Answered"),
+    "all": gettext_lazy("All"),
+}
+COUNTED = 100  # proposals that the tab counts
 SAID = {
-    "keep_both": gettext_lazy("They are two: both stay."),
+    "keep_both": gettext_lazy("Kept both."),
     "same": gettext_lazy("They say the same: one stays, and is confirmed by the other."),
     "supersede": gettext_lazy("One takes the place of the other."),
     "archive": gettext_lazy("One was archived."),
     "combine": gettext_lazy("A new fact takes the place of both."),
     "dismiss": gettext_lazy("The question was dismissed."),
 }
-# What a person can mend, here or by restoring the branch: the question stays with what was typed.
+# Errors that a person can correct, or resolve by restoring the branch: the form keeps its input.
 MENDABLE = (StaleVersion, Invalid, IllegalTransition, BranchArchived)
 
 
 def answer_of(post: QueryDict) -> dict[str, Any]:
-    """The answer that a form gives, for ReviewEngine.resolve. Raises Invalid."""
+    """Parse the answer in a form for ReviewEngine.resolve. Raises Invalid."""
     decision = post.get("decision", "")
     if decision not in DECISIONS:
         raise Invalid(_("A question is answered with one of the buttons."))
@@ -41,40 +51,51 @@ def answer_of(post: QueryDict) -> dict[str, Any]:
     text = post.get("new_fact_text", "").replace("\r\n", "\n").strip()
     return {
         "decision": decision,
-        "keep": c.identifier("keep", keep) if keep else None,
+        "keep": c.parse_uuid("keep", keep) if keep else None,
         "new_fact_text": text if decision == "combine" else "",
         "reason": post.get("reason", "").strip(),
-        "expected_versions": _versions(post),
+        "expected_versions": read_versions(post),
     }
 
 
-def _versions(post: QueryDict) -> dict[UUID, int]:
-    """What the person has read: version-<id>=<number>."""
-    given = [name.removeprefix("version-") for name in post if name.startswith("version-")]
-    read = {c.identifier("version", uid): number(post.get(f"version-{uid}", "")) for uid in given}
+def read_versions(post: QueryDict) -> dict[UUID, int]:
+    """Parse the versions that the person has read: version-<id>=<number>."""
+    payload = [name.removeprefix("version-") for name in post if name.startswith("version-")]
+    read = {c.parse_uuid("version", uid): parse_number(post.get(f"version-{uid}", "")) for uid in payload}
     return {uid: version for uid, version in read.items() if version is not None}
 
 
 class Review(ProjectPage):
     template_name = "review.html"
     section = "review"
+    title = gettext_lazy("Review")
     scope = "curate"
 
+    def get(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        fact_id = proposal_asked(request)
+        return show_proposal(self, fact_id) if fact_id else super().get(request, *args, **kwargs)
+
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
-        status = "resolved" if self.request.GET.get("status") == "resolved" else "open"
+        requested = self.request.GET.get("status", "")
+        status = requested if requested in STATUSES else "open"
         only = self.reader.branch.name if self.request.GET.get("branch") else ""
-        page = ENGINE.list_items(
-            actor=self.reader.actor, branch_name=only, status=status, **self.paging(ITEMS)
-        )
-        return super().get_context_data(page=page, status=status, only=only, **kwargs)
+        listed = {"actor": self.reader.actor, "branch_name": only, **self.paging(ITEMS)}
+        if status == "proposed":
+            page: Any = PROPOSALS.list_proposals(**listed)
+        else:
+            page = review_engine.list_items(**listed, status="" if status == "all" else status)
+        waiting = PROPOSALS.count_proposals(actor=self.reader.actor, maximum=COUNTED)
+        shown = {"page": page, "status": status, "statuses": STATUSES.items(), "only": only}
+        return super().get_context_data(**shown, proposals=waiting, **kwargs)
 
 
 class Answer(ProjectPage):
-    """One question: by itself, and its answer. A script gets the question's place in the list alone."""
+    """One question and its answer. For a script, only the question's entry in the list is rendered."""
 
     template_name = "review_item.html"
-    fragment_name = "parts/review_item.html"
+    fragment_name = "parts/review_again.html"
     section = "review"
+    title = gettext_lazy("Review")
     scope = "curate"
 
     @property
@@ -82,29 +103,31 @@ class Answer(ProjectPage):
         return self.kwargs["item_id"]  # type: ignore[no-any-return]
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
-        item = ENGINE.get_item(item_id=self.item_id, actor=self.reader.actor)
+        item = review_engine.get_item(item_id=self.item_id, actor=self.reader.actor)
         return super().get_context_data(item=item, **kwargs)
 
     def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         self.reader.require_now()
         decision = request.POST.get("decision", "")
         try:
-            done = ENGINE.resolve(item_id=self.item_id, actor=self.reader.actor, **answer_of(request.POST))
+            done = review_engine.resolve(
+                item_id=self.item_id, actor=self.reader.actor, **answer_of(request.POST)
+            )
         except MENDABLE as error:
             context = self.get_context_data(refusal=error, typed=request.POST)
             return self.render_to_response(context, status=error.status)
         except Conflict as error:
             return self.too_late(error)
-        tell(request, str(SAID[decision]), undo_of(self.reader, done.commit))
+        flash_success(request, str(SAID[decision]), undo_of(self.reader, done.commit))
         return self.answered(done.item)
 
     def answered(self, item: ReviewItem) -> HttpResponse:
         if not getattr(self.request, "htmx", False):
             return redirect(self.reader.url("review"))
-        context = {**shell_of(self.reader, self.section), "item": item, "said": SAID[item.resolution]}
+        context = {**base_context(self.reader, self.section), "item": item, "said": SAID[item.resolution]}
         return render(self.request, "parts/review_answered.html", context)
 
     def too_late(self, error: Day1Error) -> HttpResponse:
-        """Somebody else has answered it."""
-        warn(self.request, sentence(error))
-        return self.answered(ENGINE.get_item(item_id=self.item_id, actor=self.reader.actor))
+        """Render the question that another person has answered meanwhile."""
+        flash_warning(self.request, error_sentence(error))
+        return self.answered(review_engine.get_item(item_id=self.item_id, actor=self.reader.actor))

@@ -1,4 +1,4 @@
-"""Search: the best memories for a question, why each is there, and what it would cost a prompt."""
+"""Search: the best facts for a query, their scores explained, and their cost in a prompt."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -7,15 +7,15 @@ from typing import Any
 from django.http import HttpRequest, HttpResponse
 
 from memory import ranking
-from memory.engines.belief import left_out, time_of
-from memory.engines.recalls import PASSING
-from memory.engines.search import INCLUDE, TYPES, Found, Hit, SearchEngine
+from memory.engines.facts.assessment import exclusion_reasons, time_of
+from memory.engines.facts.recall_log import PASSING
+from memory.engines.search.engine import INCLUDE, TYPES, Hit, SearchEngine, SearchResult
 from memory.exceptions import Invalid
 from memory.views.base import ProjectPage
-from memory.views.filtering import FilterForm
-from memory.views.forms import number
-from memory.views.reader import with_query
-from memory.views.sentences import sentence
+from memory.views.error_text import error_sentence
+from memory.views.filter_form import FilterForm
+from memory.views.view_context import with_query
+from memory.views.widgets import parse_number
 
 LIMIT = 10
 # The parts of a score that lie between 0 and 1.
@@ -26,7 +26,7 @@ Named = Sequence[tuple[str, float]]
 
 @dataclass(frozen=True)
 class Shown:
-    """A hit as the page shows it: bars for the parts, factors that are not 1, what it costs a prompt."""
+    """A hit on the page: bars for its parts, factors other than 1, and its cost in a prompt."""
 
     hit: Hit
     place: int
@@ -36,11 +36,11 @@ class Shown:
 
     @classmethod
     def of(cls, hit: Hit, place: int) -> "Shown":
-        return cls(hit, place, *apart(hit.signals), ranking.cost(hit.fact.essence))
+        return cls(hit, place, *split_signals(hit.signals), ranking.token_cost(hit.fact.essence))
 
 
-def apart(signals: Mapping[str, float]) -> tuple[Named, Named]:
-    """The parts of a score that are shown as bars, and the factors that change it."""
+def split_signals(signals: Mapping[str, float]) -> tuple[Named, Named]:
+    """Split signals into parts, shown as bars, and factors other than 1."""
     parts = [(name, signals[name]) for name in PARTS if name in signals]
     others = [(name, value) for name, value in signals.items() if name not in PARTS]
     return parts, [pair for pair in others if abs(pair[1] - 1) > 0.001]
@@ -55,17 +55,22 @@ class Search(ProjectPage):
         form, get = FilterForm(self.request), self.request.GET
         query = get.get("q", "").strip()
         context = super().get_context_data(
-            form=form, query=query, types=TYPES, flags=INCLUDE, included=get.getlist("include"),
-            budget=get.get("budget", ""), **kwargs,
-        )  # fmt: skip
+            form=form,
+            query=query,
+            types=TYPES,
+            flags=INCLUDE,
+            included=get.getlist("include"),
+            budget=get.get("budget", ""),
+            **kwargs,
+        )
         try:
             return context | (self._answer(query, form) if query else {})
-        except Invalid as error:  # what was asked for stays in the form, to be mended
-            return {**context, "refusal": sentence(error)}
+        except Invalid as error:  # the query stays in the form for correction
+            return {**context, "refusal": error_sentence(error)}
 
     def _answer(self, query: str, form: FilterForm) -> dict[str, Any]:
         get = self.request.GET
-        found = self._search(query, form, number(get.get("budget", "")), get.getlist("include"))
+        found = self._search(query, form, parse_number(get.get("budget", "")), get.getlist("include"))
         shown = [Shown.of(hit, place) for place, hit in enumerate(found.hits, 1)]
         left = self._left_out(query, form, found) if get.get("left_out") else None
         return {"found": found, "shown": shown, "cost": sum(one.tokens for one in shown), "left_out": left}
@@ -79,20 +84,24 @@ class Search(ProjectPage):
 
     def _search(
         self, query: str, form: FilterForm, budget: int | None, include: Sequence[str], passing: bool = False
-    ) -> Found:
-        """What is asked while somebody types, or in passing, is no recall."""
+    ) -> SearchResult:
+        """Search; a query while typing, or with ``passing``, is not logged as a recall."""
         actor = self.reader.actor
         if passing or self.request.htmx:  # type: ignore[attr-defined]
             actor = replace(actor, surface=PASSING)
         return SearchEngine().search(
-            query=query, **{**self.reader.where, "actor": actor}, filters=form.filters, include=include,
-            search_type=self.request.GET.get("search_type") or "hybrid", max_tokens=budget,
-            limit=number(self.request.GET.get("limit", "")) or LIMIT,
-        )  # fmt: skip
+            query=query,
+            **{**self.reader.where, "actor": actor},
+            filters=form.filters,
+            include=include,
+            search_type=self.request.GET.get("search_type") or "hybrid",
+            max_tokens=budget,
+            limit=parse_number(self.request.GET.get("limit", "")) or LIMIT,
+        )
 
-    def _left_out(self, query: str, form: FilterForm, found: Found) -> list[tuple[Hit, list[str]]]:
-        """What the question would find too, and why it is not shown."""
+    def _left_out(self, query: str, form: FilterForm, found: SearchResult) -> list[tuple[Hit, list[str]]]:
+        """Return hits that are excluded by default, with the reasons."""
         known = {hit.fact.uid for hit in found.hits}
         every, now = self._search(query, form, None, INCLUDE, passing=True), time_of(self.reader.at)
-        reasons = [(hit, left_out(hit.fact, now)) for hit in every.hits if hit.fact.uid not in known]
+        reasons = [(hit, exclusion_reasons(hit.fact, now)) for hit in every.hits if hit.fact.uid not in known]
         return [(hit, why) for hit, why in reasons if why]

@@ -1,6 +1,6 @@
-"""Who reads what: the person's actor in the chosen project, on a branch, at a point in time.
+"""The view context: the person's actor in the chosen project, on a branch, at a point in time.
 
-All of it stands in the address: /p/<project>/… ?branch=…&at=…
+All of it is in the address: /p/<project>/… ?branch=…&at=…
 """
 
 import re
@@ -16,21 +16,22 @@ from django.urls import resolve, reverse
 from django.utils import timezone
 
 from memory.actors import SCOPES, Actor
-from memory.engines.branches import MAIN, BranchManager, point_of
-from memory.engines.members import actor_of_member, memberships_of
+from memory.engines.access.members import actor_of_member, memberships_of
+from memory.engines.branches.manager import BranchManager
+from memory.engines.versions.lookup import MAIN, resolve_point
 from memory.exceptions import Conflict, Invalid, NotFound
 from memory.models import Branch, Commit, Membership, Project
+from memory.views.frames import WEB, Frame
 
-SURFACE = "web"
 SEQ = re.compile(r"\d{1,18}")
-RECENT = 8  # branches that the picker of the top bar offers
+RECENT = 8  # branches in the picker of the top bar
 
 At = int | UUID | datetime | None
 
 
 @dataclass(frozen=True)
-class Reader:
-    """``actor`` for the engines, and the place that is read. ``at`` is None for now."""
+class ViewContext:
+    """The ``actor`` for the engines, and the location that is read. ``at`` is None for now."""
 
     actor: Actor
     membership: Membership
@@ -39,6 +40,7 @@ class Reader:
     at: At = None
     at_text: str = ""
     seq: int = field(default=0)  # what ``at`` means on the branch; its head for now
+    frame: Frame = WEB
 
     @property
     def project(self) -> Project:
@@ -50,28 +52,28 @@ class Reader:
 
     @property
     def where(self) -> dict[str, Any]:
-        """What an engine's reading method wants: FactEngine().list_facts(**reader.where)."""
+        """Return arguments for an engine's read method: FactEngine().list_facts(**reader.where)."""
         return {"actor": self.actor, "branch_name": self.branch.name, "at": self.at}
 
     @property
     def target(self) -> dict[str, Any]:
-        """What an engine's writing method wants. Raises Conflict in the past."""
+        """Return arguments for an engine's write method. Raises Conflict in the past."""
         self.require_now()
         return {"actor": self.actor, "branch_name": self.branch.name}
 
     def require_now(self) -> None:
-        """Raises Conflict in the past, where nothing can be changed."""
+        """Check that the present is read. Raises Conflict in the past, where nothing can be changed."""
         if not self.is_now:
             raise Conflict("The past is only read: go back to now to change something.")
 
     @cached_property
     def can(self) -> dict[str, bool]:
-        """Which scopes the reader holds. For buttons: the engines check again."""
+        """Return the actor's scopes, by name. For buttons: the engines check again."""
         return {scope: self.actor.can(scope) for scope in SCOPES}
 
     @cached_property
     def may(self) -> dict[str, bool]:
-        """The same for changing this branch: not in the past, and not when it is archived."""
+        """Return the scopes usable on this branch now: none in the past, none when it is archived."""
         open_now = self.is_now and not self.branch.archived_at
         return {scope: held and open_now for scope, held in self.can.items()}
 
@@ -85,33 +87,38 @@ class Reader:
 
     @cached_property
     def commit(self) -> Commit | None:
-        """The newest commit that is read: when it was, for the words in the bar."""
-        return self.branch.commits.filter(seq=self.seq).first()
+        """Return the newest visible commit, with its branch: before the fork it is an ancestor's."""
+        branch, seq = self.branch.lineage(self.seq)[0]
+        return Commit.objects.filter(branch=branch, seq=seq).select_related("branch").first()
+
+    @property
+    def is_before_fork(self) -> bool:
+        return self.seq < 0
 
     @cached_property
     def branches(self) -> list[Branch]:
-        """The branches that were written last, for the picker."""
+        """Return the branches with the latest writes, for the picker."""
         return BranchManager().find_branches(actor=self.actor, limit=RECENT)
 
     def url(self, name: str, *args: Any, **query: Any) -> str:
-        """The address of a page of this project, on the same branch at the same time.
+        """Return the address of a page of this project in this frame, on the same branch at the same time.
 
-        ``query`` is added; branch= and at= replace what is read now, None leaves a word out.
+        ``query`` is added; branch= and at= replace the present ones, None omits a parameter.
         """
         words = {"branch": "" if self.is_main else self.branch.name, "at": self.at_text, **query}
         if words["branch"] == MAIN:
             words["branch"] = ""
-        return with_query(reverse(name, args=[self.project.slug, *args]), words)
+        return with_query(self.frame.reverse(name, self.project.slug, *args), words)
 
 
 def with_query(path: str, words: dict[str, Any]) -> str:
-    """A path with the words that say something."""
+    """Return a path with the parameters that are not empty."""
     kept = {name: value for name, value in words.items() if value not in ("", None)}
     return f"{path}?{urlencode(kept, doseq=True)}" if kept else path
 
 
-def moved(address: str, branch: str, at: str) -> str:
-    """The page at an address of this site on another branch, at another time. Filters stay, a cursor goes."""
+def relocate(address: str, branch: str, at: str) -> str:
+    """Return an address of this site at another branch and time. Filters stay, a cursor is removed."""
     parts = urlsplit(address)
     found = resolve(parts.path)
     words: dict[str, Any] = {**parse_qs(parts.query), "branch": "" if branch == MAIN else branch, "at": at}
@@ -122,31 +129,31 @@ def moved(address: str, branch: str, at: str) -> str:
     return with_query(path, {**words, "branch": ""})
 
 
-def reader_of(request: HttpRequest, slug: str, branch_name: str = "") -> Reader:
-    """The reader of a page. Raises NotFound for a project that is not the reader's, BranchNotFound, Invalid.
+def reader_of(request: HttpRequest, slug: str, branch_name: str = "", frame: Frame = WEB) -> ViewContext:
+    """Return the reader of a page. Raises NotFound for a foreign project, BranchNotFound, Invalid.
 
-    ``branch_name`` is for pages that have it in their path.
+    Raises NotFound for a project that the user does not belong to, BranchNotFound, Invalid.
     """
     memberships = memberships_of(request.user)
     member = next((m for m in memberships if m.project.slug == slug), None)
     if member is None:
         raise NotFound("There is no project here that you belong to.")
-    actor = actor_of_member(member, request.user, SURFACE)
+    actor = actor_of_member(member, request.user, frame.surface)
     branch = BranchManager().get_branch(
         name=branch_name or request.GET.get("branch", "") or MAIN, actor=actor
     )
     text = request.GET.get("at", "").strip()
     at = read_point(text)
-    return Reader(actor, member, memberships, branch, at, text, point_of(branch, at))
+    return ViewContext(actor, member, memberships, branch, at, text, resolve_point(branch, at), frame)
 
 
 def read_point(text: str) -> At:
-    """A seq, a commit's id, a day or a time (UTC where it does not say); None for now. Raises Invalid."""
+    """Parse a seq, a commit's id, a day or a time (UTC by default); None for now. Raises Invalid."""
     if not text:
         return None
     if SEQ.fullmatch(text):
         return int(text)
-    for read in (UUID, _moment):
+    for read in (UUID, parse_moment):
         try:
             return read(text)  # type: ignore[no-any-return, operator]
         except (ValueError, OverflowError):
@@ -156,8 +163,8 @@ def read_point(text: str) -> At:
     )
 
 
-def _moment(text: str) -> datetime:
+def parse_moment(text: str) -> datetime:
     if len(text) == 10:
-        return datetime.combine(date.fromisoformat(text), time.max, UTC)  # the whole day counts
+        return datetime.combine(date.fromisoformat(text), time.max, UTC)  # the whole day is included
     moment = datetime.fromisoformat(text)
     return moment.astimezone(UTC) if timezone.is_aware(moment) else moment.replace(tzinfo=UTC)

@@ -1,6 +1,7 @@
-"""One history and one set of questions, the same on every database. ``tell`` answers with texts alone.
+"""One history and one set of queries, the same on every database. ``tell`` returns texts alone.
 
-As a program: ``python -m tests.contract.story`` on the database of DAY1_TEST_DATABASE_URL, which it fills.
+As a program: ``python -m tests.contract.parity_scenario`` on the database of DAY1_TEST_DATABASE_URL, which it
+fills.
 """
 
 import hashlib
@@ -17,20 +18,20 @@ BRANCHES = ("main", "task/a", "task/b", "task/c")
 
 
 def vector_of(text: str) -> np.ndarray:
-    """A unit vector that a text always has."""
+    """Return a unit vector that depends on the text alone."""
     seed = int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big")
     vector = np.random.default_rng(seed).normal(size=DIMENSIONS)
     return (vector / np.linalg.norm(vector)).astype("f4")
 
 
 class Story:
-    """Sixty commits on four branches, each drawn from the same numbers."""
+    """History of sixty commits on four branches, drawn from a fixed seed."""
 
     def __init__(self, actor: Any, seed: int) -> None:
         self.actor, self.random, self.texts = actor, random.Random(seed), set[str]()
 
     def tell(self) -> dict[str, Any]:
-        from memory.engines.branches import BranchManager
+        from memory.engines.branches.manager import BranchManager
 
         parents = {"task/a": "main", "task/b": "task/a", "task/c": "main"}
         made = ["main"]
@@ -44,11 +45,11 @@ class Story:
         return {name: self._answers(name) for name in made}
 
     def _commit(self, branch: str, number: int) -> None:
-        from memory.engines.commits import committing
+        from memory.engines.versions.commits import open_commit
         from memory.models import Fact
         from tests.memory.test_branches import content_of, fact
 
-        with committing(self.actor, branch, "story") as commit:
+        with open_commit(self.actor, branch, "story") as commit:
             shown = sorted(commit.visible(Fact), key=lambda row: row.fact_text)
             for _ in range(3):
                 commit.add([fact(self._text(number))])
@@ -59,7 +60,7 @@ class Story:
                     commit.remove(removed)
 
     def _text(self, number: int) -> str:
-        """Five words, so that no text is longer than another, and a number of its own."""
+        """Return a unique text of five words, so that all texts have the same length."""
         some = self.random.sample(WORDS, 2) + self.random.sample(["one", "two", "three", "four"], 2)
         self.texts.add(text := " ".join([*some, f"n{number}x{len(self.texts)}"]))
         return text
@@ -76,16 +77,22 @@ class Story:
         hashes = {content_hash(text): text for text in sorted(self.texts)}
         Vector.objects.bulk_create(
             Vector(
-                slot=vector_slot(project, MODEL, value), project_id=project, model=MODEL, content_hash=value,
-                n=1, state="ready", next_try=timezone.now(), data=vector_of(text),
+                slot=vector_slot(project, MODEL, value),
+                project_id=project,
+                model=MODEL,
+                content_hash=value,
+                n=1,
+                state="ready",
+                next_try=timezone.now(),
+                data=vector_of(text),
             )
             for value, text in hashes.items()
-        )  # fmt: skip
+        )
 
     # ---- questions -----------------------------------------------------------------------------
 
     def _answers(self, name: str) -> dict[str, Any]:
-        from memory.engines.branches import find_branch
+        from memory.engines.versions.lookup import find_branch
         from memory.models import Fact
 
         branch = find_branch(self.actor, name)
@@ -105,7 +112,7 @@ class Story:
             found[f"nearest {word}"] = [(text_of[rid], round(score, 4)) for rid, score in near]
         for pair in pairwise(WORDS):
             hits, _ = rows.keyword(pair, 1000)
-            # Texts of one length that hold both words come first, whatever the formula.
+            # Texts of one length with both words come first, whatever the formula.
             both = [text_of[rid] for rid, _ in hits if set(pair) <= set(text_of[rid].split())]
             found[f"first {pair}"] = (sorted(both), sorted(text_of[rid] for rid, _ in hits[: len(both)]))
         return found

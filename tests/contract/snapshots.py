@@ -1,17 +1,18 @@
-"""Short ways to write facts and to see what a branch shows."""
+"""Shortcuts to write facts and to read what a branch shows."""
 
 from memory.actors import Actor
-from memory.engines.branches import BranchManager, find_branch
-from memory.engines.facts import FactEngine
-from memory.engines.search import SearchEngine
-from memory.engines.snapshots import SnapshotManager
+from memory.engines.branches.manager import BranchManager
+from memory.engines.facts.engine import FactEngine
+from memory.engines.search.engine import SearchEngine
+from memory.engines.store.snapshots import SnapshotManager
+from memory.engines.versions.lookup import find_branch
 from memory.models import Fact
 
-ENGINE, FACTS, BRANCHES = SnapshotManager(), FactEngine(), BranchManager()
+snapshot_manager, fact_engine, branch_manager = SnapshotManager(), FactEngine(), BranchManager()
 
 
 def write(actor: Actor, text: str, branch: str = "main") -> Fact:
-    return FACTS.write_fact(actor=actor, fact_text=text, branch_name=branch).fact
+    return fact_engine.write_fact(actor=actor, fact_text=text, branch_name=branch).fact
 
 
 def texts(actor: Actor, branch: str = "main") -> list[str]:

@@ -1,4 +1,4 @@
-"""Keyword search as every backend must do it: filters before ranking, any text as a question."""
+"""Keyword search on every backend: filters before ranking, any text as a query."""
 
 from collections.abc import Iterator
 from contextlib import suppress
@@ -9,9 +9,10 @@ from django.core.management.color import no_style
 from django.db import connection, models, transaction
 
 from memory.actors import Actor
-from memory.engines.branches import BranchManager, find_branch
-from memory.engines.commits import committing
-from memory.engines.held import hold_past
+from memory.engines.branches.manager import BranchManager
+from memory.engines.versions.commits import open_commit
+from memory.engines.versions.lookup import find_branch
+from memory.engines.versions.pinned_versions import pin_versions
 from memory.models import Fact
 from tests.databases import ON_SQLITE
 from tests.memory.test_branches import content_of, fact, some_actor, write
@@ -38,14 +39,14 @@ def shown(actor: Actor, branch: str = "main", seq: int | None = None) -> Any:
 
 
 def found(rows: Any, *words: str, k: int = 50) -> list[str]:
-    """The texts found, the best first."""
+    """Return the texts found, best first."""
     best, _ = rows.keyword(words, k)
     text_of = dict(rows.values_list("pk", "fact_text"))
     return [text_of[rid] for rid, _ in best]
 
 
 def change(actor: Actor, old: str, branch: str = "main", **content: Any) -> None:
-    with committing(actor, branch, "change") as commit:
+    with open_commit(actor, branch, "change") as commit:
         commit.change(commit.visible(Fact).get(fact_text=old), **content)
 
 
@@ -54,15 +55,15 @@ def change(actor: Actor, old: str, branch: str = "main", **content: Any) -> None
 
 @pytest.mark.parametrize("field", NARROW)
 def test_k_results_whenever_k_exist_under_a_filter(actor: Actor, field: str) -> None:
-    """The rows that pass are the worst by rank, so that a filter after the ranking would starve."""
+    """Let the worst rows by rank pass, so that a filter after the ranking would starve."""
     write(actor, *[f"amber {'amber ' * 4}{n}" for n in range(60)])
     write(
         actor, *[f"amber {'among many other words ' * 8}{n}" for n in range(K + 1)], **{field: NARROW[field]}
     )
     for rows in (
-        shown(actor).narrowed(**{field: NARROW[field]}),
+        shown(actor).filter_indexed(**{field: NARROW[field]}),
         shown(actor).filter(**{field: NARROW[field]}),
-        shown(actor).searchable().narrowed(**{field: [NARROW[field], "other"]}),
+        shown(actor).searchable().filter_indexed(**{field: [NARROW[field], "other"]}),
     ):
         best, _ = rows.keyword(["amber"], K)
         assert len(best) == K
@@ -78,7 +79,7 @@ def test_k_results_whenever_k_exist_under_a_plain_column(actor: Actor, condition
 
 
 def test_the_best_come_first_and_scores_fall(actor: Actor) -> None:
-    write(actor, *[f"something else {n}" for n in range(20)])  # a word in most texts says little
+    write(actor, *[f"something else {n}" for n in range(20)])  # a word in most texts has little weight
     write(actor, "amber", "amber with some more words beside it", "birch", "amber amber birch")
     best, _ = shown(actor).keyword(["amber", "birch"], K)
     scores = [score for _, score in best]
@@ -145,7 +146,7 @@ def test_a_child_of_a_past_point_finds_what_was_there(actor: Actor, held: bool) 
     change(actor, "amber one", **content_of("birch one"))
     child = BranchManager().create_branch(name="task/a", actor=actor, at=1)
     if held:
-        assert hold_past(child) == hold_past(child) == 1
+        assert pin_versions(child) == pin_versions(child) == 1
     assert sorted(found(shown(actor, "task/a"), "amber")) == ["amber one", "amber two"]
     assert found(shown(actor), "amber") == ["amber two"]
 
@@ -216,10 +217,44 @@ def test_no_question_reaches_another_project(actor: Actor) -> None:
 # ---- hostile words ---------------------------------------------------------------------------------
 
 HARMLESS = [
-    '"', "'", '""', "(", ")", "()", "*", "am*", "^amber", "-amber", "+", "text:amber", "tok:x", "NEAR",
-    "NEAR(amber birch)", "AND", "OR", "NOT", "{amber}", "\\", ";", "--", "%", "_", "\x00", "am\x00ber",
-    "😀", "👩‍👩‍👧", "\u200b", "\u0301", "ﬁ", "İ", " ", "\n", "", "x" * 100_000, '"' * 999,
-]  # fmt: skip
+    '"',
+    "'",
+    '""',
+    "(",
+    ")",
+    "()",
+    "*",
+    "am*",
+    "^amber",
+    "-amber",
+    "+",
+    "text:amber",
+    "tok:x",
+    "NEAR",
+    "NEAR(amber birch)",
+    "AND",
+    "OR",
+    "NOT",
+    "{amber}",
+    "\\",
+    ";",
+    "--",
+    "%",
+    "_",
+    "\x00",
+    "am\x00ber",
+    "😀",
+    "👩‍👩‍👧",
+    "\u200b",
+    "\u0301",
+    "ﬁ",
+    "İ",
+    " ",
+    "\n",
+    "",
+    "x" * 100_000,
+    '"' * 999,
+]
 
 
 @pytest.mark.parametrize("word", HARMLESS, ids=range(len(HARMLESS)))
@@ -269,7 +304,7 @@ def test_a_transaction_that_is_rolled_back_leaves_nothing(actor: Actor) -> None:
 
 
 def index_rows() -> list[tuple]:
-    """What the index holds, where it is a table that can be read."""
+    """Return the index rows, where the index is a readable table."""
     if not ON_SQLITE:
         return []
     with connection.cursor() as cursor:
@@ -280,7 +315,7 @@ def index_rows() -> list[tuple]:
 
 @pytest.fixture
 def remake() -> Iterator[Any]:
-    """Alter a column of the facts as a migration would, and back at the end."""
+    """Alter a column of the facts as a migration would, and restore it at the end."""
     old = Fact._meta.get_field("source")
     new = models.CharField(max_length=333, blank=True, default="", null=True)
     new.set_attributes_from_name("source")
@@ -324,7 +359,7 @@ def test_cleared_and_filled_anew(actor: Actor) -> None:
 
 def test_a_search_inside_a_commit_sees_what_the_commit_wrote(actor: Actor) -> None:
     write(actor, "amber one")
-    with committing(actor, "main", "write") as commit:
+    with open_commit(actor, "main", "write") as commit:
         commit.add([fact("amber two")])
         rows = commit.visible(Fact)
         assert sorted(found(rows, "amber")) == ["amber one", "amber two"]

@@ -1,4 +1,4 @@
-"""Keyword search at a past point, where what was closed since stands in an index of its own."""
+"""Keyword search at a past point, for which closed versions have an index of their own."""
 
 from importlib import import_module
 from typing import Any
@@ -8,22 +8,22 @@ from django.db import connection
 from django.db.migrations.executor import MigrationExecutor
 
 from memory.actors import Actor
-from memory.engines.branches import BranchManager
-from memory.engines.commits import committing
-from memory.engines.held import hold_past, release
+from memory.engines.branches.manager import BranchManager
+from memory.engines.versions.commits import open_commit
+from memory.engines.versions.pinned_versions import pin_versions, unpin
 from memory.models import Branch, Fact
 from tests.contract.test_keyword_contract import HARMLESS, NARROW, K, change, found, shown
 from tests.databases import only_on_sqlite
 from tests.memory.test_branches import content_of, some_actor, write
 
 pytestmark = pytest.mark.django_db(transaction=True)
-OTHERS = [f"something else {n}" for n in range(20)]  # a word in most texts says little
+OTHERS = [f"something else {n}" for n in range(20)]  # a word in most texts has little weight
 
 
 @pytest.fixture(autouse=True)
 def never_read(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Few rows would be read instead."""
-    monkeypatch.setattr("memory.db.sqlite.index.FEW", 0)
+    """Force the use of the index: few rows would be read directly."""
+    monkeypatch.setattr("memory.db.sqlite.search_index.FEW", 0)
 
 
 @pytest.fixture
@@ -32,7 +32,7 @@ def actor() -> Actor:
 
 
 def remove(actor: Actor, text: str, branch: str = "main") -> None:
-    with committing(actor, branch, "remove") as commit:
+    with open_commit(actor, branch, "remove") as commit:
         commit.remove(commit.visible(Fact).get(fact_text=text))
 
 
@@ -48,7 +48,9 @@ def test_changed_removed_and_later_texts_are_told_apart(actor: Actor) -> None:
 
 
 def test_an_open_and_a_closed_text_are_ranked_alike(actor: Actor) -> None:
-    """Every closed text has the word, few open ones do: counted by itself it would say nothing there."""
+    """Give every closed text the word, and few open ones: counted separately it would have no weight
+    there.
+    """
     write(actor, *OTHERS, "amber open", "amber shut", "amber with many other words that make it long")
     change(actor, "amber shut", **content_of("amber has changed"))
     best, _ = shown(actor, seq=1).keyword(["amber"], K)
@@ -59,12 +61,12 @@ def test_an_open_and_a_closed_text_are_ranked_alike(actor: Actor) -> None:
 
 
 def best_of(best: Any, scores: dict[str, float]) -> int:
-    """The row id of the open text."""
+    """Return the row id of the open text."""
     return next(rid for rid, score in best if score == scores["amber open"])
 
 
 def test_a_rare_word_outweighs_a_common_one_among_closed_texts(actor: Actor) -> None:
-    """They have both words equally often."""
+    """Write both words equally often among the closed texts."""
     write(actor, *[f"birch {n}" for n in range(20)], "amber open", *OTHERS * 2)
     write(actor, "amber shut", "birch shut")
     change(actor, "amber shut", **content_of("nothing"))
@@ -92,7 +94,7 @@ def test_k_results_whenever_k_exist_under_a_filter(actor: Actor, field: str) -> 
     for text in texts[::2]:
         change(actor, text, **{field: "other", **content_of("birch")})
     rows = shown(actor, seq=2)
-    for some in (rows.narrowed(**{field: NARROW[field]}), rows.filter(**{field: NARROW[field]})):
+    for some in (rows.filter_indexed(**{field: NARROW[field]}), rows.filter(**{field: NARROW[field]})):
         assert sorted(found(some, "amber")) == sorted(texts)
         assert len(some.keyword(["amber"], K)[0]) == K
 
@@ -160,19 +162,19 @@ def test_what_is_held_for_a_branch_is_found_once(actor: Actor, held: bool) -> No
     change(actor, "amber one", **content_of("birch"))
     child = BranchManager().create_branch(name="task/a", actor=actor, at=1)
     write(actor, "cedar", branch="task/a")
-    assert hold_past(child) == 1 if held else True
+    assert pin_versions(child) == 1 if held else True
     assert found(shown(actor, "task/a", 0), "amber") == ["amber one"]
     assert found(shown(actor, seq=1), "amber") == ["amber one"]
 
 
 def test_an_archived_branch_of_an_empty_one(actor: Actor) -> None:
-    """Nothing was ever written there, and what others have closed is no part of it."""
+    """Search a branch without writes: closed versions of other branches do not count."""
     other = some_actor()
     write(other, "amber theirs")
     change(other, "amber theirs", **content_of("birch"))
     child = BranchManager().create_branch(name="task/a", actor=actor)
     BranchManager().archive_branch(name="task/a", actor=actor)
-    release(Branch.objects.get(pk=child.pk))
+    unpin(Branch.objects.get(pk=child.pk))
     assert not Branch.objects.get(pk=child.pk).indexed
     assert shown(actor, "task/a").keyword(["amber"], K) == ([], [])
 

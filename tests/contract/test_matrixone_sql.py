@@ -1,4 +1,4 @@
-"""What would be sent to MatrixOne. No server is asked, but its driver must be there."""
+"""SQL for MatrixOne. No server is needed, only its driver."""
 
 from typing import Any
 from uuid import UUID
@@ -9,9 +9,9 @@ from django.db import DatabaseError, IntegrityError, OperationalError, connectio
 from django.db.models import Exists, FloatField, OuterRef, Q, TextField
 from django.db.models.functions import ExtractYear, Greatest
 
-from memory.db import rerun
-from memory.db.expressions import Aside, OneOf
-from memory.db.reading import Reading
+from memory.db import retry
+from memory.db.expressions import ColumnIn, VisibleByColumn
+from memory.db.raw_select import Reading
 from memory.models import Branch, Fact, FactAssessment
 from tests.databases import only_on_matrixone
 
@@ -19,16 +19,26 @@ MySQLdb = pytest.importorskip("MySQLdb", reason="the extra matrixone is not inst
 
 from memory.db.matrixone import errors  # noqa: E402
 from memory.db.matrixone.base import CursorWrapper, DatabaseWrapper  # noqa: E402
-from memory.db.matrixone.patterns import pattern_of  # noqa: E402
-from memory.db.matrixone.plain import plain  # noqa: E402
-from memory.db.matrixone.sql import Match, Matches, literal  # noqa: E402
-from memory.engines.belief import judged  # noqa: E402
+from memory.db.matrixone.boolean_patterns import pattern_of  # noqa: E402
+from memory.db.matrixone.match_filters import split_plain  # noqa: E402
+from memory.db.matrixone.vector_sql import Match, Matches, vector_literal  # noqa: E402
+from memory.engines.facts.assessment import has_verdict  # noqa: E402
 
 SETTINGS = {
-    "ENGINE": "memory.db.matrixone", "NAME": "day1", "USER": "u", "PASSWORD": "", "HOST": "127.0.0.1",
-    "PORT": "1", "OPTIONS": {}, "TIME_ZONE": None, "CONN_MAX_AGE": 0, "CONN_HEALTH_CHECKS": False,
-    "AUTOCOMMIT": True, "ATOMIC_REQUESTS": False, "TEST": {"NAME": None},
-}  # fmt: skip
+    "ENGINE": "memory.db.matrixone",
+    "NAME": "day1",
+    "USER": "u",
+    "PASSWORD": "",
+    "HOST": "127.0.0.1",
+    "PORT": "1",
+    "OPTIONS": {},
+    "TIME_ZONE": None,
+    "CONN_MAX_AGE": 0,
+    "CONN_HEALTH_CHECKS": False,
+    "AUTOCOMMIT": True,
+    "ATOMIC_REQUESTS": False,
+    "TEST": {"NAME": None},
+}
 MAIN = [(1, 9)]
 CHILD = [(2, 3), (1, 7)]
 
@@ -44,7 +54,7 @@ def sql(mo: DatabaseWrapper, rows: Any) -> str:
 
 
 class Told:
-    """A cursor that keeps the statements and answers with nothing."""
+    """Cursor that records the statements and returns no rows."""
 
     def __init__(self) -> None:
         self.told: list[str] = []
@@ -65,7 +75,7 @@ class Told:
 
 
 def test_main_is_plain_conditions(mo: DatabaseWrapper) -> None:
-    text = sql(mo, Fact.objects.along(MAIN).values("pk"))
+    text = sql(mo, Fact.objects.in_lineage(MAIN).values("pk"))
     assert text.endswith(
         "WHERE (`memory_fact`.`branch_id` = 1 AND NOT `memory_fact`.`deleted`"
         " AND `memory_fact`.`seq_from` <= 9 AND `memory_fact`.`seq_to` > 9)"
@@ -73,13 +83,13 @@ def test_main_is_plain_conditions(mo: DatabaseWrapper) -> None:
 
 
 def test_a_flag_is_compared(mo: DatabaseWrapper) -> None:
-    """Alone in WHERE it is a panic of the planner, some minutes after the rows were written."""
+    """Compare flags explicitly: a bare flag in WHERE makes the planner panic some minutes later."""
     text = sql(mo, Fact.objects.all_versions().filter(pinned=True, deleted=False).values("pk"))
     assert text.endswith("WHERE (NOT `memory_fact`.`deleted` AND `memory_fact`.`pinned` = TRUE)")
 
 
 def test_a_lineage_is_a_union_of_its_arms(mo: DatabaseWrapper) -> None:
-    text = sql(mo, Fact.objects.along(CHILD).values("pk"))
+    text = sql(mo, Fact.objects.in_lineage(CHILD).values("pk"))
     assert (
         "`memory_fact`.`rid` IN (SELECT v.`rid` FROM `memory_fact` v WHERE v.branch_id = 2"
         " AND v.seq_from <= 3"
@@ -89,12 +99,12 @@ def test_a_lineage_is_a_union_of_its_arms(mo: DatabaseWrapper) -> None:
 
 
 def test_rows_under_known_keys_are_asked_one_by_one(mo: DatabaseWrapper) -> None:
-    text = sql(mo, Fact.objects.along(CHILD).rows().filter(pk__in=[5]).values("pk"))
+    text = sql(mo, Fact.objects.in_lineage(CHILD).rows().filter(pk__in=[5]).values("pk"))
     assert "UNION" not in text
 
 
 def test_looking_for_rows_by_another_column_leaves_the_index_of_open_rows_alone(mo: DatabaseWrapper) -> None:
-    text, values = Aside(Fact, CHILD, [1], "t").written(mo)
+    text, values = VisibleByColumn(Fact, CHILD, [1], "t").render(mo)
     arm = "t.branch_id = %s AND t.seq_from + 0 <= %s AND t.seq_to + 0 > %s AND NOT t.deleted"
     shadowed = "s.uid = t.uid AND ((s.branch_id = %s AND s.seq_from <= %s))"
     assert text == f"({arm} AND NOT EXISTS (SELECT 1 FROM `memory_fact` s WHERE {shadowed}))"
@@ -104,8 +114,8 @@ def test_looking_for_rows_by_another_column_leaves_the_index_of_open_rows_alone(
 def test_a_row_is_locked_by_what_names_it(mo: DatabaseWrapper) -> None:
     cursor = Told()
     mo.cursor = lambda: cursor  # type: ignore[method-assign]
-    conditions = [OneOf(Branch, "project", [UUID(int=7)], "t"), OneOf(Branch, "name", ["main"], "t")]
-    Reading(mo, Branch, ["id", "head"]).where(*(one.written(mo) for one in conditions), lock=True)
+    conditions = [ColumnIn(Branch, "project", [UUID(int=7)], "t"), ColumnIn(Branch, "name", ["main"], "t")]
+    Reading(mo, Branch, ["id", "head"]).where(*(one.render(mo) for one in conditions), lock=True)
     assert cursor.told == [
         "SELECT t.`id`, t.`head` FROM `memory_branch` t WHERE"
         f" t.`project_id` IN ('{UUID(int=7).hex}') AND t.`name` IN ('main') FOR UPDATE"
@@ -148,13 +158,13 @@ def test_words_become_patterns_without_operators(words: list[str], pattern: str)
 
 def test_filters_that_look_at_other_tables_do_not_stand_beside_match() -> None:
     near = (False, (Q(status="active") & ~Q(expires_at=None),), {"category__in": ["a"]})
-    far = (False, (Q(judged(["verified"], MAIN)),), {})
-    farther = (True, (), {"uid__in": FactAssessment.objects.along(MAIN).values("uid")})
-    assert plain([near, far, farther]) == ([near], [far, farther])
+    far = (False, (Q(has_verdict(["verified"], MAIN)),), {})
+    farther = (True, (), {"uid__in": FactAssessment.objects.in_lineage(MAIN).values("uid")})
+    assert split_plain([near, far, farther]) == ([near], [far, farther])
 
 
 def test_exists_has_no_limit(mo: DatabaseWrapper) -> None:
-    """With LIMIT the server finds nothing."""
+    """Omit LIMIT, with which the server finds nothing."""
     verdicts = FactAssessment._base_manager.filter(uid=OuterRef("uid"))
     text = sql(mo, Fact._base_manager.filter(Exists(verdicts)).values("pk"))
     assert "EXISTS(SELECT 1" in text
@@ -214,14 +224,14 @@ def test_a_vector_keeps_every_bit() -> None:
     import numpy as np
 
     vector = np.array([0.1, -1 / 3, 1e-30], dtype="f4")
-    assert np.array(eval(literal(vector)), dtype="f4").tobytes() == vector.tobytes()
+    assert np.array(eval(vector_literal(vector)), dtype="f4").tobytes() == vector.tobytes()
 
 
 # ---- errors ----------------------------------------------------------------------------------------
 
 
 class Driver:
-    """A cursor of the driver that refuses more than some rows at once, as the server may."""
+    """Driver cursor that refuses too many rows in one statement, as the server may."""
 
     def __init__(self, most: int, number: int) -> None:
         self.most, self.number, self.taken = most, number, []
@@ -259,11 +269,11 @@ def test_what_the_server_gave_up_may_be_run_again(mo: DatabaseWrapper, number: i
 
 
 def test_work_is_run_again_a_few_times(mo: DatabaseWrapper, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(rerun, "connection", mo)
-    monkeypatch.setattr(rerun, "WAIT", 0)
+    monkeypatch.setattr(retry, "connection", mo)
+    monkeypatch.setattr(retry, "WAIT_SECONDS", 0)
     seen: list[int] = []
 
-    @rerun.rerun
+    @retry.retry_transaction
     def work(fails: int, number: int) -> str:
         seen.append(number)
         if len(seen) <= fails:
@@ -272,7 +282,7 @@ def test_work_is_run_again_a_few_times(mo: DatabaseWrapper, monkeypatch: pytest.
 
     assert work(2, 20631) == "done"
     assert len(seen) == 3
-    for fails, number, tries in ((9, 20701, rerun.TRIES), (9, 1064, 1)):
+    for fails, number, tries in ((9, 20701, retry.MAX_TRIES), (9, 1064, 1)):
         seen.clear()
         with pytest.raises(DatabaseError):
             work(fails, number)

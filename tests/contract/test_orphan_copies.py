@@ -1,4 +1,4 @@
-"""Copies that a killed process has left are removed after a day; those that are known stay."""
+"""Orphaned copies of a killed process are deleted after a day; known ones stay."""
 
 import os
 import shutil
@@ -15,19 +15,22 @@ from django.db import connection, connections
 from django.utils import timezone
 
 from memory.actors import local_actor
-from memory.db.aliases import opened
-from memory.db.copies import prefix_of
-from memory.engines import snapshots, workspaces
-from memory.engines.snapshots import SnapshotManager
-from memory.engines.strays import drop_strays
-from memory.engines.workspaces import WorkspaceEngine
+from memory.db.store_copies import prefix_of
+from memory.db.temporary_database import temporary_alias
+from memory.engines.store import snapshots, workspaces
+from memory.engines.store.orphan_copies import delete_orphans
+from memory.engines.store.snapshots import SnapshotManager
+from memory.engines.store.workspaces import WorkspaceEngine
 from memory.models import Snapshot, Workspace
 from tests import databases
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("copies_open")]
-LONG_AGO = "0190000000007000800000000000000"  # an id but for its last digit
+LONG_AGO = "0190000000007000800000000000000"  # an id without its last digit
 STORES, WORK = SnapshotManager(), WorkspaceEngine()
-START = "import sys, django; django.setup(); from tests.contract import test_strays as t; t.{}(sys.argv[1])"
+START = (
+    "import sys, django; django.setup(); "
+    "from tests.contract import test_orphan_copies as t; t.{}(sys.argv[1])"
+)
 
 
 @pytest.fixture(autouse=True)
@@ -42,7 +45,7 @@ def there() -> tuple[set[str], set[str]]:
 
 def a_day_later() -> int:
     with time_machine.travel(timezone.now() + timedelta(hours=25)):
-        return drop_strays()
+        return delete_orphans()
 
 
 # ---- what runs in a process of its own -------------------------------------------------------------
@@ -53,12 +56,12 @@ def die(*args: object) -> None:
 
 
 def snapshot_and_die(project: str) -> None:
-    snapshots._keep = die  # type: ignore[assignment]
+    snapshots.store_snapshot = die  # type: ignore[assignment]
     STORES.create_store_snapshot(name="lost", actor=local_actor(UUID(project)))
 
 
 def work_and_die(project: str) -> None:
-    workspaces._keep = die  # type: ignore[assignment]
+    workspaces.store_workspace = die  # type: ignore[assignment]
     WORK.create_workspace(name="lost", actor=local_actor(UUID(project)))
 
 
@@ -77,6 +80,7 @@ def killed(work: str, project: object) -> None:
 # ----------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_what_a_killed_process_has_left(actor):
     kept = STORES.create_store_snapshot(name="kept", actor=actor).copy
     open_ = WORK.create_workspace(name="open", actor=actor).copy
@@ -85,14 +89,14 @@ def test_what_a_killed_process_has_left(actor):
     assert (Snapshot.objects.count(), Workspace.objects.count()) == (1, 1)
     frozen, forks = there()
     assert (len(frozen), len(forks)) == (2, 2)
-    assert drop_strays() == 0  # somebody may be at work on them
+    assert delete_orphans() == 0  # another process may be working on them
     assert a_day_later() == 2
     assert a_day_later() == 0
     assert there() == ({kept}, {open_})
 
 
 def test_a_copy_that_was_to_be_removed(actor):
-    """The row is gone or ended, and the process was killed before it removed the copy."""
+    """Simulate a process killed after the row was deleted or ended, but before the copy was."""
     made, work = (
         STORES.create_store_snapshot(name="a", actor=actor),
         WORK.create_workspace(name="a", actor=actor),
@@ -112,10 +116,10 @@ def test_what_others_put_beside_them_stays(actor):
     old = folder / f"{prefix}_{LONG_AGO}0.sqlite3"
     draft = folder / f".{prefix}_{LONG_AGO}1.sqlite3.x7"
     own = [folder / "notes.txt", folder / "mine.sqlite3", folder / f"{prefix}_0190.sqlite3"]
-    own.append(folder / f"day1_{LONG_AGO}2.sqlite3")  # a name that does not tell whose it is
+    own.append(folder / f"day1_{LONG_AGO}2.sqlite3")  # a name without the store's id
     for file in (old, draft, *own):
         file.write_text("x")
-    assert drop_strays() == 2
+    assert delete_orphans() == 2
     assert sorted(folder.iterdir()) == sorted(own)
     for file in own:
         file.unlink()
@@ -123,11 +127,11 @@ def test_what_others_put_beside_them_stays(actor):
 
 @databases.only_on_sqlite
 def test_copies_of_another_store_in_the_folder_stay(actor):
-    """DATABASE_URL may name any file, and the copies of all stand in the same two folders."""
+    """Share the two folders among stores: DATABASE_URL may name any file."""
     here = connection.copies
     kept = STORES.create_store_snapshot(name="kept", actor=actor).copy
     shutil.copy(here.online.path, beside := here.folder / "other.sqlite3")
-    with opened({"NAME": str(beside)}) as alias:
+    with temporary_alias({"NAME": str(beside)}) as alias:
         other = connections[alias].copies
         taken, fork = other.name(UUID(f"{LONG_AGO}3")), other.name(UUID(f"{LONG_AGO}4"), "ws")
         other.take(taken)
@@ -143,9 +147,9 @@ def test_copies_of_another_store_in_the_folder_stay(actor):
 def test_one_that_cannot_be_removed_keeps_none_of_the_others(actor, caplog):
     copies = connection.copies
     stuck, gone = (copies.folder / "snapshots" / f"{copies.prefix}_{LONG_AGO}{n}.sqlite3" for n in (5, 6))
-    stuck.mkdir(parents=True)  # a folder is no file that could be unlinked
+    stuck.mkdir(parents=True)  # a folder cannot be unlinked as a file
     gone.write_text("x")
-    assert drop_strays() == 1
+    assert delete_orphans() == 1
     assert (stuck.exists(), gone.exists()) == (True, False)
     assert f"The copy {stuck.stem} is left: The copy could not be removed" in caplog.text
     stuck.rmdir()
@@ -156,6 +160,6 @@ def test_copies_of_other_databases_stay(actor):
     other = "day1_00000000_ws_01900000000070008000000000000000"
     with connection.cursor() as cursor:
         cursor.execute(f"CREATE DATABASE {other}")
-    assert drop_strays() == 0
+    assert delete_orphans() == 0
     assert connection.copies.has_fork(other)
     connection.copies._run(f"DROP DATABASE {other}")

@@ -1,4 +1,4 @@
-"""SQLite and MatrixOne answer the same: one history, one set of questions."""
+"""Parity of SQLite and MatrixOne: one history, one set of queries, the same results."""
 
 import json
 import os
@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from django.conf import settings
 
-from tests.contract.story import Story
+from tests.contract.parity_scenario import Story
 from tests.databases import only_on_matrixone
 from tests.memory.test_branches import some_actor
 
@@ -17,7 +17,7 @@ pytestmark = [pytest.mark.django_db(transaction=True), only_on_matrixone]
 
 
 def on_sqlite(folder: Path) -> dict:
-    """The story told in a Python of its own, on a new file."""
+    """Run the scenario in another Python process, on a new file."""
     environment = {
         **os.environ,
         "DJANGO_SETTINGS_MODULE": "day1site.settings.test",
@@ -25,9 +25,13 @@ def on_sqlite(folder: Path) -> dict:
         "DAY1_TEST_DATA_DIR": str(folder),
     }
     told = subprocess.run(
-        [sys.executable, "-m", "tests.contract.story"], cwd=settings.BASE_DIR, env=environment, text=True,
-        stdout=subprocess.PIPE, check=True,
-    )  # fmt: skip
+        [sys.executable, "-m", "tests.contract.parity_scenario"],
+        cwd=settings.BASE_DIR,
+        env=environment,
+        text=True,
+        stdout=subprocess.PIPE,
+        check=True,
+    )
     return json.loads(told.stdout)
 
 

@@ -1,4 +1,4 @@
-"""The query plans of the hot statements on SQLite: which index, and never a walk through a whole table."""
+"""Query plans of the hot statements on SQLite: the right index, and no full table scan."""
 
 import re
 from collections.abc import Callable, Iterator
@@ -13,9 +13,10 @@ from django.db import connection
 from django.utils import timezone
 
 from memory.actors import Actor
-from memory.engines.belief import confirmations, verdicts
-from memory.engines.branches import BranchManager, find_branch
-from memory.engines.embedding import EmbeddingEngine
+from memory.engines.branches.manager import BranchManager
+from memory.engines.embedding.engine import EmbeddingEngine
+from memory.engines.facts.assessment import count_confirmations, load_verdicts
+from memory.engines.versions.lookup import find_branch
 from memory.models import OPEN, Branch, Fact, Vector, VectorClock
 from memory.models.hashes import content_hash
 from memory.models.vectors import vector_slot
@@ -28,7 +29,7 @@ pytestmark = only_on_sqlite
 
 @pytest.fixture(autouse=True)
 def database(django_db_setup: None, django_db_blocker: Any) -> Iterator[None]:
-    """No transaction round the test: inside one, a search does not use the index."""
+    """Open the database without a transaction: inside one, a search does not use the index."""
     with django_db_blocker.unblock():
         yield
 
@@ -37,7 +38,7 @@ ROWS = 2000
 
 
 class Store:
-    """A project with a child branch that has changes of its own."""
+    """Project with a child branch that has changes of its own."""
 
     def __init__(self, rows: int) -> None:
         self.actor: Actor = some_actor()
@@ -57,7 +58,7 @@ class Store:
 
 @pytest.fixture(scope="module", params=["fresh", "grown by single writes", "analysed"])
 def store(request: Any, django_db_setup: None, django_db_blocker: Any) -> Iterator[Store]:
-    """As migrated; with rows but no statistics about them; with statistics. Made once for all tests."""
+    """Build a store: as migrated; with rows but no statistics; with statistics. Once for all tests."""
     with django_db_blocker.unblock():
         kept = statistics()
         made = Store(2 if request.param == "fresh" else ROWS)
@@ -84,13 +85,13 @@ def statistics() -> list[tuple]:
 
 
 def plans(work: Callable[[], Any], table: str) -> list[str]:
-    """How each access to a table is made by the statements of ``work``, in order."""
+    """Return the plan of each access to a table by the statements of ``work``, in order."""
     made = [re.sub(r"^(SCAN|SEARCH) t\b", rf"\1 {table}", step) for step in steps(work, table)]
     return [step for step in made if re.match(rf"(SCAN|SEARCH) ({table}|s)( |$)", step)]
 
 
 def steps(work: Callable[[], Any], table: str) -> list[str]:
-    """All steps of those statements."""
+    """Return all plan steps of those statements."""
     said: list[tuple] = []
 
     def listen(execute: Any, sql: str, params: Any, many: bool, context: Any) -> Any:
@@ -165,7 +166,7 @@ def test_a_page_of_the_past_begins_at_what_was_known(store: Store) -> None:
 def test_what_replaced_a_fact(store: Store) -> None:
     work = Fact.objects.on(store.main).filter(parent_id=store.fact.uid)
     by_parent = ["SEARCH fact USING INDEX fact_parent (parent_id=?)"]
-    assert facts(lambda: work.newest(50)) == facts(work.gather) == by_parent
+    assert facts(lambda: work.newest(50)) == facts(work.fetch_all) == by_parent
 
 
 def test_the_next_page_of_main(store: Store) -> None:
@@ -196,25 +197,27 @@ def test_the_check_of_a_row_in_a_keyword_search_on_a_child(store: Store) -> None
 
 def test_some_columns_of_few_facts(store: Store) -> None:
     some = [store.fact.pk, store.fact.pk + 1]
-    assert facts(lambda: Fact.objects.on(store.main).searchable().picked(("uid",), "rid", some)) == [BY_KEY]
-    row, spoken = facts(lambda: Fact.objects.on(store.child).picked(("uid",), "rid", some))
+    assert facts(lambda: Fact.objects.on(store.main).searchable().select_by_key(("uid",), "rid", some)) == [
+        BY_KEY
+    ]
+    row, spoken = facts(lambda: Fact.objects.on(store.child).select_by_key(("uid",), "rid", some))
     assert row == BY_KEY
     assert re.fullmatch(SPOKEN, spoken)
 
 
 def test_verdicts_and_confirmations_of_few_facts(store: Store) -> None:
     uids = [uuid4() for _ in range(126)]
-    found = plans(lambda: verdicts(uids, store.main.lineage()), "memory_factassessment")
+    found = plans(lambda: load_verdicts(uids, store.main.lineage()), "memory_factassessment")
     assert [re.sub(r"INDEX \w+", "INDEX", step) for step in found] == [
         "SEARCH memory_factassessment USING INDEX (branch_id=? AND uid=? AND seq_to>?)"
     ]
-    (step,) = plans(lambda: confirmations(uids, store.main.lineage()), "memory_confirmation")
+    (step,) = plans(lambda: count_confirmations(uids, store.main.lineage()), "memory_confirmation")
     assert "uid=?" in step
 
 
 def test_what_follows_in_a_session(store: Store) -> None:
     work = Fact.objects.on(store.main).searchable()
-    said = steps(lambda: work.following([store.fact.pk], "session_id"), "memory_fact")
+    said = steps(lambda: work.next_in_group([store.fact.pk], "session_id"), "memory_fact")
     assert said[0] == "SEARCH q USING INTEGER PRIMARY KEY (rowid=?)"
     assert "SEARCH t USING INDEX fact_bsession (branch_id=? AND session_id=? AND uid>?)" in said[2]
     assert not any("TEMP B-TREE" in step for step in said)
@@ -256,6 +259,7 @@ def test_the_vectors_of_some_texts() -> None:
     assert set(plans(lambda: nearest(store), "memory_vector")) == {BY_SLOT}
 
 
+@pytest.mark.slow
 @pytest.mark.django_db(transaction=True)
 def test_the_vectors_that_came_since() -> None:
     store = Store(ROWS)
@@ -288,9 +292,14 @@ def embed_all(store: Store) -> None:
     hashes = {content_hash(text) for text in texts}
     Vector.objects.bulk_create(
         Vector(
-            slot=vector_slot(store.actor.project_id, "m", value), project_id=store.actor.project_id,
-            model="m", content_hash=value, n=1, state="ready", next_try=timezone.now(),
+            slot=vector_slot(store.actor.project_id, "m", value),
+            project_id=store.actor.project_id,
+            model="m",
+            content_hash=value,
+            n=1,
+            state="ready",
+            next_try=timezone.now(),
             data=np.ones(3, dtype="f4"),
         )
         for value in hashes
-    )  # fmt: skip
+    )

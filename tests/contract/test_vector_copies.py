@@ -1,4 +1,4 @@
-"""The copies of vectors that MatrixOne computes with: what a search sees does not depend on them."""
+"""MatrixOne's copies of vectors: search results do not depend on them."""
 
 from typing import Any
 

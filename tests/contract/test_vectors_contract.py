@@ -1,4 +1,4 @@
-"""Vector search as every backend must do it: exact, filtered, in step with the rows."""
+"""Vector search on every backend: exact, filtered, in step with the rows."""
 
 from collections.abc import Sequence
 from contextlib import suppress
@@ -11,9 +11,10 @@ from django.db.models import F
 from django.utils import timezone
 
 from memory.actors import Actor
-from memory.engines.branches import BranchManager, find_branch
-from memory.engines.commits import committing
-from memory.engines.held import hold_past
+from memory.engines.branches.manager import BranchManager
+from memory.engines.versions.commits import open_commit
+from memory.engines.versions.lookup import find_branch
+from memory.engines.versions.pinned_versions import pin_versions
 from memory.models import Fact, Vector, VectorClock
 from memory.models.hashes import content_hash
 from memory.models.vectors import vector_slot
@@ -37,17 +38,22 @@ def unit(*numbers: float) -> np.ndarray:
 
 
 def embed(actor: Actor, model: str = MODEL, **vectors: Sequence[float]) -> None:
-    """Make the vectors of some texts ready, as the embedder does."""
+    """Store ready vectors of texts, as the embedder does."""
     with transaction.atomic():
         clock, _ = VectorClock.objects.get_or_create(project_id=actor.project_id)
         VectorClock.objects.filter(pk=clock.pk).update(n=F("n") + 1)
         for text, numbers in vectors.items():
             value = content_hash(text)
             Vector.objects.create(
-                slot=vector_slot(actor.project_id, model, value), project_id=actor.project_id, model=model,
-                content_hash=value, n=clock.n + 1, state="ready", next_try=timezone.now(),
+                slot=vector_slot(actor.project_id, model, value),
+                project_id=actor.project_id,
+                model=model,
+                content_hash=value,
+                n=clock.n + 1,
+                state="ready",
+                next_try=timezone.now(),
                 data=unit(*numbers),
-            )  # fmt: skip
+            )
 
 
 def shown(actor: Actor, branch: str = "main", seq: int | None = None) -> Any:
@@ -78,14 +84,14 @@ def test_equal_cosines_are_ordered_by_row_also_at_the_edge(actor: Actor) -> None
 @pytest.mark.parametrize(
     "narrow",
     [
-        lambda rows: rows.narrowed(category="bug_fix"),
+        lambda rows: rows.filter_indexed(category="bug_fix"),
         lambda rows: rows.filter(category="bug_fix"),
         lambda rows: rows.filter(confidence__lt=0.5),
-        lambda rows: rows.searchable().narrowed(category=["bug_fix", "x"]).filter(pinned=False),
+        lambda rows: rows.searchable().filter_indexed(category=["bug_fix", "x"]).filter(pinned=False),
     ],
 )
 def test_k_results_whenever_k_exist_under_a_filter(actor: Actor, narrow: Any) -> None:
-    """The rows that pass are the farthest, so that a filter after the ranking would starve."""
+    """Let the farthest rows pass, so that a filter after the ranking would starve."""
     write(actor, *["close"] * 60)
     write(actor, *["far"] * 5, category="bug_fix", confidence=0.1)
     embed(actor, close=(1, 0, 0), far=(0, 1, 0))
@@ -104,7 +110,7 @@ def test_narrowing_twice_is_both(actor: Actor) -> None:
     write(actor, "ours", agent_id="a1")
     write(actor, "theirs", agent_id="a2")
     embed(actor, ours=(1, 0, 0), theirs=(1, 0, 0))
-    rows = shown(actor).narrowed(agent_id="a1").narrowed(agent_id="a2")
+    rows = shown(actor).filter_indexed(agent_id="a1").filter_indexed(agent_id="a2")
     assert list(rows) == []
     assert near(rows, actor) == []
 
@@ -136,7 +142,7 @@ def test_changes_and_removals_are_followed(actor: Actor) -> None:
     write(actor, "a", "b")
     embed(actor, a=(1, 0, 0), b=(0, 1, 0), c=(1, 1, 0))
     assert near(shown(actor), actor) == ["a", "b"]
-    with committing(actor, "main", "change") as commit:
+    with open_commit(actor, "main", "change") as commit:
         commit.change(commit.visible(Fact).get(fact_text="a"), **content_of("c"))
         commit.remove(commit.visible(Fact).get(fact_text="b"))
     assert near(shown(actor), actor) == ["c"]
@@ -146,13 +152,13 @@ def test_changes_and_removals_are_followed(actor: Actor) -> None:
 def test_children_of_several_past_points(actor: Actor) -> None:
     for text in "abc":
         write(actor, text)
-    with committing(actor, "main", "change") as commit:
+    with open_commit(actor, "main", "change") as commit:
         commit.change(commit.visible(Fact).get(fact_text="c"), **content_of("d"))
     embed(actor, a=(1, 0, 0), b=(1, 1, 0), c=(0, 1, 0), d=(-1, 0, 0))
     assert near(shown(actor), actor) == ["a", "b", "d"]
     for at, expected in ((2, ["a", "b"]), (3, ["a", "b", "c"])):
         child = BranchManager().create_branch(name=f"task/{at}", actor=actor, at=at)
-        hold_past(child)
+        pin_versions(child)
         assert near(shown(actor, f"task/{at}"), actor) == expected
 
 
@@ -204,7 +210,7 @@ def test_an_erasure_is_followed(actor: Actor) -> None:
 def test_a_search_in_a_commit_that_is_rolled_back_leaves_nothing(actor: Actor) -> None:
     write(actor, "a")
     embed(actor, a=(1, 0, 0), b=(0, 1, 0), c=(1, 1, 0))
-    with suppress(ZeroDivisionError), committing(actor, "main", "write") as commit:
+    with suppress(ZeroDivisionError), open_commit(actor, "main", "write") as commit:
         commit.add([fact("b")])
         near(commit.visible(Fact), actor)
         raise ZeroDivisionError
@@ -216,7 +222,7 @@ def test_a_search_in_a_commit_that_is_rolled_back_leaves_nothing(actor: Actor) -
 def test_a_search_in_the_middle_of_a_commit_misses_nothing_later(actor: Actor) -> None:
     write(actor, "a")
     embed(actor, a=(1, 0, 0), b=(0, 1, 0), c=(1, 1, 0))
-    with committing(actor, "main", "write") as commit:
+    with open_commit(actor, "main", "write") as commit:
         commit.add([fact("b")])
         assert near(commit.visible(Fact), actor) == ["a", "b"]
         commit.add([fact("c")])
@@ -235,7 +241,7 @@ def test_a_reader_in_a_snapshot_sees_the_rows_of_its_time(actor: Actor) -> None:
 
 
 def change_and_search(actor: Actor) -> None:
-    with committing(actor, "main", "change") as commit:
+    with open_commit(actor, "main", "change") as commit:
         commit.change(commit.visible(Fact).get(fact_text="a"), **content_of("c"))
     assert near(shown(actor), actor) == ["c", "b"]
 

@@ -1,4 +1,4 @@
-"""What every backend must refuse and show: versions are read by branch, or not at all."""
+"""Visibility on every backend: versions are read by branch, or not at all."""
 
 from typing import Any
 
@@ -7,8 +7,9 @@ from django.db import connection
 from django.db.models import Count, Exists, Subquery
 
 from memory.db.querysets import BranchNotNamed
-from memory.engines.branches import BranchManager, find_branch
-from memory.engines.commits import committing
+from memory.engines.branches.manager import BranchManager
+from memory.engines.versions.commits import open_commit
+from memory.engines.versions.lookup import find_branch
 from memory.models import Branch, Fact
 from tests.memory.test_branches import fact, some_actor, write
 
@@ -86,7 +87,7 @@ def test_a_tombstone_of_a_nearer_branch_hides_and_a_removal_on_the_parent_does_n
     write(actor, "first", "second")
     BranchManager().create_branch(name="task/a", actor=actor)
     for branch, text in (("task/a", "first"), ("main", "second")):
-        with committing(actor, branch, "remove") as commit:
+        with open_commit(actor, branch, "remove") as commit:
             commit.remove(commit.visible(Fact).get(fact_text=text))
     assert texts(Fact.objects.on(find_branch(actor, "task/a"))) == ["second"]
     assert texts(Fact.objects.on(find_branch(actor, "main"))) == ["first"]
@@ -128,12 +129,12 @@ def test_every_way_of_narrowing_reaches_every_way_of_reading(narrow: str) -> Non
 @pytest.mark.parametrize("by", ["rid", "uid", "content_hash"])
 def test_rows_picked_by_many_keys_are_those_picked_by_few(by: str, monkeypatch: pytest.MonkeyPatch) -> None:
     actor = some_actor()
-    with committing(actor, "main", "test") as commit:
+    with open_commit(actor, "main", "test") as commit:
         commit.add([fact(f"text {number}") for number in range(7)])
     child = BranchManager().create_branch(name="child", actor=actor)
     rows = Fact.objects.on(child)
     keys = [value for (value,) in rows.gather_values(by)]
-    picked = rows.picked(("rid",), by, keys)
+    picked = rows.select_by_key(("rid",), by, keys)
     assert len(picked) == 7
     monkeypatch.setattr(connection.features, "keys_at_once", 3)
-    assert sorted(rows.picked(("rid",), by, [*keys, *keys])) == sorted(picked)
+    assert sorted(rows.select_by_key(("rid",), by, [*keys, *keys])) == sorted(picked)

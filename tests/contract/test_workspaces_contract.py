@@ -1,4 +1,4 @@
-"""Workspaces: a copy to work in apart, promoted as a whole while the store stands still, or dropped."""
+"""Workspaces: a separate copy, promoted as a whole while the store is unchanged, or dropped."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,21 +11,22 @@ from django.db import DatabaseError, connection, connections
 from conversations.models import Message
 from day1site.hooks.ingest import IngestEngine
 from memory.actors import Actor, local_actor
-from memory.engines.audit import broken_at, seal
-from memory.engines.branches import BranchManager, find_branch
-from memory.engines.facts import FactEngine
-from memory.engines.held import hold_past
-from memory.engines.keys import KeyEngine
-from memory.engines.projects import ProjectEngine
-from memory.engines.search import SearchEngine
-from memory.engines.snapshots import SnapshotManager
-from memory.engines.workspaces import MOST, WorkspaceEngine
+from memory.engines.access.keys import KeyEngine
+from memory.engines.access.projects import ProjectEngine
+from memory.engines.audit.trail import broken_at, seal_entries
+from memory.engines.branches.manager import BranchManager
+from memory.engines.facts.engine import FactEngine
+from memory.engines.search.engine import SearchEngine
+from memory.engines.store.snapshots import SnapshotManager
+from memory.engines.store.workspaces import MAX_WORKSPACES, WorkspaceEngine
+from memory.engines.versions.lookup import find_branch
+from memory.engines.versions.pinned_versions import pin_versions
 from memory.exceptions import BranchArchived, Conflict, Exists, Invalid, NotFound, ScopeMissing
 from memory.models import ApiKey, AuditEntry, Branch, Fact, Project, Session, Vector, Workspace
-from tests.site.hooks import event
+from tests.site.hook_events import event
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("copies_open")]
-ENGINE, FACTS, BRANCHES = WorkspaceEngine(), FactEngine(), BranchManager()
+workspace_engine, fact_engine, branch_manager = WorkspaceEngine(), FactEngine(), BranchManager()
 
 
 def there(workspace: Workspace) -> bool:
@@ -34,7 +35,7 @@ def there(workspace: Workspace) -> bool:
 
 @contextmanager
 def server_on(workspace: Workspace) -> Iterator[None]:
-    """What a server that was started on the workspace does: its store is the default one."""
+    """Simulate a server on the workspace: its store is the default one."""
     store = connections["default"]
     with connection.copies.opened_fork(workspace.copy) as alias:
         connections["default"] = connections[alias]
@@ -45,7 +46,7 @@ def server_on(workspace: Workspace) -> Iterator[None]:
 
 
 def write(actor: Actor, text: str, branch: str = "main", **more: str) -> Fact:
-    return FACTS.write_fact(actor=replace(actor, **more), fact_text=text, branch_name=branch).fact
+    return fact_engine.write_fact(actor=replace(actor, **more), fact_text=text, branch_name=branch).fact
 
 
 def texts(actor: Actor, branch: str = "main") -> list[str]:
@@ -59,16 +60,16 @@ def found(actor: Actor, query: str, branch: str = "main") -> list[str]:
 
 def test_work_is_apart_until_it_is_promoted(actor):
     edited, deleted = write(actor, "before"), write(actor, "to be deleted")
-    made = ENGINE.create_workspace(name="cleaning", actor=actor, description="a bulk job")
+    made = workspace_engine.create_workspace(name="cleaning", actor=actor, description="a bulk job")
     assert there(made)
     with server_on(made):
-        FACTS.update_fact(fact_id=edited.uid, updates={"fact_text": "after"}, actor=actor)
-        FACTS.delete_fact(fact_id=deleted.uid, actor=actor)
+        fact_engine.update_fact(fact_id=edited.uid, updates={"fact_text": "after"}, actor=actor)
+        fact_engine.delete_fact(fact_id=deleted.uid, actor=actor)
         write(actor, "new words", session_id="night")
-        BRANCHES.create_branch(name="task/there", actor=actor)
+        branch_manager.create_branch(name="task/there", actor=actor)
         write(actor, "on the new branch", "task/there")
     assert texts(actor) == ["before", "to be deleted"]
-    diff = ENGINE.diff_workspace(workspace_id=made.pk, actor=actor)
+    diff = workspace_engine.diff_workspace(workspace_id=made.pk, actor=actor)
     assert [(one.name, one.base, one.head) for one in diff.branches] == [
         ("main", 2, 5),
         ("task/there", None, 1),
@@ -81,12 +82,15 @@ def test_work_is_apart_until_it_is_promoted(actor):
         "session": (1, 0),
     }
     assert diff.moved == ()
-    ENGINE.promote_workspace(workspace_id=made.pk, actor=actor)
+    workspace_engine.promote_workspace(workspace_id=made.pk, actor=actor)
     assert texts(actor) == ["after", "new words"]
     assert texts(actor, "task/there") == ["after", "new words", "on the new branch"]
     assert found(actor, "new words") == ["new words"]
     assert found(actor, "before") == []
-    assert [row.fact_text for row in FACTS.history(fact_id=edited.uid, actor=actor)] == ["after", "before"]
+    assert [row.fact_text for row in fact_engine.history(fact_id=edited.uid, actor=actor)] == [
+        "after",
+        "before",
+    ]
     assert Session.objects.get().key == "night"
     assert not there(made)
     made.refresh_from_db()
@@ -97,18 +101,18 @@ def test_work_is_apart_until_it_is_promoted(actor):
 
 @pytest.mark.parametrize("at", [None, 1])
 def test_a_branch_that_was_made_there_finds_what_was_closed_since(actor, at):
-    """What it holds stood in the index of the workspace."""
+    """Search versions that were pinned in the workspace's index only."""
     edited = write(actor, "amber first")
     if at:
-        FACTS.update_fact(fact_id=edited.uid, updates={"fact_text": "birch"}, actor=actor)
-    made = ENGINE.create_workspace(name="w", actor=actor)
+        fact_engine.update_fact(fact_id=edited.uid, updates={"fact_text": "birch"}, actor=actor)
+    made = workspace_engine.create_workspace(name="w", actor=actor)
     with server_on(made):
-        BRANCHES.create_branch(name="task/there", actor=actor, at=at)
+        branch_manager.create_branch(name="task/there", actor=actor, at=at)
         hold_past_branches()
         if not at:
-            FACTS.update_fact(fact_id=edited.uid, updates={"fact_text": "birch"}, actor=actor)
+            fact_engine.update_fact(fact_id=edited.uid, updates={"fact_text": "birch"}, actor=actor)
         assert by_words(actor, "amber", "task/there") == ["amber first"]
-    ENGINE.promote_workspace(workspace_id=made.pk, actor=actor)
+    workspace_engine.promote_workspace(workspace_id=made.pk, actor=actor)
     assert by_words(actor, "amber", "task/there") == ["amber first"]
     hold_past_branches()
     assert Branch.objects.get(name="task/there").indexed
@@ -118,7 +122,7 @@ def test_a_branch_that_was_made_there_finds_what_was_closed_since(actor, at):
 
 def hold_past_branches() -> None:
     for branch in Branch.objects.live().filter(indexed=False):
-        hold_past(branch)
+        pin_versions(branch)
 
 
 def by_words(actor: Actor, word: str, branch: str = "main") -> list[str]:
@@ -130,13 +134,13 @@ def by_words(actor: Actor, word: str, branch: str = "main") -> list[str]:
 def test_the_audit_of_the_work_comes_along_and_the_chain_holds(actor):
     write(actor, "one")
     project = Project.objects.get(pk=actor.project_id)
-    made = ENGINE.create_workspace(name="w", actor=actor)
-    seal(project)
+    made = workspace_engine.create_workspace(name="w", actor=actor)
+    seal_entries(project)
     with server_on(made):
         write(actor, "two")
-        seal(Project.objects.get(pk=actor.project_id))
-    ENGINE.promote_workspace(workspace_id=made.pk, actor=actor)
-    seal(project)
+        seal_entries(Project.objects.get(pk=actor.project_id))
+    workspace_engine.promote_workspace(workspace_id=made.pk, actor=actor)
+    seal_entries(project)
     assert broken_at(project.pk) is None
     acts = AuditEntry.objects.order_by("place").values_list("action", flat=True)
     assert sorted(acts) == sorted(["fact.write", "workspace.create", "fact.write", "workspace.promote"])
@@ -144,13 +148,13 @@ def test_the_audit_of_the_work_comes_along_and_the_chain_holds(actor):
 
 
 def test_a_store_that_moved_refuses_and_stays_as_it_is(actor):
-    made = ENGINE.create_workspace(name="w", actor=actor)
+    made = workspace_engine.create_workspace(name="w", actor=actor)
     with server_on(made):
         write(actor, "there")
     write(actor, "here")
-    assert ENGINE.diff_workspace(workspace_id=made.pk, actor=actor).moved == ("main",)
+    assert workspace_engine.diff_workspace(workspace_id=made.pk, actor=actor).moved == ("main",)
     with pytest.raises(Conflict, match="main"):
-        ENGINE.promote_workspace(workspace_id=made.pk, actor=actor)
+        workspace_engine.promote_workspace(workspace_id=made.pk, actor=actor)
     assert texts(actor) == ["here"]
     made.refresh_from_db()
     assert (made.state, there(made)) == ("open", True)
@@ -160,45 +164,45 @@ def test_a_store_that_moved_refuses_and_stays_as_it_is(actor):
 
 
 def test_a_new_branch_in_the_store_is_a_move_too(actor):
-    made = ENGINE.create_workspace(name="w", actor=actor)
-    BRANCHES.create_branch(name="task/a", actor=actor)
+    made = workspace_engine.create_workspace(name="w", actor=actor)
+    branch_manager.create_branch(name="task/a", actor=actor)
     with pytest.raises(Conflict, match="task/a"):
-        ENGINE.promote_workspace(workspace_id=made.pk, actor=actor)
+        workspace_engine.promote_workspace(workspace_id=made.pk, actor=actor)
 
 
 def test_other_projects_may_move_and_are_not_touched(actor, other_project):
     other = local_actor(other_project.pk)
     fact = write(other, "theirs")
-    made = ENGINE.create_workspace(name="w", actor=actor)
+    made = workspace_engine.create_workspace(name="w", actor=actor)
     with server_on(made):
         write(actor, "there")
         write(other, "their secret job")
-        FACTS.delete_fact(fact_id=fact.uid, actor=other)
-    FACTS.update_fact(fact_id=fact.uid, updates={"fact_text": "theirs, later"}, actor=other)
-    diff = ENGINE.promote_workspace(workspace_id=made.pk, actor=actor)
+        fact_engine.delete_fact(fact_id=fact.uid, actor=other)
+    fact_engine.update_fact(fact_id=fact.uid, updates={"fact_text": "theirs, later"}, actor=other)
+    diff = workspace_engine.promote_workspace(workspace_id=made.pk, actor=actor)
     assert diff.tables["fact"].added == 1
     assert (texts(actor), texts(other)) == (["there"], ["theirs, later"])
 
 
 def test_branches_of_two_projects_with_one_number_are_never_mixed(actor, other_project):
-    made = ENGINE.create_workspace(name="w", actor=actor)
+    made = workspace_engine.create_workspace(name="w", actor=actor)
     with server_on(made):
-        ours = BRANCHES.create_branch(name="task/ours", actor=actor)
-    theirs = BRANCHES.create_branch(name="task/theirs", actor=local_actor(other_project.pk))
+        ours = branch_manager.create_branch(name="task/ours", actor=actor)
+    theirs = branch_manager.create_branch(name="task/theirs", actor=local_actor(other_project.pk))
     if ours.pk != theirs.pk:
         pytest.skip("this database gives a copy numbers of its own")
     with pytest.raises(Conflict, match="same numbers"):
-        ENGINE.promote_workspace(workspace_id=made.pk, actor=actor)
+        workspace_engine.promote_workspace(workspace_id=made.pk, actor=actor)
     names = Branch.objects.exclude(name="main").values_list("name", "project")
     assert list(names) == [("task/theirs", other_project.pk)]
 
 
 def test_who_writes_on_after_a_promote_is_refused(actor):
-    made = ENGINE.create_workspace(name="w", actor=actor)
+    made = workspace_engine.create_workspace(name="w", actor=actor)
     with connection.copies.opened_fork(made.copy) as alias:
         late = connections[alias]
         list(Branch.objects.using(alias).all())  # its file stays open, as a server's would
-        ENGINE.promote_workspace(workspace_id=made.pk, actor=actor)
+        workspace_engine.promote_workspace(workspace_id=made.pk, actor=actor)
         store, connections["default"] = connections["default"], late
         try:
             with pytest.raises((BranchArchived, DatabaseError)):  # or it is gone already
@@ -210,78 +214,89 @@ def test_who_writes_on_after_a_promote_is_refused(actor):
 
 def test_rights_made_or_taken_in_a_workspace_stay_there(actor):
     key, _ = KeyEngine().create_key(label="k", scopes=["read"], actor=actor)
-    made = ENGINE.create_workspace(name="w", actor=actor)
+    made = workspace_engine.create_workspace(name="w", actor=actor)
     with server_on(made):
         KeyEngine().create_key(label="mine now", scopes=["admin"], actor=actor)
         KeyEngine().revoke_key(key_id=key.pk, actor=actor)
-    ENGINE.promote_workspace(workspace_id=made.pk, actor=actor)
+    workspace_engine.promote_workspace(workspace_id=made.pk, actor=actor)
     assert list(ApiKey.objects.values_list("label", "revoked_at")) == [("k", None)]
 
 
 def test_vectors_come_along(actor):
-    made = ENGINE.create_workspace(name="w", actor=actor)
+    made = workspace_engine.create_workspace(name="w", actor=actor)
     with server_on(made):
         fact = write(actor, "with a vector")
         Vector.objects.create(
-            slot="s" * 32, project_id=actor.project_id, model="m", content_hash=fact.content_hash, n=7,
-            state="ready", next_try=fact.created_at,
-        )  # fmt: skip
-    ENGINE.promote_workspace(workspace_id=made.pk, actor=actor)
+            slot="s" * 32,
+            project_id=actor.project_id,
+            model="m",
+            content_hash=fact.content_hash,
+            n=7,
+            state="ready",
+            next_try=fact.created_at,
+        )
+    workspace_engine.promote_workspace(workspace_id=made.pk, actor=actor)
     assert Vector.objects.get(model="m").n == 1
 
 
 def test_dropping_removes_everything(actor):
-    made = ENGINE.create_workspace(name="w", actor=actor)
+    made = workspace_engine.create_workspace(name="w", actor=actor)
     with server_on(made):
         write(actor, "never mind")
-    ENGINE.drop_workspace(workspace_id=made.pk, actor=actor)
+    workspace_engine.drop_workspace(workspace_id=made.pk, actor=actor)
     assert (texts(actor), there(made)) == ([], False)
-    for ended in (ENGINE.diff_workspace, ENGINE.promote_workspace):
+    for ended in (workspace_engine.diff_workspace, workspace_engine.promote_workspace):
         with pytest.raises(Conflict, match="dropped already"):
             ended(workspace_id=made.pk, actor=actor)
-    assert ENGINE.drop_workspace(workspace_id=made.pk, actor=actor).state == "dropped"
+    assert workspace_engine.drop_workspace(workspace_id=made.pk, actor=actor).state == "dropped"
     assert AuditEntry.objects.filter(action="workspace.drop").count() == 1
-    assert ENGINE.create_workspace(name="w", actor=actor).state == "open"
+    assert workspace_engine.create_workspace(name="w", actor=actor).state == "open"
 
 
 def test_a_workspace_whose_files_are_gone(actor):
-    made = ENGINE.create_workspace(name="w", actor=actor)
+    made = workspace_engine.create_workspace(name="w", actor=actor)
     connection.copies.drop_fork(made.copy)
     with pytest.raises(Conflict, match="gone"):
-        ENGINE.promote_workspace(workspace_id=made.pk, actor=actor)
-    assert ENGINE.drop_workspace(workspace_id=made.pk, actor=actor).state == "dropped"
+        workspace_engine.promote_workspace(workspace_id=made.pk, actor=actor)
+    assert workspace_engine.drop_workspace(workspace_id=made.pk, actor=actor).state == "dropped"
 
 
 def test_what_is_refused(actor, other_project):
-    made = ENGINE.create_workspace(name="w", actor=actor)
+    made = workspace_engine.create_workspace(name="w", actor=actor)
     with pytest.raises(Exists):
-        ENGINE.create_workspace(name="w", actor=actor)
+        workspace_engine.create_workspace(name="w", actor=actor)
     with pytest.raises(Invalid):
-        ENGINE.create_workspace(name="", actor=actor)
+        workspace_engine.create_workspace(name="", actor=actor)
     with pytest.raises(ScopeMissing):
-        ENGINE.create_workspace(name="v", actor=replace(actor, scopes=frozenset({"merge"})))
+        workspace_engine.create_workspace(name="v", actor=replace(actor, scopes=frozenset({"merge"})))
     for stranger, pk in ((local_actor(other_project.pk), made.pk), (actor, uuid4())):
-        for refused in (ENGINE.get_workspace, ENGINE.promote_workspace, ENGINE.drop_workspace):
+        for refused in (
+            workspace_engine.get_workspace,
+            workspace_engine.promote_workspace,
+            workspace_engine.drop_workspace,
+        ):
             with pytest.raises(NotFound):
                 refused(workspace_id=pk, actor=stranger)
-    assert ENGINE.list_workspaces(actor=local_actor(other_project.pk)).results == []
-    for number in range(MOST - 1):
-        ENGINE.create_workspace(name=str(number), actor=actor)
+    assert workspace_engine.list_workspaces(actor=local_actor(other_project.pk)).results == []
+    for number in range(MAX_WORKSPACES - 1):
+        workspace_engine.create_workspace(name=str(number), actor=actor)
     with pytest.raises(Invalid):
-        ENGINE.create_workspace(name="one more", actor=actor)
-    assert [row.name for row in ENGINE.list_workspaces(actor=actor, state="open", limit=2).results] == [
+        workspace_engine.create_workspace(name="one more", actor=actor)
+    assert [
+        row.name for row in workspace_engine.list_workspaces(actor=actor, state="open", limit=2).results
+    ] == [
         "3",
         "2",
     ]
 
 
 def test_a_second_promote_is_refused(actor):
-    made = ENGINE.create_workspace(name="w", actor=actor)
+    made = workspace_engine.create_workspace(name="w", actor=actor)
     with server_on(made):
         write(actor, "there")
-    ENGINE.promote_workspace(workspace_id=made.pk, actor=actor)
+    workspace_engine.promote_workspace(workspace_id=made.pk, actor=actor)
     with pytest.raises(Conflict):
-        ENGINE.promote_workspace(workspace_id=made.pk, actor=actor)
+        workspace_engine.promote_workspace(workspace_id=made.pk, actor=actor)
     assert texts(actor) == ["there"]
 
 
@@ -289,7 +304,7 @@ def test_a_project_that_is_removed_takes_its_copies_along(actor, other_project):
     other = local_actor(other_project.pk)
     gone = SnapshotManager().create_store_snapshot(name="s", actor=other)
     SnapshotManager().create_snapshot(name="p", actor=other)
-    made = ENGINE.create_workspace(name="w", actor=other)
+    made = workspace_engine.create_workspace(name="w", actor=other)
     kept = SnapshotManager().create_store_snapshot(name="s", actor=actor)
     ProjectEngine().remove_project(project=other_project, actor=actor)
     assert not there(made)
@@ -297,11 +312,11 @@ def test_a_project_that_is_removed_takes_its_copies_along(actor, other_project):
 
 
 def test_events_that_came_in_there_are_not_taken_in_again(actor):
-    made = ENGINE.create_workspace(name="night", actor=actor)
+    made = workspace_engine.create_workspace(name="night", actor=actor)
     said = event("UserPromptSubmit", prompt="Why do logins fail?", prompt_id="p1")
     with server_on(made):
         IngestEngine().ingest(events=[said], actor=actor, client="claude-code")
-    ENGINE.promote_workspace(workspace_id=made.pk, actor=actor)
+    workspace_engine.promote_workspace(workspace_id=made.pk, actor=actor)
     IngestEngine().ingest(events=[said], actor=actor, client="claude-code")
     shown = Message.objects.on(find_branch(actor, "main"))
     assert list(shown.values_list("content", flat=True)) == ["Why do logins fail?"]

@@ -1,4 +1,4 @@
-"""The clients of REST, as tests/memory/api has them."""
+"""REST clients, shared with tests/memory/api."""
 
 from tests.memory.api.conftest import api, no_requests_counted, stranger
 

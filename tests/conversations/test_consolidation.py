@@ -1,16 +1,17 @@
-"""What is learned from a session by rule: decisions in words, failures put right; each source once."""
+"""Consolidation of a session by rule: stated decisions, repaired failures; each source once."""
 
 import pytest
 
+from conversations.engines.consolidation import rules
+from conversations.engines.consolidation import session as consolidation
 from conversations.engines.conversations import ConversationEngine
 from conversations.engines.messages import MessageEngine
-from memory.engines.branches import BranchManager
-from memory.engines.consolidation import rules
-from memory.engines.facts import FactEngine
-from memory.engines.links import LinkEngine
-from memory.engines.observations import ObservationEngine
-from memory.engines.session_manager import SessionManager
-from memory.models import Commit, Fact, FactLink, Session
+from memory.engines.branches.manager import BranchManager
+from memory.engines.facts.engine import FactEngine
+from memory.engines.facts.links import LinkEngine
+from memory.engines.sessions.manager import SessionManager
+from memory.engines.sessions.observations import ObservationEngine
+from memory.models import Commit, Fact, FactLink, QueueMessage, Session
 from memory.tasks import consolidate, sweep_sessions
 
 pytestmark = pytest.mark.django_db
@@ -21,7 +22,7 @@ MANAGER = SessionManager()
 def learning(settings):
     settings.DAY1 = {
         **settings.DAY1,
-        "consolidator": "conversations.engines.consolidation.SessionConsolidation",
+        "consolidator": "conversations.engines.consolidation.session.SessionConsolidation",
     }
 
 
@@ -121,8 +122,11 @@ def test_decisions_in_words(say, main):
     ]
     fact = Fact.objects.all_versions().order_by("uid").first()
     assert (fact.source_type, fact.source_id, fact.confidence, fact.session_id) == (
-        "consolidation", str(asked.uid), 0.7, "s1",
-    )  # fmt: skip
+        "consolidation",
+        str(asked.uid),
+        0.7,
+        "s1",
+    )
     link = FactLink.objects.all_versions().get(from_id=fact.uid)
     assert (link.to_id, link.to_type, link.link_type) == (asked.uid, "message", "CONSOLIDATED_FROM")
     commit = Commit.objects.order_by("seq").last()
@@ -205,10 +209,16 @@ def test_on_the_sessions_own_branch(say, actor):
 def test_the_tasks(say, actor, settings):
     say("We decided to use argon2 for passwords.")
     MANAGER.end_session(session_id="s1", actor=actor)
+    QueueMessage.objects.all().delete()  # the message was lost
     sweep_sessions()
     session = Session.objects.get()
+    assert QueueMessage.objects.get().key == f"memory.consolidate[{session.pk}]"
+    consolidate(session.pk)
+    session.refresh_from_db()
     assert (len(facts()), session.consolidated_at >= session.ended_at) == (1, True)
+    QueueMessage.objects.all().delete()
     sweep_sessions()
+    assert not QueueMessage.objects.exists()
     consolidate(session.pk)
     consolidate(0)
     assert len(facts()) == 1
@@ -217,6 +227,28 @@ def test_the_tasks(say, actor, settings):
     consolidate(session.pk)
     sweep_sessions()
     assert len(facts()) == 1
+
+
+# ---- bounds ----------------------------------------------------------------------------------------
+
+
+def test_many_decisions_are_commits_of_a_bounded_size(say, actor):
+    for number in range(5):
+        say("".join(f"We decided on plan {number:02d}{line:05d}\n" for line in range(2000)))
+    assert learn() == 5 * consolidation.MAX_LESSONS
+    added = Commit.objects.filter(kind="consolidate.session").order_by("seq").values_list("added", flat=True)
+    assert list(added) == [200, 200, 100]  # each fact has a link
+    assert learn() == 0
+
+
+def test_the_rest_is_learned_in_a_task_of_its_own(say, monkeypatch):
+    monkeypatch.setattr(consolidation, "MAX_PIECES", 1)
+    for number in range(3):
+        say("".join(f"We decided on plan {number:02d}{line:05d}\n" for line in range(60)))
+    assert learn() == 100
+    assert QueueMessage.objects.filter(key__startswith="memory.consolidate").count() == 1
+    assert (learn(), learn()) == (50, 0)
+    assert len(facts()) == 150
 
 
 # ---- links -----------------------------------------------------------------------------------------

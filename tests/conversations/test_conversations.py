@@ -1,4 +1,4 @@
-"""Conversations and messages: begun, numbered, read in order, closed."""
+"""Conversations and messages: created, numbered, read in order, closed."""
 
 import threading
 from dataclasses import replace
@@ -11,11 +11,15 @@ from conversations.engines.conversations import ConversationEngine, Conversation
 from conversations.engines.messages import MessageEngine, may_read_thinking
 from conversations.models import Conversation, Message
 from memory.actors import local_actor
-from memory.engines.branches import BranchManager
+from memory.engines.branches.manager import BranchManager
+from memory.engines.branches.revert import RevertEngine
+from memory.engines.sessions.observations import ObservationEngine
 from memory.exceptions import Conflict, Exists, Invalid, NotFound, ScopeMissing, TooLarge, UnknownField
 from memory.models import Branch, Commit, Session
+from tests.memory.api.client import nothing_left
 
 CONVERSATIONS, MESSAGES = ConversationEngine(), MessageEngine()
+OBSERVATIONS = ObservationEngine()
 
 
 @pytest.fixture
@@ -200,3 +204,70 @@ class TestMessages:
     def test_thoughts_are_for_curators(self, actor):
         assert may_read_thinking(actor)
         assert not may_read_thinking(replace(actor, scopes=frozenset({"write"})))
+
+
+class TestObservedMessages:
+    """Observations whose message must be one of the same branch."""
+
+    def test_one_that_is_there(self, say, actor):
+        message = say(role="tool_result")
+        row = OBSERVATIONS.write_observation(summary="s", message_id=message.uid, actor=actor)
+        assert row.message_id == message.uid
+
+    @pytest.mark.django_db(transaction=True)
+    def test_one_that_is_nowhere_or_elsewhere(self, say, actor, other_project):
+        message = say(role="tool_result")
+        BranchManager().create_branch(name="side", actor=actor, at=0)
+        stranger = local_actor(other_project.pk)
+        tries = [(uuid4(), actor, "main"), (message.uid, actor, "side"), (message.uid, stranger, "main")]
+        for uid, who, branch in tries:
+            fields = [{"summary": "s", "message_id": message.uid}, {"summary": "s", "message_id": uid}]
+            with nothing_left(), pytest.raises(Invalid, match=f"There is no message {uid} on") as refused:
+                OBSERVATIONS.write_observations(
+                    observations=fields[who is not actor or branch != "main" :], actor=who, branch_name=branch
+                )
+            assert refused.value.data["field"] == "message_id"
+
+
+class TestUndone:
+    """Reverts of a conversation's creation, possible only while it has no messages."""
+
+    def undo(self, actor, branch, kind):
+        found = Commit.objects.filter(branch=branch, kind=kind).latest("seq")
+        return RevertEngine().revert_commit(commit_id=found.pk, actor=actor)
+
+    @pytest.mark.django_db(transaction=True)
+    def test_with_messages_it_is_refused(self, conversation, say, actor, main):
+        message = say()
+        with nothing_left(), pytest.raises(Conflict) as refused:
+            self.undo(actor, main, "conversation.create")
+        assert refused.value.data["changed"] == [str(conversation.uid)]
+        assert MESSAGES.get_message(message_id=message.uid, actor=actor).content == "hello"
+
+    def test_after_its_messages_it_is_undone(self, conversation, say, actor, main):
+        message = say()
+        self.undo(actor, main, "message.write")
+        self.undo(actor, main, "conversation.create")
+        with pytest.raises(NotFound):
+            CONVERSATIONS.get_conversation(conversation_id=conversation.uid, actor=actor)
+        with pytest.raises(NotFound):
+            MESSAGES.get_message(message_id=message.uid, actor=actor)
+
+    @pytest.mark.django_db(transaction=True)
+    def test_messages_come_back_after_it(self, conversation, say, actor, main):
+        message = say()
+        self.undo(actor, main, "message.write")
+        taken_back = Commit.objects.latest("seq").pk
+        self.undo(actor, main, "conversation.create")
+        begun_no_more = Commit.objects.latest("seq").pk
+        revert = RevertEngine().revert_commit
+        with nothing_left(), pytest.raises(Conflict) as refused:
+            revert(commit_id=taken_back, actor=actor)
+        assert refused.value.data["changed"] == [str(conversation.uid)]
+        revert(commit_id=begun_no_more, actor=actor)
+        revert(commit_id=taken_back, actor=actor)
+        assert MESSAGES.get_message(message_id=message.uid, actor=actor).content == "hello"
+
+    def test_empty_it_is_undone(self, conversation, actor, main):
+        self.undo(actor, main, "conversation.create")
+        assert CONVERSATIONS.list_conversations(actor=actor).results == []

@@ -1,11 +1,11 @@
-"""Search over messages: by words and meaning, with what was said around a hit."""
+"""Search over messages: by words and meaning, with the neighbours of a hit."""
 
 import pytest
 
 from conversations.engines.conversations import ConversationEngine
 from conversations.engines.messages import MessageEngine, MessageFilter
 from memory.actors import local_actor
-from memory.engines.branches import BranchManager
+from memory.engines.branches.manager import BranchManager
 from memory.exceptions import Invalid, QueryTooLong
 from tests.memory.api.client import Api, refused
 
@@ -61,9 +61,12 @@ def test_a_past_point_a_branch_and_a_project_are_apart(told, actor, other_projec
     manager = BranchManager()
     manager.create_branch(name="side", actor=actor)
     MESSAGES.write_message(
-        conversation_id=told[0].conversation_id, actor=actor, branch_name="side", role="user",
+        conversation_id=told[0].conversation_id,
+        actor=actor,
+        branch_name="side",
+        role="user",
         content="The ledger moves to another database.",
-    )  # fmt: skip
+    )
     assert len(found(actor, "ledger", branch_name="side")) == 3
     assert len(found(actor, "ledger")) == 2
     assert found(actor, "ledger", at=0) == []

@@ -1,4 +1,4 @@
-"""A server with the demo for all tests of pages, a browser for each module."""
+"""A server with the demo for all page tests, and a browser for each module."""
 
 import subprocess
 import sys
@@ -16,7 +16,7 @@ PASSWORD = "correct horse battery"
 
 @pytest.fixture(scope="session")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Up]:
-    """With the demo, in which admin is a maintainer."""
+    """Start a server with the demo, in which admin is a maintainer."""
     folder = tmp_path_factory.mktemp("web") / "data"
     up = Up(folder, "--no-worker", "--admin-password", PASSWORD).ready()
     command = [sys.executable, "manage.py", "day1", "demo"]
@@ -39,7 +39,7 @@ def browser() -> Iterator[Browser]:
 
 @pytest.fixture(scope="module")
 def signed_in(browser: Browser, server: Up) -> Any:
-    """The cookies of admin."""
+    """Log in as admin and return the cookies."""
     context = browser.new_context()
     page = context.new_page()
     page.goto(f"{server.first['url']}/login")

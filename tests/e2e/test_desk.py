@@ -1,4 +1,4 @@
-"""The desk of curators in a real browser, with the demo memory: console, policy, axe, widths, work."""
+"""The curators' admin pages in a real browser, with the demo: console, policy, axe, widths, actions."""
 
 import json
 import subprocess
@@ -17,9 +17,22 @@ from tests.site.test_up import ROOT, Up, environment
 pytestmark = pytest.mark.browser
 
 DESK = "/admin/p/demo/"
-PAGES = ("facts", "facts?branch=task/ios-offline-queue", "facts?at=2026-09-01", "facts?q=payout", "review",
-         "branches", "branches/main", "sessions", "observations", "relations", "conversations", "keys",
-         "members", "audit")  # fmt: skip
+PAGES = (
+    "facts",
+    "facts?branch=task/ios-offline-queue",
+    "facts?at=2026-09-01",
+    "facts?q=payout",
+    "review",
+    "branches",
+    "branches/main",
+    "sessions",
+    "observations",
+    "relations",
+    "conversations",
+    "keys",
+    "members",
+    "audit",
+)
 OF_SERVER = ("auth/user/", "auth/user/add/", "memory/project/", "django_celery_beat/periodictask/")
 
 PEOPLE = """
@@ -36,7 +49,7 @@ print(json.dumps(str(Fact.objects.on(project.branches.get(name="main")).newest(1
 
 @pytest.fixture(scope="module")
 def newest(server: Up) -> str:
-    """The newest fact; a viewer and a curator are there as well."""
+    """Create a viewer and a curator; return the newest fact."""
     command = [sys.executable, "manage.py", "shell", "-v", "0", "-c", PEOPLE]
     env = environment(DAY1_DATA_DIR=str(server.folder))
     done = subprocess.run(command, cwd=ROOT, env=env, check=True, capture_output=True, text=True)
@@ -57,27 +70,20 @@ def look_at(view: View, server: Up, name: str, scheme: str, folder: Path) -> Non
 
 @pytest.mark.parametrize("scheme", SCHEMES)
 @pytest.mark.parametrize("path", PAGES)
-def test_every_page_of_the_desk(
-    open_page: Any, server: Up, path: str, scheme: Any, tmp_path: Path
-) -> None:  # fmt: skip
+def test_every_page_of_the_desk(open_page: Any, server: Up, path: str, scheme: Any, tmp_path: Path) -> None:
     view = open_page(DESK + path, color_scheme=scheme)
     look_at(view, server, path.translate(str.maketrans("/?=", "---")), scheme, tmp_path)
 
 
 @pytest.mark.parametrize("scheme", SCHEMES)
-def test_the_page_of_a_fact(
-    open_page: Any, server: Up, newest: str, scheme: Any, tmp_path: Path
-) -> None:  # fmt: skip
+def test_the_page_of_a_fact(open_page: Any, server: Up, newest: str, scheme: Any, tmp_path: Path) -> None:
     view = open_page(f"{DESK}facts/{newest}", color_scheme=scheme)
-    view.page.locator("summary", has_text="Edit").click()
     look_at(view, server, "fact", scheme, tmp_path)
 
 
 @pytest.mark.parametrize("scheme", SCHEMES)
 @pytest.mark.parametrize("path", OF_SERVER)
-def test_the_pages_of_the_server(
-    open_page: Any, server: Up, path: str, scheme: Any, tmp_path: Path
-) -> None:  # fmt: skip
+def test_the_pages_of_the_server(open_page: Any, server: Up, path: str, scheme: Any, tmp_path: Path) -> None:
     view = open_page(f"/admin/{path}", color_scheme=scheme)
     look_at(view, server, path.replace("/", "-"), scheme, tmp_path)
 
@@ -92,16 +98,16 @@ def log_in(browser: Browser, server: Up, name: str) -> View:
     view.page.get_by_label("Password").fill(PASSWORD)
     view.page.get_by_role("button", name="Log in").click()
     expect(view.page.get_by_role("heading", name="Facts", exact=True)).to_be_visible()
-    view.page.wait_for_load_state("networkidle")  # else what is still asked for is given up by the next page
+    view.page.wait_for_load_state("networkidle")  # else pending requests are aborted by the next page
     return view
 
 
 def test_a_curator_ticks_verifies_and_undoes(browser: Browser, server: Up, newest: str) -> None:
-    """Through the login, and back to the page that was wanted."""
+    """Log in and return to the requested page first."""
     view = log_in(browser, server, "cora")
     page = view.page
     page.goto(f"{server.first['url']}{DESK}facts?verification_status=unverified&status=active")
-    boxes = page.locator('tbody input[name="fact"]')
+    boxes = page.locator('.rows input[name="fact"]')
     chosen = [boxes.nth(place).get_attribute("value") for place in (0, 1)]
     boxes.nth(0).check()
     boxes.nth(1).check()
@@ -122,8 +128,18 @@ def test_a_viewer_finds_nothing_to_press(browser: Browser, server: Up, newest: s
     for path in ("facts", f"facts/{newest}", "branches", "branches/main", "sessions"):
         view.page.goto(f"{server.first['url']}{DESK}{path}")
         assert view.page.locator("main form[method=post] button").count() == 0, path
-    names = view.page.locator("#nav-sidebar li").all_inner_texts()
-    seen = ["Facts", "Branches", "Sessions", "Conversations", "Observations", "Relations"]
+    names = view.page.locator(".sections li").all_inner_texts()
+    seen = [
+        "Home",
+        "Sessions",
+        "Search",
+        "Facts",
+        "Conversations",
+        "Observations",
+        "Relations",
+        "Branches",
+        "Members",
+    ]
     assert [name.strip() for name in names] == seen
     check_clean(view, server.first["url"])
     view.page.context.close()
@@ -131,15 +147,16 @@ def test_a_viewer_finds_nothing_to_press(browser: Browser, server: Up, newest: s
 
 def test_an_open_menu_hangs_at_its_button(open_page: Any, server: Up) -> None:
     page = open_page(DESK + "facts").page
-    page.locator('tbody input[name="fact"]').nth(0).check()
+    page.locator('.rows input[name="fact"]').nth(0).check()
     page.locator("summary", has_text="Supersede").click()
     menu = page.locator("details.menu[open]")
     button, body = menu.locator("summary").bounding_box(), menu.locator(".menu-body").bounding_box()
-    assert 0 <= body["y"] - (button["y"] + button["height"]) <= 4
+    assert 0 <= button["y"] - (body["y"] + body["height"]) <= 4
 
 
 def test_an_open_menu_is_inside_the_window(open_page: Any, server: Up) -> None:
     page = open_page(DESK + "facts").page
+    page.locator('.rows input[name="fact"]').nth(0).check()
     for name in ("Category", "Supersede"):
         page.locator("summary", has_text=name).click()
         expect(page.locator("details.menu[open] .menu-body")).to_be_in_viewport(ratio=1)
@@ -149,7 +166,7 @@ def test_on_a_phone_the_bar_comes_to_the_thumb_and_covers_no_row(open_page: Any,
     page = open_page(DESK + "facts").page
     page.set_viewport_size({"width": 390, "height": 740})
     bar, verify = page.locator(".deed-bar"), page.get_by_role("button", name="Verify", exact=True)
-    box = page.locator('tbody input[name="fact"]').nth(2)
+    box = page.locator('.rows input[name="fact"]').nth(2)
     box.scroll_into_view_if_needed()
     before = box.bounding_box()
     box.check()
@@ -160,7 +177,7 @@ def test_on_a_phone_the_bar_comes_to_the_thumb_and_covers_no_row(open_page: Any,
     assert 0 <= body["y"] < body["y"] + body["height"] <= bar.bounding_box()["y"]
     page.evaluate("window.scrollTo(0, document.documentElement.scrollHeight)")
     expect(page.get_by_role("link", name="Older")).to_be_in_viewport()
-    last = page.locator("table.facts tbody tr").last.bounding_box()
+    last = page.locator(".bulk .rows > li").last.bounding_box()
     assert last["y"] + last["height"] <= bar.bounding_box()["y"] + 1
     box.evaluate("one => one.scrollIntoView({block: 'center'})")
     box.uncheck()
@@ -168,7 +185,7 @@ def test_on_a_phone_the_bar_comes_to_the_thumb_and_covers_no_row(open_page: Any,
 
 
 def test_on_a_phone_a_cell_without_anything_has_no_label(open_page: Any, server: Up) -> None:
-    view = open_page(DESK + "audit")  # the newest entry says that the demo was loaded, and no more
+    view = open_page(DESK + "audit")  # the newest entry is the load of the demo
     view.page.set_viewport_size({"width": 390, "height": 844})
     cells = view.page.locator("td.maybe")
     shown = [(cell.is_visible(), bool(cell.locator("*").count() > 1)) for cell in cells.all()]

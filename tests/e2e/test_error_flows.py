@@ -1,4 +1,4 @@
-"""What goes wrong while somebody works: a session ends, a branch is closed, an address is none."""
+"""Errors while a user works: an expired session, an archived branch, an invalid address."""
 
 import subprocess
 import sys
@@ -6,14 +6,14 @@ from typing import Any
 
 from playwright.sync_api import Page, expect
 
-from tests.e2e.test_people import PASSWORD, enter, pytestmark, server  # noqa: F401  fixtures
+from tests.e2e.test_user_flows import PASSWORD, enter, pytestmark, server  # noqa: F401  fixtures
 from tests.site.test_up import ROOT, Up, environment
 
 NOWHERE = "facts/01900000-0000-7000-8000-000000000000"
 BACK = "You had to log in again. What you typed is back in the form; nothing was sent yet."
 TASK = """
 from memory.actors import local_actor
-from memory.engines.branches import BranchManager
+from memory.engines.branches.manager import BranchManager
 from memory.models import Project
 actor = local_actor(Project.objects.get(slug="default").pk)
 BranchManager().{act}(name="task/open", actor=actor)
@@ -29,7 +29,7 @@ def desk(server: Up) -> str:  # noqa: F811
 
 
 def elsewhere(server: Up, act: str) -> None:  # noqa: F811
-    """Done by somebody else, to the branch task/open."""
+    """Act as another user on the branch task/open."""
     command = [sys.executable, "manage.py", "shell", "-v", "0", "-c", TASK.format(act=act)]
     subprocess.run(command, cwd=ROOT, env=environment(DAY1_DATA_DIR=str(server.folder)), check=True)
 
@@ -65,12 +65,12 @@ def test_so_does_one_at_the_desk(enter: Any, server: Up) -> None:  # noqa: F811
     page = enter("cora")
     page.goto(f"{desk(server)}facts")
     page.get_by_role("link", name="The release train leaves on Thursdays.").click()
-    page.locator("summary", has_text="Edit").click()
+    page.get_by_role("link", name="Edit").click()
     page.get_by_label("Category", exact=True).fill("planning")
     page.context.clear_cookies(name="sessionid")
     page.get_by_role("button", name="Save").click()
     log_in_again(page)
-    expect(page.get_by_label("Category", exact=True)).to_have_value("planning")  # and it is open
+    expect(page.get_by_label("Category", exact=True)).to_have_value("planning")  # and its panel is open
     page.get_by_role("button", name="Save").click()
     expect(page.get_by_role("link", name="planning")).to_be_visible()
     page.get_by_role("button", name="Undo").click()
@@ -119,7 +119,7 @@ def test_an_address_of_no_fact_says_what_to_do(enter: Any, server: Up) -> None: 
     page = enter("cora", missing=True)
     page.goto(home(server) + NOWHERE)
     expect(page.get_by_role("heading", name="This branch does not show that fact")).to_be_visible()
-    expect(page.locator("main").get_by_role("link", name="Search")).to_be_visible()
+    expect(page.locator("main").get_by_role("button", name="Search")).to_be_visible()
     page.goto(desk(server) + NOWHERE)
     expect(page.get_by_role("heading", name="This branch does not show that fact")).to_be_visible()
     page.get_by_label("Search the facts").fill("release")
@@ -130,7 +130,7 @@ def test_an_address_of_no_fact_says_what_to_do(enter: Any, server: Up) -> None: 
 def test_the_desk_is_worked_with_the_keyboard(enter: Any, server: Up) -> None:  # noqa: F811
     page = enter("cora")
     page.goto(f"{desk(server)}review")
-    waiting = page.locator(".question")
+    waiting = page.locator(".question:not([data-answered])")
     expect(waiting).to_have_count(12)
     for left, key in ((11, "v"), (10, "i")):
         page.keyboard.press("j")
@@ -153,9 +153,9 @@ def test_what_became_of_each_row_is_said_in_chinese(enter: Any, server: Up) -> N
     page.locator(".bar-end summary").click()
     page.get_by_role("button", name="简体中文").click()
     expect(page.locator("html")).to_have_attribute("lang", "zh-hans")
-    page.wait_for_load_state("networkidle")  # else what is still asked for is given up by the next page
+    page.wait_for_load_state("networkidle")  # else pending requests are aborted by the next page
     page.goto(f"{desk(server)}facts?status=archived")
-    page.locator('tbody input[name="fact"]').first.check()
+    page.locator('.rows input[name="fact"]').first.check()
     page.locator(".deed-bar summary", has_text="取代").click()
     page.locator("[name=new_fact_text]").fill("x")
     page.locator('button[value="supersede"]').click()

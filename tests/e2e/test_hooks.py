@@ -1,4 +1,4 @@
-"""Two sessions of an agent through the real client and a real server; a server that goes and comes."""
+"""Two sessions of an agent through the real client and a real server, with interruptions of the server."""
 
 import json
 import time
@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from tests import databases
-from tests.site.hooks import DECISION, REPAIR, bash, event, first_session
+from tests.site.hook_events import DECISION, REPAIR, bash, event, first_session
 from tests.site.test_hook_client import Client
-from tests.site.test_up import PATIENCE, Up
+from tests.site.test_up import TIMEOUT_SECONDS, Up
 
 
 @pytest.fixture
@@ -35,7 +35,7 @@ def rows(server: Up, query: str) -> list[tuple]:
     return databases.rows(server.folder, query)
 
 
-def until(true: Callable[[], bool], seconds: float = PATIENCE) -> None:
+def until(true: Callable[[], bool], seconds: float = TIMEOUT_SECONDS) -> None:
     end = time.monotonic() + seconds
     while not true():
         assert time.monotonic() < end
@@ -63,7 +63,7 @@ def test_the_second_session_knows_what_the_first_decided(start, tmp_path):
 
 
 def test_a_server_that_stops_in_the_middle(start, tmp_path):
-    """500 events, a server that is killed among them and started again: all there, in order, none twice."""
+    """Send 500 events, kill the server among them and restart it: all arrive, in order, none twice."""
     server = start()
     client = client_of(server, tmp_path)
     for number in range(500):

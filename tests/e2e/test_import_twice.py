@@ -1,4 +1,4 @@
-"""Two imports of one transcript at the same moment: real processes, into a store and into a server."""
+"""Two concurrent imports of one transcript: real processes, into a store and into a server."""
 
 import json
 import subprocess
@@ -11,7 +11,7 @@ import pytest
 from tests.site.test_import_claude_code import Transcript, call, text
 from tests.site.test_up import ROOT, Up, environment
 
-PATIENCE = 120
+TIMEOUT_SECONDS = 120
 
 
 @pytest.fixture
@@ -49,7 +49,7 @@ def test_nothing_is_there_twice(up: Up, tmp_path: Path, where: str) -> None:
     ]
     pipe = subprocess.PIPE
     both = [subprocess.Popen(words, cwd=ROOT, env=env, stdout=pipe, stderr=pipe, text=True) for _ in range(2)]
-    said = [one.communicate(timeout=PATIENCE) for one in both]
+    said = [one.communicate(timeout=TIMEOUT_SECONDS) for one in both]
     assert [one.returncode for one in both] == [0, 0], said
     told = sorted((json.loads(out) for out, _ in said), key=lambda one: len(one["new"]))
     assert (told[0]["new"], told[0]["known"]["messages"]) == ({}, told[1]["new"]["messages"])

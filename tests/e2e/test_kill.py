@@ -1,13 +1,12 @@
-"""kill -9 in the middle of writes, as bench/kill.py does it: shorter, and with fewer clients."""
+"""kill -9 during writes, as bench/crash_durability.py does it: shorter, and with fewer clients."""
 
 from pathlib import Path
 from typing import Any
 
-import kill
-import promised
 import pytest
-from writing import Request, Written, word
 
+from bench import crash_durability, durability_checks
+from bench.write_load import Request, Written, word
 from tests import databases
 
 MOMENT = (0.4, 0.8)
@@ -16,10 +15,10 @@ MOMENT = (0.4, 0.8)
 def test_what_was_acknowledged_is_there_after_a_kill(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name, address in databases.of(tmp_path / "data").items():
         monkeypatch.setenv(name, address)
-    proof = kill.prove(tmp_path, rounds=2, clients=8, seed=11, moment=MOMENT)
+    proof = crash_durability.prove(tmp_path, rounds=2, clients=8, seed=11, moment=MOMENT)
     assert proof.trouble == []
     assert len(proof.written) > 20
-    assert len(proof.cut) == 2 * 8  # every client was in the middle of something
+    assert len(proof.cut) == 2 * 8  # every client had a request in progress
     assert any(request.key for request in proof.cut)
 
 
@@ -31,13 +30,13 @@ def test_the_proof_would_notice_a_loss() -> None:
     one, two = word(1), word(2)
     facts = {"main": [row(1, f"Asked for {one}, twice.")], "task/left": [row(2, f"Against {two}: no.")]}
     there = [Written("1", "main", one), Written("2", "task/left", two)]
-    assert promised.lost(facts, there) == []
+    assert durability_checks.lost(facts, there) == []
     for gone in (
         Written("3", "main", one),
         Written("1", "task/left", one),
         Written("1", "main", two),
     ):
-        assert len(promised.lost(facts, [*there, gone])) == 1
+        assert len(durability_checks.lost(facts, [*there, gone])) == 1
 
 
 def test_the_proof_would_notice_a_bulk_of_which_a_part_is_there_and_a_fact_that_is_doubled() -> None:
@@ -45,8 +44,10 @@ def test_the_proof_would_notice_a_bulk_of_which_a_part_is_there_and_a_fact_that_
     bulk = Request("/facts/bulk", "main", (words[0], words[1]), {})
     keyed = Request("/facts", "main", (words[2],), {}, "a key")
     facts = {"main": [row(1, words[0]), row(2, words[1]), row(3, words[2])]}
-    assert promised.halves(facts, [bulk, keyed]) == []
-    assert len(promised.halves({"main": facts["main"][1:2]}, [bulk])) == 1
-    assert len(promised.halves({"main": facts["main"][:2]}, [keyed])) == 1
-    assert len(promised.halves({"main": facts["main"], "task/left": [row(4, words[2])]}, [])) == 1
-    assert promised.without_vector({"main": [row(1, words[0]) | {"embedding_state": "pending"}]}) != []
+    assert durability_checks.halves(facts, [bulk, keyed]) == []
+    assert len(durability_checks.halves({"main": facts["main"][1:2]}, [bulk])) == 1
+    assert len(durability_checks.halves({"main": facts["main"][:2]}, [keyed])) == 1
+    assert len(durability_checks.halves({"main": facts["main"], "task/left": [row(4, words[2])]}, [])) == 1
+    assert (
+        durability_checks.without_vector({"main": [row(1, words[0]) | {"embedding_state": "pending"}]}) != []
+    )

@@ -1,4 +1,4 @@
-"""A server that is killed in the middle: a follower that comes back has every event once."""
+"""A killed server: a follower that reconnects gets every event once."""
 
 import http.client
 import json
@@ -8,12 +8,12 @@ from typing import Any
 from urllib.error import URLError
 from urllib.request import Request, urlopen
 
-from tests.events.follower import Follower
+from tests.events.sse_client import Follower
 from tests.site.test_up import Up
 
 
 def write(up: Up, text: str) -> bool:
-    """Whether the server acknowledged it."""
+    """Write a fact; return whether the server acknowledged it."""
     first = up.first
     headers = {"Authorization": f"Bearer {first['key']}", "Content-Type": "application/json"}
     body = json.dumps({"fact_text": text}).encode()
@@ -72,6 +72,6 @@ def test_kill_9_loses_no_event_and_doubles_none(tmp_path: Path) -> None:
     told = [event["changes"][0]["line"] for event in seen]
     assert [event["id"] for event in seen] == sorted({event["id"] for event in seen})
     assert told[: len(acknowledged)] == acknowledged
-    # One write may have been stored without its writer having been told so.
+    # One write may have been stored without an acknowledgement.
     assert told[len(acknowledged) :] in (["After."], [f"Fact {len(acknowledged)}.", "After."])
     assert [event["commit"]["seq"] for event in seen] == list(range(1, len(seen) + 1))

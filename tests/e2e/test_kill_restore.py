@@ -1,4 +1,4 @@
-"""kill -9 in the middle of a restore: afterwards all of it was done, or nothing."""
+"""kill -9 during a restore: afterwards all of it was done, or nothing."""
 
 import os
 import signal
@@ -18,7 +18,7 @@ def write(text, branch):
     facts.write_facts(facts=some, actor=actor, branch_name=branch)
 
 
-from memory.engines.branches import BranchManager
+from memory.engines.branches.manager import BranchManager
 write("before", "main")
 BranchManager().create_branch(name="task/a", actor=actor)
 SnapshotManager().create_store_snapshot(name="s", actor=actor)
@@ -32,13 +32,13 @@ SnapshotManager().restore_snapshot(snapshot_id=Snapshot.objects.get().pk, actor=
 START = """
 import django
 django.setup()
-from day1site.first_start import prepare
+from day1site.server.provisioning import prepare
 from pathlib import Path
 from django.conf import settings
 prepare(Path(settings.DATA_DIR), "http://127.0.0.1:1")
 from memory.actors import local_actor
-from memory.engines.facts import FactEngine
-from memory.engines.snapshots import SnapshotManager
+from memory.engines.facts.engine import FactEngine
+from memory.engines.store.snapshots import SnapshotManager
 from memory.models import Project, Snapshot
 facts, actor = FactEngine(), local_actor(Project.objects.get().pk)
 """
@@ -53,7 +53,7 @@ def process(folder: Path, code: str) -> subprocess.Popen:
 
 
 def seen(folder: Path) -> tuple[int, ...]:
-    """Open facts that were written before and after the snapshot, restores in commits and in the audit."""
+    """Count open facts from before and after the snapshot, and restores in commits and in the audit."""
     asked = (
         "SELECT count(*) FROM memory_fact WHERE slot IS NOT NULL AND fact_text LIKE 'before%'",
         "SELECT count(*) FROM memory_fact WHERE slot IS NOT NULL AND fact_text LIKE 'after%'",

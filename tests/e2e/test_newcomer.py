@@ -1,4 +1,4 @@
-"""The first quarter of an hour with Day1: start, write, search, branch, stop, start again."""
+"""A newcomer's first steps: start, write, search, branch, stop, start again."""
 
 import json
 import signal
@@ -10,7 +10,7 @@ from urllib.request import Request, urlopen
 
 import pytest
 
-from tests.site.test_up import PATIENCE, Up
+from tests.site.test_up import TIMEOUT_SECONDS, Up
 
 BRANCH = "task/longer-tokens"
 
@@ -22,7 +22,7 @@ def folder(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def started(folder: Path) -> Iterator[list[Up]]:
-    """The servers that the test starts; none is left over."""
+    """Collect the servers that the test starts; stop all at the end."""
     servers: list[Up] = []
     yield servers
     for one in servers:
@@ -30,12 +30,12 @@ def started(folder: Path) -> Iterator[list[Up]]:
 
 
 def ask(folder: Path, method: str, path: str, body: Any = None) -> Any:
-    """One request with what stands in first-key.json, as somebody with curl would send it."""
+    """Send one request with the credentials of first-key.json, as with curl."""
     first = json.loads((folder / "first-key.json").read_text())
     headers = {"Authorization": f"Bearer {first['key']}", "Content-Type": "application/json"}
     data = None if body is None else json.dumps(body).encode()
     request = Request(f"{first['url']}/api/v1{path}", data, headers, method=method)
-    with urlopen(request, timeout=PATIENCE) as answer:
+    with urlopen(request, timeout=TIMEOUT_SECONDS) as answer:
         return json.loads(answer.read())
 
 
@@ -65,7 +65,7 @@ def test_from_the_first_start_to_a_memory_that_is_still_there(folder: Path, star
 
 
 def check_search(folder: Path, fact_id: str) -> None:
-    """Found by its words at once, and with the parts that the score is made of."""
+    """Check that a fact is found by its words immediately, with the parts of its score."""
     told = ask(folder, "POST", "/facts/search", {"query": "How soon does an access token expire?"})
     [hit] = told["results"]
     assert (hit["fact"]["id"], hit["fact"]["fact_text"]) == (fact_id, OLD)
@@ -75,7 +75,7 @@ def check_search(folder: Path, fact_id: str) -> None:
 
 
 def check_branch(folder: Path, fact_id: str) -> None:
-    """A branch starts with what main has; what happens on it, main does not see."""
+    """Check that a branch starts with main's facts, and that its changes do not show on main."""
     branch = ask(folder, "POST", "/branches", {"name": BRANCH, "purpose": "Try longer tokens."})
     assert (branch["parent"], texts(folder, BRANCH)) == ("main", [OLD])
     where = {"branch": BRANCH, "new_fact_text": NEW}

@@ -1,12 +1,13 @@
-"""What the tool that takes pictures of pages finds wrong with them without eyes."""
+"""The page audit: defects that the screenshot tool must find."""
 
 from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import quote
 
 import pytest
-from looking import Look, Window
 from playwright.sync_api import Browser
+
+from bench.page_audit import Look, Window
 
 pytestmark = pytest.mark.browser
 
@@ -46,13 +47,16 @@ def test_a_page_that_is_well_has_a_picture_and_nothing_else(window: Window, tmp_
     [
         (WIDE, "wider", 110),
         (WIDE, "out", ["div. “wide”"]),
-        ('<div class="clipped">It has too many words for it</div>', "cut",
-         ["div.clipped “It has too many words for it”"]),
+        (
+            '<div class="clipped">It has too many words for it</div>',
+            "cut",
+            ["div.clipped “It has too many words for it”"],
+        ),
         ("<table><tr><td data-label=Name></td></table>", "empty", ["td. “”"]),
         ('<img src="data:image/png;base64,AAAA">', "images", ["data:image/png;base64,AAAA"]),
         ("<script>console.error('no')</script>", "console", ["error: no"]),
     ],
-)  # fmt: skip
+)
 def test_what_is_wrong_is_found(window: Window, tmp_path: Path, body: str, found: str, words: object) -> None:
     look = look_at(window, body, tmp_path)
     assert getattr(look, found) == words

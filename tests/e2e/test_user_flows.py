@@ -1,4 +1,6 @@
-"""What people do in a browser: a curator with keys, a reader who asks why, and who must not see or do it."""
+"""Users' tasks in a browser: a curator with the keyboard, a reader who needs an explanation, and their
+limits.
+"""
 
 import subprocess
 import sys
@@ -18,8 +20,8 @@ HOSTILE = "<img src=x onerror=alert(1)> \u202e\u05e9\u05dc\u05d5\u05dd"
 SCENE = f"""
 from django.contrib.auth import get_user_model
 from memory.actors import local_actor
-from memory.engines.branches import create_main
-from memory.engines.facts import FactEngine
+from memory.engines.branches.manager import create_main
+from memory.engines.facts.engine import FactEngine
 from memory.models import *
 from tests.memory.views.test_review_pages import pairs
 project = Project.objects.get(slug="default")
@@ -54,7 +56,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Up]:
 
 @pytest.fixture
 def enter(browser: Browser, server: Up) -> Iterator[Any]:
-    """Logs a person in; afterwards nothing may have been complained about, unless 404s were meant."""
+    """Log users in; check afterwards for console errors, apart from expected 404s."""
     views: list[View] = []
 
     def log_in(name: str, missing: bool = False, **options: Any) -> Page:

@@ -1,4 +1,4 @@
-"""Every web page in a real browser, with the demo memory: console, content policy, axe, widths."""
+"""Every web page in a real browser, with the demo: console, content policy, axe, widths."""
 
 import json
 import re
@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from addresses import routes
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
+from bench.page_urls import routes
 from tests.site.test_pages_browser import (
     WIDTHS,
     View,
@@ -26,13 +26,18 @@ pytestmark = pytest.mark.browser
 
 SCHEMES = ("light", "dark")
 SERIOUS = {"serious", "critical"}
-PROJECT = [route.name for route in routes() if route.of_project and not route.name.startswith("admin:")]
+PARTS = {"first-event"}  # of a page: no document of their own
+PROJECT = [
+    route.name
+    for route in routes()
+    if route.of_project and route.name not in PARTS and not route.name.startswith("admin:")
+]
 OUTSIDE = ("/login", "/help", "/projects", "/account", "/account/password", "/no/such/page")
 
 
 SAMPLES = """
 from memory.actors import local_actor
-from memory.engines.keys import KeyEngine
+from memory.engines.access.keys import KeyEngine
 from memory.models import *
 project = Project.objects.get(slug="demo")
 main = project.branches.get(name="main")
@@ -47,16 +52,16 @@ KeyEngine().create_key(label="a", scopes=["read"], actor=local_actor(project.pk)
 
 @pytest.fixture(scope="module")
 def addresses(server: Up) -> dict[str, str]:
-    """An address of each page of the project: the last of those that it is looked at with."""
+    """Return a URL for each page of the project: the last of its variants."""
     env = environment(DAY1_DATA_DIR=str(server.folder))
     run = partial(subprocess.run, cwd=ROOT, env=env, check=True, capture_output=True, text=True)
     run([sys.executable, "manage.py", "shell", "-v", "0", "-c", SAMPLES])
-    told = run([sys.executable, "bench/addresses.py", str(server.folder), "demo"])
+    told = run([sys.executable, "-m", "bench.page_urls", str(server.folder), "demo"])
     return {re.split("[ ?]", name)[0]: url for name, url in json.loads(told.stdout).items()}
 
 
 def look_at(view: View, server: Up, name: str, scheme: str, folder: Path) -> None:
-    """One page: clean, as wide as the window, and without serious trouble for axe."""
+    """Check one page: no errors, as wide as the window, and no serious axe violations."""
     for width in WIDTHS:
         view.page.set_viewport_size({"width": width, "height": 844 if width < 500 else 900})
         view.page.screenshot(path=pictures(folder) / f"{name}-{scheme}-{width}.png", full_page=True)
@@ -68,7 +73,7 @@ def look_at(view: View, server: Up, name: str, scheme: str, folder: Path) -> Non
 
 
 def check_axe(page: Page) -> None:
-    # Without preload: axe would fetch the stylesheets that the desk's imports from the wrong folder.
+    # Without preload: axe would fetch imported stylesheets from the wrong folder.
     found = Axe().run(page, options={"preload": False}).response["violations"]
     told = [
         (rule["id"], node["html"][:200], node["failureSummary"][:300])
@@ -115,7 +120,7 @@ def test_the_palette_goes_to_a_page_without_a_mouse(open_page: Any, server: Up) 
     page.wait_for_selector("#palette-list [role=option]")
     check_axe(page)
     page.keyboard.type("member")
-    expect(page.locator("#palette-list [role=option]")).to_have_count(2)  # and the whole search
+    expect(page.locator("#palette-list [role=option]")).to_have_count(2)  # and the full search
     assert page.locator("[role=combobox]").get_attribute("aria-activedescendant") == "palette-option-0"
     page.keyboard.press("Enter")
     page.wait_for_url("**/p/demo/members")
@@ -216,11 +221,15 @@ def test_a_key_is_copied_and_reloading_makes_no_other(open_page: Any, server: Up
     page.get_by_label("Name", exact=True).fill("copied")
     page.get_by_role("button", name="Make the key").click()
     token = page.get_by_label("The key").input_value()
-    page.get_by_role("button", name="Copy").click()
+    page.locator("[data-once]").get_by_role("button", name="Copy").click()
     page.get_by_role("button", name="Copied").wait_for()
     assert page.evaluate("navigator.clipboard.readText()") == token
+    page.get_by_role("button", name="Copy Claude Code").click()
+    page.get_by_role("button", name="Copied Claude Code").wait_for()
+    command = page.evaluate("navigator.clipboard.readText()")
+    assert (command.startswith("claude mcp add "), token in command) == (True, True)
     page.reload()
-    assert page.get_by_role("heading", name="API keys").is_visible()
+    assert page.get_by_role("heading", name="Agents & keys").is_visible()
     assert page.locator("td strong", has_text="copied").count() == 1
     assert token not in page.content()
     check_clean(view, server.first["url"])

@@ -7,17 +7,18 @@ import pytest
 from django.core.cache import cache
 from django.db import connections
 
-from day1site import asgi, server
+from day1site import asgi
+from day1site.server import process
 from memory.models import Project
-from tests.events.follower import Follow, Follower, Server, key_for
+from tests.events.sse_client import Follow, Follower, Server, key_for
 
 
 @pytest.fixture
 def served(transactional_db: None) -> Iterator[tuple[int, Server]]:
-    """The port of a server, and the server."""
+    """Start a server; return its port and the server."""
     cache.clear()
-    with server.listening("127.0.0.1", 0) as listener:
-        # The system would take megabytes for a client that reads nothing.
+    with process.listening("127.0.0.1", 0) as listener:
+        # The system would buffer megabytes for a client that reads nothing.
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 16 * 1024)
         one = Server()
         thread = threading.Thread(target=one.run, args=(listener,))
@@ -39,7 +40,7 @@ def port(served: tuple[int, Server]) -> int:
 
 @pytest.fixture
 def follow(port: int) -> Iterator[Follow]:
-    """A new follower with a token; all are closed at the end."""
+    """Return a function that connects a follower with a token; close all at the end."""
     with ExitStack() as stack:
         yield lambda token, query="", **headers: stack.enter_context(Follower(port, token, query, **headers))
 

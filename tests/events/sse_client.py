@@ -1,4 +1,4 @@
-"""A server in this process, as `up` runs it, and clients that follow it over real sockets."""
+"""A server in this process, as `up` runs it, and SSE clients over real sockets."""
 
 import http.client
 import json
@@ -6,34 +6,35 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
-from day1site import asgi, server
+from day1site import asgi
+from day1site.server import process
 from memory.actors import Actor, local_actor
-from memory.engines.facts import FactEngine
-from memory.engines.keys import KeyEngine
+from memory.engines.access.keys import KeyEngine
+from memory.engines.facts.engine import FactEngine
 from memory.models import Project
 
 PATH = "/api/v1/events"
-PATIENCE = 20.0  # seconds, for a busy machine
+TIMEOUT_SECONDS = 20.0  # seconds, for a busy machine
 
 
 class Server:
     def __init__(self) -> None:
         self.started, self.stopped = threading.Event(), threading.Event()
-        self.running = server.Server(asgi.application, self.started.set)
+        self.running = process.Server(asgi.application, self.started.set)
 
     def run(self, listener: Any) -> None:
         self.running.run(sockets=[listener])
-        self.stopped.set()  # it was no failure that ended it
+        self.stopped.set()  # it did not end by an error
 
     def stop(self) -> None:
         self.running.should_exit = True
 
 
 class Follower:
-    """A client that reads a stream message by message."""
+    """Client that reads a stream message by message."""
 
     def __init__(self, port: int, token: str, query: str = "", **headers: str) -> None:
-        self.link = http.client.HTTPConnection("127.0.0.1", port, timeout=PATIENCE)
+        self.link = http.client.HTTPConnection("127.0.0.1", port, timeout=TIMEOUT_SECONDS)
         sent = {"Authorization": f"Bearer {token}"} | {n.replace("_", "-"): v for n, v in headers.items()}
         self.link.request("GET", PATH + query, headers=sent)
         self.answer = self.link.getresponse()
@@ -45,7 +46,7 @@ class Follower:
         self.link.close()
 
     def message(self) -> dict[str, str]:
-        """The next one; {} at the end of the stream. A comment comes under the name ""."""
+        """Return the next message; {} at the end of the stream. A comment has the name ""."""
         found: dict[str, str] = {}
         for raw in self.answer:
             line = raw.decode().rstrip("\n")
@@ -69,7 +70,7 @@ class Follower:
         return [event["changes"][0]["line"] for event in self.events(many)]
 
     def started(self) -> int:
-        """Waits for the first message; the place that it tells."""
+        """Wait for the first message; return its position."""
         message = self.message()
         assert (message["event"], message["retry"]) == ("start", "2000")
         return int(message["id"])

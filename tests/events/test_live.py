@@ -1,4 +1,4 @@
-"""Live events over real sockets: what comes, and to whom."""
+"""Live events over real sockets: which events reach whom."""
 
 import http.client
 import json
@@ -15,12 +15,12 @@ from day1site import asgi
 from day1site.events import http as events
 from day1site.events import hub
 from memory.actors import Actor, local_actor
-from memory.engines.branches import BranchManager
-from memory.engines.facts import FactEngine
+from memory.engines.branches.manager import BranchManager
+from memory.engines.facts.engine import FactEngine
 from memory.models import Project
-from tests.events.follower import PATH, PATIENCE, Follow, Follower, key_for, write
+from tests.events.sse_client import PATH, TIMEOUT_SECONDS, Follow, Follower, key_for, write
 
-# ---- what comes ----------------------------------------------------------------------------------------
+# ---- events --------------------------------------------------------------------------------------------
 
 
 def test_a_write_is_told_at_once_with_its_commit(follow: Follow, token: str, actor: Actor) -> None:
@@ -54,11 +54,12 @@ def test_a_client_that_comes_back_misses_nothing_and_sees_nothing_twice(
     write(actor, "Three.")
     assert follow(token, Last_Event_ID=str(one["id"])).lines(2) == ["Two.", "Three."]
     assert follow(token, f"?last_event_id={one['id']}").lines(2) == ["Two.", "Three."]
-    # What a client says of itself after a break is newer than its first address.
+    # After a reconnection a client's header is newer than its first URL.
     assert follow(token, "?last_event_id=0", Last_Event_ID=str(one["id"])).lines(1) == ["Two."]
     assert follow(token, "?last_event_id=0").lines(3) == ["One.", "Two.", "Three."]
 
 
+@pytest.mark.slow
 def test_two_writers_and_a_client_that_loses_its_connection_again_and_again(
     follow: Follow, token: str, actor: Actor
 ) -> None:
@@ -123,7 +124,7 @@ def test_silence_gives_signs_of_life(follow: Follow, token: str, monkeypatch: py
 def test_who_falls_behind_what_is_kept_reads_the_database(
     follow: Follow, token: str, actor: Actor, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(hub, "KEPT", 2)
+    monkeypatch.setattr(hub, "MAX_KEPT_EVENTS", 2)
     live = follow(token)
     live.started()
     for n in range(6):
@@ -138,7 +139,7 @@ def test_two_hundred_streams_hold_up_nobody(port: int, project: Project, actor: 
         streams = [stack.enter_context(Follower(port, tokens[n % 2])) for n in range(200)]
         for stream in streams:
             stream.started()
-        link = http.client.HTTPConnection("127.0.0.1", port, timeout=PATIENCE)
+        link = http.client.HTTPConnection("127.0.0.1", port, timeout=TIMEOUT_SECONDS)
         link.request("GET", "/api/v1/facts", headers={"Authorization": f"Bearer {tokens[0]}"})
         assert link.getresponse().status == 200
         link.close()
@@ -146,10 +147,15 @@ def test_two_hundred_streams_hold_up_nobody(port: int, project: Project, actor: 
         assert [stream.lines(1) for stream in streams] == [["For all of you."]] * 200
 
 
+@pytest.mark.slow
 def test_a_reader_that_takes_nothing_holds_up_nobody_and_is_let_go(
-    port: int, follow: Follow, token: str, actor: Actor, monkeypatch: pytest.MonkeyPatch,
+    port: int,
+    follow: Follow,
+    token: str,
+    actor: Actor,
+    monkeypatch: pytest.MonkeyPatch,
     caplog: pytest.LogCaptureFixture,
-) -> None:  # fmt: skip
+) -> None:
     monkeypatch.setattr(events, "SLOW_SECONDS", 0.5)
     caplog.set_level("INFO", events.__name__)
     for n in range(60):
@@ -162,8 +168,8 @@ def test_a_reader_that_takes_nothing_holds_up_nobody_and_is_let_go(
         head += f"\r\nAuthorization: Bearer {token}\r\n\r\n"
         link.sendall(head.encode())
         assert len(follow(token, "?last_event_id=0").events(60)) == 60
-        end = time.monotonic() + PATIENCE
-        while asgi.room.requests > 1:  # the reader that reads is still there
+        end = time.monotonic() + TIMEOUT_SECONDS
+        while asgi.room.requests > 1:  # the active reader stays connected
             assert time.monotonic() < end
             time.sleep(0.05)
     assert "A stream of events ended: its client took nothing for 0.5 seconds." in caplog.messages

@@ -1,4 +1,4 @@
-"""How streams end, and what is refused."""
+"""The end of streams, and refusals."""
 
 import http.client
 import json
@@ -6,13 +6,13 @@ import time
 
 import pytest
 
-from day1site import server
 from day1site.events import hub
+from day1site.server import process
 from memory.actors import Actor, local_actor
-from memory.engines.branches import BranchManager
-from memory.engines.keys import KeyEngine
+from memory.engines.access.keys import KeyEngine
+from memory.engines.branches.manager import BranchManager
 from memory.models import Project
-from tests.events.follower import PATH, PATIENCE, Follow, Follower, Server, key_for, write
+from tests.events.sse_client import PATH, TIMEOUT_SECONDS, Follow, Follower, Server, key_for, write
 
 # ---- how it ends ---------------------------------------------------------------------------------------
 
@@ -42,7 +42,7 @@ def test_a_server_that_stops_ends_the_streams_at_once(
         one.stop()
         assert follower.message() == {"": "the server stops"}
         assert follower.message() == {}
-        assert time.monotonic() - began < server.GRACE
+        assert time.monotonic() - began < process.GRACE
 
 
 def test_who_leaves_is_forgotten(port: int, project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -54,7 +54,7 @@ def test_who_leaves_is_forgotten(port: int, project: Project, monkeypatch: pytes
             told = second.problem(429, "rate_limited")
             assert second.answer.headers["Retry-After"] == "5"
             assert told["detail"] == "A key may hold 1 streams at once."
-    end = time.monotonic() + PATIENCE
+    end = time.monotonic() + TIMEOUT_SECONDS
     while Follower(port, token).answer.status != 200:
         assert time.monotonic() < end
         time.sleep(0.05)
@@ -71,7 +71,7 @@ def test_there_is_room_for_so_many_in_all(
             assert second.answer.headers["Retry-After"] == "5"
 
 
-# ---- what is refused -----------------------------------------------------------------------------------
+# ---- refusals ------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -80,7 +80,7 @@ def test_there_is_room_for_so_many_in_all(
         ("", {"Last_Event_ID": "nonsense"}, 400, "invalid"),
         ("", {"Last_Event_ID": "-1"}, 400, "invalid"),
         ("", {"Last_Event_ID": "9" * 30}, 400, "invalid"),
-        ("", {"Last_Event_ID": "7"}, 400, "invalid"),  # has not been yet
+        ("", {"Last_Event_ID": "7"}, 400, "invalid"),  # in the future
         ("?last_event_id=x", {}, 400, "invalid"),
         ("?branch=nowhere", {}, 404, "not_found"),
         ("?branch=%F0%9F%8D%B5", {}, 404, "not_found"),
@@ -91,7 +91,7 @@ def test_there_is_room_for_so_many_in_all(
         ("/7", {}, 404, "not_found"),
         ("", {"Origin": "https://evil.example"}, 403, "forbidden"),
     ],
-)  # fmt: skip
+)
 def test_refusals(
     follow: Follow, token: str, query: str, headers: dict[str, str], status: int, code: str
 ) -> None:
@@ -110,7 +110,7 @@ def test_a_branch_beyond_the_patterns_of_the_key_is_refused(
 
 
 def test_only_get_is_known(port: int, token: str) -> None:
-    link = http.client.HTTPConnection("127.0.0.1", port, timeout=PATIENCE)
+    link = http.client.HTTPConnection("127.0.0.1", port, timeout=TIMEOUT_SECONDS)
     link.request("POST", PATH, b"{}", {"Authorization": f"Bearer {token}"})
     answer = link.getresponse()
     assert (answer.status, answer.headers["Allow"]) == (405, "GET")

@@ -1,4 +1,4 @@
-"""What fails on the way: streams go on when it is over, and the server stops whatever happened."""
+"""Faults during streams: streams continue after them, and the server stops in any case."""
 
 import http.client
 import json
@@ -15,16 +15,16 @@ from day1site.events import hub
 from memory.actors import Actor
 from memory.api.problems import AWAY, BROKEN, BUSY
 from memory.db.errors import DatabaseAway
-from memory.engines.keys import KeyEngine
+from memory.engines.access.keys import KeyEngine
 from memory.models import Project
-from tests.events.follower import PATH, PATIENCE, Follow, Follower, Server, key_for, write
+from tests.events.sse_client import PATH, TIMEOUT_SECONDS, Follow, Follower, Server, key_for, write
 
 Begin = Callable[[str, Exception], "Fault"]
-SEAL = "place"  # a column that only what looks for events reads
+SEAL = "place"  # a column that only the reader of events uses
 
 
 class Fault:
-    """Statements with a word in them fail, until it is ``over``."""
+    """Fault of statements with a certain word, until it is ``over``."""
 
     def __init__(self, word: str, error: Exception) -> None:
         self.word, self.error = word, error
@@ -38,7 +38,7 @@ class Fault:
 
 @pytest.fixture
 def fault(monkeypatch: pytest.MonkeyPatch) -> Begin:
-    """Begin a fault of the database."""
+    """Return a function that begins a fault of the database."""
     faults: list[Fault] = []
     real = CursorWrapper.execute
 
@@ -57,15 +57,21 @@ def fault(monkeypatch: pytest.MonkeyPatch) -> Begin:
 
 @pytest.mark.parametrize("error", [InterfaceError("connection already closed"), ValueError("unforeseen")])
 def test_a_look_that_fails_ends_neither_the_events_nor_the_check_of_keys(
-    follow: Follow, project: Project, token: str, actor: Actor, error: Exception,
-    fault: Begin, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture,
-) -> None:  # fmt: skip
+    follow: Follow,
+    project: Project,
+    token: str,
+    actor: Actor,
+    error: Exception,
+    fault: Begin,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
     monkeypatch.setattr(hub, "KEY_SECONDS", 0.1)
     key, own = key_for(project)
     ending, other = follow(own), follow(token)
     ending.started(), other.started()
     broken = fault(SEAL, error)
-    assert broken.seen.wait(PATIENCE)
+    assert broken.seen.wait(TIMEOUT_SECONDS)
     KeyEngine().revoke_key(key_id=key.pk, actor=actor)
     assert ending.message() == {"": "the key has ended"}
     broken.over.set()
@@ -76,14 +82,18 @@ def test_a_look_that_fails_ends_neither_the_events_nor_the_check_of_keys(
 
 
 def test_keys_that_cannot_be_checked_hold_up_no_event(
-    follow: Follow, token: str, actor: Actor, fault: Begin,
-    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture,
-) -> None:  # fmt: skip
+    follow: Follow,
+    token: str,
+    actor: Actor,
+    fault: Begin,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
     monkeypatch.setattr(hub, "KEY_SECONDS", 0.1)
     follower = follow(token)
     follower.started()
     broken = fault("memory_apikey", InterfaceError("connection already closed"))
-    assert broken.seen.wait(PATIENCE)
+    assert broken.seen.wait(TIMEOUT_SECONDS)
     write(actor, "Told.")
     assert follower.lines(1) == ["Told."]
     [text] = {one.getMessage() for one in caplog.records if one.name == hub.__name__}
@@ -93,21 +103,21 @@ def test_keys_that_cannot_be_checked_hold_up_no_event(
 def test_the_server_stops_also_when_the_reader_of_events_has_ended(
     served: tuple[int, Server], token: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr(hub, "LOOK_SECONDS", "no time at all")
+    monkeypatch.setattr(hub, "POLL_SECONDS", "no time at all")
     port, one = served
     with Follower(port, token) as follower:
         follower.started()
-        end = time.monotonic() + PATIENCE
+        end = time.monotonic() + TIMEOUT_SECONDS
         while "The reader of events ended." not in caplog.messages:
             assert time.monotonic() < end
             time.sleep(0.05)
         one.stop()
         assert follower.message() == {"": "the server stops"}
         assert follower.message() == {}
-    assert one.stopped.wait(PATIENCE)
+    assert one.stopped.wait(TIMEOUT_SECONDS)
 
 
-# ---- what a client is told -----------------------------------------------------------------------------
+# ---- messages to clients -------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(("method", "path"), [("GET", PATH), ("POST", "/mcp")])
@@ -118,13 +128,20 @@ def test_the_server_stops_also_when_the_reader_of_events_has_ended(
         (OperationalError("database is locked"), 503, "unavailable", BUSY[2]),
         (ValueError("a secret"), 500, "error", BROKEN[2]),
     ],
-)  # fmt: skip
+)
 def test_a_fault_of_the_database_is_told_as_by_every_other_route(
-    port: int, token: str, fault: Begin, method: str, path: str, error: Exception, status: int, code: str,
+    port: int,
+    token: str,
+    fault: Begin,
+    method: str,
+    path: str,
+    error: Exception,
+    status: int,
+    code: str,
     text: str,
-) -> None:  # fmt: skip
+) -> None:
     fault("memory_apikey", error)
-    link = http.client.HTTPConnection("127.0.0.1", port, timeout=PATIENCE)
+    link = http.client.HTTPConnection("127.0.0.1", port, timeout=TIMEOUT_SECONDS)
     link.request(method, path, headers={"Authorization": f"Bearer {token}"})
     answer = link.getresponse()
     told = json.loads(answer.read())

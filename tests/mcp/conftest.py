@@ -1,4 +1,4 @@
-"""The official client, over HTTP, against the ASGI application that `up` serves."""
+"""The official MCP client, over HTTP, against the ASGI application that `up` serves."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterator
@@ -15,7 +15,7 @@ from mcp.shared.exceptions import MCPError
 
 from day1site import asgi
 from memory.actors import local_actor
-from memory.engines.keys import KeyEngine
+from memory.engines.access.keys import KeyEngine
 from memory.models import Project
 
 URL = "http://localhost/mcp"
@@ -28,7 +28,7 @@ def no_requests_counted() -> None:
 
 @pytest.fixture
 def threads_closed(transactional_db: None) -> Iterator[None]:
-    """The connections of the application's threads end before the database does."""
+    """Close the connections of the application's threads before the database is closed."""
     yield
     pool = asgi.django.executor
     for _ in range(asgi.THREADS * 4):
@@ -37,7 +37,7 @@ def threads_closed(transactional_db: None) -> Iterator[None]:
 
 
 class Agent:
-    """A program with a key; each ``run`` is a connection of its own."""
+    """Program with a key; each ``run`` is a connection of its own."""
 
     def __init__(self, token: str, url: str = URL, mode: str = "auto", **headers: str) -> None:
         self.token, self.url, self.mode = token, url, mode
@@ -64,13 +64,13 @@ class Agent:
     # ---- what tests ask ----------------------------------------------------------------------------
 
     def call(self, tool: str, **arguments: Any) -> dict[str, Any]:
-        """The answer of a tool that must not refuse; its text is the same as its data."""
+        """Call a tool that must succeed; return its data, which equals its text."""
         found = self.run(lambda client: client.call_tool(tool, arguments))
         assert not found.is_error, found.content[0].text
         return found.structured_content
 
     def refused(self, tool: str, code: str, **arguments: Any) -> str:
-        """The words of a refusal that must come, with this code."""
+        """Call a tool that must be refused with this code; return the text."""
         found = self.run(lambda client: client.call_tool(tool, arguments))
         assert found.is_error, found.structured_content
         text = found.content[0].text
@@ -81,7 +81,7 @@ class Agent:
         return self.run(lambda client: client.list_tools()).tools
 
     def fails(self, work: Callable[[Client], Awaitable[Any]]) -> str:
-        """What an MCP error says."""
+        """Run work that must fail; return the text of the MCP error."""
 
         async def failing(client: Client) -> str:
             with pytest.raises(MCPError) as caught:
@@ -98,7 +98,7 @@ def agent_for(project: Project, **options: Any) -> Agent:
 
 @pytest.fixture
 def agent(project: Project, threads_closed: None) -> Agent:
-    """May do everything in ``project``."""
+    """Return an agent with all rights in ``project``."""
     return agent_for(project)
 
 
@@ -109,5 +109,5 @@ def viewer(project: Project, threads_closed: None) -> Agent:
 
 @pytest.fixture
 def stranger(other_project: Project, threads_closed: None) -> Agent:
-    """May do everything in another project."""
+    """Return an agent with all rights in another project."""
     return agent_for(other_project)

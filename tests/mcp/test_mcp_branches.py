@@ -1,4 +1,4 @@
-"""Which branch a call works on; branches and snapshots as tools; work handles."""
+"""The branch of a call; branches and snapshots as tools; work handles."""
 
 from datetime import timedelta
 from typing import Any
@@ -7,11 +7,11 @@ import pytest
 import time_machine
 from django.utils import timezone
 
-from memory.engines.branches import BranchManager
-from memory.engines.buffers import buffer
-from memory.engines.handles import WorkEngine
-from memory.engines.keys import KeyEngine
-from memory.engines.retention import RetentionEngine
+from memory.engines.access.keys import KeyEngine
+from memory.engines.access.work_handles import WorkEngine
+from memory.engines.branches.manager import BranchManager
+from memory.engines.store.retention import RetentionEngine
+from memory.engines.support.write_buffer import buffer
 from memory.exceptions import Invalid, NotFound
 from memory.models import Project, WorkHandle
 from tests.mcp.conftest import URL, Agent, agent_for
@@ -28,11 +28,11 @@ def used(agent: Agent, **arguments: Any) -> str:
     return agent.call("branch_list", **arguments)["branch"]
 
 
-# ---- which branch ------------------------------------------------------------------------------------
+# ---- branches ----------------------------------------------------------------------------------------
 
 
 def test_the_branch_of_a_call(agent: Agent, task: str, project: Project, actor: Any) -> None:
-    """Argument, handle, address, header, key, main: the first that is there."""
+    """Try argument, handle, URL, header, key and main: the first one present counts."""
     for name in ("b/address", "b/header", "b/key", "b/argument"):
         BranchManager().create_branch(name=name, actor=actor)
     assert used(agent) == "main"
@@ -105,7 +105,7 @@ def test_a_handle_ends_after_a_day_of_rest(actor: Any, task: str) -> None:
     engine, now = WorkEngine(), timezone.now()
     _, work = engine.open_work(branch_name=T, actor=actor)
     assert WorkHandle.objects.get().hash not in work
-    for hours in (23, 46):  # used in time, it lives on
+    for hours in (23, 46):  # use within the time renews it
         with time_machine.travel(now + timedelta(hours=hours), tick=False):
             assert engine.branch_of(work=work, actor=actor) == T
             buffer.flush()

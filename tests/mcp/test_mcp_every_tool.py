@@ -1,10 +1,11 @@
-"""Every tool through the official client over standard input and output, in one working day."""
+"""Every tool through the official client over standard input and output, in one scenario."""
 
 import asyncio
 import sys
 from pathlib import Path
 from typing import Any
 
+import pytest
 from mcp import Client, StdioServerParameters
 
 from tests import databases
@@ -12,7 +13,7 @@ from tests.mcp.test_mcp_stdio import command, environment
 
 
 async def day(client: Client) -> dict[str, Any]:
-    """What each tool said, by its name."""
+    """Run the scenario; return each tool's result by name."""
     said: dict[str, Any] = {}
 
     async def call(tool: str, **given: Any) -> Any:
@@ -41,6 +42,7 @@ async def day(client: Client) -> dict[str, Any]:
     return said | {"names": {tool.name for tool in (await client.list_tools()).tools}}
 
 
+@pytest.mark.slow
 def test_every_tool_answers_over_stdio(tmp_path: Path) -> None:
     words = command("--data-dir", str(tmp_path / "data"))
     env = environment(**databases.of(tmp_path / "data"))

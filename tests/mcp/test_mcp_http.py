@@ -1,4 +1,4 @@
-"""MCP over HTTP: who gets in, both kinds of client, hostile input, resources and prompts."""
+"""MCP over HTTP: authentication, both protocol modes, hostile input, resources and prompts."""
 
 import asyncio
 import json
@@ -18,7 +18,7 @@ PING = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
 
 
 def ask(method: str = "POST", body: Any = PING, url: str = URL, **headers: str) -> httpx2.Response:
-    """One request as it is."""
+    """Send one raw request."""
 
     async def send() -> httpx2.Response:
         try:
@@ -37,7 +37,7 @@ def ask(method: str = "POST", body: Any = PING, url: str = URL, **headers: str) 
     return asyncio.run(send())
 
 
-# ---- who gets in -------------------------------------------------------------------------------------
+# ---- authentication ----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("given", [{}, {"Authorization": "Bearer day1_wrong"}, {"Authorization": "Basic x"}])
@@ -51,7 +51,7 @@ def test_a_wrong_key_is_told_in_the_words_of_the_protocol(
 
 
 def test_there_is_no_oauth(db: None) -> None:
-    """An answer there would make clients drop their key."""
+    """Refuse OAuth discovery: an answer would make clients drop their key."""
     for path in ("oauth-protected-resource", "oauth-authorization-server", "openid-configuration"):
         for end in ("", "/mcp"):
             assert Browser().get(f"/.well-known/{path}{end}").status_code == 404
@@ -130,7 +130,8 @@ def test_a_session_by_address(agent: Agent) -> None:
 
 
 @pytest.mark.parametrize(
-    "uri", ["day1://facts/x", f"day1://facts/{UNKNOWN}", "day1://other/1", "file:///etc/passwd"]
+    "uri",
+    ["day1://facts/x", f"day1://facts/{UNKNOWN}", "day1://other/1", "day1://[x", "file:///etc/passwd"],
 )
 def test_an_address_that_leads_nowhere(uri: str, agent: Agent) -> None:
     assert agent.fails(lambda client: client.read_resource(uri)).split(":")[0] in ("not_found", "invalid")
@@ -198,15 +199,26 @@ def test_half_a_character_is_refused_in_words_that_can_be_sent(agent: Agent) -> 
         {"\ud800": 1, "fact_text": "x"},
         {"fact_text": "x", "branch": "\ud800"},
     ):
-        message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {
-            "name": "memory_write", "arguments": arguments, "_meta": {
-                "io.modelcontextprotocol/protocolVersion": "2026-07-28",
-                "io.modelcontextprotocol/clientCapabilities": {},
-            }}}  # fmt: skip
+        message = {
+            "jsonrpc": "2.0",
+            "id": 1,
+            "method": "tools/call",
+            "params": {
+                "name": "memory_write",
+                "arguments": arguments,
+                "_meta": {
+                    "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+                    "io.modelcontextprotocol/clientCapabilities": {},
+                },
+            },
+        }
         answer = ask(
-            body=message, Authorization=f"Bearer {agent.token}", MCP_Protocol_Version="2026-07-28",
-            Mcp_Method="tools/call", Mcp_Name="memory_write",
-        )  # fmt: skip
+            body=message,
+            Authorization=f"Bearer {agent.token}",
+            MCP_Protocol_Version="2026-07-28",
+            Mcp_Method="tools/call",
+            Mcp_Name="memory_write",
+        )
         assert answer.status_code == 200, answer.content
         assert answer.json()["result"]["isError"] is True
 

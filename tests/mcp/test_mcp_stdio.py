@@ -1,4 +1,4 @@
-"""``day1 mcp``, as clients start it: on the local store, and in front of a server."""
+"""``day1 mcp``, as clients start it: on the local store, and as a bridge to a server."""
 
 import asyncio
 import json
@@ -36,7 +36,7 @@ def command(*words: str) -> list[str]:
 
 
 async def story(parameters: StdioServerParameters, mode: str) -> tuple[list[str], dict[str, Any], Any]:
-    """The names of the tools, what a search finds of what was written, and a refusal."""
+    """Return the tools' names, the result of a search for a new fact, and a refusal."""
     async with Client(parameters, mode=mode) as client:
         names = [tool.name for tool in (await client.list_tools()).tools]
         text = f"Deploys run from main, says the {mode} client – für alle 记忆."
@@ -50,6 +50,7 @@ async def story(parameters: StdioServerParameters, mode: str) -> tuple[list[str]
         return names, made.structured_content, refusal.content[0].text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mode", MODES)
 def test_the_local_store_as_the_local_user(mode: str, tmp_path: Path) -> None:
     parameters = StdioServerParameters(
@@ -63,6 +64,7 @@ def test_the_local_store_as_the_local_user(mode: str, tmp_path: Path) -> None:
     assert refusal.startswith("invalid: fact_ids[0] must be a UUID.")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mode", MODES)
 def test_in_front_of_a_server_the_key_decides(mode: str, server: Up) -> None:
     env = environment(DAY1_URL=server.first["url"], DAY1_KEY=server.first["key"])
@@ -74,13 +76,18 @@ def test_in_front_of_a_server_the_key_decides(mode: str, server: Up) -> None:
 
 def said(line: str, **env: str) -> dict[str, Any]:
     done = subprocess.run(
-        [sys.executable, *command()], input=line, capture_output=True, text=True, timeout=60,
+        [sys.executable, *command()],
+        input=line,
+        capture_output=True,
+        text=True,
+        timeout=60,
         env=environment(**env),
-    )  # fmt: skip
+    )
     assert (done.returncode, done.stderr) == (0, "")
     return json.loads(done.stdout)
 
 
+@pytest.mark.slow
 def test_what_cannot_be_passed_on_is_told_in_an_answer(server: Up) -> None:
     url = server.first["url"]
     ping = '{"jsonrpc": "2.0", "id": 7, "method": "ping"}\n'
@@ -93,6 +100,7 @@ def test_what_cannot_be_passed_on_is_told_in_an_answer(server: Up) -> None:
     assert said("[1]\n", DAY1_URL=url, DAY1_KEY="x")["error"]["code"] == -32600
 
 
+@pytest.mark.slow
 def test_the_client_says_which_session_it_serves(tmp_path: Path) -> None:
     async def write(parameters: StdioServerParameters) -> Any:
         async with Client(parameters) as client:

@@ -1,4 +1,4 @@
-"""Every tool through the official client, with what it answers and what is left in the store."""
+"""Every tool through the official client: its result, and its effect on the store."""
 
 import json
 import re
@@ -7,29 +7,44 @@ from typing import Any
 
 import pytest
 
-from day1site.mcp import shapes
+from day1site.mcp import schemas
 from day1site.mcp.server import INSTRUCTIONS
 from day1site.mcp.tools import ALL
 from day1site.mcp.tools.base import TOOLS
-from memory.engines.observations import ObservationEngine
-from memory.engines.relations import RelationEngine
-from memory.engines.session_manager import SessionManager
+from memory.engines.graph.engine import RelationEngine
+from memory.engines.sessions.manager import SessionManager
+from memory.engines.sessions.observations import ObservationEngine
 from memory.models import AuditEntry, Commit, Fact, Project
-from memory.ranking import tokens
+from memory.ranking import count_tokens
 from tests.mcp.conftest import Agent, agent_for
 
 READ = [
-    "memory_search", "memory_get", "memory_context", "memory_timeline", "memory_graph_query",
-    "memory_explain", "branch_list", "branch_switch",
-]  # fmt: skip
-CORE = [
-    "memory_search", "memory_get", "memory_write", "memory_update", "memory_supersede", "memory_context",
-    "memory_timeline", "memory_graph_query", "memory_explain", "branch_list", "branch_create",
+    "memory_search",
+    "memory_get",
+    "memory_context",
+    "memory_timeline",
+    "memory_graph_query",
+    "memory_explain",
+    "branch_list",
     "branch_switch",
-]  # fmt: skip
+]
+CORE = [
+    "memory_search",
+    "memory_get",
+    "memory_write",
+    "memory_update",
+    "memory_supersede",
+    "memory_context",
+    "memory_timeline",
+    "memory_graph_query",
+    "memory_explain",
+    "branch_list",
+    "branch_create",
+    "branch_switch",
+]
 
 
-# ---- what is listed ----------------------------------------------------------------------------------
+# ---- lists -------------------------------------------------------------------------------------------
 
 
 def test_no_tool_is_forgotten_in_the_order() -> None:
@@ -69,8 +84,12 @@ def test_the_list_depends_on_the_key_alone(agent: Agent, viewer: Agent) -> None:
     for tool in told:
         given = tool.annotations.model_dump(exclude_none=True)
         assert given.keys() == {
-            "title", "read_only_hint", "destructive_hint", "idempotent_hint", "open_world_hint",
-        }  # fmt: skip
+            "title",
+            "read_only_hint",
+            "destructive_hint",
+            "idempotent_hint",
+            "open_world_hint",
+        }
         assert given["open_world_hint"] is False
         assert given["read_only_hint"] is (not ALL[tool.name].writes)
 
@@ -92,11 +111,23 @@ def test_more_tools_for_more_scopes(
 
 
 def test_a_fact_is_written_found_read_corrected_and_replaced(agent: Agent, project: Project) -> None:
-    made = agent.call("memory_write", fact_text="Deploys run from main.", category="decision", tags=["ops"],
-                      session_id="s-1")  # fmt: skip
+    made = agent.call(
+        "memory_write",
+        fact_text="Deploys run from main.",
+        category="decision",
+        tags=["ops"],
+        session_id="s-1",
+    )
     uid = made["fact"]["id"]
-    told = {"essence": "Deploys run from main.", "category": "decision", "version": 1, "parent_id": None,
-            "status": "active", "verification_status": "unverified", "id": uid}  # fmt: skip
+    told = {
+        "essence": "Deploys run from main.",
+        "category": "decision",
+        "version": 1,
+        "parent_id": None,
+        "status": "active",
+        "verification_status": "unverified",
+        "id": uid,
+    }
     assert (made["created"], made["branch"], made["fact"]) == (True, "main", told)
     assert agent.call("memory_write", fact_text="Deploys run from  main.")["created"] is False
 
@@ -129,6 +160,13 @@ def test_a_fact_is_written_found_read_corrected_and_replaced(agent: Agent, proje
     assert AuditEntry.objects.filter(project=project, surface="mcp", action="fact.supersede").count() == 1
 
 
+def test_the_writer_is_told_of_secrets(agent: Agent) -> None:
+    made = agent.call("memory_write", fact_text="The login is https://me:hunter2@example.com/a", tags=["ops"])
+    assert made["fact"]["essence"] == "The login is https://me:[redacted: password]@example.com/a"
+    assert made["redacted"] == 1
+    assert "redacted" not in agent.call("memory_write", fact_text="The login is on page 2.")
+
+
 def test_what_is_not_stored_is_said_plainly(agent: Agent) -> None:
     found = agent.call("memory_search", query="anything")
     assert (found["count"], found["results"]) == (0, [])
@@ -147,12 +185,12 @@ def test_an_index_keeps_to_its_budget(agent: Agent) -> None:
     assert found["count"] == 40
     assert len(found["results"]) + found["left_out"] == 40
     assert len(found["results"]) >= 5
-    assert tokens(answer.content[0].text) <= 1500
+    assert count_tokens(answer.content[0].text) <= 1500
     assert json.loads(answer.content[0].text) == found
 
 
 def test_ids_cost_more_than_words() -> None:
-    assert shapes.cost("01a201eb-d97f-779a-817a-8738892a9b57") > shapes.cost(
+    assert schemas.cost("01a201eb-d97f-779a-817a-8738892a9b57") > schemas.cost(
         "a plain sentence of the same size."
     )
 

@@ -1,4 +1,4 @@
-"""A server that speaks OpenAI's embeddings API, with vectors that a test can foresee."""
+"""A server with OpenAI's embeddings API, and predictable vectors."""
 
 import hashlib
 import json
@@ -22,30 +22,32 @@ KEY = "sk-not-to-be-told"
 
 
 def direction(text: str, dimensions: int = DIMENSIONS) -> np.ndarray:
-    """A unit vector that depends on the text alone; those of two texts are nearly at right angles."""
+    """Return a unit vector that depends on the text alone; two texts are nearly orthogonal."""
     seed = int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big")
     vector = np.random.default_rng(seed).normal(size=dimensions)
     return vector / np.linalg.norm(vector)
 
 
 def beside(text: str, cosine: float) -> np.ndarray:
-    """A unit vector with this cosine to the direction of the text."""
+    """Return a unit vector with this cosine to the direction of the text."""
     base, other = direction(text), direction(text + " another way")
     other = other - (other @ base) * base
     return cosine * base + np.sqrt(1 - cosine**2) * other / np.linalg.norm(other)
 
 
 class FakeProvider:
-    """Answers each text with its direction, or with what the test has laid out. ``calls`` has the texts."""
+    """Fake provider: answers each text with its direction, or as the test demands. ``calls`` has the
+    texts.
+    """
 
     def __init__(self) -> None:
         self._server = HTTPServer(threaded=True)
         self.calls: list[list[str]] = []
         self.vectors: dict[str, np.ndarray] = {}
-        self.poison: set[str] = set()  # a batch with one of these is answered with NaN
-        self.refused: set[str] = set()  # … with HTTP 400
-        self.next: deque[Response] = deque()  # answers that come before the usual ones
-        self.always: Response | None = None  # the answer to everything
+        self.poison: set[str] = set()  # a batch with one of these gets NaN
+        self.refused: set[str] = set()  # … gets HTTP 400
+        self.next: deque[Response] = deque()  # responses that precede the regular ones
+        self.always: Response | None = None  # the response to everything
         self.dimensions = DIMENSIONS
         self.before: Callable[[list[str]], Any] | None = None  # called with the texts of each request
 
@@ -58,7 +60,7 @@ class FakeProvider:
         self._server.stop()
 
     def settings(self, model: str = "fake", batch: int = 4, **more: Any) -> dict[str, Any]:
-        """What settings.DAY1 must say to use this server."""
+        """Return the settings.DAY1 that select this server."""
         return {
             "embedder": "openai",
             "embedding_model": model,
@@ -70,7 +72,7 @@ class FakeProvider:
         }
 
     def fail(self, status: int, **headers: str) -> None:
-        """The next answer is an error."""
+        """Let the next response be an error."""
         given = {name.replace("_", "-"): value for name, value in headers.items()}
         self.next.append(Response("{}", status=status, headers=given, content_type="application/json"))
 
@@ -107,7 +109,7 @@ def _json(body: Any, status: int = 200) -> Response:
 
 
 def nonsense(body: Any) -> Response:
-    """An answer that is not what was asked for."""
+    """Return a response of the wrong form."""
     return _json(body)
 
 
@@ -125,7 +127,7 @@ def ready(*texts):
 
 @contextmanager
 def failing(part):
-    """Every statement that holds ``part`` fails, as if the process had died there."""
+    """Fail every statement that contains ``part``, as if the process had died there."""
 
     def wrapper(execute, sql, params, many, context):
         if part in sql:
@@ -138,11 +140,11 @@ def failing(part):
 
 @contextmanager
 def dripping(start: bytes) -> Iterator[str]:
-    """The address of a server that answers with this, and then with a byte now and then, without end."""
+    """Yield the URL of a server that sends ``start``, and then a byte now and then, without end."""
 
     class Dripping(StreamRequestHandler):
         def handle(self) -> None:
-            with suppress(OSError):  # the client has gone
+            with suppress(OSError):  # the client has disconnected
                 self.wfile.write(start)
                 while not over.wait(0.1):
                     self.wfile.write(b"a")

@@ -1,4 +1,4 @@
-"""Branches as plain Python: a branch is a list of whole states, a fork copies one of them. No database."""
+"""Model of branches in plain Python: a branch is a list of full states, a fork copies one. No database."""
 
 from copy import copy
 from dataclasses import dataclass, field
@@ -10,7 +10,7 @@ Version = tuple[UUID, str | None]  # a text, or None where the memory was remove
 
 @dataclass
 class NaiveBranch:
-    """``states[seq]`` is what the branch showed after that commit; ``states[0]`` what it started with."""
+    """Model of a branch. ``states[seq]`` is its state after that commit; ``states[0]`` its start."""
 
     name: str
     depth: int
@@ -24,7 +24,7 @@ class NaiveBranch:
         return len(self.states) - 1
 
     def commit(self, changes: dict[UUID, str | None]) -> None:
-        """One commit: the last word on each memory it touched. Nothing touched, no commit."""
+        """Apply one commit: the last change of each memory counts. Without a change there is no commit."""
         if not changes:
             return
         state = copy(self.states[-1])
@@ -37,22 +37,22 @@ class NaiveBranch:
         self.marks.append(len(self.written))
 
     def removed(self) -> list[UUID]:
-        """Memories that the branch once held and shows no more, in order."""
+        """Return the memories that the branch once showed and no longer does, in order."""
         return sorted({uid for uid, _ in self.written} - set(self.states[-1]))
 
     def history(self, uid: UUID, seq: int) -> list[str | None]:
-        """The texts of a memory up to a commit, in the order of writing."""
+        """Return the texts of a memory up to a commit, in the order of writing."""
         return [text for found, text in self.written[: self.marks[seq]] if found == uid]
 
 
 class NaiveStore:
-    """All branches by name. It starts with an empty main."""
+    """Model of a store: all branches by name. It starts with an empty main."""
 
     def __init__(self) -> None:
         self.branches = {"main": NaiveBranch("main", 0, [{}], marks=[0])}
 
     def fork(self, parent: str, name: str, seq: int) -> NaiveBranch:
-        """A branch that starts as ``parent`` was at ``seq`` and shares nothing with it from then on."""
+        """Create a branch with the state of ``parent`` at ``seq``; they share nothing from then on."""
         source = self.branches[parent]
         written = source.written[: source.marks[seq]]
         branch = NaiveBranch(name, source.depth + 1, [copy(source.states[seq])], written, [len(written)])

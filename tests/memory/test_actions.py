@@ -1,12 +1,14 @@
-"""Actions on many facts: one commit, one rule for each row, and what was refused stops nothing else."""
+"""Actions on many facts: one commit, the rules of each row, and refusals that stop nothing else."""
 
 import pytest
 
 from memory.actors import Actor
-from memory.engines.actions import ActionEngine
-from memory.engines.belief import attach
-from memory.engines.branches import BranchManager
-from memory.engines.facts import FactEngine
+from memory.engines.branches.manager import BranchManager
+from memory.engines.branches.revert import RevertEngine
+from memory.engines.facts.assessment import annotate_facts
+from memory.engines.facts.bulk_actions import ActionEngine
+from memory.engines.facts.engine import FactEngine
+from memory.engines.facts.proposals import ProposalEngine
 from memory.exceptions import (
     BranchArchived,
     BranchForbidden,
@@ -22,7 +24,7 @@ from memory.models.nodes import uuid7
 from tests.memory.api.client import nothing_left
 
 pytestmark = pytest.mark.django_db(transaction=True)
-ENGINE = ActionEngine()
+action_engine = ActionEngine()
 
 
 @pytest.fixture
@@ -32,10 +34,10 @@ def facts(actor, main):
 
 
 def shown(main, branch="main"):
-    """Status and verdict of each fact by its text, as a reader sees them."""
+    """Return status and verdict of each fact by its text, as a reader sees them."""
     branch = main.project.branches.get(name=branch)
-    rows = Fact.objects.on(branch).gather()
-    attach(rows, branch.lineage(), branch.project_id)
+    rows = Fact.objects.on(branch).fetch_all()
+    annotate_facts(rows, branch.lineage(), branch.project_id)
     return {fact.fact_text: (fact.status, fact.verification_status) for fact in rows}
 
 
@@ -48,7 +50,7 @@ def outcomes(report):
 
 
 def act(actor, action, facts, **more):
-    return ENGINE.act(action=action, fact_ids=ids(facts), actor=actor, **more)
+    return action_engine.act(action=action, fact_ids=ids(facts), actor=actor, **more)
 
 
 class TestDone:
@@ -60,8 +62,10 @@ class TestDone:
         report = act(actor, action, facts[:2], reason="Read it.")
         assert outcomes(report) == [("done", ""), ("done", "")]
         assert shown(main) == {
-            "a": ("active", verdict), "b": ("active", verdict), "c": ("active", "unverified"),
-        }  # fmt: skip
+            "a": ("active", verdict),
+            "b": ("active", verdict),
+            "c": ("active", "unverified"),
+        }
         assert (report.commit.kind, report.commit.message) == ("fact.verify", "Read it.")
         again = act(actor, action, facts[:2], reason="Read it.")
         assert outcomes(again) == [("unchanged", ""), ("unchanged", "")]
@@ -93,7 +97,7 @@ class TestDone:
         assert shown(main)["a"][0] == shown(main)["b"][0] == "superseded"
         keeper = FactEngine().get_fact(fact_id=c.uid, actor=actor)
         assert (keeper.parent_id, keeper.status) == (a.uid, "active")
-        (link,) = FactLink.objects.on(main).gather() or FactLink._base_manager.all()
+        (link,) = FactLink.objects.on(main).fetch_all() or FactLink._base_manager.all()
         assert (link.from_id, link.to_id, link.link_type) == (c.uid, b.uid, "CONSOLIDATED_FROM")
 
     def test_superseded_by_a_new_one_like_the_first(self, actor, main, facts):
@@ -144,10 +148,13 @@ class TestRefused:
     def test_what_is_refused_for_one_stops_no_other(self, actor, main, facts, other_project):
         gone = uuid7()
         act(actor, "archive", facts[:1])
-        report = ENGINE.act(action="archive", fact_ids=[*ids(facts), gone, facts[1].uid], actor=actor)
+        report = action_engine.act(action="archive", fact_ids=[*ids(facts), gone, facts[1].uid], actor=actor)
         assert outcomes(report) == [
-            ("refused", "illegal_transition"), ("done", ""), ("done", ""), ("refused", "not_found"),
-        ]  # fmt: skip
+            ("refused", "illegal_transition"),
+            ("done", ""),
+            ("done", ""),
+            ("refused", "not_found"),
+        ]
         assert report.results[0].message == "A fact that is archived cannot become archived."
 
     def test_a_fact_that_was_read_at_another_version(self, actor, main, facts):
@@ -191,12 +198,12 @@ class TestRefused:
     )
     def test_what_makes_no_sense(self, actor, main, facts, options, field):
         with nothing_left(), pytest.raises(Invalid) as refused:
-            ENGINE.act(**{"fact_ids": ids(facts), "actor": actor, **options})
+            action_engine.act(**{"fact_ids": ids(facts), "actor": actor, **options})
         assert refused.value.data["field"] == field
 
     def test_more_than_a_thousand(self, actor, main):
         with nothing_left(), pytest.raises(TooLarge, match="1000 facts"):
-            ENGINE.act(action="verify", fact_ids=[uuid7() for _ in range(1001)], actor=actor)
+            action_engine.act(action="verify", fact_ids=[uuid7() for _ in range(1001)], actor=actor)
 
     def test_branches_that_take_no_writes(self, actor, main, facts):
         BranchManager().create_branch(name="task/x", actor=actor)
@@ -227,3 +234,48 @@ class TestRefused:
         with nothing_left():
             assert outcomes(act(stranger, "archive", facts)) == [("refused", "not_found")] * 3
         assert Commit.objects.filter(branch__project=other_project).count() == 0
+
+
+class TestProposals:
+    @pytest.fixture
+    def proposals(self, actor, main):
+        done = FactEngine().write_facts(
+            facts=[{"fact_text": text} for text in "xy"], actor=actor, propose=True
+        )
+        return [written.fact for written in done.results]
+
+    def test_accepted_or_refused_with_audit_and_undo(self, actor, main, proposals):
+        one, two = proposals
+        report = act(actor, "accept", [one])
+        act(actor, "refuse", [two], reason="It is guessed.")
+        assert shown(main) == {"x": ("active", "unverified"), "y": ("archived", "unverified")}
+        last = AuditEntry.objects.order_by("pk").values_list("action", flat=True)
+        assert {"fact.accept", "fact.refuse"} <= set(last)
+        RevertEngine().revert_commit(commit_id=report.commit.pk, actor=actor)
+        assert shown(main)["x"] == ("created", "unverified")
+        act(actor, "restore", [two])
+        assert shown(main)["y"] == ("created", "unverified")
+
+    def test_what_is_no_proposal_or_was_decided(self, actor, main, facts, proposals):
+        assert outcomes(act(actor, "refuse", facts[:1])) == [("refused", "illegal_transition")]
+        act(actor, "refuse", proposals[:1])
+        assert outcomes(act(actor, "accept", proposals[:1])) == [("refused", "illegal_transition")]
+        assert outcomes(act(actor, "refuse", proposals[:1])) == [("unchanged", "")]
+        act(actor, "accept", proposals[1:])
+        assert outcomes(act(actor, "accept", proposals[1:])) == [("unchanged", "")]
+
+    def test_an_accepted_proposal_takes_the_place_of_its_parent(self, actor, main, facts):
+        new = FactEngine().write_fact(fact_text="z", parent_id=facts[0].uid, actor=actor, propose=True).fact
+        assert shown(main)["a"][0] == "active"
+        act(actor, "accept", [new])
+        assert (shown(main)["a"][0], shown(main)["z"][0]) == ("superseded", "active")
+
+    def test_those_that_wait_are_listed_on_their_branches(self, actor, main, proposals):
+        BranchManager().create_branch(name="task/p", actor=actor)
+        third = FactEngine().write_fact(fact_text="w", branch_name="task/p", actor=actor, propose=True).fact
+        act(actor, "accept", proposals[:1])
+        page = ProposalEngine().list_proposals(actor=actor)
+        assert [(one.fact_text, one.branch.name) for one in page.results] == [("w", "task/p"), ("y", "main")]
+        assert ProposalEngine().count_proposals(actor=actor, maximum=10) == 2
+        only = ProposalEngine().list_proposals(actor=actor, branch_name="task/p")
+        assert [one.uid for one in only.results] == [third.uid]

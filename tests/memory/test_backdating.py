@@ -1,4 +1,4 @@
-"""Acts that are recorded as done in the past: by whom, how, and what the audit trail says of them."""
+"""Backdated actions: by whom, how, and their audit entries."""
 
 import re
 from dataclasses import replace
@@ -9,9 +9,9 @@ import pytest
 from django.utils import timezone
 
 from memory.actors import Actor
-from memory.engines.branches import BranchManager
-from memory.engines.facts import FactEngine
-from memory.engines.session_manager import SessionManager
+from memory.engines.branches.manager import BranchManager
+from memory.engines.facts.engine import FactEngine
+from memory.engines.sessions.manager import SessionManager
 from memory.exceptions import BranchForbidden, Invalid, NotFound, ScopeMissing
 from memory.models import AuditEntry, Branch, Commit, Session
 from memory.models.projects import Project
@@ -27,7 +27,7 @@ def then():
 
 @pytest.fixture
 def old(project: Project, then) -> Project:
-    """The project, as if its main had begun a year ago."""
+    """Return the project, with a main that began a year ago."""
     project.branches.update(head_at=then, created_at=then)
     return project
 
@@ -97,7 +97,7 @@ def test_no_surface_tells_times_but_the_demo():
         for path in (ROOT / app).rglob("*.py")
         if re.search(r"acting_at\(|told_at=", path.read_text())
     ]
-    assert sorted(said) == ["day1site/demo/talks.py", "day1site/demo/teller.py", "memory/actors.py"]
+    assert sorted(said) == ["day1site/demo/conversations.py", "day1site/demo/player.py", "memory/actors.py"]
 
 
 @pytest.mark.django_db(transaction=True)

@@ -1,6 +1,7 @@
-"""The difference of two points: compared with the plain model, and field by field."""
+"""The difference of two points: compared with the model, and field by field."""
 
 from dataclasses import replace
+from itertools import takewhile
 from typing import Any
 from uuid import UUID
 
@@ -10,17 +11,15 @@ from django.test.utils import CaptureQueriesContext
 from hypothesis import given
 
 from day1site.cli import main
-from day1site.cli import shapes as command_line
 from memory.actors import Actor
-from memory.api import branch_shapes as rest
-from memory.engines.branch_diff import KINDS, Points, between
-from memory.engines.branches import BranchManager
-from memory.engines.facts import FactEngine
-from memory.engines.links import LinkEngine
+from memory.engines.branches.diff import KINDS, DiffRange, find_common_ancestor, order_points
+from memory.engines.branches.manager import BranchManager
+from memory.engines.facts.engine import FactEngine
+from memory.engines.facts.links import LinkEngine
 from memory.exceptions import BranchForbidden, BranchNotFound, Invalid
 from memory.models import Branch, Fact, Project
 from tests.memory.api.client import api_for
-from tests.memory.naive import NaiveBranch
+from tests.memory.oracle import NaiveBranch
 from tests.memory.test_versions import World, histories, looks, random_histories
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -31,7 +30,7 @@ FACTS, LINKS, BRANCHES = FactEngine(), LinkEngine(), BranchManager()
 
 
 def expected(before: dict[UUID, str], after: dict[UUID, str]) -> dict[UUID, tuple[str, list]]:
-    """What a person would say who has both states before them."""
+    """Return the expected differences of two states."""
     found = {}
     for uid in before.keys() | after.keys():
         one, other = before.get(uid), after.get(uid)
@@ -41,6 +40,7 @@ def expected(before: dict[UUID, str], after: dict[UUID, str]) -> dict[UUID, tupl
     return found
 
 
+@pytest.mark.slow
 @given(history=histories)
 @random_histories(40)
 def test_the_difference_is_that_of_the_model(history: list[tuple]) -> None:
@@ -51,11 +51,11 @@ def test_the_difference_is_that_of_the_model(history: list[tuple]) -> None:
     for step in (0, 1, len(points) // 2):
         for place, (one, one_row, one_seq) in enumerate(points):
             other, other_row, other_seq = points[(place + step) % len(points)]
-            both = between(one_row.lineage(one_seq), other_row.lineage(other_seq), world.project.pk)
+            both = order_points(one_row.lineage(one_seq), other_row.lineage(other_seq), world.project.pk)
             compare(both, expected(one.states[one_seq], other.states[other_seq]))
 
 
-def compare(both: Points, wanted: dict[UUID, tuple[str, list]]) -> None:
+def compare(both: DiffRange, wanted: dict[UUID, tuple[str, list]]) -> None:
     found, cursor = [], ""
     while True:
         page = both.page(KINDS["fact"], ("added", "changed", "removed"), 3, cursor, {})
@@ -70,6 +70,7 @@ def compare(both: Points, wanted: dict[UUID, tuple[str, list]]) -> None:
     assert tally == {change: kinds.count(change) for change in ("added", "changed", "removed")}
 
 
+@pytest.mark.slow
 @given(history=histories)
 @random_histories(20)
 def test_what_a_branch_did_is_its_difference_from_its_beginning(history: list[tuple]) -> None:
@@ -82,6 +83,7 @@ def test_what_a_branch_did_is_its_difference_from_its_beginning(history: list[tu
         assert all(one.commit and one.commit.branch_id == row.pk for one in diff.page.results)
 
 
+@pytest.mark.slow
 @given(history=histories)
 @random_histories(20)
 def test_a_branch_counts_what_it_shows(history: list[tuple]) -> None:
@@ -106,7 +108,7 @@ def did(branch: NaiveBranch, seq: int) -> dict[UUID, Any]:
 
 @pytest.fixture
 def scene(actor: Actor) -> dict[str, Fact]:
-    """Three facts on main; on task/a one is corrected and judged, one deleted, one added and linked."""
+    """Write three facts on main; on task/a update and verify one, delete one, add and link one."""
     written = FACTS.write_facts(
         facts=[{"fact_text": text, "tags": ["auth"]} for text in ("one", "two", "three")], actor=actor
     )
@@ -131,8 +133,10 @@ def test_a_branch_against_its_beginning(scene: dict[str, Fact], actor: Actor) ->
     }
     four, two, one = diff.page.results
     assert [(d.uid, d.change) for d in (four, two, one)] == [
-        (scene["four"].uid, "added"), (scene["two"].uid, "removed"), (scene["one"].uid, "changed"),
-    ]  # fmt: skip
+        (scene["four"].uid, "added"),
+        (scene["two"].uid, "removed"),
+        (scene["one"].uid, "changed"),
+    ]
     assert one.fields == {
         "category": ["general", "security"],
         "tags": [["auth"], ["auth", "tokens"]],
@@ -143,12 +147,65 @@ def test_a_branch_against_its_beginning(scene: dict[str, Fact], actor: Actor) ->
     assert kinds == ["fact.write", "fact.delete", "fact.verify"]
 
 
-def test_a_branch_against_what_the_parent_is_now(scene: dict[str, Fact], actor: Actor) -> None:
-    diff = BRANCHES.diff(name="task/a", actor=actor, against="main")
+def test_what_came_later_on_the_parent_is_behind_not_removed(scene: dict[str, Fact], actor: Actor) -> None:
+    FACTS.write_facts(facts=[{"fact_text": f"later {n}"} for n in range(3)], actor=actor)
+    FACTS.delete_fact(fact_id=scene["one"].uid, actor=actor)
+    own, named = (
+        BRANCHES.diff(name="task/a", actor=actor),
+        BRANCHES.diff(name="task/a", actor=actor, against="main"),
+    )
+    for diff in (own, named):
+        assert diff.counts["fact"] == {"added": 1, "changed": 1, "removed": 1}
+        assert (diff.base, diff.ahead, diff.behind) == ("ancestor", 5, 3)
+        assert [d.uid for d in diff.page.results] == [scene[name].uid for name in ("four", "two", "one")]
+    assert (own.against_seq, named.against_seq) == (1, 4)
+
+
+def test_what_the_parent_changed_since_a_branch_left(scene: dict[str, Fact], actor: Actor) -> None:
+    diff = BRANCHES.diff(name="main", actor=actor, against="task/a")
+    assert [(d.uid, d.change) for d in diff.page.results] == [(scene["three"].uid, "changed")]
+    assert (diff.ahead, diff.behind) == (1, 5)
+
+
+def test_two_branches_since_they_had_the_same_history(scene: dict[str, Fact], actor: Actor) -> None:
+    BRANCHES.create_branch(name="task/a/b", parent="task/a", at=4, actor=actor)
+    FACTS.delete_fact(fact_id=scene["one"].uid, actor=actor, branch_name="task/a/b")
+    BRANCHES.create_branch(name="task/c", actor=actor)
+    for name, against, expected in (
+        ("task/a/b", "task/a", ({"one"}, 1, 1)),
+        ("task/a/b", "task/c", ({"one", "two", "four"}, 5, 1)),
+        ("task/c", "task/a/b", ({"three"}, 1, 5)),
+    ):
+        diff = BRANCHES.diff(name=name, actor=actor, against=against)
+        uids = {scene[fact].uid for fact in expected[0]}
+        assert ({d.uid for d in diff.page.results}, diff.ahead, diff.behind) == (uids, *expected[1:])
+
+
+def test_a_branch_against_all_that_the_parent_shows_now(scene: dict[str, Fact], actor: Actor) -> None:
+    diff = BRANCHES.diff(name="task/a", actor=actor, against="main", base="point")
     found = {d.uid: d for d in diff.page.results}
-    assert (len(found), diff.against_seq) == (4, 2)
+    assert (len(found), diff.against_seq, diff.base) == (4, 2, "point")
     assert found[scene["three"].uid].fields == {"category": ["x", "general"]}
     assert found[scene["three"].uid].commit.branch.name == "main"
+    assert BRANCHES.diff(name="task/a", actor=actor, against_at=2).counts == diff.counts
+
+
+@given(history=histories)
+@random_histories(20)
+def test_the_common_ancestor_is_that_of_the_model(history: list[tuple]) -> None:
+    """Compare with the versions that the two model branches both inherited first."""
+    world = World()
+    for step in history:
+        world.play(step)
+    points = looks(world)
+    for one, row, seq in points:
+        for other, other_row, other_seq in points:
+            base = find_common_ancestor(row.lineage(seq), other_row.lineage(other_seq))
+            both = zip(one.written[: one.marks[seq]], other.written[: other.marks[other_seq]], strict=False)
+            shared = list(takewhile(lambda pair: pair[0] == pair[1], both))
+            shown = Fact.objects.in_lineage(base).values_list("uid", "fact_text")
+            latest = {uid: text for (uid, text), _ in shared}
+            assert dict(shown) == {uid: text for uid, text in latest.items() if text is not None}
 
 
 def test_links_and_single_changes(scene: dict[str, Fact], actor: Actor) -> None:
@@ -196,7 +253,7 @@ def test_pages_keep_the_points_of_the_first(actor: Actor) -> None:
     texts = [d.after.fact_text for d in (*first.page.results, *second.page.results)]
     assert texts == ["fact 4", "fact 3", "fact 2", "fact 1"]
     assert (second.seq, second.counts) == (5, None)
-    for other in ({"kind": "link"}, {"change": ["added"]}, {"against": "main"}, {"at": 1}):
+    for other in ({"kind": "link"}, {"change": ["added"]}, {"against": "main"}, {"base": "point"}, {"at": 1}):
         with pytest.raises(Invalid, match="This cursor is of another list"):
             BRANCHES.diff(name="task/a", actor=actor, cursor=first.page.next, **other)
     back = BRANCHES.diff(name="task/a", actor=actor, limit=2, cursor=second.page.previous).page
@@ -220,11 +277,12 @@ def test_refusals(actor: Actor, other_project: Project) -> None:
             BRANCHES.diff(name=name, actor=who, against=against)
     with pytest.raises(BranchForbidden):
         BRANCHES.diff(name="task/a", actor=bound, against_at=0)
-    for wrong in ({"kind": "x"}, {"change": ["x"]}, {"limit": 0}, {"at": 9}, {"cursor": "x"}):
+    for wrong in ({"kind": "x"}, {"change": ["x"]}, {"limit": 0}, {"base": "x"}, {"at": 9}, {"cursor": "x"}):
         with pytest.raises(Invalid):
             BRANCHES.diff(name="task/a", actor=actor, **wrong)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("what", ["added", "changed", "written anew", "judged", "removed"])
 def test_the_number_of_queries_does_not_grow(what: str, actor: Actor) -> None:
     written = FACTS.write_facts(facts=[{"fact_text": f"fact {n}"} for n in range(60)], actor=actor)
@@ -269,7 +327,7 @@ def test_stats_count_what_the_branch_shows(scene: dict[str, Fact], actor: Actor)
     assert stats.verification == {"unverified": 3, "verified": 1, "invalidated": 0}
     assert (stats.links, stats.ahead, stats.behind, stats.children) == (1, 7, 1, 1)
     assert (stats.sessions, stats.agents) == (1, 1)
-    # A verdict on what a fact said before does not count.
+    # A verdict on an earlier text does not count.
     FACTS.update_fact(fact_id=scene["one"].uid, updates={"category": "y"}, actor=actor, branch_name="task/a")
     assert BRANCHES.stats(name="task/a", actor=actor).verification["verified"] == 0
 
@@ -277,21 +335,18 @@ def test_stats_count_what_the_branch_shows(scene: dict[str, Fact], actor: Actor)
 # ---- over REST and the command line ------------------------------------------------------------------
 
 
-def test_rest_and_the_command_line_say_the_same(scene: dict[str, Fact], actor: Actor) -> None:
-    diff, stats = BRANCHES.diff(name="task/a", actor=actor), BRANCHES.stats(name="task/a", actor=actor)
-    links = BRANCHES.diff(name="task/a", actor=actor, kind="link")
-    assert rest.diff(diff, "fact") == command_line.diff(diff, "fact")
-    assert rest.diff(links, "link") == command_line.diff(links, "link")
-    assert rest.stats(stats) == command_line.stats(stats)
-
-
 def test_over_rest(scene: dict[str, Fact], project: Project) -> None:
     api = api_for(project)
     first = api.get("/branches/task/a/diff?limit=2").json()
     assert first["counts"]["fact"] == {"added": 1, "changed": 1, "removed": 1}
     assert [(row["change"], row["fact"]["fact_text"]) for row in first["results"]] == [
-        ("added", "four"), ("removed", "two"),
-    ]  # fmt: skip
+        ("added", "four"),
+        ("removed", "two"),
+    ]
+    assert (first["base"], first["ahead"], first["behind"]) == ("ancestor", 5, 1)
+    point = api.get("/branches/task/a/diff?against=main&base=point").json()
+    assert (point["base"], point["counts"]["fact"]["changed"]) == ("point", 2)
+    assert api.get("/branches/task/a/diff?against=main").json()["counts"] == first["counts"]
     rest_of = api.get(f"/branches/task/a/diff?limit=2&cursor={first['next']}").json()
     assert (rest_of["counts"], rest_of["results"][0]["fields"]["category"]) == (None, ["general", "security"])
     assert len(api.get("/branches/task%2Fa/diff?change=added,changed").json()["results"]) == 2
@@ -311,9 +366,16 @@ def test_at_the_command_line(
     told = capsys.readouterr()
     rows = [line.split("\t") for line in told.out.splitlines()[1:]]
     assert [(row[0], row[2], row[4]) for row in rows] == [
-        ("added", "", "four"), ("removed", "", "two"), 
+        ("added", "", "four"),
+        ("removed", "", "two"),
         ("changed", "category, tags, verification_status", "one"),
-    ]  # fmt: skip
-    assert told.err == "facts: 1 added, 1 changed, 1 removed; links: 1 added, 0 changed, 0 removed\n"
+    ]
+    assert (
+        told.err == "facts: 1 added, 1 changed, 1 removed; links: 1 added, 0 changed, 0 removed\n"
+        "5 commits ahead of main, 1 behind\n"
+    )
+    point = ["branch", "diff", "task/a", "--against", "main", "--base", "point", "--format", "json"]
+    assert main([*point, "--project", project.slug]) == 0
+    assert len(capsys.readouterr().out.splitlines()) >= 1
     assert main(["branch", "stats", "task/a", "--project", project.slug]) == 0
     assert "ahead: 5\nbehind: 1\n" in capsys.readouterr().out

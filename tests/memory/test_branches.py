@@ -1,4 +1,4 @@
-"""Branches: making, listing, logging, archiving; and what a commit refuses."""
+"""Branches: creation, lists, logs, archiving; and what a commit refuses."""
 
 from contextlib import suppress
 from dataclasses import replace
@@ -9,8 +9,9 @@ from uuid import uuid4
 import pytest
 
 from memory.actors import Actor, local_actor
-from memory.engines.branches import BranchManager, create_main, find_branch
-from memory.engines.commits import committing
+from memory.engines.branches.manager import BranchManager, create_main
+from memory.engines.versions.commits import open_commit
+from memory.engines.versions.lookup import find_branch
 from memory.exceptions import (
     BranchArchived,
     BranchExists,
@@ -38,7 +39,7 @@ def some_actor(project: Project | None = None) -> Actor:
 
 
 def content_of(text: str) -> dict[str, str]:
-    """The columns that follow from a fact's text."""
+    """Return the columns that derive from a fact's text."""
     essence = text[:200]
     return {
         "fact_text": text,
@@ -54,8 +55,8 @@ def fact(text: str, **fields: Any) -> Fact:
 
 
 def write(actor: Actor, *texts: str, branch: str = "main", **fields: Any) -> list[Fact]:
-    """One commit that adds a fact for each text."""
-    with committing(actor, branch, "write") as commit:
+    """Make one commit that adds a fact for each text."""
+    with open_commit(actor, branch, "write") as commit:
         return list(commit.add([fact(text, **fields) for text in texts]))
 
 
@@ -132,9 +133,27 @@ def test_a_name_is_given_once_in_a_project(actor: Actor, manager: BranchManager,
 
 @pytest.mark.parametrize(
     "name",
-    ["", "/", "a/", "/a", "a//b", "A", "a b", "a\n", "..", "a/../b", "a..b", ".", "a/.", "é", "a" * 201,
-     "log", "task/merge", "task/auto-archive"],
-)  # fmt: skip
+    [
+        "",
+        "/",
+        "a/",
+        "/a",
+        "a//b",
+        "A",
+        "a b",
+        "a\n",
+        "..",
+        "a/../b",
+        "a..b",
+        ".",
+        "a/.",
+        "é",
+        "a" * 201,
+        "log",
+        "task/merge",
+        "task/auto-archive",
+    ],
+)
 def test_names_that_are_refused(actor: Actor, manager: BranchManager, name: str) -> None:
     with pytest.raises(Invalid):
         manager.create_branch(name=name, actor=actor)
@@ -178,7 +197,7 @@ def test_an_archived_branch_has_no_new_children(actor: Actor, manager: BranchMan
 
 
 def test_a_fork_inside_a_commit_is_refused(actor: Actor, manager: BranchManager) -> None:
-    with suppress(Exception), committing(actor, "main", "write"):
+    with suppress(Exception), open_commit(actor, "main", "write"):
         manager.create_branch(name="task/a", actor=actor)
     write(actor, "a")
     child = Branch.objects.filter(project=actor.project_id, name="task/a").first()
@@ -218,7 +237,7 @@ def test_the_log_is_the_branch_own_newest_first(actor: Actor, manager: BranchMan
     write(actor, "a")
     manager.create_branch(name="task/a", actor=actor)
     write(actor, "b", "c", branch="task/a")
-    with committing(actor, "task/a", "fact.delete", message="not needed") as commit:
+    with open_commit(actor, "task/a", "fact.delete", message="not needed") as commit:
         commit.remove(commit.visible(Fact).get(fact_text="a"))
     log = manager.log(name="task/a", actor=actor).results
     assert [(c.seq, c.kind, c.added, c.changed, c.removed) for c in log] == [

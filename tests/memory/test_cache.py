@@ -1,4 +1,4 @@
-"""Counters in Redis: they count where it answers, and stand in no one's way where it does not."""
+"""Counters in Redis: they count while it answers, and block nobody when it does not."""
 
 import shutil
 import socket

@@ -1,4 +1,4 @@
-"""The system checks: what is wrong, and what to do."""
+"""The system checks: their messages and hints."""
 
 import pytest
 from django.core.checks import run_checks

@@ -1,8 +1,10 @@
-"""Commits: whole or absent, in order, on what was read; and the ids of the rows that they make."""
+"""Commits: complete or absent, in order, based on what was read; and the ids of their rows."""
 
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from datetime import timedelta
+from typing import Any
 
 import pytest
 import time_machine
@@ -10,10 +12,15 @@ from django.db import IntegrityError, transaction
 from django.db.transaction import TransactionManagementError
 
 from memory.actors import Actor
-from memory.engines.branches import BranchManager, find_branch, point_of
-from memory.engines.commits import committing
+from memory.engines.branches.manager import BranchManager
+from memory.engines.branches.revert import RevertEngine
+from memory.engines.store.snapshots import SnapshotManager
+from memory.engines.versions.commits import MAX_COMMIT_ROWS, CommitWriter, open_commit
+from memory.engines.versions.lookup import find_branch, resolve_point
+from memory.exceptions import TooLarge
 from memory.models import OPEN, AuditEntry, Fact
 from memory.models.nodes import RowIds, next_rid
+from tests.memory.api.client import nothing_left
 from tests.memory.test_branches import content_of, fact, shown, write
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -24,18 +31,53 @@ def manager() -> BranchManager:
     return BranchManager()
 
 
+# ---- bounds ----------------------------------------------------------------------------------------
+
+
+def commit_rows(actor: Actor, count: int, removed: Sequence[Fact] = (), **options: Any) -> CommitWriter:
+    with open_commit(actor, "main", "write", **options) as commit:
+        commit.add([fact(f"a{n}") for n in range(count)])
+        commit.add_versions([(row, {}, True) for row in removed])
+    return commit
+
+
+def test_a_commit_has_a_bound_whoever_writes(actor: Actor) -> None:
+    with nothing_left(), pytest.raises(TooLarge, match="The commit is over the limit of 5000 rows"):
+        commit_rows(actor, MAX_COMMIT_ROWS + 1)
+    assert commit_rows(actor, MAX_COMMIT_ROWS).remaining_rows == 0
+
+
+@pytest.mark.slow
+def test_a_change_counts_as_a_new_row_does(actor: Actor) -> None:
+    old = write(actor, "a", "b")
+    with nothing_left(), pytest.raises(TooLarge):
+        commit_rows(actor, MAX_COMMIT_ROWS - 1, removed=old)
+    assert commit_rows(actor, MAX_COMMIT_ROWS - 2, removed=old).remaining_rows == 0
+
+
+@pytest.mark.slow
+def test_what_cannot_be_done_in_parts_has_no_bound(actor: Actor) -> None:
+    """Revert a commit larger than the bound, and restore in one commit."""
+    commit = commit_rows(actor, MAX_COMMIT_ROWS + 1, bounded=False)
+    snapshot = SnapshotManager().create_snapshot(name="s", actor=actor)
+    undone = RevertEngine().revert_commit(commit_id=commit.commit.pk, actor=actor)  # type: ignore[union-attr]
+    assert (undone.removed, shown(actor, "main")) == (MAX_COMMIT_ROWS + 1, [])
+    SnapshotManager().restore_snapshot(snapshot_id=snapshot.pk, actor=actor)
+    assert len(shown(actor, "main")) == MAX_COMMIT_ROWS + 1
+
+
 # ---- commits ---------------------------------------------------------------------------------------
 
 
 def test_a_commit_without_changes_uses_no_seq(actor: Actor) -> None:
-    with committing(actor, "main", "nothing"):
+    with open_commit(actor, "main", "nothing"):
         pass
     write(actor, "a")
     assert [c.seq for c in find_branch(actor, "main").commits.all()] == [1]
 
 
 def test_a_commit_that_fails_leaves_nothing(actor: Actor) -> None:
-    with suppress(ZeroDivisionError), committing(actor, "main", "write") as commit:
+    with suppress(ZeroDivisionError), open_commit(actor, "main", "write") as commit:
         commit.add([fact("a")])
         raise ZeroDivisionError
     main = find_branch(actor, "main")
@@ -44,10 +86,10 @@ def test_a_commit_that_fails_leaves_nothing(actor: Actor) -> None:
 
 
 def test_an_exception_caught_outside_ends_the_whole_transaction(actor: Actor) -> None:
-    """There is no savepoint: what was written before in the same transaction goes too."""
+    """Lose earlier writes of the transaction too: there is no savepoint."""
     with suppress(TransactionManagementError), transaction.atomic():
         write(actor, "a")
-        with suppress(ZeroDivisionError), committing(actor, "main", "write"):
+        with suppress(ZeroDivisionError), open_commit(actor, "main", "write"):
             raise ZeroDivisionError
         write(actor, "b")
     assert shown(actor, "main") == []
@@ -61,7 +103,7 @@ def test_commit_times_grow_when_the_clock_goes_back(actor: Actor) -> None:
         write(actor, "c")
     first, second, third = (c.at for c in find_branch(actor, "main").commits.order_by("seq"))
     assert second - first == third - second == timedelta(microseconds=1)
-    assert [point_of(find_branch(actor, "main"), at) for at in (first, second, third)] == [1, 2, 3]
+    assert [resolve_point(find_branch(actor, "main"), at) for at in (first, second, third)] == [1, 2, 3]
 
 
 def test_a_child_is_never_earlier_than_what_it_was_forked_from(actor: Actor, manager: BranchManager) -> None:
@@ -76,11 +118,11 @@ def test_a_child_is_never_earlier_than_what_it_was_forked_from(actor: Actor, man
 
 def test_a_stale_version_of_the_branch_cannot_be_changed(actor: Actor) -> None:
     stale = write(actor, "a")[0]
-    with committing(actor, "main", "change") as commit:
+    with open_commit(actor, "main", "change") as commit:
         commit.change(commit.get(Fact, stale.uid), category="x")
     with (
         pytest.raises(RuntimeError, match="was closed by somebody else"),
-        committing(actor, "main", "x") as commit,
+        open_commit(actor, "main", "x") as commit,
     ):
         commit.change(stale, category="y")
     assert find_branch(actor, "main").head == 2
@@ -93,27 +135,27 @@ def test_a_stale_inherited_version_cannot_be_changed(
     stale = write(actor, "a")[0]
     branch = manager.create_branch(name="task/a", actor=actor)
     with suppress(RuntimeError):
-        with committing(actor, "task/a", "remove") as commit:
+        with open_commit(actor, "task/a", "remove") as commit:
             commit.remove(stale)
             if same_commit:
                 commit.change(stale, category="y")
         if not same_commit:
-            with committing(actor, "task/a", "change") as commit:
+            with open_commit(actor, "task/a", "change") as commit:
                 commit.change(stale, category="y")
     assert Fact.objects.all_versions().filter(branch=branch, seq_to=OPEN).count() <= 1
 
 
 def test_a_memory_is_open_once_on_a_branch(actor: Actor) -> None:
     first = write(actor, "a")[0]
-    with pytest.raises(IntegrityError), committing(actor, "main", "write") as commit:
+    with pytest.raises(IntegrityError), open_commit(actor, "main", "write") as commit:
         commit.add([fact("b", uid=first.uid)])
     assert shown(actor, "main") == ["a"]
 
 
 def test_put_over_a_version_of_the_branch_follows_it(actor: Actor) -> None:
     old = write(actor, "a")[0]
-    with committing(actor, "main", "put") as commit:
-        new = commit.put(fact("b", uid=old.uid, created_at=old.created_at))
+    with open_commit(actor, "main", "put") as commit:
+        new = commit.copy_version(fact("b", uid=old.uid, created_at=old.created_at))
     assert (new.prev_vid, new.version, new.created_at) == (old.vid, 2, old.created_at)
     assert shown(actor, "main") == ["b"]
 
@@ -121,19 +163,19 @@ def test_put_over_a_version_of_the_branch_follows_it(actor: Actor) -> None:
 def test_put_over_an_inherited_version_follows_it(actor: Actor, manager: BranchManager) -> None:
     old = write(actor, "a")[0]
     manager.create_branch(name="task/a", actor=actor)
-    with committing(actor, "task/a", "put") as commit:
-        new = commit.put(fact("b", uid=old.uid))
+    with open_commit(actor, "task/a", "put") as commit:
+        new = commit.copy_version(fact("b", uid=old.uid))
     assert (new.prev_vid, new.version) == (old.vid, 2)
 
 
 def test_a_copy_that_is_changed_in_the_same_commit_is_another_version(
     actor: Actor, manager: BranchManager
 ) -> None:
-    """A vid names one content: a merge takes equal vids for equal versions."""
+    """Give changed content a new vid: a merge takes equal vids for equal versions."""
     manager.create_branch(name="task/a", actor=actor)
     source = write(actor, "a", branch="task/a")[0]
-    with committing(actor, "main", "merge") as commit:
-        copy = commit.put(source, vid=source.vid, prev_vid=None)
+    with open_commit(actor, "main", "merge") as commit:
+        copy = commit.copy_version(source, vid=source.vid, prev_vid=None)
         changed = commit.change(copy, **content_of("b"))
     assert changed.vid != source.vid
     assert changed.prev_vid == source.vid
@@ -142,15 +184,15 @@ def test_a_copy_that_is_changed_in_the_same_commit_is_another_version(
 def test_put_over_a_version_of_the_same_commit_keeps_its_graph(actor: Actor, manager: BranchManager) -> None:
     manager.create_branch(name="task/a", actor=actor)
     source = write(actor, "a", branch="task/a")[0]
-    with committing(actor, "main", "merge") as commit:
+    with open_commit(actor, "main", "merge") as commit:
         commit.add([fact("b", uid=source.uid)])
-        commit.put(source, vid=source.vid)
+        commit.copy_version(source, vid=source.vid)
     (held,) = Fact.objects.on(find_branch(actor, "main"))
     assert (held.fact_text, held.vid) == ("a", source.vid)
 
 
 def test_an_empty_commit_around_another_gives_nothing_back(actor: Actor) -> None:
-    with suppress(RuntimeError), committing(actor, "main", "outer"):
+    with suppress(RuntimeError), open_commit(actor, "main", "outer"):
         write(actor, "a")
     write(actor, "b")
     main = find_branch(actor, "main")

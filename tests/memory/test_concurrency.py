@@ -1,4 +1,4 @@
-"""Rival writers, in processes and in threads; readers beside them; a writer that is killed."""
+"""Concurrent writers, in processes and in threads; concurrent readers; a killed writer."""
 
 import os
 import random
@@ -18,9 +18,10 @@ from django.conf import settings
 from django.db import OperationalError, connection, transaction
 
 from memory.actors import Actor, local_actor
-from memory.db.sqlite.locks import FairLock
-from memory.engines.branches import BranchManager, find_branch
-from memory.engines.commits import committing
+from memory.db.sqlite.write_lock import FairLock
+from memory.engines.branches.manager import BranchManager
+from memory.engines.versions.commits import open_commit
+from memory.engines.versions.lookup import find_branch
 from memory.models import Branch, Fact, nodes
 from memory.models.nodes import RowIds
 from tests import databases
@@ -30,14 +31,14 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 WRITERS, ROUNDS = 3, 10
 START = (
-    "import sys, django; django.setup(); from tests.memory import test_rivals;"
+    "import sys, django; django.setup(); from tests.memory import test_concurrency as test_rivals;"
     " test_rivals.write_rounds(*sys.argv[1:])"
 )
 
 
 @pytest.fixture
 def actor() -> Actor:
-    """A project whose main holds a counter and a pair that always says the same."""
+    """Return an actor in a project whose main has a counter and a pair of equal facts."""
     actor = some_actor()
     write(actor, "0", category="counter")
     write(actor, "pair 0", "pair 0", category="pair")
@@ -48,8 +49,8 @@ def actor() -> Actor:
 
 
 def one_round(actor: Actor, branch: str, mark: str) -> UUID:
-    """Count one up, change the pair, add a fact: one commit. Returns the new fact's id."""
-    with committing(actor, branch, "round") as commit:
+    """Increment the counter, change the pair, add a fact: one commit. Returns the new fact's id."""
+    with open_commit(actor, branch, "round") as commit:
         shown = commit.visible(Fact)
         counter = shown.get(category="counter")
         commit.change(counter, **content_of(str(int(counter.fact_text) + 1)))
@@ -59,7 +60,7 @@ def one_round(actor: Actor, branch: str, mark: str) -> UUID:
 
 
 def write_rounds(project: str, who: str, rounds: str, *branches: str) -> None:
-    """Rounds on each branch in turn; says each acknowledged id."""
+    """Run rounds on each branch in turn; print each acknowledged id."""
     actor = local_actor(UUID(project))
     for number in range(int(rounds)):
         for branch in branches:
@@ -67,7 +68,7 @@ def write_rounds(project: str, who: str, rounds: str, *branches: str) -> None:
 
 
 def process(actor: Actor, who: str, rounds: int, *branches: str) -> subprocess.Popen[str]:
-    """write_rounds in a Python of its own, on the database of this test."""
+    """Run write_rounds in another Python process, on the database of this test."""
     environment = {
         **os.environ,
         "DJANGO_SETTINGS_MODULE": "day1site.settings.test",
@@ -75,12 +76,16 @@ def process(actor: Actor, who: str, rounds: int, *branches: str) -> subprocess.P
     }
     return subprocess.Popen(
         [sys.executable, "-c", START, str(actor.project_id), who, str(rounds), *branches],
-        cwd=settings.BASE_DIR, env=environment, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-    )  # fmt: skip
+        cwd=settings.BASE_DIR,
+        env=environment,
+        text=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
 
 
 def alone(work: Callable[..., Any]) -> Callable[..., Any]:
-    """The same work in a thread, which closes its connection at the end."""
+    """Wrap work for a thread: it closes its connection at the end."""
 
     def run(*args: Any) -> Any:
         try:
@@ -91,13 +96,13 @@ def alone(work: Callable[..., Any]) -> Callable[..., Any]:
     return run
 
 
-# ---- what must hold afterwards ---------------------------------------------------------------------
+# ---- invariants afterwards -------------------------------------------------------------------------
 
 
 def check_branch(actor: Actor, name: str, rounds: int) -> None:
-    """All rounds are there, once each, in commits without a gap."""
+    """Check that all rounds were written, once each, in commits without a gap."""
     branch = find_branch(actor, name)
-    start = 2 if name == "main" else 0  # the commits that set the scene
+    start = 2 if name == "main" else 0  # the commits of the fixture
     seqs = sorted(branch.commits.values_list("seq", flat=True))
     assert seqs == list(range(1, rounds + start + 1))
     assert branch.head == rounds + start
@@ -120,6 +125,7 @@ def check_file() -> None:
 # ---- writers ---------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_rival_processes_lose_nothing_and_pinned_readers_see_one_state(actor: Actor) -> None:
     for n in range(WRITERS):
         BranchManager().create_branch(name=f"task/{n}", actor=actor)
@@ -157,7 +163,7 @@ def test_rival_threads_lose_nothing_and_branches_are_made_meanwhile(actor: Actor
 
 
 def check_pinned(shown: Any, rounds: int) -> None:
-    """Several statements about one state: they agree with each other."""
+    """Check that several statements on one state agree with each other."""
     assert int(shown.get(category="counter").fact_text) == rounds
     first, second = (f.fact_text for f in shown.filter(category="pair"))
     assert first == second
@@ -183,7 +189,7 @@ def read_in_a_snapshot(branch: Branch) -> None:
 
 @contextmanager
 def reading(actor: Actor, *reads: Callable[[Branch], None]) -> Iterator[None]:
-    """Threads that read main again and again while the block runs; the first error is raised."""
+    """Read main repeatedly in threads while the block runs; raise the first error."""
     done = threading.Event()
 
     def work(read: Callable[[Branch], None]) -> int:
@@ -203,7 +209,7 @@ def reading(actor: Actor, *reads: Callable[[Branch], None]) -> Iterator[None]:
 
 
 def test_nothing_is_kept_of_what_is_written_in_a_snapshot_by_mistake(actor: Actor) -> None:
-    """A snapshot is for reading. A write in it must fail, not be lost in silence."""
+    """Fail a write in a read snapshot, instead of losing it silently."""
     with suppress(OperationalError), connection.snapshot():
         Branch.objects.filter(project=actor.project_id).update(purpose="x")
         pytest.fail("the write was taken and lost")
@@ -212,6 +218,7 @@ def test_nothing_is_kept_of_what_is_written_in_a_snapshot_by_mistake(actor: Acto
 # ---- a writer that is killed -----------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_killed_writer_leaves_whole_commits_and_all_that_it_acknowledged(actor: Actor) -> None:
     acknowledged: list[str] = []
     for number in range(2):
@@ -236,7 +243,7 @@ def test_a_killed_writer_leaves_whole_commits_and_all_that_it_acknowledged(actor
 
 
 def test_ids_are_made_while_another_thread_waits_to_lease(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Else a writer waits for the lease, and the lease for the writer, until the busy handler gives up."""
+    """Avoid a deadlock of writer and lease, which would last until the busy timeout."""
     ids, now = RowIds(), nodes._now_ms
     ids.ready()
     monkeypatch.setattr(nodes, "_now_ms", lambda: now() + 90_000)
@@ -300,7 +307,7 @@ def close_in_a_transaction() -> None:
 
 
 class Killed(BaseException):
-    """What no handler for errors catches."""
+    """Exception that no error handler catches."""
 
 
 def fail_in_a_transaction() -> None:

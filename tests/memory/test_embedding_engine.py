@@ -1,4 +1,4 @@
-"""Embeddings in the background: a write never fails for their sake, and none is ever lost."""
+"""Background embedding: it never makes a write fail, and no text is lost."""
 
 import threading
 from datetime import UTC, datetime
@@ -9,10 +9,16 @@ import time_machine
 from django.db import connection, transaction
 from django.utils import timezone
 
-from memory.engines.branches import BranchManager, create_main
-from memory.engines.embedding import EmbeddingEngine, embedder_is_on, state_of, versions_in_use, want
-from memory.engines.embedding_run import Turns
-from memory.engines.facts import FactEngine
+from memory.engines.branches.manager import BranchManager, create_main
+from memory.engines.embedding.engine import (
+    EmbeddingEngine,
+    embedder_is_on,
+    enqueue_texts,
+    state_of,
+    versions_in_use,
+)
+from memory.engines.embedding.worker import ProjectLocks
+from memory.engines.facts.engine import FactEngine
 from memory.exceptions import ProviderUnavailable
 from memory.models import Fact, Project, Vector, VectorClock
 from memory.models.hashes import content_hash
@@ -33,7 +39,7 @@ def provider(settings):
 
 @pytest.fixture
 def clock():
-    """A clock that stands still unless it is moved."""
+    """Freeze the clock."""
     with time_machine.travel(START, tick=False) as traveller:
         yield traveller
 
@@ -64,20 +70,20 @@ class TestWant:
     def test_returns_how_many_are_new(self, provider, project):
         texts = {content_hash(text): text for text in ("a", "b")}
         now = timezone.now()
-        assert want(project.pk, {content_hash("a"): "a"}, now) == 1
-        assert want(project.pk, texts, now) == 1
-        assert want(project.pk, texts, now) == 0
-        assert want(project.pk, {}, now) == 0
+        assert enqueue_texts(project.pk, {content_hash("a"): "a"}, now) == 1
+        assert enqueue_texts(project.pk, texts, now) == 1
+        assert enqueue_texts(project.pk, texts, now) == 0
+        assert enqueue_texts(project.pk, {}, now) == 0
         assert Vector.objects.count() == 2
 
     def test_one_more_text_costs_one_statement(self, provider, project, django_assert_num_queries):
         with transaction.atomic(), django_assert_num_queries(1):
-            want(project.pk, {content_hash("a"): "a"}, timezone.now())
+            enqueue_texts(project.pk, {content_hash("a"): "a"}, timezone.now())
 
     def test_a_thousand_texts_cost_few_statements(self, provider, project, django_assert_max_num_queries):
         texts = {content_hash(str(at)): str(at) for at in range(1000)}
         with transaction.atomic(), django_assert_max_num_queries(20):
-            assert want(project.pk, texts, timezone.now()) == 1000
+            assert enqueue_texts(project.pk, texts, timezone.now()) == 1000
 
     def test_off_leaves_nothing(self, project, write, engine):
         write("one")
@@ -176,7 +182,7 @@ class TestEmbed:
 
     def test_sweep_reaches_every_project(self, provider, project, other_project, write, engine):
         write("one", "two", "three", "four", "five")
-        want(other_project.pk, {content_hash("six"): "six"}, timezone.now())
+        enqueue_texts(other_project.pk, {content_hash("six"): "six"}, timezone.now())
         assert engine.sweep() == 6
         assert states() == ready("one", "two", "three", "four", "five", "six")
 
@@ -221,7 +227,7 @@ class TestRivals:
         write("a", "b", "c")
         both = threading.Barrier(2, timeout=10)
         provider.before = lambda texts: both.wait()
-        calls = [lambda: EmbeddingEngine(Turns()).embed_pending(project.pk)] * 2
+        calls = [lambda: EmbeddingEngine(ProjectLocks()).embed_pending(project.pk)] * 2
         assert sorted(self.run(*calls)) == [0, 3]
         assert provider.calls == [["a", "b", "c"]] * 2
         assert states() == ready("a", "b", "c")
@@ -233,7 +239,7 @@ class TestRivals:
         both = threading.Barrier(2, timeout=10)
         provider.before = lambda texts: both.wait()
         provider.fail(503)
-        calls = [lambda: EmbeddingEngine(Turns()).embed_pending(project.pk)] * 2
+        calls = [lambda: EmbeddingEngine(ProjectLocks()).embed_pending(project.pk)] * 2
         assert sorted(self.run(*calls)) == [0, 1]
         assert states() == ready("a")
 
@@ -261,11 +267,11 @@ class TestAnotherModel:
         self, settings, provider, project, other_project, engine
     ):
         now = timezone.now()
-        want(project.pk, {content_hash("a"): "a"}, now)
+        enqueue_texts(project.pk, {content_hash("a"): "a"}, now)
         engine.embed_pending(project.pk)
         provider.dimensions = 8
         settings.DAY1 = provider.settings(embedding_timeout=4.0)
-        want(other_project.pk, {content_hash("a"): "a"}, now)
+        enqueue_texts(other_project.pk, {content_hash("a"): "a"}, now)
         assert engine.embed_pending(other_project.pk) == 1
 
     def test_old_vectors_are_never_compared_with_new_ones(
@@ -287,7 +293,7 @@ class TestAnotherModel:
         }
 
     def changed(self, settings, provider, project, write, engine, actor):
-        """Seven texts in use under the old model, one that nobody shows any more, and a new model."""
+        """Write seven texts in use under the old model and one unused text; switch to a new model."""
         facts = write("a", "b", "c", "d", "e", "kept by a child", "forgotten")
         BranchManager().create_branch(name="task/child", actor=actor)
         FactEngine().update_fact(fact_id=facts[5].uid, updates={"fact_text": "edited"}, actor=actor)
@@ -322,7 +328,7 @@ class TestAnotherModel:
         provider.fail(503)
         assert engine.reembed(project.pk) == 0
         assert engine.backlog(project.pk)["pending"] == 7
-        assert engine.reembed(project.pk) == 7  # asked for by a person: no waiting
+        assert engine.reembed(project.pk) == 7  # requested by a person: no delay
 
     def test_versions_of_other_projects_are_not_looked_at(self, provider, project, other_project, write):
         write("a")
@@ -330,7 +336,7 @@ class TestAnotherModel:
 
     def test_the_other_models_can_be_dropped(self, settings, provider, project, write, engine, actor):
         self.changed(settings, provider, project, write, engine, actor)
-        want(project.pk, {content_hash("a"): "a"}, timezone.now())
+        enqueue_texts(project.pk, {content_hash("a"): "a"}, timezone.now())
         epoch = VectorClock.objects.get(project=project).epoch
         assert engine.forget_other_models(project.pk) == 8
         assert list(Vector.objects.values_list("model", flat=True)) == ["openai:other"]
@@ -340,6 +346,6 @@ class TestAnotherModel:
 def test_create_main_is_all_a_project_needs(provider, engine):
     fresh = Project.objects.create(name="Fresh", slug="fresh")
     create_main(fresh)
-    want(fresh.pk, {content_hash("a"): "a"}, timezone.now())
-    assert engine.embed_pending(fresh.pk) == 1  # the clock is made with the first vector
+    enqueue_texts(fresh.pk, {content_hash("a"): "a"}, timezone.now())
+    assert engine.embed_pending(fresh.pk) == 1  # the clock is created with the first vector
     assert VectorClock.objects.get(project=fresh).n == 1

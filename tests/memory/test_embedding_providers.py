@@ -1,4 +1,4 @@
-"""A server of vectors that speaks the OpenAI API, what is chosen, and queries that are kept."""
+"""Embedding providers: a server with the OpenAI API, the choice by settings, and cached queries."""
 
 import json
 import socket
@@ -15,7 +15,7 @@ from werkzeug import Response
 
 from memory.exceptions import ProviderNonsense, ProviderUnavailable
 from memory.providers.embedding import get_provider, read_query
-from memory.providers.openai_compat import MOST_LATE, OpenAICompatible
+from memory.providers.openai_compat import MAX_ABANDONED_REQUESTS, OpenAICompatible
 from tests.memory.fake_provider import dripping
 
 FORK = """
@@ -119,7 +119,7 @@ class TestServer:
         assert caught.value.data["status"] == status
         assert "retry_after" not in caught.value.data
         assert KEY not in "".join(traceback.format_exception(caught.value))
-        assert len(server.log) == 1  # trying again is the task's business
+        assert len(server.log) == 1  # retries are the task's business
 
     def test_the_servers_reason_is_passed_on(self, server, remote):
         embeddings(server).respond_with_json({"error": {"message": 'model "m" not found'}}, status=404)
@@ -179,18 +179,19 @@ class TestServer:
         assert time.monotonic() - started < 4
         release.set()
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("start", ["200 OK\r\nX-A: ", "400 No\r\nContent-Length: 99\r\n\r\n"])
     def test_headers_or_an_error_that_drip_are_given_up(self, remote, start):
         with dripping(f"HTTP/1.1 {start}".encode()) as url:
             before, slow = set(threading.enumerate()), remote(base_url=url, query_timeout=0.5)
-            for _ in range(MOST_LATE):
+            for _ in range(MAX_ABANDONED_REQUESTS):
                 with pytest.raises(ProviderUnavailable, match=r"no answer within 0\.5 s"):
                     slow.query_words("hi")
             for left in set(threading.enumerate()) - before:
                 left.join(10)
                 assert not left.is_alive()
             with pytest.raises(ProviderUnavailable, match=r"no answer within 0\.5 s"):
-                slow.query_words("hi")  # it is asked again
+                slow.query_words("hi")  # it is called again
 
     def test_an_answer_without_end_is_nonsense(self, server, remote):
         part = b" " * 2**20
@@ -208,7 +209,7 @@ class TestServer:
         release.set()
 
     def test_a_server_that_is_down(self, remote):
-        with socket.socket() as taken:  # bound, but nobody listens
+        with socket.socket() as taken:  # bound, but not listening
             taken.bind(("127.0.0.1", 0))
             url = f"http://127.0.0.1:{taken.getsockname()[1]}/v1"
             with pytest.raises(ProviderUnavailable, match="no connection"):
@@ -270,7 +271,7 @@ class TestNonsense:
         provider = remote()
         with pytest.raises(ProviderNonsense):
             provider.embed(["a", "b"])
-        assert provider.dimensions is None  # nothing is learnt from nonsense
+        assert provider.dimensions is None  # nothing is learnt from an invalid response
 
     def test_bytes_that_are_no_text(self, server, remote):
         embeddings(server).respond_with_data(b"\xff\xfe\x00{", content_type="application/json")

@@ -1,4 +1,6 @@
-"""A provider that is down, slow, rate-limited or talks nonsense: nothing is lost, and others go on."""
+"""A provider that is down, slow, rate-limited or answers nonsense: nothing is lost, and other projects go
+on.
+"""
 
 import threading
 from datetime import UTC, datetime, timedelta
@@ -7,8 +9,8 @@ import pytest
 import time_machine
 from django.utils import timezone
 
-from memory.engines.embedding import EmbeddingEngine, want
-from memory.engines.facts import FactEngine
+from memory.engines.embedding.engine import EmbeddingEngine, enqueue_texts
+from memory.engines.facts.engine import FactEngine
 from memory.models import Fact, Vector
 from memory.models.hashes import content_hash
 from tests.memory.fake_provider import DIMENSIONS, KEY, FakeProvider, nonsense, ready, row, states
@@ -28,7 +30,7 @@ def provider(settings):
 
 @pytest.fixture
 def clock():
-    """A clock that stands still unless it is moved."""
+    """Freeze the clock."""
     with time_machine.travel(START, tick=False) as traveller:
         yield traveller
 
@@ -49,6 +51,7 @@ def write(actor):
 
 
 class TestTrouble:
+    @pytest.mark.slow
     def test_down_leaves_the_write_alone_and_the_text_pending(self, provider, project, main, write, engine):
         provider.always = nonsense({})
         provider.always.status_code = 503
@@ -72,7 +75,7 @@ class TestTrouble:
             waits.append((row("one").next_try - timezone.now()).total_seconds())
             assert row("one").attempts == attempts
             clock.shift(timedelta(seconds=waits[-1] - 0.001))
-            assert engine.embed_pending(project.pk) == 0  # too early: not asked
+            assert engine.embed_pending(project.pk) == 0  # too early: not called
             assert len(provider.calls) == attempts
             clock.shift(timedelta(seconds=0.001))
         for place, wait in enumerate(waits):
@@ -87,7 +90,7 @@ class TestTrouble:
         write("a", "b", "c", "d", "e", "f")
         provider.fail(429, Retry_After="120")
         assert engine.embed_pending(project.pk) == 0
-        assert [len(call) for call in provider.calls] == [4]  # no second batch into a closed door
+        assert [len(call) for call in provider.calls] == [4]  # no second batch while it fails
         times = set(Vector.objects.values_list("next_try", flat=True))
         assert times == {START + timedelta(seconds=120)}
         assert sorted(Vector.objects.values_list("attempts", flat=True)) == [0, 0, 1, 1, 1, 1]
@@ -118,7 +121,7 @@ class TestTrouble:
         provider.fail(503)
         engine.embed_pending(project.pk)
         write("c")
-        assert engine.embed_pending(project.pk) == 1  # the newcomer finds the provider back
+        assert engine.embed_pending(project.pk) == 1  # a new text finds the provider working again
         assert engine.embed_pending(project.pk) == 2
         assert states() == ready("a", "b", "c")
 
@@ -194,7 +197,7 @@ class TestPoison:
 
     def test_wanted_again_it_waits_again(self, clock, provider, project, write, engine):
         self.failed(clock, provider, project, write, engine)
-        assert want(project.pk, {content_hash("b"): "b"}, timezone.now()) == 0
+        assert enqueue_texts(project.pk, {content_hash("b"): "b"}, timezone.now()) == 0
         assert (row("b").state, row("b").attempts, row("b").error) == ("pending", 0, "")
         provider.poison.clear()
         assert engine.embed_pending(project.pk) == 1

@@ -1,4 +1,4 @@
-"""Events: the order of what happened, without a gap and without anything twice."""
+"""Events: in order, without gaps and without duplicates."""
 
 import threading
 from datetime import timedelta
@@ -9,29 +9,29 @@ from django.db import connection
 from django.utils import timezone
 
 from memory.actors import Actor
-from memory.engines.audit import seal
-from memory.engines.branches import BranchManager
-from memory.engines.events import Event, EventEngine
-from memory.engines.facts import FactEngine
-from memory.engines.keys import KeyEngine
-from memory.engines.links import LinkEngine
-from memory.engines.relations import RelationEngine
-from memory.engines.snapshots import SnapshotManager
+from memory.engines.access.keys import KeyEngine
+from memory.engines.activity.events import Event, EventEngine
+from memory.engines.audit.trail import seal_entries
+from memory.engines.branches.manager import BranchManager
+from memory.engines.facts.engine import FactEngine
+from memory.engines.facts.links import LinkEngine
+from memory.engines.graph.engine import RelationEngine
+from memory.engines.store.snapshots import SnapshotManager
 from memory.exceptions import BranchForbidden, BranchNotFound, Invalid, ScopeMissing
 from memory.models import Project
 
-ENGINE, FACTS = EventEngine(), FactEngine()
+event_engine, fact_engine = EventEngine(), FactEngine()
 
 
 def write(actor: Actor, text: str, branch: str = "main", **fields: Any) -> Any:
-    return FACTS.write_fact(fact_text=text, actor=actor, branch_name=branch, **fields).fact
+    return fact_engine.write_fact(fact_text=text, actor=actor, branch_name=branch, **fields).fact
 
 
 def everything(actor: Actor, after: int = 0, **wish: Any) -> list[Event]:
-    """All events after a place that somebody sees, read to the end."""
-    watch, found = ENGINE.watch(actor=actor, after=after, **wish), []
+    """Return all events after a position that the actor may see."""
+    watch, found = event_engine.watch(actor=actor, after=after, **wish), []
     while True:
-        events, place = ENGINE.read(project_id=actor.project_id, after=after)
+        events, place = event_engine.read(project_id=actor.project_id, after=after)
         found += [event for event in events if watch.sees(event)]
         if place == after:
             return found
@@ -45,11 +45,11 @@ def told(events: list[Event]) -> list[tuple[str, str, list[tuple[str, str, str]]
 
 def test_what_happens_is_told_memory_by_memory(actor: Actor) -> None:
     old = write(actor, "Tokens live 15 minutes.", agent_id="bee")
-    new = FACTS.supersede_fact(old_fact_id=old.uid, new_fact_text="Tokens live an hour.", actor=actor)
-    FACTS.set_verification(fact_id=new.uid, verdict="verified", reason="Read.", actor=actor)
+    new = fact_engine.supersede_fact(old_fact_id=old.uid, new_fact_text="Tokens live an hour.", actor=actor)
+    fact_engine.set_verification(fact_id=new.uid, verdict="verified", reason="Read.", actor=actor)
     other = write(actor, "Tea.")
     LinkEngine().write_link(from_id=new.uid, to_id=other.uid, link_type="ASSOCIATED", actor=actor)
-    FACTS.delete_fact(fact_id=other.uid, actor=actor)
+    fact_engine.delete_fact(fact_id=other.uid, actor=actor)
     RelationEngine().write_relation(
         source_entity="API", relation_type="uses", target_entity="Redis", actor=actor
     )
@@ -88,8 +88,8 @@ def test_branches_are_made_archived_and_taken_back(actor: Actor) -> None:
 
 
 def test_a_large_commit_is_told_by_its_counts(actor: Actor) -> None:
-    FACTS.write_facts(facts=[{"fact_text": f"Fact {n}."} for n in range(20)], actor=actor)
-    FACTS.write_facts(facts=[{"fact_text": f"More {n}."} for n in range(21)], actor=actor)
+    fact_engine.write_facts(facts=[{"fact_text": f"Fact {n}."} for n in range(20)], actor=actor)
+    fact_engine.write_facts(facts=[{"fact_text": f"More {n}."} for n in range(21)], actor=actor)
     small, large = everything(actor)
     assert [one.line for one in small.changes] == [f"Fact {n}." for n in range(20)]
     assert large.commit is not None
@@ -100,15 +100,15 @@ def test_a_follower_goes_on_where_it_was(actor: Actor) -> None:
     write(actor, "One.")
     [first] = everything(actor)
     write(actor, "Two.")
-    seal(Project.objects.get(pk=actor.project_id))
+    seal_entries(Project.objects.get(pk=actor.project_id))
     write(actor, "Three.")
     assert [one.changes[0].line for one in everything(actor, first.place)] == ["Two.", "Three."]
-    assert ENGINE.watch(actor=actor).after == everything(actor)[-1].place
+    assert event_engine.watch(actor=actor).after == everything(actor)[-1].place
     assert everything(actor, everything(actor)[-1].place) == []
 
 
 def test_a_long_way_back_is_read_in_pieces(actor: Actor, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("memory.engines.events.TOGETHER", 3)
+    monkeypatch.setattr("memory.engines.activity.events.BATCH_SIZE", 3)
     for n in range(10):
         write(actor, f"Fact {n}.")
     assert [one.changes[0].line for one in everything(actor)] == [f"Fact {n}." for n in range(10)]
@@ -116,7 +116,7 @@ def test_a_long_way_back_is_read_in_pieces(actor: Actor, monkeypatch: pytest.Mon
 
 def test_what_is_recorded_in_the_past_is_told_when_it_comes(actor: Actor) -> None:
     write(actor, "Now.")
-    place = ENGINE.newest(project_id=actor.project_id)
+    place = event_engine.newest(project_id=actor.project_id)
     BranchManager().create_branch(name="old", actor=actor)
     past = actor.acting_at(timezone.now() - timedelta(days=300))
     write(past, "Long ago.", "old")
@@ -150,7 +150,7 @@ def test_a_key_with_patterns_sees_only_its_branches(actor: Actor) -> None:
     assert {one.branch for one in everything(bound)} == {"task/a"}
     assert {one.branch for one in everything(bound, branches=["*"])} == {"task/a"}
     with pytest.raises(BranchForbidden):
-        ENGINE.watch(actor=bound, branches=["secret"])
+        event_engine.watch(actor=bound, branches=["secret"])
 
 
 def test_another_project_is_another_order(actor: Actor, other_project: Project) -> None:
@@ -161,24 +161,25 @@ def test_another_project_is_another_order(actor: Actor, other_project: Project) 
     assert [one.changes[0].line for one in everything(actor)] == ["Ours."]
     assert [one.kind for one in everything(stranger)] == ["branch.create", "fact.write"]
     with pytest.raises(BranchNotFound):
-        ENGINE.watch(actor=actor, branches=["theirs"])
+        event_engine.watch(actor=actor, branches=["theirs"])
 
 
 def test_what_is_asked_wrongly_is_refused(actor: Actor) -> None:
     with pytest.raises(Invalid, match="no event 1 yet: the newest is 0"):
-        ENGINE.watch(actor=actor, after=1)
+        event_engine.watch(actor=actor, after=1)
     with pytest.raises(BranchNotFound):
-        ENGINE.watch(actor=actor, branches=["nowhere"])
+        event_engine.watch(actor=actor, branches=["nowhere"])
     with pytest.raises(ScopeMissing):
-        ENGINE.watch(actor=Actor(actor.project_id, "key"))
+        event_engine.watch(actor=Actor(actor.project_id, "key"))
 
 
+@pytest.mark.slow
 @pytest.mark.django_db(transaction=True)
 def test_rival_writers_and_rival_readers_agree_on_one_order(actor: Actor) -> None:
-    """Four writers on three branches, while two followers read on: both see the same, once."""
+    """Run four writers on three branches and two followers: both see the same events, once."""
     for name in ("a", "b"):
         BranchManager().create_branch(name=name, actor=actor)
-    place, done = ENGINE.newest(project_id=actor.project_id), threading.Event()
+    place, done = event_engine.newest(project_id=actor.project_id), threading.Event()
     seen: list[list[Event]] = [[], []]
     writers = [threading.Thread(target=say, args=(actor, name)) for name in ("main", "a", "b", "main")]
     readers = [threading.Thread(target=follow, args=(actor, place, done, mine)) for mine in seen]
@@ -202,11 +203,11 @@ def say(actor: Actor, branch: str) -> None:
 
 
 def follow(actor: Actor, place: int, done: threading.Event, seen: list[Event]) -> None:
-    """Read on until there is nothing more after the writers have ended."""
+    """Read on until nothing is left after the writers have ended."""
     more = True
     while more:
         ended = done.is_set()
-        events, reached = ENGINE.read(project_id=actor.project_id, after=place)
+        events, reached = event_engine.read(project_id=actor.project_id, after=place)
         seen += events
         more, place = reached > place or not ended, reached
     connection.close()

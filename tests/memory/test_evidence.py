@@ -1,4 +1,4 @@
-"""What stands beside a fact: verdicts, confirmations, links, what came after it, who recalled it."""
+"""Evidence of a fact: verdicts, confirmations, links, successors, recalls."""
 
 from dataclasses import replace
 from typing import Any
@@ -8,13 +8,13 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from memory.actors import Actor
-from memory.engines.branches import BranchManager
-from memory.engines.buffers import buffer
-from memory.engines.evidence import Evidence, EvidenceEngine
-from memory.engines.facts import FactEngine
-from memory.engines.links import LinkEngine
-from memory.engines.recalls import PASSING
-from memory.engines.search import SearchEngine
+from memory.engines.branches.manager import BranchManager
+from memory.engines.facts.engine import FactEngine
+from memory.engines.facts.evidence import Evidence, EvidenceEngine
+from memory.engines.facts.links import LinkEngine
+from memory.engines.facts.recall_log import PASSING
+from memory.engines.search.engine import SearchEngine
+from memory.engines.support.write_buffer import buffer
 from memory.exceptions import BranchForbidden
 from memory.models import Fact, Project, RecallLog
 
@@ -37,8 +37,9 @@ def test_verdicts_say_whether_they_count(actor: Actor) -> None:
     FACTS.set_verification(verdict="verified", reason="read it", **on)
     verdicts = evidence(fact, actor).verdicts
     assert [(v.status, v.reason, v.by, v.counts) for v in verdicts] == [
-        ("verified", "read it", "local", True), ("invalidated", "too long", "local", False),
-    ]  # fmt: skip
+        ("verified", "read it", "local", True),
+        ("invalidated", "too long", "local", False),
+    ]
     assert [v.commit.seq for v in verdicts if v.commit] == [3, 2]
     changed = FACTS.update_fact(updates={"fact_text": "Tokens live a day."}, **on)
     assert [v.counts for v in evidence(changed, actor).verdicts] == [False, False]
@@ -70,8 +71,9 @@ def test_links_both_ways_with_their_other_ends(actor: Actor) -> None:
     LINKS.write_link(from_id=three.uid, to_id=one.uid, link_type="CONTESTED_BY", actor=actor)
     edges = evidence(one, actor).edges
     assert [(e.link.link_type, e.outward, e.other.fact_text) for e in edges] == [
-        ("DEPENDS_ON", True, "two"), ("CONTESTED_BY", False, "three"),
-    ]  # fmt: skip
+        ("DEPENDS_ON", True, "two"),
+        ("CONTESTED_BY", False, "three"),
+    ]
     FACTS.delete_fact(fact_id=two.uid, actor=actor)
     assert [e.other.fact_text for e in evidence(one, actor).edges] == ["three"]
 

@@ -1,4 +1,4 @@
-"""Why a fact is found by a search, or why it is not: each reason, with its sentence."""
+"""Explanations of search results: each reason, with its message."""
 
 from dataclasses import replace
 from datetime import timedelta
@@ -8,26 +8,26 @@ import pytest
 from django.utils import timezone
 
 from memory.actors import local_actor
-from memory.engines.branches import BranchManager
-from memory.engines.buffers import buffer
-from memory.engines.explain import SAYINGS, ExplainEngine
-from memory.engines.facts import FactEngine
-from memory.engines.search import SearchEngine
+from memory.engines.branches.manager import BranchManager
+from memory.engines.facts.engine import FactEngine
+from memory.engines.search.engine import SearchEngine
+from memory.engines.search.explain import REASONS, ExplainEngine
+from memory.engines.support.write_buffer import buffer
 from memory.exceptions import BranchForbidden, BranchNotFound, Invalid, QueryTooLong, ScopeMissing
 from memory.models import RecallLog
-from tests.memory.facts.scenes import everything, refused
-from tests.memory.searching.scenes import X, embed, only, reflect
+from tests.memory.facts.helpers import everything, refused
+from tests.memory.search.helpers import X, embed, only, reflect
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
-ENGINE, SEARCH, BRANCHES = FactEngine(), SearchEngine(), BranchManager()
+fact_engine, search_engine, branch_manager = FactEngine(), SearchEngine(), BranchManager()
 PAST = timedelta(hours=-1)
 
 
 @pytest.fixture
 def write(actor, main):
     def write(text="Alpha beta.", branch="main", **more):
-        return ENGINE.write_fact(
+        return fact_engine.write_fact(
             fact_text=text, branch_name=branch, actor=actor, deduplicate=False, **more
         ).fact
 
@@ -54,7 +54,7 @@ class TestReasons:
         write("Alpha and many more words that lower the rank of it.")
         answer = why(fact.uid)
         assert told(answer) == (True, "found", "It is hit 1 of this search.")
-        hit = SEARCH.search(query="alpha", actor=actor).hits[0]
+        hit = search_engine.search(query="alpha", actor=actor).hits[0]
         assert (answer.position, answer.fact.uid) == (1, fact.uid)
         assert answer.signals.keys() == hit.signals.keys()
         assert answer.score == pytest.approx(hit.score)
@@ -69,7 +69,7 @@ class TestReasons:
 
     def test_out_ranked_by_very_many(self, write, why, actor):
         facts = [{"fact_text": "Alpha."}] * 60
-        ENGINE.write_facts(facts=facts, actor=actor, deduplicate=False)
+        fact_engine.write_facts(facts=facts, actor=actor, deduplicate=False)
         last = write("Alpha " + "and other words " * 5)
         answer = why(last.uid)
         assert told(answer) == (
@@ -95,28 +95,28 @@ class TestReasons:
 
     def test_deleted(self, write, why, actor):
         uid = write().uid
-        ENGINE.delete_fact(fact_id=uid, actor=actor)
+        fact_engine.delete_fact(fact_id=uid, actor=actor)
         assert told(why(uid)) == (False, "deleted", "It was deleted on this branch.")
         assert why(uid, at=1).reason == "found"
         assert why(uid, at=0).reason == "not_yet"
 
     def test_not_yet(self, write, why, actor):
         uid = write().uid
-        BRANCHES.create_branch(name="a", actor=actor)
+        branch_manager.create_branch(name="a", actor=actor)
         late = write(branch="a").uid
         message = "It came to this branch later than the point that is read."
         assert told(why(uid, at=0)) == told(why(late, branch="a", at=0)) == (False, "not_yet", message)
         assert why(uid, branch="a", at=0).reason == "found"
 
     def test_deleted_on_the_parent_after_the_fork(self, write, why, actor):
-        BRANCHES.create_branch(name="a", actor=actor)
+        branch_manager.create_branch(name="a", actor=actor)
         uid = write().uid
-        ENGINE.delete_fact(fact_id=uid, actor=actor)
+        fact_engine.delete_fact(fact_id=uid, actor=actor)
         assert told(why(uid, branch="a")) == (False, "absent", "No fact with this id is known here.")
 
     def test_other_branch(self, write, why, actor):
         for name in ("a", "b"):
-            BRANCHES.create_branch(name=name, actor=actor)
+            branch_manager.create_branch(name=name, actor=actor)
         uid = write(branch="a").uid
         answer = why(uid)
         assert told(answer) == (False, "other_branch", "It is not visible on this branch, but on: a.")
@@ -124,39 +124,41 @@ class TestReasons:
         assert why(uid, branch="b").reason == "other_branch"
         only_b = replace(actor, branch_patterns=("b",))
         assert why(uid, branch="b", actor=only_b).reason == "absent"
-        ENGINE.delete_fact(fact_id=uid, actor=actor, branch_name="a")
+        fact_engine.delete_fact(fact_id=uid, actor=actor, branch_name="a")
         assert (why(uid).reason, why(uid, branch="a").reason) == ("absent", "deleted")
 
     def test_a_branch_that_only_began_with_it(self, write, why, actor):
         for name in ("a", "none"):
-            BRANCHES.create_branch(name=name, actor=actor)
+            branch_manager.create_branch(name=name, actor=actor)
         uid = write(branch="a").uid
-        BRANCHES.create_branch(name="a/kid", parent="a", actor=actor)
-        BRANCHES.create_branch(name="a/kid/kid", parent="a/kid", actor=actor)
+        branch_manager.create_branch(name="a/kid", parent="a", actor=actor)
+        branch_manager.create_branch(name="a/kid/kid", parent="a/kid", actor=actor)
         assert why(uid).details == {"branches": ["a"]}
         kids = replace(actor, branch_patterns=("main", "a/kid*"))
         assert why(uid, actor=kids).details == {"branches": ["a/kid", "a/kid/kid"]}
-        ENGINE.delete_fact(fact_id=uid, actor=actor, branch_name="a")
+        fact_engine.delete_fact(fact_id=uid, actor=actor, branch_name="a")
         assert why(uid).message == "It is not visible on this branch, but on: a/kid, a/kid/kid."
-        BRANCHES.create_branch(name="a/late", parent="a", actor=actor)
-        ENGINE.delete_fact(fact_id=uid, actor=actor, branch_name="a/kid")
+        branch_manager.create_branch(name="a/late", parent="a", actor=actor)
+        fact_engine.delete_fact(fact_id=uid, actor=actor, branch_name="a/kid")
         assert why(uid).details == {"branches": ["a/kid/kid"]}
 
     def test_at_most_twenty_branches_are_named(self, write, why, actor):
         uid = write().uid
         for i in range(21):
-            BRANCHES.create_branch(name=f"b/{i:02}", actor=actor)
-        ENGINE.delete_fact(fact_id=uid, actor=actor)
-        BRANCHES.create_branch(name="late", actor=actor)
+            branch_manager.create_branch(name=f"b/{i:02}", actor=actor)
+        fact_engine.delete_fact(fact_id=uid, actor=actor)
+        branch_manager.create_branch(name="late", actor=actor)
         assert why(uid, branch="late").reason == "deleted"
-        BRANCHES.create_branch(name="early", at=0, actor=actor)
+        branch_manager.create_branch(name="early", at=0, actor=actor)
         assert why(uid, branch="early").details == {"branches": [f"b/{i:02}" for i in range(20)]}
 
     def test_on_an_archived_branch(self, write, why, actor):
-        BRANCHES.create_branch(name="a", actor=actor)
+        branch_manager.create_branch(name="a", actor=actor)
         uid, old = write(branch="a").uid, write("Alpha was here.", branch="a").uid
-        ENGINE.supersede_fact(old_fact_id=old, new_fact_text="Alpha is here.", actor=actor, branch_name="a")
-        BRANCHES.archive_branch(name="a", actor=actor)
+        fact_engine.supersede_fact(
+            old_fact_id=old, new_fact_text="Alpha is here.", actor=actor, branch_name="a"
+        )
+        branch_manager.archive_branch(name="a", actor=actor)
         assert why(uid).reason == "absent"
         answer = why(uid, branch="a")
         assert told(answer) == (False, "archived", "It is archived.")
@@ -199,11 +201,11 @@ class TestReasons:
         }
         uid = write(propose=flag == "created", **fields.get(flag, {})).uid
         if flag == "archived":
-            ENGINE.archive_fact(fact_id=uid, actor=actor)
+            fact_engine.archive_fact(fact_id=uid, actor=actor)
         if flag == "superseded":
-            ENGINE.supersede_fact(old_fact_id=uid, new_fact_text="x", actor=actor)
+            fact_engine.supersede_fact(old_fact_id=uid, new_fact_text="x", actor=actor)
         if flag == "invalidated":
-            ENGINE.set_verification(fact_id=uid, verdict="invalidated", actor=actor)
+            fact_engine.set_verification(fact_id=uid, verdict="invalidated", actor=actor)
         assert told(why(uid)) == (False, flag, message)
         assert told(why(uid, include=[flag])) == (True, "found", "It is hit 1 of this search.")
 
@@ -214,12 +216,12 @@ class TestReasons:
             "filtered",
             "The filter status leaves it out.",
         )
-        ENGINE.archive_fact(fact_id=uid, actor=actor)
+        fact_engine.archive_fact(fact_id=uid, actor=actor)
         assert why(uid, filters=only(status="archived")).found
         assert why(uid, filters=only(status="active")).reason == "archived"
 
     def test_every_reason_has_a_test(self):
-        assert set(SAYINGS) == {
+        assert set(REASONS) == {
             "found",
             "out_ranked",
             "no_signal",
@@ -239,7 +241,7 @@ class TestReasons:
 
 class TestAgreesWithTheSearch:
     def agree(self, why, actor, uids, branch="main", **wish):
-        found = SEARCH.search(query="alpha", actor=actor, branch_name=branch, **wish)
+        found = search_engine.search(query="alpha", actor=actor, branch_name=branch, **wish)
         hits = [hit.fact.uid for hit in found.hits]
         for uid in uids:
             answer = why(uid, branch=branch, **wish)
@@ -258,7 +260,7 @@ class TestAgreesWithTheSearch:
     def test_about_reflections(self, write, why, actor):
         reflect(actor, *["Alpha."] * 5)
         facts = [write(f"Alpha and other words that lower the rank {i}.").uid for i in range(8)]
-        uids = facts + [fact.uid for fact in ENGINE.list_facts(actor=actor).results]
+        uids = facts + [fact.uid for fact in fact_engine.list_facts(actor=actor).results]
         self.agree(why, actor, uids)
         assert sum(why(uid).found for uid in set(uids)) == 10
         left = [a.message for uid in uids if not (a := why(uid)).found]
@@ -270,11 +272,11 @@ class TestAgreesWithTheSearch:
     def test_about_opposite_vectors(self, write, why, actor, project, monkeypatch):
         uids = [write(text).uid for text in ("beta", "gamma")]
         embed(project, beta=(1, 0, 0), gamma=(-1, 0, 0))
-        from memory.engines import explain
+        from memory.engines.search import explain
 
-        ask = explain.ask
-        monkeypatch.setattr(explain, "ask", lambda query, _, kind: ask(query, X, kind))
-        hits = SEARCH.search(query="nothing", actor=actor, query_vector=X).hits
+        ask = explain.build_query
+        monkeypatch.setattr(explain, "build_query", lambda query, _, kind: ask(query, X, kind))
+        hits = search_engine.search(query="nothing", actor=actor, query_vector=X).hits
         assert [hit.fact.uid for hit in hits] == uids
         assert [why(uid, query="nothing").position for uid in uids] == [1, 2]
 
@@ -291,10 +293,10 @@ class TestAgreesWithTheSearch:
         self.agree(why, actor, uids, search_type="vector")
 
     def test_on_an_archived_branch(self, write, why, actor):
-        BRANCHES.create_branch(name="a", actor=actor)
+        branch_manager.create_branch(name="a", actor=actor)
         uids = [write(f"Alpha {i}.", branch="a", propose=i == 2).uid for i in range(4)]
-        ENGINE.archive_fact(fact_id=uids[1], actor=actor, branch_name="a")
-        BRANCHES.archive_branch(name="a", actor=actor)
+        fact_engine.archive_fact(fact_id=uids[1], actor=actor, branch_name="a")
+        branch_manager.archive_branch(name="a", actor=actor)
         for include in ([], ["archived"], ["archived", "created"], ["created"]):
             for status in ({}, {"status": "active"}, {"status": "archived"}, {"status": "created"}):
                 self.agree(why, actor, uids, branch="a", include=include, filters=only(**status))
@@ -318,9 +320,9 @@ class TestRefused:
 
     def test_a_foreign_fact_is_like_none(self, write, why, other_project, actor):
         other = local_actor(other_project.pk)
-        foreign = ENGINE.write_fact(fact_text="Alpha.", actor=other).fact.uid
-        gone = ENGINE.write_fact(fact_text="Beta.", actor=other).fact.uid
-        ENGINE.delete_fact(fact_id=gone, actor=other)
+        foreign = fact_engine.write_fact(fact_text="Alpha.", actor=other).fact.uid
+        gone = fact_engine.write_fact(fact_text="Beta.", actor=other).fact.uid
+        fact_engine.delete_fact(fact_id=gone, actor=other)
         for uid in (foreign, gone, uuid4()):
             answer = why(uid)
             assert told(answer) == (False, "absent", "No fact with this id is known here.")
@@ -336,4 +338,4 @@ class TestRefused:
 
     def test_is_a_method_of_the_search_too(self, write, actor):
         uid = write().uid
-        assert SEARCH.explain(query="alpha", fact_id=uid, actor=actor, limit=3).found
+        assert search_engine.explain(query="alpha", fact_id=uid, actor=actor, limit=3).found

@@ -1,4 +1,4 @@
-"""The rules of a fact without a database: its line for a prompt, its moves, the checks of its fields."""
+"""The rules of facts without a database: essence, transitions, field checks."""
 
 from datetime import UTC, datetime, timedelta, timezone
 from uuid import UUID
@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.engines import cleaning as c
-from memory.engines import fact_rules as rules
+from memory.engines.facts import rules
+from memory.engines.support import validation as c
 from memory.exceptions import IllegalTransition, Invalid, TooLarge, UnknownField
 from memory.models import Fact
 
@@ -59,7 +59,7 @@ def test_a_new_fact_has_text_essence_and_cycle():
 
 
 def test_what_an_update_may_set():
-    assert set(rules.UPDATABLE) == {
+    assert set(rules.UPDATE_CHECKS) == {
         "fact_text",
         "essence",
         "category",
@@ -86,16 +86,16 @@ def test_an_archived_fact_goes_back_to_what_it_held(held):
     fact = Fact(rid=1, status="archived", held_status=held, kind="TASK")
     for status in ("created", "active", "done", "superseded", "archived"):
         if status == (held or "active"):
-            assert rules.moved(fact, status) == {"status": status, "held_status": ""}
+            assert rules.change_status(fact, status) == {"status": status, "held_status": ""}
         else:
             with pytest.raises(IllegalTransition) as caught:
-                rules.moved(fact, status)
+                rules.change_status(fact, status)
             assert str(caught.value) == f"A fact that is archived cannot become {status}."
 
 
 def test_archiving_remembers():
     done = Fact(rid=1, status="done", kind="TASK")
-    assert rules.moved(done, "archived") == {"status": "archived", "held_status": "done"}
+    assert rules.change_status(done, "archived") == {"status": "archived", "held_status": "done"}
 
 
 class TestChecks:
@@ -116,7 +116,7 @@ class TestChecks:
         ],
     )
     def test_moments(self, value, moment):
-        found = c.moment("at", value)
+        found = c.parse_time("at", value)
         assert found == moment
         assert found is None or found.utcoffset() == timedelta(0)
 
@@ -143,7 +143,7 @@ class TestChecks:
     )
     def test_no_moments(self, value):
         with pytest.raises(Invalid) as caught:
-            c.moment("at", value)
+            c.parse_time("at", value)
         assert str(caught.value) == "at must be a time in ISO 8601, such as 2026-05-01T12:00:00Z."
 
     @pytest.mark.parametrize(
@@ -156,22 +156,22 @@ class TestChecks:
     )
     def test_moments_outside_of_the_calendar(self, value):
         with pytest.raises(Invalid) as caught:
-            c.moment("at", value)
+            c.parse_time("at", value)
         assert str(caught.value) == "at is a time outside of the years 1 to 9999 in UTC."
 
     @pytest.mark.parametrize("value", ["0" * 32, UUID(int=0), "{00000000-0000-0000-0000-000000000000}"])
     def test_identifiers(self, value):
-        assert c.identifier("id", value) == UUID(int=0)
+        assert c.parse_uuid("id", value) == UUID(int=0)
 
     @pytest.mark.parametrize("value", ["", "x", 0, None, [], b"0" * 32, "0" * 31, "0" * 33])
     def test_no_identifiers(self, value):
         with pytest.raises(Invalid) as caught:
-            c.identifier("id", value)
+            c.parse_uuid("id", value)
         assert str(caught.value) == "id must be a UUID."
 
     def test_unknown_fields_before_anything_else(self):
         with pytest.raises(UnknownField) as caught:
-            c.clean({"{x}": 1}, {})
+            c.validate({"{x}": 1}, {})
         assert str(caught.value) == "There is no field named {x}."
 
     @pytest.mark.parametrize(
@@ -224,8 +224,8 @@ class TestChecks:
     )
     def test_no_numbers(self, value):
         with pytest.raises(Invalid) as caught:
-            c.number(0, 1)("n", value)
+            c.number_check(0, 1)("n", value)
         assert str(caught.value) == "n must be a number from 0 to 1."
 
     def test_tags_are_told_once_in_order(self):
-        assert c.tags("tags", ["b", "a", "b"]) == ["b", "a"]
+        assert c.parse_tags("tags", ["b", "a", "b"]) == ["b", "a"]

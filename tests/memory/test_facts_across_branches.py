@@ -1,4 +1,4 @@
-"""What several branches show, asked at once, is what each shows by itself."""
+"""Facts of several branches in one query equal those of each branch alone."""
 
 import random
 from typing import Any
@@ -8,20 +8,27 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from memory.actors import Actor
-from memory.engines.belief import attach, read_on
-from memory.engines.branches import BranchManager
-from memory.engines.facts import FactEngine
-from memory.engines.several import facts_on
+from memory.engines.branches.manager import BranchManager
+from memory.engines.facts.assessment import annotate_facts, mask_archived
+from memory.engines.facts.engine import FactEngine
+from memory.engines.facts.facts_across_branches import facts_on
 from memory.models import Branch, Fact
 
 pytestmark = pytest.mark.django_db(transaction=True)
 FACTS, BRANCHES = FactEngine(), BranchManager()
-TOLD = ("vid", "fact_text", "status", "verification_status", "verification_reason", "confirmation_count")
+COMPARED_FIELDS = (
+    "vid",
+    "fact_text",
+    "status",
+    "verification_status",
+    "verification_reason",
+    "confirmation_count",
+)
 STEPS = "write write fork change change delete judge confirm".split()
 
 
 class Story:
-    """Some branches from random points, and random changes on them."""
+    """Branches from random points, with random changes."""
 
     def __init__(self, actor: Actor, seed: int) -> None:
         self.actor, self.chance, self.names = actor, random.Random(seed), ["main"]
@@ -60,12 +67,14 @@ class Story:
         return {"actor": self.actor, "branch_name": self.on}
 
     def some(self) -> Fact | None:
-        rows = sorted(Fact.objects.on(Branch.objects.get(name=self.on)).gather(), key=lambda fact: fact.uid)
+        rows = sorted(
+            Fact.objects.on(Branch.objects.get(name=self.on)).fetch_all(), key=lambda fact: fact.uid
+        )
         return self.chance.choice(rows) if rows else None
 
 
 def told(fact: Fact) -> tuple:
-    return tuple(getattr(fact, name) for name in TOLD)
+    return tuple(getattr(fact, name) for name in COMPARED_FIELDS)
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -77,8 +86,8 @@ def test_all_branches_at_once_show_what_each_shows(actor: Actor, main: Branch, s
     uids = set(Fact.objects.all_versions().values_list("uid", flat=True))
     each = {}
     for branch in branches:
-        rows = Fact.objects.on(branch).gather()
-        read_on(branch, attach(rows, branch.lineage(), actor.project_id))
+        rows = Fact.objects.on(branch).fetch_all()
+        mask_archived(branch, annotate_facts(rows, branch.lineage(), actor.project_id))
         each |= {(branch.pk, fact.uid): told(fact) for fact in rows}
     at_once = facts_on({(branch, uid) for branch in branches for uid in uids}, actor.project_id)
     assert {place: told(fact) for place, fact in at_once.items()} == each
@@ -97,6 +106,7 @@ def test_as_many_queries_for_any_number_of_branches(actor: Actor, main: Branch) 
     assert counts == [4] * 9
 
 
+@pytest.mark.slow
 def test_a_page_of_deep_branches_is_no_expression_too_deep(actor: Actor, main: Branch) -> None:
     fact = FACTS.write_fact(fact_text="known everywhere", session_id="a", actor=actor).fact
     FACTS.write_fact(fact_text="known everywhere", session_id="b", actor=actor)

@@ -1,4 +1,4 @@
-"""Filters mean the same in lists and in search, and hold whatever stands in a value."""
+"""Filters mean the same in lists and in search, for any value."""
 
 from datetime import UTC, datetime, timedelta
 from uuid import UUID
@@ -6,12 +6,12 @@ from uuid import UUID
 import pytest
 import time_machine
 
-from memory.engines.facts import FactEngine
-from memory.engines.filters import CHECKS, FactFilter
-from memory.engines.search import SearchEngine
+from memory.engines.facts.engine import FactEngine
+from memory.engines.facts.filters import CHECKS, FactFilter
+from memory.engines.search.engine import SearchEngine
 from memory.exceptions import Invalid, UnknownField
 
-ENGINE, SEARCH = FactEngine(), SearchEngine()
+fact_engine, search_engine = FactEngine(), SearchEngine()
 DAY = timedelta(days=1)
 START = datetime(2036, 1, 1, tzinfo=UTC)
 
@@ -19,19 +19,21 @@ START = datetime(2036, 1, 1, tzinfo=UTC)
 @pytest.fixture
 def write(actor, main):
     def write(text, **more):
-        return ENGINE.write_fact(fact_text=f"alpha {text}", actor=actor, deduplicate=False, **more).fact
+        return fact_engine.write_fact(fact_text=f"alpha {text}", actor=actor, deduplicate=False, **more).fact
 
     return write
 
 
 @pytest.fixture
 def passing(actor, main):
-    """The texts that a list and a search let through; they must agree."""
+    """Return a function for the texts that pass a filter in list and search, which must agree."""
 
     def passing(**values):
         filters = FactFilter.of(values)
-        listed = {f.fact_text[6:] for f in ENGINE.list_facts(actor=actor, filters=filters, limit=100).results}
-        found = SEARCH.search(query="alpha", actor=actor, filters=filters, limit=100)
+        listed = {
+            f.fact_text[6:] for f in fact_engine.list_facts(actor=actor, filters=filters, limit=100).results
+        }
+        found = search_engine.search(query="alpha", actor=actor, filters=filters, limit=100)
         assert {hit.fact.fact_text[6:] for hit in found.hits} == listed
         return listed
 
@@ -133,10 +135,10 @@ class TestValues:
 
     def test_verification(self, write, passing, actor):
         for verdict in ("verified", "unverified"):
-            ENGINE.set_verification(fact_id=write(verdict).uid, verdict=verdict, actor=actor)
+            fact_engine.set_verification(fact_id=write(verdict).uid, verdict=verdict, actor=actor)
         edited = write("edited")
-        ENGINE.set_verification(fact_id=edited.uid, verdict="verified", actor=actor)
-        ENGINE.update_fact(fact_id=edited.uid, updates={"category": "error"}, actor=actor)
+        fact_engine.set_verification(fact_id=edited.uid, verdict="verified", actor=actor)
+        fact_engine.update_fact(fact_id=edited.uid, updates={"category": "error"}, actor=actor)
         write("never")
         assert passing(verification_status="verified") == {"verified"}
         assert passing(verification_status="unverified") == {"unverified", "edited", "never"}

@@ -1,17 +1,17 @@
-"""The tokens of a span: what was open at a seq is named by few words."""
+"""The index tokens of version spans: few tokens cover everything open at a seq."""
 
 from itertools import combinations
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.db.tokens import point_tokens, span_tokens
+from memory.db.index_tokens import point_tokens, span_tokens
 
 HEAD = 40
 
 
 def named(branch: int, span: tuple[int, int], seq: int, head: int, searchable: bool = True) -> bool:
-    """Whether a question for a point meets the tokens of a span."""
+    """Return whether a query at a point matches the tokens of a span."""
     asked = point_tokens(branch, seq, head, searchable)
     return any(token.startswith(start) for token in span_tokens(1, *span, True).split() for start in asked)
 
@@ -23,7 +23,7 @@ def test_every_span_around_a_seq_is_named() -> None:
 
 
 def test_few_others_are_named() -> None:
-    """The walk looks at each, so that too many cost time alone."""
+    """Limit false matches: each is checked, so too many only cost time."""
     spans, seqs = list(combinations(range(1, HEAD + 1), 2)), range(HEAD + 1)
     around = sum(first <= seq < last for first, last in spans for seq in seqs)
     assert sum(named(1, span, seq, HEAD) for span in spans for seq in seqs) <= 1.3 * around

@@ -8,8 +8,8 @@ from uuid import UUID
 import pytest
 from django.utils import timezone
 
-from memory.engines.buffers import buffer
-from memory.engines.keys import USED, KeyEngine, actor_of, checksum, covered
+from memory.engines.access.keys import USED, KeyEngine, compute_checksum, get_actor, is_pattern_covered
+from memory.engines.support.write_buffer import buffer
 from memory.exceptions import (
     AgentForbidden,
     BranchForbidden,
@@ -22,17 +22,17 @@ from memory.exceptions import (
 from memory.models import ApiKey, AuditEntry
 
 pytestmark = pytest.mark.django_db
-ENGINE = KeyEngine()
+key_engine = KeyEngine()
 ANY_ID = UUID("01890000-0000-7000-8000-000000000000")
 
 
 def make(actor, **changes):
-    return ENGINE.create_key(**{"label": "ci", "scopes": ["write"], "actor": actor} | changes)
+    return key_engine.create_key(**{"label": "ci", "scopes": ["write"], "actor": actor} | changes)
 
 
 def refused(token: str) -> str:
     with pytest.raises(Unauthenticated) as error:
-        actor_of(ENGINE.verify(token), "rest")
+        get_actor(key_engine.verify(token), "rest")
     assert error.value.code == "unauthenticated"
     return error.value.text
 
@@ -51,7 +51,7 @@ def test_a_token_has_a_fixed_form_and_only_its_hash_is_stored(actor) -> None:
 
 def test_a_token_says_who_comes(actor) -> None:
     key, token = make(actor, scopes=["write", "read"], branch_patterns=["task/*"], agent_id="bot")
-    who = actor_of(ENGINE.verify(token), "mcp")
+    who = get_actor(key_engine.verify(token), "mcp")
     assert (who.kind, who.id, who.label, who.surface) == ("key", str(key.pk), "ci", "mcp")
     assert (who.project_id, who.scopes) == (actor.project_id, {"read", "write"})
     assert (who.branch_patterns, who.agent_id, who.bound_agent) == (("task/*",), "bot", "bot")
@@ -62,25 +62,25 @@ def test_malformed_unknown_and_wrong_tokens_are_refused_with_one_message(actor) 
     wrong = f"day1_{key.prefix}_{'0' * 43}"
     unknown = f"day1_{'x' * 8}_{'0' * 43}"
     tokens = ["", "day1_", "Bearer x", token[:-1], token + "\n", token[:-1] + "é", "day1_\0"]
-    tokens += [wrong + checksum(wrong), unknown + checksum(unknown), wrong + "000000"]
+    tokens += [wrong + compute_checksum(wrong), unknown + compute_checksum(unknown), wrong + "000000"]
     assert {refused(one) for one in tokens} == {"A valid API key is needed."}
 
 
 def test_a_revoked_and_an_expired_key_say_so_only_to_who_has_the_secret(actor) -> None:
     revoked, its_token = make(actor)
-    ENGINE.revoke_key(key_id=revoked.pk, actor=actor)
+    key_engine.revoke_key(key_id=revoked.pk, actor=actor)
     expired, other_token = make(actor)
     ApiKey.objects.filter(pk=expired.pk).update(expires_at=timezone.now() - timedelta(seconds=1))
     assert refused(its_token) == "This API key was revoked."
     assert refused(other_token) == "This API key has expired."
     guess = f"day1_{revoked.prefix}_{'0' * 43}"
-    assert refused(guess + checksum(guess)) == "A valid API key is needed."
+    assert refused(guess + compute_checksum(guess)) == "A valid API key is needed."
 
 
 def test_use_is_noted_in_memory_and_written_later(actor, django_assert_num_queries) -> None:
     key, token = make(actor)
     with django_assert_num_queries(1):
-        actor_of(ENGINE.verify(token), "rest")
+        get_actor(key_engine.verify(token), "rest")
     assert list(buffer.waiting(USED)) == [key.pk]
     buffer.flush()
     used = ApiKey.objects.get().last_used_at
@@ -134,9 +134,9 @@ def test_only_an_admin_makes_lists_revokes_and_rotates(actor) -> None:
     merger = replace(actor, scopes=frozenset({"merge"}))
     for act in (
         lambda: make(merger),
-        lambda: ENGINE.list_keys(actor=merger),
-        lambda: ENGINE.revoke_key(key_id=key.pk, actor=merger),
-        lambda: ENGINE.rotate_key(key_id=key.pk, actor=merger),
+        lambda: key_engine.list_keys(actor=merger),
+        lambda: key_engine.revoke_key(key_id=key.pk, actor=merger),
+        lambda: key_engine.rotate_key(key_id=key.pk, actor=merger),
     ):
         with pytest.raises(ScopeMissing):
             act()
@@ -164,7 +164,7 @@ def test_nobody_grants_more_branches_than_they_hold(actor) -> None:
     ],
 )
 def test_covered(pattern, held, answer) -> None:
-    assert covered(pattern, held) is answer
+    assert is_pattern_covered(pattern, held) is answer
 
 
 def test_who_is_bound_to_an_agent_makes_keys_for_that_agent_only(actor) -> None:
@@ -183,33 +183,52 @@ def test_keys_are_listed_newest_first_and_only_those_of_the_project(actor, other
         make(actor, label=label)
         time.sleep(0.002)  # ids of one millisecond have no order
     make(replace(actor, project_id=other_project.pk), label="foreign")
-    page = ENGINE.list_keys(actor=actor, limit=2)
-    rest = ENGINE.list_keys(actor=actor, limit=2, cursor=page.next)
+    page = key_engine.list_keys(actor=actor, limit=2)
+    rest = key_engine.list_keys(actor=actor, limit=2, cursor=page.next)
     assert [key.label for key in page.results] == ["three", "two"]
     assert ([key.label for key in rest.results], rest.next) == (["one"], None)
 
 
 def test_revoking_again_changes_nothing(actor) -> None:
     key, _ = make(actor)
-    first = ENGINE.revoke_key(key_id=key.pk, actor=actor).revoked_at
-    assert ENGINE.revoke_key(key_id=key.pk, actor=actor).revoked_at == first
+    first = key_engine.revoke_key(key_id=key.pk, actor=actor).revoked_at
+    assert key_engine.revoke_key(key_id=key.pk, actor=actor).revoked_at == first
     assert AuditEntry.objects.filter(action="key.revoke").count() == 1
+
+
+def test_an_admin_ends_any_key_but_makes_and_rotates_none_beyond_its_own_rights(actor) -> None:
+    soon = timezone.now() + timedelta(days=1)
+    for narrow in (
+        replace(actor, expires_at=soon),
+        replace(actor, branch_patterns=("task/*",)),
+        replace(actor, bound_agent="bot"),
+    ):
+        victim, token = make(actor)
+        for act in (
+            lambda who: make(who),
+            lambda who, key=victim: key_engine.rotate_key(key_id=key.pk, actor=who),
+        ):
+            with pytest.raises((Invalid, BranchForbidden, AgentForbidden)):
+                act(narrow)
+        assert key_engine.verify(token).pk == victim.pk
+        assert key_engine.revoke_key(key_id=victim.pk, actor=narrow).revoked_at is not None
+        assert refused(token) == "This API key was revoked."
 
 
 def test_a_foreign_key_is_not_found(actor, other_project) -> None:
     key, token = make(replace(actor, project_id=other_project.pk))
-    for act in (ENGINE.revoke_key, ENGINE.rotate_key):
+    for act in (key_engine.revoke_key, key_engine.rotate_key):
         for key_id in (key.pk, ANY_ID):
             with pytest.raises(NotFound):
                 act(key_id=key_id, actor=actor)
-    assert actor_of(ENGINE.verify(token), "rest").project_id == other_project.pk
+    assert get_actor(key_engine.verify(token), "rest").project_id == other_project.pk
 
 
 def test_rotation_gives_a_new_secret_with_the_same_rights(actor) -> None:
     old, old_token = make(actor, branch_patterns=["task/*"], agent_id="bot", rate_per_minute=7)
-    new, new_token = ENGINE.rotate_key(key_id=old.pk, actor=actor)
+    new, new_token = key_engine.rotate_key(key_id=old.pk, actor=actor)
     assert refused(old_token) == "This API key was revoked."
-    who = actor_of(ENGINE.verify(new_token), "rest")
+    who = get_actor(key_engine.verify(new_token), "rest")
     assert (who.scopes, who.branch_patterns, who.bound_agent) == ({"write"}, ("task/*",), "bot")
     assert (new.label, new.rate_per_minute) == ("ci", 7)
     assert AuditEntry.objects.first().detail["rotated_from"] == old.prefix
@@ -217,29 +236,29 @@ def test_rotation_gives_a_new_secret_with_the_same_rights(actor) -> None:
 
 def test_within_the_grace_both_secrets_work(actor, time_travel) -> None:
     old, old_token = make(actor)
-    _, new_token = ENGINE.rotate_key(key_id=old.pk, actor=actor, grace_seconds=60)
-    assert ENGINE.verify(old_token).pk == old.pk
+    _, new_token = key_engine.rotate_key(key_id=old.pk, actor=actor, grace_seconds=60)
+    assert key_engine.verify(old_token).pk == old.pk
     time_travel(61)
     assert refused(old_token) == "This API key has expired."
-    assert ENGINE.verify(new_token).expires_at is None
+    assert key_engine.verify(new_token).expires_at is None
 
 
 def test_grace_never_lengthens_a_key(actor) -> None:
     soon = timezone.now() + timedelta(seconds=30)
     key, _ = make(actor, expires_at=soon)
-    ENGINE.rotate_key(key_id=key.pk, actor=actor, grace_seconds=600)
+    key_engine.rotate_key(key_id=key.pk, actor=actor, grace_seconds=600)
     key.refresh_from_db()
     assert key.expires_at == soon
 
 
 def test_a_key_that_has_ended_cannot_be_rotated(actor) -> None:
     revoked, _ = make(actor)
-    ENGINE.revoke_key(key_id=revoked.pk, actor=actor)
+    key_engine.revoke_key(key_id=revoked.pk, actor=actor)
     expired, _ = make(actor)
     ApiKey.objects.filter(pk=expired.pk).update(expires_at=timezone.now() - timedelta(seconds=1))
     for key in (revoked, expired):
         with pytest.raises(Conflict):
-            ENGINE.rotate_key(key_id=key.pk, actor=actor)
+            key_engine.rotate_key(key_id=key.pk, actor=actor)
     assert ApiKey.objects.count() == 2
 
 
@@ -247,13 +266,13 @@ def test_a_grace_that_is_too_long_is_refused(actor) -> None:
     key, _ = make(actor)
     for seconds in (-1, 8 * 24 * 3600):
         with pytest.raises(Invalid):
-            ENGINE.rotate_key(key_id=key.pk, actor=actor, grace_seconds=seconds)
+            key_engine.rotate_key(key_id=key.pk, actor=actor, grace_seconds=seconds)
 
 
 def test_rotation_is_no_way_to_more_rights(actor) -> None:
     key, _ = make(actor)
     with pytest.raises(BranchForbidden):
-        ENGINE.rotate_key(key_id=key.pk, actor=replace(actor, branch_patterns=("task/*",)))
+        key_engine.rotate_key(key_id=key.pk, actor=replace(actor, branch_patterns=("task/*",)))
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""Links between facts: both ends are seen, one edge of a kind, a version on a branch."""
+"""Links between facts: visible ends, one edge per kind, versions on branches."""
 
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -9,16 +9,16 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from memory.actors import local_actor
-from memory.engines.branches import BranchManager
-from memory.engines.facts import FactEngine
-from memory.engines.links import LinkEngine
+from memory.engines.branches.manager import BranchManager
+from memory.engines.facts.engine import FactEngine
+from memory.engines.facts.links import LinkEngine
 from memory.exceptions import BranchArchived, Exists, Invalid, NotFound, UnknownField
 from memory.models import AuditEntry, Commit
-from tests.memory.facts.scenes import everything, refused
+from tests.memory.facts.helpers import everything, refused
 
 pytestmark = pytest.mark.django_db
 
-ENGINE, LINKS, BRANCHES = FactEngine(), LinkEngine(), BranchManager()
+fact_engine, link_engine, branch_manager = FactEngine(), LinkEngine(), BranchManager()
 TYPES = [
     "ASSOCIATED",
     "BRIDGE",
@@ -32,14 +32,16 @@ TYPES = [
 
 @pytest.fixture
 def facts(actor, main):
-    return [ENGINE.write_fact(fact_text=text, actor=actor).fact.uid for text in ("Alpha.", "Beta.", "Gamma.")]
+    return [
+        fact_engine.write_fact(fact_text=text, actor=actor).fact.uid for text in ("Alpha.", "Beta.", "Gamma.")
+    ]
 
 
 @pytest.fixture
 def link(actor, facts):
     def link(a=0, b=1, branch="main", **more):
         ends = {"from_id": facts[a], "to_id": facts[b], "link_type": "DEPENDS_ON"}
-        return LINKS.write_link(actor=actor, branch_name=branch, **{**ends, **more})
+        return link_engine.write_link(actor=actor, branch_name=branch, **{**ends, **more})
 
     return link
 
@@ -47,7 +49,7 @@ def link(actor, facts):
 @pytest.fixture
 def listed(actor, facts):
     def listed(a=0, **more):
-        return [row.uid for row in LINKS.list_links(fact_id=facts[a], actor=actor, **more).results]
+        return [row.uid for row in link_engine.list_links(fact_id=facts[a], actor=actor, **more).results]
 
     return listed
 
@@ -68,7 +70,7 @@ def test_what_is_not_given_has_a_default(link, facts, main):
 
 def test_every_field_is_kept(link, listed, actor, facts):
     link(weight=0, to_id=str(facts[1]), to_type="fact", valid_from="2026-01-01", valid_until="2026-02-01")
-    (row,) = LINKS.list_links(fact_id=facts[1], actor=actor).results
+    (row,) = link_engine.list_links(fact_id=facts[1], actor=actor).results
     assert (row.weight, row.valid_from, row.valid_until) == (
         0.0,
         datetime(2026, 1, 1, tzinfo=UTC),
@@ -78,7 +80,7 @@ def test_every_field_is_kept(link, listed, actor, facts):
 
 def test_who_made_it_is_known(actor, facts):
     speaking = replace(actor, session_id="s", task_id="t", agent_id="g")
-    made = LINKS.write_link(from_id=facts[0], to_id=facts[1], link_type="BRIDGE", actor=speaking)
+    made = link_engine.write_link(from_id=facts[0], to_id=facts[1], link_type="BRIDGE", actor=speaking)
     assert (made.session_id, made.task_id, made.agent_id) == ("s", "t", "g")
 
 
@@ -95,11 +97,11 @@ def test_one_of_each_kind_in_each_direction(link, listed):
 @pytest.mark.django_db(transaction=True)
 def test_what_is_refused_leaves_nothing_behind(link, facts, actor, other_project):
     link()
-    foreign = ENGINE.write_fact(fact_text="x", actor=local_actor(other_project.pk)).fact.uid
-    gone = ENGINE.write_fact(fact_text="Gone.", actor=actor).fact.uid
-    ENGINE.delete_fact(fact_id=gone, actor=actor)
-    BRANCHES.create_branch(name="old", actor=actor)
-    BRANCHES.archive_branch(name="old", actor=actor)
+    foreign = fact_engine.write_fact(fact_text="x", actor=local_actor(other_project.pk)).fact.uid
+    gone = fact_engine.write_fact(fact_text="Gone.", actor=actor).fact.uid
+    fact_engine.delete_fact(fact_id=gone, actor=actor)
+    branch_manager.create_branch(name="old", actor=actor)
+    branch_manager.archive_branch(name="old", actor=actor)
     before = everything()
     unseen = "Nothing with this id is visible here."
     for fields, error, message in [
@@ -145,7 +147,7 @@ def test_what_is_refused_leaves_nothing_behind(link, facts, actor, other_project
         given = {"from_id": facts[0], "to_id": facts[1], "link_type": "BRIDGE"}
         del given[missing]
         with pytest.raises(Invalid) as caught:
-            LINKS.write_link(actor=actor, **given)
+            link_engine.write_link(actor=actor, **given)
         assert str(caught.value) == f"{missing} is needed."
         assert everything() == before
 
@@ -153,15 +155,15 @@ def test_what_is_refused_leaves_nothing_behind(link, facts, actor, other_project
 def test_deleted_and_made_again(link, listed, facts, actor):
     made = link()
     with refused(NotFound):
-        LINKS.delete_link(from_id=facts[1], link_id=made.uid, actor=actor)
+        link_engine.delete_link(from_id=facts[1], link_id=made.uid, actor=actor)
     with refused(NotFound):
-        LINKS.delete_link(from_id=facts[0], link_id=uuid4(), actor=actor)
-    assert LINKS.delete_link(from_id=facts[0], link_id=made.uid, actor=actor) is None
+        link_engine.delete_link(from_id=facts[0], link_id=uuid4(), actor=actor)
+    assert link_engine.delete_link(from_id=facts[0], link_id=made.uid, actor=actor) is None
     assert listed() == []
     commit, entry = Commit.objects.order_by("seq").last(), AuditEntry.objects.get(action="link.delete")
     assert (commit.kind, commit.removed, entry.target) == ("link.delete", 1, str(facts[0]))
     with refused(NotFound):
-        LINKS.delete_link(from_id=facts[0], link_id=made.uid, actor=actor)
+        link_engine.delete_link(from_id=facts[0], link_id=made.uid, actor=actor)
     again = link()
     assert (listed(), again.uid == made.uid) == ([again.uid], False)
     assert listed(at=4) == [made.uid]
@@ -169,13 +171,13 @@ def test_deleted_and_made_again(link, listed, facts, actor):
 
 def test_branches_are_isolated_both_ways(link, listed, facts, actor):
     shared = link()
-    BRANCHES.create_branch(name="a", actor=actor)
+    branch_manager.create_branch(name="a", actor=actor)
     on_a, on_main = link(0, 2, branch="a"), link(0, 2)
     assert listed() == [on_main.uid, shared.uid]
     assert set(listed(branch_name="a")) == {shared.uid, on_a.uid}
     with refused(Exists):
         link(branch="a")
-    LINKS.delete_link(from_id=facts[0], link_id=shared.uid, actor=actor, branch_name="a")
+    link_engine.delete_link(from_id=facts[0], link_id=shared.uid, actor=actor, branch_name="a")
     assert listed(branch_name="a") == [on_a.uid]
     assert listed() == [on_main.uid, shared.uid]
     again = link(branch="a")
@@ -183,22 +185,22 @@ def test_branches_are_isolated_both_ways(link, listed, facts, actor):
 
 
 def test_an_end_that_only_a_branch_has(link, facts, actor):
-    BRANCHES.create_branch(name="a", actor=actor)
-    there = ENGINE.write_fact(fact_text="There.", actor=actor, branch_name="a").fact.uid
+    branch_manager.create_branch(name="a", actor=actor)
+    there = fact_engine.write_fact(fact_text="There.", actor=actor, branch_name="a").fact.uid
     with refused(NotFound):
         link(to_id=there)
     assert link(to_id=there, branch="a").to_id == there
 
 
 def test_in_pages_with_a_constant_number_of_queries(facts, actor, listed):
-    others = ENGINE.write_facts(facts=[{"fact_text": f"x{i}"} for i in range(12)], actor=actor).results
+    others = fact_engine.write_facts(facts=[{"fact_text": f"x{i}"} for i in range(12)], actor=actor).results
     made = [
-        LINKS.write_link(from_id=facts[0], to_id=row.fact.uid, link_type="BRIDGE", actor=actor).uid
+        link_engine.write_link(from_id=facts[0], to_id=row.fact.uid, link_type="BRIDGE", actor=actor).uid
         for row in others
     ]
     pages, cursor = [], ""
     while cursor is not None:
-        page = LINKS.list_links(fact_id=facts[0], actor=actor, limit=5, cursor=cursor)
+        page = link_engine.list_links(fact_id=facts[0], actor=actor, limit=5, cursor=cursor)
         pages.append([row.uid for row in page.results])
         cursor = page.next
     assert pages == [made[:6:-1], made[6:1:-1], made[1::-1]]
@@ -212,13 +214,13 @@ def test_in_pages_with_a_constant_number_of_queries(facts, actor, listed):
 
 
 def test_of_a_fact_that_is_not_here(facts, actor, other_project):
-    foreign = ENGINE.write_fact(fact_text="x", actor=local_actor(other_project.pk)).fact.uid
+    foreign = fact_engine.write_fact(fact_text="x", actor=local_actor(other_project.pk)).fact.uid
     for uid in (uuid4(), foreign):
         with refused(NotFound):
-            LINKS.list_links(fact_id=uid, actor=actor)
+            link_engine.list_links(fact_id=uid, actor=actor)
 
 
 def test_a_link_goes_with_its_end(link, listed, facts, actor):
     link()
-    ENGINE.delete_fact(fact_id=facts[1], actor=actor)
+    fact_engine.delete_fact(fact_id=facts[1], actor=actor)
     assert listed() == []

@@ -1,4 +1,4 @@
-"""The built-in model, and another one at a path."""
+"""The built-in model, and a model at a path."""
 
 import threading
 
@@ -37,6 +37,7 @@ class TestLocalModel:
         text = "Caroline went to the support group on 7 May 2023."
         assert np.array_equal(minilm.embed([text]), minilm.embed([text]))
 
+    @pytest.mark.slow
     def test_a_row_does_not_depend_on_its_batch(self, minilm):
         texts = [f"{'note ' * (at * 7 % 40)}number {at}" for at in range(70)] + ["", "long " * 700]
         single = np.concatenate([minilm.embed([text]) for text in texts])
@@ -68,8 +69,8 @@ class TestLocalModel:
         assert cosine(vector, end) > cosine(plain, end)
 
     def test_threads_share_one_model(self, monkeypatch):
-        loads, fresh, real = [], OnnxMiniLM(), onnx_minilm._session
-        monkeypatch.setattr(onnx_minilm, "_session", lambda path: loads.append(path) or real(path))
+        loads, fresh, real = [], OnnxMiniLM(), onnx_minilm.create_session
+        monkeypatch.setattr(onnx_minilm, "create_session", lambda path: loads.append(path) or real(path))
         threads = [threading.Thread(target=fresh.embed, args=(["hi"],)) for _ in range(4)]
         for thread in threads:
             thread.start()

@@ -1,10 +1,10 @@
-"""Roles: viewer reads, curator curates, maintainer may do all; who is no member sees nothing."""
+"""Roles: viewer reads, curator curates, maintainer may do all; non-members see nothing."""
 
 import pytest
 from django.contrib.auth.models import User
 
-from memory.engines.facts import FactEngine
-from memory.engines.members import MemberEngine, member_actor
+from memory.engines.access.members import MemberEngine, member_actor
+from memory.engines.facts.engine import FactEngine
 from memory.exceptions import NotFound, ScopeMissing
 from memory.models import Membership
 

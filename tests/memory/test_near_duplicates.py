@@ -1,4 +1,4 @@
-"""Near duplicates are asked about once, never merged silently, and no comparison is lost."""
+"""Near duplicates: one question each, no silent merge, no lost comparison."""
 
 from dataclasses import replace
 from datetime import timedelta
@@ -6,11 +6,12 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from memory.engines.branches import BranchManager, find_branch
-from memory.engines.embedding import EmbeddingEngine
-from memory.engines.facts import FactEngine
-from memory.engines.near import NearDuplicateEngine
-from memory.engines.thresholds import is_near, is_same, same_claim, thresholds_of
+from memory.engines.branches.manager import BranchManager
+from memory.engines.embedding.engine import EmbeddingEngine
+from memory.engines.facts.engine import FactEngine
+from memory.engines.review.near_duplicates import NearDuplicateEngine
+from memory.engines.review.similarity import is_near, is_same, same_claim, thresholds_of
+from memory.engines.versions.lookup import find_branch
 from memory.exceptions import NotFound, ScopeMissing
 from memory.models import Fact, NearCheck, ReviewItem, Vector
 from memory.models.nodes import uuid7
@@ -42,7 +43,7 @@ def write(actor):
 
 @pytest.fixture
 def check(project, near):
-    """Embed and compare all that waits; the number of comparisons."""
+    """Return a function that embeds and compares all pending texts, and counts the comparisons."""
 
     def check():
         EmbeddingEngine().embed_pending(project.pk)
@@ -63,8 +64,11 @@ class TestAsked:
         item = ReviewItem.objects.get()
         assert (item.project_id, item.branch_id) == (project.pk, main.pk)
         assert (item.kind, item.status, item.fact_id, item.other_id) == (
-            "near_duplicate", "open", b.uid, a.uid,
-        )  # fmt: skip
+            "near_duplicate",
+            "open",
+            b.uid,
+            a.uid,
+        )
         low, high = sorted((a.uid.hex, b.uid.hex))
         assert item.pair == f"{main.pk}:{low}:{high}"
         assert round(item.score, 4) == 0.9
@@ -211,7 +215,7 @@ class TestNothingIsLost:
     def test_under_another_model_it_is_compared_there(self, settings, provider, project, write, check, near):
         write(A), write(B)
         settings.DAY1 = provider.settings(model="other", batch=64)
-        assert near.check_pending(project.pk) == 0  # the texts are wanted now
+        assert near.check_pending(project.pk) == 0  # the texts are queued now
         assert check() == 2
         assert ReviewItem.objects.get().details["model"] == "openai:other"
 

@@ -1,24 +1,26 @@
-"""Observations: what is made of a tool call, and what is never refused."""
+"""Observations: fields derived from a tool call, and what is never refused."""
 
 from dataclasses import replace
 from uuid import uuid4
 
 import pytest
+from django.db import connection
 
 from memory.actors import local_actor
-from memory.engines.branches import BranchManager
-from memory.engines.observations import ObservationEngine, ObservationFilter
-from memory.engines.observing import MOST, cut, outcome_of, summary_of
+from memory.engines.branches.manager import BranchManager
+from memory.engines.sessions.observations import ObservationEngine, ObservationFilter
+from memory.engines.sessions.tool_calls import MAX_LENGTH, outcome_of, summary_of, truncate
 from memory.exceptions import BranchArchived, Invalid, NotFound, ScopeMissing, TooLarge, UnknownField
 from memory.models import Commit, Observation, Session, Vector
+from tests.databases import only_on_sqlite
 
-ENGINE = ObservationEngine()
+observation_engine = ObservationEngine()
 
 
 @pytest.fixture
 def observe(actor):
     def write(**fields):
-        return ENGINE.write_observation(actor=actor, **{"session_id": "s1", **fields})
+        return observation_engine.write_observation(actor=actor, **{"session_id": "s1", **fields})
 
     return write
 
@@ -47,11 +49,11 @@ class TestSummaries:
 
     def test_a_long_one_is_cut_at_its_limit_with_a_mark(self):
         text = summary_of("Bash", {"command": "c"}, "é" * 9000)
-        assert len(text) == MOST
+        assert len(text) == MAX_LENGTH
         assert text.endswith("characters, cut]")
 
     def test_what_fits_is_not_marked(self):
-        assert cut("x" * MOST) == "x" * MOST
+        assert truncate("x" * MAX_LENGTH) == "x" * MAX_LENGTH
 
 
 class TestOutcomes:
@@ -109,7 +111,7 @@ class TestWriting:
 
     def test_within_one_batch_too(self, actor):
         call = {"tool_name": "Bash", "raw_input": "x", "session_id": "s"}
-        rows = ENGINE.write_observations(
+        rows = observation_engine.write_observations(
             observations=[{**call, "raw_output": "Exit code 1"}, {**call, "raw_output": "ok"}], actor=actor
         )
         assert [row.observation_type for row in rows] == ["error", "discovery"]
@@ -127,7 +129,7 @@ class TestWriting:
     def test_no_text_is_refused(self, observe, bad):
         row = observe(tool_name="Bash", raw_input=bad, raw_output=bad)
         kept = Observation._base_manager.get(pk=row.pk)
-        assert len(kept.raw_output) <= MOST
+        assert len(kept.raw_output) <= MAX_LENGTH
         assert "\x00" not in kept.raw_output
 
     @pytest.mark.django_db(transaction=True)
@@ -141,9 +143,11 @@ class TestWriting:
         with pytest.raises(Invalid):
             observe(summary="s", parent_id=uuid4())
         with pytest.raises(TooLarge):
-            ENGINE.write_observations(observations=[{"summary": "s"}] * 1001, actor=actor)
+            observation_engine.write_observations(observations=[{"summary": "s"}] * 1001, actor=actor)
         with pytest.raises(ScopeMissing):
-            ENGINE.write_observation(summary="s", actor=replace(actor, scopes=frozenset({"read"})))
+            observation_engine.write_observation(
+                summary="s", actor=replace(actor, scopes=frozenset({"read"}))
+            )
         assert not Observation._base_manager.exists()
         assert not Session.objects.exists()
 
@@ -152,7 +156,57 @@ class TestWriting:
         manager.create_branch(name="old", actor=actor)
         manager.archive_branch(name="old", actor=actor)
         with pytest.raises(BranchArchived):
-            ENGINE.write_observation(summary="s", actor=actor, branch_name="old")
+            observation_engine.write_observation(summary="s", actor=actor, branch_name="old")
+
+
+def call(n, output="ok", session="s"):
+    given = {"tool_name": "Bash", "raw_input": {"command": f"make {n}"}}
+    return {**given, "raw_output": output, "session_id": session}
+
+
+def instructions(work):
+    """Count the instructions that the database executes for some work."""
+    count = 0
+
+    def step():
+        nonlocal count
+        count += 1
+
+    connection.ensure_connection()
+    connection.connection.set_progress_handler(step, 1)
+    try:
+        work()
+    finally:
+        connection.connection.set_progress_handler(None, 1)
+    return count
+
+
+class TestLongSessions:
+    def write(self, actor, numbers, **more):
+        return observation_engine.write_observations(
+            observations=[call(n, **more) for n in numbers], actor=actor
+        )
+
+    @pytest.mark.slow
+    @only_on_sqlite
+    @pytest.mark.parametrize("again", [False, True], ids=["other calls", "the same calls"])
+    def test_a_batch_costs_the_same_whatever_came_before(self, actor, main, again):
+        def batch(first):
+            return instructions(lambda: self.write(actor, range(0 if again else first, first + 20)[:20]))
+
+        batch(100)
+        early = batch(200)
+        for part in range(3):
+            self.write(actor, [n % 20 if again else 1000 * (part + 1) + n for n in range(1000)])
+        assert batch(300) < early * 1.2
+
+    @pytest.mark.slow
+    def test_a_failure_far_back_is_repaired(self, actor, main):
+        (failed,) = self.write(actor, [5000], output="Exit code 1")
+        self.write(actor, range(1000))
+        self.write(actor, [5000], session="other")
+        (fixed,) = self.write(actor, [5000])
+        assert (fixed.observation_type, fixed.parent_id) == ("discovery", failed.uid)
 
 
 class TestReading:
@@ -160,29 +214,33 @@ class TestReading:
         rows = [observe(summary=f"n{i}", observation_type="insight") for i in range(5)]
         observe(tool_name="Bash", raw_output="Exit code 3")
         filters = ObservationFilter.of({"observation_type": "insight"})
-        first = ENGINE.list_observations(actor=actor, filters=filters, limit=2)
-        rest = ENGINE.list_observations(actor=actor, filters=filters, limit=100, cursor=first.next)
+        first = observation_engine.list_observations(actor=actor, filters=filters, limit=2)
+        rest = observation_engine.list_observations(
+            actor=actor, filters=filters, limit=100, cursor=first.next
+        )
         assert [row.summary for row in [*first.results, *rest.results]] == ["n4", "n3", "n2", "n1", "n0"]
-        failed = ENGINE.list_observations(actor=actor, filters=ObservationFilter.of({"outcome": "error"}))
+        failed = observation_engine.list_observations(
+            actor=actor, filters=ObservationFilter.of({"outcome": "error"})
+        )
         assert [row.tool_name for row in failed.results] == ["Bash"]
         assert rows[0].uid != rows[1].uid
 
     def test_the_timeline_is_between_two_times(self, observe, actor):
         early, middle, late = (observe(summary=f"n{i}") for i in range(3))
-        page = ENGINE.timeline(actor=actor, after=middle.created_at, before=late.created_at)
+        page = observation_engine.timeline(actor=actor, after=middle.created_at, before=late.created_at)
         assert [row.uid for row in page.results] == [middle.uid]
         assert early.created_at < middle.created_at
 
     def test_branches_and_projects_are_apart(self, observe, actor, other_project):
         row = observe(summary="on main")
         BranchManager().create_branch(name="side", actor=actor)
-        there = ENGINE.write_observation(summary="aside", actor=actor, branch_name="side")
-        seen = ENGINE.list_observations(actor=actor, branch_name="side").results
+        there = observation_engine.write_observation(summary="aside", actor=actor, branch_name="side")
+        seen = observation_engine.list_observations(actor=actor, branch_name="side").results
         assert {r.summary for r in seen} == {"on main", "aside"}
-        assert [r.summary for r in ENGINE.list_observations(actor=actor).results] == ["on main"]
+        assert [r.summary for r in observation_engine.list_observations(actor=actor).results] == ["on main"]
         for uid, who, branch in (
             (there.uid, actor, "main"),
             (row.uid, local_actor(other_project.pk), "main"),
         ):
             with pytest.raises(NotFound):
-                ENGINE.get_observation(observation_id=uid, actor=who, branch_name=branch)
+                observation_engine.get_observation(observation_id=uid, actor=who, branch_name=branch)

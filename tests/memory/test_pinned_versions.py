@@ -1,4 +1,4 @@
-"""What only archived branches show leaves the index, and comes back with them."""
+"""Versions that only archived branches show leave the index, and return with them."""
 
 import pytest
 from django.db import connection
@@ -6,12 +6,12 @@ from django.db import connection
 from conversations.engines.conversations import ConversationEngine
 from conversations.engines.messages import MessageEngine
 from memory import tasks
-from memory.engines.branches import BranchManager
-from memory.engines.embedding import EmbeddingEngine
-from memory.engines.facts import FactEngine
-from memory.engines.held import release
-from memory.engines.search import SearchEngine
-from memory.engines.upkeep import UpkeepEngine
+from memory.engines.branches.manager import BranchManager
+from memory.engines.embedding.engine import EmbeddingEngine
+from memory.engines.facts.engine import FactEngine
+from memory.engines.search.engine import SearchEngine
+from memory.engines.store.maintenance import MaintenanceEngine
+from memory.engines.versions.pinned_versions import unpin
 from memory.models import Branch, Vector
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -21,7 +21,7 @@ FACTS, BRANCHES = FactEngine(), BranchManager()
 
 @pytest.fixture
 def old(actor):
-    """A branch that still shows what main has changed since."""
+    """Create a branch that still shows a fact that main has changed since."""
     fact = FACTS.write_fact(fact_text="The cache is Redis.", actor=actor).fact
     BRANCHES.create_branch(name="old", actor=actor)
     FACTS.update_fact(fact_id=fact.uid, updates={"fact_text": "The cache is memory."}, actor=actor)
@@ -51,7 +51,7 @@ def test_it_leaves_with_its_last_reader_and_comes_back(old, actor):
     BRANCHES.restore_branch(name=old, actor=actor)
     tasks.sweep_branches()
     assert (indexed(), found(actor, old)) == (2, ["The cache is Redis."])
-    assert UpkeepEngine().reindex() == 2
+    assert MaintenanceEngine().reindex() == 2
 
 
 @on_sqlite
@@ -63,7 +63,7 @@ def test_what_a_living_child_shows_stays(old, actor):
 
 
 def test_a_living_branch_is_never_released(old, actor):
-    assert release(Branch.objects.get(name=old)) == 0
+    assert unpin(Branch.objects.get(name=old)) == 0
     assert Branch.objects.get(name=old).indexed
 
 

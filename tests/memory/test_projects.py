@@ -1,4 +1,4 @@
-"""Projects are made and removed as a whole, by the local user, and leave everything else alone."""
+"""Projects are created and removed as a whole, by the local user, without effects on other projects."""
 
 from dataclasses import replace
 
@@ -7,11 +7,11 @@ from django.contrib.auth import get_user_model
 from django.db import connection
 
 from memory.actors import Actor, local_actor
-from memory.engines.branches import BranchManager
-from memory.engines.facts import FactEngine
-from memory.engines.keys import KeyEngine
-from memory.engines.projects import ProjectEngine
-from memory.engines.search import SearchEngine
+from memory.engines.access.keys import KeyEngine
+from memory.engines.access.projects import ProjectEngine
+from memory.engines.branches.manager import BranchManager
+from memory.engines.facts.engine import FactEngine
+from memory.engines.search.engine import SearchEngine
 from memory.exceptions import Conflict, Exists, ScopeMissing
 from memory.models import AuditEntry, Membership, Project
 
@@ -19,11 +19,11 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 
 def rows() -> dict[str, int]:
-    """How many rows each table has, the full-text index's own included."""
+    """Count the rows of each table, the full-text index's own included."""
     with connection.cursor() as cursor:
         counts = {}
         for table in connection.introspection.table_names():
-            # Neither the pages of the index, as many as it likes, nor the leases of this process.
+            # Without the index's pages, whose number varies, and this process's leases.
             if not table.endswith(("_data", "_idx", "memory_node")):
                 cursor.execute(f"SELECT count(*) FROM {connection.ops.quote_name(table)}")
                 counts[table] = cursor.fetchone()[0]
@@ -61,9 +61,16 @@ class TestProjects:
         counts = ProjectEngine().remove_project(project=project, actor=actor)
         assert rows() == before | {"memory_auditentry": before["memory_auditentry"] + 2}
         assert counts == {
-            "ApiKey": 1, "AuditEntry": 7, "Branch": 3, "Commit": 4, "Confirmation": 1, "Fact": 1,
-            "FactAssessment": 1, "Session": 2, "Version": 2,
-        }  # fmt: skip
+            "ApiKey": 1,
+            "AuditEntry": 7,
+            "Branch": 3,
+            "Commit": 4,
+            "Confirmation": 1,
+            "Fact": 1,
+            "FactAssessment": 1,
+            "Session": 2,
+            "Version": 2,
+        }
         entry = AuditEntry.objects.get(action="project.remove")
         assert (entry.project_id, entry.target, entry.detail["rows"]) == (actor.project_id, "tea", counts)
         found = SearchEngine().search(query="tea", actor=actor)

@@ -1,4 +1,4 @@
-"""The queue: sent with the transaction, taken once, never lost."""
+"""The queue: sent with the transaction, claimed once, never lost."""
 
 import json
 import os
@@ -13,32 +13,42 @@ from uuid import uuid4
 
 import pytest
 from celery import Celery, shared_task
+from django.core.management import call_command
 from django.db import DatabaseError, transaction
 from django.utils import timezone
 
 from day1site.celery import Worker, app, start_worker
-from memory import queue
-from memory.broker.transport import Transport
 from memory.models import QueueMessage
-from memory.queue import enqueue
+from memory.queue import producer
+from memory.queue.broker.transport import Transport
+from memory.queue.producer import enqueue, list_set_aside
+from memory.queue.publisher import Publisher
 from tests import databases
 
 ROOT = Path(__file__).resolve().parents[2]
-PATIENCE = 30.0  # seconds, for a busy machine
+TIMEOUT_SECONDS = 30.0  # seconds, for a busy machine
 
 
 @shared_task(name="tests.note")
 def note(path: str, word: str, seconds: float = 0.0) -> None:
-    """Append a word to a file, where every process sees it."""
+    """Append a word to a file that every process can read."""
     time.sleep(seconds)
     with open(path, "a") as file:
         file.write(f"{word}@{os.getpid()}\n")
 
 
+@shared_task(name="tests.kill")
+def kill(path: str) -> None:
+    """Record the start, and end the process as ``kill -9`` would."""
+    with open(path, "a") as file:
+        file.write("began\n")
+    os._exit(9)
+
+
 @pytest.fixture
 def worker(transactional_db: None) -> Iterator[Worker]:
     running = start_worker()
-    assert running.ready.wait(PATIENCE)
+    assert running.ready.wait(TIMEOUT_SECONDS)
     yield running
     assert running.stop(5)
 
@@ -63,7 +73,7 @@ class Notes:
         return {int(line.split("@")[1]) for line in self.path.read_text().split()}
 
 
-def until(true: Callable[[], bool], seconds: float = PATIENCE) -> bool:
+def until(true: Callable[[], bool], seconds: float = TIMEOUT_SECONDS) -> bool:
     end = time.monotonic() + seconds
     while not true() and time.monotonic() < end:
         time.sleep(0.01)
@@ -126,16 +136,15 @@ def test_a_broker_that_cannot_be_reached_costs_a_moment_once(monkeypatch, caplog
     distant = Celery("distant", set_as_current=False)
     distant.config_from_object("django.conf:settings", namespace="CELERY")
     distant.conf.broker_url = "redis://127.0.0.1:1"
-    monkeypatch.setattr(queue, "app_or_default", lambda: distant)
-    monkeypatch.setattr(queue, "_silent_until", 0.0)
+    monkeypatch.setattr(producer, "app_or_default", lambda: distant)
+    monkeypatch.setattr(producer, "publisher", Publisher())
     pytest.importorskip("kombu.transport.redis")
-    began = time.monotonic()
     with transaction.atomic():
         enqueue("memory.embed", "one")
         assert not caplog.records
     for _ in range(20):
         enqueue("memory.embed", "one")
-    assert time.monotonic() - began < 0.5  # it tries once: again and again would take longer
+    producer.publisher.flush(TIMEOUT_SECONDS)
     assert [record.message[:26] for record in caplog.records] == ["The broker does not answer"]
     assert no_messages()
 
@@ -150,10 +159,11 @@ def test_a_task_runs_after_the_commit(transactional_db, monkeypatch, request, no
         notes.send("one")
         time.sleep(0.1)
         assert notes.read() == []
-    assert until(lambda: notes.read() == ["one"], 1.5)  # woken: Celery itself looks every two seconds
+    assert until(lambda: notes.read() == ["one"], 1.5)  # woken: Celery itself polls every two seconds
     assert until(no_messages)
 
 
+@pytest.mark.slow
 def test_a_countdown_holds(worker, notes):
     notes.send("late", countdown=1.0)
     notes.send("soon")
@@ -171,7 +181,7 @@ def test_lower_priority_numbers_come_first(transactional_db, notes):
 
 
 def broken() -> Iterator[str]:
-    """Rows that hold no message, messages without a task, tasks whose content is not what it should be."""
+    """Yield rows without a message, messages without a task, and tasks with invalid content."""
     yield from ("", "{", "null", "[]", "{}")
     yield '{"properties": {}, "headers": {}}'
     yield '{"properties": 1, "headers": []}'
@@ -198,6 +208,7 @@ def test_a_failing_task_is_not_run_for_ever(worker, notes):
     assert until(no_messages)
 
 
+@pytest.mark.slow
 def test_a_long_task_keeps_its_lease(transactional_db, notes, monkeypatch):
     monkeypatch.setitem(app.conf.broker_transport_options, "lease", 0.3)
     running = start_worker()
@@ -232,6 +243,7 @@ def test_a_stop_waits_for_the_running_task_and_leaves_the_rest(transactional_db,
     assert QueueMessage.objects.filter(claim=None).count() == QueueMessage.objects.count() == 20 - done
 
 
+@pytest.mark.slow
 def test_a_stop_does_not_wait_for_a_task_that_hangs(transactional_db, notes):
     running = start_worker()
     notes.send("hangs", seconds=4)
@@ -239,15 +251,16 @@ def test_a_stop_does_not_wait_for_a_task_that_hangs(transactional_db, notes):
     began = time.monotonic()
     assert running.stop(5)
     assert time.monotonic() - began < 2
-    assert QueueMessage.objects.get().claim is None  # delivered again after the next start
+    message = QueueMessage.objects.get()
+    assert message.claim is None  # delivered again after the next start
+    assert message.tries == 0  # an orderly stop is not its fault
 
 
 # ---- rival processes -------------------------------------------------------------------------------
 
 
-@pytest.fixture
-def rival(transactional_db: None) -> Iterator[subprocess.Popen[bytes]]:
-    """A worker from Celery's own command line, in a process of its own."""
+def start_rival() -> subprocess.Popen[bytes]:
+    """Start a worker with Celery's own command line, in another process."""
     command = [sys.executable, "-m", "celery", "-A", "day1site", "worker", "-I", __name__, "-l", "error"]
     surroundings = {
         **os.environ,
@@ -256,12 +269,18 @@ def rival(transactional_db: None) -> Iterator[subprocess.Popen[bytes]]:
         "DAY1_TEST_DATABASE_URL": databases.url(),
         "DAY1_QUEUE_LEASE": "1",
     }
-    process = subprocess.Popen(command, cwd=ROOT, env=surroundings, stdout=subprocess.DEVNULL)
+    return subprocess.Popen(command, cwd=ROOT, env=surroundings, stdout=subprocess.DEVNULL)
+
+
+@pytest.fixture
+def rival(transactional_db: None) -> Iterator[subprocess.Popen[bytes]]:
+    process = start_rival()
     yield process
     process.kill()
     process.wait()
 
 
+@pytest.mark.slow
 def test_rivals_take_each_message_once_and_one_that_is_killed_loses_none(rival, notes, request):
     notes.send("hello")
     assert until(lambda: rival.pid in notes.writers())
@@ -283,3 +302,49 @@ def test_rivals_take_each_message_once_and_one_that_is_killed_loses_none(rival, 
     rival.kill()
     assert until(lambda: {f"more-{number}" for number in range(60)} <= set(notes.read()))
     assert until(no_messages)
+
+
+# ---- a task that stops its worker ------------------------------------------------------------------
+
+
+@pytest.mark.slow
+@pytest.mark.django_db(transaction=True)
+def test_what_killed_its_worker_twice_is_set_aside_and_runs_again_by_a_command(notes, request, capsys):
+    kill.apply_async((str(notes.path),))
+    for begun in (1, 2):
+        assert start_rival().wait(TIMEOUT_SECONDS) == 9
+        assert (QueueMessage.objects.get().tries, notes.read()) == (begun, ["began"] * begun)
+    notes.send("after")
+    request.getfixturevalue("worker")
+    assert until(lambda: "after" in notes.read())
+    assert until(lambda: QueueMessage.objects.count() == 1)
+    (message,) = list_set_aside()
+    assert (message.tries, message.claim, notes.read().count("began")) == (2, None, 2)
+    call_command("retry_tasks", "--list")
+    assert f"{message.key}  begun 2 times, set aside " in capsys.readouterr().out
+    assert list_set_aside() == [message]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_the_command_gives_it_to_the_workers_again(notes, request, capsys):
+    notes.send("again")
+    QueueMessage.objects.update(tries=2, set_aside_at=timezone.now())
+    call_command("retry_tasks")
+    assert capsys.readouterr().out.endswith("1 tasks run again.\n")
+    assert QueueMessage.objects.get().tries == 0
+    request.getfixturevalue("worker")
+    assert until(lambda: notes.read() == ["again"])
+    assert until(no_messages)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_what_is_set_aside_is_not_sent_once_more(notes):
+    enqueue("memory.embed", "one")
+    notes.send("periodic")
+    QueueMessage.objects.update(tries=2, set_aside_at=timezone.now())
+    enqueue("memory.embed", "one")
+    notes.send("periodic")
+    assert QueueMessage.objects.count() == 2
+    enqueue("memory.embed", "two")
+    notes.send("other")
+    assert QueueMessage.objects.count() == 4

@@ -7,10 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory import ranking
-from memory.ranking import RECIPES, Standing
+from memory.ranking import RECIPES, RankingInputs
 
 NOW = datetime(2026, 5, 1, tzinfo=UTC)
-PLAIN = Standing(NOW, verified=False, priority="P3", confidence=1.0, confirmations=0)
+PLAIN = RankingInputs(NOW, verified=False, priority="P3", confidence=1.0, confirmations=0)
 
 
 def test_recipes():
@@ -40,12 +40,12 @@ def test_recipes():
     ],
 )
 def test_shares_of_the_best(scores, expected):
-    assert ranking.shares(scores) == expected
+    assert ranking.normalise_scores(scores) == expected
 
 
 @given(st.dictionaries(st.integers(), st.floats(-1e6, 1e6), max_size=20))
 def test_shares_lie_between_0_and_1(scores):
-    found = ranking.shares(scores)
+    found = ranking.normalise_scores(scores)
     assert found.keys() == scores.keys()
     assert all(0 <= value <= 1 for value in found.values())
 
@@ -65,7 +65,7 @@ def test_shares_lie_between_0_and_1(scores):
     ],
 )
 def test_weights_move_to_what_was_found(arms, expected):
-    assert ranking.weights(RECIPES["default"], arms) == pytest.approx(expected)
+    assert ranking.arm_weights(RECIPES["default"], arms) == pytest.approx(expected)
 
 
 @pytest.mark.parametrize(
@@ -81,7 +81,7 @@ def test_weights_move_to_what_was_found(arms, expected):
     ],
 )
 def test_recency(age, half_life, expected):
-    assert ranking.recency(age, half_life) == pytest.approx(expected)
+    assert ranking.recency_factor(age, half_life) == pytest.approx(expected)
 
 
 @pytest.mark.parametrize(
@@ -101,13 +101,13 @@ def test_recency(age, half_life, expected):
 )
 def test_boosts(change, name, factor):
     standing = PLAIN._replace(**change)
-    assert ranking.boosts(RECIPES["seed"], standing)[name] == pytest.approx(factor)
+    assert ranking.boost_factors(RECIPES["seed"], standing)[name] == pytest.approx(factor)
 
 
 def test_a_score_is_the_product_of_its_parts():
-    standing = Standing(NOW - timedelta(days=30), True, "P1", 0.5, 2)
+    standing = RankingInputs(NOW - timedelta(days=30), True, "P1", 0.5, 2)
     used = {"keyword": 0.3, "vector": 0.7}
-    scored = ranking.score(RECIPES["seed"], used, {"keyword": 1.0, "vector": 0.5}, standing, NOW)
+    scored = ranking.score_hit(RECIPES["seed"], used, {"keyword": 1.0, "vector": 0.5}, standing, NOW)
     assert scored.value == pytest.approx(0.65 * 0.75 * 1.05 * 1.05 * 0.95 * 1.04)
     assert scored.signals == pytest.approx(
         {
@@ -123,17 +123,17 @@ def test_a_score_is_the_product_of_its_parts():
 
 
 def test_cycles_take_the_place_of_days():
-    standing = Standing(NOW - timedelta(days=900), False, "P3", 1.0, 0, age_cycles=30)
-    assert ranking.score(RECIPES["seed"], {"keyword": 1.0}, {"keyword": 1.0}, standing, NOW).value == 0.75
+    standing = RankingInputs(NOW - timedelta(days=900), False, "P3", 1.0, 0, age_cycles=30)
+    assert ranking.score_hit(RECIPES["seed"], {"keyword": 1.0}, {"keyword": 1.0}, standing, NOW).value == 0.75
 
 
 def test_length_counts_less_than_the_index_has_it():
-    assert ranking.relengthed({}, {}) == {}
-    even = ranking.relengthed({1: 2.0, 2: 1.0}, {1: 7, 2: 7})
+    assert ranking.length_normalise({}, {}) == {}
+    even = ranking.length_normalise({1: 2.0, 2: 1.0}, {1: 7, 2: 7})
     assert even == pytest.approx({1: 2.0 * 2.2 / 2.2, 2: 1.0})
-    short_and_long = ranking.relengthed({1: 1.0, 2: 1.0}, {1: 5, 2: 15})
+    short_and_long = ranking.length_normalise({1: 1.0, 2: 1.0}, {1: 5, 2: 15})
     assert short_and_long[1] < 1 < short_and_long[2]
-    assert ranking.relengthed({1: 1.0}, {}) == pytest.approx({1: 1.9 / 1.54 / (2.2 / 1.3)})
+    assert ranking.length_normalise({1: 1.0}, {}) == pytest.approx({1: 1.9 / 1.54 / (2.2 / 1.3)})
 
 
 @pytest.mark.parametrize(
@@ -141,7 +141,7 @@ def test_length_counts_less_than_the_index_has_it():
     [("", 0), ("a", 1), ("abcd", 1), ("abcde", 2), ("東京", 2), ("abc東京", 3), ("é" * 8, 2), ("😀😀", 2)],
 )
 def test_tokens(text, expected):
-    assert ranking.tokens(text) == expected
+    assert ranking.count_tokens(text) == expected
 
 
 @pytest.mark.parametrize(
@@ -156,12 +156,12 @@ def test_tokens(text, expected):
     ],
 )
 def test_marked_ones_take_a_part(marked, limit, expected):
-    assert ranking.at_most(marked, limit, 0.3) == expected
+    assert ranking.cap_share(marked, limit, 0.3) == expected
 
 
 @given(st.lists(st.booleans(), max_size=60), st.integers(1, 100))
 def test_never_more_than_the_part_and_in_order(marked, limit):
-    chosen = ranking.at_most(marked, limit, 0.3)
+    chosen = ranking.cap_share(marked, limit, 0.3)
     assert chosen == sorted(set(chosen))
     assert len(chosen) <= limit
     assert sum(marked[i] for i in chosen) * 10 <= limit * 3

@@ -1,4 +1,4 @@
-"""Secrets go before anything is stored; what is no secret stays, character by character."""
+"""Redaction of secrets before storage; other text stays, character by character."""
 
 import hashlib
 import json
@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.providers.redaction import redact, redact_all
+from memory.redaction import count_marks, redact_all, redact_text
 
 DRAW = random.Random(7)
 
@@ -29,7 +29,7 @@ PEM = (
     + "\n-----END {0}PRIVATE KEY-----"
 )
 
-# Each format is put together here, so that no scanner takes this file for a leak.
+# The secrets are put together at run time, so that no scanner takes this file for a leak.
 SECRETS = [
     "AKIA" + drawn(16, "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567"),
     "ASIA" + drawn(16, "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567"),
@@ -84,7 +84,7 @@ SECRETS = [
 @pytest.mark.parametrize("around", ["{}", "use {} now", '{{"value": "{}"}}', "line\n{}\nline"])
 def test_formats(secret, around):
     text = around.format(secret)
-    found = redact(text)
+    found = redact_text(text)
     before, after = around.format("\0").split("\0")
     assert found.startswith((before + "[redacted: ", "[redacted: "))
     assert found.endswith(after)
@@ -126,13 +126,55 @@ def test_formats(secret, around):
     ],
 )
 def test_what_is_beside_a_secret_stays(text, expected):
-    assert redact(text) == expected
+    assert redact_text(text) == expected
+
+
+@pytest.mark.parametrize("secret", SECRETS[:40], ids=lambda secret: secret[:12])
+@pytest.mark.parametrize("end", ["\\n", "\\r\\n", "\\t"])
+def test_behind_and_before_an_escaped_line_end(secret, end):
+    """Surround a secret with escaped line ends, as in JSON within JSON."""
+    found = redact_text(f"a{end}{secret}{end}b")
+    assert found.startswith(f"a{end}[redacted: ")
+    assert secret[-16:] not in found
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("postgres://app:p@ss/w0rd@db:5432/x", "postgres://app:[redacted: password]@db:5432/x"),
+        ("redis://:a@b@c@cache/0", "redis://:[redacted: password]@cache/0"),
+        (
+            "amqp://u:p/1@h1,amqp://u:p@2@h2",
+            "amqp://u:[redacted: password]@h1,amqp://u:[redacted: password]@h2",
+        ),
+        ("mysql://u:pa55@h/d?mail=a@b.c", "mysql://u:[redacted: password]@h/d?mail=a@b.c"),
+        ("https://example.com:8443/@scope/pkg", "https://example.com:8443/@scope/pkg"),
+        ("file://C:/Users/me@home/x", "file://C:/Users/me@home/x"),
+        ("ssh://git@host:22/a@v1", "ssh://git@host:22/a@v1"),
+    ],
+)
+def test_passwords_in_addresses(text, expected):
+    assert redact_text(text) == expected
+
+
+def test_marks_are_counted():
+    found = redact_all({"a": ["password=hunter2", {"token": "abcd"}], "b": 1})
+    assert (count_marks(found), count_marks("nothing")) == (2, 0)
+
+
+def test_what_is_nested_deeply_is_redacted_as_text():
+    value: object = "password=hunter2"
+    for _ in range(600):
+        value = [value]
+    found = json.dumps(redact_all(value))
+    assert "hunter2" not in found
+    assert found.count("[") == 600 + 1  # the mark has one
 
 
 def test_a_key_whose_beginning_or_end_was_cut_off():
     head, tail = PEM.format("RSA ")[:150], PEM.format("RSA ")[-150:]
-    assert redact(f"a {head}") == "a [redacted: private key]"
-    assert redact(f"cut …\n{tail} b") == "cut …[redacted: private key] b"
+    assert redact_text(f"a {head}") == "a [redacted: private key]"
+    assert redact_text(f"cut …\n{tail} b") == "cut …[redacted: private key] b"
 
 
 LETTERS = st.text(string.ascii_lowercase, min_size=1, max_size=12)
@@ -176,7 +218,7 @@ HARMLESS = [
 
 @pytest.mark.parametrize("text", HARMLESS, ids=lambda text: text[:30])
 def test_what_is_no_secret_stays(text):
-    assert redact(text) == text
+    assert redact_text(text) == text
 
 
 @given(
@@ -185,19 +227,19 @@ def test_what_is_no_secret_stays(text):
 )
 def test_words_stay_however_they_are_joined(words, by):
     text = by.join(word for word in words if word.lower() not in ("pwd", "secret"))
-    assert redact(text) == text
+    assert redact_text(text) == text
 
 
 @given(st.binary(min_size=16, max_size=64))
 def test_hashes_and_ids_stay(data):
     for text in (data.hex(), hashlib.sha1(data).hexdigest(), str(uuid.UUID(bytes=data[:16]))):
-        assert redact(f"see {text}.") == f"see {text}."
+        assert redact_text(f"see {text}.") == f"see {text}."
 
 
 @given(st.text(max_size=300))
 def test_any_text_goes_through_and_twice_is_once(text):
-    once = redact(text)
-    assert redact(once) == once
+    once = redact_text(text)
+    assert redact_text(once) == once
 
 
 @given(
@@ -224,7 +266,7 @@ def test_a_value_under_a_secret_name():
 
 def test_most_drawn_tokens_are_seen():
     tokens = [drawn(43, string.ascii_letters + string.digits + "-_") for _ in range(1000)]
-    assert sum("redacted" in redact(f"x {token} y") for token in tokens) > 980
+    assert sum("redacted" in redact_text(f"x {token} y") for token in tokens) > 980
 
 
 @pytest.mark.parametrize(
@@ -243,14 +285,20 @@ def test_most_drawn_tokens_are_seen():
     ],
 )
 def test_hostile_texts_take_no_time_that_grows_with_their_square(piece):
-    """Twice the text takes about twice the time; four times would be the square."""
+    """Double the text: the time about doubles; four times would be quadratic."""
 
     def seconds(size: int) -> float:
         text = (piece * (size // len(piece) + 1))[:size] + "-----END PRIVATE KE"
         start = time.process_time()
-        redact(text)
+        redact_text(text)
         return time.process_time() - start
 
     seconds(1000)
     short = min(seconds(20_000) for _ in range(3))
     assert min(seconds(160_000) for _ in range(2)) < 40 * short + 0.5
+
+
+@pytest.mark.parametrize("before", ["", "x ", "x\\n", "x\\t", "\\r"])
+def test_a_jwt_is_found_whole_behind_an_escaped_line_end(before: str) -> None:
+    token = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.dozjgNryP4J3jVmNHl0w5N_XgL0n3I9PlFUP0THsR8U"
+    assert redact_text(f"{before}{token}") == f"{before}[redacted: JWT]"

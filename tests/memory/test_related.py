@@ -1,4 +1,4 @@
-"""Facts that have to do with a fact: over links, sources and connected entities; on a branch, in the past."""
+"""Related facts: by links, sources and connected entities; on a branch, in the past."""
 
 from datetime import timedelta
 from typing import Any
@@ -6,16 +6,14 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from day1site.cli import shapes as cli_shapes
 from memory.actors import Actor
-from memory.api import related_shapes as rest
-from memory.engines.branches import BranchManager
-from memory.engines.entities import naming, possible_names, tokens_in
-from memory.engines.facts import FactEngine
-from memory.engines.links import LinkEngine
-from memory.engines.observations import ObservationEngine
-from memory.engines.related import RelatedEngine, Relatives
-from memory.engines.relations import RelationEngine
+from memory.engines.branches.manager import BranchManager
+from memory.engines.facts.engine import FactEngine
+from memory.engines.facts.links import LinkEngine
+from memory.engines.graph.engine import RelationEngine
+from memory.engines.graph.entities import mentions, possible_names, tokens_in
+from memory.engines.search.related import RelatedEngine, Relatives
+from memory.engines.sessions.observations import ObservationEngine
 from memory.exceptions import BranchForbidden, Invalid, NotFound
 from memory.models import Fact, Project
 from tests.memory.api.client import UNKNOWN, api_for, refused
@@ -89,7 +87,7 @@ def test_links_family_and_common_sources(actor: Actor) -> None:
     assert found.results[2].why[0].uid == seen.uid
     new = FACTS.supersede_fact(old_fact_id=start.uid, new_fact_text="Started anew.", actor=actor)
     assert ways(related(actor, start))["Started anew."] == [("parent", 1, "")]
-    # What a search leaves out is left out here, too: the fact that was replaced.
+    # The default exclusions of a search apply: the superseded fact.
     assert "Start." not in ways(related(actor, new))
 
 
@@ -159,14 +157,14 @@ def test_names_with_signs_and_in_scripts_without_spaces(actor: Actor) -> None:
 
 
 def test_a_name_is_a_whole_word() -> None:
-    assert naming("redis", ["Redis!", "redis-2", "rediscovery", "preredis", "RE DIS"]) == [
+    assert mentions("redis", ["Redis!", "redis-2", "rediscovery", "preredis", "RE DIS"]) == [
         True,
         True,
         False,
         False,
         False,
     ]
-    assert naming("c++", ["(C++)", "c+", "xc++"]) == [True, False, False]
+    assert mentions("c++", ["(C++)", "c+", "xc++"]) == [True, False, False]
     assert "user service" in set(possible_names("the user service, again"))
     assert ".env" in set(possible_names("read .env now"))
     assert list(possible_names("")) == []
@@ -184,7 +182,7 @@ def test_a_name_is_a_whole_word() -> None:
         ("a" + ")" * 7998 + "b", ["a" + ")" * 7998 + "b"]),
         ("(" * 4000 + "☕" + "(" * 4000, ["☕" + "(" * 4000]),
     ],
-)  # fmt: skip
+)
 def test_names_are_looked_for_without_the_signs_around_them(text: str, tokens: list[str]) -> None:
     assert [text[start:end] for start, end in tokens_in(text)] == tokens
 
@@ -264,10 +262,3 @@ def test_over_rest(project: Project, other_project: Project) -> None:
     refused(stranger.get(path), 404, "not_found")
     refused(api.get(f"/facts/{UNKNOWN}/related"), 404, "not_found")
     refused(api.get("/facts/nonsense/related"), 400, "invalid", "id")
-
-
-def test_local_answers_have_the_shapes_of_the_rest_api(actor: Actor) -> None:
-    start, other = write(actor, "One."), write(actor, "Two.")
-    LinkEngine().write_link(from_id=start.uid, to_id=other.uid, link_type="BRIDGE", actor=actor)
-    found = related(actor, start)
-    assert cli_shapes.relatives(found, "main") == rest.relatives(found, "main")

@@ -1,4 +1,4 @@
-"""The knowledge graph: one open edge of a kind, spellings, closing, walks with caps."""
+"""The knowledge graph: one open edge per triple, spellings, closing, bounded traversals."""
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -10,28 +10,31 @@ from hypothesis import strategies as st
 from hypothesis.extra.django import TestCase
 
 from memory.actors import local_actor
-from memory.engines.branches import BranchManager, create_main
-from memory.engines.relations import MOST_EDGES, RelationEngine
+from memory.engines.branches.manager import BranchManager, create_main
+from memory.engines.graph.engine import MAX_EDGES, RelationEngine
 from memory.exceptions import IllegalTransition, Invalid, NotFound, ScopeMissing, TooLarge, UnknownField
 from memory.models import Project, Relation
 from memory.models.relations import name_key
+from tests.memory.api.client import nothing_left
 
-ENGINE = RelationEngine()
+relation_engine = RelationEngine()
 
 
 @pytest.fixture
 def relate(actor):
     def write(source, relation_type, target, **fields):
-        return ENGINE.write_relation(
-            source_entity=source, relation_type=relation_type, target_entity=target,
+        return relation_engine.write_relation(
+            source_entity=source,
+            relation_type=relation_type,
+            target_entity=target,
             **{"actor": actor, **fields},
-        )  # fmt: skip
+        )
 
     return write
 
 
 def walk(actor, entity, **how):
-    return ENGINE.graph_query(entity=entity, actor=actor, **how)
+    return relation_engine.graph_query(entity=entity, actor=actor, **how)
 
 
 def edges(graph):
@@ -53,6 +56,16 @@ class TestStating:
         row = relate("postgresql", "runs on", "billing service").relation
         assert (row.source_entity, row.target_entity) == ("PostgreSQL", "Billing Service")
 
+    @pytest.mark.django_db(transaction=True)
+    def test_properties_have_their_limit_together(self, actor, main, relate):
+        half = "x" * 33_000
+        relate("a", "r", "b", properties={"one": half})
+        with nothing_left(), pytest.raises(TooLarge, match="properties is over the limit") as refused:
+            relate("a", "r", "b", properties={"two": half})
+        assert refused.value.data["field"] == "properties"
+        again = relate("a", "r", "b", properties={"one": "y" * 65_000}).relation
+        assert (again.strength, list(again.properties)) == (2, ["one"])
+
     def test_the_earliest_start_stays(self, relate):
         early, late = datetime(2026, 1, 1, tzinfo=UTC), datetime(2026, 5, 1, tzinfo=UTC)
         relate("a", "r", "b", valid_from=late)
@@ -60,12 +73,15 @@ class TestStating:
 
     def test_a_closed_one_stays_and_a_new_one_begins(self, relate, actor):
         old = relate("a", "r", "b").relation
-        ENGINE.close_relation(relation_id=old.uid, actor=actor)
+        relation_engine.close_relation(relation_id=old.uid, actor=actor)
         new = relate("a", "r", "b")
         assert new.created
         assert new.relation.uid != old.uid
-        assert {r.uid for r in ENGINE.list_relations(actor=actor).results} == {old.uid, new.relation.uid}
-        current = ENGINE.list_relations(actor=actor, open_only=True).results
+        assert {r.uid for r in relation_engine.list_relations(actor=actor).results} == {
+            old.uid,
+            new.relation.uid,
+        }
+        current = relation_engine.list_relations(actor=actor, open_only=True).results
         assert [r.uid for r in current] == [new.relation.uid]
 
     def test_two_branches_that_state_the_same_make_the_same_edge(self, relate, actor):
@@ -98,21 +114,21 @@ class TestClosing:
     def test_once_and_with_a_time(self, relate, actor):
         row = relate("a", "r", "b", valid_from="2026-01-01").relation
         until = datetime(2026, 3, 1, tzinfo=UTC)
-        closed = ENGINE.close_relation(relation_id=row.uid, actor=actor, valid_until=until)
+        closed = relation_engine.close_relation(relation_id=row.uid, actor=actor, valid_until=until)
         assert (closed.valid_until, closed.version) == (until, 2)
 
     @pytest.mark.django_db(transaction=True)
     def test_refusals(self, relate, actor, other_project):
         row = relate("a", "r", "b", valid_from="2026-01-01").relation
         with pytest.raises(Invalid):
-            ENGINE.close_relation(relation_id=row.uid, actor=actor, valid_until="2025-01-01")
+            relation_engine.close_relation(relation_id=row.uid, actor=actor, valid_until="2025-01-01")
         with pytest.raises(NotFound):
-            ENGINE.close_relation(relation_id=uuid4(), actor=actor)
+            relation_engine.close_relation(relation_id=uuid4(), actor=actor)
         with pytest.raises(NotFound):
-            ENGINE.close_relation(relation_id=row.uid, actor=local_actor(other_project.pk))
-        ENGINE.close_relation(relation_id=row.uid, actor=actor)
+            relation_engine.close_relation(relation_id=row.uid, actor=local_actor(other_project.pk))
+        relation_engine.close_relation(relation_id=row.uid, actor=actor)
         with pytest.raises(IllegalTransition):
-            ENGINE.close_relation(relation_id=row.uid, actor=actor)
+            relation_engine.close_relation(relation_id=row.uid, actor=actor)
 
 
 class TestWalking:
@@ -153,11 +169,12 @@ class TestWalking:
         assert edges(walk(actor, "a")) == []
         assert edges(walk(local_actor(other_project.pk), "a")) == []
 
+    @pytest.mark.slow
     def test_a_hub_is_cut_at_a_thousand_edges_and_says_so(self, relate, actor):
-        for i in range(MOST_EDGES + 5):
+        for i in range(MAX_EDGES + 5):
             relate("hub", "r", f"n{i}")
         graph = walk(actor, "hub", depth=6)
-        assert (len(graph.edges), graph.truncated) == (MOST_EDGES, True)
+        assert (len(graph.edges), graph.truncated) == (MAX_EDGES, True)
 
     @pytest.mark.parametrize("depth", [0, 7, 50, -1, True, "2", 1.5])
     def test_depths_that_are_refused(self, actor, depth):
@@ -169,8 +186,9 @@ NAMES = st.text(st.characters(codec="utf-8", exclude_characters="\x00"), min_siz
 
 
 class TestAgainstAModel(TestCase):
-    """Random statements against a plain set of edges."""
+    """Random statements compared with a plain set of edges."""
 
+    @pytest.mark.slow
     @settings(deadline=None)
     @given(st.lists(st.tuples(NAMES, NAMES), max_size=12))
     def test_a_walk_finds_what_plain_python_finds(self, pairs):
@@ -179,7 +197,9 @@ class TestAgainstAModel(TestCase):
         actor = local_actor(project.pk)
         pairs = [(a, b) for a, b in pairs if a.strip() and b.strip()]
         for source, target in pairs:
-            ENGINE.write_relation(source_entity=source, relation_type="r", target_entity=target, actor=actor)
+            relation_engine.write_relation(
+                source_entity=source, relation_type="r", target_entity=target, actor=actor
+            )
         wanted = {(name_key(a), name_key(b)) for a, b in pairs}
         start = pairs[0][0] if pairs else "a"
         reached, grown = {name_key(start)}, True

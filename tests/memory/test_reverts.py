@@ -1,15 +1,15 @@
-"""Undoing a commit: exactly what it did, as a new commit, unless something has changed since."""
+"""Reverts: exactly the commit's changes, as a new commit, unless something has changed since."""
 
 from uuid import UUID
 
 import pytest
 
 from memory.actors import Actor
-from memory.engines.actions import ActionEngine
-from memory.engines.branches import BranchManager
-from memory.engines.facts import FactEngine
-from memory.engines.links import LinkEngine
-from memory.engines.reverts import RevertEngine
+from memory.engines.branches.manager import BranchManager
+from memory.engines.branches.revert import RevertEngine
+from memory.engines.facts.bulk_actions import ActionEngine
+from memory.engines.facts.engine import FactEngine
+from memory.engines.facts.links import LinkEngine
 from memory.exceptions import BranchArchived, BranchForbidden, Conflict, NotFound, ScopeMissing
 from memory.models import AuditEntry, Commit, FactLink
 from memory.models.nodes import uuid7
@@ -46,10 +46,13 @@ class TestUndone:
     @pytest.mark.parametrize(
         ("action", "options"),
         [
-            ("verify", {}), ("invalidate", {}), ("archive", {}), ("set_category", {"category": "x"}),
+            ("verify", {}),
+            ("invalidate", {}),
+            ("archive", {}),
+            ("set_category", {"category": "x"}),
             ("supersede", {"new_fact_text": "new"}),
         ],
-    )  # fmt: skip
+    )
     def test_an_action_and_its_undoing(self, actor, main, facts, action, options):
         act(actor, "verify", facts[:1], reason="Before.")
         before = shown(main)
@@ -63,6 +66,29 @@ class TestUndone:
         assert shown(main) != before
         revert(actor, redone)
         assert shown(main) == before
+
+    def test_one_after_another_back_to_the_first(self, actor, main, facts):
+        """The last is undone, then the one before it, of the same facts."""
+        states, commits = [shown(main)], []
+        for action in ("verify", "invalidate", "archive", "restore"):
+            commits.append(act(actor, action, facts).commit)
+            states.append(shown(main))
+        for commit, before in zip(commits[::-1], states[-2::-1], strict=True):
+            revert(actor, commit)
+            assert shown(main) == before
+        for commit in commits:
+            with pytest.raises(Conflict):
+                revert(actor, commit)
+        assert shown(main) == states[0]
+
+    def test_what_was_written_again_by_a_person_is_not_taken_back(self, actor, main, facts):
+        first = act(actor, "verify", facts).commit
+        act(actor, "invalidate", facts)
+        act(actor, "verify", facts)
+        now = shown(main)
+        with pytest.raises(Conflict):
+            revert(actor, first)
+        assert shown(main) == now
 
     def test_it_is_audited_and_named(self, actor, main, facts):
         report = act(actor, "archive", facts)

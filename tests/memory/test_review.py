@@ -1,13 +1,13 @@
-"""Questions about near duplicates and their answers."""
+"""Review items of near duplicates and their answers."""
 
 import pytest
 
 from memory.actors import Actor
-from memory.engines.actions import ActionEngine
-from memory.engines.branches import BranchManager
-from memory.engines.facts import FactEngine
-from memory.engines.reverts import RevertEngine
-from memory.engines.review import ReviewEngine
+from memory.engines.branches.manager import BranchManager
+from memory.engines.branches.revert import RevertEngine
+from memory.engines.facts.bulk_actions import ActionEngine
+from memory.engines.facts.engine import FactEngine
+from memory.engines.review.review_queue import ReviewEngine
 from memory.exceptions import (
     BranchArchived,
     Conflict,
@@ -23,14 +23,14 @@ from tests.memory.api.client import nothing_left
 from tests.memory.test_actions import shown
 
 pytestmark = pytest.mark.django_db(transaction=True)
-ENGINE, FACTS = ReviewEngine(), FactEngine()
+review_engine, fact_engine = ReviewEngine(), FactEngine()
 
 
 @pytest.fixture
 def pair(actor, main):
-    """The older fact and the newer, from two sessions."""
-    older = FACTS.write_fact(fact_text="older", session_id="s1", category="security", actor=actor).fact
-    newer = FACTS.write_fact(fact_text="newer", session_id="s2", actor=actor).fact
+    """Write an older fact and a newer one, from two sessions."""
+    older = fact_engine.write_fact(fact_text="older", session_id="s1", category="security", actor=actor).fact
+    newer = fact_engine.write_fact(fact_text="newer", session_id="s2", actor=actor).fact
     return older, newer
 
 
@@ -38,10 +38,15 @@ def pair(actor, main):
 def ask(main):
     def ask(older, newer, branch=main):
         return ReviewItem.objects.create(
-            project=branch.project, branch=branch, kind="near_duplicate", fact_id=newer.uid,
-            other_id=older.uid, pair=f"{uuid7()}", score=0.9,
+            project=branch.project,
+            branch=branch,
+            kind="near_duplicate",
+            fact_id=newer.uid,
+            other_id=older.uid,
+            pair=f"{uuid7()}",
+            score=0.9,
             details={"versions": {str(fact.uid): fact.version for fact in (older, newer)}},
-        )  # fmt: skip
+        )
 
     return ask
 
@@ -52,7 +57,7 @@ def item(pair, ask):
 
 
 def resolve(actor, item, decision, **more):
-    return ENGINE.resolve(item_id=item.pk, decision=decision, actor=actor, **more)
+    return review_engine.resolve(item_id=item.pk, decision=decision, actor=actor, **more)
 
 
 def statuses(main):
@@ -73,19 +78,19 @@ class TestAnswers:
         older, newer = pair
         resolve(actor, item, "supersede", keep=newer.uid)
         assert statuses(main) == {"older": "superseded", "newer": "active"}
-        assert FACTS.get_fact(fact_id=newer.uid, actor=actor).parent_id == older.uid
+        assert fact_engine.get_fact(fact_id=newer.uid, actor=actor).parent_id == older.uid
 
     def test_the_same_counts_as_a_confirmation(self, actor, main, pair, item):
         older, _ = pair
         resolve(actor, item, "same", keep=older.uid)
         assert statuses(main) == {"older": "active", "newer": "superseded"}
-        assert FACTS.get_fact(fact_id=older.uid, actor=actor).confirmation_count == 1
+        assert fact_engine.get_fact(fact_id=older.uid, actor=actor).confirmation_count == 1
 
     def test_the_same_from_one_source_confirms_nothing(self, actor, main, pair, ask):
         older, _ = pair
-        twin = FACTS.write_fact(fact_text="twin", session_id="s1", actor=actor).fact
+        twin = fact_engine.write_fact(fact_text="twin", session_id="s1", actor=actor).fact
         resolve(actor, ask(older, twin), "same", keep=older.uid)
-        assert FACTS.get_fact(fact_id=older.uid, actor=actor).confirmation_count == 0
+        assert fact_engine.get_fact(fact_id=older.uid, actor=actor).confirmation_count == 0
 
     def test_archive(self, actor, main, pair, item):
         resolve(actor, item, "archive", keep=pair[0].uid)
@@ -98,9 +103,15 @@ class TestAnswers:
 
     @pytest.mark.parametrize(
         ("decision", "options"),
-        [("keep_both", {}), ("same", {"keep": 0}), ("supersede", {"keep": 1}), ("archive", {"keep": 1}),
-         ("combine", {"new_fact_text": "both"}), ("dismiss", {})],
-    )  # fmt: skip
+        [
+            ("keep_both", {}),
+            ("same", {"keep": 0}),
+            ("supersede", {"keep": 1}),
+            ("archive", {"keep": 1}),
+            ("combine", {"new_fact_text": "both"}),
+            ("dismiss", {}),
+        ],
+    )
     def test_undone_it_is_open_again_and_the_facts_are_as_before(
         self, actor, main, pair, item, decision, options
     ):
@@ -112,7 +123,7 @@ class TestAnswers:
         item.refresh_from_db()
         assert (item.status, item.resolution, item.resolved_at) == ("open", decision, None)
         assert shown(main) == before
-        assert FACTS.get_fact(fact_id=pair[0].uid, actor=actor).confirmation_count == 0
+        assert fact_engine.get_fact(fact_id=pair[0].uid, actor=actor).confirmation_count == 0
         RevertEngine().revert_commit(commit_id=undone.pk, actor=actor)
         item.refresh_from_db()
         assert (item.status, item.resolution) == ("resolved", decision)
@@ -121,11 +132,11 @@ class TestAnswers:
 class TestRefused:
     def test_answered_already(self, actor, main, item):
         resolve(actor, item, "keep_both")
-        with nothing_left(), pytest.raises(Conflict, match="keep_both already, by local"):
+        with nothing_left(), pytest.raises(Conflict, match="Already answered: keep_both, by local"):
             resolve(actor, item, "dismiss")
 
     def test_a_fact_that_changed_since_it_was_asked_about(self, actor, main, pair, item):
-        FACTS.update_fact(fact_id=pair[0].uid, updates={"fact_text": "other"}, actor=actor)
+        fact_engine.update_fact(fact_id=pair[0].uid, updates={"fact_text": "other"}, actor=actor)
         with nothing_left(), pytest.raises(StaleVersion, match="fact_text") as refused:
             resolve(actor, item, "supersede", keep=pair[1].uid)
         assert refused.value.data["changed"] == ["essence", "fact_text"]
@@ -138,10 +149,10 @@ class TestRefused:
             resolve(actor, item, "supersede", keep=pair[0].uid, expected_versions={pair[1].uid: 7})
 
     def test_a_pointless_question_can_only_be_dismissed(self, actor, main, pair, item):
-        FACTS.delete_fact(fact_id=pair[0].uid, actor=actor)
+        fact_engine.delete_fact(fact_id=pair[0].uid, actor=actor)
         with nothing_left(), pytest.raises(NotFound):
             resolve(actor, item, "same", keep=pair[1].uid)
-        assert ENGINE.get_item(item_id=item.pk, actor=actor).other is None
+        assert review_engine.get_item(item_id=item.pk, actor=actor).other is None
         resolve(actor, item, "dismiss")
 
     def test_a_fact_that_is_archived_by_now(self, actor, main, pair, item):
@@ -168,7 +179,7 @@ class TestRefused:
     )
     def test_what_makes_no_sense(self, actor, main, item, options, field):
         with nothing_left(), pytest.raises(Invalid) as refused:
-            ENGINE.resolve(item_id=item.pk, actor=actor, **options)
+            review_engine.resolve(item_id=item.pk, actor=actor, **options)
         assert refused.value.data["field"] == field
 
     def test_scopes_projects_and_branches(self, project, other_project, main, item):
@@ -182,7 +193,7 @@ class TestRefused:
                 with pytest.raises(NotFound):
                     resolve(who, item, "keep_both")
                 with pytest.raises(NotFound):
-                    ENGINE.get_item(item_id=item.pk, actor=who)
+                    review_engine.get_item(item_id=item.pk, actor=who)
 
     def test_an_archived_branch(self, actor, main, pair, ask):
         branch = BranchManager().create_branch(name="task/x", actor=actor)
@@ -195,7 +206,7 @@ class TestRefused:
 class TestLists:
     def test_each_question_has_its_facts_as_they_are_now(self, actor, main, pair, item):
         ActionEngine().act(action="verify", fact_ids=[pair[0].uid], actor=actor)
-        (listed,) = ENGINE.list_items(actor=actor).results
+        (listed,) = review_engine.list_items(actor=actor).results
         assert (listed.fact.fact_text, listed.other.fact_text) == ("newer", "older")
         assert listed.other.verification_status == "verified"
 
@@ -204,8 +215,8 @@ class TestLists:
         other = ask(*pair, branch=branch)
 
         def waiting(**of):
-            listed = ENGINE.list_items(actor=actor, status="open", **of).results
-            return [one.pk for one in listed], ENGINE.count_open(actor=actor, most=9)
+            listed = review_engine.list_items(actor=actor, status="open", **of).results
+            return [one.pk for one in listed], review_engine.count_open(actor=actor, most=9)
 
         assert waiting() == ([other.pk, item.pk], 2)
         BranchManager().archive_branch(name="task/x", actor=actor)
@@ -218,25 +229,25 @@ class TestLists:
         older, newer = pair
 
         def proposed():
-            return ENGINE.get_item(item_id=item.pk, actor=actor).best.uid
+            return review_engine.get_item(item_id=item.pk, actor=actor).best.uid
 
         assert proposed() == newer.uid
-        FACTS.write_fact(fact_text="older", session_id="s3", actor=actor)  # who says it again confirms it
+        fact_engine.write_fact(fact_text="older", session_id="s3", actor=actor)  # another session confirms it
         assert proposed() == older.uid
-        FACTS.set_verification(fact_id=newer.uid, verdict="verified", actor=actor)
+        fact_engine.set_verification(fact_id=newer.uid, verdict="verified", actor=actor)
         assert proposed() == newer.uid
-        FACTS.archive_fact(fact_id=newer.uid, actor=actor)
+        fact_engine.archive_fact(fact_id=newer.uid, actor=actor)
         assert proposed() == older.uid
-        FACTS.delete_fact(fact_id=older.uid, actor=actor)
+        fact_engine.delete_fact(fact_id=older.uid, actor=actor)
         assert proposed() == newer.uid
 
     def test_questions_about_one_fact(self, actor, main, pair, ask):
         older, newer = pair
-        third = FACTS.write_fact(fact_text="third", actor=actor).fact
+        third = fact_engine.write_fact(fact_text="third", actor=actor).fact
         ask(older, newer), ask(older, third)
-        found = ENGINE.list_items(actor=actor, fact_id=third.uid).results
+        found = review_engine.list_items(actor=actor, fact_id=third.uid).results
         assert [item.fact_id for item in found] == [third.uid]
-        assert len(ENGINE.list_items(actor=actor, fact_id=older.uid).results) == 2
+        assert len(review_engine.list_items(actor=actor, fact_id=older.uid).results) == 2
 
     def test_the_queries_do_not_grow_with_the_questions(
         self, actor, main, pair, ask, django_assert_num_queries
@@ -245,6 +256,6 @@ class TestLists:
             for _ in range(n):
                 ask(*pair)
             with django_assert_num_queries(5):
-                ENGINE.list_items(actor=actor, limit=100)
+                review_engine.list_items(actor=actor, limit=100)
 
         queries(10), queries(80)

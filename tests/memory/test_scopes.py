@@ -1,4 +1,4 @@
-"""What an actor may do: scopes and branch patterns before anything is looked at, and no foreign project."""
+"""Scopes and branch patterns, checked before any read, and isolation of projects."""
 
 from dataclasses import replace
 from uuid import uuid4
@@ -6,14 +6,14 @@ from uuid import uuid4
 import pytest
 
 from memory.actors import SCOPES, local_actor
-from memory.engines.branches import BranchManager
-from memory.engines.explain import ExplainEngine
-from memory.engines.facts import FactEngine
-from memory.engines.links import LinkEngine
-from memory.engines.search import SearchEngine
+from memory.engines.branches.manager import BranchManager
+from memory.engines.facts.engine import FactEngine
+from memory.engines.facts.links import LinkEngine
+from memory.engines.search.engine import SearchEngine
+from memory.engines.search.explain import ExplainEngine
 from memory.exceptions import BranchForbidden, NotFound, ScopeMissing
 from memory.models import Fact, Session
-from tests.memory.facts.scenes import everything
+from tests.memory.facts.helpers import everything
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -27,7 +27,7 @@ FACTS, LINKS, SEARCH, EXPLAIN, BRANCHES = (
 
 
 class Stored:
-    """A fact, another and a link between them, and every method that names one of them."""
+    """Two facts and a link between them, with every method that takes one of them."""
 
     def __init__(self, actor):
         self.one = FACTS.write_fact(fact_text="Alpha.", actor=actor, session_id="s").fact.uid
@@ -35,7 +35,7 @@ class Stored:
         self.link = LINKS.write_link(from_id=self.one, to_id=self.two, link_type="BRIDGE", actor=actor).uid
 
     def methods(self):
-        """By name: the scope that it needs, and the call."""
+        """Return the required scope and the call of each method, by name."""
         one = {"fact_id": self.one}
         fields = {"to_id": self.one, "link_type": "BRIDGE"}
         return {
@@ -146,7 +146,7 @@ def test_outside_of_its_patterns_every_method_refuses(stored, actor):
     bound = replace(actor, branch_patterns=("task/*",))
     before = everything()
     for name, (_, call) in stored.methods().items():
-        for branch in ("main", "none"):  # the same, whether there is such a branch or not
+        for branch in ("main", "none"):  # the same, whether the branch exists or not
             with pytest.raises(BranchForbidden) as caught:
                 call(actor=bound, branch_name=branch)
             assert str(caught.value) == f"This key may not use the branch {branch}.", name

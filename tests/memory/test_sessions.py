@@ -1,4 +1,4 @@
-"""Sessions: begun once, seen at a glance, ended with what belongs to them."""
+"""Sessions: created once, summarised, ended with their parts."""
 
 from dataclasses import replace
 from datetime import timedelta
@@ -9,11 +9,11 @@ from django.utils import timezone
 from conversations.engines.conversations import ConversationEngine
 from conversations.engines.messages import MessageEngine
 from memory.actors import local_actor
-from memory.engines.branches import BranchManager
-from memory.engines.buffers import buffer
-from memory.engines.facts import FactEngine
-from memory.engines.observations import ObservationEngine
-from memory.engines.session_manager import SessionManager
+from memory.engines.branches.manager import BranchManager
+from memory.engines.facts.engine import FactEngine
+from memory.engines.sessions.manager import SessionManager
+from memory.engines.sessions.observations import ObservationEngine
+from memory.engines.support.write_buffer import buffer
 from memory.exceptions import BranchArchived, BranchForbidden, Invalid, NotFound, ScopeMissing
 from memory.models import AuditEntry, Session
 
@@ -94,9 +94,7 @@ class TestSeeing:
         begin("s1", parent_session="s0")
         talk = ConversationEngine().create_conversation(actor=actor, session_id="s1", title="T")
         for text in ("one", "two", "three"):
-            MessageEngine().write_message(
-                conversation_id=talk.uid, actor=actor, role="user", content=text
-            )  # fmt: skip
+            MessageEngine().write_message(conversation_id=talk.uid, actor=actor, role="user", content=text)
         FactEngine().write_fact(fact_text="Redis holds sessions", actor=actor, session_id="s1")
         FactEngine().write_fact(fact_text="of another", actor=actor, session_id="s0")
         ObservationEngine().write_observation(

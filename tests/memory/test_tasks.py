@@ -11,12 +11,12 @@ from django_celery_beat.models import IntervalSchedule, PeriodicTask
 
 from day1site.celery import SCHEDULE, app, start_beat
 from memory import tasks
-from memory.engines.audit import broken_at, record
-from memory.engines.branches import BranchManager
-from memory.engines.buffers import buffer
-from memory.engines.facts import FactEngine
-from memory.engines.recalls import log_recall
-from memory.engines.retention import RetentionEngine
+from memory.engines.audit.trail import broken_at, record_entry
+from memory.engines.branches.manager import BranchManager
+from memory.engines.facts.engine import FactEngine
+from memory.engines.facts.recall_log import log_recall
+from memory.engines.store.retention import RetentionEngine
+from memory.engines.support.write_buffer import buffer
 from memory.models import (
     AuditEntry,
     Fact,
@@ -29,7 +29,7 @@ from memory.models import (
     ReviewItem,
     Vector,
 )
-from memory.queue import NAMES
+from memory.queue.producer import NAMES
 from tests.memory.test_queue import until
 
 
@@ -52,7 +52,7 @@ def test_every_task_is_sent_by_somebody():
 
 @pytest.fixture
 def waiting(project, main, actor, settings):
-    """Three facts whose texts wait for the real model; what the writers sent is taken away."""
+    """Write three facts whose texts wait for the real model; drop the queued messages."""
     settings.DAY1 = {"embedder": "minilm"}
     texts = ["The gate code is 4711.", "Pepper likes tuna.", "The gate code is 4711, still."]
     FactEngine().write_facts(facts=[{"fact_text": text} for text in texts], actor=actor)
@@ -66,7 +66,7 @@ def ready() -> int:
 
 @pytest.mark.django_db(transaction=True)
 def test_embed_goes_on_while_there_is_more(waiting, monkeypatch):
-    monkeypatch.setattr(tasks, "BATCH", 2)
+    monkeypatch.setattr(tasks, "BATCH_SIZE", 2)
     again = f'memory.embed["{waiting.pk}"]'
     tasks.embed(str(waiting.pk))
     assert (ready(), QueueMessage.objects.filter(key=again).count()) == (2, 1)
@@ -108,7 +108,7 @@ def test_a_branch_from_a_past_point_is_indexed_by_its_task(main, actor):
 @pytest.mark.django_db(transaction=True)
 def test_the_audit_of_every_project_is_sealed(project, other_project, actor):
     for number in range(3):
-        record(actor, "test", str(number))
+        record_entry(actor, "test", str(number))
     tasks.seal_audit()
     tasks.seal_audit()
     assert list(AuditEntry.objects.order_by("id").values_list("place", flat=True)) == [1, 2, 3]

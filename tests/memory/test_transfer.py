@@ -1,4 +1,4 @@
-"""Import and export of facts as lines, and the upkeep of a whole store."""
+"""Import and export of facts as lines, and the maintenance of a whole store."""
 
 import hashlib
 import json
@@ -12,17 +12,19 @@ from uuid import UUID
 import pytest
 from django.db import connection
 
-from day1site.cli import lines as jsonl
-from day1site.cli import shapes
+from day1site.cli import fact_jsonl as jsonl
 from memory.actors import Actor
-from memory.engines import fact_rules, transfer
-from memory.engines.branches import BranchManager
-from memory.engines.commits import committing
-from memory.engines.facts import FactEngine
-from memory.engines.links import LinkEngine
-from memory.engines.search import SearchEngine
-from memory.engines.transfer import FactImport, export_facts
-from memory.engines.upkeep import UpkeepEngine
+from memory.api import shapes
+from memory.engines.branches.manager import BranchManager
+from memory.engines.facts import import_export, rules
+from memory.engines.facts.engine import FactEngine
+from memory.engines.facts.import_export import FactImport, export_facts
+from memory.engines.facts.links import LinkEngine
+from memory.engines.fields.common import STATED_CHECKS
+from memory.engines.search.engine import SearchEngine
+from memory.engines.store.maintenance import MaintenanceEngine
+from memory.engines.versions.commits import MAX_COMMIT_ROWS, open_commit
+from memory.engines.versions.lookup import find_branch
 from memory.exceptions import BranchArchived, BranchNotFound, Conflict, Exists
 from memory.models import AuditEntry, Branch, Commit, Confirmation, Fact, FactLink, Project, hashes
 from tests.databases import only_on_matrixone, only_on_sqlite
@@ -31,12 +33,20 @@ pytestmark = pytest.mark.django_db(transaction=True)
 facts = FactEngine()
 
 ID = "01970000-0000-7000-8000-00000000000{}"
-OTHER_STORE = ("version", "updated_at", "verified_at", "verified_by", "verification_status", "source_type",
-               "source_id", "confirmation_count")  # fmt: skip
+OTHER_STORE = (
+    "version",
+    "updated_at",
+    "verified_at",
+    "verified_by",
+    "verification_status",
+    "source_type",
+    "source_id",
+    "confirmation_count",
+)
 
 
 def run(actor: Actor, *lines: Any, **how: Any) -> list[tuple[int, str]]:
-    """Import the lines; returns (number, state) of each."""
+    """Import the lines; return (number, state) of each."""
     one = FactImport(actor=actor, **how)
     outcomes = one.take(list(enumerate(lines, 1))) + one.unresolved()
     return [(outcome.number, outcome.state) for outcome in outcomes]
@@ -49,8 +59,9 @@ def texts(actor: Actor, branch: str = "main") -> list[str]:
 def exported(actor: Actor, **how: Any) -> list[dict[str, Any]]:
     found = []
     for fact, links in export_facts(actor=actor, **how):
-        shape = {**shapes.fact(fact, "main"), "held_status": fact.held_status}
-        found.append(json.loads(jsonl.line_of(shape, [shapes.link(link, "main") for link in links])))
+        shape = {**shapes.fact(fact, branch="main"), "held_status": fact.held_status}
+        rows = [shapes.link(link, branch="main") for link in links]
+        found.append(json.loads(jsonl.format_line(shape, rows)))
     return found
 
 
@@ -165,8 +176,12 @@ def test_a_text_from_another_session_is_confirmed_once(actor: Actor) -> None:
 def test_links_and_parents_find_their_facts_whatever_the_order_and_the_batch(actor: Actor) -> None:
     one = FactImport(actor=actor)
     link = {"to_id": ID.format(2), "link_type": "DEPENDS_ON", "weight": 0.5}
-    one.take([(1, {"id": ID.format(1), "fact_text": "first", "links": [link], "parent_id": ID.format(3)}),
-              (2, {"id": ID.format(3), "fact_text": "parent", "status": "superseded"})])  # fmt: skip
+    one.take(
+        [
+            (1, {"id": ID.format(1), "fact_text": "first", "links": [link], "parent_id": ID.format(3)}),
+            (2, {"id": ID.format(3), "fact_text": "parent", "status": "superseded"}),
+        ]
+    )
     assert len(one.unresolved()) == 1
     one.take([(3, {"id": ID.format(2), "fact_text": "second"})])
     assert one.unresolved() == []
@@ -208,18 +223,35 @@ def test_an_import_into_a_missing_or_archived_branch_is_refused(actor: Actor) ->
 def test_an_export_is_imported_exactly(actor: Actor, other_project: Project) -> None:
     there = Actor(other_project.pk, "local", scopes=frozenset({"admin"}))
     old = facts.write_fact(
-        fact_text="Alt ☕\nzweite Zeile", actor=actor, session_id="s", agent_id="a", task_id="t",
-        source="book", tags=["ü", "b"], metadata={"deep": {"x": [1, None]}},
-    ).fact  # fmt: skip
+        fact_text="Alt ☕\nzweite Zeile",
+        actor=actor,
+        session_id="s",
+        agent_id="a",
+        task_id="t",
+        source="book",
+        tags=["ü", "b"],
+        metadata={"deep": {"x": [1, None]}},
+    ).fact
     facts.set_verification(fact_id=old.uid, verdict="verified", actor=actor)
     new = facts.supersede_fact(
         old_fact_id=old.uid, new_fact_text="Neu", actor=actor, pinned=True, priority="P1"
     )
     todo = facts.write_fact(
-        fact_text="To do", actor=actor, kind="TASK", confidence=0.25, visibility="public", priority="P1",
-        origin="SEEDED_LLM", essence="do", category="x", created_cycle=2, updated_cycle=3,
-        valid_from="2026-01-01", valid_until="2027-01-01T00:00:00.000001+01:00", expires_at="2040-01-01",
-    ).fact  # fmt: skip
+        fact_text="To do",
+        actor=actor,
+        kind="TASK",
+        confidence=0.25,
+        visibility="public",
+        priority="P1",
+        origin="SEEDED_LLM",
+        essence="do",
+        category="x",
+        created_cycle=2,
+        updated_cycle=3,
+        valid_from="2026-01-01",
+        valid_until="2027-01-01T00:00:00.000001+01:00",
+        expires_at="2040-01-01",
+    ).fact
     facts.update_fact(fact_id=todo.uid, updates={"status": "done"}, actor=actor)
     facts.archive_fact(fact_id=todo.uid, actor=actor)
     facts.write_fact(fact_text="Maybe", actor=actor, propose=True)
@@ -235,7 +267,7 @@ def test_what_day1_itself_made_is_brought_back_by_a_maintainer_alone(
     actor: Actor, main: Branch, other_project: Project, scope: str
 ) -> None:
     made = {"fact_text": "All deploys failed on Fridays.", "essence": "Fridays", "kind": "REFLECTION"}
-    with committing(actor, "main", "test") as commit:
+    with open_commit(actor, "main", "test") as commit:
         commit.add([Fact(**made), Fact(fact_text="A dream", essence="A dream", origin="DREAMING")])
     there = Actor(other_project.pk, "local", scopes=frozenset({scope}))
     before = exported(actor)
@@ -251,7 +283,7 @@ def test_what_day1_itself_made_is_brought_back_by_a_maintainer_alone(
 
 
 def test_what_replaces_a_reflection_is_none(actor: Actor, main: Branch) -> None:
-    with committing(actor, "main", "test") as commit:
+    with open_commit(actor, "main", "test") as commit:
         (old,) = commit.add(
             [Fact(fact_text="Fridays.", essence="Fridays.", kind="REFLECTION", priority="P1")]
         )
@@ -261,7 +293,7 @@ def test_what_replaces_a_reflection_is_none(actor: Actor, main: Branch) -> None:
 
 
 def settled(line: dict[str, Any], among: list[dict[str, Any]]) -> dict[str, Any]:
-    """A line with ids said as texts, and without what belongs to its store."""
+    """Return a line with ids replaced by texts, without fields of its store."""
     name = {one["id"]: one["fact_text"] for one in among}
     kept = {key: value for key, value in line.items() if key not in OTHER_STORE}
     kept["id"] = name[line["id"]]
@@ -295,12 +327,12 @@ def test_an_export_shows_a_branch_as_it_was(actor: Actor) -> None:
 
 
 def test_both_ways_of_importing_know_the_same_fields() -> None:
-    """The client of a server does not load the engines, so it has the names a second time."""
-    assert {*transfer.OWN, "links"} == jsonl.OWN
-    assert transfer.TOLD == jsonl.TOLD
-    assert {*fact_rules.CHECKS, *fact_rules.STATED} - {"source_type"} == jsonl.FIELDS
+    """Compare the two lists of names: a server's client does not load the engines."""
+    assert {*import_export.LINE_FIELDS, "links"} == jsonl.LINE_FIELDS
+    assert import_export.DERIVED == jsonl.DERIVED_FIELDS
+    assert {*rules.CHECKS, *STATED_CHECKS} - {"source_type"} == jsonl.FIELDS
     assert set(Fact.Status.values) == set(jsonl.STATUSES)
-    assert hashes.normalise("  ＡB\tß") == jsonl.normalise("  ＡB\tß") == "ab ss"
+    assert hashes.normalise_text("  ＡB\tß") == jsonl.normalise("  ＡB\tß") == "ab ss"
 
 
 # ---- upkeep ----------------------------------------------------------------------------------------
@@ -323,16 +355,16 @@ def test_reindex_makes_exactly_the_rows_that_writing_makes(actor: Actor) -> None
     facts.update_fact(fact_id=held.uid, updates={"fact_text": "changed again"}, actor=actor)
     facts.delete_fact(fact_id=kept.uid, actor=actor)
     before = index_rows()
-    # Kept and held for the branch, changed again for main; and the three closed ones, for the past.
+    # Pinned for the branch, changed again for main; and the three closed ones, for the past.
     assert len(before) == 3 + 3
     with connection.cursor() as cursor:
         cursor.execute('DELETE FROM "memory_fact_fts"')
         cursor.execute('DELETE FROM "memory_fact_fts_closed"')
         cursor.execute('INSERT INTO "memory_fact_fts" (rowid, text, tok) VALUES (7, %s, %s)', ["stray", ""])
     told: list[tuple[int, int]] = []
-    assert UpkeepEngine().reindex(lambda done, total: told.append((done, total))) == 4
+    assert MaintenanceEngine().reindex(lambda done, total: told.append((done, total))) == 4
     assert index_rows() == before
-    assert told[:2] == [(0, 5), (5, 5)]  # facts; then the kinds of texts of which there is none
+    assert told[:2] == [(0, 5), (5, 5)]  # facts; then the kinds of text without rows
     assert set(told[2:]) == {(0, 0)}
     found = SearchEngine().search(query="held", actor=actor, branch_name="task/a")
     assert [hit.fact.fact_text for hit in found.hits] == ["held"]
@@ -348,7 +380,7 @@ def test_a_reindex_that_is_cut_short_leaves_the_old_index(actor: Actor) -> None:
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        UpkeepEngine().reindex(fail)
+        MaintenanceEngine().reindex(fail)
     assert index_rows() == before
 
 
@@ -357,7 +389,7 @@ def test_a_backup_is_one_checked_private_file_with_everything_acknowledged(
     actor: Actor, tmp_path: Path
 ) -> None:
     facts.write_fact(fact_text="kept", actor=actor)
-    made = UpkeepEngine().backup(tmp_path / "copy.sqlite3")
+    made = MaintenanceEngine().backup(tmp_path / "copy.sqlite3")
     assert [path.name for path in tmp_path.iterdir()] == ["copy.sqlite3"]
     content = made.path.read_bytes()
     assert (made.sha256, made.size) == (hashlib.sha256(content).hexdigest(), len(content))
@@ -371,20 +403,20 @@ def test_a_backup_replaces_nothing_unasked_and_never_the_store(actor: Actor, tmp
     place = tmp_path / "copy.sqlite3"
     place.write_text("mine")
     with pytest.raises(Exists, match="exists already; --force replaces it"):
-        UpkeepEngine().backup(place)
+        MaintenanceEngine().backup(place)
     assert place.read_text() == "mine"
-    UpkeepEngine().backup(place, force=True)
+    MaintenanceEngine().backup(place, force=True)
     assert place.read_bytes().startswith(b"SQLite format 3")
     for wrong in (Path(connection.settings_dict["NAME"]), tmp_path, tmp_path / "no" / "folder"):
         with pytest.raises(Conflict):
-            UpkeepEngine().backup(wrong, force=True)
+            MaintenanceEngine().backup(wrong, force=True)
     assert [path.name for path in tmp_path.iterdir()] == ["copy.sqlite3"]
 
 
 @only_on_matrixone
 def test_a_server_is_backed_up_with_its_own_tools(actor: Actor, tmp_path: Path) -> None:
     with pytest.raises(Conflict, match="with its own tools"):
-        UpkeepEngine().backup(tmp_path / "copy")
+        MaintenanceEngine().backup(tmp_path / "copy")
     assert list(tmp_path.iterdir()) == []
 
 
@@ -393,3 +425,22 @@ def test_created_at_is_kept(actor: Actor) -> None:
     young, old = sorted(facts.list_facts(actor=actor).results, key=lambda fact: fact.created_at, reverse=True)
     assert old.created_at == datetime(2020, 5, 1, 10, tzinfo=UTC)
     assert young.created_at == young.updated_at
+
+
+@pytest.mark.slow
+def test_more_links_than_a_commit_takes_come_in_commits_of_their_own(actor: Actor, main: Branch) -> None:
+    ids = [f"01970000-0000-7000-8000-{n:012}" for n in range(100)]
+    lines = [
+        {
+            "id": own,
+            "fact_text": own,
+            "links": [{"to_id": other, "link_type": "ASSOCIATED"} for other in ids if other != own],
+        }
+        for own in ids
+    ]
+    assert {state for _, state in run(actor, *lines)} == {"new"}
+    commits = Commit.objects.filter(branch=main).order_by("seq").values_list("kind", "added")
+    assert list(commits) == [("fact.import", MAX_COMMIT_ROWS), ("fact.import", 5000)]
+    assert FactLink.objects.on(find_branch(actor, "main")).count() == 100 * 99
+    assert {state for _, state in run(actor, *lines)} == {"known"}
+    assert Commit.objects.filter(branch=main).count() == 2

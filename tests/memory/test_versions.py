@@ -1,4 +1,4 @@
-"""Random histories of branches, compared with a model in plain Python (naive.py)."""
+"""Random histories of branches, compared with a model in plain Python (oracle.py)."""
 
 import hashlib
 from collections import defaultdict
@@ -15,13 +15,14 @@ from django.utils import timezone
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-from memory.engines.branches import BranchManager, create_main, find_branch, point_of
-from memory.engines.commits import CommitWriter, committing
-from memory.engines.held import hold_past
+from memory.engines.branches.manager import BranchManager, create_main
+from memory.engines.versions.commits import CommitWriter, open_commit
+from memory.engines.versions.lookup import find_branch, resolve_point
+from memory.engines.versions.pinned_versions import pin_versions
 from memory.models import OPEN, Branch, Fact, Project, Vector, VectorClock
 from memory.models.vectors import vector_slot
 from tests.databases import only_on_sqlite
-from tests.memory.naive import NaiveBranch, NaiveStore
+from tests.memory.oracle import NaiveBranch, NaiveStore
 from tests.memory.test_branches import content_of, fact, some_actor
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -29,7 +30,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 WORDS = ("amber", "birch", "cedar", "delta")
 MODEL = "synthetic"
 DIMENSIONS = 8
-MOST_BRANCHES = 7
+MAX_BRANCHES = 7
 
 numbers = st.integers(0, 9)
 words = st.lists(st.sampled_from(WORDS), min_size=1, max_size=2)
@@ -54,22 +55,26 @@ histories = st.lists(steps, min_size=4, max_size=18)
 
 def random_histories(examples: int) -> Any:
     slow = [HealthCheck.function_scoped_fixture, HealthCheck.too_slow, HealthCheck.data_too_large]
-    # The same histories in every run; a failing one is reported as it was found.
+    # The same histories in every run; a failing one is reported as found, without shrinking.
     return settings(
-        max_examples=examples, deadline=None, suppress_health_check=slow, database=None, derandomize=True,
+        max_examples=examples,
+        deadline=None,
+        suppress_health_check=slow,
+        database=None,
+        derandomize=True,
         phases=[Phase.explicit, Phase.generate],
-    )  # fmt: skip
+    )
 
 
 def vector_of(text: str) -> np.ndarray:
-    """A unit vector that a text always has."""
+    """Return a unit vector that depends on the text alone."""
     seed = int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big")
     vector = np.random.default_rng(seed).normal(size=DIMENSIONS)
     return (vector / np.linalg.norm(vector)).astype("f4")
 
 
 def revived(row: Fact, text: str) -> Fact:
-    """An old version as it would be put back with another text."""
+    """Return an old version as it would be restored with another text."""
     row.deleted = False
     for name, value in content_of(text).items():
         setattr(row, name, value)
@@ -77,11 +82,11 @@ def revived(row: Fact, text: str) -> Fact:
 
 
 class Undone(Exception):
-    """Raised in the middle of a commit."""
+    """Exception raised in the middle of a commit."""
 
 
 class World:
-    """The store and the model of it, changed in step."""
+    """Store and model, changed in step."""
 
     def __init__(self) -> None:
         self.project = Project.objects.create(name="p", slug=uuid4().hex)
@@ -104,7 +109,7 @@ class World:
             branch.commit(self._write(name, planned))
 
     def undone(self, name: str, some: list[str]) -> None:
-        """A commit that fails after its first rows were written."""
+        """Fail a commit after its first rows were written."""
         if not self.naive.branches[name].archived:
             with suppress(Undone):
                 self._write(name, [("add", 0, some), ("change", 0, some), ("remove", 1, some)], fail=True)
@@ -118,7 +123,7 @@ class World:
 
     def fork(self, name: str, point: tuple[str, int]) -> None:
         parent, (how, number) = self.naive.branches[name], point
-        if len(self.naive.branches) == MOST_BRANCHES or parent.archived:
+        if len(self.naive.branches) == MAX_BRANCHES or parent.archived:
             return
         seq = parent.head if how == "head" else number % (parent.head + 1)
         at: Any = {"head": None, "seq": seq, "time": self._time_of(name, seq)}[how]
@@ -133,10 +138,10 @@ class World:
 
     def hold(self, name: str, _: Any) -> None:
         for branch in Branch.objects.filter(project=self.project, indexed=False):
-            hold_past(branch)
+            pin_versions(branch)
 
     def embed(self, name: str, _: Any) -> None:
-        """Every second text that waits for its vector gets it."""
+        """Make every second pending text's vector ready."""
         waiting = {text for b in self.naive.branches.values() for _, text in b.written if text} - self.ready
         self.make_ready(sorted(waiting)[::2])
 
@@ -153,9 +158,15 @@ class World:
         value = content_of(text)["content_hash"]
         slot = vector_slot(self.project.pk, MODEL, value)
         return Vector(
-            slot=slot, project=self.project, model=MODEL, content_hash=value, n=n,
-            state="ready", next_try=timezone.now(), data=vector_of(text),
-        )  # fmt: skip
+            slot=slot,
+            project=self.project,
+            model=MODEL,
+            content_hash=value,
+            n=n,
+            state="ready",
+            next_try=timezone.now(),
+            data=vector_of(text),
+        )
 
     def _time_of(self, name: str, seq: int) -> Any:
         branch = find_branch(self.actor, name)
@@ -166,9 +177,9 @@ class World:
         return f"{' '.join(some)} n{self.texts}"
 
     def _write(self, name: str, planned: list, fail: bool = False) -> dict[UUID, str | None]:
-        """Do the changes in one commit; returns the last word on each memory."""
+        """Make the changes in one commit; return the last text of each memory."""
         touched: dict[UUID, str | None] = {}
-        with committing(self.actor, name, "write") as commit:
+        with open_commit(self.actor, name, "write") as commit:
             for kind, number, some in planned:
                 self._change(commit, name, touched, kind, number, some)
             if fail:
@@ -204,12 +215,12 @@ class World:
         else:
             old = Fact.objects.all_versions().filter(uid=uid).order_by("rid").first()
             assert old is not None
-            commit.put(revived(old, text or ""))
+            commit.copy_version(revived(old, text or ""))
         touched[uid] = text
 
 
 def looks(world: World, every_seq: bool = False) -> list[tuple[NaiveBranch, Branch, int]]:
-    """Every branch at its head and at some points of its past (or all), heads first."""
+    """Return every branch at its head and at some or all points of its past, heads first."""
     points = []
     for name, branch in world.naive.branches.items():
         row = find_branch(world.actor, name)
@@ -235,7 +246,7 @@ def check_rows(world: World, branch: NaiveBranch, row: Branch, seq: int) -> None
     expected = set(branch.states[seq].items())
     shown = Fact.objects.on(row, seq)
     assert {(f.uid, f.fact_text) for f in shown} == expected
-    assert {(f.uid, f.fact_text) for f in shown.early()} == expected
+    assert {(f.uid, f.fact_text) for f in shown.prefer_start_index()} == expected
     assert set(shown.rows().values_list("uid", "fact_text")) == expected
     assert shown.count() == len(expected)
     assert shown.exists() == bool(expected)
@@ -245,7 +256,7 @@ def check_rows(world: World, branch: NaiveBranch, row: Branch, seq: int) -> None
 
 
 def check_pages(shown: Any, uids: list[UUID]) -> None:
-    """Forward from the newest and back again, three at a time."""
+    """Page forward from the newest and back again, three at a time."""
     assert [f.uid for f in shown.newest(3)] == uids[:3]
     for place, uid in enumerate(uids[::3]):
         start = place * 3
@@ -266,13 +277,13 @@ def check_invariants(world: World) -> None:
         commits = list(row.commits.order_by("seq"))
         assert [c.seq for c in commits] == list(range(1, row.head + 1))
         assert all(a.at < b.at for a, b in pairwise(commits))
-        assert [point_of(row, c.at) for c in commits] == [c.seq for c in commits]
-        assert [point_of(row, c.pk) for c in commits] == [c.seq for c in commits]
+        assert [resolve_point(row, c.at) for c in commits] == [c.seq for c in commits]
+        assert [resolve_point(row, c.pk) for c in commits] == [c.seq for c in commits]
         check_chain(row)
 
 
 def check_chain(row: Branch) -> None:
-    """A memory's versions on one branch follow each other without a gap; only the last may be open."""
+    """Check that a memory's versions on a branch follow without a gap; only the last may be open."""
     by_uid = defaultdict(list)
     for version in Fact.objects.all_versions().filter(branch=row).order_by("seq_from"):
         by_uid[version.uid].append(version)
@@ -285,6 +296,7 @@ def check_chain(row: Branch) -> None:
             assert old.version < new.version
 
 
+@pytest.mark.slow
 @given(history=histories)
 @random_histories(60)
 def test_rows_are_those_of_the_model(history: list[tuple]) -> None:
@@ -310,14 +322,15 @@ def check_words(world: World, branch: NaiveBranch, row: Branch, seq: int) -> Non
         assert len(shown.searchable().keyword(asked, 2)[0]) == min(2, len(expected))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("few", [0, 3000])
 @given(history=histories)
 @random_histories(40)
 def test_words_are_found_in_what_is_visible(
     few: int, history: list[tuple], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """In the past too, whether the rows are read or the index of closed versions is walked."""
-    monkeypatch.setattr("memory.db.sqlite.index.FEW", few)
+    """Search the past too, by reading rows and by the index of closed versions."""
+    monkeypatch.setattr("memory.db.sqlite.search_index.FEW", few)
     world = World()
     played(world, history, check_words)
     world.hold("main", None)
@@ -340,14 +353,15 @@ def check_vectors(world: World, branch: NaiveBranch, row: Branch, seq: int) -> N
     assert [rid for rid, _ in shown.nearest(asked, 3, MODEL, world.project.pk)] == ranked[:3]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("few", [0, 3000])
 @given(history=histories)
 @random_histories(40)
 def test_vectors_are_those_of_what_is_visible(
     few: int, history: list[tuple], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """In the past too, whether all is read or what is in memory is asked first."""
-    monkeypatch.setattr("memory.db.sqlite.index.FEW", few)
+    """Search the past too, by a full scan and by the vectors in memory."""
+    monkeypatch.setattr("memory.db.sqlite.search_index.FEW", few)
     world = World()
     played(world, history, check_vectors)
     world.hold("main", None)
@@ -356,7 +370,7 @@ def test_vectors_are_those_of_what_is_visible(
         check_vectors(world, *look)
 
 
-@only_on_sqlite  # elsewhere all that was ever written is in it
+@only_on_sqlite  # elsewhere everything ever written is in it
 def test_the_index_holds_open_and_held_versions_only() -> None:
     world = World()
     world.commit("main", [("add", 0, ["amber"]), ("add", 0, ["birch"])])

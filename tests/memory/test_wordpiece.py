@@ -1,4 +1,4 @@
-"""The expected numbers come from the reference implementation (tokenizers.BertWordPieceTokenizer)."""
+"""WordPiece tokens; the expected numbers come from tokenizers.BertWordPieceTokenizer."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Which words of a question are looked for."""
+"""Keywords of a query."""
 
 import unicodedata
 
@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.db.words import phrases, spaced
-from memory.models.hashes import judged_hash, norm_hash, normalise
-from memory.words import MOST, STOP, keywords
+from memory.db.segmentation import search_phrases, space_characters
+from memory.models.hashes import judged_hash, norm_hash, normalise_text
+from memory.words import MAX_KEYWORDS, STOP_WORDS, extract_keywords
 
 
 @pytest.mark.parametrize(
@@ -35,23 +35,23 @@ from memory.words import MOST, STOP, keywords
     ],
 )
 def test_keywords(query, expected):
-    assert keywords(query) == expected
+    assert extract_keywords(query) == expected
 
 
 def test_only_the_first_words_of_a_long_query():
-    assert keywords(" ".join(f"w{i}" for i in range(900))) == [f"w{i}" for i in range(MOST)]
+    assert extract_keywords(" ".join(f"w{i}" for i in range(900))) == [f"w{i}" for i in range(MAX_KEYWORDS)]
 
 
 @given(st.text(max_size=300))
 def test_words_are_plain_and_told_once(query):
-    found = keywords(query)
-    assert len(found) == len(set(found)) <= MOST
+    found = extract_keywords(query)
+    assert len(found) == len(set(found)) <= MAX_KEYWORDS
     for word in found:
         assert word.strip("_")
         assert "\x00" not in word
         assert unicodedata.normalize("NFC", query.replace("\x00", " ")).lower().find(word) >= 0
-    if any(word not in STOP for word in found):
-        assert not set(found) & STOP or "_" in query
+    if any(word not in STOP_WORDS for word in found):
+        assert not set(found) & STOP_WORDS or "_" in query
 
 
 @pytest.mark.parametrize(
@@ -65,11 +65,11 @@ def test_words_are_plain_and_told_once(query):
     ],
 )
 def test_phrases(word, expected):
-    assert phrases(word) == expected
+    assert search_phrases(word) == expected
 
 
 def test_a_text_as_it_is_indexed():
-    assert spaced("ab東京\x00c").split() == ["ab", "東", "京", "c"]
+    assert space_characters("ab東京\x00c").split() == ["ab", "東", "京", "c"]
 
 
 @pytest.mark.parametrize(
@@ -77,7 +77,7 @@ def test_a_text_as_it_is_indexed():
     [("  A\u00a0B\n\tC ", "a b c"), ("Straße", "strasse"), ("ＡＢ ﬁ", "ab fi"), ("e\u0301", "é")],
 )
 def test_the_normal_form(text, expected):
-    assert normalise(text) == expected
+    assert normalise_text(text) == expected
     assert norm_hash(text) == norm_hash(expected)
 
 

@@ -1,4 +1,4 @@
-"""What the tests of hooks start from."""
+"""Shared fixtures of the hook tests."""
 
 from typing import Any
 
@@ -6,16 +6,16 @@ import pytest
 
 from memory.models import Project
 from tests.memory.api.client import Api, api_for
-from tests.site.hooks import CONSOLIDATOR
+from tests.site.hook_events import CONSOLIDATOR
 
 
 @pytest.fixture
 def api(project: Project) -> Api:
-    """May do everything in ``project``."""
+    """Return a client with all rights in ``project``."""
     return api_for(project)
 
 
 @pytest.fixture
 def learning(settings: Any) -> None:
-    """Sessions are learned from when they end."""
+    """Enable the consolidation of sessions when they end."""
     settings.DAY1 = {**settings.DAY1, "consolidator": CONSOLIDATOR}

@@ -1,19 +1,19 @@
-"""Events as Claude Code sends them, the story of two sessions, and short ways to send and to look."""
+"""Events as Claude Code sends them, a scenario of two sessions, and shortcuts to send and to read."""
 
 import json
 from typing import Any
 
 from conversations.models import Message
-from memory.engines.session_manager import SessionManager
+from memory.engines.sessions.manager import SessionManager
 from memory.models import Session
 
-CONSOLIDATOR = "conversations.engines.consolidation.SessionConsolidation"
+CONSOLIDATOR = "conversations.engines.consolidation.session.SessionConsolidation"
 ROOT = "/srv/shop"
 HOOK = "/ingest/hook"
 
 
 def event(name: str, session: str = "s1", **fields: Any) -> dict[str, Any]:
-    """One event of a session that works on a project."""
+    """Return one event of a session that works on a project."""
     return {
         "session_id": session,
         "transcript_path": "/nowhere.jsonl",
@@ -37,7 +37,7 @@ def bash(call: str, command: str, output: str, session: str = "s1") -> dict[str,
 
 
 def first_session(session: str = "s1") -> list[dict[str, Any]]:
-    """A person and an agent look into logins that fail; they decide something, and repair something."""
+    """Return the events of a session that decides something and repairs something."""
     asked = "Logins fail since the upgrade. Let's use argon2 instead of bcrypt for new passwords."
     error = "Exit code 1\ntests/test_login.py F\nE   ValueError: invalid salt"
     path = f"{ROOT}/auth/hashing.py"
@@ -76,7 +76,7 @@ REPAIR = (
 
 
 def send(api, *events, client="claude-code"):
-    """One event, or several as an array; the answer's text."""
+    """Send one event, or several as an array; return the response's text."""
     body = events[0] if len(events) == 1 else list(events)
     answer = api.post(f"{HOOK}?client={client}", body)
     assert answer.status_code == 200, answer.content

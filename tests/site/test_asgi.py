@@ -12,7 +12,7 @@ MIB = 1024 * 1024
 
 
 class Client:
-    """Sends pieces of a body; keeps what came back and how much was asked for."""
+    """Client that sends pieces of a body, and records the responses and how much was read."""
 
     def __init__(self, pieces: list[bytes], headers: dict[str, str] | None = None, cut: bool = False) -> None:
         self.messages: list[dict[str, Any]] = [
@@ -37,7 +37,7 @@ class Client:
 
 @pytest.fixture
 def echo(monkeypatch) -> list:
-    """An application that notes what reaches it."""
+    """Install an application that records its messages."""
     seen: list = []
 
     async def app(scope, receive, send) -> None:

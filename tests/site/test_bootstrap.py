@@ -1,4 +1,4 @@
-"""From a bare Python to an installed environment, with an installer that only pretends."""
+"""Bootstrap from a bare Python to an installed environment, with a fake installer."""
 
 import ast
 import json
@@ -15,7 +15,7 @@ from day1site.bootstrap import DEV, MATRIXONE, RUNTIME, Environment, Refusal, lo
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 
-# Stands for uv: notes its arguments, makes what venv makes, and fails when it is told to.
+# Replaces uv: records its arguments, makes what venv makes, and fails on demand.
 FAKE_UV = """#!/bin/sh
 echo "$@" >> "$LOG"
 [ "$1" = venv ] && mkdir -p "$4/bin" && ln -sf "$3" "$4/bin/python"
@@ -26,7 +26,7 @@ exit 0
 
 @pytest.fixture
 def checkout(tmp_path: Path, monkeypatch) -> Path:
-    """A folder with lock files, and a uv on PATH."""
+    """Create a folder with lock files, and a uv on PATH."""
     for name in (RUNTIME, DEV):
         (tmp_path / name).write_text("django==5.2 \\\n    --hash=sha256:0\nnumpy==2.3\n")
     uv = tmp_path / "bin" / "uv"
@@ -39,7 +39,7 @@ def checkout(tmp_path: Path, monkeypatch) -> Path:
 
 
 def calls(checkout: Path) -> list[str]:
-    """What uv was asked for since the last time, its version left out."""
+    """Return the calls of uv since the last time, without those for its version."""
     log = checkout / "uv.log"
     lines = log.read_text().splitlines() if log.exists() else []
     log.unlink(missing_ok=True)
@@ -198,7 +198,7 @@ def test_what_the_settings_need_is_read_before_them(words, left, folder, host, m
 
 @pytest.fixture
 def builder(checkout: Path) -> Path:
-    """Everything that building takes is there, as far as anybody can see."""
+    """Create the tools that building needs, as far as the check can see."""
     (checkout / MATRIXONE).write_text("django==5.2 \\\n    --hash=sha256:0\nmysqlclient==2.3\n")
     for name in ("pkg-config", "cc"):
         tool = checkout / "bin" / name

@@ -1,4 +1,4 @@
-"""The command line on the local store, in this process: what it prints and how it ends."""
+"""The command line on the local store, in this process: its output and exit status."""
 
 import io
 import json
@@ -8,16 +8,12 @@ from typing import Any
 
 import pytest
 
-from day1site.cli import main, shapes
+from day1site.cli import main
 from day1site.cli.facts import NONE_YET
 from memory.actors import Actor
-from memory.api import shapes as rest
-from memory.engines.branches import BranchManager
-from memory.engines.explain import ExplainEngine
-from memory.engines.facts import FactEngine
-from memory.engines.keys import KeyEngine, actor_of
-from memory.engines.links import LinkEngine
-from memory.engines.search import SearchEngine
+from memory.engines.access.keys import KeyEngine, get_actor
+from memory.engines.branches.manager import BranchManager
+from memory.engines.facts.engine import FactEngine
 from memory.models import ApiKey, Commit, Fact, Project
 from tests.databases import only_on_sqlite
 
@@ -65,10 +61,34 @@ def test_an_empty_store_says_how_to_begin(day1: Day1) -> None:
 
 def test_write_fact_stores_every_field_and_says_the_id(day1: Day1) -> None:
     status, out, err = day1(
-        "write-fact", "Tee ☕", "--category", "preference", "--kind", "NOTE", "--priority", "P1",
-        "--confidence", "0.5", "--tag", "a", "--tag", "b c", "--session", "s", "--agent", "g", "--task", "t",
-        "--metadata", '{"x": [1]}', "--source", "book", "--valid-until", "2030-01-01", "--pinned",
-    )  # fmt: skip
+        "write-fact",
+        "Tee ☕",
+        "--category",
+        "preference",
+        "--kind",
+        "NOTE",
+        "--priority",
+        "P1",
+        "--confidence",
+        "0.5",
+        "--tag",
+        "a",
+        "--tag",
+        "b c",
+        "--session",
+        "s",
+        "--agent",
+        "g",
+        "--task",
+        "t",
+        "--metadata",
+        '{"x": [1]}',
+        "--source",
+        "book",
+        "--valid-until",
+        "2030-01-01",
+        "--pinned",
+    )
     fact = newest()
     assert (status, out, err) == (0, f"{fact.uid}\tstored on main\n", "")
     told = (fact.category, fact.kind, fact.priority, fact.confidence, fact.tags, fact.metadata, fact.source)
@@ -83,6 +103,14 @@ def test_a_known_text_is_confirmed_and_a_proposal_waits(day1: Day1, fact: Fact) 
     status, out, _ = day1("write-fact", "Maybe.", "--propose")
     assert (status, out) == (0, f"{newest().uid}\tproposed on main\n")
     assert newest().status == "created"
+
+
+def test_secrets_are_taken_out_and_told(day1: Day1) -> None:
+    _, _, err = day1("write-fact", "The login is https://me:hunter2@example.com/a", "--tag", "api_key=abcd1")
+    assert newest().fact_text == "The login is https://me:[redacted: password]@example.com/a"
+    assert newest().tags == ["api_key=[redacted: named secret]"]
+    assert err == "2 secrets were not stored: see [redacted: …] in the text.\n"
+    assert day1("write-fact", "No secret.")[2] == ""
 
 
 def test_a_dash_reads_standard_input(day1: Day1, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -140,8 +168,12 @@ def test_the_life_of_a_fact(day1: Day1, fact: Fact) -> None:
     history = [line.split("\t") for line in day1("facts", "history", one)[1].splitlines()]
     assert [row[0] for row in history] == ["version", "5", "4", "3", "2", "1"]
     assert [row[4] for row in history[1:]] == [
-        "fact.delete", "fact.supersede", "fact.restore", "fact.archive", "fact.write",
-    ]  # fmt: skip
+        "fact.delete",
+        "fact.supersede",
+        "fact.restore",
+        "fact.archive",
+        "fact.write",
+    ]
     assert day1("facts", "show", one) == (1, "", "not_found: Nothing with this id is visible here.\n")
     shown = day1("facts", "show", str(newest().uid))[1].splitlines()
     assert {"fact_text: New text.", f"parent_id: {one}", "tags: x", "pinned: no"} <= set(shown)
@@ -158,8 +190,10 @@ def test_stored_text_cannot_write_to_the_terminal(day1: Day1, actor: Actor) -> N
 def test_branches(day1: Day1, fact: Fact) -> None:
     assert day1("branch", "create", "task/a", "--purpose", "try") == (0, "task/a\tmade from main at 1\n", "")
     assert [line.split("\t")[:3] for line in day1("branch")[1].splitlines()] == [
-        ["name", "parent", "head"], ["main", "", "1"], ["task/a", "main", "0"],
-    ]  # fmt: skip
+        ["name", "parent", "head"],
+        ["main", "", "1"],
+        ["task/a", "main", "0"],
+    ]
     assert day1("branch", "archive", "task/a") == (0, "task/a\tarchived\n", "")
     refused = "branch_archived: The branch task/a is archived and takes no writes: restore it first.\n"
     assert day1("write-fact", "x", "--branch", "task/a") == (1, "", refused)
@@ -173,7 +207,7 @@ def test_branches(day1: Day1, fact: Fact) -> None:
 def test_a_key_opens_until_it_is_revoked(day1: Day1) -> None:
     status, out, err = day1("keys", "create", "ci", "--scope", "propose", "--branch-pattern", "task/*")
     assert (status, err) == (0, "This is the only time that the token is shown.\n")
-    actor = actor_of(KeyEngine().verify(out.strip()), "rest")
+    actor = get_actor(KeyEngine().verify(out.strip()), "rest")
     assert (actor.scopes, actor.branch_patterns) == ({"propose"}, ("task/*",))
     key = ApiKey.objects.get()
     row = day1("keys")[1].splitlines()[1].split("\t")
@@ -273,7 +307,7 @@ def test_a_backup(day1: Day1, tmp_path: Path, fact: Fact) -> None:
             "not_found: There is no project nope in this store; there is: test.",
         ),
     ],
-)  # fmt: skip
+)
 def test_an_error_is_one_line_and_leaves_nothing(day1: Day1, words: tuple[str, ...], said: str) -> None:
     assert day1(*words) == (1, "", said + "\n")
     assert (Commit.objects.count(), ApiKey.objects.count()) == (0, 0)
@@ -335,25 +369,3 @@ def test_trouble_with_the_store_is_one_line(day1: Day1, monkeypatch: pytest.Monk
 
     monkeypatch.setattr(FactEngine, "list_facts", stop)
     assert day1("facts") == (130, "", "")
-
-
-# ---- the same shapes as REST -----------------------------------------------------------------------
-
-
-def test_local_answers_have_the_shapes_of_the_rest_api(actor: Actor, project: Project, fact: Fact) -> None:
-    engine, branches = FactEngine(), BranchManager()
-    other = engine.write_fact(fact_text="Tokens too.", actor=actor, valid_from="2026-01-01").fact
-    link = LinkEngine().write_link(from_id=fact.uid, to_id=other.uid, link_type="BRIDGE", actor=actor)
-    branch = branches.create_branch(name="task/a", actor=actor)
-    key, _ = KeyEngine().create_key(label="k", scopes=["read"], actor=actor)
-    found = SearchEngine().search(query="tokens", actor=actor, max_tokens=100)
-    why = ExplainEngine().explain(query="tokens", fact_id=fact.uid, actor=actor)
-    version = engine.history(fact_id=fact.uid, actor=actor)[0]
-    assert shapes.fact(other, "main", created=True) == rest.fact(other, branch="main", created=True)
-    assert shapes.version(version, "main") == rest.version(version, "main")
-    assert shapes.link(link, "main") == rest.link(link, branch="main")
-    assert shapes.branch(branch) == rest.branch(branch)
-    assert shapes.commit(Commit.objects.first()) == rest.commit(Commit.objects.first())
-    assert shapes.key(key) == rest.key(key)
-    assert shapes.found(found) == rest.found(found)
-    assert shapes.explanation(why, "main") == rest.explanation(why, "main")

@@ -1,4 +1,4 @@
-"""The commands on what was said, done and connected: on the local store, and over REST."""
+"""The commands for conversations, observations and relations: on the local store, and over REST."""
 
 import json
 from collections.abc import Callable
@@ -6,16 +6,9 @@ from typing import Any
 
 import pytest
 
-from conversations.api import shapes as talked
-from conversations.engines.conversations import ConversationEngine
-from conversations.engines.messages import MessageEngine
-from day1site.cli import capture_shapes, main
+from day1site.cli import main
 from memory.actors import Actor
-from memory.api import capture_shapes as rest
-from memory.engines.keys import KeyEngine
-from memory.engines.observations import ObservationEngine
-from memory.engines.relations import RelationEngine
-from memory.engines.session_manager import SessionManager
+from memory.engines.access.keys import KeyEngine
 from memory.models import Observation, Project, Relation
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -25,9 +18,13 @@ Day1 = Callable[..., tuple[int, str, str]]
 
 @pytest.fixture(params=["local", "server"])
 def day1(
-    request: pytest.FixtureRequest, project: Project, actor: Actor, live_server: Any,
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str],
-) -> Day1:  # fmt: skip
+    request: pytest.FixtureRequest,
+    project: Project,
+    actor: Actor,
+    live_server: Any,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> Day1:
     where = ["--project", project.slug]
     monkeypatch.delenv("DAY1_URL", raising=False)
     if request.param == "server":
@@ -94,8 +91,10 @@ def test_relations_make_a_graph(day1: Day1) -> None:
 
 def test_a_graph_that_is_too_deep_is_refused(day1: Day1) -> None:
     assert day1("graph", "billing", "--depth", "50") == (
-        1, "", "invalid: depth must be a whole number from 1 to 6.\n",
-    )  # fmt: skip
+        1,
+        "",
+        "invalid: depth must be a whole number from 1 to 6.\n",
+    )
 
 
 def test_sessions_begin_and_end_once(day1: Day1) -> None:
@@ -118,8 +117,9 @@ def test_a_conversation_takes_messages_until_it_is_closed(day1: Day1) -> None:
     assert day1("messages", "write", uid, "assistant", "15 minutes.")[1].endswith("\tmessage 2 on main\n")
     said = rows(day1("messages", "list", uid)[1])
     assert [(cells[0], cells[2], cells[4]) for cells in said] == [
-        ("1", "user", "How long?"), ("2", "assistant", "15 minutes."),
-    ]  # fmt: skip
+        ("1", "user", "How long?"),
+        ("2", "assistant", "15 minutes."),
+    ]
     assert [cells[4] for cells in rows(day1("messages", "list", uid, "--role", "user")[1])] == ["How long?"]
     assert "content: 15 minutes." in day1("messages", "show", said[1][1])[1]
     assert [cells[3] for cells in rows(day1("conversations", "--session", "s1")[1])] == ["2"]
@@ -127,22 +127,3 @@ def test_a_conversation_takes_messages_until_it_is_closed(day1: Day1) -> None:
     status, _, err = day1("messages", "write", uid, "user", "More?")
     assert (status, err) == (1, "conflict: This conversation is completed and takes no more messages.\n")
     assert len(rows(day1("messages", "list", uid)[1])) == 2
-
-
-def test_local_answers_have_the_shapes_of_the_rest_api(actor: Actor) -> None:
-    done = RelationEngine().write_relation(
-        source_entity="a", relation_type="b", target_entity="c", actor=actor, properties={"x": [1]}
-    )
-    graph = RelationEngine().graph_query(entity="a", actor=actor)
-    seen = ObservationEngine().write_observation(summary="x", observation_type="insight", actor=actor)
-    talk = ConversationEngine().create_conversation(title="T", actor=actor)
-    said = MessageEngine().write_message(conversation_id=talk.uid, role="user", content="x", actor=actor)
-    session = SessionManager().create_session(session_id="s", actor=actor).session
-    context = SessionManager().get_session_context(session_id="s", actor=actor)
-    assert capture_shapes.relation(done.relation, "main") == rest.relation(done.relation, branch="main")
-    assert capture_shapes.observation(seen, "main") == rest.observation(seen, branch="main")
-    assert capture_shapes.conversation(talk, "main") == talked.conversation(talk, branch="main")
-    assert capture_shapes.message(said, "main", True) == talked.message(said, "main", actor)
-    assert capture_shapes.graph(graph, "main") == rest.graph(graph, "main")
-    assert capture_shapes.session(session) == rest.session(session)
-    assert capture_shapes.session_context(context) == rest.session_context(context)

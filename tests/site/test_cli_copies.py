@@ -1,4 +1,4 @@
-"""Snapshots and workspaces on the command line, on the local store and in the shapes of the REST API."""
+"""Snapshots and workspaces on the command line: on the local store, in the shapes of the REST API."""
 
 import json
 from collections.abc import Callable
@@ -7,13 +7,10 @@ from pathlib import Path
 import pytest
 from django.db import connection
 
-from day1site.cli import main, shapes
+from day1site.cli import main
 from memory.actors import Actor
-from memory.api import copy_shapes as rest
-from memory.engines.branches import find_branch
-from memory.engines.facts import FactEngine
-from memory.engines.snapshots import SnapshotManager
-from memory.engines.workspaces import WorkspaceEngine
+from memory.engines.facts.engine import FactEngine
+from memory.engines.versions.lookup import find_branch
 from memory.models import Fact, Project, Snapshot, Workspace
 from tests.databases import ON_SQLITE
 
@@ -61,7 +58,7 @@ def test_a_point_of_a_branch(day1: Day1, actor: Actor) -> None:
 
 
 def size_of_copy() -> int:
-    """Of the only snapshot; a server does not tell."""
+    """Return the size of the only snapshot's file; 0 on a database server."""
     if not ON_SQLITE:
         return 0
     file: Path = connection.copies.folder / "snapshots" / f"{Snapshot.objects.get().copy}.sqlite3"
@@ -104,18 +101,3 @@ def test_a_workspace(day1: Day1, actor: Actor) -> None:
     assert day1("workspace", "drop", str(row.pk)) == (0, f"{row.pk}\tdropped\n", "")
     assert day1("workspace", "list", "--state", "open")[1] == ""
     assert "\tdropped\t" in day1("workspace", "list")[1]
-
-
-def test_local_answers_have_the_shapes_of_the_rest_api(actor: Actor) -> None:
-    snapshots, workspaces = SnapshotManager(), WorkspaceEngine()
-    point = snapshots.create_snapshot(name="p", actor=actor)
-    store = snapshots.create_store_snapshot(name="s", actor=actor)
-    made = workspaces.create_workspace(name="w", actor=actor)
-    write(actor, "since")
-    plan = snapshots.restore_snapshot(snapshot_id=store.pk, actor=actor, dry_run=True)
-    diff = workspaces.diff_workspace(workspace_id=made.pk, actor=actor)
-    for row in (point, store):
-        assert shapes.snapshot(row) == rest.snapshot(row)
-    assert shapes.restore(plan) == rest.restore(plan)
-    assert shapes.workspace(made) == rest.workspace(made)
-    assert shapes.workspace_diff(diff) == rest.workspace_diff(diff)

@@ -1,4 +1,4 @@
-"""The command line as people run it: the script, pipes and signals; and against a real server."""
+"""The command line as users run it: the script, pipes and signals; and against a real server."""
 
 import json
 import os
@@ -23,7 +23,7 @@ Run = Callable[..., tuple[int, str, str]]
 
 @pytest.fixture(scope="module")
 def env(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
-    """The environment of a user with a data directory of their own."""
+    """Return the environment of a user with a data directory of their own."""
     ours = ("DAY1_", "DJANGO_")
     kept = {name: value for name, value in os.environ.items() if not name.startswith(ours)}
     data = str(tmp_path_factory.mktemp("cli") / "data")
@@ -33,7 +33,7 @@ def env(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
 
 @pytest.fixture(scope="module")
 def script(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """``day1`` as `up` writes it, in a folder whose name needs quoting."""
+    """Write ``day1`` as `up` does, in a folder whose name needs quoting."""
     root = tmp_path_factory.mktemp("it's a folder")
     (root / "day1site").symlink_to(ROOT / "day1site")
     environment = Environment(root)
@@ -55,7 +55,7 @@ def day1(script: Path, env: dict[str, str]) -> Run:
 
 @pytest.fixture(scope="module")
 def first(day1: Run, env: dict[str, str]) -> str:
-    """The id of a first fact, whose writing made the store."""
+    """Write a first fact, which creates the store; return its id."""
     data = env["DAY1_DATA_DIR"]
     missing = (
         f"no_store: There is no store in {data}. If it should be there, look at --data-dir and DAY1_DATA_DIR;"
@@ -74,7 +74,7 @@ def first(day1: Run, env: dict[str, str]) -> str:
 
 @pytest.fixture(scope="module")
 def server(env: dict[str, str], first: str) -> Iterator[dict[str, str]]:
-    """DAY1_URL and DAY1_KEY of a server on the same store."""
+    """Yield DAY1_URL and DAY1_KEY of a server on the same store."""
     with running(env) as url:
         key = json.loads(Path(env["DAY1_DATA_DIR"], "first-key.json").read_text())["key"]
         yield {"DAY1_URL": url, "DAY1_KEY": key}
@@ -97,7 +97,7 @@ def running(env: dict[str, str]) -> Iterator[str]:
 def remote(
     server: dict[str, str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> Run:
-    """The command line in this process, on the server."""
+    """Return the command line in this process, on the server."""
     for name, value in server.items():
         monkeypatch.setenv(name, value)
 
@@ -112,6 +112,7 @@ def remote(
 # ---- processes ---------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_manage_py_carries_it_out_too(first: str, env: dict[str, str]) -> None:
     row = f"{first}\tactive\tgeneral\tDer Tee ☕ steht in der Küche.\n"
     words = [sys.executable, str(ROOT / "manage.py"), "day1", "facts", "--tag", "tee"]
@@ -128,6 +129,7 @@ def test_manage_py_starts_no_django_for_it(env: dict[str, str], tmp_path: Path) 
     assert (done.returncode, out.startswith("usage: day1 facts"), out.splitlines()[-1]) == (0, True, "False")
 
 
+@pytest.mark.slow
 def test_the_commands_of_manage_py_by_day1(day1: Run, env: dict[str, str]) -> None:
     for words in (["up", "--help"], ["test", "--version"]):
         whole = [sys.executable, str(ROOT / "manage.py"), "day1", *words]
@@ -146,11 +148,12 @@ def test_usage_ends_with_2_before_anything_is_started(day1: Run) -> None:
 
 
 def processor_time() -> float:
-    """Seconds of all child processes that have ended."""
+    """Return the seconds of all child processes that have ended."""
     spent = resource.getrusage(resource.RUSAGE_CHILDREN)
     return spent.ru_utime + spent.ru_stime
 
 
+@pytest.mark.slow
 def test_ctrl_c_is_quiet(script: Path, env: dict[str, str]) -> None:
     words = [script, "write-fact", "-"]
     with subprocess.Popen(words, env=env, stdin=subprocess.PIPE, stdout=-1, stderr=-1) as process:
@@ -168,6 +171,7 @@ def test_a_reader_that_goes_away_is_no_error(script: Path, env: dict[str, str], 
         assert (process.stderr.read(), process.wait(20)) == (b"", 141)
 
 
+@pytest.mark.slow
 @databases.only_on_sqlite
 def test_a_backup_is_a_data_directory_again(
     day1: Run, env: dict[str, str], first: str, tmp_path: Path
@@ -192,7 +196,7 @@ def test_local_and_server_answer_the_same(remote: Run, day1: Run, first: str) ->
 
 
 def without_use(answer: dict) -> dict:
-    """The answer without what changes from one call to the next."""
+    """Return the response without the fields that change from call to call."""
     for row in [answer, *(hit.get("fact", hit) for hit in answer.get("results", []))]:
         for name in ("access_count", "last_accessed_at", "took_ms"):
             row.pop(name, None)
@@ -238,15 +242,19 @@ def test_every_command_works_on_a_server(remote: Run) -> None:
 def test_import_and_export_over_rest(remote: Run, tmp_path: Path) -> None:
     ids = [f"01970000-0000-7000-8000-00000000000{n}" for n in range(4)]
     lines = [
-        {"id": ids[0], "fact_text": "kind", "parent_id": ids[1],
-         "links": [{"to_id": ids[2], "link_type": "BRIDGE"}]},
+        {
+            "id": ids[0],
+            "fact_text": "kind",
+            "parent_id": ids[1],
+            "links": [{"to_id": ids[2], "link_type": "BRIDGE"}],
+        },
         {"id": ids[1], "fact_text": "parent", "status": "superseded", "tags": ["x"]},
         {"fact_text": "bad", "confidence": 2},
         {"id": ids[2], "fact_text": "linked", "status": "created", "metadata": {"é": 1}},
         {"id": ids[3], "fact_text": "done", "kind": "TASK", "status": "done"},
         {"fact_text": "geheim", "visibility": "private"},
         {"fact_text": "x", "what": 1},
-    ]  # fmt: skip
+    ]
     file, target = tmp_path / "in.jsonl", tmp_path / "out.jsonl"
     file.write_text("\n".join(json.dumps(line) for line in lines))
     remote("branch", "create", "import/a", "--at", "0")
@@ -259,8 +267,11 @@ def test_import_and_export_over_rest(remote: Run, tmp_path: Path) -> None:
     assert remote("export", *into, "--output", str(target)) == (0, "", f"4 facts in {target}.\n")
     found = {fact["fact_text"]: fact for fact in map(json.loads, target.read_text().splitlines())}
     assert {text: fact["status"] for text, fact in found.items()} == {
-        "kind": "active", "parent": "archived", "linked": "created", "done": "done",
-    }  # fmt: skip
+        "kind": "active",
+        "parent": "archived",
+        "linked": "created",
+        "done": "done",
+    }
     assert found["kind"]["parent_id"] == found["parent"]["id"]
     assert found["kind"]["links"] == [{"to_id": found["linked"]["id"], "link_type": "BRIDGE", "weight": 1.0}]
     assert "geheim" in remote("export", *into, "--include-private")[1]
@@ -293,6 +304,7 @@ def test_a_server_that_is_not_there(remote: Run, monkeypatch: pytest.MonkeyPatch
     assert remote("facts")[0] == 2
 
 
+@pytest.mark.slow
 def test_a_local_write_while_the_server_runs(remote: Run, day1: Run) -> None:
     one = day1("write-fact", "Beside the running server.")[1].split("\t")[0]
     assert remote("facts", "--limit", "1")[1].splitlines()[1].split("\t")[0] == one

@@ -1,4 +1,4 @@
-"""Settings files of agents' programs: changed, changed again, and put back as they were."""
+"""Settings files of agents' programs: changed, changed again, and restored."""
 
 import json
 import shlex
@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from day1site.cli import main
-from day1site.cli.connecting import jsonc
+from day1site.cli.connect import jsonc
 from memory.models import ApiKey, Project
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -48,7 +48,7 @@ def key_of(home: Path, program: str) -> str:
     return str(json.loads((home / ".config/day1" / f"{program}.json").read_text())["key"])
 
 
-SERVERS = {  # program -> (file, path to the entry, the entry but for its headers)
+SERVERS = {  # program -> (file, path to the entry, the entry without its headers)
     "claude-code": (".claude.json", ("mcpServers",), {"type": "http", "url": MCP}),
     "cursor": (".cursor/mcp.json", ("mcpServers",), {"url": MCP}),
     "gemini": (".gemini/settings.json", ("mcpServers",), {"httpUrl": MCP, "timeout": 30000}),
@@ -110,7 +110,9 @@ def test_only_the_start_of_claude_code_waits_for_an_answer(day1: Day1, home: Pat
 
 
 THEIRS = {
-    "claude-code": (".claude/settings.json", """\
+    "claude-code": (
+        ".claude/settings.json",
+        """\
 // my settings
 {
   "model": "opus", /* the large one */
@@ -120,14 +122,15 @@ THEIRS = {
     ],
   },
 }
-"""),
+""",
+    ),
     "cursor": (".cursor/mcp.json", '{"mcpServers":{"other":{"url":"http://x"}}}'),
     "codex": (".codex/config.toml", '# mine\nmodel = "x"\n\n[mcp_servers.other]\ncommand = "y" # z\n'),
     "gemini": (".gemini/settings.json", '{\r\n\t"theme": "Ünicode ☕"\r\n}\r\n'),
     "vscode": (".config/Code/User/mcp.json", '{\n  "inputs": [],\n  "servers": {}\n}'),
     "windsurf": (".codeium/windsurf/mcp_config.json", ""),
     "opencode": (".config/opencode/opencode.json", '{"$schema": "https://opencode.ai/config.json"} // end'),
-}  # fmt: skip
+}
 
 
 def loaded(file: Path) -> Any:
@@ -176,6 +179,63 @@ def test_what_was_changed_since_stays_when_it_is_undone(day1: Day1, home: Path) 
     assert json.loads(state.read_text()) == {"mcpServers": {}, "numStartups": 7}
     assert json.loads(settings.read_text()) == {"hooks": {"Stop": [{"hooks": []}]}}
     assert tomllib.loads(toml.read_text()) == {"profiles": {"fast": {"model": "y"}}}
+
+
+EDITED = """\
+[mcp_servers.day1]
+url = "http://127.0.0.1:8765/mcp"
+args = [
+  "one",
+  [
+    "[profiles.slow]",
+  ],
+]
+
+[mcp_servers.day1.env]
+TOKEN = "x"
+# of the profile
+
+[profiles.fast]
+model = "y"  # quick
+text = '''
+[mcp_servers.day1]
+'''
+"""
+
+
+def test_a_table_that_was_edited_since_is_taken_out_as_a_whole(day1: Day1, home: Path) -> None:
+    day1("connect", "codex")
+    toml = home / ".codex/config.toml"
+    toml.write_text(f'model = "x"\n\n{EDITED}\n[mcp_servers.other]\ncommand = "z"\n')
+    assert day1("connect", "codex", "--undo")[0] == 0
+    profile = EDITED[EDITED.index("# of the profile") :]
+    assert toml.read_text() == f'model = "x"\n\n{profile}\n[mcp_servers.other]\ncommand = "z"\n'
+
+
+@pytest.mark.parametrize("text", ["[mcp_servers]\nday1 = {", 'mcp_servers.day1.url = "x"\nmcp_servers = 1\n'])
+def test_a_broken_table_is_left_as_it_is(day1: Day1, home: Path, text: str) -> None:
+    day1("connect", "codex")
+    toml = home / ".codex/config.toml"
+    toml.write_text(text)
+    status, _, err = day1("connect", "codex", "--undo")
+    assert (status, err.endswith("It was left as it is.\n")) == (1, True)
+    assert toml.read_text() == text
+
+
+@pytest.mark.parametrize(
+    ("text", "left"),
+    [
+        ('[mcp_servers]\nday1.url = "x"\nb = {x = 1}\n', "[mcp_servers]\nb = {x = 1}\n"),
+        ('mcp_servers = {day1 = {url = "x"}, b = {x = 1}}\n', "mcp_servers = { b = {x = 1}}\n"),
+        ('mcp_servers.day1.url = "x" # one\r\n# two\r\na = 1\r\n', "# two\r\na = 1\r\n"),
+    ],
+)
+def test_a_table_is_found_however_it_is_written(day1: Day1, home: Path, text: str, left: str) -> None:
+    day1("connect", "codex")
+    toml = home / ".codex/config.toml"
+    toml.write_bytes(text.encode())
+    assert day1("connect", "codex", "--undo")[0] == 0
+    assert toml.read_bytes() == left.encode()
 
 
 def test_connecting_again_after_a_change_keeps_the_change(day1: Day1, home: Path) -> None:

@@ -1,4 +1,4 @@
-"""What connect wrote is run as the program runs it, against a server."""
+"""The settings written by connect, run as the program runs them, against a server."""
 
 import json
 import subprocess
@@ -57,5 +57,5 @@ def test_a_prompt_reaches_memory_until_it_is_undone(home: Path, project: Project
         time.sleep(0.1)
     assert main([*words, "--undo"]) == 0
     assert [file for file in home.rglob("*") if file.is_file()] == []
-    assert run(prompt, {**asked, **beside}) == ""  # a program that is still open is not troubled
+    assert run(prompt, {**asked, **beside}) == ""  # a program that is still open is not disturbed
     assert [file for file in home.rglob("*") if file.is_file()] == []

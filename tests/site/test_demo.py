@@ -1,4 +1,4 @@
-"""The demo: it comes once, and goes without a trace. What it holds: test_demo_holds."""
+"""The demo: loaded once, removed without a trace. Its content: test_demo_holds."""
 
 import io
 import json
@@ -13,16 +13,16 @@ from django.contrib.auth import get_user_model
 from django.utils import timezone
 
 from day1site.cli import main
-from day1site.demo import loading
-from day1site.demo.story import monday, steps
-from day1site.demo.teller import Teller
+from day1site.demo import loader
+from day1site.demo.player import Teller
+from day1site.demo.script import monday, steps
 from day1site.management.commands.up import announcement
 from day1site.settings.paths import ROOT
 from memory.actors import Actor, local_actor
-from memory.engines.facts import FactEngine
-from memory.engines.keys import KeyEngine
-from memory.engines.review import ReviewEngine
-from memory.engines.search import SearchEngine
+from memory.engines.access.keys import KeyEngine
+from memory.engines.facts.engine import FactEngine
+from memory.engines.review.review_queue import ReviewEngine
+from memory.engines.search.engine import SearchEngine
 from memory.exceptions import Conflict, NotFound
 from memory.models import (
     Fact,
@@ -37,8 +37,8 @@ Day1 = Callable[..., tuple[int, str, str]]
 
 @pytest.fixture
 def demo(actor: Actor) -> Actor:
-    """The local user in the demo, which is loaded."""
-    assert loading.load(actor)[1]
+    """Load the demo; return the local user in it."""
+    assert loader.load(actor)[1]
     return local_actor(Project.objects.get(slug="demo").pk)
 
 
@@ -58,67 +58,71 @@ def everything() -> list[Fact]:
     return list(Fact.objects.all_versions())
 
 
+@pytest.mark.slow
 def test_the_admins_of_the_store_are_its_members(actor: Actor) -> None:
     users = get_user_model().objects
     admin = users.create_superuser("boss")
     users.create_user("guest")
-    loading.load(actor)
+    loader.load(actor)
     assert [(m.user, m.role) for m in Membership.objects.all()] == [(admin, "maintainer")]
 
 
+@pytest.mark.slow
 def test_removal_leaves_nothing_and_touches_nothing_else(actor: Actor) -> None:
     FactEngine().write_fact(fact_text="Payouts are mine.", actor=actor)
     before = rows()
-    loaded, _ = loading.load(actor)
+    loaded, _ = loader.load(actor)
     KeyEngine().create_key(
         label="look", scopes=["read"], actor=local_actor(Project.objects.get(slug="demo").pk)
     )
-    gone = loading.remove(actor)
-    trail = before["memory_auditentry"] + 2  # the project was made, and removed
+    gone = loader.remove(actor)
+    trail = before["memory_auditentry"] + 2  # creation and removal of the project
     assert rows() == before | {"memory_auditentry": trail}
     assert gone == loaded | {"ApiKey": 1, "AuditEntry": loaded["AuditEntry"] + 1}
     assert [hit.fact.fact_text for hit in SearchEngine().search(query="payouts", actor=actor).hits] == [
         "Payouts are mine."
     ]
     with pytest.raises(NotFound):
-        loading.remove(actor)
+        loader.remove(actor)
 
 
 def test_what_others_wrote_into_it_is_not_lost_in_passing(actor: Actor, demo: Actor) -> None:
     FactEngine().write_fact(fact_text="A note of my own.", actor=demo)
     before = rows()
     with pytest.raises(Conflict, match=r"Others worked in the demo too \(1 × wrote a fact\);"):
-        loading.remove(actor)
+        loader.remove(actor)
     assert rows() == before
-    loading.remove(actor, force=True)
+    loader.remove(actor, force=True)
     assert not Project.objects.filter(slug="demo").exists()
 
 
+@pytest.mark.slow
 def test_a_load_that_was_cut_off_is_begun_anew(actor: Actor) -> None:
-    project = loading._begin(actor)
+    project = loader._begin(actor)
     teller = Teller(project.pk)
     for step in steps(monday(timezone.now()))[:20]:
         teller.tell(step)
     half = rows()
     with pytest.raises(Conflict, match="being loaded at this moment"):
-        loading.load(actor)
+        loader.load(actor)
     assert rows() == half
     with time_machine.travel(timezone.now() + timedelta(minutes=1)):
-        counts, new = loading.load(actor)
+        counts, new = loader.load(actor)
     assert (new, counts["Fact"]) == (True, len({fact.uid for fact in everything()}))
     assert Project.objects.filter(slug="demo").count() == 1
-    assert loading.load(actor) == (counts, False)
+    assert loader.load(actor) == (counts, False)
 
 
 def test_a_project_of_its_name_is_left_alone(actor: Actor) -> None:
     Project.objects.create(name="Ours", slug="demo")
     before = rows()
-    for act in (loading.load, loading.remove):
+    for act in (loader.load, loader.remove):
         with pytest.raises(Conflict):
             act(actor)
     assert rows() == before
 
 
+@pytest.mark.slow
 def test_what_the_command_says(day1: Day1, monkeypatch: pytest.MonkeyPatch) -> None:
     status, out, _ = day1("demo")
     assert status == 0
@@ -135,8 +139,10 @@ def test_what_the_command_says(day1: Day1, monkeypatch: pytest.MonkeyPatch) -> N
     assert err.splitlines()[-1] == "day1: error: --yes is needed where nobody can be asked."
     assert day1("demo", "--yes")[0] == 2
     assert day1("demo", "--remove", "--yes") == (
-        0, f"Removed: {counts}.\n", f"The project demo holds {counts}.\n",
-    )  # fmt: skip
+        0,
+        f"Removed: {counts}.\n",
+        f"The project demo holds {counts}.\n",
+    )
     assert day1("demo", "--remove", "--yes") == (1, "", "not_found: The demo is not in this store.\n")
     monkeypatch.setenv("DAY1_URL", "http://127.0.0.1:1")
     assert day1("demo")[2].startswith("local_only: ")
@@ -155,8 +161,9 @@ def test_what_others_did_is_told_in_words(day1: Day1, demo: Actor) -> None:
     ]
     status, _out, err = day1("demo", "--remove", "--yes", "--force")
     assert (status, err.splitlines()[1:]) == (
-        0, ["Done in it by others: 1 × corrected a fact, 2 × wrote a fact."],
-    )  # fmt: skip
+        0,
+        ["Done in it by others: 1 × corrected a fact, 2 × wrote a fact."],
+    )
 
 
 class Terminal(io.StringIO):
@@ -164,22 +171,24 @@ class Terminal(io.StringIO):
         return True
 
 
+@pytest.mark.slow
 def test_at_a_terminal_it_asks_before_it_removes(
     day1: Day1, actor: Actor, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    loading.load(actor)
+    loader.load(actor)
     before = rows()
     for answer in ("n\n", "\n", "", "yes please\n"):
         monkeypatch.setattr("sys.stdin", Terminal(answer))
         status, out, err = day1("demo", "--remove")
         assert (status, out) == (1, "")
         assert err.splitlines()[1:] == [
-            "Remove all of it, its history too? [y/N]", "conflict: Nothing was removed.",
-        ]  # fmt: skip
+            "Remove all of it, its history too? [y/N]",
+            "conflict: Nothing was removed.",
+        ]
     assert rows() == before
     monkeypatch.setattr("sys.stdin", Terminal("Y\n"))
     assert day1("demo", "--remove")[0] == 0
-    assert not loading.present()
+    assert not loader.present()
 
 
 def test_the_start_of_the_server_tells_of_it(tmp_path: Path) -> None:
@@ -191,7 +200,7 @@ def test_the_start_of_the_server_tells_of_it(tmp_path: Path) -> None:
 
 
 def test_every_text_of_the_story_is_shown_once_and_stays_in_it() -> None:
-    """Dates are filled in, nobody acts outside of the half-year."""
+    """Check that dates are filled in, and that nothing happens outside of the half-year."""
     start = monday(timezone.now())
     told = steps(start)
     assert told == sorted(told, key=lambda step: step.at)
@@ -200,7 +209,7 @@ def test_every_text_of_the_story_is_shown_once_and_stays_in_it() -> None:
 
 
 def test_a_queue_waits_although_nothing_was_embedded(demo: Actor) -> None:
-    """And the comparison that comes later asks none of these a second time: see NearDuplicateEngine."""
+    """Check also that later comparisons do not repeat these questions: see NearDuplicateEngine."""
     page = ReviewEngine().list_items(actor=demo, status="open", limit=100)
     assert len(page.results) == 27
     assert all(item.fact and item.other and item.fact.rid > item.other.rid for item in page.results)

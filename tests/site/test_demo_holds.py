@@ -1,4 +1,4 @@
-"""What the demo holds. It is loaded once for all these tests, which only read it."""
+"""The demo's content. It is loaded once for all these tests, which only read it."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -11,17 +11,18 @@ from django.core.management import call_command
 from django.test import override_settings
 from django.utils import timezone
 
-from conversations.engines.consolidation import SessionConsolidation
+from conversations.engines.consolidation.session import SessionConsolidation
 from conversations.models import Conversation, Message
-from day1site.demo import loading
-from day1site.demo.story import monday
+from day1site.demo import loader as loading
+from day1site.demo.script import monday
 from memory.actors import Actor, local_actor
-from memory.engines.branches import create_main, find_branch
-from memory.engines.facts import FactEngine
-from memory.engines.filters import FactFilter
-from memory.engines.links import LinkEngine
-from memory.engines.relations import RelationEngine
-from memory.engines.search import SearchEngine
+from memory.engines.branches.manager import create_main
+from memory.engines.facts.engine import FactEngine
+from memory.engines.facts.filters import FactFilter
+from memory.engines.facts.links import LinkEngine
+from memory.engines.graph.engine import RelationEngine
+from memory.engines.search.engine import SearchEngine
+from memory.engines.versions.lookup import find_branch
 from memory.models import (
     AuditEntry,
     Branch,
@@ -36,12 +37,12 @@ from memory.models import (
 )
 from tests.memory.test_projects import rows
 
-CONSOLIDATOR = "conversations.engines.consolidation.SessionConsolidation"
+CONSOLIDATOR = "conversations.engines.consolidation.session.SessionConsolidation"
 
 
 @pytest.fixture(scope="module")
 def loader(django_db_setup: None, django_db_blocker: Any) -> Iterator[Actor]:
-    """The local user of a project beside the demo, who has loaded it."""
+    """Load the demo as the local user of another project."""
     with django_db_blocker.unblock():
         project = Project.objects.create(name="Test", slug="test")
         create_main(project)
@@ -54,7 +55,7 @@ def loader(django_db_setup: None, django_db_blocker: Any) -> Iterator[Actor]:
 
 @pytest.fixture(scope="module")
 def demo(loader: Actor) -> Actor:
-    """The local user in the demo."""
+    """Return the local user in the demo."""
     return local_actor(Project.objects.get(slug="demo").pk)
 
 
@@ -94,8 +95,9 @@ def test_what_was_said_in_some_sessions(demo: Actor) -> None:
     assert len(whole) >= 6
     assert sum(in_chinese(talk.title) for talk in whole.values()) >= 2
     assert Counter(Conversation.objects.on(find_branch(demo, "main")).values_list("status", flat=True)) == {
-        "completed": 9, "active": 1,
-    }  # fmt: skip
+        "completed": 9,
+        "active": 1,
+    }
     assert {message.role for message in messages} == {"user", "assistant", "tool_result"}
     assert {message.conversation_id for message in messages} == set(whole)
     assert all(message.said_at and message.session_id for message in messages)
@@ -119,7 +121,7 @@ def test_what_agents_did_in_them(demo: Actor) -> None:
 
 
 def test_facts_come_from_what_was_said_and_done(demo: Actor) -> None:
-    """Already: whatever a worker does with the sessions later, nothing is new to it."""
+    """Check that they are consolidated already, so that a worker finds nothing new."""
     sources = [row.uid for model in (Message, Observation) for row in model.objects.all_versions()]
     learned = [
         fact for facts in LinkEngine().facts_from(source_ids=sources, actor=demo).values() for fact in facts

@@ -1,4 +1,4 @@
-"""The demo with the built-in model: questions find their facts, near duplicates wait for a person."""
+"""The demo with the built-in model: queries find their facts, near duplicates wait for review."""
 
 import tomllib
 from pathlib import Path
@@ -6,21 +6,22 @@ from typing import Any
 
 import pytest
 
-from day1site.demo import loading
+from day1site.demo import loader
 from memory.actors import Actor, local_actor
-from memory.engines.embedding import EmbeddingEngine
-from memory.engines.near import NearDuplicateEngine
-from memory.engines.review import ReviewEngine
-from memory.engines.search import SearchEngine
+from memory.engines.embedding.engine import EmbeddingEngine
+from memory.engines.review.near_duplicates import NearDuplicateEngine
+from memory.engines.review.review_queue import ReviewEngine
+from memory.engines.search.engine import SearchEngine
 from memory.models import Project
 
 QUESTIONS = tomllib.loads((Path(__file__).parent / "demo_questions.toml").read_text())["question"]
 
 
+@pytest.mark.slow
 @pytest.mark.django_db(transaction=True)
 def test_what_the_built_in_model_makes_of_it(actor: Actor, settings: Any) -> None:
     settings.DAY1 = {"embedder": "minilm"}
-    loading.load(actor)
+    loader.load(actor)
     demo = local_actor(Project.objects.get(slug="demo").pk)
     EmbeddingEngine().reembed(demo.project_id)
     NearDuplicateEngine().sweep()

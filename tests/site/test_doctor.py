@@ -1,4 +1,4 @@
-"""What doctor says of programs that are connected."""
+"""The doctor command on connected programs."""
 
 import json
 from collections.abc import Callable
@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from day1site.cli import main
-from memory.engines.keys import KeyEngine
+from memory.engines.access.keys import KeyEngine
 from memory.models import ApiKey, Project
 from tests.events.conftest import served  # noqa: F401  a server with /mcp
 
@@ -67,13 +67,14 @@ def test_what_is_lost_revoked_and_waiting_is_told(
     (told,) = json.loads(out)["programs"]
     assert (status, told["waiting"]) == (1, 1)
     assert told["trouble"][:2] == [
-        f"{settings} has lost what connect wrote", f"{settings} turns the hooks off: disableAllHooks",
-    ]  # fmt: skip
+        f"{settings} has lost what connect wrote",
+        f"{settings} turns the hooks off: disableAllHooks",
+    ]
     assert told["trouble"][2].startswith("unauthenticated: ")
 
 
 def test_events_that_were_set_aside_are_told(day1: Day1, url: str, tmp_path: Path) -> None:
-    """They are no trouble of the connection: what comes later is delivered."""
+    """Report them without an error: later events are delivered."""
     day1("connect", "claude-code", "--url", url)
     spool = tmp_path / ".config/day1/claude-code.json.spool"
     spool.mkdir()
@@ -105,7 +106,7 @@ def test_hooks_that_the_project_turns_off_are_told(day1: Day1, url: str, tmp_pat
 
 
 def test_a_server_without_mcp_is_told(day1: Day1, live_server: Any) -> None:
-    """One that runs Django alone."""
+    """Run Django alone."""
     day1("connect", "opencode", "--url", live_server.url)
     (told,) = json.loads(day1("doctor", "--format", "json")[1])["programs"]
     assert told["trouble"] == [f"{live_server.url}/mcp lists no tools: error: HTTP 404"]

@@ -1,16 +1,18 @@
-"""The hook client without a server: what it keeps, and that it never troubles who runs it."""
+"""The hook client without a server: its spool, and that it never disturbs the agent."""
 
 import json
 import os
 import subprocess
 import sys
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
 
 from day1site.cli import main
 from day1site.hooks.client import delivery, hook
-from tests.site.hooks import event
+from tests.site.hook_events import event
 from tests.site.test_up import ROOT, environment
 
 CLIENT = Path(hook.__file__).resolve()
@@ -18,7 +20,7 @@ NOBODY = "http://127.0.0.1:9"
 
 
 class Client:
-    """The real client as a program runs it, with a config and a spool of its own."""
+    """Client process as a program runs it, with a config and a spool of its own."""
 
     def __init__(self, folder: Path, url: str = NOBODY, key: str = "day1_none") -> None:
         self.config = folder / "hooks.json"
@@ -41,7 +43,7 @@ class Client:
         return subprocess.Popen(words, stdin=pipe, stdout=pipe, stderr=pipe, env={**kept, **env})
 
     def run(self, given: object, **env: str) -> str:
-        """One event, as JSON or as bytes; what the client printed."""
+        """Run the client with one event, as JSON or as bytes; return its output."""
         data = given if isinstance(given, bytes) else json.dumps(given).encode()
         process = self.start(**env)
         out, err = process.communicate(data, timeout=60)
@@ -121,6 +123,7 @@ def test_many_long_texts_are_cut_until_they_fit(client):
     assert len(line) <= 4 << 20
 
 
+@pytest.mark.slow
 def test_very_many_parts_are_kept_as_the_head_and_tail_of_their_json(client):
     given = {"stdout": "ok", "files": [f"/a/long/path/of/a/file/{n}" for n in range(400_000)]}
     client.run(event("PostToolUse", tool_name="Glob", tool_use_id="g", tool_response=given))
@@ -198,12 +201,12 @@ def test_a_line_that_was_cut_off_does_not_spoil_the_next(client):
 
 
 def test_the_spool_is_bounded(client, monkeypatch):
-    """The oldest go, the newest stay, and none is torn."""
+    """Drop the oldest, keep the newest, and cut none."""
     for module in (hook, delivery):
         monkeypatch.setattr(module, "MOST_SPOOL", 20_000)
-    monkeypatch.setattr(hook, "sender", lambda spool, _: delivery.Sender(
-        spool, hook.Lock, hook.write_all, hook.text_of, 1.0
-    ))  # fmt: skip
+    monkeypatch.setattr(
+        hook, "sender", lambda spool, _: delivery.Sender(spool, hook.Lock, hook.write_all, hook.text_of, 1.0)
+    )
     spool = hook.Spool(str(client.config))
     for number in range(200):
         spool.append(json.dumps({"number": number, "text": "x" * 300}).encode() + b"\n")
@@ -211,6 +214,84 @@ def test_the_spool_is_bounded(client, monkeypatch):
     numbers = [kept["number"] for kept in client.events()]
     assert len(numbers) > 20
     assert numbers == list(range(200 - len(numbers), 200))
+
+
+# ---- a server that fails ---------------------------------------------------------------------------
+
+
+class Failing(BaseHTTPRequestHandler):
+    """Handler that takes events, but fails at a word; at every event while ``down`` is set."""
+
+    def do_POST(self) -> None:
+        body = self.rfile.read(int(self.headers["Content-Length"]))
+        failed = self.server.down or b"poison" in body
+        if not failed:
+            self.server.taken += [one["text"] for one in as_list(json.loads(body))]
+        self.send_response(500 if failed else 200)
+        self.send_header("Content-Length", "0")
+        self.end_headers()
+
+    def log_message(self, *_: object) -> None:
+        """Suppress the log."""
+
+
+def as_list(value):
+    return value if isinstance(value, list) else [value]
+
+
+@pytest.fixture
+def failing():
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Failing)
+    server.down, server.taken = False, []
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    yield server
+    server.shutdown()
+    thread.join()
+    server.server_close()
+
+
+def deliver(client, server, *texts):
+    """Append events to the spool and send them, as the background process does."""
+    client.config.write_text(json.dumps({"url": f"http://127.0.0.1:{server.server_port}", "key": "k"}))
+    spool = hook.Spool(str(client.config))
+    for text in texts:
+        spool.append(json.dumps({"text": text}).encode() + b"\n")
+    hook.sender(spool, 20.0).deliver()
+
+
+def test_what_the_server_fails_at_does_not_block_what_follows(client, failing):
+    deliver(client, failing, "one", "poison", "two")
+    assert failing.taken == ["one", "two"]
+    assert client.lines("refused.jsonl") == [b'{"text": "poison"}']
+    assert client.lines() == []
+    deliver(client, failing, "three")
+    assert failing.taken == ["one", "two", "three"]
+
+
+def test_alone_it_waits_until_another_shows_that_it_is_the_reason(client, failing):
+    deliver(client, failing, "poison")
+    assert (client.lines(), client.lines("refused.jsonl")) == ([b'{"text": "poison"}'], [])
+    deliver(client, failing, "two")
+    assert (client.lines(), failing.taken) == ([], ["two"])
+    assert client.lines("refused.jsonl") == [b'{"text": "poison"}']
+
+
+def test_a_server_that_fails_at_all_loses_nothing(client, failing):
+    failing.down = True
+    deliver(client, failing, "one", "two")
+    assert client.lines("refused.jsonl") == []
+    failing.down = False
+    deliver(client, failing)
+    assert (failing.taken, client.lines()) == (["one", "two"], [])
+
+
+def test_private_text_that_is_nested_deeply_does_not_reach_the_disk(client):
+    deep = "[" * 500 + '"<private>one</private>"' + "]" * 500
+    client.run(b'{"hook_event_name": "Stop", "session_id": "s", "tool_input": ' + deep.encode() + b"}")
+    (line,) = client.lines()
+    assert b"[private]" in line
+    assert b"one" not in line
 
 
 # ---- the project -----------------------------------------------------------------------------------
@@ -269,8 +350,11 @@ def test_the_command_that_is_printed_is_the_client(client, capsys):
 def test_day1_hook_takes_an_event(client):
     words = [sys.executable, "manage.py", "day1", "hook", "--client", "codex", "--config", str(client.config)]
     done = subprocess.run(
-        words, input=b'{"hook_event_name": "Stop", "session_id": "s"}', capture_output=True, cwd=ROOT,
+        words,
+        input=b'{"hook_event_name": "Stop", "session_id": "s"}',
+        capture_output=True,
+        cwd=ROOT,
         env=environment(),
-    )  # fmt: skip
+    )
     assert (done.returncode, done.stdout) == (0, b"")
     assert [kept["session_id"] for kept in client.events()] == ["s"]

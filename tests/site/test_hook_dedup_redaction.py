@@ -1,17 +1,11 @@
-"""POST /ingest/hook: each event comes in once; secrets and private text are never stored."""
+"""POST /ingest/hook: each event is stored once; secrets and private text never."""
 
 import pytest
 
 from conversations.models import Message
 from memory.models import IngestedEvent, Observation, Session
 from tests.memory.api.client import api_for, nothing_left
-from tests.site.hooks import (
-    bash,
-    event,
-    first_session,
-    messages,
-    send,
-)
+from tests.site.hook_events import bash, event, first_session, messages, send
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("learning")]
 
@@ -58,7 +52,7 @@ def test_two_projects_do_not_share_events(api, other_project):
     )
 
 
-# ---- what is never stored --------------------------------------------------------------------------
+# ---- redaction -------------------------------------------------------------------------------------
 
 
 def everything() -> str:

@@ -1,4 +1,4 @@
-"""What one session may bring: after so many bytes of long texts only the ends of each are kept."""
+"""Limits of one session: after so many bytes of long texts only the ends of each are kept."""
 
 import pytest
 
@@ -6,14 +6,14 @@ from conversations.models import Message
 from day1site.hooks import rows
 from memory.models import Observation, Project, Session
 from tests.memory.api.client import api_for
-from tests.site.hooks import bash, event, send
+from tests.site.hook_events import bash, event, send
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
 @pytest.fixture(autouse=True)
 def room_for_two(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(rows, "MOST_OF_SESSION", 10_000)
+    monkeypatch.setattr(rows, "MAX_SESSION_BYTES", 10_000)
 
 
 def output(call: str, session: str = "s1") -> dict:

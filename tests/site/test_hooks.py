@@ -1,24 +1,16 @@
-"""POST /ingest/hook: what events of the programs become, and what is refused."""
+"""POST /ingest/hook: rows made of the programs' events, and refusals."""
 
 import pytest
 
 from conversations.models import Conversation, Message
 from memory.models import Commit, Observation, Session
 from tests.memory.api.client import Api, api_for, nothing_left, refused
-from tests.site.hooks import (
-    HOOK,
-    ROOT,
-    bash,
-    event,
-    first_session,
-    messages,
-    send,
-)
+from tests.site.hook_events import HOOK, ROOT, bash, event, first_session, messages, send
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("learning")]
 
 
-# ---- what events become ----------------------------------------------------------------------------
+# ---- rows of events --------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("together", [True, False])

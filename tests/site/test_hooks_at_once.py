@@ -1,4 +1,4 @@
-"""One event that comes twice at the same time is taken in once, and answered twice."""
+"""An event that arrives twice concurrently is stored once, and answered twice."""
 
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -8,15 +8,15 @@ from django.db import IntegrityError, connection, transaction
 
 from conversations.models import Message
 from day1site.hooks.ingest import IngestEngine
-from memory.engines.facts import FactEngine
-from memory.engines.idempotency import TRIES, Answer, IdempotencyEngine
+from memory.engines.facts.engine import FactEngine
+from memory.engines.support.idempotency import MAX_TRIES, Answer, IdempotencyEngine
 from memory.models import IdempotencyRecord, IngestedEvent, Session
 from tests.databases import ON_SQLITE
-from tests.site.hooks import event
+from tests.site.hook_events import event
 
 pytestmark = pytest.mark.django_db(transaction=True)
 SAID = event("UserPromptSubmit", prompt="Why do logins fail?", prompt_id="p1")
-LONG = 0.5  # seconds, for the twin to reach what it must wait for
+LONG = 0.5  # seconds, for the second request to reach its wait
 
 
 @pytest.fixture
@@ -35,7 +35,7 @@ def closing(work):
 
 
 def at_once(work, twin):
-    """Both answers; the twin comes on another connection while the first is not committed yet."""
+    """Return both responses; the second request runs before the first is committed."""
     with ThreadPoolExecutor(1) as pool:
         with transaction.atomic():
             first = work()
@@ -72,12 +72,12 @@ def test_a_request_with_a_key_is_run_again_as_a_whole(actor, ingest):
     assert IdempotencyRecord.objects.get().status == 200
 
 
-# ---- what is refused for ever ----------------------------------------------------------------------------
+# ---- permanent refusals ----------------------------------------------------------------------------------
 
 
 @pytest.fixture
 def refusing():
-    """No row of a model is taken in any more."""
+    """Refuse any further row of a model."""
     names = []
 
     def refuse(model):
@@ -103,9 +103,14 @@ def test_an_event_that_can_never_be_stored_is_refused(ingest, refusing):
 
 
 @pytest.mark.skipif(not ON_SQLITE, reason="a trigger of SQLite refuses the rows")
-@pytest.mark.parametrize(("model", "writes", "runs"), [
-    (IngestedEvent, True, TRIES), (IdempotencyRecord, True, 0), (IdempotencyRecord, False, TRIES),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("model", "writes", "runs"),
+    [
+        (IngestedEvent, True, MAX_TRIES),
+        (IdempotencyRecord, True, 0),
+        (IdempotencyRecord, False, MAX_TRIES),
+    ],
+)
 def test_a_request_whose_key_or_work_can_never_be_stored_is_refused(
     actor, ingest, refusing, model, writes, runs
 ):

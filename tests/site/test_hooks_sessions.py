@@ -1,32 +1,22 @@
-"""POST /ingest/hook: what a session is told, how it begins and ends, and what stays of it."""
+"""POST /ingest/hook: a session's context, its start and end, and its remains."""
 
 import json
 import re
 
 import pytest
 
-from day1site.hooks.rows import LONG, MOST_OF_SESSION
+from day1site.hooks.rows import LONG, MAX_SESSION_BYTES
 from day1site.hooks.texts import within
-from memory.engines.facts import FactEngine
+from memory.engines.facts.engine import FactEngine
 from memory.models import Fact, QueueMessage, RecallLog, Session
-from memory.ranking import tokens
+from memory.ranking import count_tokens
 from tests.memory.api.client import nothing_left
-from tests.site.hooks import (
-    DECISION,
-    REPAIR,
-    bash,
-    event,
-    first_session,
-    learn,
-    messages,
-    send,
-    told,
-)
+from tests.site.hook_events import DECISION, REPAIR, bash, event, first_session, learn, messages, send, told
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("learning")]
 
 
-# ---- what a session is told ------------------------------------------------------------------------
+# ---- session context -------------------------------------------------------------------------------
 
 
 def test_the_second_session_is_told_what_the_first_decided(api):
@@ -98,7 +88,7 @@ def test_the_budget(api, actor, text):
     facts = [{"fact_text": f"{n} {text}", "category": "decision"} for n in range(120)]
     FactEngine().write_facts(facts=facts, actor=actor)
     found = told(send(api, event("SessionStart")))
-    assert tokens(found) <= 1000
+    assert count_tokens(found) <= 1000
     assert len(found) <= 9000
     assert found.count("<day1-memory>") == found.count("</day1-memory>") == 1
     assert "- 119 " in found
@@ -113,7 +103,7 @@ def test_nothing_known_nothing_said(api):
 def test_what_was_told_is_logged_and_not_learned_again(api, actor):
     fact = FactEngine().write_fact(fact_text=DECISION, category="decision", actor=actor).fact
     send(api, event("SessionStart"))
-    from memory.engines.buffers import buffer
+    from memory.engines.support.write_buffer import buffer
 
     buffer.flush()
     (log,) = RecallLog.objects.all()
@@ -190,11 +180,11 @@ def test_what_a_compaction_saves_counts_and_is_cut_where_there_was_too_much(api)
     whole, cut, said = "w" * LONG + "!", "c" * LONG + "!", "s" * LONG + "!"
     send(api, event("PreCompact", trigger="auto", transcript=["short", whole]))
     assert Session.objects.get().captured == LONG + 1
-    Session.objects.update(captured=MOST_OF_SESSION)
+    Session.objects.update(captured=MAX_SESSION_BYTES)
     send(api, event("Stop", last_assistant_message=said))
     for prompt in ("p1", "p2"):
         again = ["short", whole, cut, said]
         send(api, event("PreCompact", trigger="auto", transcript=again, prompt_id=prompt))
     stored = ["short", whole, within(said, LONG), within(cut, LONG)]
     assert [text for _, _, text in messages(role="assistant")] == stored
-    assert Session.objects.get().captured == MOST_OF_SESSION
+    assert Session.objects.get().captured == MAX_SESSION_BYTES

@@ -1,4 +1,4 @@
-"""The icons of unfold's forms: the font here holds those that unfold names, and no others."""
+"""The icon font has the icons that unfold names, and no others."""
 
 import re
 from collections.abc import Iterator
@@ -24,7 +24,7 @@ def named() -> Iterator[str]:
 
 
 def test_every_icon_that_unfold_names_is_in_the_font() -> None:
-    """After an update of unfold that names another: docs/development.md tells how the font is made."""
+    """Detect new icons after an update of unfold: docs/development.md explains how to make the font."""
     assert sorted(set(named())) == (HERE / "names.txt").read_text().split()
 
 

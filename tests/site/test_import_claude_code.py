@@ -1,4 +1,4 @@
-"""Transcripts of Claude Code: what is taken from them, what is left out, and that twice is once."""
+"""Import of Claude Code transcripts: what is stored, what is ignored, and repeated imports."""
 
 import json
 from collections.abc import Callable
@@ -11,8 +11,8 @@ import pytest
 from conversations.models import Conversation, Message
 from day1site.cli import main
 from memory.actors import Actor
-from memory.engines.keys import KeyEngine
-from memory.engines.session_manager import SessionManager
+from memory.engines.access.keys import KeyEngine
+from memory.engines.sessions.manager import SessionManager
 from memory.models import Observation, Project, Session
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -24,9 +24,13 @@ KEY = "ghp_" + "a1B2c3D4e5F6" * 3
 
 @pytest.fixture(params=["local", "server"])
 def day1(
-    request: pytest.FixtureRequest, project: Project, actor: Actor, live_server: Any,
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str],
-) -> Day1:  # fmt: skip
+    request: pytest.FixtureRequest,
+    project: Project,
+    actor: Actor,
+    live_server: Any,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> Day1:
     where = ["--project", project.slug]
     monkeypatch.delenv("DAY1_URL", raising=False)
     if request.param == "server":
@@ -43,7 +47,7 @@ def day1(
 
 
 class Transcript:
-    """A file as the program writes it: each record points to the one before."""
+    """File as the program writes it: each record points to the one before."""
 
     def __init__(self, session: str = SESSION, start: str = "") -> None:
         self.session, self.records, self.last = session, list[dict[str, Any]](), start
@@ -51,10 +55,16 @@ class Transcript:
     def add(self, uuid: str, kind: str, message: Any = None, **more: Any) -> "Transcript":
         minute = len(self.records)
         record = {
-            "parentUuid": self.last or None, "uuid": uuid, "type": kind, "sessionId": self.session,
-            "timestamp": f"2026-10-05T09:{minute:02}:00.000Z", "cwd": "/srv/till", "version": "2.1.300",
-            "isSidechain": False, "userType": "external",
-        }  # fmt: skip
+            "parentUuid": self.last or None,
+            "uuid": uuid,
+            "type": kind,
+            "sessionId": self.session,
+            "timestamp": f"2026-10-05T09:{minute:02}:00.000Z",
+            "cwd": "/srv/till",
+            "version": "2.1.300",
+            "isSidechain": False,
+            "userType": "external",
+        }
         self.records.append(record | ({"message": message} if message else {}) | more)
         self.last = uuid
         return self
@@ -86,7 +96,7 @@ def result(uid: str, content: Any, **more: Any) -> list[dict[str, Any]]:
 
 
 def story() -> Transcript:
-    """A question, a call that fails, the same call that works, an answer in two lines."""
+    """Return a question, a call that fails, the same call that works, and an answer in two lines."""
     return (
         Transcript()
         .user("u1", "Why is the till's total wrong?")
@@ -154,8 +164,10 @@ def test_a_dry_run_counts_and_writes_nothing(day1: Day1, tmp_path: Path) -> None
     status, out, _ = day1("import-from", "claude-code", str(file), "--dry-run", "--format", "json")
     told = json.loads(out)
     assert (status, told["new"], told["dry_run"]) == (
-        0, {"conversations": 1, "messages": 5, "observations": 2}, True,
-    )  # fmt: skip
+        0,
+        {"conversations": 1, "messages": 5, "observations": 2},
+        True,
+    )
     assert (messages(), list(Session.objects.all())) == ([], [])
 
 

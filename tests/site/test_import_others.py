@@ -1,4 +1,4 @@
-"""Sessions of Codex, exports of ChatGPT and Claude, instruction files: what is taken and what is left out."""
+"""Import of Codex sessions, ChatGPT and Claude exports, and instruction files."""
 
 import json
 import zipfile
@@ -11,7 +11,7 @@ import pytest
 from conversations.models import Conversation, Message
 from day1site.cli import main
 from memory.actors import Actor
-from memory.engines.facts import FactEngine
+from memory.engines.facts.engine import FactEngine
 from memory.models import Fact, Observation, Project, Session
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -60,12 +60,18 @@ def rollout(folder: Path) -> Path:
         item(4, "response_item", **words("user", "List the tables.")),
         item(4, "event_msg", type="user_message", message="List the tables."),
         item(5, "response_item", type="reasoning", summary=[]),
-        item(6, "response_item", type="function_call", name="shell", call_id="c1",
-             arguments='{"command": ["sqlite3", "till.db"]}'),
+        item(
+            6,
+            "response_item",
+            type="function_call",
+            name="shell",
+            call_id="c1",
+            arguments='{"command": ["sqlite3", "till.db"]}',
+        ),
         item(7, "response_item", type="function_call_output", call_id="c1", output=failed),
         item(8, "response_item", **words("assistant", "There are none.")),
         item(9, "something_new", whatever=1),
-    ]  # fmt: skip
+    ]
     file.write_text("\n".join(lines) + "\n")
     return file
 
@@ -109,7 +115,10 @@ def node(uid: str, parent: str | None, role: str, text: str, **beside: Any) -> d
 
 CHATGPT = [
     {
-        "conversation_id": "c1", "title": "Bread", "create_time": 1790000000, "current_node": "n4",
+        "conversation_id": "c1",
+        "title": "Bread",
+        "create_time": 1790000000,
+        "current_node": "n4",
         "mapping": {
             "n0": {"id": "n0", "parent": None, "children": ["n1"], "message": None},
             "n1": node("n1", "n0", "system", "", is_visually_hidden_from_conversation=True),
@@ -118,19 +127,31 @@ CHATGPT = [
             "n4": node("n4", "n2", "assistant", "Ten grams.", model_slug="gpt-x"),
         },
     }
-]  # fmt: skip
+]
 CLAUDE = [
     {
-        "uuid": "k1", "name": "Trip", "created_at": "2026-09-01T08:00:00Z",
+        "uuid": "k1",
+        "name": "Trip",
+        "created_at": "2026-09-01T08:00:00Z",
         "chat_messages": [
-            {"uuid": "m1", "sender": "human", "text": "old", "created_at": "2026-09-01T08:00:00Z",
-             "content": [{"type": "text", "text": "When does it leave?"}],
-             "attachments": [{"file_name": "plan.txt", "extracted_content": "9:15"}]},
-            {"uuid": "m2", "sender": "assistant", "text": "At 9:15.", "content": [],
-             "created_at": "2026-09-01T08:00:09Z"},
+            {
+                "uuid": "m1",
+                "sender": "human",
+                "text": "old",
+                "created_at": "2026-09-01T08:00:00Z",
+                "content": [{"type": "text", "text": "When does it leave?"}],
+                "attachments": [{"file_name": "plan.txt", "extracted_content": "9:15"}],
+            },
+            {
+                "uuid": "m2",
+                "sender": "assistant",
+                "text": "At 9:15.",
+                "content": [],
+                "created_at": "2026-09-01T08:00:09Z",
+            },
         ],
     }
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize("packed", [True, False])
@@ -168,12 +189,13 @@ def test_the_export_of_the_other_program_is_an_error(day1: Day1, tmp_path: Path)
     file = export(tmp_path, CLAUDE, packed=False)
     status, out, err = day1("import-from", "chatgpt", str(file))
     assert (status, out, err.splitlines()) == (
-        1, "",
+        1,
+        "",
         [
             f"{file}:1: is no conversation of ChatGPT: it has no mapping",
             f"invalid: Nothing in {file} could be read as chatgpt: nothing was imported.",
         ],
-    )  # fmt: skip
+    )
     assert not Session.objects.exists()
 
 

@@ -1,4 +1,4 @@
-"""Applications that their first request starts, and that end with the server."""
+"""Applications started by their first request, and stopped with the server."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -47,7 +47,7 @@ async def request(path: str) -> None:
 
 
 async def life(*work: Any) -> list[str]:
-    """A server's life with some requests in the middle; what it told about itself."""
+    """Run the lifespan with some requests in the middle; return its messages."""
     told, steps = [], iter(["lifespan.startup", "lifespan.shutdown"])
 
     async def receive() -> dict[str, Any]:

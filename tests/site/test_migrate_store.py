@@ -1,4 +1,4 @@
-"""A store carried to another file by ``migrate-store``: everything, resumable, checked."""
+"""``migrate-store`` to another file: complete, resumable, verified."""
 
 import json
 import os
@@ -21,16 +21,16 @@ import django
 django.setup()
 from pathlib import Path
 from django.conf import settings
-from day1site.first_start import prepare
+from day1site.server.provisioning import prepare
 prepare(Path(settings.DATA_DIR), "http://127.0.0.1:1")
 from django.contrib.auth import get_user_model
 from memory.actors import local_actor
-from memory.engines.audit import seal
-from memory.engines.branches import BranchManager
-from memory.engines.embedding import EmbeddingEngine
-from memory.engines.facts import FactEngine
-from memory.engines.keys import KeyEngine
-from memory.engines.snapshots import SnapshotManager
+from memory.engines.audit.trail import seal_entries
+from memory.engines.branches.manager import BranchManager
+from memory.engines.embedding.engine import EmbeddingEngine
+from memory.engines.facts.engine import FactEngine
+from memory.engines.access.keys import KeyEngine
+from memory.engines.store.snapshots import SnapshotManager
 from memory.models import Project
 project = Project.objects.get()
 actor, facts = local_actor(project.pk), FactEngine()
@@ -46,7 +46,7 @@ SnapshotManager().create_snapshot(name="point", actor=actor)
 SnapshotManager().create_store_snapshot(name="frozen", actor=actor)
 get_user_model().objects.create_user("curator", password="secret")
 EmbeddingEngine().embed_pending(project.pk, 20)
-seal(project)
+seal_entries(project)
 """
 
 
@@ -76,7 +76,7 @@ def url(path: Path) -> str:
 
 
 def contents(path: Path) -> dict[str, list]:
-    """Every row of every table that is no index."""
+    """Return every row of every table that is no index."""
     with closing(sqlite3.connect(path)) as store:
         names = [name for (name,) in store.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
         tables = [name for name in names if "_fts" not in name and name not in PASSING and "stat" not in name]
@@ -90,6 +90,7 @@ def filled(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.mark.slow
 def test_everything_arrives_and_a_second_run_changes_nothing(filled: Path, tmp_path: Path) -> None:
     target = tmp_path / "new" / "day1.sqlite3"
     target.parent.mkdir()
@@ -107,19 +108,23 @@ def test_everything_arrives_and_a_second_run_changes_nothing(filled: Path, tmp_p
     assert contents(back) == new
     found = subprocess.run(
         [sys.executable, str(ROOT / "manage.py"), "day1", "search", "Grüße", "--limit", "3"],
-        env=environment(target.parent), capture_output=True, text=True, check=True,
-    )  # fmt: skip
+        env=environment(target.parent),
+        capture_output=True,
+        text=True,
+        check=True,
+    )
     assert len(found.stdout.splitlines()) == 4
 
 
+@pytest.mark.slow
 def test_a_run_that_was_killed_goes_on(tmp_path: Path) -> None:
     fill(tmp_path, facts=1000)
     target, cut = tmp_path / "new.sqlite3", 0
-    for number in range(2):
+    for seconds in (0.1, 0.5, 1.5):  # a quick machine is done before the last
         running = subprocess.Popen(command(tmp_path, "--to", url(target)), env=environment(tmp_path))
         while not target.exists() and running.poll() is None:
             time.sleep(0.02)
-        time.sleep(1.5 + number)
+        time.sleep(seconds)
         running.send_signal(signal.SIGKILL)
         cut += running.wait() == -signal.SIGKILL
     assert cut > 0
@@ -131,6 +136,7 @@ def test_a_run_that_was_killed_goes_on(tmp_path: Path) -> None:
     assert new["memory_auditentry"] == old["memory_auditentry"]
 
 
+@pytest.mark.slow
 def test_a_target_that_is_a_store_of_its_own_is_left_alone(filled: Path, tmp_path: Path) -> None:
     fill(tmp_path, facts=1)
     before = contents(tmp_path / "day1.sqlite3")
@@ -140,6 +146,7 @@ def test_a_target_that_is_a_store_of_its_own_is_left_alone(filled: Path, tmp_pat
     assert contents(tmp_path / "day1.sqlite3") == before
 
 
+@pytest.mark.slow
 def test_what_was_written_to_the_target_later_is_never_overwritten(filled: Path, tmp_path: Path) -> None:
     target = tmp_path / "day1.sqlite3"
     assert move(filled, "--to", url(target))[0] == 0
@@ -150,6 +157,7 @@ def test_what_was_written_to_the_target_later_is_never_overwritten(filled: Path,
     assert contents(target) == before
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("words", "status", "code"),
     [
@@ -166,6 +174,7 @@ def test_what_is_refused(filled: Path, words: list[str], status: int, code: str)
     assert not (filled / "gone").exists()
 
 
+@pytest.mark.slow
 def test_a_store_that_is_served_is_not_carried(filled: Path, tmp_path: Path) -> None:
     import fcntl
 

@@ -8,8 +8,8 @@ import pytest
 from django.core.exceptions import SuspiciousOperation
 from django.test import Client, override_settings
 
-from day1site import __version__, account, views
-from day1site.api import router
+from day1site import __version__, account_views, error_views
+from day1site.api_router import router
 from day1site.settings.hosts import allowed_hosts
 from memory.db.errors import CommitLost, DatabaseAway
 from tests.memory.api.client import refused
@@ -19,7 +19,7 @@ RESOURCES = [name for name, view, _ in router.registry if hasattr(view, "list") 
 
 
 class Loaded(HTMLParser):
-    """What a page loads or runs."""
+    """Parser that collects what a page loads or runs."""
 
     def __init__(self, text: str) -> None:
         super().__init__()
@@ -132,7 +132,7 @@ def test_the_version_is_that_of_the_package() -> None:
 
 def test_a_failure_is_a_page_that_needs_no_database(client: Client, monkeypatch) -> None:
     client.raise_request_exception = False
-    monkeypatch.setattr(account.Login, "get", fail)
+    monkeypatch.setattr(account_views.Login, "get", fail)
     answer = client.get("/login")
     assert (answer.status_code, "Something went wrong" in answer.content.decode()) == (500, True)
 
@@ -145,7 +145,7 @@ def test_a_database_that_went_away_is_told(client: Client, monkeypatch, error: E
     def away(*args: object) -> bool:
         raise error
 
-    monkeypatch.setattr(account.Login, "get", away)
+    monkeypatch.setattr(account_views.Login, "get", away)
     answer = client.get("/login")
     assert (answer.status_code, told in answer.content.decode()) == (503, True)
 
@@ -155,7 +155,7 @@ def fail(*args: object) -> bool:
 
 
 def test_a_failure_of_the_api_is_a_problem_without_details(rf) -> None:
-    answer = views.server_error(rf.get("/api/v1/facts"))
+    answer = error_views.server_error(rf.get("/api/v1/facts"))
     assert (answer.status_code, answer["Content-Type"]) == (500, "application/problem+json")
 
 
@@ -169,7 +169,9 @@ def test_a_request_by_another_name_is_refused(client: Client) -> None:
 
 
 def test_other_refusals_of_django_are_problems_in_the_api_too(rf) -> None:
-    route, page = (views.bad_request(rf.get(path), SuspiciousOperation("x")) for path in ("/api/v1/x", "/x"))
+    route, page = (
+        error_views.bad_request(rf.get(path), SuspiciousOperation("x")) for path in ("/api/v1/x", "/x")
+    )
     assert (route.status_code, route["Content-Type"]) == (400, "application/problem+json")
     assert "Host" not in route.content.decode()
     assert (page.status_code, page["Content-Type"].split(";")[0]) == (400, "text/html")

@@ -1,17 +1,17 @@
-"""What cannot be shown or done answers with a page that helps: every page of the URL conf, over HTTP."""
+"""Refusals on every page of the URL conf, over HTTP: each answers with a helpful page."""
 
 import re
 from typing import Any
 
 import pytest
-from addresses import QUERIES, Route, routes
 from django.http import HttpResponse
 from django.test import Client
 from django.urls import reverse
 
+from bench.page_urls import QUERIES, Route, routes
 from memory.actors import Actor
-from memory.engines.branches import BranchManager
-from memory.engines.facts import FactEngine
+from memory.engines.branches.manager import BranchManager
+from memory.engines.facts.engine import FactEngine
 from memory.models import Branch, Fact, Project
 from tests.memory.api.client import UNKNOWN
 from tests.site.test_pages_queries import CHILD, Scene, person
@@ -29,9 +29,15 @@ NOWHERE = {
     "at=99999999999999999999999": 400,
 }
 FORM = {
-    "fact_text": "What I typed", "essence": "", "category": "general", "kind": "NOTE", "priority": "P3",
-    "confidence": "0.5", "visibility": "private", "tags": "",
-}  # fmt: skip
+    "fact_text": "What I typed",
+    "essence": "",
+    "category": "general",
+    "kind": "NOTE",
+    "priority": "P3",
+    "confidence": "0.5",
+    "visibility": "private",
+    "tags": "",
+}
 
 VERDICT = {"action": "verify", "version": "1", "reason": "What I typed"}
 
@@ -41,7 +47,7 @@ def said(answer: HttpResponse) -> str:
 
 
 def helps(answer: Any, status: int) -> str:
-    """It is a whole page, with a heading and a way on."""
+    """Check that a response is a complete page, with a heading and a link."""
     html = said(answer)
     assert answer.status_code == status, html[-2000:]
     assert len(re.findall("<h1", html)) == 1
@@ -50,20 +56,21 @@ def helps(answer: Any, status: int) -> str:
 
 
 def of_project() -> list[Route]:
-    """The pages of a project and of its desk."""
+    """Return the routes of a project's pages, web and admin."""
     return [route for route in routes() if route.of_project]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("place", NOWHERE)
 def test_a_place_that_is_not_there(person: Client, project: Project, actor: Actor, place: str) -> None:
-    """Each page says so, and leads to itself on main as it is now."""
+    """Check that each page explains it, and links to itself on main."""
     scene = Scene(project, actor)
     scene.grow(1)
     values = scene.values()
     for route in of_project():
         if "branch_name" in route.words and place.startswith("branch="):
             continue  # it has its branch in the path
-        query = QUERIES.get(route.name, ("",))[0].format(**values.said)
+        query = QUERIES.get(route.name.removeprefix("admin:"), ("",))[0].format(**values.said)
         path = values.path(route, CHILD) + (f"?{query}" if query else "")
         html = helps(person.get(f"{path}{'&' if query else '?'}{place}"), NOWHERE[place])
         assert f'href="{path}"' in html
@@ -84,7 +91,7 @@ def test_an_id_that_is_not_there(person: Client, project: Project, actor: Actor)
 
 @pytest.fixture
 def closed(project: Project, actor: Actor) -> Fact:
-    """A fact of a branch that was archived while its pages were open."""
+    """Return a fact of a branch that was archived while its pages were open."""
     BRANCHES.create_branch(name="task/a", actor=actor)
     fact = FACTS.write_fact(fact_text="One", branch_name="task/a", actor=actor).fact
     BRANCHES.archive_branch(name="task/a", actor=actor)
@@ -97,8 +104,8 @@ def closed(project: Project, actor: Actor) -> Fact:
         ("/p/test/facts/{fact}/edit", FORM | {"version": "1"}),
         ("/p/test/facts/{fact}/edit?as=new", FORM | {"version": "1"}),
         ("/p/test/facts/{fact}/act", VERDICT),
-        ("/admin/p/test/facts/{fact}", FORM | {"do": "edit", "version": "1"}),
-        ("/admin/p/test/facts/{fact}", VERDICT | {"do": "act"}),
+        ("/admin/p/test/facts/{fact}/edit", FORM | {"version": "1"}),
+        ("/admin/p/test/facts/{fact}/act", VERDICT),
     ],
 )
 def test_a_fact_deleted_under_an_open_form(
@@ -118,15 +125,15 @@ ARCHIVED = "The branch task/a is archived and takes no writes: restore it first.
     [
         ("/p/test/facts/{fact}/edit", FORM | {"version": "1"}, 409),
         ("/p/test/facts/{fact}/act", {"action": "archive", "version": "1"}, 409),
-        ("/admin/p/test/facts/{fact}", FORM | {"do": "edit", "version": "1"}, 409),
-        ("/admin/p/test/facts/{fact}", {"do": "act", "action": "archive", "version": "1"}, 409),
-        ("/admin/p/test/facts", {"do": "act", "one": "archive:{fact}:1"}, 409),
+        ("/admin/p/test/facts/{fact}/edit", FORM | {"version": "1"}, 409),
+        ("/admin/p/test/facts/{fact}/act", {"action": "archive", "version": "1"}, 409),
+        ("/admin/p/test/facts", {"one": "archive:{fact}:1"}, 409),
     ],
 )
 def test_a_branch_archived_under_an_open_page(
     person: Client, closed: Fact, path: str, form: dict[str, str], status: int
 ) -> None:
-    """Nothing is changed; the page says why, and what was typed is still in its form."""
+    """Check that nothing changes, and that the form keeps its input."""
     sent = {name: value.format(fact=closed.uid) for name, value in form.items()}
     path = f"{path.format(fact=closed.uid)}?branch=task/a"
     answer: Any = person.post(path, sent)

@@ -1,11 +1,11 @@
-"""The plugin for Claude Code in the repository: whole, and never in the agent's way."""
+"""The plugin for Claude Code in the repository: complete, and never in the agent's way."""
 
 import json
 import re
 from pathlib import Path
 from typing import Any
 
-from day1site.cli.connecting.programs import CLAUDE, HOOK
+from day1site.cli.connect.clients import CLAUDE, HOOK
 
 ROOT = Path(__file__).parent.parent.parent
 PLUGIN = ROOT / "plugins/day1"

@@ -1,14 +1,20 @@
-"""A server that others reach: `up` with the settings of production, in a process of its own."""
+"""A public server: `up` with the production settings, in another process."""
 
+import subprocess
+import sys
 from collections.abc import Iterator
+from http.client import HTTPConnection
+from pathlib import Path
 from urllib.error import HTTPError
-from urllib.request import urlopen
+from urllib.parse import urlsplit
+from urllib.request import Request, urlopen
 
 import pytest
 
-from tests.site.test_up import PATIENCE, Up
+from tests.site.test_up import ROOT, TIMEOUT_SECONDS, Up, environment
 
 NAME = "memory.example.org"
+SECURE = {"X-Forwarded-Proto": "https"}
 SETTINGS = {
     "DJANGO_SETTINGS_MODULE": "day1site.settings.production",
     "DAY1_SECRET_KEY": "fifty characters that are no secret to this test..",
@@ -43,10 +49,31 @@ def test_and_to_no_others(production: Up) -> None:
 
 def test_styles_need_no_step_before_the_start(production: Up) -> None:
     for path in ("/static/day1/day1.css", "/static/admin/css/base.css"):
-        status, content = production.get(path)
+        status, content = production.get(path, **SECURE)
         assert (status, b"{" in content) == (200, True)
 
 
 def test_cookies_go_over_https_only(production: Up) -> None:
-    with urlopen(f"{production.first['url']}/login", timeout=PATIENCE) as answer:
+    page = Request(f"{production.first['url']}/login", headers=SECURE)
+    with urlopen(page, timeout=TIMEOUT_SECONDS) as answer:
         assert "; Secure" in answer.headers["Set-Cookie"]
+        assert answer.headers["Strict-Transport-Security"] == "max-age=2592000"
+
+
+def test_pages_lead_to_https_and_the_api_answers(production: Up) -> None:
+    link = HTTPConnection(urlsplit(production.first["url"]).netloc, timeout=TIMEOUT_SECONDS)
+    for path, answer in (("/login", (301, f"https://{NAME}/login")), ("/api/v1/health/live", (200, None))):
+        link.request("GET", path, headers={"Host": NAME})
+        response = link.getresponse()
+        response.read()
+        assert (response.status, response.headers["Location"]) == answer
+    link.close()
+
+
+@pytest.mark.slow
+def test_the_check_of_a_deployment_finds_nothing(tmp_path: Path) -> None:
+    words = [sys.executable, "manage.py", "check", "--deploy", "--fail-level", "WARNING"]
+    key = {"DAY1_SECRET_KEY": "abcdefghijklmnopqrstuvwxyz 0123456789 and some more of it"}
+    env = environment(**SETTINGS | key, DAY1_DATA_DIR=str(tmp_path))
+    check = subprocess.run(words, cwd=ROOT, env=env, capture_output=True, text=True)
+    assert (check.returncode, check.stderr) == (0, "")

@@ -1,4 +1,4 @@
-"""The pages of the whole server at the desk: users, projects, periodic tasks; for superusers alone."""
+"""The server-wide admin pages: users, projects, periodic tasks; for superusers only."""
 
 import re
 
@@ -37,6 +37,7 @@ def test_a_list_leads_to_a_form_that_saves(root: Client, path: str) -> None:
     assert "updateCrontabHelp" not in form  # an inline script, which the content policy refuses
 
 
+@pytest.mark.slow
 def test_a_user_is_added_and_changed(root: Client) -> None:
     assert 'name="password1"' in page(root, "/admin/auth/user/add/")
     secret = "correct horse battery"

@@ -1,4 +1,4 @@
-"""Periodic tasks and their schedules at the desk, in the words of who reads; for superusers."""
+"""Periodic tasks and their schedules in the admin, in the reader's language; for superusers."""
 
 import re
 
@@ -56,6 +56,7 @@ def test_arguments_that_are_no_json_are_refused_in_the_readers_words(root: Clien
     assert PeriodicTask.objects.count() == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("fields", "english", "chinese"),
     [
@@ -121,7 +122,7 @@ def test_tasks_are_run_now_all_of_them_or_none(root: Client) -> None:
 
 
 def test_what_libraries_say_is_in_chinese(root: Client) -> None:
-    """Besides names of protocols, what stands in Latin letters is what somebody typed."""
+    """Allow Latin letters only in protocol names and users' input."""
     clock = CrontabSchedule.objects.create(minute="5", hour="4")
     PeriodicTask.objects.create(name="nightly", task="memory.expire", crontab=clock, enabled=False)
     raw = re.compile(

@@ -1,4 +1,4 @@
-"""Nonsense in the environment: one sentence and status 2, whichever way Day1 is started."""
+"""Invalid environment variables: one sentence and status 2, for every way to start Day1."""
 
 import os
 import subprocess
@@ -16,12 +16,16 @@ CLI, UP = ["manage.py", "day1", "facts"], ["manage.py", "up", "--port", "0"]
 
 
 def start(words: list[str], folder: Path, **variables: str) -> tuple[int, str, str]:
-    """Status, output and errors of a command on a data directory that does not exist."""
+    """Run a command on a new data directory; return status, output and errors."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("DAY1_", "DJANGO_"))}
     done = subprocess.run(
-        [sys.executable, *words, "--data-dir", str(folder)], cwd=ROOT, text=True, capture_output=True,
-        env={**kept, "DAY1_NO_BOOTSTRAP": "1", **variables}, timeout=60,
-    )  # fmt: skip
+        [sys.executable, *words, "--data-dir", str(folder)],
+        cwd=ROOT,
+        text=True,
+        capture_output=True,
+        env={**kept, "DAY1_NO_BOOTSTRAP": "1", **variables},
+        timeout=60,
+    )
     return done.returncode, done.stdout, done.stderr
 
 

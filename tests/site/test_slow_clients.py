@@ -1,4 +1,4 @@
-"""Clients that send slowly, or never to the end, over real sockets: they hold up nobody else."""
+"""Slow and stalled clients over real sockets: they delay nobody else."""
 
 import http.client
 import json
@@ -10,14 +10,15 @@ from typing import Any
 
 import pytest
 
-from day1site import asgi, server
+from day1site import asgi, connections
+from day1site.server import process
 
 HEAD = b"POST /echo HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000\r\n\r\n"
 
 
 @pytest.fixture
 def port(monkeypatch) -> Iterator[int]:
-    """A server as `up` runs it, with an application that tells how long a body was; it waits a second."""
+    """Start a server as `up` does, with an application that returns a body's length, and short timeouts."""
 
     async def app(scope: Any, receive: Any, send: Any) -> None:
         length = len((await receive())["body"])
@@ -26,10 +27,10 @@ def port(monkeypatch) -> Iterator[int]:
 
     monkeypatch.setattr(asgi, "ASYNC_APPS", [("/echo", app)])
     monkeypatch.setattr(asgi, "BODY_SECONDS", 1.0)
-    monkeypatch.setattr(server, "HEAD_SECONDS", 1.0)
+    monkeypatch.setattr(connections, "HEAD_SECONDS", 1.0)
     started = threading.Event()
-    with server.listening("127.0.0.1", 0) as listener:
-        running = server.Server(asgi.application, started.set)
+    with process.listening("127.0.0.1", 0) as listener:
+        running = process.Server(asgi.application, started.set)
         thread = threading.Thread(target=running.run, kwargs={"sockets": [listener]})
         thread.start()
         started.wait()
@@ -46,7 +47,7 @@ def open_to(port: int, sent: bytes) -> socket.socket:
 
 
 def everything_from(link: socket.socket) -> bytes:
-    """What the server says until it closes the connection."""
+    """Read until the server closes the connection."""
     return b"".join(iter(lambda: link.recv(65536), b""))
 
 
@@ -68,6 +69,7 @@ def problem_in(answer: bytes) -> dict[str, Any]:
     return problem
 
 
+@pytest.mark.slow
 def test_two_hundred_slow_clients_hold_up_nobody(port: int) -> None:
     with ExitStack() as stack:
         slow = [stack.enter_context(open_to(port, HEAD + b"half")) for _ in range(200)]
@@ -78,6 +80,7 @@ def test_two_hundred_slow_clients_hold_up_nobody(port: int) -> None:
     assert echo(port, b"after") == (200, b"5")
 
 
+@pytest.mark.slow
 def test_a_body_that_drips_has_no_more_time_than_one_that_stops(port: int) -> None:
     answer = b""
     with open_to(port, HEAD) as link:
@@ -94,12 +97,14 @@ def test_a_body_that_drips_has_no_more_time_than_one_that_stops(port: int) -> No
     assert problem_in(answer)["code"] == "too_slow"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sent", [b"", b"GET /ec", HEAD[:-2], b"GET /echo HTTP/1.1\r\nHost: localhost\r\n"])
 def test_a_head_that_never_ends_is_not_waited_for(port: int, sent: bytes) -> None:
     with open_to(port, sent) as link:
         assert everything_from(link) == b""
 
 
+@pytest.mark.slow
 def test_a_second_request_has_its_own_time_for_its_head(port: int) -> None:
     with open_to(port, b"GET /echo HTTP/1.1\r\nHost: localhost\r\n\r\n") as link:
         assert link.recv(65536).startswith(b"HTTP/1.1 200")
@@ -107,6 +112,7 @@ def test_a_second_request_has_its_own_time_for_its_head(port: int) -> None:
         assert b"HTTP/1.1" not in everything_from(link)
 
 
+@pytest.mark.slow
 def test_more_requests_than_the_server_takes_are_told_so_at_once(port: int, monkeypatch) -> None:
     monkeypatch.setattr(asgi, "REQUESTS", 3)
     with ExitStack() as stack:
@@ -120,8 +126,9 @@ def test_more_requests_than_the_server_takes_are_told_so_at_once(port: int, monk
         assert [problem_in(everything_from(link))["status"] for link in slow] == [408] * 3
 
 
+@pytest.mark.slow
 def test_large_bodies_share_a_room_and_small_ones_always_fit(port: int, monkeypatch) -> None:
-    monkeypatch.setattr(asgi, "ROOM", 100_000)
+    monkeypatch.setattr(asgi, "BODY_BUDGET_BYTES", 100_000)
     large = HEAD.replace(b"1000", b"200000")
     with open_to(port, large + b"x" * 90_000) as link:
         while asgi.room.held < 90_000:

@@ -1,4 +1,4 @@
-"""The Chinese pages: no text is left in English by oversight, and what is compiled is what is written."""
+"""The Chinese pages: no text stays in English by oversight, and the compiled catalogue is current."""
 
 import gettext
 import re
@@ -15,7 +15,7 @@ from django.utils.translation import get_language, override, pgettext
 from django.utils.translation import gettext as translated
 
 from memory.exceptions import BranchArchived, Invalid
-from memory.views.sentences import sentence
+from memory.views.error_text import error_sentence
 from tests.memory.views.conftest import browser, person
 from tests.site.test_up import ROOT, environment
 
@@ -30,7 +30,7 @@ def text(quoted: str) -> str:
 
 
 def written(folder: Path) -> dict[str, str]:
-    """What a catalogue says, by the English text; its context stands before that, as gettext keeps it."""
+    """Parse a catalogue: translations by English text, prefixed by its context as in gettext."""
     found = ENTRY.findall((folder / "django.po").read_text() + "\n")
     return {
         "\4".join(map(text, filter(None, (where, said)))): text(here)
@@ -46,7 +46,7 @@ def compiled() -> dict[str, str]:
 
 
 def holes(said: str) -> set[str]:
-    """The places of a text into which values go."""
+    """Return the placeholders of a text."""
     braces = {name for _, name, _, _ in string.Formatter().parse(said) if name}
     return braces | set(re.findall(r"%(?:\(\w+\))?[sd]", said))
 
@@ -65,6 +65,7 @@ def test_the_compiled_catalogue_is_the_written_one() -> None:
     assert compiled() == written(CATALOGUE)
 
 
+@pytest.mark.slow
 def test_the_catalogue_has_every_text_of_the_source(tmp_path: Path) -> None:
     if not shutil.which("xgettext"):
         pytest.skip(
@@ -79,10 +80,13 @@ def test_the_catalogue_has_every_text_of_the_source(tmp_path: Path) -> None:
 
 def test_an_engines_refusal_is_said_in_the_readers_language() -> None:
     with override("zh-hans"):
-        assert sentence(BranchArchived(name="task/a")) == "分支 task/a 已归档，不接受写入：请先恢复它。"
-        assert sentence(Invalid("expires_at is in the past.", field="expires_at")) == "expires_at 已经过去。"
-        assert sentence(Invalid("not in {any} catalogue", any="no")) == "not in no catalogue"
-    assert sentence(BranchArchived(name="a")) == BranchArchived(name="a").text
+        assert error_sentence(BranchArchived(name="task/a")) == "分支 task/a 已归档，不接受写入：请先恢复它。"
+        assert (
+            error_sentence(Invalid("expires_at is in the past.", field="expires_at"))
+            == "expires_at 已经过去。"
+        )
+        assert error_sentence(Invalid("not in {any} catalogue", any="no")) == "not in no catalogue"
+    assert error_sentence(BranchArchived(name="a")) == BranchArchived(name="a").text
 
 
 def test_pages_follow_the_choice_and_the_browser_and_the_api_neither(project) -> None:
@@ -98,7 +102,7 @@ def test_pages_follow_the_choice_and_the_browser_and_the_api_neither(project) ->
 
 
 def test_a_word_of_two_senses_has_two_words(project) -> None:
-    """What holds until a day is not the yes of a box; a conversation is not valid, it goes on."""
+    """Check contexts: a validity and a checkbox, a fact and a conversation need different words."""
     said = {"Accept-Language": "zh-hans"}
     client = browser(person("mira", project, "maintainer"))
     keys = client.get("/p/test/keys", headers=said).content.decode()

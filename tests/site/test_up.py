@@ -12,27 +12,28 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 from urllib.request import Request, urlopen
 
 import pytest
 from django.core.management import CommandError, call_command
 
-from day1site.server import bind
+from day1site.server.process import bind
 from tests import databases
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-PATIENCE = 120  # seconds, for a busy machine
+TIMEOUT_SECONDS = 120  # seconds, for a busy machine
 
 
 def environment(**changes: str) -> dict[str, str]:
-    """The environment of a user: nothing of this test run is left in it."""
+    """Return the environment of a user, without that of the test run."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("DAY1_", "DJANGO_"))}
     own = databases.of(changes["DAY1_DATA_DIR"]) if "DAY1_DATA_DIR" in changes else {}
     return kept | {"DAY1_NO_BOOTSTRAP": "1", "DAY1_EMBEDDER": "off", "PYTHONUNBUFFERED": "1"} | own | changes
 
 
 class Up:
-    """One `up` on a data directory, on a port of its own."""
+    """Process of `up` on a data directory, on a port of its own."""
 
     def __init__(self, folder: Path, *options: str, **env: str) -> None:
         words = [sys.executable, "manage.py", "up", "--port", "0", "--data-dir", str(folder), *options]
@@ -40,17 +41,20 @@ class Up:
         self.log = (folder.parent / "up.log").open("a+")
         self.start = self.log.tell()
         self.process = subprocess.Popen(
-            words, cwd=ROOT, env=environment(**databases.of(folder) | env), stdout=self.log,
+            words,
+            cwd=ROOT,
+            env=environment(**databases.of(folder) | env),
+            stdout=self.log,
             stderr=subprocess.STDOUT,
-        )  # fmt: skip
+        )
 
     def output(self) -> str:
         self.log.seek(self.start)
         return self.log.read()
 
     def ready(self) -> "Up":
-        """Waits for the announcement, which comes when everything runs."""
-        end = time.monotonic() + PATIENCE
+        """Wait for the announcement, which comes when everything runs."""
+        end = time.monotonic() + TIMEOUT_SECONDS
         while "Ctrl-C stops it." not in self.output():
             if self.process.poll() is not None or time.monotonic() > end:
                 self.process.kill()
@@ -63,15 +67,15 @@ class Up:
         return json.loads((self.folder / "first-key.json").read_text())
 
     def get(self, path: str, **headers: str) -> tuple[int, bytes]:
-        with urlopen(Request(self.first["url"] + path, headers=headers), timeout=PATIENCE) as answer:
+        with urlopen(Request(self.first["url"] + path, headers=headers), timeout=TIMEOUT_SECONDS) as answer:
             return answer.status, answer.read()
 
     def stop(self, number: int = signal.SIGINT) -> int:
         self.process.send_signal(number)
-        return self.process.wait(PATIENCE)
+        return self.process.wait(TIMEOUT_SECONDS)
 
     def end(self) -> None:
-        """At once, if it runs still."""
+        """Kill the process, if it still runs."""
         self.process.kill()
         self.process.wait()
         self.log.close()
@@ -97,7 +101,7 @@ def up(folder: Path) -> Iterator[Any]:
 
 @pytest.fixture(scope="module")
 def running(tmp_path_factory) -> Iterator[Up]:
-    """One server for the tests that leave it as it is."""
+    """Start one server for the tests that leave it unchanged."""
     server = Up(tmp_path_factory.mktemp("running") / "data", "--no-worker", DAY1_ADMIN_PASSWORD=CHOSEN)
     try:
         yield server.ready()
@@ -109,22 +113,27 @@ CHOSEN = "correct horse battery"
 
 
 def refusal(*options: str, **env: str) -> str:
-    """What `up` says when it cannot start: it must be one line, status 1, no traceback."""
+    """Run an `up` that must fail with one line, status 1 and no traceback; return the line."""
     done = subprocess.run(
         [sys.executable, "manage.py", "up", *options],
-        cwd=ROOT, env=environment(**env), capture_output=True, text=True, timeout=PATIENCE,
-    )  # fmt: skip
+        cwd=ROOT,
+        env=environment(**env),
+        capture_output=True,
+        text=True,
+        timeout=TIMEOUT_SECONDS,
+    )
     assert (done.returncode, done.stdout) == (1, "")
     [line] = done.stderr.splitlines()
     return line
 
 
+@pytest.mark.slow
 def test_from_nothing_to_a_server_that_stops_cleanly_and_comes_back(up) -> None:
     server = up().ready()
     first, said = server.first, server.output()
     check_first_start(server, said)
 
-    # A connection that is kept open, without a request on it, does not hold the server up.
+    # An idle keep-alive connection does not delay the stop.
     with connect(server) as wire:
         wire.sendall(b"GET /api/v1/health HTTP/1.1\r\nHost: localhost\r\n\r\n")
         assert wire.recv(15) == b"HTTP/1.1 200 OK"
@@ -133,7 +142,7 @@ def test_from_nothing_to_a_server_that_stops_cleanly_and_comes_back(up) -> None:
         assert time.monotonic() - began < 12
     assert server.output().splitlines()[-1] == "Stopped."
     assert "Traceback" not in server.output()
-    # A clean stop leaves one database file, complete.
+    # A clean stop leaves one complete database file.
     assert not (server.folder / "day1.sqlite3-wal").exists()
 
     again = up("--no-worker").ready()
@@ -159,6 +168,7 @@ def check_first_start(server: Up, said: str) -> None:
     assert server.get("/")[0] == 200
 
 
+@pytest.mark.slow
 def test_after_a_kill_everything_is_there_and_nothing_needs_repair(up) -> None:
     server = up("--no-worker").ready()
     first = server.first
@@ -179,8 +189,12 @@ TABLES = ("memory_project", "memory_branch", "memory_apikey", "auth_user")
 def run_manage(folder: Path, *words: str) -> str:
     done = subprocess.run(
         [sys.executable, "manage.py", *words, "--data-dir", str(folder)],
-        cwd=ROOT, env=environment(**databases.of(folder)), capture_output=True, text=True, timeout=PATIENCE,
-    )  # fmt: skip
+        cwd=ROOT,
+        env=environment(**databases.of(folder)),
+        capture_output=True,
+        text=True,
+        timeout=TIMEOUT_SECONDS,
+    )
     assert done.returncode == 0, done.stderr
     return done.stdout
 
@@ -193,6 +207,7 @@ def test_a_port_that_is_none_is_a_wrong_use(port: str) -> None:
     assert (str(caught.value), caught.value.returncode) == (wanted, 1)
 
 
+@pytest.mark.slow
 def test_a_second_start_on_the_same_data_is_refused_and_says_where_the_first_is(running: Up) -> None:
     line = refusal("--port", "0", "--data-dir", str(running.folder))
     at = f"at {running.first['url']} (process {running.process.pid})"
@@ -200,6 +215,7 @@ def test_a_second_start_on_the_same_data_is_refused_and_says_where_the_first_is(
     assert running.get("/api/v1/health")[0] == 200
 
 
+@pytest.mark.slow
 def test_a_password_that_the_owner_chose_is_neither_shown_nor_kept(running: Up) -> None:
     assert CHOSEN not in running.output() + json.dumps(running.first)
     check = "from django.contrib.auth import authenticate as a; print(bool(a(username='admin', password=%r)))"
@@ -241,7 +257,7 @@ def test_clients_that_go_away_leave_no_line_in_the_log(running: Up) -> None:
 
 @databases.only_on_sqlite
 def test_every_request_finds_a_thread_that_has_its_connection(running: Up) -> None:
-    """Django's own ASGI handler would open the database for each of them."""
+    """Open no connection per request, as Django's own ASGI handler would."""
     for _ in range(40):
         running.get("/api/v1/health")
     folder = Path(f"/proc/{running.process.pid}/fd")
@@ -259,9 +275,23 @@ def target(path: Path) -> str:
 
 def connect(server: Up) -> socket.socket:
     host, port = server.first["url"].removeprefix("http://").split(":")
-    return socket.create_connection((host, int(port)), timeout=PATIENCE)
+    return socket.create_connection((host, int(port)), timeout=TIMEOUT_SECONDS)
 
 
+@pytest.mark.slow
+@databases.only_on_sqlite
+def test_another_data_folder_with_the_same_database_is_refused(running: Up, tmp_path: Path) -> None:
+    path = (running.folder / "day1.sqlite3").resolve()
+    link = tmp_path / "another name.sqlite3"
+    link.symlink_to(path)
+    for name in (path, link):
+        url = f"sqlite:///{quote(str(name))}"
+        line = refusal("--port", "0", "--data-dir", str(tmp_path / "data"), DATABASE_URL=url)
+        at = f"at {running.first['url']} (process {running.process.pid})"
+        assert line == f"Day1 is running already on {path}, {at}."
+
+
+@pytest.mark.slow
 def test_a_port_that_is_taken(folder: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as other:
         port = other.getsockname()[1]
@@ -272,11 +302,13 @@ def test_a_port_that_is_taken(folder: Path) -> None:
     assert not (folder / "day1.sqlite3").exists()
 
 
+@pytest.mark.slow
 def test_an_address_that_this_machine_does_not_have(folder: Path) -> None:
     line = refusal("--host", "203.0.113.9", "--port", "0", "--data-dir", str(folder))
     assert line.startswith("This machine cannot listen on 203.0.113.9")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("below", "secret"), [(".", ""), ("data", "a secret of one's own")])
 def test_a_data_directory_that_cannot_be_written(tmp_path: Path, below: str, secret: str) -> None:
     (tmp_path / "file").touch()
@@ -285,6 +317,7 @@ def test_a_data_directory_that_cannot_be_written(tmp_path: Path, below: str, sec
     assert line.startswith(f"The data directory {path} cannot be written: ")
 
 
+@pytest.mark.slow
 @databases.only_on_sqlite
 def test_a_data_file_that_is_no_database(folder: Path) -> None:
     folder.mkdir()
@@ -295,4 +328,4 @@ def test_a_data_file_that_is_no_database(folder: Path) -> None:
 
 def test_answers_do_not_wait_for_more_to_send() -> None:
     with bind("127.0.0.1", 0) as listener:
-        assert listener.proto == socket.IPPROTO_TCP  # what asyncio looks at before it sets TCP_NODELAY
+        assert listener.proto == socket.IPPROTO_TCP  # what asyncio checks before it sets TCP_NODELAY

@@ -1,20 +1,20 @@
-"""What a session's words say it decided, by rule. Pure functions, no database.
+"""Rules that find decisions and preferences in messages. Pure functions, no database.
 
-A rule misses much and should err little: a sentence that asks, doubts or denies is no decision.
+The rules favour precision over recall: a sentence that asks, doubts or denies is no decision.
 """
 
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from memory.models.hashes import normalise
+from memory.models.hashes import normalise_text
 
-LEAST, MOST = 15, 400  # characters of a sentence
-HOLDS = 0.6  # the share of a sentence from which a text within it is what it says
-SAME = 0.85  # token Jaccard from which two sentences are one
+MIN_SENTENCE_LENGTH, MAX_SENTENCE_LENGTH = 15, 400  # characters of a sentence
+HOLDS = 0.6  # share of a sentence from which a text contained in it is equivalent
+SAME = 0.85  # token Jaccard from which two sentences are equivalent
 
 CODE_BLOCK = re.compile(r"^(```|~~~).*?(?:^\1|\Z)", re.S | re.M)
-QUOTE = re.compile(r"^\s*>.*$", re.M)
+QUOTE = re.compile(r"^[^\S\n]*>.*$", re.M)
 MARK = re.compile(r"^\s*(?:[-*+•]|\d+[.)]|#+)\s+")
 END = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])|\n+")
 WORD = re.compile(r"\w+")
@@ -44,24 +44,24 @@ NOT_DECIDED = re.compile(
 
 @dataclass(frozen=True)
 class Lesson:
-    """A sentence worth keeping, and of which category it is."""
+    """A sentence worth storing, with its category."""
 
     text: str
     category: str
 
 
 def lessons(text: str, spoken_by_user: bool) -> Iterator[Lesson]:
-    """Decisions that a message states, and what a person says they always want; each sentence once."""
+    """Yield decisions in a message, and preferences in a person's; each sentence once."""
     seen: set[str] = set()
     for sentence in sentences(text):
         category = category_of(sentence, spoken_by_user)
-        if category and normalise(sentence) not in seen:
-            seen.add(normalise(sentence))
+        if category and normalise_text(sentence) not in seen:
+            seen.add(normalise_text(sentence))
             yield Lesson(sentence, category)
 
 
 def category_of(sentence: str, spoken_by_user: bool) -> str:
-    """decision, preference, or "" for what is neither."""
+    """Return decision, preference, or "" for neither."""
     if NOT_DECIDED.search(sentence):
         return ""
     if DECIDED.search(sentence):
@@ -70,28 +70,38 @@ def category_of(sentence: str, spoken_by_user: bool) -> str:
 
 
 def sentences(text: str) -> Iterator[str]:
-    """The prose of a message, sentence by sentence: no code, no quotations, nothing too short or long."""
+    """Yield the sentences of a message's prose: no code, no quotations, none too short or long."""
     prose = QUOTE.sub("", CODE_BLOCK.sub("\n", text))
     for part in END.split(prose):
         line = " ".join(MARK.sub("", part).replace("**", "").split())
-        if len(line) <= MOST and len(line) + 2 * sum(char > "\u2e7f" for char in line) >= LEAST:
+        if (
+            len(line) <= MAX_SENTENCE_LENGTH
+            and len(line) + 2 * sum(char > "\u2e7f" for char in line) >= MIN_SENTENCE_LENGTH
+        ):
             yield line
 
 
 def repair(command: str, error: str, steps: Iterable[str]) -> str:
-    """What put a failed call right, in one text."""
+    """Return the repair of a failed call in one text."""
     done = "; ".join(steps)
     return f"{command} failed: {error}. It worked after: {done}."
 
 
-def says(known: Iterable[str], text: str) -> bool:
-    """Whether one of some texts says the same as this one, holds it, or is most of it."""
-    plain, words = normalise(text), set(WORD.findall(normalise(text)))
-    for other in known:
-        spoken = normalise(other)
-        if plain in spoken or (spoken in plain and len(spoken) > HOLDS * len(plain)):
-            return True
-        others = set(WORD.findall(spoken))
-        if words and len(words & others) / len(words | others) > SAME:
-            return True
-    return False
+class Spoken:
+    """The texts that Day1 gave a session, prepared for many comparisons."""
+
+    def __init__(self, texts: Iterable[str]) -> None:
+        plain = dict.fromkeys(normalise_text(text) for text in texts)
+        self._known = [(text, set(WORD.findall(text))) for text in plain]
+
+    def says(self, text: str) -> bool:
+        """Return whether one of the texts equals this one, contains it, or is most of it."""
+        plain = normalise_text(text)
+        words = set(WORD.findall(plain))
+        return any(_same(plain, words, known, others) for known, others in self._known)
+
+
+def _same(plain: str, words: set[str], known: str, others: set[str]) -> bool:
+    if plain in known or (len(known) > HOLDS * len(plain) and known in plain):
+        return True
+    return bool(words) and len(words & others) / len(words | others) > SAME

@@ -11,24 +11,57 @@ from typing import Any
 HOOK = Path(__file__).resolve().parent.parent.parent / "hooks" / "client" / "hook.py"
 # The program waits for these; everything else may take its time in the background.
 ANSWERED = ("SessionStart", "SubagentStart", "sessionStart", "subagentStart")
-CLAUDE = ("SessionStart", "UserPromptSubmit", "PostToolUse", "PostToolUseFailure", "SubagentStart",
-          "SubagentStop", "Stop", "StopFailure", "PreCompact", "PostCompact", "SessionEnd")  # fmt: skip
-CODEX = ("SessionStart", "UserPromptSubmit", "PostToolUse", "SubagentStart", "SubagentStop", "Stop",
-         "PreCompact", "PostCompact", "SessionEnd")  # fmt: skip
-CURSOR = ("sessionStart", "beforeSubmitPrompt", "postToolUse", "postToolUseFailure", "afterAgentResponse",
-          "subagentStart", "subagentStop", "preCompact", "sessionEnd")  # fmt: skip
+CLAUDE = (
+    "SessionStart",
+    "UserPromptSubmit",
+    "PostToolUse",
+    "PostToolUseFailure",
+    "SubagentStart",
+    "SubagentStop",
+    "Stop",
+    "StopFailure",
+    "PreCompact",
+    "PostCompact",
+    "SessionEnd",
+)
+CODEX = (
+    "SessionStart",
+    "UserPromptSubmit",
+    "PostToolUse",
+    "SubagentStart",
+    "SubagentStop",
+    "Stop",
+    "PreCompact",
+    "PostCompact",
+    "SessionEnd",
+)
+CURSOR = (
+    "sessionStart",
+    "beforeSubmitPrompt",
+    "postToolUse",
+    "postToolUseFailure",
+    "afterAgentResponse",
+    "subagentStart",
+    "subagentStop",
+    "preCompact",
+    "sessionEnd",
+)
 MANAGED = ("/etc/claude-code", "/Library/Application Support/ClaudeCode")  # where an organisation decides
 GEMINI = ("SessionStart", "BeforeAgent", "AfterAgent", "AfterTool", "PreCompress", "SessionEnd")
 
 
 @dataclass(frozen=True)
 class Change:
-    """One change of a file: ``value`` is put at ``path``, or appended there; TOML gets text at its end."""
+    """One change of a file: ``value`` is put at ``path``, or appended there."""
 
     file: Path
     path: tuple[str, ...]
     value: Any
     appended: bool = False
+
+    @property
+    def is_toml(self) -> bool:
+        return self.file.suffix == ".toml"
 
 
 @dataclass(frozen=True)
@@ -48,11 +81,11 @@ class Server:
         return {"Authorization": f"Bearer {self.key}"}
 
 
-Program = Callable[[Server], list[Change]]
+Client = Callable[[Server], list[Change]]
 
 
-def command(program: str, server: Server) -> str:
-    """The hook client's command line: the interpreter by its full path, without site packages."""
+def hook_command(program: str, server: Server) -> str:
+    """Return the hook client's command line: the interpreter by its full path, without site packages."""
     python = getattr(sys, "_base_executable", "") or sys.executable
     return shlex.join([python, "-I", "-S", str(HOOK), "--client", program, "--config", str(server.config)])
 
@@ -68,17 +101,14 @@ def claude_code(server: Server) -> list[Change]:
 
 def codex(server: Server) -> list[Change]:
     folder = Path(os.environ.get("CODEX_HOME") or Path.home() / ".codex")
-    text = (
-        f'[mcp_servers.day1]\nurl = "{server.mcp}"\n'
-        f'http_headers = {{ "Authorization" = "Bearer {server.key}" }}\n'
-    )
+    table = {"url": server.mcp, "http_headers": server.headers}
     hooks = [_hook(folder / "hooks.json", "codex", event, server) for event in CODEX]
-    return [Change(folder / "config.toml", ("mcp_servers", "day1"), text), *hooks]
+    return [Change(folder / "config.toml", ("mcp_servers", "day1"), table), *hooks]
 
 
 def cursor(server: Server) -> list[Change]:
     folder = Path.home() / ".cursor"
-    line = command("cursor", server)
+    line = hook_command("cursor", server)
     hooks = [
         Change(folder / "hooks.json", ("hooks", event), {"command": line, "timeout": _seconds(event)}, True)
         for event in CURSOR
@@ -96,7 +126,7 @@ def gemini(server: Server) -> list[Change]:
 
 
 def vscode(server: Server) -> list[Change]:
-    """The person's own file: one of the folder would be committed, key and all."""
+    """Change the person's own file: one of the folder would be committed, key and all."""
     places = {
         "darwin": Path.home() / "Library" / "Application Support" / "Code",
         "win32": Path(os.environ.get("APPDATA") or Path.home()) / "Code",
@@ -120,7 +150,7 @@ def opencode(server: Server) -> list[Change]:
 def _hook(file: Path, program: str, event: str, server: Server, unit: int = 1) -> Change:
     """In the form of Claude Code, which others share. The client itself leaves its work to a process in the
     background, so no event holds up the agent; a failing hook must never block it."""
-    handler: dict[str, Any] = {"type": "command", "command": command(program, server)}
+    handler: dict[str, Any] = {"type": "command", "command": hook_command(program, server)}
     handler["timeout"] = _seconds(event) * unit
     if program == "claude-code" and event not in (*ANSWERED, "SessionEnd"):
         handler["async"] = True
@@ -131,19 +161,19 @@ def _seconds(event: str) -> int:
     return 2 if event.lower() == "sessionend" else 5
 
 
-def switches(program: str) -> list[tuple[Path, str]]:
+def hook_switches(program: str) -> list[tuple[Path, str]]:
     """Where a person, a project or an organisation can turn off all hooks of a program, and by which name."""
     if program != "claude-code":
         return []
     moved = os.environ.get("CLAUDE_CONFIG_DIR")
     own = (Path(moved) if moved else Path.home() / ".claude") / "settings.json"
     managed = [Path(folder) / "managed-settings.json" for folder in MANAGED]
-    here = [Path.cwd() / ".claude" / name for name in ("settings.json", "settings.local.json")]
-    found = [(file, "disableAllHooks") for file in (own, *here, *managed)]
+    local = [Path.cwd() / ".claude" / name for name in ("settings.json", "settings.local.json")]
+    found = [(file, "disableAllHooks") for file in (own, *local, *managed)]
     return list(dict.fromkeys([*found, *((file, "allowManagedHooksOnly") for file in managed)]))
 
 
-PROGRAMS: dict[str, Program] = {
+CLIENTS: dict[str, Client] = {
     "claude-code": claude_code,
     "cursor": cursor,
     "codex": codex,
@@ -152,7 +182,7 @@ PROGRAMS: dict[str, Program] = {
     "windsurf": windsurf,
     "opencode": opencode,
 }
-NEXT = {
+NEXT_STEPS = {
     "claude-code": "Start Claude Code anew; /mcp shows day1, /hooks its hooks.",
     "codex": "Start Codex, enter /hooks once and trust Day1's: until then they stay silent.",
     "cursor": "Start Cursor anew; Settings, MCP shows day1.",

@@ -27,12 +27,13 @@ class Node:
 
 
 def loads(text: str) -> Any:
-    """The value, without comments. Raises NotJson."""
+    """Return the value, without comments. Raises NotJson."""
     tokens = [token for token in TOKEN.findall(text.lstrip("\ufeff")) if not BLANK.match(token)]
     plain = [
-        token for token, after in zip(tokens, [*tokens, ""][1:], strict=True)
+        token
+        for token, after in zip(tokens, [*tokens, ""][1:], strict=True)
         if not (token == "," and after in ("}", "]"))
-    ]  # fmt: skip
+    ]
     try:
         return json.loads(" ".join(plain)) if plain else {}
     except (ValueError, RecursionError) as error:
@@ -40,12 +41,12 @@ def loads(text: str) -> Any:
 
 
 def put(text: str, path: Sequence[str], value: Any) -> str:
-    """The text with a value at a path of names; objects on the way are made."""
+    """Return the text with a value at a path of names; objects on the way are made."""
     return _change(text, path, value, listed=False)
 
 
 def append(text: str, path: Sequence[str], value: Any) -> str:
-    """The text with a value at the end of the list at a path; the list is made where there is none."""
+    """Return the text with a value at the end of the list at a path, which is made where it is missing."""
     return _change(text, path, value, listed=True)
 
 
@@ -66,7 +67,7 @@ def _change(text: str, path: Sequence[str], value: Any, listed: bool) -> str:
 
 
 def _insert(text: str, node: Node, kind: str, piece: str, depth: int) -> str:
-    """A new part at the end of an object or list."""
+    """Add a part at the end of an object or list."""
     if text[node.start] != kind:
         raise NotJson(f"an {'object' if kind == '{' else 'array'} is expected")
     indent = "  " * depth
@@ -86,7 +87,7 @@ def _dumped(value: Any, depth: int) -> str:
 
 
 def _read(text: str) -> Node:
-    """The outermost value with its parts."""
+    """Return the outermost value with its parts."""
     stack: list[Node] = []
     names: list[str] = []
     root: Node | None = None

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from day1site.cli.importing import parts
-from day1site.cli.importing.parts import Call, Report, Said, Talk
+from day1site.cli.importing import transcript
+from day1site.cli.importing.transcript import Call, Dialogue, Report, Turn
 
 AGENT = "claude-code"
 SPEAKERS = ("user", "assistant")
@@ -30,22 +30,22 @@ class File:
 
     @property
     def last(self) -> str:
-        return max((parts.moment(record.get("timestamp")) for record in self.records), default="")
+        return max((transcript.moment(record.get("timestamp")) for record in self.records), default="")
 
 
-def read(path: Path, report: Report) -> Iterator[Talk]:
-    """The conversations of a file, or of every file below a folder; a record counts where it is oldest."""
+def read(path: Path, report: Report) -> Iterator[Dialogue]:
+    """Yield the conversations of a file, or of a folder's files; a record counts where it is oldest."""
     files = sorted(path.rglob("*.jsonl")) if path.is_dir() else [path]
     loaded = [_load(file, report) for file in files]
     seen: set[str] = set()
     # A resumed or forked session begins with a copy of the one before: that one ended earlier.
     for file in sorted(loaded, key=lambda file: (file.last, str(file.path))):
-        yield from _talks(file, seen, report)
+        yield from _dialogues(file, seen, report)
 
 
 def _load(path: Path, report: Report) -> File:
     file = File(path)
-    for number, record in parts.lines(path, report):
+    for number, record in transcript.lines(path, report):
         if record.get("type") in ("custom-title", "ai-title", "summary"):
             names = ("customTitle", "aiTitle", "title", "summary")
             found = [record[name] for name in names if isinstance(record.get(name), str)]
@@ -60,7 +60,7 @@ def _load(path: Path, report: Report) -> File:
     return file
 
 
-def _talks(file: File, seen: set[str], report: Report) -> Iterator[Talk]:
+def _dialogues(file: File, seen: set[str], report: Report) -> Iterator[Dialogue]:
     fresh = {record["uuid"] for record in file.records} - seen
     copies = [record for record in file.records if record["uuid"] in seen]
     report.skip("copies of another session's records", len(copies))
@@ -68,11 +68,13 @@ def _talks(file: File, seen: set[str], report: Report) -> Iterator[Talk]:
     for chain in _chains(file.records, report):
         messages = _messages([record for record in chain if record["uuid"] in fresh], chain, report)
         if messages:
-            yield Talk(file.session, _agent(file, chain[0])[:200], messages, title=file.title, path=file.cwd)
+            yield Dialogue(
+                file.session, _agent(file, chain[0])[:200], messages, title=file.title, path=file.cwd
+            )
 
 
 def _agent(file: File, first: dict[str, Any]) -> str:
-    """A subagent has a file of its own, or, in older versions, a chain beside its session's."""
+    """Name the agent: a subagent has a file of its own, or, in older versions, a chain by its session's."""
     if first.get("isSidechain") is not True or file.agent != AGENT:
         return file.agent
     return f"{AGENT}/{_text(first.get('agentId')) or first['uuid'][:8]}"
@@ -123,7 +125,7 @@ def _way(end: str, before: dict[str, str]) -> set[str]:
 
 
 def _with_twins(group: Sequence[dict[str, Any]], way: set[str]) -> set[str]:
-    """Calls made at once stand beside each other: the other lines of an answer, and all results of it."""
+    """Add the calls that were made at once: the other lines of an answer, and all results of it."""
     answers = {_answer(record) for record in group if record["uuid"] in way} - {""}
     kept = way | {record["uuid"] for record in group if _answer(record) in answers}
     calls = {part.get("id") for r in group if r["uuid"] in kept for part in _blocks(r, "tool_use")}
@@ -141,7 +143,7 @@ def _spoken(record: dict[str, Any]) -> dict[str, Any]:
 
 
 def _blocks(record: dict[str, Any], kind: str = "") -> list[dict[str, Any]]:
-    found = parts.blocks(_spoken(record).get("content"))
+    found = transcript.blocks(_spoken(record).get("content"))
     return [part for part in found if not kind or part.get("type") == kind]
 
 
@@ -150,22 +152,22 @@ def _blocks(record: dict[str, Any], kind: str = "") -> list[dict[str, Any]]:
 
 def _messages(
     records: Sequence[dict[str, Any]], chain: Sequence[dict[str, Any]], report: Report
-) -> list[Said]:
+) -> list[Turn]:
     calls = {part.get("id"): part for record in chain for part in _blocks(record, "tool_use")}
-    said: list[Said] = []
-    answers: dict[str, Said] = {}
+    turns: list[Turn] = []
+    answers: dict[str, Turn] = {}
     for record in records:
         if record.get("type") == "assistant":
-            _join(record, answers, said, report)
+            _join(record, answers, turns, report)
         elif record.get("type") == "user":
-            said += _results(record, calls, report)
-            said += _prompt(record, report)
+            turns += _results(record, calls, report)
+            turns += _prompt(record, report)
         else:
             report.skip("records of the program")
-    return [one for one in said if one.content.strip() or one.call]
+    return [one for one in turns if one.content.strip() or one.call]
 
 
-def _join(record: dict[str, Any], answers: dict[str, Said], said: list[Said], report: Report) -> None:
+def _join(record: dict[str, Any], answers: dict[str, Turn], turns: list[Turn], report: Report) -> None:
     """One answer is several lines with one id, of which some may be repeated."""
     message = _spoken(record)
     model = _text(message.get("model"))
@@ -173,8 +175,8 @@ def _join(record: dict[str, Any], answers: dict[str, Said], said: list[Said], re
         return report.skip("words of the program")
     key = _answer(record) or record["uuid"]
     if key not in answers:
-        answers[key] = Said(key, "assistant", "", parts.moment(record.get("timestamp")), model)
-        said.append(answers[key])
+        answers[key] = Turn(key, "assistant", "", transcript.moment(record.get("timestamp")), model)
+        turns.append(answers[key])
     answer = answers[key]
     for kind, name, field_ in (("text", "text", "content"), ("thinking", "thinking", "thinking")):
         for part in _blocks(record, kind):
@@ -183,37 +185,37 @@ def _join(record: dict[str, Any], answers: dict[str, Said], said: list[Said], re
                 setattr(answer, field_, f"{before}\n\n{text}" if before else text)
 
 
-def _prompt(record: dict[str, Any], report: Report) -> list[Said]:
+def _prompt(record: dict[str, Any], report: Report) -> list[Turn]:
     message = _spoken(record)
-    text = parts.text_in(message.get("content"), "text")
+    text = transcript.text_in(message.get("content"), "text")
     if not text:
         return []
     origin = record.get("origin")
     kind = _text(origin.get("kind")) if isinstance(origin, dict) else ""
     own = record.get("isMeta") or record.get("isVisibleInTranscriptOnly") or kind not in TYPED
-    words = parts.own_words(text)
+    words = transcript.own_words(text)
     if record.get("isCompactSummary"):
         report.skip("summaries of a compaction")
     elif own or not words or words.startswith((INTERRUPTED, "Caveat: The messages below")):
         report.skip("words of the program")
     else:
-        return [Said(record["uuid"], "user", words, parts.moment(record.get("timestamp")))]
+        return [Turn(record["uuid"], "user", words, transcript.moment(record.get("timestamp")))]
     return []
 
 
-def _results(record: dict[str, Any], calls: dict[Any, dict[str, Any]], report: Report) -> Iterator[Said]:
+def _results(record: dict[str, Any], calls: dict[Any, dict[str, Any]], report: Report) -> Iterator[Turn]:
     for part in _blocks(record, "tool_result"):
-        asked = calls.get(part.get("tool_use_id"))
-        if asked is None:
+        request = calls.get(part.get("tool_use_id"))
+        if request is None:
             report.skip("results without their call")
             continue
-        call = Call(_text(asked.get("id")), _text(asked.get("name")) or "tool", asked.get("input"))
+        call = Call(_text(request.get("id")), _text(request.get("name")) or "tool", request.get("input"))
         call.failed = part.get("is_error") is True
-        if parts.is_own(call):
+        if transcript.is_own(call):
             report.skip("calls of Day1 itself")
             continue
-        content = parts.own_words(_output(part.get("content")))
-        yield Said(call.id, "tool_result", content, parts.moment(record.get("timestamp")), call=call)
+        content = transcript.own_words(_output(part.get("content")))
+        yield Turn(call.id, "tool_result", content, transcript.moment(record.get("timestamp")), call=call)
 
 
 def _output(content: Any) -> str:
@@ -221,7 +223,7 @@ def _output(content: Any) -> str:
         return content
     found = [
         _text(part.get("text")) or ("" if part.get("type") == "text" else f"[{part.get('type')}]")
-        for part in parts.blocks(content)
+        for part in transcript.blocks(content)
     ]
     return "\n".join(found) or ("" if content is None else json.dumps(content))
 

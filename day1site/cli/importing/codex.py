@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from day1site.cli.importing import parts
-from day1site.cli.importing.parts import Call, Report, Said, Talk
+from day1site.cli.importing import transcript
+from day1site.cli.importing.transcript import Call, Dialogue, Report, Turn
 
 AGENT = "codex"
 CALLS = ("function_call", "custom_tool_call", "local_shell_call")
@@ -14,37 +14,37 @@ OUTPUTS = ("function_call_output", "custom_tool_call_output", "local_shell_call_
 PREFACES = ("# AGENTS.md instructions", "# Context from my IDE setup")
 
 
-def read(path: Path, report: Report) -> Iterator[Talk]:
+def read(path: Path, report: Report) -> Iterator[Dialogue]:
     """One conversation a file. What stands twice, as an item and as an event, is taken from the items."""
     files = sorted(path.rglob("*.jsonl")) if path.is_dir() else [path]
     for file in files:
-        talk = _Reader(file, report).talk()
-        if talk.messages:
-            yield talk
+        dialogue = _Reader(file, report).dialogue()
+        if dialogue.messages:
+            yield dialogue
 
 
 class _Reader:
     def __init__(self, file: Path, report: Report) -> None:
         self.report = report
         self.session, self.cwd, self.model = file.stem, "", ""
-        self.items: list[Said] = []
-        self.events: list[Said] = []
+        self.items: list[Turn] = []
+        self.events: list[Turn] = []
         self.calls: dict[str, Call] = {}
-        for number, record in parts.lines(file, report):
+        for number, record in transcript.lines(file, report):
             self._take(number, record)
 
-    def talk(self) -> Talk:
-        """The items' words; the events' where the items have none."""
-        spoken = any(said.role in ("user", "assistant") for said in self.items)
-        messages = self.items if spoken else sorted([*self.items, *self.events], key=lambda said: said.at)
-        for said in messages:
-            said.source = said.source if said.call else f"{self.session}#{said.source}"
-        return Talk(self.session, AGENT, messages, path=self.cwd)
+    def dialogue(self) -> Dialogue:
+        """Return the items' words; the events' where the items have none."""
+        spoken = any(turn.role in ("user", "assistant") for turn in self.items)
+        messages = self.items if spoken else sorted([*self.items, *self.events], key=lambda turn: turn.at)
+        for turn in messages:
+            turn.source = turn.source if turn.call else f"{self.session}#{turn.source}"
+        return Dialogue(self.session, AGENT, messages, path=self.cwd)
 
     def _take(self, number: int, record: dict[str, Any]) -> None:
         whole = record.get("payload")
         item = whole if isinstance(whole, dict) else record
-        kind, at = str(item.get("type") or ""), parts.moment(record.get("timestamp"))
+        kind, at = str(item.get("type") or ""), transcript.moment(record.get("timestamp"))
         if record.get("type") == "session_meta":
             self.session = str(item.get("id") or item.get("session_id") or self.session)
             self.cwd = self.cwd or str(item.get("cwd") or "")
@@ -72,35 +72,35 @@ class _Reader:
     def _message(self, number: int, item: dict[str, Any], at: str) -> None:
         role = str(item.get("role") or "")
         if role in ("user", "assistant"):
-            self._say(self.items, number, role, parts.text_in(item.get("content")), at)
+            self._say(self.items, number, role, transcript.text_in(item.get("content")), at)
         else:
             self.report.skip("words of the program")
 
-    def _say(self, where: list[Said], number: int, role: str, text: str, at: str) -> None:
-        words = parts.own_words(text)
+    def _say(self, where: list[Turn], number: int, role: str, text: str, at: str) -> None:
+        words = transcript.own_words(text)
         if not words or (role == "user" and words.startswith(PREFACES)):
             return self.report.skip("words of the program")
-        where.append(Said(str(number), role, words, at, self.model if role == "assistant" else ""))
+        where.append(Turn(str(number), role, words, at, self.model if role == "assistant" else ""))
 
     def _call(self, item: dict[str, Any]) -> None:
-        given = item.get("arguments", item.get("input", item.get("action")))
+        arguments = item.get("arguments", item.get("input", item.get("action")))
         uid = str(item.get("call_id") or item.get("id") or "")
-        self.calls[uid] = Call(uid, str(item.get("name") or "shell"), _parsed(given))
+        self.calls[uid] = Call(uid, str(item.get("name") or "shell"), _parsed(arguments))
 
     def _output(self, item: dict[str, Any], at: str) -> None:
         call = self.calls.get(str(item.get("call_id") or item.get("id") or ""))
         if call is None:
             return self.report.skip("results without their call")
-        if parts.is_own(call):
+        if transcript.is_own(call):
             return self.report.skip("calls of Day1 itself")
         output = _parsed(item.get("output"))
         if isinstance(output, dict):
-            beside = output.get("metadata")
-            code = beside.get("exit_code") if isinstance(beside, dict) else output.get("exit_code")
+            metadata = output.get("metadata")
+            code = metadata.get("exit_code") if isinstance(metadata, dict) else output.get("exit_code")
             call.failed = code not in (None, 0) or output.get("success") is False
             output = output.get("output", output.get("content", output))
-        text = output if isinstance(output, str) else parts.text_in(output) or json.dumps(output)
-        self.items.append(Said(call.id, "tool_result", parts.own_words(text), at, call=call))
+        text = output if isinstance(output, str) else transcript.text_in(output) or json.dumps(output)
+        self.items.append(Turn(call.id, "tool_result", transcript.own_words(text), at, call=call))
 
 
 def _parsed(value: Any) -> Any:

@@ -1,6 +1,5 @@
 """``import-from``: what another program remembers."""
 
-from argparse import Namespace
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import nullcontext
@@ -8,113 +7,134 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
-from day1site.cli.client import Client, client
+from day1site.cli.client import Client
 from day1site.cli.errors import CliError, UsageError
+from day1site.cli.fact_jsonl import BATCH_SIZE, BROKEN
 from day1site.cli.importing import claude_code, codex, exports, instructions
-from day1site.cli.importing.parts import Report, Talk
-from day1site.cli.importing.storing import LIVE, Storing, ago
-from day1site.cli.importing.turns import alone
-from day1site.cli.lines import BATCH, BROKEN
-from day1site.cli.output import Output, note, progress
+from day1site.cli.importing.import_lock import hold_import_lock
+from day1site.cli.importing.transcript import Dialogue, Report
+from day1site.cli.importing.writer import LIVE, TranscriptWriter, ago
+from day1site.cli.invocation import Invocation, command
+from day1site.cli.output import note, progress
+from day1site.cli.parameters import WHOLE, OneOf, argument, branch_option, option, switch
 
-READERS: dict[str, Callable[[Path, Report], Iterator[Talk]]] = {
+READERS: dict[str, Callable[[Path, Report], Iterator[Dialogue]]] = {
     "claude-code": claude_code.read,
     "codex": codex.read,
     "chatgpt": exports.read_chatgpt,
     "claude": exports.read_claude,
 }
+KINDS = ("claude-code", "codex", "instructions", "chatgpt", "claude")
 OLDER = "conversations that are older"
 Counts = Counter[tuple[str, str]]
 
 
-def import_from(args: Namespace) -> int:
-    """Status 1 when a line was broken; all the others are in the store then."""
-    path = Path(args.path).expanduser()
-    if not path.exists():
-        raise UsageError(f"There is no {args.path}.")
-    if args.since is not None and args.since < 1:
+@command(
+    "import-from",
+    "Import what another program remembers: a second time adds nothing.",
+    "day1 import-from claude-code ~/.claude/projects --since 30 --dry-run",
+    "day1 import-from instructions .",
+    "day1 import-from chatgpt export.zip",
+)
+@argument("kind", "PROGRAM", type=OneOf(KINDS), help=", ".join(KINDS))
+@argument("path", "PATH", help="a file, or a folder with all that is below it")
+@option("--since", type=WHOLE, metavar="DAYS", help="only what went on in these last days")
+@switch("--dry-run", help="count what would come, write nothing")
+@branch_option
+def import_from(run: Invocation, kind: str, path: str, since: int | None, dry_run: bool, branch: str) -> int:
+    """End with status 1 when a line was broken; all the others are in the store then."""
+    source = Path(path).expanduser()
+    if not source.exists():
+        raise UsageError(f"There is no {path}.")
+    if since is not None and since < 1:
         raise UsageError("--since is a number of days, 1 or more.")
-    store = client(args.project, makes_store=not args.dry_run)
-    counts, report = run(store, args.kind, path, args.branch, args.dry_run, args.since)
-    _tell(args, counts, report)
+    client = run.open_client(makes_store=not dry_run)
+    counts, report = import_memory(client, kind, source, branch, dry_run, since)
+    print_report(run, counts, report, branch, dry_run)
     return 1 if report.broken else 0
 
 
-def run(
-    store: Client, kind: str, path: Path, branch: str, dry: bool, since: int | None = None
+def import_memory(
+    client: Client, kind: str, path: Path, branch: str, dry_run: bool, since: int | None = None
 ) -> tuple[Counts, Report]:
-    """Read and store; ``dry`` only counts. Raises CliError where files that hold something gave nothing."""
+    """Read and store; a dry run only counts. Raises CliError where files that hold something gave nothing."""
     report = Report()
-    with nullcontext() if dry else alone():
+    with nullcontext() if dry_run else hold_import_lock():
         if kind == "instructions":
-            counts = _facts(store, path, branch, dry, report)
+            counts = import_facts(client, path, branch, dry_run, report)
         else:
-            counts = _talks(store, READERS[kind](path, report), branch, dry, since, report)
+            counts = import_sessions(client, READERS[kind](path, report), branch, dry_run, since, report)
     known_reason = any(report.skipped[reason] for reason in (OLDER, LIVE))
     if not sum(counts.values()) and not report.empty and not known_reason:
-        _explain(report)
+        explain_report(report)
         raise CliError("invalid", f"Nothing in {path} could be read as {kind}: nothing was imported.")
     return counts, report
 
 
-def _talks(
-    store: Client, talks: Iterator[Talk], branch: str, dry: bool, since: int | None, report: Report
+def import_sessions(
+    client: Client,
+    dialogues: Iterator[Dialogue],
+    branch: str,
+    dry_run: bool,
+    since: int | None,
+    report: Report,
 ) -> Counts:
-    groups: dict[str, list[Talk]] = {}
-    for talk in talks:
-        if since is not None and talk.last < ago(timedelta(days=since)):
+    groups: dict[str, list[Dialogue]] = {}
+    for dialogue in dialogues:
+        if since is not None and dialogue.last < ago(timedelta(days=since)):
             report.skip(OLDER)
         else:
-            groups.setdefault(talk.session, []).append(talk)
-    storing = Storing(store, branch, report, dry)
-    with progress("Looking" if dry else "Importing") as tell:
+            groups.setdefault(dialogue.session, []).append(dialogue)
+    writer = TranscriptWriter(client, branch, report, dry_run)
+    with progress("Looking" if dry_run else "Importing") as update:
         for done, group in enumerate(groups.values()):
-            tell(done, len(groups))
-            storing.take(group)
-        tell(len(groups), len(groups))
-    return storing.counts
+            update(done, len(groups))
+            writer.take(group)
+        update(len(groups), len(groups))
+    return writer.counts
 
 
-def _facts(store: Client, path: Path, branch: str, dry: bool, report: Report) -> Counts:
+def import_facts(client: Client, path: Path, branch: str, dry_run: bool, report: Report) -> Counts:
     lines = list(instructions.read(path, report))
-    run, counts = store.importer(branch, f"import of {path.name}"), Counter[tuple[str, str]]()
-    for start in range(0, len(lines), BATCH):
-        some = lines[start : start + BATCH]
-        outcomes: Sequence[Any] = run.look(some) if dry else run.take(some)
-        facts = dict(some)
-        for one in outcomes:
-            place = facts[one.number]["metadata"]
-            if one.state == BROKEN:
-                report.breaks(Path(place["file"]), place["line"], one.reason)
+    importer, counts = client.open_importer(branch, f"import of {path.name}"), Counter[tuple[str, str]]()
+    for start in range(0, len(lines), BATCH_SIZE):
+        batch = lines[start : start + BATCH_SIZE]
+        outcomes: Sequence[Any] = importer.look(batch) if dry_run else importer.take(batch)
+        facts = dict(batch)
+        for outcome in outcomes:
+            origin = facts[outcome.number]["metadata"]
+            if outcome.state == BROKEN:
+                report.breaks(Path(origin["file"]), origin["line"], outcome.reason)
             else:
-                counts["facts", one.state] += 1
+                counts["facts", outcome.state] += 1
     return counts
 
 
-# ---- telling ---------------------------------------------------------------------------------------
+# ---- the report ------------------------------------------------------------------------------------
 
 
-def _tell(args: Namespace, counts: Counts, report: Report) -> None:
-    _explain(report)
-    told: dict[str, Any] = {"dry_run": args.dry_run, "files": report.files, "new": {}, "known": {}}
+def print_report(run: Invocation, counts: Counts, report: Report, branch: str, dry_run: bool) -> None:
+    explain_report(report)
+    answer: dict[str, Any] = {"dry_run": dry_run, "files": report.files, "new": {}, "known": {}}
     for (kind, state), count in counts.items():
         if count:
-            told[state][kind] = count
-    told["skipped"] = dict(report.skipped)
-    told["errors"] = [{"file": file, "line": line, "reason": why} for file, line, why in report.broken]
-    out = Output(args.format)
-    out.show(told, lambda: out.line(summary(counts, args.branch, args.dry_run)))
+            answer[state][kind] = count
+    answer["skipped"] = dict(report.skipped)
+    answer["errors"] = [
+        {"file": file, "line": line, "reason": reason} for file, line, reason in report.broken
+    ]
+    run.show_line(answer, summarise(counts, branch, dry_run))
 
 
-def summary(counts: Counts, branch: str, dry: bool) -> str:
-    """In one line what came, or would come."""
+def summarise(counts: Counts, branch: str, dry_run: bool) -> str:
+    """Return in one line what came, or would come."""
     new = ", ".join(f"{count} {kind}" for (kind, state), count in counts.items() if state == "new" and count)
     known = sum(count for (_, state), count in counts.items() if state == "known")
     text = f"new: {new or 'nothing'}" + (f"; known already: {known}" if known else "")
-    return f"{text}; nothing was written." if dry else f"{text}; on {branch}."
+    return f"{text}; nothing was written." if dry_run else f"{text}; on {branch}."
 
 
-def _explain(report: Report) -> None:
+def explain_report(report: Report) -> None:
     for file, line, reason in report.broken:
         note(f"{file}:{line}: {reason}")
     for reason, count in report.skipped.most_common():

@@ -7,13 +7,13 @@ from pathlib import Path
 from typing import Any
 
 from day1site.cli.errors import CliError
-from day1site.cli.importing import parts
-from day1site.cli.importing.parts import Report, Said, Talk
+from day1site.cli.importing import transcript
+from day1site.cli.importing.transcript import Dialogue, Report, Turn
 
-MOST = 2 * 1024**3  # bytes of conversations.json, unpacked
+MAX_BYTES = 2 * 1024**3  # bytes of conversations.json, unpacked
 
 
-def read_chatgpt(path: Path, report: Report) -> Iterator[Talk]:
+def read_chatgpt(path: Path, report: Report) -> Iterator[Dialogue]:
     for number, one in _conversations(path, report):
         mapping = one.get("mapping")
         if not isinstance(mapping, dict):
@@ -21,15 +21,15 @@ def read_chatgpt(path: Path, report: Report) -> Iterator[Talk]:
             continue
         uid = str(one.get("conversation_id") or one.get("id") or number)
         way = _way(mapping, one.get("current_node"))
-        messages = [said for node in way if (said := _chatgpt_message(node, report))]
+        messages = [turn for node in way if (turn := _chatgpt_message(node, report))]
         nodes = sum(isinstance(node, dict) and bool(node.get("message")) for node in mapping.values())
         report.skip("messages that were edited", nodes - sum(bool(node.get("message")) for node in way))
         if messages:
-            yield Talk(f"chatgpt:{uid}"[:200], "chatgpt", messages, title=str(one.get("title") or ""))
+            yield Dialogue(f"chatgpt:{uid}"[:200], "chatgpt", messages, title=str(one.get("title") or ""))
 
 
 def _way(mapping: dict[str, Any], end: Any) -> list[dict[str, Any]]:
-    """The nodes from the root to the one in force; the newest where none is named."""
+    """Return the nodes from the root to the one in force; the newest where none is named."""
     if end not in mapping:
         ends = [key for key, node in mapping.items() if isinstance(node, dict) and not node.get("children")]
         end = ends[-1] if ends else None
@@ -40,13 +40,13 @@ def _way(mapping: dict[str, Any], end: Any) -> list[dict[str, Any]]:
     return list(way.values())[::-1]
 
 
-def _chatgpt_message(node: dict[str, Any], report: Report) -> Said | None:
+def _chatgpt_message(node: dict[str, Any], report: Report) -> Turn | None:
     message = node.get("message")
     if not isinstance(message, dict):
         return None
-    author, content, beside = (message.get(name) or {} for name in ("author", "content", "metadata"))
+    author, content, metadata = (message.get(name) or {} for name in ("author", "content", "metadata"))
     role = author.get("role")
-    if role not in ("user", "assistant") or beside.get("is_visually_hidden_from_conversation"):
+    if role not in ("user", "assistant") or metadata.get("is_visually_hidden_from_conversation"):
         report.skip("words of the program")
         return None
     found = [content.get("text"), *(content.get("parts") or [])]
@@ -54,44 +54,44 @@ def _chatgpt_message(node: dict[str, Any], report: Report) -> Said | None:
     if content.get("content_type") not in ("text", "multimodal_text", "code", None) or not text:
         report.skip("messages without words")
         return None
-    model = str(beside.get("model_slug") or "") if role == "assistant" else ""
-    at = parts.moment(message.get("create_time"))
-    return Said(str(message.get("id") or node.get("id")), role, parts.own_words(text), at, model)
+    model = str(metadata.get("model_slug") or "") if role == "assistant" else ""
+    at = transcript.moment(message.get("create_time"))
+    return Turn(str(message.get("id") or node.get("id")), role, transcript.own_words(text), at, model)
 
 
-def read_claude(path: Path, report: Report) -> Iterator[Talk]:
+def read_claude(path: Path, report: Report) -> Iterator[Dialogue]:
     for number, one in _conversations(path, report):
         found = one.get("chat_messages")
         if not isinstance(found, list):
             report.breaks(path, number, "is no conversation of Claude: it has no chat_messages")
             continue
         uid = str(one.get("uuid") or number)
-        messages = [said for row in found if (said := _claude_message(row, report))]
+        messages = [turn for row in found if (turn := _claude_message(row, report))]
         if messages:
-            told = {"title": str(one.get("name") or ""), "summary": str(one.get("summary") or "")}
-            yield Talk(f"claude:{uid}"[:200], "claude", messages, **told)
+            names = {"title": str(one.get("name") or ""), "summary": str(one.get("summary") or "")}
+            yield Dialogue(f"claude:{uid}"[:200], "claude", messages, **names)
 
 
-def _claude_message(row: Any, report: Report) -> Said | None:
+def _claude_message(row: Any, report: Report) -> Turn | None:
     if not isinstance(row, dict) or row.get("sender") not in ("human", "assistant"):
         report.skip("words of the program")
         return None
-    text = parts.text_in(row.get("content"), "text") or str(row.get("text") or "")
+    text = transcript.text_in(row.get("content"), "text") or str(row.get("text") or "")
     for file in row.get("attachments") or []:
         if isinstance(file, dict) and isinstance(file.get("extracted_content"), str):
             text += f"\n\n[{file.get('file_name') or 'file'}]\n{file['extracted_content']}"
-    if not (text := parts.own_words(text)):
+    if not (text := transcript.own_words(text)):
         report.skip("messages without words")
         return None
     role = "user" if row["sender"] == "human" else "assistant"
-    return Said(str(row.get("uuid")), role, text, parts.moment(row.get("created_at")))
+    return Turn(str(row.get("uuid")), role, text, transcript.moment(row.get("created_at")))
 
 
 # ---- the file --------------------------------------------------------------------------------------
 
 
 def _conversations(path: Path, report: Report) -> Iterator[tuple[int, dict[str, Any]]]:
-    """The conversations with their place in the list, from 1."""
+    """Yield the conversations with their place in the list, from 1."""
     report.files += 1
     try:
         raw = _content(path)
@@ -117,6 +117,6 @@ def _content(path: Path) -> bytes:
         named = [one for one in archive.infolist() if Path(one.filename).name == "conversations.json"]
         if not named:
             raise CliError("invalid", f"{path.name} holds no conversations.json.")
-        if named[0].file_size > MOST:
+        if named[0].file_size > MAX_BYTES:
             raise CliError("too_large", f"conversations.json in {path.name} is larger than 2 GiB.")
         return archive.read(named[0])

@@ -11,8 +11,8 @@ from day1site.cli.output import note
 
 
 @contextmanager
-def alone() -> Iterator[None]:
-    """Waits for another import of this user on this machine, wherever it stores; however that one ends, the
+def hold_import_lock() -> Iterator[None]:
+    """Wait for another import of this user on this machine, wherever it stores; however that one ends, the
     system lets go of it.
     """
     file = Path(tempfile.gettempdir()) / f"day1-import-{os.getuid()}.lock"

@@ -6,15 +6,24 @@ from pathlib import Path
 from typing import Any
 from uuid import NAMESPACE_URL, uuid5
 
-from day1site.cli.importing import parts
-from day1site.cli.importing.parts import Report
+from day1site.cli.importing import transcript
+from day1site.cli.importing.transcript import Report
 
-NAMES = ("CLAUDE.md", "CLAUDE.local.md", "AGENTS.md", "GEMINI.md", ".cursorrules", ".windsurfrules",
-         ".github/copilot-instructions.md", ".cursor/rules/*.mdc", "memory/*.md")  # fmt: skip
+NAMES = (
+    "CLAUDE.md",
+    "CLAUDE.local.md",
+    "AGENTS.md",
+    "GEMINI.md",
+    ".cursorrules",
+    ".windsurfrules",
+    ".github/copilot-instructions.md",
+    ".cursor/rules/*.mdc",
+    "memory/*.md",
+)
 HEADING = re.compile(r"#{1,6}\s+(.+?)\s*#*\s*\Z")
 ITEM = re.compile(r"\s{0,3}(?:[-*+]|\d+[.)])\s+(.*)")
 NO_FACT = re.compile(r"\s*(?:@\S+|<!--.*|-->|[-*_=|:\s]+)\s*\Z")
-LONGEST = 8000  # characters of one fact
+MAX_LENGTH = 8000  # characters of one fact
 
 
 def read(path: Path, report: Report) -> Iterator[tuple[int, dict[str, Any]]]:
@@ -37,21 +46,25 @@ def _facts(file: Path, report: Report) -> Iterator[dict[str, Any]]:
         return report.breaks(file, 1, "is not UTF-8")
     matter, lines, first = _front_matter(text)
     for line, heading, words in _pieces(lines, first):
-        words = parts.storable(words)
-        if len(words) > LONGEST:
-            report.breaks(file, line, f"is longer than {LONGEST} characters")
+        words = transcript.storable(words)
+        if len(words) > MAX_LENGTH:
+            report.breaks(file, line, f"is longer than {MAX_LENGTH} characters")
             continue
         uid = uuid5(NAMESPACE_URL, f"{file.absolute()}#{' '.join(words.casefold().split())}")
         place = {"file": str(file.absolute()), "line": line, "heading": heading}
         yield {
-            "id": str(uid), "fact_text": words, "category": _category(heading, matter),
-            "source": file.name[:200], "tags": ["instructions"], "metadata": place,
-            **({"valid_from": when} if (when := parts.moment(matter.get("modified"))) else {}),
-        }  # fmt: skip
+            "id": str(uid),
+            "fact_text": words,
+            "category": _category(heading, matter),
+            "source": file.name[:200],
+            "tags": ["instructions"],
+            "metadata": place,
+            **({"valid_from": when} if (when := transcript.moment(matter.get("modified"))) else {}),
+        }
 
 
 def _front_matter(text: str) -> tuple[dict[str, str], list[str], int]:
-    """The plain values at the head of the file, the lines after it, and the number of the first."""
+    """Return the plain values at the head of the file, the lines after it, and the number of the first."""
     lines = text.splitlines()
     if not lines or lines[0].strip() != "---" or "---" not in [line.strip() for line in lines[1:]]:
         return {}, lines, 1

@@ -9,10 +9,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from memory.providers.redaction import redact_all
+from memory.redaction import redact_all
 
-MOST_BYTES = 1024 * 1024
-MOST_INPUT = 2000  # characters of a text in a tool's input
+MAX_TEXT_BYTES = 1024 * 1024
+MAX_INPUT_LENGTH = 2000  # characters of a text in a tool's input
 FENCE = "day1-memory"
 PRIVATE = re.compile(r"<private\b[^>]{0,200}>.*?(?:</private\s*>|\Z)", re.I | re.S)
 # What programs put among a person's words: reminders, output of commands and hooks, and what Day1 told.
@@ -37,7 +37,7 @@ class Call:
 
 
 @dataclass
-class Said:
+class Turn:
     """One message; ``source`` is its id in the file."""
 
     source: str
@@ -50,19 +50,19 @@ class Said:
 
 
 @dataclass
-class Talk:
+class Dialogue:
     """One conversation of a session."""
 
     session: str
     agent: str
-    messages: list[Said]
+    messages: list[Turn]
     title: str = ""
     path: str = ""
     summary: str = ""
 
     @property
     def last(self) -> str:
-        return max((said.at for said in self.messages), default="")
+        return max((turn.at for turn in self.messages), default="")
 
 
 @dataclass
@@ -83,7 +83,7 @@ class Report:
 
 
 def lines(file: Path, report: Report) -> Iterator[tuple[int, dict[str, Any]]]:
-    """The objects of a file of JSON lines with their numbers; what is none is reported."""
+    """Yield the objects of a file of JSON lines with their numbers; what is none is reported."""
     report.files += 1
     with file.open("rb") as stream:
         for number, raw in enumerate(stream, 1):
@@ -108,7 +108,7 @@ def lines(file: Path, report: Report) -> Iterator[tuple[int, dict[str, Any]]]:
 
 
 def storable(value: Any) -> Any:
-    """A JSON value without what is private or secret, in every text."""
+    """Return a JSON value without what is private or secret, in every text."""
     return redact_all(_public(value))
 
 
@@ -122,11 +122,11 @@ def _public(value: Any) -> Any:
 
 
 def own_words(text: str) -> str:
-    """What the speaker said: without what a program put in."""
+    """Return the words of the speaker, without what a program put in."""
     return INJECTED.sub("", text).strip()
 
 
-def within(text: str, most: int = MOST_BYTES) -> str:
+def within(text: str, most: int = MAX_TEXT_BYTES) -> str:
     """Head and tail within so many bytes, with a mark between them."""
     raw = text.encode()
     if len(raw) <= most:
@@ -137,17 +137,17 @@ def within(text: str, most: int = MOST_BYTES) -> str:
 
 
 def brief(value: Any) -> Any:
-    """A JSON value with every text cut."""
+    """Return a JSON value with every text cut."""
     if isinstance(value, str):
-        cut = f"{value[:MOST_INPUT]} … [{len(value)} characters, cut]"
-        return value if len(value) <= MOST_INPUT else cut
+        cut = f"{value[:MAX_INPUT_LENGTH]} … [{len(value)} characters, cut]"
+        return value if len(value) <= MAX_INPUT_LENGTH else cut
     if isinstance(value, Mapping):
         return {name: brief(part) for name, part in value.items()}
     return [brief(part) for part in value[:200]] if isinstance(value, list) else value
 
 
 def blocks(content: Any) -> list[dict[str, Any]]:
-    """The content of a message as a list of blocks, whatever way it was written."""
+    """Return the content of a message as a list of blocks, whatever way it was written."""
     if isinstance(content, str):
         return [{"type": "text", "text": content}]
     if isinstance(content, Mapping):
@@ -159,14 +159,16 @@ def blocks(content: Any) -> list[dict[str, Any]]:
 
 
 def text_in(content: Any, *kinds: str) -> str:
-    """The texts of a content's blocks, of some kinds where any are named."""
+    """Return the texts of a content's blocks, of some kinds where any are named."""
     found = [part.get("text") for part in blocks(content) if not kinds or part.get("type") in kinds]
     return "\n".join(text for text in found if isinstance(text, str) and text.strip())
 
 
 def project_of(folder: str) -> str:
-    """The project as the hook client names it: the git remote, else the root of the work tree; the folder
-    itself where it is not on this machine."""
+    """Return the project as the hook client names it: the git remote, else the root of the work tree.
+
+    It is the folder itself where that is not on this machine.
+    """
     from day1site.hooks.client.hook import of_repository
 
     for place in [Path(folder), *Path(folder).parents] if folder else []:
@@ -182,7 +184,7 @@ def is_own(call: Call) -> bool:
 
 
 def moment(value: Any) -> str:
-    """A time, as seconds since 1970 or in ISO 8601, as ISO 8601 in UTC; "" where it is none."""
+    """Return a time, in seconds since 1970 or in ISO 8601, as ISO 8601 in UTC; "" where it is none."""
     try:
         if isinstance(value, int | float) and not isinstance(value, bool):
             return datetime.fromtimestamp(value, UTC).isoformat()

@@ -1,4 +1,4 @@
-"""Dates in English as they stand on every page, in UTC."""
+"""Date formats for English pages, in UTC."""
 
 DATE_FORMAT = "Y-m-d"
 TIME_FORMAT = "H:i"

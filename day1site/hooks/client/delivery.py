@@ -1,6 +1,6 @@
-"""Sends the events of a spool to the server: in their order, in batches, until it does not go well.
+"""Delivery of a spool's events to the server: in order, in batches, until it fails.
 
-Beside hook.py, which takes the events in and is quick because none of this is in it.
+Separate from hook.py, which appends events and is fast because it does not import this.
 """
 
 import json
@@ -11,12 +11,14 @@ from urllib.parse import quote, urlsplit
 
 MIB = 1 << 20
 MOST_SPOOL = 64 * MIB
-MOST_ASIDE = MIB  # of broken and refused events that are kept to be looked at
+MOST_ASIDE = 8 * MIB  # of broken and of refused events, kept for inspection
+REFUSED = (400, 413)  # responses that would refuse the same event for ever
+FAILED = 500  # the server failed at this event, or at all of them
 BATCH, BATCH_BYTES = 200, 4 * MIB
 
 
 class Sender:
-    """Sends what waits in a spool. One process at a time, for each spool."""
+    """Sender of a spool's events. One process at a time, for each spool."""
 
     def __init__(self, spool, lock, write_all, text_of, patience):
         self.spool, self.lock, self.write_all = spool, lock, write_all
@@ -24,8 +26,9 @@ class Sender:
         self.server = Server(given, patience)
 
     def deliver(self, until=None, mine=None):
-        """Send what waits, in order, as long as it goes well; the answer to the event ``mine``, if it was
-        reached. While another process sends, it does it."""
+        """Send the spooled events in order, until one fails; return the response to the event ``mine``, if it
+        was reached. While another process sends, leave it to that one.
+        """
         while self.spool.waiting():
             with self.lock(
                 self.spool.path("send.lock"), wait=0 if until is None else until - time.monotonic()
@@ -42,11 +45,11 @@ class Sender:
                 self._empty()
                 if body is not None or not going:
                     return body
-            # Whoever added a line meanwhile saw the lock held, and left it to this process.
+            # A writer that found the lock taken left its line to this process.
         return None
 
     def _send_some(self, mine):
-        """Send one batch: whether it may go on, and the answer when the batch was the event ``mine``."""
+        """Send one batch; return whether to go on, and the response when the batch was the event ``mine``."""
         lines, offset = self._batch(mine)
         if not lines:
             return False, None
@@ -57,8 +60,8 @@ class Sender:
             body = body if status == 200 else b""
         else:
             status = self._send(good)
-        if status in (200, 400, 413):
-            if status != 200:  # only a single one is refused for good
+        if status == 200 or status in REFUSED:
+            if status != 200:  # only a single event is refused for good
                 self._set_aside("refused.jsonl", good[0].encode())
             self.spool.set_delivered(offset)
             return True, body
@@ -69,18 +72,34 @@ class Sender:
         if not good:
             return 200
         status, _ = self.server.post(f"[{','.join(good)}]") if len(good) > 1 else self.server.post(good[0])
-        if status in (400, 413) and len(good) > 1:
-            for text in good:
-                status, _ = self.server.post(text)
-                if status in (400, 413):
-                    self._set_aside("refused.jsonl", text.encode())
-                elif status != 200:
-                    return status
-            return 200
+        if len(good) > 1 and (status in REFUSED or status == FAILED):
+            return self._send_each(good)
         return status
 
+    def _send_each(self, good):
+        """Send one by one, and set aside refused events; return another status than 200 when they must wait.
+
+        An event at which the server fails is set aside when the server takes another one: then the event is
+        the cause. When it takes none, all of them stay in the spool.
+        """
+        failed, taken = [], False
+        for text in good:
+            status, _ = self.server.post(text)
+            if status in REFUSED:
+                self._set_aside("refused.jsonl", text.encode())
+            elif status == FAILED:
+                failed.append(text)
+            elif status != 200:
+                return status
+            taken = taken or status == 200
+        if failed and not taken:
+            return FAILED
+        for text in failed:
+            self._set_aside("refused.jsonl", text.encode())
+        return 200
+
     def _batch(self, mine):
-        """The next lines and the offset behind them; the event ``mine`` comes alone."""
+        """Return the next lines and the offset after them; the event ``mine`` comes alone."""
         lines: list = []
         size = 0
         with open(self.spool.events, "rb") as file:
@@ -99,7 +118,7 @@ class Sender:
             return lines, file.tell()
 
     def _checked(self, line):
-        """The line as JSON that a server takes; empty when it is none, and set aside then."""
+        """Return the line as JSON that a server accepts; "" for an invalid line, which is set aside."""
 
         def refuse(name):
             raise ValueError(name)
@@ -123,19 +142,21 @@ class Sender:
             os.close(handle)
 
     def _empty(self):
-        """Begin the file anew when all of it was delivered."""
+        """Truncate the spool file when all of it was delivered."""
         with self.lock(self.spool.path("append.lock")):
             if not self.spool.waiting():
                 self.spool.set_delivered(0)
                 os.truncate(self.spool.events, 0)
 
     def ask(self, line):
-        """The answer to one event, ahead of its turn; it stays in the spool, and is known when it comes."""
+        """Return the response to one event, sent out of turn; the server recognises it when it comes
+        again.
+        """
         status, body = self.server.post(line.decode("utf-8", "replace").strip())
         return body if status == 200 else b""
 
     def shrink(self):
-        """Drop what is delivered, and the oldest of the rest as long as it fills more than half."""
+        """Drop what is delivered, and the oldest of the rest beyond half the limit."""
         with self.lock(self.spool.path("append.lock")):
             with open(self.spool.events, "rb") as file:
                 size = os.fstat(file.fileno()).st_size
@@ -147,12 +168,14 @@ class Sender:
             with open(draft, "wb") as file:
                 os.chmod(draft, 0o600)
                 file.write(rest)
-            self.spool.set_delivered(0)  # first: what is sent twice is known to the server
+            self.spool.set_delivered(0)  # first: the server recognises events sent twice
             os.replace(draft, self.spool.events)
 
 
 def said_in(path):
-    """What the assistant said in the last MiB of a transcript, oldest first; [] where it cannot be read."""
+    """Return the assistant's texts in the last MiB of a transcript, oldest first; [] where it is
+    unreadable.
+    """
     try:
         with open(path, "rb") as file:
             file.seek(max(0, os.path.getsize(path) - MIB))
@@ -162,7 +185,7 @@ def said_in(path):
 
 
 def said_by_assistant(line):
-    """The words in one record of a transcript; "" where it is another's, a subagent's, or none at all."""
+    """Return the assistant's text in a transcript record; "" for other records and subagents."""
     try:
         record = json.loads(line)
         if record["type"] != "assistant" or record.get("isSidechain"):
@@ -174,7 +197,7 @@ def said_by_assistant(line):
 
 
 class Server:
-    """The ingest route of a Day1 server."""
+    """Ingest route of a Day1 server."""
 
     def __init__(self, given, patience):
         self.url = given.get("url") or os.environ.get("DAY1_URL", "")
@@ -183,7 +206,7 @@ class Server:
         self.connection = None
 
     def post(self, text):
-        """The status and the body; status 0 when there was no answer."""
+        """Post a text; return status and body, status 0 without a response."""
         for again in (False, True):
             try:
                 return self._post(text)

@@ -1,13 +1,13 @@
-"""Hands one event of an agent's program to Day1: first into a spool on disk, then to the server.
+"""Hook client: stores one event of an agent's program in a spool on disk, then sends it to the server.
 
-Run as ``python3 -I -S hook.py --client NAME [--config FILE]`` with the event on standard input. FILE
-(default ~/.config/day1/hooks.json) holds ``{"url", "key"}`` and, if wanted, ``"branch"``; the spool stands
-beside it, in ``FILE.spool``. Without FILE, DAY1_URL and DAY1_KEY are used; without those nothing is kept.
+Run as ``python3 -I -S hook.py --client NAME [--config FILE]`` with the event on standard input. FILE (default
+~/.config/day1/hooks.json) has ``{"url", "key"}`` and optionally ``"branch"``; the spool is in ``FILE.spool``.
+Without FILE, DAY1_URL and DAY1_KEY are used; without those nothing is stored.
 
-Only the start of a session or subagent waits for an answer, at most three seconds. Everything else is sent
-by a process in the background, now or with a later event. It always exits with 0 and says nothing on
-standard error: a memory must never stop the agent. Standard library only, Python 3.8 and later; what is slow
-to import is imported where it is needed, and what sends stands beside, in delivery.py.
+Only the start of a session or subagent waits for a response, at most three seconds. Everything else is sent
+by a background process, now or with a later event. It always exits with 0 and writes nothing to standard
+error: a memory must never stop the agent. Standard library only, Python 3.8 and later; slow modules are
+imported where needed, and the sending code is in delivery.py.
 """
 
 import os
@@ -19,11 +19,12 @@ MOST_READ = 64 * MIB  # of an event; a longer one is dropped
 MOST_LINE = MIB  # of an event as it came; a longer one is cut
 MOST_CUT = 4 * MIB  # of an event after it was cut
 MOST_SPOOL = 64 * MIB  # beyond it the oldest events go
-WAIT, BACKLOG = 2.8, 1.5  # seconds for an answer; for what is sent before it
+MOST_DEEP = 50  # levels of an event that are processed; a server accepts 64
+WAIT, BACKLOG = 2.8, 1.5  # seconds for the response; for sending the events before it
 PATIENCE = 20.0  # seconds for one request in the background
-# A program waits for the answer to these, so the event's name has to be known for sure.
+# A program waits for the response to these, so the event's name must be parsed exactly.
 ANSWERED = ("sessionstart", "subagentstart")
-COMPACTS = ("precompact", "precompress")  # what is about to be forgotten goes with them
+COMPACTS = ("precompact", "precompress")  # the end of the transcript is sent with them
 HINTS = (
     b"reComp",
     b"recomp",
@@ -40,7 +41,7 @@ NAMES = ("hook_event_name", "hookEventName", "event", "event_name", "hook")
 
 
 def main(argv):
-    """Take in one event; never raises."""
+    """Store one event; never raises."""
     try:
         os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
         options = dict(zip(argv[::2], argv[1::2]))  # noqa: B905  # strict= is newer than Python 3.8
@@ -58,7 +59,7 @@ def main(argv):
             answer(spool, event)
         else:
             in_background(spool)
-    except BaseException:  # whatever it is, the agent goes on
+    except BaseException:  # whatever the error, the agent continues
         return
 
 
@@ -66,7 +67,7 @@ def main(argv):
 
 
 class Event:
-    """One event as a line of the spool; ``line`` is empty when it is no JSON object."""
+    """Event as a line of the spool; ``line`` is empty when it is no JSON object."""
 
     def __init__(self, raw, client):
         self.answered, self.nonce = False, f"{time.time_ns()}-{os.getpid()}"
@@ -82,7 +83,7 @@ class Event:
         self.line = beside.encode("utf-8", "replace") + body + b"\n" if whole else b""
 
     def _parsed(self, raw, private):
-        """The event without private text and cut to size; empty when it is no JSON."""
+        """Return the event without private text and cut to size; empty when it is no JSON."""
         import json
 
         try:
@@ -110,7 +111,7 @@ class Event:
 
 
 def read_all(handle):
-    """Standard input to its end; what is beyond the limit is read and dropped."""
+    """Read standard input to its end; return nothing when it exceeds the limit."""
     pieces: list = []
     size = 0
     while True:
@@ -123,17 +124,21 @@ def read_all(handle):
             pieces.append(piece)
 
 
-def walked(value, change):
-    """A JSON value with every text changed."""
+def walked(value, change, depth=0):
+    """Apply a change to every text of a JSON value; parts nested too deeply become JSON text first."""
+    if isinstance(value, (dict, list)) and depth >= MOST_DEEP:
+        import json
+
+        return change(json.dumps(value))
     if isinstance(value, str):
         return change(value)
     if isinstance(value, dict):
-        return {change(name): walked(part, change) for name, part in value.items()}
-    return [walked(part, change) for part in value] if isinstance(value, list) else value
+        return {change(name): walked(part, change, depth + 1) for name, part in value.items()}
+    return [walked(part, change, depth + 1) for part in value] if isinstance(value, list) else value
 
 
 def without_private(value):
-    """Without what stands in <private>; a block that is not closed goes to the end."""
+    """Remove <private> blocks; an unclosed block extends to the end."""
     import re
 
     private = re.compile(r"<private\b[^>]{0,200}>.*?(?:</private\s*>|\Z)", re.I | re.S)
@@ -141,7 +146,7 @@ def without_private(value):
 
 
 def shortened(value, most):
-    """With every text within so many bytes, of which head and tail stay."""
+    """Cut every text to so many bytes, keeping head and tail."""
 
     def cut(text):
         raw = text.encode("utf-8", "replace")
@@ -155,13 +160,13 @@ def shortened(value, most):
 
 
 def flattened(value, most, dumps):
-    """An event of very many parts: each long one as its JSON, of which head and tail stay."""
+    """Replace each long part of an event by its JSON, of which head and tail are kept."""
     whole = ((name, part, dumps(part)) for name, part in value.items())
     return {name: shortened(text, most) if len(text) > most else part for name, part, text in whole}
 
 
 def quoted(text):
-    """A text as JSON."""
+    """Return a text as JSON."""
     plain = "".join(char if char >= " " else " " for char in text)
     return '"' + plain.replace("\\", "\\\\").replace('"', '\\"') + '"'
 
@@ -170,7 +175,7 @@ def quoted(text):
 
 
 def project_root():
-    """The address of the git remote, without what is secret in it; else the root of the work tree."""
+    """Return the address of the git remote, without credentials; else the root of the work tree."""
     wanted = ("CLAUDE_PROJECT_DIR", "CURSOR_PROJECT_DIR", "GEMINI_PROJECT_DIR")
     start = place = next((os.environ[name] for name in wanted if os.environ.get(name)), "") or os.getcwd()
     while True:
@@ -184,7 +189,7 @@ def project_root():
 
 
 def of_repository(place, folder):
-    """The remote of a repository, or of the one that a work tree belongs to; else its main folder."""
+    """Return the remote of a repository or of a work tree's repository; else its main folder."""
     try:
         if os.path.isfile(folder):
             folder = os.path.join(place, text_of(folder).partition("gitdir:")[2].strip())
@@ -203,7 +208,7 @@ def text_of(path):
 
 
 def remote_of(config):
-    """The address of the remote origin, else of the first."""
+    """Return the address of the remote origin, else of the first remote."""
     found: dict = {}
     section = ""
     for line in config.splitlines():
@@ -217,7 +222,7 @@ def remote_of(config):
 
 
 def plain_address(address):
-    """git@host:a/b.git and https://user:token@host/a/b are host/a/b."""
+    """Normalise an address: git@host:a/b.git and https://user:token@host/a/b become host/a/b."""
     _, scheme, rest = address.rpartition("://")
     host, _, path = rest.partition("/")
     if not scheme and ":" in host:
@@ -239,7 +244,7 @@ def default_config():
 
 
 class Spool:
-    """Events in their order, in a file; another holds how far they are delivered."""
+    """Spool file of events in order; another file has the offset up to which they are delivered."""
 
     def __init__(self, config):
         self.config, self.folder = config, config + ".spool"
@@ -253,7 +258,7 @@ class Spool:
         return given or bool(os.environ.get("DAY1_URL") and os.environ.get("DAY1_KEY"))
 
     def append(self, line):
-        """Add one line; where there are too many the oldest go."""
+        """Append one line; drop the oldest beyond the limit."""
         os.makedirs(self.folder, mode=0o700, exist_ok=True)
         with Lock(self.path("append.lock")):
             handle = os.open(self.events, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
@@ -295,7 +300,7 @@ class Spool:
 
 
 class Lock:
-    """A lock between processes on a file of its own; ``held`` says whether it was got in time."""
+    """Lock between processes on a file of its own; ``held`` is whether it was acquired in time."""
 
     def __init__(self, path, wait=5.0):
         self.handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
@@ -331,11 +336,11 @@ def write_all(handle, data):
         data = data[os.write(handle, data) :]
 
 
-# ---- who waits, and who does not -------------------------------------------------------------------
+# ---- waiting and background delivery ---------------------------------------------------------------
 
 
 def answer(spool, event):
-    """Print what the server says to this event: in its turn, or ahead of a long backlog."""
+    """Print the server's response to this event, sent in order, or ahead of a long backlog."""
     start = time.monotonic()
     if hasattr(os, "fork"):
         import signal
@@ -352,7 +357,7 @@ def answer(spool, event):
 
 
 def beside():
-    """The module in the file beside this one, wherever the two stand."""
+    """Return the module in the file next to this one."""
     sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
     import delivery  # type: ignore[import-not-found]
 
@@ -360,12 +365,12 @@ def beside():
 
 
 def sender(spool, patience):
-    """What sends the events of a spool."""
+    """Return a sender for the spool's events."""
     return beside().Sender(spool, Lock, write_all, text_of, patience)
 
 
 def in_background(spool):
-    """Deliver in a process that nobody waits for."""
+    """Deliver in a process that nothing waits for."""
     if not hasattr(os, "fork"):
         import subprocess
 
@@ -391,4 +396,4 @@ def in_background(spool):
 
 if __name__ == "__main__":
     main(sys.argv[1:])
-    os._exit(0)  # nothing is left to be done, and tidying up takes time
+    os._exit(0)  # nothing is left to do, and interpreter shutdown takes time

@@ -1,4 +1,4 @@
-"""Django's makemessages, which also finds the sentences of the errors that engines raise."""
+"""Django's makemessages, extended to the messages of the errors that engines raise."""
 
 from typing import Any
 
@@ -7,23 +7,35 @@ from django.core.management.commands import makemessages
 from memory import exceptions
 
 ERRORS = [name for name, kind in vars(exceptions).items() if isinstance(kind, type)]
-# What no page shows: programs read it, in English.
+# Read by programs only, in English.
 FOR_PROGRAMS = [
-    ".venv", "bench", "conversations", "tests", "memory/api/*", "memory/providers/*",
-    "day1site/cli/*", "day1site/demo/*", *(f"memory/engines/{name}.py" for name in
-      "idempotency moving observations relations retention snapshots transfer upkeep workspaces".split()),
-]  # fmt: skip
+    ".venv",
+    "bench",
+    "conversations",
+    "tests",
+    "memory/api/*",
+    "memory/providers/*",
+    "day1site/cli/*",
+    "day1site/demo/*",
+    *(
+        f"memory/engines/{name}.py"
+        for name in (
+            "support/idempotency store/migration sessions/observations graph/engine store/retention "
+            "store/snapshots facts/import_export store/maintenance store/workspaces"
+        ).split()
+    ),
+]
 
 
 class Command(makemessages.Command):
-    """An error's first argument is a text to translate, as that of gettext is."""
+    """Command that treats the first argument of an error as a translatable text."""
 
     xgettext_options = [
         *makemessages.Command.xgettext_options,
         "--keyword=lazy",
         *(f"--keyword={name}" for name in ERRORS),
     ]
-    # A guess that looks finished is worse than a gap, which a test finds.
+    # A fuzzy match looks finished; a gap is found by a test.
     msgmerge_options = [*makemessages.Command.msgmerge_options, "--no-fuzzy-matching"]
 
     def handle(self, *args: Any, **options: Any) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
-# Named one by one, since looking for plug-ins costs seconds (see bootstrap.py).
+# Named one by one, since plug-in discovery costs seconds (see bootstrap.py).
 PLUGINS = (
     "pytest_django.plugin",
     "_hypothesis_pytestplugin",
@@ -30,5 +30,5 @@ class Command(BaseCommand):
 
 
 def everything() -> list[str]:
-    """How the whole suite runs: a process for each core, unless all would share the one database given."""
+    """Return the options of a full run: one process per core, unless all would share a given database."""
     return [] if os.environ.get("DAY1_TEST_DATABASE_URL") else SIDE_BY_SIDE

@@ -12,15 +12,30 @@ from django.conf import settings
 from django.core.management.base import BaseCommand
 from django.db import DatabaseError
 
-from day1site import first_start
-from day1site.demo import loading
-from day1site.first_start import FILE, FirstStart, prepare
-from day1site.server import CannotStart, leave, listening, only_server, serve, sign, url_of
-from day1site.settings.paths import ROOT
+from day1site.demo import loader
+from day1site.server import provisioning
+from day1site.server.process import (
+    CannotStart,
+    database_file,
+    leave,
+    listening,
+    only_server,
+    serve,
+    sign,
+    url_of,
+)
+from day1site.server.provisioning import FILE, FirstStart, prepare
+from day1site.settings.paths import command_options, command_prefix, default_data_dir
 
 PORT = 8765
 
 READY = """Day1 is ready.
+
+  Connect an agent, then start it anew (or codex, cursor, gemini, vscode, windsurf, opencode):
+
+  {day1} connect claude-code --url {url}{where}
+
+  {url}/ shows its first event; Agents & keys has a text for every other program.
 
   Web    {url}/
   API    {url}/api/v1/
@@ -49,7 +64,7 @@ TRY = """  Store and find a first fact:
 
 DEMO = """  Something to look at: half a year of a made-up team, in a project of its own:
 
-  {python} manage.py day1 demo{where}
+  {day1} demo{where}
 """
 
 OPEN_TO_ALL = """  It listens on every address of this machine, and answers to {names}:
@@ -66,40 +81,41 @@ class Command(BaseCommand):
         )
         host = getattr(settings, "HOST", "127.0.0.1")
         parser.add_argument("--host", default=host, help="default 127.0.0.1; 0.0.0.0 for every address")
-        # Read by bootstrap.py, before the settings are; here for --help.
-        parser.add_argument("--data-dir", help="default: the folder data beside manage.py")
+        # Handled by bootstrap.py, before the settings are loaded; declared for --help.
+        parser.add_argument("--data-dir", help=f"default: {default_data_dir()}")
         parser.add_argument("--no-worker", action="store_true", help="serve only, without background work")
         parser.add_argument(
             "--admin-password", default="", help="sets it; DAY1_ADMIN_PASSWORD does so on the first start"
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        os.umask(0o077)  # what is kept is nobody else's to read
+        os.umask(0o077)  # the data is the owner's alone to read
         try:
             self.start(options)
         except CannotStart as refusal:
             sys.exit(str(refusal))
         except DatabaseError as error:
             sys.exit(f"The database cannot be used: {error}.")
-        except KeyboardInterrupt:  # before the server was there to take it
+        except KeyboardInterrupt:  # before the server handles the signal
             pass
         self.say("Stopped.")
         leave()
 
     def start(self, options: dict[str, Any]) -> None:
         folder, host = Path(settings.DATA_DIR), options["host"]
-        with only_server(folder) as lock, listening(host, options["port"]) as listener:
+        locked = only_server(folder, database_file())
+        with locked as locks, listening(host, options["port"]) as listener:
             url = url_of(host, listener)
-            sign(lock, url)
+            sign(locks, url)
             made = self.prepare(folder, url, options["admin_password"])
-            text = announcement(folder, url, host, made, demo=loading.present())
+            text = announcement(folder, url, host, made, demo=loader.present())
             serve(listener, not options["no_worker"], lambda: self.say(text))
 
     def prepare(self, folder: Path, url: str, password: str) -> FirstStart | None:
         made = prepare(folder, url, password or os.environ.get("DAY1_ADMIN_PASSWORD", ""))
         if made is None and password:
-            first_start.set_password(folder, password)
-        first_start.refresh(folder, url=url)
+            provisioning.set_password(folder, password)
+        provisioning.refresh(folder, url=url)
         return made
 
     def say(self, text: str) -> None:
@@ -108,20 +124,24 @@ class Command(BaseCommand):
 
 
 def port_number(text: str) -> int:
-    """0 takes any port that is free."""
+    """Parse a port; 0 takes any free one."""
     if not re.fullmatch(r"\d{1,5}", text, re.ASCII) or int(text) > 65535:
         raise ArgumentTypeError(f"a port is a number from 1 to 65535, not {text!r}")
     return int(text)
 
 
 def announcement(folder: Path, url: str, host: str, made: FirstStart | None, demo: bool) -> str:
-    """What the newcomer reads: where everything is, and what to do first."""
+    """Return the text for the user: where everything is, and what to do first."""
     file = folder / FILE
-    where = "" if folder == ROOT / "data" else f" --data-dir {shlex.quote(str(folder))}"
     values = {
-        "url": url, "folder": folder, "file": shlex.quote(str(file)), "python": "python3", "where": where,
+        "url": url,
+        "folder": folder,
+        "file": shlex.quote(str(file)),
+        "where": command_options(folder),
+        "python": "python3",
+        "day1": command_prefix(),
         "names": answers_to(settings.ALLOWED_HOSTS),
-    }  # fmt: skip
+    }
     parts = [READY]
     if host in ("0.0.0.0", "::"):
         parts.append(OPEN_TO_ALL)

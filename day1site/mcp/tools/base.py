@@ -1,10 +1,10 @@
-"""How a tool is declared: its name, its words for the model, its schemas, who sees it."""
+"""Declaration of tools: name, description for the model, schemas, required scope."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from day1site.mcp.calls import Call
+from day1site.mcp.call_context import Call
 
 Schema = dict[str, Any]
 Answer = dict[str, Any]
@@ -12,7 +12,7 @@ Answer = dict[str, Any]
 
 @dataclass(frozen=True)
 class Tool:
-    """``scope`` is the least that a key needs to be shown the tool; what it may do the engines decide."""
+    """Tool. ``scope`` is the minimum for a key to see it; the engines decide what the key may do."""
 
     name: str
     title: str
@@ -23,7 +23,7 @@ class Tool:
     scope: str = "read"
     writes: bool = False
     destructive: bool = False
-    repeatable: bool = True  # the same call again changes nothing more
+    repeatable: bool = True  # a repeated call changes nothing more
 
 
 TOOLS: dict[str, Tool] = {}
@@ -32,10 +32,11 @@ TOOLS: dict[str, Tool] = {}
 def tool(
     *, title: str, about: str, takes: Schema, needs: tuple[str, ...] = (), gives: Schema, **traits: Any
 ) -> Callable[[Callable[[Call], Answer]], Callable[[Call], Answer]]:
-    """Make a tool of a function, under the function's name."""
+    """Register a function as a tool, under the function's name."""
 
     def declare(run: Callable[[Call], Answer]) -> Callable[[Call], Answer]:
         more = REPEATING if traits.get("writes") else {}
+        told = REDACTED if traits.get("writes") else {}
         known = {**takes, **WHERE, **more}
         TOOLS[run.__name__] = Tool(
             run.__name__,
@@ -43,7 +44,7 @@ def tool(
             about,
             run,
             shape(known, needs),
-            shape({**gives, **ALWAYS}, ("branch",)),
+            shape({**gives, **ALWAYS, **told}, ("branch",)),
             **traits,
         )
         return run
@@ -55,7 +56,7 @@ def tool(
 
 
 def shape(fields: Schema, needed: tuple[str, ...] = ()) -> Schema:
-    """An object of these fields and no others."""
+    """Return the schema of an object with these fields and no others."""
     made: Schema = {"type": "object", "properties": fields, "additionalProperties": False}
     return made | ({"required": list(needed)} if needed else {})
 
@@ -93,7 +94,7 @@ def when(about: str) -> Schema:
 
 
 def plain(about: str) -> Schema:
-    """An object whose fields are the caller's."""
+    """Return the schema of an object with arbitrary fields."""
     return {"type": "object", "description": about}
 
 
@@ -104,10 +105,8 @@ WHERE: Schema = {
 REPEATING: Schema = {
     "idempotency_key": text("Any text of your own: the same call with it again gives the first answer.")
 }
-WHO: Schema = {
-    "session_id": text("The session that this belongs to; an unknown one is begun."),
-    "agent_id": text("Who you are, when several agents share the key."),
-    "task_id": text("The task that this is for."),
+REDACTED: Schema = {
+    "redacted": whole("How many secrets were taken out before it was stored; missing for none.", 1, 10**9)
 }
 ALWAYS: Schema = {
     "branch": text("The branch that was used."),

@@ -1,19 +1,22 @@
-"""Branches: listed, made, worked on, compared."""
+"""Tools for branches: list, create, switch, compare."""
 
 from typing import Any
 
-from day1site.mcp import shapes
-from day1site.mcp.calls import Call
+from day1site.mcp import schemas
+from day1site.mcp.call_context import Call
 from day1site.mcp.tools import base as b
+from day1site.mcp.tools.fields import WHO, input_properties
 from memory.api import branch_shapes
-from memory.api.reading import names, point, whole
-from memory.engines import cleaning as c
-from memory.engines.branch_diff import CHANGES, KINDS
-from memory.engines.branches import MAIN, BranchManager
-from memory.engines.handles import WorkEngine
+from memory.api.reading import parse_integer, parse_names, parse_point
+from memory.engines.access.work_handles import WorkEngine
+from memory.engines.branches.diff import BASES, CHANGES, KINDS
+from memory.engines.branches.manager import BranchManager
+from memory.engines.fields.base import Use
+from memory.engines.fields.branches import BRANCH
+from memory.engines.support import validation as c
+from memory.engines.versions.lookup import MAIN
 
-ENGINE = BranchManager()
-NAME = "A path of a–z, 0–9, '.', '_', '-', such as task/fix-login."
+branch_manager = BranchManager()
 ROW = {
     "name": {"type": "string"},
     "parent": {"type": ["string", "null"]},
@@ -38,13 +41,16 @@ ROW = {
         "branches": b.many("By name.", b.shape(ROW)),
         "next_cursor": {"type": ["string", "null"], "description": "For the page after this one."},
     },
-)  # fmt: skip
+)
 def branch_list(call: Call) -> b.Answer:
-    archived, branch = call.take("archived", c.boolean, False), call.branch
-    paging = {"limit": call.take("limit", whole, 50), "cursor": call.take("cursor", c.text(500), "")}
+    archived, branch = call.take("archived", c.check_boolean, False), call.branch
+    paging = {
+        "limit": call.take("limit", parse_integer, 50),
+        "cursor": call.take("cursor", c.text_check(500), ""),
+    }
     call.end()
-    page = ENGINE.list_branches(actor=call.caller.actor, archived=archived, **paging)
-    rows = [shapes.branch(row) for row in page.results]
+    page = branch_manager.list_branches(actor=call.caller.actor, archived=archived, **paging)
+    rows = [schemas.branch(row) for row in page.results]
     after = f'branch_switch {{"name": "{rows[-1]["name"] if rows else MAIN}"}} to work on one'
     return {"branches": rows, "next_cursor": page.next, "branch": branch, "next": after}
 
@@ -57,27 +63,27 @@ def branch_list(call: Call) -> b.Answer:
         "nothing, whatever the size. branch_switch then gives a handle to work on it."
     ),
     takes={
-        "name": b.text(NAME, maxLength=200),
-        "parent": b.text("Where it begins; default: the branch in use."),
+        **input_properties(BRANCH.used(Use.TOOL_CREATE)),
         "at": b.AT,
-        "purpose": b.text("What it is for, up to 500 characters."),
-        **b.WHO,
+        **WHO,
     },
     needs=("name",),
     gives={"created": b.shape(ROW)},
-    scope="write", writes=True, repeatable=False,
-)  # fmt: skip
+    scope="write",
+    writes=True,
+    repeatable=False,
+)
 def branch_create(call: Call) -> b.Answer:
     name, actor, branch = call.need("name", c.plain_text), call.actor, call.branch
     how = {
-        "parent": call.take("parent", c.text(200), branch),
-        "at": call.take("at", point),
+        "parent": call.take("parent", c.text_check(200), branch),
+        "at": call.take("at", parse_point),
         "purpose": call.take("purpose", c.plain_text, ""),
     }
     call.end()
-    made = ENGINE.create_branch(name=name, actor=actor, **how)
+    made = branch_manager.create_branch(name=name, actor=actor, **how)
     after = f'branch_switch {{"name": "{made.name}"}} to work on it'
-    return {"created": shapes.branch(made), "branch": made.name, "next": after}
+    return {"created": schemas.branch(made), "branch": made.name, "next": after}
 
 
 @b.tool(
@@ -95,28 +101,33 @@ def branch_create(call: Call) -> b.Answer:
         "idle_hours": {"type": "integer", "description": "It ends after so many hours of rest."},
     },
     repeatable=False,
-)  # fmt: skip
+)
 def branch_switch(call: Call) -> b.Answer:
     name, _ = call.need("name", c.plain_text), call.branch
     call.end()
     branch, handle = WorkEngine().open_work(branch_name=name, actor=call.caller.actor)
     after = f'memory_search {{"query": "…", "work": "{handle}"}}'
-    told: dict[str, Any] = {"switched_to": shapes.branch(branch), "handle": handle, "idle_hours": 24}
+    told: dict[str, Any] = {"switched_to": schemas.branch(branch), "handle": handle, "idle_hours": 24}
     return {**told, "branch": branch.name, "next": after}
 
 
 @b.tool(
     title="Compare branches",
     about=(
-        "Show what a branch holds otherwise than when it began, or than another branch or point: facts "
-        "added, changed field by field, or removed, with counts. Use it before you hand work over or "
-        "decide what to keep."
+        "Show what a branch changed since it left its parent (or since it and another branch had the same "
+        "history last): facts added, changed field by field, or removed, with counts. Use it before you "
+        "hand work over or decide what to keep."
     ),
     takes={
         "name": b.text("The branch; default: the one in use.", maxLength=200),
-        "against": b.text("Compare with this branch; default: where it began."),
+        "against": b.text("Compare with this branch; default: the parent."),
         "at": b.AT,
         "against_at": b.AT,
+        "base": b.choice(
+            "ancestor: what the branch itself changed; point: all that differs, what came later on the other "
+            "included (default with against_at).",
+            BASES,
+        ),
         "type": b.choice("fact (default) or link.", KINDS),
         "change": b.many("Only these changes.", b.choice("A change.", CHANGES)),
         "limit": b.whole("How many at most; default 20.", 1, 100),
@@ -124,33 +135,45 @@ def branch_switch(call: Call) -> b.Answer:
     },
     gives={
         "against": b.text("What it is compared with."),
+        "ahead": {"type": "integer", "description": "Commits since the two had the same history last."},
+        "behind": {"type": "integer", "description": "Commits of the other since then."},
         "counts": {"type": ["object", "null"], "description": "Of all pages; with the first page only."},
-        "results": b.many("The newest first.", b.shape({
-            "id": {"type": "string"},
-            "change": {"type": "string"},
-            "line": {"type": "string"},
-            "fields": {"type": "object", "description": "Of what changed: [before, after]."},
-        })),
+        "results": b.many(
+            "The newest first.",
+            b.shape(
+                {
+                    "id": {"type": "string"},
+                    "change": {"type": "string"},
+                    "line": {"type": "string"},
+                    "fields": {"type": "object", "description": "Of what changed: [before, after]."},
+                }
+            ),
+        ),
         "next_cursor": {"type": ["string", "null"], "description": "For the page after this one."},
     },
     scope="curate",
-)  # fmt: skip
+)
 def branch_diff(call: Call) -> b.Answer:
-    name, kind = call.take("name", c.text(200)) or call.branch, call.take("type", c.text(20), "fact")
+    name, kind = (
+        call.take("name", c.text_check(200)) or call.branch,
+        call.take("type", c.text_check(20), "fact"),
+    )
     how = {
-        "at": call.take("at", point),
-        "against": call.take("against", c.text(200), ""),
-        "against_at": call.take("against_at", point),
-        "change": call.take("change", names, ()),
-        "limit": call.take("limit", whole, 20),
-        "cursor": call.take("cursor", c.text(500), ""),
+        "at": call.take("at", parse_point),
+        "against": call.take("against", c.text_check(200), ""),
+        "against_at": call.take("against_at", parse_point),
+        "base": call.take("base", c.text_check(20), ""),
+        "change": call.take("change", parse_names, ()),
+        "limit": call.take("limit", parse_integer, 20),
+        "cursor": call.take("cursor", c.text_check(500), ""),
     }
     _ = call.branch
     call.end()
-    found = ENGINE.diff(name=name, actor=call.caller.actor, kind=kind, **how)
-    rows = [_difference(one, kind) for one in branch_shapes.diff(found, kind)["results"]]
-    told = {"against": found.against.name, "counts": found.counts, "results": rows}
-    after = f'memory_get {{"fact_ids": {shapes.names(rows)}, "branch": "{name}"}}' if rows else "branch_list"
+    found = branch_manager.diff(name=name, actor=call.caller.actor, kind=kind, **how)
+    rows = [_difference(one, kind) for one in branch_shapes.diff_shape(found, kind)["results"]]
+    told = {"against": found.against.name, "ahead": found.ahead, "behind": found.behind}
+    told |= {"counts": found.counts, "results": rows}
+    after = f'memory_get {{"fact_ids": {schemas.names(rows)}, "branch": "{name}"}}' if rows else "branch_list"
     return {**told, "next_cursor": found.page.next, "branch": name, "next": after}
 
 
@@ -158,8 +181,8 @@ def _difference(row: dict[str, Any], kind: str) -> dict[str, Any]:
     one = row[kind]
     line = one["essence"] if kind == "fact" else f"{one['link_type']} {one['from_id']} → {one['to_id']}"
     fields = {name: [_cut(value) for value in pair] for name, pair in row["fields"].items()}
-    return {"id": row["id"], "change": row["change"], "line": shapes.one_line(line), "fields": fields}
+    return {"id": row["id"], "change": row["change"], "line": schemas.one_line(line), "fields": fields}
 
 
 def _cut(value: Any) -> Any:
-    return shapes.short(value) if isinstance(value, str) else value
+    return schemas.short(value) if isinstance(value, str) else value

@@ -1,14 +1,15 @@
-"""Points of a branch: named, and gone back to."""
+"""Tools for snapshots: create and restore."""
 
-from day1site.mcp.calls import Call
+from day1site.mcp.call_context import Call
 from day1site.mcp.tools import base as b
+from day1site.mcp.tools.fields import WHO
 from memory.api import copy_shapes
-from memory.api.reading import point
-from memory.engines import cleaning as c
-from memory.engines.snapshots import SnapshotManager
+from memory.api.reading import parse_point
+from memory.engines.store.snapshots import SnapshotManager
+from memory.engines.support import validation as c
 from memory.models import Snapshot
 
-ENGINE = SnapshotManager()
+snapshot_manager = SnapshotManager()
 
 
 @b.tool(
@@ -22,7 +23,7 @@ ENGINE = SnapshotManager()
         "name": b.text("Up to 100 characters.", maxLength=100),
         "description": b.text("What it is for.", maxLength=500),
         "at": b.AT,
-        **b.WHO,
+        **WHO,
     },
     needs=("name",),
     gives={
@@ -30,13 +31,15 @@ ENGINE = SnapshotManager()
         "name": b.text("Its name."),
         "seq": {"type": ["integer", "null"], "description": "The commit that it names."},
     },
-    scope="curate", writes=True, repeatable=False,
-)  # fmt: skip
+    scope="curate",
+    writes=True,
+    repeatable=False,
+)
 def snapshot_create(call: Call) -> b.Answer:
     name, where = call.need("name", c.plain_text), call.where
-    how = {"description": call.take("description", c.plain_text, ""), "at": call.take("at", point)}
+    how = {"description": call.take("description", c.plain_text, ""), "at": call.take("at", parse_point)}
     call.end()
-    made: Snapshot = ENGINE.create_snapshot(name=name, **where, **how)
+    made: Snapshot = snapshot_manager.create_snapshot(name=name, **where, **how)
     after = f'snapshot_restore {{"snapshot_id": "{made.pk}", "dry_run": true}} to go back'
     told = {"snapshot_id": str(made.pk), "name": made.name, "seq": made.seq}
     return {**told, "branch": call.branch, "next": after}
@@ -52,7 +55,7 @@ def snapshot_create(call: Call) -> b.Answer:
     takes={
         "snapshot_id": b.uid("The snapshot."),
         "dry_run": b.flag("true only tells what would be done; false does it."),
-        **b.WHO,
+        **WHO,
     },
     needs=("snapshot_id", "dry_run"),
     gives={
@@ -60,13 +63,17 @@ def snapshot_create(call: Call) -> b.Answer:
         "branches": b.many("What becomes of each branch.", {"type": "object"}),
         "mended": {"type": "object", "description": "Rows that the store had lost, by type."},
     },
-    scope="merge", writes=True, destructive=True,
-)  # fmt: skip
+    scope="merge",
+    writes=True,
+    destructive=True,
+)
 def snapshot_restore(call: Call) -> b.Answer:
-    uid, dry_run = call.need("snapshot_id", c.identifier), call.need("dry_run", c.boolean)
+    uid, dry_run = call.need("snapshot_id", c.parse_uuid), call.need("dry_run", c.check_boolean)
     actor, branch = call.actor, call.branch
     call.end()
-    plan = copy_shapes.restore(ENGINE.restore_snapshot(snapshot_id=uid, actor=actor, dry_run=dry_run))
+    plan = copy_shapes.restore_shape(
+        snapshot_manager.restore_snapshot(snapshot_id=uid, actor=actor, dry_run=dry_run)
+    )
     told = {name: plan[name] for name in ("dry_run", "branches", "mended")}
     branch = plan["snapshot"]["branch"] or branch
     again = f'snapshot_restore {{"snapshot_id": "{uid}", "dry_run": false}} to do it'

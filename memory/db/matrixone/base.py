@@ -1,4 +1,4 @@
-"""MatrixOne through Django's MySQL backend: what differs, and what the engines ask of a database."""
+"""MatrixOne through Django's MySQL backend: the differences, and the methods that the engines need."""
 
 import re
 from collections.abc import Callable, Iterator, Sequence
@@ -15,45 +15,45 @@ from memory.db.matrixone import errors
 from memory.db.matrixone.copies import Copies
 from memory.db.matrixone.creation import DatabaseCreation
 from memory.db.matrixone.features import DatabaseFeatures
-from memory.db.matrixone.index import SearchIndex
 from memory.db.matrixone.introspection import DatabaseIntrospection
 from memory.db.matrixone.operations import DatabaseOperations
 from memory.db.matrixone.schema import DatabaseSchemaEditor
+from memory.db.matrixone.search_index import SearchIndex
 from memory.db.matrixone.validation import DatabaseValidation
 
-base: Any = mysql  # its stubs leave out half of it
+base: Any = mysql  # the type stubs lack half of it
 
 VERSION = re.compile(r"matrixone-v(\d+)\.(\d+)\.(\d+)", re.IGNORECASE)
 LOCK_WAIT = 10  # seconds; the server's own limit is a year
-# Said to each connection: the ranking of texts, the use of vector indexes, how long to wait for a row.
+# Sent to each new connection: text ranking, use of vector indexes, lock timeout.
 SESSION = """
     SET lock_wait_timeout = {},
         ft_relevancy_algorithm = 'BM25', experimental_ivf_index = 1, probe_limit = 10"""
-PARTS = 8  # of a bulk insert that was too much at once
+PARTS = 8  # of a bulk insert that was too large
 READS = re.compile(r"\s*(\(\s*)*(SELECT|WITH|SHOW|EXPLAIN|DESC|SET)\b", re.IGNORECASE)
 
 
 class CursorWrapper(mysql.CursorWrapper):
-    """Errors under the names that Django knows; bulk inserts once more in parts where they fail whole."""
+    """A cursor that raises Django's errors, and repeats a bulk insert in parts when it is too large."""
 
     def execute(self, query: str, args: Any = None) -> Any:
         try:
             return super().execute(query, args)
         except base.Database.OperationalError as error:
-            raise _named(error) from None
+            raise translate_integrity(error) from None
 
     def executemany(self, query: str, args: Sequence[Any]) -> Any:
         try:
             return super().executemany(query, args)
         except base.Database.Error as error:
             if errors.code_of(error) != errors.TOO_MUCH_AT_ONCE or len(args) == 1:
-                raise _named(error) from None
+                raise translate_integrity(error) from None
         size = -(-len(args) // PARTS)
         for start in range(0, len(args), size):
             super().executemany(query, args[start : start + size])
 
 
-def _named(error: Exception) -> Exception:
+def translate_integrity(error: Exception) -> Exception:
     if errors.code_of(error) in errors.LOST:
         return DatabaseAway(*error.args)
     return IntegrityError(*error.args) if errors.breaks_reference(error.args) else error
@@ -67,7 +67,7 @@ class DatabaseWrapper(mysql.DatabaseWrapper):
         "RowIdField": "bigint",
     }
     data_type_check_constraints: dict[str, str] = {}
-    # Comparisons tell cases apart whatever the collation; ILIKE does not.
+    # Comparisons are case-sensitive whatever the collation; ILIKE is not.
     operators = {
         **base.DatabaseWrapper.operators,
         "iexact": "ILIKE %s",
@@ -96,9 +96,9 @@ class DatabaseWrapper(mysql.DatabaseWrapper):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self._in_snapshot = False
-        # What was read once inside the running snapshot, where it cannot change; None outside of one.
+        # Values read once inside the running snapshot, where they cannot change; None outside of one.
         self.notes: dict[Any, Any] | None = None
-        self.readings: dict[Any, Any] = {}  # see memory.db.reading
+        self.readings: dict[Any, Any] = {}  # see memory.db.raw_select
 
     @cached_property
     def index(self) -> SearchIndex:
@@ -112,13 +112,13 @@ class DatabaseWrapper(mysql.DatabaseWrapper):
 
     @cached_property
     def server_version(self) -> str:
-        """What the server says that it is."""
+        """Return the version text of the server."""
         with self.temporary_connection() as cursor:
             cursor.execute("SELECT VERSION()")
             return str(cursor.fetchone()[0])
 
     def get_database_version(self) -> tuple[int, ...]:
-        """The release of MatrixOne; (0,) where the server is another, the newest where it does not say."""
+        """Return the release of MatrixOne; (0,) for another server, (999,) when MatrixOne names none."""
         if release := VERSION.search(self.server_version):
             return tuple(map(int, release.groups()))
         return (999,) if "matrixone" in self.server_version.lower() else (0,)
@@ -133,7 +133,7 @@ class DatabaseWrapper(mysql.DatabaseWrapper):
 
     def get_connection_params(self) -> dict[str, Any]:
         params = super().get_connection_params()
-        self.isolation_level = None  # the server takes any, and keeps READ COMMITTED
+        self.isolation_level = None  # the server accepts any level and uses READ COMMITTED
         self._lock_wait = int(params.pop("lock_wait", LOCK_WAIT))
         return params
 
@@ -146,7 +146,7 @@ class DatabaseWrapper(mysql.DatabaseWrapper):
             raise
 
     def connect(self) -> None:
-        """A server that cannot be used is refused each time: half a connection would pass the next look."""
+        """Connect, and close again after any failure: a half-open connection would look usable next time."""
         try:
             super().connect()
         except Exception:
@@ -159,7 +159,7 @@ class DatabaseWrapper(mysql.DatabaseWrapper):
             cursor.execute(SESSION.format(self._lock_wait))
 
     def prepare_database(self) -> None:
-        """Make the database where there is none: before the first migration."""
+        """Create the database if it is missing, before the first migration."""
         try:
             self.ensure_connection()
         except OperationalError as error:
@@ -186,18 +186,22 @@ class DatabaseWrapper(mysql.DatabaseWrapper):
                 raise CommitLost() from error
             raise
 
+    def storage_state(self) -> str:
+        """Return ok: the server watches its own disks."""
+        return "ok"
+
     def must_rerun(self, error: BaseException) -> bool:
-        """Whether the server gave the transaction up, so that it may be run again from its start."""
+        """Return whether the server aborted the transaction, so that it may be run again from its start."""
         return errors.code_of(error) in errors.RERUN
 
     # ---- reading -------------------------------------------------------------------------------
 
     @contextmanager
     def snapshot(self) -> Iterator[None]:
-        """A stretch of reads that belong together. A write inside is refused.
+        """Group reads that belong together; a write inside is refused.
 
-        Every statement sees what was committed before it; versions are read along a lineage, whose seqs
-        name one state, whatever is committed meanwhile.
+        Every statement sees the commits before it. Versions are read along a lineage, whose seqs name one
+        state, whatever is committed meanwhile.
         """
         if self.in_atomic_block or self._in_snapshot:
             yield
@@ -210,7 +214,7 @@ class DatabaseWrapper(mysql.DatabaseWrapper):
             self._in_snapshot, self.notes = False, None
 
     def fold_log(self) -> None:
-        """Nothing to do: the log is the server's."""
+        """Do nothing: the server has its own log."""
 
 
 def _only_reads(execute: Callable, sql: str, params: Any, many: bool, context: dict) -> Any:

@@ -1,4 +1,4 @@
-"""The compilers of MySQL; an expression that differs on MatrixOne says so in ``as_matrixone``."""
+"""SQL compilers for MatrixOne; an expression that differs there has the method ``as_matrixone``."""
 
 from collections.abc import Callable
 from typing import Any
@@ -51,7 +51,7 @@ class SQLAggregateCompiler(_Ours, compiler.SQLAggregateCompiler):
 
 
 def _has_key(lookup: Any, compiler: Any, connection: Any) -> tuple[str, tuple]:
-    """The server has no JSON_CONTAINS_PATH. A key whose value is null counts as missing."""
+    """Render has_key: MatrixOne has no JSON_CONTAINS_PATH. A key whose value is null counts as missing."""
     sql, params = lookup.as_sql(compiler, connection, template="JSON_EXTRACT(%s, %%s) IS NOT NULL")
     return sql, tuple(params)
 
@@ -60,7 +60,7 @@ json.HasKeyLookup.as_matrixone = _has_key  # type: ignore[attr-defined]
 
 
 def _exists(exists: Any, compiler: Any, connection: Any) -> Any:
-    """Without the LIMIT 1 that Django writes: with it, a subquery about the outer row finds nothing."""
+    """Render EXISTS without Django's LIMIT 1, with which a correlated subquery finds nothing."""
     plain = exists.copy()
     plain.query = exists.query.clone()
     plain.query.clear_limits()
@@ -71,7 +71,7 @@ Exists.as_matrixone = _exists  # type: ignore[attr-defined]
 
 
 def _greatest(greatest: Any, compiler: Any, connection: Any) -> tuple[str, tuple]:
-    """The server has no GREATEST."""
+    """Render GREATEST as CASE: MatrixOne has no GREATEST."""
     (sql, params), *others = [compiler.compile(part) for part in greatest.get_source_expressions()]
     for other, more in others:
         sql, params = (
@@ -85,7 +85,7 @@ Greatest.as_matrixone = _greatest  # type: ignore[attr-defined]
 
 
 def _case(case: Any, compiler: Any, connection: Any) -> Any:
-    """One whose every answer is NULL is none of a time, and is refused where one is stored."""
+    """Render NULL for a CASE with only NULL results: it has no type, so a time column refuses it."""
     answers = [*(when.result for when in case.cases), case.default]
     if all(isinstance(answer, Value) and answer.value is None for answer in answers):
         return "NULL", ()
@@ -96,7 +96,7 @@ Case.as_matrixone = _case  # type: ignore[attr-defined]
 
 
 def _exact(lookup: Any, compiler: Any, connection: Any) -> Any:
-    """A column alone is no condition: once its table has statistics, the server's planner panics."""
+    """Render a boolean as "= TRUE": the planner panics on a bare column once its table has statistics."""
     sql, params = lookup.as_sql(compiler, connection)
     if lookup.rhs is True and isinstance(lookup.lhs, Col):
         column, _ = compiler.compile(lookup.lhs)
@@ -107,7 +107,7 @@ def _exact(lookup: Any, compiler: Any, connection: Any) -> Any:
 Exact.as_matrixone = _exact  # type: ignore[attr-defined]
 
 
-# With an escaped sign in its pattern, LIKE reads the others as those of a regular expression.
+# With an escaped character in its pattern, LIKE reads the others as a regular expression.
 
 
 def _contains(lookup: Any, compiler: Any, connection: Any) -> Any:
@@ -121,7 +121,7 @@ def _icontains(lookup: Any, compiler: Any, connection: Any) -> Any:
     if not lookup.rhs_is_direct_value() or not lookup.rhs:
         return lookup.as_sql(compiler, connection)
     text, params, part = _text_and_part(lookup, compiler, connection)
-    return f"INSTR({text}, %s) > 0", (*params, *part)  # it ignores case
+    return f"INSTR({text}, %s) > 0", (*params, *part)  # INSTR ignores case
 
 
 def _text_and_part(lookup: Any, compiler: Any, connection: Any) -> tuple[str, Any, Any]:
@@ -135,7 +135,7 @@ IContains.as_matrixone = _icontains  # type: ignore[attr-defined]
 
 
 def _side(name: str, any_case: bool = False) -> Callable[..., Any]:
-    """How a text begins or ends: LEFT or RIGHT, as many characters as are asked for."""
+    """Return a compiler of prefix or suffix lookups: LEFT or RIGHT with the length of the value."""
 
     def compiled(lookup: Any, compiler: Any, connection: Any) -> Any:
         text, params = lookup.process_lhs(compiler, connection)

@@ -1,11 +1,11 @@
-"""Databases for tests."""
+"""Creation of test databases."""
 
 from django.db.backends.mysql import creation
 
 
 class DatabaseCreation(creation.DatabaseCreation):
     def _clone_db(self, source_database_name: str, target_database_name: str) -> None:
-        """One statement of the server instead of a dump."""
+        """Clone a database with one statement of the server instead of a dump."""
         source, target = map(self.connection.ops.quote_name, (source_database_name, target_database_name))
         with self._nodb_cursor() as cursor:  # type: ignore[attr-defined]
             cursor.execute(f"DROP DATABASE IF EXISTS {target}")

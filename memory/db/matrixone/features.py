@@ -1,7 +1,6 @@
-"""What MatrixOne can do, as measured on release 3.0.15. Where releases differ, the careful answer.
+"""Features of MatrixOne, as measured on release 3.0.15. Where releases differ, the safe value.
 
-docs/matrixone.md has the reasons. Nothing here asks the server: a check must be able to say why there is
-none.
+docs/matrixone.md has the reasons. Nothing is read from the server: a check must work without one.
 """
 
 from typing import Any
@@ -11,20 +10,20 @@ from django.db.backends.mysql import features
 
 class DatabaseFeatures(features.DatabaseFeatures):
     minimum_database_version = (3, 0, 9)
-    # ---- what the engines ask ----
+    # ---- features that the engines use ----
     has_native_snapshots = True
     has_online_backup = False
     has_time_window = True  # PITR
     # OR over the branches of a lineage reads every row for every branch: 28 s where a union takes 60 ms.
     reads_lineage_as_union = True
-    # A sort reads every column that is asked for of every row, before it takes the first few.
+    # A sort reads every selected column of every row before it takes the first few.
     sorts_whole_rows = True
     must_be_told_to_walk = False
-    # From some 125 keys on, beside a condition on another index, the whole of that index is read.
+    # From some 125 keys on, together with a condition on another index, it reads all of that index.
     keys_at_once = 100
-    # Looking for rows by another column, it reads the index of what is open on the branch, nearly all rows.
+    # A look-up by another column reads the index of rows open on the branch, which are nearly all rows.
     reads_open_rows_first = True
-    # ORDER BY … LIMIT in a subquery about the outer row answers NULL, without an error.
+    # ORDER BY … LIMIT in a correlated subquery returns NULL, without an error.
     limits_correlated_subqueries = False
 
     # ---- transactions and locks ----
@@ -62,7 +61,7 @@ class DatabaseFeatures(features.DatabaseFeatures):
     can_return_rows_from_bulk_insert = False
     supports_update_conflicts = False  # an upsert works on the primary key only
 
-    # ---- questions ----
+    # ---- queries ----
     allows_group_by_selected_pks = False
     requires_explicit_null_ordering_when_grouping = False
     supports_json_field_contains = False

@@ -1,4 +1,4 @@
-"""What is in a database, from the sources that MatrixOne fills."""
+"""Introspection from the tables and statements that MatrixOne supports."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ TYPES = {"BLOB": "BinaryField", "BOOL": "BooleanField"}
 
 class DatabaseIntrospection(introspection.DatabaseIntrospection):
     def get_field_type(self, data_type: Any, description: Any) -> Any:
-        """By the name of the type: its number on the wire is the same for a text and for bytes."""
+        """Return the field type by the column type's name: texts and bytes share one number on the wire."""
         ours = TYPES.get(description.data_type.upper())
         return ours or super().get_field_type(data_type, description)
 
@@ -26,7 +26,7 @@ class DatabaseIntrospection(introspection.DatabaseIntrospection):
         return self.get_constraints(cursor, table_name).get("PRIMARY", {}).get("columns", [])
 
     def get_constraints(self, cursor: Any, table_name: str) -> Any:
-        """Keys and indexes. Checks are not kept by the server, foreign keys are never made."""
+        """Return keys and indexes. The server stores no checks, and foreign keys are never created."""
         cursor.execute(f"SHOW INDEX FROM {self.connection.ops.quote_name(table_name)}")
         parts = sorted(cursor.fetchall(), key=lambda row: (row[2], row[3]))
         found: dict[str, dict[str, Any]] = {}
@@ -35,9 +35,14 @@ class DatabaseIntrospection(introspection.DatabaseIntrospection):
             entry = found.setdefault(
                 name,
                 {
-                    "columns": [], "primary_key": name == "PRIMARY", "unique": not repeats, "index": True,
-                    "check": False, "foreign_key": None, "type": kind or Index.suffix,
+                    "columns": [],
+                    "primary_key": name == "PRIMARY",
+                    "unique": not repeats,
+                    "index": True,
+                    "check": False,
+                    "foreign_key": None,
+                    "type": kind or Index.suffix,
                 },
-            )  # fmt: skip
+            )
             entry["columns"].append(column)
         return found

@@ -1,4 +1,4 @@
-"""Which filters may stand beside MATCH: those that look at columns of the row itself."""
+"""Filters that may be combined with MATCH: those on columns of the row itself."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -9,8 +9,8 @@ from django.db.models.expressions import Exists, Subquery
 Said = tuple[bool, tuple, dict]
 
 
-def plain(said: Iterable[Said]) -> tuple[list[Said], list[Said]]:
-    """The filters that may, and those that may not."""
+def split_plain(said: Iterable[Said]) -> tuple[list[Said], list[Said]]:
+    """Split filters into those that may be combined with MATCH and those that may not."""
     here: list[Said] = []
     later: list[Said] = []
     for filters in said:

@@ -1,4 +1,4 @@
-"""How the ORM's operations are written for MatrixOne."""
+"""Operations of the ORM, as MatrixOne writes them."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -29,7 +29,7 @@ class DatabaseOperations(operations.DatabaseOperations):
     def on_conflict_suffix_sql(
         self, fields: Any, on_conflict: Any, update_fields: Any, unique_fields: Any
     ) -> str:
-        if on_conflict == OnConflict.UPDATE:  # the server knows no "AS new"
+        if on_conflict == OnConflict.UPDATE:  # the server does not know "AS new"
             names = [self.quote_name(name) for name in update_fields]
             return "ON DUPLICATE KEY UPDATE " + ", ".join(f"{name} = VALUES({name})" for name in names)
         return super().on_conflict_suffix_sql(fields, on_conflict, update_fields, unique_fields)
@@ -43,30 +43,30 @@ class DatabaseOperations(operations.DatabaseOperations):
 
     def get_db_converters(self, expression: Any) -> list[Any]:
         found = super().get_db_converters(expression)
-        return [_number, *found] if isinstance(expression, Extract) else found
+        return [extract_number, *found] if isinstance(expression, Extract) else found
 
     def sql_flush(
         self, style: Any, tables: Sequence[str], *, reset_sequences: bool = False, allow_cascade: bool = False
     ) -> list[str]:
-        """Empties tables, the copies of vectors with those that they were made from."""
+        """Return statements that empty the tables, and with the vectors their copies."""
         copies = self.connection.index.vectors.tables() if "memory_vector" in tables else []
         return [
             f"{style.SQL_KEYWORD('DELETE FROM')} {style.SQL_FIELD(self.quote_name(table))};"
-            for table in self._filled([*tables, *copies])
+            for table in self._nonempty_tables([*tables, *copies])
         ]
 
-    def _filled(self, tables: Sequence[str]) -> list[str]:
-        """Those that hold a row: to ask costs less than to delete nothing from each."""
+    def _nonempty_tables(self, tables: Sequence[str]) -> list[str]:
+        """Return the tables that have rows: checking costs less than deleting nothing from each."""
         names = [(table, self.quote_name(table)) for table in tables]
-        asked = " UNION ALL ".join(f"(SELECT '{table}' FROM {name} LIMIT 1)" for table, name in names)
+        requested = " UNION ALL ".join(f"(SELECT '{table}' FROM {name} LIMIT 1)" for table, name in names)
         with self.connection.cursor() as cursor:
-            cursor.execute(asked)
+            cursor.execute(requested)
             return [table for (table,) in cursor.fetchall()]
 
     def sequence_reset_by_name_sql(self, style: Any, sequences: Any) -> list[str]:
-        return []  # the server cannot set them, and nothing counts on them
+        return []  # the server cannot set them, and no code depends on them
 
 
-def _number(value: Any, expression: Any, connection: Any) -> int | None:
-    """EXTRACT answers with a text."""
+def extract_number(value: Any, expression: Any, connection: Any) -> int | None:
+    """Convert the text that EXTRACT returns to a number."""
     return None if value is None else int(value)

@@ -26,10 +26,10 @@ class DatabaseSchemaEditor(schema.DatabaseSchemaEditor):
         return f"DROP INDEX {self.quote_name(index.name)} ON {self.quote_name(model._meta.db_table)}"
 
     def _field_should_be_indexed(self, model: type[models.Model], field: Any) -> bool:
-        # A foreign key is a column like any other here, without the constraint that brings an index.
+        # A foreign key has no constraint here that would bring an index, so it is indexed like any column.
         base: Any = BaseDatabaseSchemaEditor
         limited = field.db_type(self.connection) in self.connection._limited_data_types  # type: ignore[attr-defined]
         return base._field_should_be_indexed(self, model, field) and not limited
 
     def _create_missing_fk_index(self, model: Any, *, fields: Any, expressions: Any = None) -> None:
-        """No index ever stands in for that of a foreign key."""
+        """Do nothing: no index ever replaces that of a foreign key."""

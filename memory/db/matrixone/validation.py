@@ -1,4 +1,4 @@
-"""Whether the server has what is needed, as sentences."""
+"""Validation of the server, as messages for people."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ from django.db.backends.base.validation import BaseDatabaseValidation
 
 from memory.db.matrixone import errors
 
-# What is asked of a server, and what a failure means.
+# Required features: a statement, and the feature that its failure shows to be missing.
 NEEDED = {
     "SELECT cosine_similarity('[1,0]', '[1,0]')": "vectors",
     "SELECT @@ft_relevancy_algorithm": "full-text ranking",
@@ -20,22 +20,22 @@ class DatabaseValidation(BaseDatabaseValidation):
     connection: Any
 
     def check(self, **kwargs: Any) -> list[CheckMessage]:
-        """Nothing, or the first thing that keeps the server from being used."""
+        """Return the first problem that prevents use of the server, or nothing."""
         if trouble := self.trouble():
             return [Error(trouble, hint="docs/matrixone.md tells what is needed.", id="day1.E008")]
         return []
 
     def trouble(self) -> str:
-        """A sentence; "" where the server can be used, or only lacks the database that migrate makes."""
+        """Return a problem as a sentence; "" for a usable server, or one that only lacks the database."""
         try:
             self.connection.ensure_connection()
         except NotSupportedError as error:
             return str(error)
         except DatabaseError as error:
-            return self._unreachable(error)
-        return next(filter(None, map(self._lacks, NEEDED.items())), "")
+            return self._unreachable_text(error)
+        return next(filter(None, map(self._missing_feature, NEEDED.items())), "")
 
-    def _lacks(self, needed: tuple[str, str]) -> str:
+    def _missing_feature(self, needed: tuple[str, str]) -> str:
         sql, what = needed
         try:
             with self.connection.cursor() as cursor:
@@ -45,7 +45,7 @@ class DatabaseValidation(BaseDatabaseValidation):
             return f"The server ({self.connection.server_version}) lacks {what}: {error.args[-1]}."
         return ""
 
-    def _unreachable(self, error: DatabaseError) -> str:
+    def _unreachable_text(self, error: DatabaseError) -> str:
         settings, code = self.connection.settings_dict, errors.code_of(error)
         place = f"{settings['HOST']}:{settings['PORT']}"
         if code == errors.UNKNOWN_DATABASE:

@@ -1,4 +1,4 @@
-"""The SQL that only MatrixOne knows. The only place that says MATCH, cosine_similarity or ivfflat."""
+"""SQL specific to MatrixOne: MATCH, cosine_similarity and ivfflat occur in this module only."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ from django.db.models.expressions import Func
 
 
 class Match(Func):
-    """How well a text matches a pattern of boolean mode: a plain score. The planner takes no other form."""
+    """The score of a text for a boolean-mode pattern. The planner accepts no other form."""
 
     template = "MATCH(%(expressions)s) AGAINST (%%s IN BOOLEAN MODE)"
     output_field = models.FloatField()
@@ -25,7 +25,10 @@ class Match(Func):
 
 
 class Matches(Match):
-    """Whether a text matches. It must stand beside conditions on columns of the same row, and no others."""
+    """A condition: a text matches.
+
+    The planner allows only conditions on columns of the same row next to it.
+    """
 
     output_field = models.BooleanField()  # type: ignore[assignment]
 
@@ -34,15 +37,15 @@ class Matches(Match):
 
 COPY = "memory_vector_{}"  # the vectors of so many dimensions, in a column that the server can compute with
 
-# In the order of the key a project's vectors lie together: of a store of many projects only its own are read.
+# The key order keeps a project's vectors together: a search reads only those of its own project.
 CREATE = """
     CREATE TABLE IF NOT EXISTS {table} (
       slot char(32) NOT NULL, project_id char(32) NOT NULL, model varchar(200) NOT NULL,
       content_hash char(64) NOT NULL, n bigint NOT NULL, e vecf32({dimensions}) NOT NULL,
       PRIMARY KEY (project_id, model, slot))"""
 DROP = "DROP TABLE IF EXISTS {table}"
-# Up to which tick of its clock the vectors of a project are copied, and the clock. A row of no text says so,
-# since to look for the highest of 100,000 takes 6 ms; it points somewhere, as every vector must.
+# The tick of the project's clock up to which its vectors are copied, and the clock. It is stored in a
+# marker row, as finding the highest of 100,000 takes 6 ms; its vector is arbitrary, as one is required.
 MARK = "~"
 COPIED = f"""
     SELECT coalesce((SELECT n FROM {{table}} WHERE project_id = %s AND model = %s AND slot = '{MARK}'), 0),
@@ -67,7 +70,7 @@ UNCOPIED = f"""
 PROBED = """
     SELECT content_hash, 1 - cosine_distance(e, %s) s FROM {table} WHERE project_id = %s AND model = %s
     ORDER BY cosine_distance(e, %s) ASC LIMIT %s BY RANK WITH OPTION 'mode=post'"""
-# A project's vectors are probed where there are many; lists grow with the table.
+# A project's vectors are probed when there are many; the number of lists grows with the table.
 COUNT = "SELECT count(*) FROM {table}"
 INDEXES = "SHOW INDEX FROM {table}"
 INDEX = "CREATE INDEX ivf USING ivfflat ON {table} (e) LISTS={lists} OP_TYPE 'vector_cosine_ops'"
@@ -75,9 +78,9 @@ REINDEX = "ALTER TABLE {table} ALTER REINDEX ivf IVFFLAT LISTS={lists}"
 ORPHANS = f"DELETE FROM {{table}} WHERE slot <> '{MARK}' AND slot NOT IN (SELECT slot FROM memory_vector)"
 FORGET = "DELETE FROM {table} WHERE project_id = %s AND slot IN ({marks})"
 TABLES = "SHOW TABLES LIKE 'memory\\_vector\\_%'"
-NO_TABLE = (1064, 1146)  # the release says of a missing table that it cannot be parsed
+NO_TABLE = (1064, 1146)  # the release reports a missing table as a parse error
 
 
-def literal(vector: np.ndarray) -> str:
-    """A vector as the server reads it, every bit kept."""
+def vector_literal(vector: np.ndarray) -> str:
+    """Format a vector for the server, without loss of precision."""
     return "[" + ",".join(map(repr, vector.astype("f4").tolist())) + "]"

@@ -1,8 +1,8 @@
 """Vectors on MatrixOne.
 
-The rows of memory_vector are the truth, their vectors as bytes. So that the server can compute with them
-quickly, they are copied to a table for each number of dimensions. What is not copied yet is computed from the
-bytes: a search sees every vector that is ready, and no writer waits for a copy.
+The rows of memory_vector are authoritative and store vectors as bytes. They are copied to one table for each
+number of dimensions, so that the server can compute with them quickly. A vector that is not copied yet is
+computed from its bytes: a search sees every ready vector, and no writer waits for a copy.
 """
 
 import re
@@ -14,95 +14,97 @@ import numpy as np
 from django.apps import apps
 from django.db import DatabaseError, models
 
-from memory.db.expressions import marks
-from memory.db.matrixone import errors, sql
+from memory.db.expressions import placeholders
+from memory.db.index_tokens import vector_slot
+from memory.db.matrixone import errors, vector_sql
 from memory.db.matrixone.features import DatabaseFeatures
-from memory.db.reading import picked
-from memory.db.tokens import vector_slot
+from memory.db.raw_select import select_by_key
 
-MORE = 4
+GROWTH_FACTOR = 4
 BYTES = 4  # of a number
 TICKS = 16  # of a project's clock that may pass before its new vectors are copied
 MANY = 20_000  # vectors of a table that are still compared one by one: docs/matrixone.md has the measurement
 ROWS_OF_A_LIST = 1000
-KNOWN = 60.0  # seconds for which a process believes what it saw of an index
-AT_ONCE = DatabaseFeatures.keys_at_once
+KNOWN = 60.0  # seconds that a process caches whether an index exists
+BATCH_SIZE = DatabaseFeatures.keys_at_once
 
 Scores = dict[str, float]  # by the hash of a text
 Of = tuple[str, str]  # a project, as it is stored, and a model
 
 _probed: dict[
     tuple[str, int], tuple[bool, float]
-] = {}  # tables with an index, and until when that is believed
+] = {}  # tables with an index, and the expiry of that knowledge
 
 
 class Vectors:
     def __init__(self, connection: Any) -> None:
         self.connection = connection
 
-    # ---- asking --------------------------------------------------------------------------------
+    # ---- queries -------------------------------------------------------------------------------
 
     def portions(
         self, vector: np.ndarray, model: str, project_id: Any, take: int
     ) -> Iterator[tuple[Scores, bool]]:
-        """The nearest texts of a project, in ever larger portions, and whether there are no more."""
-        of = (_key(project_id), model)
-        copied, now = self._copied(len(vector), of)
+        """Yield the nearest texts of a project in growing portions, each with whether it is the last."""
+        of = (project_key(project_id), model)
+        copied, now = self._copied_until(len(vector), of)
         if copied and self._has_index(len(vector)):
-            for some in (take, take * MORE):
-                found = self._probe(vector, of, some)
-                yield self._best(found, vector, of, copied, now, some), False
-                if len(found) < some:  # the lists that were looked at hold mostly texts of other projects
+            for some in (take, take * GROWTH_FACTOR):
+                found = self._search_index(vector, of, some)
+                yield self._merge_best(found, vector, of, copied, now, some), False
+                if len(found) < some:  # the probed lists have mostly texts of other projects
                     break
         while True:
-            found = self._exact(vector, of, take) if copied else []
-            best = self._best(found, vector, of, copied, now, take)
+            found = self._search_exact(vector, of, take) if copied else []
+            best = self._merge_best(found, vector, of, copied, now, take)
             yield best, len(best) < take
-            take *= MORE
+            take *= GROWTH_FACTOR
 
-    def _best(
+    def _merge_best(
         self, found: list[tuple[str, float]], vector: np.ndarray, of: Of, copied: int, now: int, take: int
     ) -> Scores:
-        """With what is not copied yet."""
+        """Merge in vectors that are not copied yet, and return the best scores."""
         if now > copied:
-            found += self._ask(sql.UNCOPIED, len(vector), sql.literal(vector), *of, copied, take)
+            found += self._fetch_all(
+                vector_sql.UNCOPIED, len(vector), vector_sql.vector_literal(vector), *of, copied, take
+            )
         return dict(sorted(found, key=lambda hit: -hit[1])[:take])
 
     def cosines(self, hashes: Collection[str], vector: np.ndarray, model: str, project_id: Any) -> Scores:
-        """The cosine of each of some texts that has a vector."""
+        """Return the cosine of each of the texts that has a vector."""
         slots = {vector_slot(project_id, model, value): value for value in hashes}
-        scores = self._of_copies(list(slots), vector, (_key(project_id), model))
+        scores = self._of_copies(list(slots), vector, (project_key(project_id), model))
         rest = [slot for slot, value in slots.items() if value not in scores]
         return scores | self._of_bytes(rest, vector)
 
     def _of_copies(self, slots: Sequence[str], vector: np.ndarray, of: Of) -> Scores:
-        """What the server computes: the copies are at hand there, the bytes are read from far."""
+        """Return scores that the server computes from copies, which are faster to read than the bytes."""
         scores: Scores = {}
         try:
-            for start in range(0, len(slots), AT_ONCE):
-                some = slots[start : start + AT_ONCE]
-                asked = sql.COSINES.replace("{marks}", marks(some))
-                scores |= self._ask(asked, len(vector), sql.literal(vector), *of, *some)
+            for start in range(0, len(slots), BATCH_SIZE):
+                some = slots[start : start + BATCH_SIZE]
+                asked = vector_sql.COSINES.replace("{marks}", placeholders(some))
+                scores |= self._fetch_all(asked, len(vector), vector_sql.vector_literal(vector), *of, *some)
         except DatabaseError as error:
             _unless_missing(error)
         return scores
 
     def _of_bytes(self, slots: Sequence[str], vector: np.ndarray) -> Scores:
-        rows = picked(_vectors().all(), ("content_hash", "state", "data"), "slot", slots)
+        rows = select_by_key(vector_rows().all(), ("content_hash", "state", "data"), "slot", slots)
         fit = [(value, data) for value, state, data in rows if state == "ready" and data is not None]
         return {value: float(data @ vector) for value, data in fit if len(data) == len(vector)}
 
-    def _exact(self, vector: np.ndarray, of: Of, take: int) -> list[tuple[str, float]]:
-        return self._ask(sql.EXACT, len(vector), sql.literal(vector), *of, take)
+    def _search_exact(self, vector: np.ndarray, of: Of, take: int) -> list[tuple[str, float]]:
+        return self._fetch_all(vector_sql.EXACT, len(vector), vector_sql.vector_literal(vector), *of, take)
 
-    def _probe(self, vector: np.ndarray, of: Of, take: int) -> list[tuple[str, float]]:
-        asked = sql.literal(vector)
-        return self._ask(sql.PROBED, len(vector), asked, *of, asked, take)
+    def _search_index(self, vector: np.ndarray, of: Of, take: int) -> list[tuple[str, float]]:
+        asked = vector_sql.vector_literal(vector)
+        return self._fetch_all(vector_sql.PROBED, len(vector), asked, *of, asked, take)
 
-    def _copied(self, dimensions: int, of: Of) -> tuple[int, int]:
-        """Up to which tick of the project's clock vectors are copied, and what the clock says."""
+    def _copied_until(self, dimensions: int, of: Of) -> tuple[int, int]:
+        """Return the tick up to which vectors are copied, and the project's clock."""
         try:
-            copied, now = self._ask(sql.COPIED, dimensions, *of, of[0])[0]
+            copied, now = self._fetch_all(vector_sql.COPIED, dimensions, *of, of[0])[0]
         except DatabaseError as error:
             _unless_missing(error)
             return 0, 1
@@ -112,94 +114,95 @@ class Vectors:
         key = (str(self.connection.settings_dict["NAME"]), dimensions)
         has, until = _probed.get(key, (False, 0.0))
         if until < time.monotonic():
-            has = any(row[2] == "ivf" for row in self._ask(sql.INDEXES, dimensions))
+            has = any(row[2] == "ivf" for row in self._fetch_all(vector_sql.INDEXES, dimensions))
             _probed[key] = (has, time.monotonic() + KNOWN)
         return has
 
     # ---- copying -------------------------------------------------------------------------------
 
     def keep_up(self, project_id: Any, model: str, ticks: int = TICKS) -> None:
-        """Copy what became ready, when so many ticks have passed. Two that do so at once copy the same."""
-        of = (_key(project_id), model)
-        ready = _vectors().filter(project=project_id, model=model, n__gt=0, state="ready")
+        """Copy new vectors once so many ticks have passed. Concurrent calls copy the same rows."""
+        of = (project_key(project_id), model)
+        ready = vector_rows().filter(project=project_id, model=model, n__gt=0, state="ready")
         some = ready.exclude(data=None).values_list("data", flat=True).first()
         if some is None:
             return
-        copied, now = self._copied(len(some), of)
+        copied, now = self._copied_until(len(some), of)
         if not copied:
-            self._run(sql.CREATE, len(some))
-            copied, now = self._copied(len(some), of)
+            self._run_statement(vector_sql.CREATE, len(some))
+            copied, now = self._copied_until(len(some), of)
         if not copied or now - copied >= ticks:
-            self._run(sql.COPY_MORE, len(some), *of, copied)
-            self._run(sql.MARK_COPIED, len(some), *of, now, sql.literal(some))
+            self._run_statement(vector_sql.COPY_MORE, len(some), *of, copied)
+            self._run_statement(vector_sql.MARK_COPIED, len(some), *of, now, vector_sql.vector_literal(some))
 
     def forget(self, project_id: Any, slots: Collection[str]) -> None:
-        """Delete the copies of a project's vectors that were deleted."""
-        for dimensions in self._dimensions():
-            forget = sql.FORGET.replace("{marks}", marks(list(slots)))
-            self._run(forget, dimensions, _key(project_id), *slots)
+        """Delete copies of the project's deleted vectors."""
+        for dimensions in self._known_dimensions():
+            forget = vector_sql.FORGET.replace("{marks}", placeholders(list(slots)))
+            self._run_statement(forget, dimensions, project_key(project_id), *slots)
 
     def optimize(self) -> None:
-        """Copy what every project has, drop copies of what is gone, index a table that has grown large."""
-        for dimensions in self._dimensions():
-            if not self._lie_together(dimensions):  # made by a release that kept them by slot alone
-                self._run(sql.DROP, dimensions)
-        known = _vectors().filter(n__gt=0).values_list("project_id", "model").distinct()
+        """Copy new vectors of every project, delete orphaned copies, and index tables that grew large."""
+        for dimensions in self._known_dimensions():
+            if not self._lie_together(dimensions):  # created by a release whose key was the slot alone
+                self._run_statement(vector_sql.DROP, dimensions)
+        known = vector_rows().filter(n__gt=0).values_list("project_id", "model").distinct()
         for project_id, model in list(known):
             self.keep_up(project_id, model, ticks=1)
-        for dimensions in self._dimensions():
-            self._run(sql.ORPHANS, dimensions)
-            self._index(dimensions)
+        for dimensions in self._known_dimensions():
+            self._run_statement(vector_sql.ORPHANS, dimensions)
+            self._create_index(dimensions)
 
-    def _index(self, dimensions: int) -> None:
-        [(count,)] = self._ask(sql.COUNT, dimensions)
+    def _create_index(self, dimensions: int) -> None:
+        [(count,)] = self._fetch_all(vector_sql.COUNT, dimensions)
         if count >= MANY:
-            has = any(row[2] == "ivf" for row in self._ask(sql.INDEXES, dimensions))
-            statement = sql.REINDEX if has else sql.INDEX
-            self._run(statement.replace("{lists}", str(count // ROWS_OF_A_LIST)), dimensions)
+            has = any(row[2] == "ivf" for row in self._fetch_all(vector_sql.INDEXES, dimensions))
+            statement = vector_sql.REINDEX if has else vector_sql.INDEX
+            self._run_statement(statement.replace("{lists}", str(count // ROWS_OF_A_LIST)), dimensions)
 
     def _lie_together(self, dimensions: int) -> bool:
-        """Whether the vectors of a project are neighbours in the table."""
+        """Return whether the table's key keeps the vectors of a project together."""
         return any(
-            row[2] == "PRIMARY" and row[4] == "project_id" for row in self._ask(sql.INDEXES, dimensions)
+            row[2] == "PRIMARY" and row[4] == "project_id"
+            for row in self._fetch_all(vector_sql.INDEXES, dimensions)
         )
 
     def tables(self) -> list[str]:
-        """The names of the tables with copies."""
+        """Return the names of the tables with copies."""
         with self.connection.cursor() as cursor:
-            cursor.execute(sql.TABLES)
+            cursor.execute(vector_sql.TABLES)
             return [name for (name,) in cursor.fetchall()]
 
-    def _dimensions(self) -> Iterable[int]:
+    def _known_dimensions(self) -> Iterable[int]:
         return [int(number) for name in self.tables() for number in re.findall(r"\d+$", name)]
 
     # ---- statements ----------------------------------------------------------------------------
 
-    def _run(self, statement: str, dimensions: int, *params: Any) -> None:
+    def _run_statement(self, statement: str, dimensions: int, *params: Any) -> None:
         with self.connection.cursor() as cursor:
-            cursor.execute(_said(statement, dimensions), params or None)
+            cursor.execute(format_statement(statement, dimensions), params or None)
 
-    def _ask(self, statement: str, dimensions: int, *params: Any) -> list[Any]:
+    def _fetch_all(self, statement: str, dimensions: int, *params: Any) -> list[Any]:
         with self.connection.cursor() as cursor:
-            cursor.execute(_said(statement, dimensions), params or None)
+            cursor.execute(format_statement(statement, dimensions), params or None)
             return list(cursor.fetchall())
 
 
-def _said(statement: str, dimensions: int) -> str:
-    table = sql.COPY.format(dimensions)
+def format_statement(statement: str, dimensions: int) -> str:
+    table = vector_sql.COPY.format(dimensions)
     return statement.format(table=table, dimensions=dimensions, size=dimensions * BYTES)
 
 
 def _unless_missing(error: DatabaseError) -> None:
-    """Nothing was copied yet."""
-    if errors.code_of(error) not in sql.NO_TABLE:
+    """Raise the error again, unless it is that the table of copies is missing."""
+    if errors.code_of(error) not in vector_sql.NO_TABLE:
         raise error
 
 
-def _vectors() -> models.Manager:
+def vector_rows() -> models.Manager:
     return apps.get_model("memory", "Vector").objects
 
 
-def _key(project_id: Any) -> str:
-    """A project's id as it is stored."""
+def project_key(project_id: Any) -> str:
+    """Return a project's id as it is stored."""
     return project_id.hex if hasattr(project_id, "hex") else str(project_id).replace("-", "")

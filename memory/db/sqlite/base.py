@@ -1,4 +1,4 @@
-"""SQLite as a server's database: fair short writes, consistent reads, full text, vectors."""
+"""SQLite for a server: a fair queue of writers, consistent reads, full text, vectors."""
 
 import weakref
 from collections.abc import Iterator
@@ -9,29 +9,31 @@ from django.db import OperationalError
 from django.db.backends.sqlite3 import base, features, operations
 from django.utils.functional import cached_property
 
-from memory.db.sqlite.backup import OnlineCopy
+from memory.db.sqlite.checkpoint import get_log_bound
 from memory.db.sqlite.copies import Copies
-from memory.db.sqlite.index import SearchIndex
-from memory.db.sqlite.locks import FairLock, lock_of
+from memory.db.sqlite.online_backup import OnlineCopy
 from memory.db.sqlite.schema import DatabaseSchemaEditor, index_tables
+from memory.db.sqlite.search_index import SearchIndex
+from memory.db.sqlite.storage import ErrorWrapper, get_state, note_commit
+from memory.db.sqlite.write_lock import FairLock, lock_of
 
 
 class DatabaseFeatures(features.DatabaseFeatures):
     has_native_snapshots = False
-    has_time_window = False  # a past that the database itself keeps for some days
-    # Versions of a database file can be copied whole while it is in use.
+    has_time_window = False  # past states that the database itself keeps for some days
+    # A database file can be copied whole while it is in use.
     has_online_backup = True
     reads_lineage_as_union = False
     keys_at_once = 30_000  # of its 32,766 variables
     reads_open_rows_first = False
     sorts_whole_rows = False
-    must_be_told_to_walk = True  # few rows in the order of an index: the planner would sort them all
+    must_be_told_to_walk = True  # for few rows in index order, which the planner would sort whole
     limits_correlated_subqueries = True
 
 
 class DatabaseOperations(operations.DatabaseOperations):
     def sql_flush(self, style: Any, tables: Any, **kwargs: Any) -> list[str]:
-        """Empties the full-text tables with the tables that they belong to."""
+        """Return statements that empty the tables, and with them their full-text tables."""
         statements = super().sql_flush(style, tables, **kwargs)
         indexed = [name for table, name in index_tables(self.connection) if table in tables]
         return statements + [f"DELETE FROM {self.quote_name(name)};" for name in indexed]
@@ -47,17 +49,30 @@ class DatabaseWrapper(base.DatabaseWrapper):
         super().__init__(*args, **kwargs)
         self._turn: FairLock | None = None
         self._in_snapshot = False
-        # What was read once inside the running snapshot, where it cannot change; None outside of one.
+        # Values read once inside the running snapshot, where they cannot change; None outside of one.
         self.notes: dict[Any, Any] | None = None
-        self.readings: dict[Any, Any] = {}  # see memory.db.reading
+        self.readings: dict[Any, Any] = {}  # see memory.db.raw_select
 
     def get_new_connection(self, conn_params: Any) -> Any:
         made = super().get_new_connection(conn_params)
-        # Weakly: SQLite's hold on a function is not seen by the garbage collector, and the connection of
+        # Weak: the garbage collector does not see SQLite's reference to a function, and the connection of
         # a thread that has ended would stay open.
         index = weakref.proxy(self.index)
         made.create_function("day1_others", 0, lambda: index.others())
         return made
+
+    @cached_property
+    def wrap_database_errors(self) -> ErrorWrapper:
+        return ErrorWrapper(self)
+
+    def storage_state(self) -> str:
+        """Return ok, low, full, read_only or failing: whether the disk takes writes."""
+        return get_state(str(self.settings_dict["NAME"]))
+
+    def is_read_only(self) -> bool:
+        """Return whether this connection refuses writes by itself."""
+        options = self.settings_dict["OPTIONS"]
+        return self._in_snapshot or "query_only" in options.get("init_command", "")
 
     @cached_property
     def index(self) -> SearchIndex:
@@ -73,7 +88,7 @@ class DatabaseWrapper(base.DatabaseWrapper):
 
     @contextmanager
     def snapshot(self) -> Iterator[None]:
-        """Every read inside sees the database as of the first one. A write inside is refused."""
+        """Read the database as of the first statement inside. A write inside is refused."""
         if self.in_atomic_block or self._in_snapshot:
             yield
             return
@@ -90,7 +105,7 @@ class DatabaseWrapper(base.DatabaseWrapper):
 
     @contextmanager
     def scratch(self) -> Iterator[None]:
-        """Room for temporary tables, inside a snapshot too."""
+        """Allow temporary tables, inside a snapshot too."""
         was, self._in_snapshot = self._in_snapshot, False
         self.connection.execute("PRAGMA query_only = OFF")
         try:
@@ -103,7 +118,7 @@ class DatabaseWrapper(base.DatabaseWrapper):
         self.connection.execute(f"PRAGMA query_only = {int(yes)}")
 
     def must_rerun(self, error: BaseException) -> bool:
-        """Whether a transaction was given up that may be run again: writers queue, none ever is."""
+        """Return False: writers queue, so no transaction is ever aborted for another."""
         return False
 
     def fold_log(self) -> None:
@@ -111,7 +126,7 @@ class DatabaseWrapper(base.DatabaseWrapper):
         with self.cursor() as cursor:
             cursor.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
-    # ---- writers queue -------------------------------------------------------------------------
+    # ---- the queue of writers --------------------------------------------------------------------
 
     def _start_transaction_under_autocommit(self) -> None:
         turn = lock_of(str(self.settings_dict["NAME"]))
@@ -126,7 +141,12 @@ class DatabaseWrapper(base.DatabaseWrapper):
 
     def _commit(self) -> None:
         super()._commit()  # type: ignore[misc]
-        self._pass_on()
+        note_commit(str(self.settings_dict["NAME"]))
+        try:
+            if self._turn:  # no other writer of this process can come in between
+                get_log_bound(str(self.settings_dict["NAME"])).keep(self.connection)
+        finally:
+            self._pass_on()
 
     def _rollback(self) -> None:
         try:

@@ -12,120 +12,120 @@ from uuid import UUID
 
 from django.db import models
 
-from memory.db import files
-from memory.db.aliases import opened
-from memory.db.copies import Changes, CopyFailed, Taken, checked, named, prefix_of
-from memory.db.sqlite.backup import OnlineCopy
+from memory.db import atomic_files
+from memory.db.sqlite.online_backup import OnlineCopy
+from memory.db.store_copies import Changes, CopyFailed, CopyInfo, build_name, check_name, prefix_of
+from memory.db.temporary_database import temporary_alias
 
-FILE = "day1.sqlite3"  # in a workspace's folder, which is a data directory of its own
-ROOM = 1.1  # of the store's size must be free
+FILE = "day1.sqlite3"  # in a workspace's folder, which is a data directory by itself
+DISK_MARGIN = 1.1  # free space needed, as a multiple of the store's size
 
 
 class Copies:
-    """The copies beside the database file of a connection."""
+    """The snapshots and workspaces next to a connection's database file."""
 
     def __init__(self, connection: Any) -> None:
         self.connection, self.online = connection, OnlineCopy(connection)
         self.folder, self.prefix = self.online.path.parent, prefix_of(self.online.path.name)
 
     def name(self, key: UUID, kind: str = "") -> str:
-        """What a new copy is to be called: a folder may hold several stores."""
-        return named(self.prefix, key, kind)
+        """Return a name for a new copy; its prefix tells the stores of one folder apart."""
+        return build_name(self.prefix, key, kind)
 
     def frozen(self) -> set[str]:
-        """The names of the frozen copies of this store that are there, unfinished ones included."""
-        return self._names("snapshots")
+        """Return the names of this store's snapshots, unfinished ones included."""
+        return self._list_names("snapshots")
 
     def forks(self) -> set[str]:
-        """The names of its copies to work in that are there, unfinished ones included."""
-        return self._names("workspaces")
+        """Return the names of this store's workspaces, unfinished ones included."""
+        return self._list_names("workspaces")
 
-    def _names(self, folder: str) -> set[str]:
+    def _list_names(self, folder: str) -> set[str]:
         own = re.compile(rf"\.?({self.prefix}(?:_[a-z]+)?_[0-9a-f]{{32}})\b")
         found = (own.match(path.name) for path in (self.folder / folder).glob("*"))
         return {match[1] for match in found if match}
 
     # ---- making ----------------------------------------------------------------------------------
 
-    def take(self, name: str) -> Taken:
-        """A frozen copy of this moment. Raises CopyFailed."""
-        return self._copy(self._snapshot(name))
+    def take(self, name: str) -> CopyInfo:
+        """Take a snapshot of the present state. Raises CopyFailed."""
+        return self._write_copy(self._snapshot_path(name))
 
-    def fork(self, name: str) -> Taken:
-        """A copy to work in, as the store of a data directory of its own. Raises CopyFailed."""
-        return self._copy(self._workspace(name))
+    def fork(self, name: str) -> CopyInfo:
+        """Create a workspace: a copy of the store in its own data directory. Raises CopyFailed."""
+        return self._write_copy(self._workspace_path(name))
 
     def drop(self, name: str) -> None:
-        """Remove a frozen copy. One that is gone already is no error. Raises CopyFailed."""
-        path = self._snapshot(name)
+        """Delete a snapshot; a missing one is no error. Raises CopyFailed."""
+        path = self._snapshot_path(name)
         try:
-            for file in (path, *files.drafts(path)):
+            for file in (path, *atomic_files.list_drafts(path)):
                 file.unlink(missing_ok=True)
         except OSError as error:
             raise CopyFailed(f"The copy could not be removed: {error}.") from None
 
     def drop_fork(self, name: str) -> None:
-        shutil.rmtree(self._workspace(name).parent, ignore_errors=True)
+        shutil.rmtree(self._workspace_path(name).parent, ignore_errors=True)
 
     def has(self, name: str) -> bool:
-        return self._snapshot(name).exists()
+        return self._snapshot_path(name).exists()
 
     def has_fork(self, name: str) -> bool:
-        return self._workspace(name).exists()
+        return self._workspace_path(name).exists()
 
     def place_of_fork(self, name: str) -> str:
-        """Where a server for this workspace is to be started."""
-        return str(self._workspace(name).parent.relative_to(self.folder))
+        """Return the data directory of a server for this workspace, relative to the store's folder."""
+        return str(self._workspace_path(name).parent.relative_to(self.folder))
 
     # ---- reading ---------------------------------------------------------------------------------
 
-    def check(self, name: str, taken: Taken) -> None:
-        """Raises CopyFailed for a frozen copy that is gone or not the one that was taken."""
-        path = self._snapshot(name)
+    def check(self, name: str, taken: CopyInfo) -> None:
+        """Check that a snapshot exists unchanged. Raises CopyFailed."""
+        path = self._snapshot_path(name)
         if not path.exists():
             raise CopyFailed(f"The file {path.name} of this snapshot is gone.")
-        if files.sha256(path) != taken.sha256:
+        if atomic_files.file_sha256(path) != taken.sha256:
             raise CopyFailed(f"The file {path.name} of this snapshot was changed: its checksum differs.")
 
     @contextmanager
     def opened(self, name: str) -> Iterator[str]:
-        """An alias to read a frozen copy under."""
-        with opened(_frozen(self._snapshot(name))) as alias:
+        """Open a snapshot for reading under a database alias."""
+        with temporary_alias(read_only_settings(self._snapshot_path(name))) as alias:
             yield alias
 
     @contextmanager
     def opened_fork(self, name: str) -> Iterator[str]:
-        """An alias for a workspace, which a server may be using. Raises CopyFailed."""
-        path = self._workspace(name)
+        """Open a workspace under a database alias; a server may be using it. Raises CopyFailed."""
+        path = self._workspace_path(name)
         if not path.exists():
             raise CopyFailed("The files of this workspace are gone.")
-        with opened({"NAME": str(path)}) as alias:
+        with temporary_alias({"NAME": str(path)}) as alias:
             yield alias
 
     def values(self, name: str, model: type[models.Model], fields: list[str], **equal: Any) -> list[tuple]:
-        """Some columns of a frozen copy's rows; a quick look without an alias."""
+        """Return columns of a snapshot's rows."""
         with self.opened(name) as alias:
             return list(model._base_manager.using(alias).filter(**equal).values_list(*fields))
 
     def changed(self, name: str, model: type[models.Model]) -> Changes:
-        """By which keys a frozen copy differs from what is committed here."""
-        return self._compared(self._snapshot(name), model)
+        """Return the keys by which a snapshot differs from the present state."""
+        return self._compare_checked(self._snapshot_path(name), model)
 
     def changed_fork(self, name: str, model: type[models.Model]) -> Changes:
-        return self._compared(self._workspace(name), model)
+        return self._compare_checked(self._workspace_path(name), model)
 
-    def _compared(self, copy: Path, model: type[models.Model]) -> Changes:
+    def _compare_checked(self, copy: Path, model: type[models.Model]) -> Changes:
         try:
-            return self._compare(copy, model)
+            return self._compare_rows(copy, model)
         except sqlite3.Error as error:
             raise CopyFailed(f"The copy cannot be compared, its tables may be older: {error}.") from None
 
-    def _compare(self, copy: Path, model: type[models.Model]) -> Changes:
+    def _compare_rows(self, copy: Path, model: type[models.Model]) -> Changes:
         table, key = f'"{model._meta.db_table}"', f'"{model._meta.pk.column}"'
         columns = ", ".join(f'"{field.column}"' for field in model._meta.local_concrete_fields)
         with closing(sqlite3.connect(self.online.path)) as store:
             store.execute("ATTACH DATABASE ? AS copy", [str(copy)])
-            store.execute("BEGIN")  # one moment for the three questions
+            store.execute("BEGIN")  # one state for the three queries
 
             def keys(sql: str) -> frozenset:
                 pk = model._meta.pk
@@ -141,29 +141,29 @@ class Copies:
                 only_here=keys(f"SELECT {key} FROM {here} WHERE {key} NOT IN (SELECT {key} FROM {there})"),
             )
 
-    # ---- the past that the database keeps: SQLite keeps none -------------------------------------
+    # ---- past states: SQLite keeps none ------------------------------------------------------------
 
     def window(self) -> int:
         return 0
 
     # ---- files -----------------------------------------------------------------------------------
 
-    def _snapshot(self, name: str) -> Path:
-        return self.folder / "snapshots" / f"{checked(name)}.sqlite3"
+    def _snapshot_path(self, name: str) -> Path:
+        return self.folder / "snapshots" / f"{check_name(name)}.sqlite3"
 
-    def _workspace(self, name: str) -> Path:
-        return self.folder / "workspaces" / checked(name) / FILE
+    def _workspace_path(self, name: str) -> Path:
+        return self.folder / "workspaces" / check_name(name) / FILE
 
-    def _copy(self, path: Path) -> Taken:
+    def _write_copy(self, path: Path) -> CopyInfo:
         draft = None
         try:
             path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             self._need_room()
-            draft = files.draft(path)
+            draft = atomic_files.create_draft(path)
             if trouble := self.online.write(draft, lambda done, total: None):
                 raise CopyFailed(f"The copy is damaged, so nothing was kept: {trouble}.")
-            taken = Taken(path.name, draft.stat().st_size, files.sha256(draft))
-            files.put(draft, path)
+            taken = CopyInfo(path.name, draft.stat().st_size, atomic_files.file_sha256(draft))
+            atomic_files.publish(draft, path)
         except (OSError, sqlite3.Error) as error:
             raise CopyFailed(f"The copy could not be written: {error}.") from None
         finally:
@@ -172,13 +172,13 @@ class Copies:
         return taken
 
     def _need_room(self) -> None:
-        wanted = sum(path.stat().st_size for path in self.online.files() if path.exists()) * ROOM
-        if (free := shutil.disk_usage(self.folder).free) < wanted:
+        requested = sum(path.stat().st_size for path in self.online.files() if path.exists()) * DISK_MARGIN
+        if (free := shutil.disk_usage(self.folder).free) < requested:
             raise CopyFailed(
-                f"The copy needs {wanted / 1e6:.0f} MB, and {free / 1e6:.0f} MB of the disk are free."
+                f"The copy needs {requested / 1e6:.0f} MB, and {free / 1e6:.0f} MB of the disk are free."
             )
 
 
-def _frozen(path: Path) -> dict[str, Any]:
+def read_only_settings(path: Path) -> dict[str, Any]:
     options = {"init_command": "PRAGMA query_only = ON"}
     return {"NAME": f"file:{quote(str(path))}?mode=ro&immutable=1", "OPTIONS": options}

@@ -1,8 +1,8 @@
-"""Arrays that grow: the side columns of resident rows, and the vectors in blocks."""
+"""Growable arrays: the columns of cached rows, and the vectors in blocks."""
 
 import numpy as np
 
-BLOCK = 8192  # vectors in a block; blocks never move, so growing copies nothing
+BLOCK = 8192  # vectors in a block; blocks never move, so growth copies nothing
 
 
 class Columns:
@@ -16,7 +16,7 @@ class Columns:
         return self._arrays[name][: self.size]
 
     def append(self, **values: np.ndarray | list) -> np.ndarray:
-        """Adds rows, one value of every column for each; returns their positions."""
+        """Append rows, one value of every column for each; return their positions."""
         more = len(next(iter(values.values())))
         start, self_size = self.size, self.size + more
         for name, array in self._arrays.items():
@@ -29,22 +29,22 @@ class Columns:
 
 
 class Blocks:
-    """Unit vectors of shape (n, d), in blocks. Positions are given in the order of adding."""
+    """Unit vectors of shape (n, d), in blocks. Positions follow the order of appending."""
 
     def __init__(self) -> None:
         self.size = 0
         self._blocks: list[np.ndarray] = []
 
     def append(self, vectors: np.ndarray) -> np.ndarray:
-        """Adds float32 vectors of shape (m, d); returns their positions."""
+        """Append float32 vectors of shape (m, d); return their positions."""
         start = self.size
         while len(vectors):
             offset = self.size % BLOCK
             if offset == 0:
                 self._blocks.append(np.empty((BLOCK, vectors.shape[1]), dtype="f4"))
-            some = vectors[: BLOCK - offset]
-            self._blocks[-1][offset : offset + len(some)] = some
-            self.size, vectors = self.size + len(some), vectors[len(some) :]
+            batch = vectors[: BLOCK - offset]
+            self._blocks[-1][offset : offset + len(batch)] = batch
+            self.size, vectors = self.size + len(batch), vectors[len(batch) :]
         return np.arange(start, self.size)
 
     @property
@@ -52,30 +52,30 @@ class Blocks:
         return self._blocks[0].shape[1] if self._blocks else 0
 
     def dot(self, at: np.ndarray, vector: np.ndarray) -> np.ndarray:
-        """The inner product of ``vector`` with each vector at the positions ``at``.
+        """Return the inner product of ``vector`` with each vector at the positions ``at``.
 
-        May run while another thread appends: what was there before never moves.
+        May run while another thread appends: existing vectors never move.
         """
         size, blocks = self.size, self._blocks
         if len(at) * 4 > size:
             every = np.empty(size, dtype="f4")
             for number, start in enumerate(range(0, size, BLOCK)):
                 part = every[start : start + BLOCK]
-                product(blocks[number][: len(part)], vector, part)
+                inner_products(blocks[number][: len(part)], vector, part)
             return every[at]
         scores = np.empty(len(at), dtype="f4")
         block_of = at // BLOCK
         for number in np.unique(block_of):
             here = block_of == number
-            scores[here] = product(blocks[number][at[here] % BLOCK], vector)
+            scores[here] = inner_products(blocks[number][at[here] % BLOCK], vector)
         return scores
 
 
-def product(rows: np.ndarray, vector: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
-    """Each row's inner product, by the thread that asks.
+def inner_products(rows: np.ndarray, vector: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
+    """Compute each row's inner product in the calling thread.
 
-    A BLAS library would wake a thread on each core and wait for all: no faster for one search, since
-    memory is the limit, and many times slower where other searches or writes use the cores.
+    A BLAS library would wake a thread on each core and wait for all: no faster for one search, since memory
+    is the limit, and many times slower where other searches or writes use the cores.
     """
     product: np.ndarray = np.einsum("ij,j->i", rows, vector, out=out)
     return product

@@ -1,4 +1,4 @@
-"""The schema editor makes the full-text tables, so that they outlive Django's table remakes."""
+"""A schema editor that creates the full-text tables, so that they survive Django's table remakes."""
 
 from typing import Any
 
@@ -15,14 +15,14 @@ class DatabaseSchemaEditor(schema.DatabaseSchemaEditor):
         return self._full_text_table(index.name)
 
     def _full_text_table(self, name: str) -> str:
-        # A table remake runs this again while the index and its rows are still there: hence IF NOT EXISTS.
+        # A table remake runs this again while the index and its rows still exist: hence IF NOT EXISTS.
         columns = f"text, tok, tokenize='{TOKENIZER}'"
         return f"CREATE VIRTUAL TABLE IF NOT EXISTS {self.quote_name(name)} USING fts5({columns})"
 
     def drop_full_text_sql(self, model: type[models.Model], index: FullTextIndex) -> str:
         return f"DROP TABLE IF EXISTS {self.quote_name(index.name)}"
 
-    # ---- the table of closed versions beside it --------------------------------------------------
+    # ---- the table of closed versions ---------------------------------------------------------------
 
     def add_index(self, model: type[models.Model], index: models.Index) -> None:
         super().add_index(model, index)
@@ -30,7 +30,7 @@ class DatabaseSchemaEditor(schema.DatabaseSchemaEditor):
             self.add_closed(index)
 
     def add_closed(self, index: FullTextIndex) -> None:
-        """Where it is missing."""
+        """Create the table of closed versions, if it is missing."""
         self.execute(self._full_text_table(index.closed), None)
 
     def _model_indexes_sql(self, model: type[models.Model]) -> list[Any]:
@@ -53,7 +53,7 @@ class DatabaseSchemaEditor(schema.DatabaseSchemaEditor):
         text = str(sql)
         if text.startswith("CREATE VIRTUAL TABLE"):
             name = text.split('"')[1]
-            # Said once, kept by the table: only the text counts, the tokens have no weight.
+            # Stored with the table: only the text is ranked, tokens have no weight.
             super().execute(
                 f"INSERT INTO \"{name}\"(\"{name}\", rank) VALUES('rank', 'bm25(1.0, 0.0)')", None
             )
@@ -65,7 +65,7 @@ class DatabaseSchemaEditor(schema.DatabaseSchemaEditor):
 
 
 def index_tables(connection: Any) -> list[tuple[str, str]]:
-    """(table, its full-text table) for each that exists; the latter's name begins with <table>_fts."""
+    """Return pairs of a table and its full-text table, which is named <table>_fts…, for those that exist."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT name FROM sqlite_master WHERE sql LIKE 'CREATE VIRTUAL TABLE%%USING fts5%%'")
         return [(name.rpartition("_fts")[0], name) for (name,) in cursor.fetchall()]

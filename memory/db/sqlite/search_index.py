@@ -1,4 +1,4 @@
-"""Full text and vectors on SQLite. The only place that says MATCH or bm25."""
+"""Full text and vectors on SQLite. MATCH and bm25 are used in this package only."""
 
 import json
 import time
@@ -9,20 +9,20 @@ import numpy as np
 from django.core.exceptions import EmptyResultSet
 from django.db import models
 
+from memory.db.deferred import run_in_thread
+from memory.db.index_tokens import HELD, OPEN, row_tokens, state_token
 from memory.db.indexes import FullTextIndex, full_text_index
-from memory.db.later import beside
 from memory.db.querysets import Ranked, VersionedQuerySet
-from memory.db.sqlite.closed import ClosedVersions, narrowed, text_of
-from memory.db.sqlite.resident import resident_of
-from memory.db.tokens import HELD, OPEN, state_token, tokens
-from memory.db.words import phrases, spaced
+from memory.db.segmentation import search_phrases, space_characters
+from memory.db.sqlite.closed_versions import ClosedVersions, match_text, narrowing_tokens
+from memory.db.sqlite.vector_cache import resident_of
 
-MOST_PHRASES = 200
-FEW = 3000  # versions that were written by a past point: to read them is quicker than to walk the index
+MAX_PHRASES = 200
+FEW = 3000  # versions written by a past point, up to which reading them is faster than the index
 
-_shares: dict[tuple, tuple[float, float]] = {}  # how much of an index some branches are, and until when
+_shares: dict[tuple, tuple[float, float]] = {}  # an index's share of some branches, with its expiry
 
-# Rows of a table, then rows that share the first, the first two, … columns of an index, by its name's end.
+# Rows of a table, then rows with equal first, first two, … columns of an index, by its name's suffix.
 STATISTICS = {
     "buid": "400000 40000 4 1",
     "bseq": "400000 40000 4 1",
@@ -30,6 +30,7 @@ STATISTICS = {
     "uid": "400000 4",
     "bnorm": "400000 40000 4",
     "bsession": "400000 40000 400 4",
+    "bcall": "400000 40000 400 2 1",
     "bstatus": "400000 40000 10000",
     "bconversation": "400000 40000 40 1",
     "bsource": "400000 40000 4",
@@ -38,7 +39,7 @@ STATISTICS = {
 
 
 class SearchIndex:
-    """What a connection can search; rows are written by the committing transaction itself."""
+    """The search index of a connection; the committing transaction itself writes it."""
 
     def __init__(self, connection: Any) -> None:
         self.connection = connection
@@ -50,11 +51,12 @@ class SearchIndex:
     def add(self, rows: Sequence[Any]) -> None:
         """Index new open versions, in the transaction that made them."""
         if rows and (index := full_text_index(type(rows[0]))):
-            self._insert(index, rows, OPEN)
+            self._insert_rows(index, rows, OPEN)
 
     def close(self, rows: Sequence[Any], held: Iterable[bool], seq: int) -> None:
-        """Versions of one model that a commit closed: kept among the open ones too, where a branch was
-        forked while they were open.
+        """Index versions of one model that a commit closed.
+
+        Those with ``held`` also stay among the open ones, since a branch was forked while they were open.
         """
         if not rows or not (index := full_text_index(type(rows[0]))):
             return
@@ -62,21 +64,21 @@ class SearchIndex:
         for row, keep in zip(rows, held, strict=True):
             if keep:
                 sql = f'UPDATE "{index.name}" SET tok = %s WHERE rowid = %s'
-                self._run(sql, tokens(index, row, _state(row, HELD)), row.pk)
+                self._execute(sql, row_tokens(index, row, row_state(row, HELD)), row.pk)
             else:
-                self._run(f'DELETE FROM "{index.name}" WHERE rowid = %s', row.pk)
+                self._execute(f'DELETE FROM "{index.name}" WHERE rowid = %s', row.pk)
 
     def hold(self, rows: Sequence[Any]) -> None:
         """Index closed versions that a branch forked from a past point shows."""
         self.release(rows)
         if rows and (index := full_text_index(type(rows[0]))):
-            self._insert(index, rows, HELD)
+            self._insert_rows(index, rows, HELD)
 
     def release(self, rows: Sequence[Any]) -> None:
-        """Closed versions that no branch shows at its head any more."""
+        """Remove closed versions that no branch shows at its head any more."""
         if rows and (index := full_text_index(type(rows[0]))):
             for row in rows:
-                self._run(f'DELETE FROM "{index.name}" WHERE rowid = %s', row.pk)
+                self._execute(f'DELETE FROM "{index.name}" WHERE rowid = %s', row.pk)
 
     def keep(self, rows: Sequence[Any]) -> None:
         """Index closed versions, for searches at past points."""
@@ -84,45 +86,45 @@ class SearchIndex:
             self.closed.add(index, [(row, row.seq_to) for row in rows])
 
     def begin_closed(self, editor: Any, closed: models.QuerySet) -> None:
-        """For the migration of a store that was made before closed versions were indexed: these."""
+        """Index the closed versions of a store older than their index; for its migration."""
         index = full_text_index(closed.model)
         assert index is not None
         editor.add_closed(index)
-        self._run(f'DELETE FROM "{index.closed}"')  # of an earlier run
+        self._execute(f'DELETE FROM "{index.closed}"')  # of an earlier run
         self.closed.add(index, ((row, row.seq_to) for row in closed.iterator(2000)))
 
     def remove(self, rows: Sequence[Any]) -> None:
-        """Versions whose rows go, or are indexed anew. Their keys are enough."""
+        """Remove versions that are deleted or indexed again; their keys are enough."""
         self.release(rows)
         if rows and (index := full_text_index(type(rows[0]))):
             self.closed.remove(index, [row.pk for row in rows])
 
     def clear(self, model: type[models.Model]) -> None:
-        """Empty the index of a model, before it is filled anew."""
+        """Empty the index of a model before it is rebuilt."""
         if index := full_text_index(model):
-            self._run(f'DELETE FROM "{index.name}"')
-            self._run(f'DELETE FROM "{index.closed}"')
+            self._execute(f'DELETE FROM "{index.name}"')
+            self._execute(f'DELETE FROM "{index.closed}"')
 
     def optimize(self) -> None:
-        """Statistics for the planner; cheap when little has changed."""
-        # All rows are counted (a third of a second at 400,000): a sample is taken for the whole, and
-        # the planner then walks an index where it should have looked up a key.
-        self._run("PRAGMA analysis_limit = 0")
-        self._run("PRAGMA optimize")
+        """Update the planner's statistics; cheap when little has changed."""
+        # All rows are counted (a third of a second at 400,000): a sample would be taken for the whole,
+        # and the planner would then scan an index where it should look up a key.
+        self._execute("PRAGMA analysis_limit = 0")
+        self._execute("PRAGMA optimize")
 
     def keep_up(self, project_id: Any, model: str) -> None:
-        """After vectors became ready: the copies in memory look for themselves."""
+        """Do nothing: the vector caches notice new vectors themselves."""
 
     def forget(self, project_id: Any, slots: Sequence[str]) -> None:
-        """After vectors of a project were deleted: the copies in memory see it by the project's epoch."""
+        """Do nothing: the vector caches notice deleted vectors by the project's epoch."""
 
     def seed_statistics(self) -> None:
-        """What the planner should take a grown store for, until its own statistics replace it.
+        """Store typical statistics of a large store, until the planner's own replace them.
 
         Without them it prefers (branch, seq_to), which half of a branch shares, for every look-up.
         """
         with self.connection.cursor() as cursor:
-            cursor.execute("ANALYZE sqlite_master")  # makes sqlite_stat1
+            cursor.execute("ANALYZE sqlite_master")  # creates sqlite_stat1
             cursor.execute(
                 "SELECT tbl_name, name FROM sqlite_master WHERE type = 'index' AND sql IS NOT NULL"
             )
@@ -135,19 +137,20 @@ class SearchIndex:
             cursor.executemany("INSERT INTO sqlite_stat1 VALUES (%s, %s, %s)", missing)
             cursor.execute("ANALYZE sqlite_master")  # makes the planner read them
 
-    def _insert(self, index: FullTextIndex, rows: Sequence[Any], letters: str) -> None:
+    def _insert_rows(self, index: FullTextIndex, rows: Sequence[Any], letters: str) -> None:
         column = index.fields[0]
         values = [
-            (row.pk, spaced(getattr(row, column)), tokens(index, row, _state(row, letters))) for row in rows
+            (row.pk, space_characters(getattr(row, column)), row_tokens(index, row, row_state(row, letters)))
+            for row in rows
         ]
         with self.connection.cursor() as cursor:
             cursor.executemany(f'INSERT INTO "{index.name}" (rowid, text, tok) VALUES (%s, %s, %s)', values)
 
-    def _run(self, sql: str, *params: Any) -> None:
+    def _execute(self, sql: str, *params: Any) -> None:
         with self.connection.cursor() as cursor:
             cursor.execute(sql, params)
 
-    def _rows(self, sql: str, *params: Any) -> list[tuple]:
+    def _fetch_rows(self, sql: str, *params: Any) -> list[tuple]:
         with self.connection.cursor() as cursor:
             cursor.execute(sql, params)
             return cursor.fetchall()
@@ -157,51 +160,53 @@ class SearchIndex:
     def keyword(
         self, rows: VersionedQuerySet, words: Sequence[str], k: int, also: Sequence[int]
     ) -> tuple[Ranked, Ranked]:
-        """See VersionedQuerySet.keyword. One pass over the index gives both lists."""
-        found = list(dict.fromkeys(p for word in words for p in phrases(word)))[:MOST_PHRASES]
+        """Search by keywords; see VersionedQuerySet.keyword. One pass over the index gives both lists."""
+        found = list(dict.fromkeys(p for word in words for p in search_phrases(word)))[:MAX_PHRASES]
         if not found:
             return [], []
         try:
-            with self.connection.snapshot():  # no commit may come between the look at the head and the walk
-                return self._found(rows, found, k, also)
-        except EmptyResultSet:  # a filter that nothing can pass
+            with self.connection.snapshot():  # no commit may come between reading the head and the search
+                return self._find_matches(rows, found, k, also)
+        except EmptyResultSet:  # a filter that no row can pass
             return [], []
 
-    def _found(
+    def _find_matches(
         self, rows: VersionedQuerySet, phrases: Sequence[str], k: int, also: Sequence[int]
     ) -> tuple[Ranked, Ranked]:
         if self.covers(rows):
-            return self._walk(rows, phrases, k, also)
+            return self._walk_open(rows, phrases, k, also)
         if self._better_read(rows):
-            return self._read(rows, phrases, k, also)
+            return self._read_visible(rows, phrases, k, also)
         return self._walk_past(rows, phrases, k, also)
 
-    def _walk(
+    def _walk_open(
         self, rows: VersionedQuerySet, phrases: Sequence[str], k: int, also: Sequence[int]
     ) -> tuple[Ranked, Ranked]:
-        """What is open, or held for a branch."""
+        """Search open versions, and closed ones that a branch still shows."""
         index = full_text_index(rows.model)
         assert index is not None
-        narrow, text = self._narrow(index, rows), text_of(phrases)
+        narrow, text = self._narrow_tokens(index, rows), match_text(phrases)
         sql = f'SELECT rowid AS r, rank AS s FROM "{index.name}" WHERE "{index.name}" MATCH %s'
-        return self._ranked(sql, [f"{narrow} AND {text}" if narrow else text], rows, k, also)
+        return self._rank_matches(sql, [f"{narrow} AND {text}" if narrow else text], rows, k, also)
 
     def _walk_past(
         self, rows: VersionedQuerySet, phrases: Sequence[str], k: int, also: Sequence[int]
     ) -> tuple[Ranked, Ranked]:
-        """What was visible then: some of it is open still, the rest was closed since."""
+        """Search a past point: versions that are still open, and versions closed since."""
         index = full_text_index(rows.model)
         assert index is not None
-        best, others = self._walk(rows, phrases, k, also)
+        best, others = self._walk_open(rows, phrases, k, also)
         sql, values = self.closed.matches(index, rows, phrases)
         if not sql:
             return best, others
-        more, more_others = self._ranked(sql, values, rows, k, also)
-        # What is held stands in both.
-        return _sorted({**dict(more), **dict(best)})[:k], list({**dict(more_others), **dict(others)}.items())
+        more, more_others = self._rank_matches(sql, values, rows, k, also)
+        # Versions that a branch pins are in both.
+        return sort_scores({**dict(more), **dict(best)})[:k], list(
+            {**dict(more_others), **dict(others)}.items()
+        )
 
     def covers(self, rows: VersionedQuerySet) -> bool:
-        """Whether index and memory hold what the rows' lineage shows: a branch at its head does.
+        """Return whether index and cache have the rows that the lineage shows, as for a branch at its head.
 
         Not inside a transaction: its own rows are not indexed yet, and may never be committed.
         """
@@ -211,40 +216,40 @@ class SearchIndex:
         notes = {} if self.connection.notes is None else self.connection.notes
         if ("covers", branch, limit) not in notes:
             known = "SELECT 1 FROM memory_branch WHERE id = %s AND head <= %s AND indexed"
-            notes["covers", branch, limit] = bool(self._rows(known, branch, limit))
+            notes["covers", branch, limit] = bool(self._fetch_rows(known, branch, limit))
         return notes["covers", branch, limit]
 
     def _better_read(self, rows: VersionedQuerySet) -> bool:
-        """Whether what is not covered is read from the database alone: in a transaction, or few rows."""
+        """Return whether to read the database alone: in a transaction, or for few rows."""
         return self.connection.in_atomic_block or rows.had_begun(FEW)
 
-    def _narrow(self, index: FullTextIndex, rows: VersionedQuerySet) -> str:
-        """The tokens that a row must have; "" where they would leave in most rows.
+    def _narrow_tokens(self, index: FullTextIndex, rows: VersionedQuerySet) -> str:
+        """Return the tokens that a row must have; "" where they would exclude few rows.
 
-        To rank by a token that nearly every row has costs half as much again as the words do. The walk
-        looks at each row's visibility anyway: tokens only spare it rows.
+        Ranking by a token that nearly every row has costs half as much again as the words do. Each row's
+        visibility is checked anyway: tokens only reduce the rows.
         """
         lineage = rows._lineage or ()
-        if not rows._tokens and self._most(index.name, [branch for branch, _ in lineage]):
+        if not rows._tokens and self._covers_half(index.name, [branch for branch, _ in lineage]):
             return ""
         states = [False, True] if not rows._only_searchable else [True]
         branches = [state_token(b, OPEN, s) for b, _ in lineage for s in states]
         branches += [state_token(b, HELD, s) for b, _ in lineage[1:] for s in states]
         narrow = [" OR ".join(branches)]
-        return " AND ".join(f"tok:({some})" for some in [*narrow, *narrowed(index, rows)])
+        return " AND ".join(f"tok:({batch})" for batch in [*narrow, *narrowing_tokens(index, rows)])
 
-    def _most(self, table: str, branches: Sequence[int]) -> bool:
-        """Whether at least half of the index belongs to these branches, as of a minute ago."""
+    def _covers_half(self, table: str, branches: Sequence[int]) -> bool:
+        """Return whether at least half of the index belongs to these branches; cached for a minute."""
         key = (str(self.connection.settings_dict["NAME"]), table, *branches)
         share, until = _shares.get(key, (0.0, 0.0))
         if until < time.monotonic():
-            share = self._share(table, branches)
+            share = self._own_share(table, branches)
             _shares[key] = (share, time.monotonic() + 60)
             while len(_shares) > 1000:
                 _shares.pop(next(iter(_shares)), None)
         return share >= 0.5
 
-    def _share(self, table: str, branches: Sequence[int]) -> float:
+    def _own_share(self, table: str, branches: Sequence[int]) -> float:
         tokens = " OR ".join(state_token(b, OPEN, True) for b in branches)
         with self.connection.cursor() as cursor:
             cursor.execute(f'SELECT count(*) FROM "{table}" WHERE "{table}" MATCH %s', [f"tok:({tokens})"])
@@ -253,15 +258,15 @@ class SearchIndex:
             (every,) = cursor.fetchone()
         return own / every if every else 0.0
 
-    def _ranked(
+    def _rank_matches(
         self, matches: str, values: Sequence[str], rows: VersionedQuerySet, k: int, also: Sequence[int]
     ) -> tuple[Ranked, Ranked]:
-        """Of the matches (SQL for r and s) the best k that are visible, and those of ``also``."""
-        check, params = rows.shows("ranked.r")
-        # LIMIT -1 keeps SQLite from dropping the order of the inner query: the walk stops at the k-th
-        # visible row and has looked at no more rows than that. The scores of `also` come from the same
-        # pass (a second one would cost as much as the first), which asks for them when it is done: until
-        # then another thread may be looking for them.
+        """Return the best k visible matches (SQL for r and s), and those of ``also``."""
+        check, params = rows.visibility_sql("ranked.r")
+        # LIMIT -1 keeps SQLite from dropping the order of the inner query: it stops at the k-th
+        # visible row and has read no more rows than that. The scores of `also` come from the same
+        # pass, as a second one would cost as much as the first. They are requested at its end: until
+        # then another thread may be computing the list.
         sql = f"""
             WITH m AS MATERIALIZED ({matches})
             SELECT 0, r, s FROM (
@@ -272,37 +277,37 @@ class SearchIndex:
         with self.connection.cursor() as cursor:
             cursor.execute(sql, [*values, *params, k])
             found = cursor.fetchall()
-        best = _sorted({r: -s for kind, r, s in found if kind == 0})
+        best = sort_scores({r: -s for kind, r, s in found if kind == 0})
         return best, [(r, -s) for kind, r, s in found if kind == 1]
 
     def others(self) -> str:
-        """The row ids whose scores a walk is to tell as well: what day1_others() gives in SQL."""
+        """Return the row ids of ``also`` as JSON, for the SQL function day1_others()."""
         return json.dumps([int(rid) for rid in self._others])
 
-    def _read(
+    def _read_visible(
         self, rows: VersionedQuerySet, phrases: Sequence[str], k: int, also: Sequence[int]
     ) -> tuple[Ranked, Ranked]:
-        """What no index knows, or few rows: index what is visible, and ask that."""
+        """Index the visible rows in a temporary table and search that; for few or uncommitted rows."""
         index = full_text_index(rows.model)
         assert index is not None
-        visible = rows.early().order_by().values_list("pk", index.fields[0])
+        visible = rows.prefer_start_index().order_by().values_list("pk", index.fields[0])
         with self.connection.scratch(), self.connection.cursor() as cursor:
             cursor.execute("DROP TABLE IF EXISTS temp.past")
             cursor.execute(
                 "CREATE VIRTUAL TABLE temp.past USING fts5(text, content='', tokenize='porter unicode61')"
             )
-            values = ((pk, spaced(value)) for pk, value in visible.iterator(2000))
+            values = ((pk, space_characters(value)) for pk, value in visible.iterator(2000))
             cursor.executemany("INSERT INTO temp.past (rowid, text) VALUES (%s, %s)", values)
-            cursor.execute("SELECT rowid, -rank FROM temp.past WHERE past MATCH %s", [text_of(phrases)])
-            found = _sorted(dict(cursor.fetchall()))
+            cursor.execute("SELECT rowid, -rank FROM temp.past WHERE past MATCH %s", [match_text(phrases)])
+            found = sort_scores(dict(cursor.fetchall()))
             cursor.execute("DROP TABLE temp.past")
-        wanted = set(also)
-        return found[:k], [hit for hit in found if hit[0] in wanted]
+        requested = set(also)
+        return found[:k], [hit for hit in found if hit[0] in requested]
 
     # ---- vectors -------------------------------------------------------------------------------
 
     def load(self, rows: VersionedQuerySet, model: str, project_id: Any) -> None:
-        """Have the vectors in memory that a search of these rows compares."""
+        """Load the vectors that a search of these rows compares."""
         resident = resident_of(self.connection, rows.model, project_id, model)
         with self.connection.snapshot():
             resident.load(rows._lineage or ())
@@ -310,7 +315,7 @@ class SearchIndex:
     def nearest(
         self, rows: VersionedQuerySet, vector: np.ndarray, k: int, model: str, project_id: Any
     ) -> Sequence[tuple[int, float]]:
-        """See VersionedQuerySet.nearest_later. Exact: every visible vector is compared."""
+        """Search by vector; see VersionedQuerySet.nearest_deferred. Exact: compares every visible vector."""
         resident = resident_of(self.connection, rows.model, project_id, model)
         with self.connection.snapshot():
             covered = self.covers(rows)
@@ -319,22 +324,22 @@ class SearchIndex:
             scan = resident.scan(rows, vector) if covered else None
             if scan is None:
                 return resident.nearest_past(rows, vector, k)
-            return beside(scan.best, k) if rows.known_to_index else scan.best_that_pass(rows, k)
+            return run_in_thread(scan.best, k) if rows.known_to_index else scan.best_that_pass(rows, k)
 
     def cosines(
         self, rids: Sequence[int], rows: VersionedQuerySet, vector: np.ndarray, model: str, project_id: Any
     ) -> Ranked:
-        """The cosine of each of some visible rows with the vector, where the row has one."""
+        """Return the cosine of each of the visible rows with the vector, where the row has one."""
         resident = resident_of(self.connection, rows.model, project_id, model)
         with self.connection.snapshot():
             found = resident.cosines(rids, rows, vector) if self.covers(rows) else None
             return resident.cosines_past(rids, rows, vector) if found is None else found
 
 
-def _state(row: Any, letters: str) -> str:
+def row_state(row: Any, letters: str) -> str:
     return state_token(row.branch_id, letters, row.searchable)
 
 
-def _sorted(scores: Mapping[int, float]) -> Ranked:
-    """The best first; ties by row id."""
+def sort_scores(scores: Mapping[int, float]) -> Ranked:
+    """Sort scores best first; ties by row id."""
     return sorted(scores.items(), key=lambda hit: (-hit[1], hit[0]))

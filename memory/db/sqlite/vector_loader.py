@@ -1,4 +1,4 @@
-"""What memory copies from the database, in parts and as stored: Python values of each would cost more."""
+"""Raw reads for the vector cache, in parts: Python values of each row would cost more."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
@@ -8,16 +8,18 @@ from django.apps import apps
 from django.db import connection, models
 from django.db.models import BooleanField, ExpressionWrapper, Q, Value
 
-from memory.db.expressions import marks
+from memory.db.expressions import placeholders
 
-PART = 2000  # rows: all at once, they would take more room than the vectors
+BATCH_SIZE = 2000  # rows: all at once would take more memory than the vectors
 
 
-def versions(
+def load_versions(
     model: type[models.Model], condition: Q, tokens: Sequence[str]
 ) -> Iterator[list[tuple[Any, ...]]]:
-    """Rows of a model in parts: the columns rid, seq_from, seq_to, deleted, found, uid, content_hash and
-    those of the tokens; deleted and found (by a plain search) as 0 or 1, uid as 32 digits.
+    """Yield rows of a model in parts, each as a list of columns.
+
+    They are rid, seq_from, seq_to, deleted, found, uid, content_hash and the token columns; deleted and found
+    (by a plain search) are 0 or 1, uid has 32 digits.
     """
     searchable = model.searchable_q()  # type: ignore[attr-defined]
     found = ExpressionWrapper(searchable, BooleanField()) if searchable else Value(True)
@@ -26,23 +28,24 @@ def versions(
     sql, params = rows.query.sql_with_params()
     with connection.cursor() as cursor:
         cursor.execute(sql, params)
-        while some := cursor.fetchmany(PART):
-            yield list(zip(*some, strict=True))
+        while batch := cursor.fetchmany(BATCH_SIZE):
+            yield list(zip(*batch, strict=True))
 
 
-def vectors(slots: Sequence[str]) -> Iterator[list[tuple[str, bytes]]]:
-    """(content hash, bytes of the vector) of those that are ready, in parts. By key alone, or the planner
-    reads all that are ready.
+def load_vectors(slots: Sequence[str]) -> Iterator[list[tuple[str, bytes]]]:
+    """Yield pairs of content hash and vector bytes of the slots that are ready, in parts.
+
+    By key alone: with the state as a condition, the planner reads all ready vectors.
     """
     table = apps.get_model("memory", "Vector")._meta.db_table
-    for start in range(0, len(slots), PART):
-        some = slots[start : start + PART]
-        sql = f'SELECT content_hash, state, data FROM "{table}" WHERE slot IN ({marks(some)})'
+    for start in range(0, len(slots), BATCH_SIZE):
+        batch = slots[start : start + BATCH_SIZE]
+        sql = f'SELECT content_hash, state, data FROM "{table}" WHERE slot IN ({placeholders(batch)})'
         with connection.cursor() as cursor:
-            cursor.execute(sql, some)
+            cursor.execute(sql, batch)
             yield [(value, data) for value, state, data in cursor.fetchall() if state == "ready" and data]
 
 
-def matrix(data: Iterable[bytes], dimensions: int) -> np.ndarray:
-    """Vectors of equal length as the rows of one array."""
+def build_matrix(data: Iterable[bytes], dimensions: int) -> np.ndarray:
+    """Return vectors of equal length as the rows of one array."""
     return np.frombuffer(b"".join(data), dtype="<f4").reshape(-1, dimensions)

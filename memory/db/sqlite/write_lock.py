@@ -1,7 +1,6 @@
-"""One fair lock per database file: the writers of a process queue in the order in which they came.
+"""A fair lock per database file: the writers of a process queue in order of arrival.
 
-SQLite's own busy handler polls, so that under load some writers starve; it stays the second line,
-between processes.
+SQLite's own busy handler polls, so that under load some writers starve; it is only used between processes.
 """
 
 import os
@@ -10,7 +9,7 @@ from collections import deque
 
 
 class FairLock:
-    """A lock that is handed to who waits longest. It may be released by another thread."""
+    """A lock that passes to the longest waiter. Another thread may release it."""
 
     def __init__(self) -> None:
         self._mutex = threading.Lock()
@@ -18,7 +17,7 @@ class FairLock:
         self._held = False
 
     def acquire(self, timeout: float) -> bool:
-        """True when the lock is held; False when ``timeout`` seconds have passed."""
+        """Acquire the lock and return True, or return False after ``timeout`` seconds."""
         with self._mutex:
             if not self._held:
                 self._held = True
@@ -49,16 +48,16 @@ _registry = threading.Lock()
 
 
 def lock_of(path: str) -> FairLock:
-    """The lock of the database at ``path``, one for all connections of this process."""
+    """Return the lock of the database at ``path``, one for all connections of this process."""
     with _registry:
         return _locks.setdefault(path, FairLock())
 
 
-def _forget() -> None:
-    """A forked child must not wait for threads that it does not have."""
+def reset_after_fork() -> None:
+    """Reset the locks in a forked child, which must not wait for its parent's threads."""
     global _registry
     _registry = threading.Lock()
     _locks.clear()
 
 
-os.register_at_fork(after_in_child=_forget)
+os.register_at_fork(after_in_child=reset_after_fork)

@@ -1,4 +1,4 @@
-"""API keys: made, shown once, checked, rotated and revoked. Only a hash of the secret is stored."""
+"""API keys: creation, verification, rotation and revocation. Only a hash of the secret is stored."""
 
 import hashlib
 import re
@@ -18,27 +18,28 @@ from django.db.models.functions import Coalesce, Greatest
 from django.utils import timezone
 
 from memory.actors import SCOPES, Actor
-from memory.db.rerun import rerunning
-from memory.engines.audit import record
-from memory.engines.branches import check_name
-from memory.engines.buffers import buffer
-from memory.engines.pages import Page, page_of
+from memory.db.retry import retry_methods
+from memory.engines.audit.trail import record_entry
+from memory.engines.branches.manager import check_name
+from memory.engines.fields.keys import BRANCH_PATTERN, DEFAULT_RATE, HIGHEST_RATE, KEY
+from memory.engines.support.pagination import Page, page_of
+from memory.engines.support.write_buffer import buffer
 from memory.exceptions import AgentForbidden, BranchForbidden, Conflict, Invalid, NotFound, Unauthenticated
 from memory.models import ApiKey
 from memory.models.nodes import next_rid
 
-# day1_<prefix>_<secret><checksum>: a fixed form, so that scanners for leaked secrets can know it.
+# day1_<prefix>_<secret><checksum>: a fixed format that scanners for leaked secrets can recognise.
 TOKEN = re.compile(r"day1_([a-z0-9]{8})_([A-Za-z0-9]{43})([A-Za-z0-9]{6})")
-PREFIX_LETTERS = string.ascii_lowercase + string.digits  # one case: the database may not tell two apart
+# one case only: the database may compare case-insensitively
+PREFIX_LETTERS = string.ascii_lowercase + string.digits
 LETTERS = string.digits + string.ascii_uppercase + string.ascii_lowercase
-PATTERN = re.compile(r"[a-z0-9._*?-]+(/[a-z0-9._*?-]+)*")
-HIGHEST_RATE = 1_000_000
-LONGEST_GRACE = 7 * 24 * 3600
+MAX_GRACE_SECONDS = 7 * 24 * 3600
+PATTERN_LENGTH = KEY["branch_patterns"].type.item.max_length
 USED = "key.used"
 ENDED = "This key has ended already; make a new one."
 
 
-@rerunning
+@retry_methods
 class KeyEngine:
     def create_key(
         self,
@@ -49,12 +50,13 @@ class KeyEngine:
         branch_patterns: Sequence[str] = (),
         agent_id: str = "",
         default_branch: str = "",
-        rate_per_minute: int = 6000,
+        rate_per_minute: int = DEFAULT_RATE,
         expires_at: datetime | None = None,
     ) -> tuple[ApiKey, str]:
-        """A new key and its token, which is not stored and cannot be shown again.
+        """Create a key; return it with its token, which is not stored and cannot be shown again.
 
-        Raises Invalid; ScopeMissing, BranchForbidden or AgentForbidden for more than the maker holds.
+        Raises Invalid; ScopeMissing, BranchForbidden or AgentForbidden for rights that the actor does not
+        have.
         """
         actor.require("admin")
         key = ApiKey(
@@ -72,13 +74,13 @@ class KeyEngine:
         next_rid.ready()
         with transaction.atomic(savepoint=False):
             token = save_new(key)
-            record(actor, "key.create", key.prefix, detail_of(key))
+            record_entry(actor, "key.create", key.prefix, detail_of(key))
         return key, token
 
     def verify(self, token: str) -> ApiKey:
-        """The key of a token; ``actor_of`` says who comes with it.
+        """Return the key of a token; ``actor_of`` turns it into an actor.
 
-        Only who has the secret learns that a key is revoked or expired. Raises Unauthenticated.
+        Only a caller with the right secret learns that a key is revoked or expired. Raises Unauthenticated.
         """
         key = find_key(token)
         now = timezone.now()
@@ -90,41 +92,42 @@ class KeyEngine:
         return key
 
     def still_open(self, *, key_ids: Collection[UUID]) -> set[UUID]:
-        """Those of some keys that have not ended."""
+        """Return the ids, among the given keys, of those that are neither revoked nor expired."""
         found = ApiKey.objects.filter(pk__in=key_ids, revoked_at=None)
         return {key.pk for key in found if not key.ended}
 
     def list_keys(self, *, actor: Actor, limit: int = 50, cursor: str = "") -> Page[ApiKey]:
-        """The project's keys, newest first, expired and revoked ones included."""
+        """List the project's keys, newest first, expired and revoked ones included."""
         actor.require("admin")
         return page_of(ApiKey.objects.filter(project=actor.project_id), key="-id", limit=limit, cursor=cursor)
 
     def revoke_key(self, *, key_id: UUID, actor: Actor) -> ApiKey:
-        """From now on the key opens nothing. Revoking again changes nothing. Raises NotFound."""
+        """Revoke a key now; revoking again changes nothing. Raises NotFound.
+
+        Revoking only takes rights away: any admin of the project may, whatever rights the key has.
+        """
         actor.require("admin")
         key = own_key(actor, key_id)
-        if str(key.pk) != actor.id:
-            check_grant(key, actor)
         next_rid.ready()
         with transaction.atomic(savepoint=False):
             if ApiKey.objects.filter(pk=key.pk, revoked_at=None).update(revoked_at=timezone.now()):
-                record(actor, "key.revoke", key.prefix, {"label": key.label})
+                record_entry(actor, "key.revoke", key.prefix, {"label": key.label})
         key.refresh_from_db()
         return key
 
     def rotate_key(self, *, key_id: UUID, actor: Actor, grace_seconds: int = 0) -> tuple[ApiKey, str]:
-        """A new key with the same rights; the old one ends now, or after some seconds of grace.
+        """Create a key with the same rights; the old one ends now, or after ``grace_seconds``.
 
         Raises NotFound, Invalid, Conflict when the old key has ended already, and as create_key does.
         """
         actor.require("admin")
-        if not 0 <= grace_seconds <= LONGEST_GRACE:
+        if not 0 <= grace_seconds <= MAX_GRACE_SECONDS:
             text = "grace_seconds must be a whole number from 0 to {most}."
-            raise Invalid(text, most=LONGEST_GRACE, field="grace_seconds")
+            raise Invalid(text, most=MAX_GRACE_SECONDS, field="grace_seconds")
         old = own_key(actor, key_id)
         check_grant(old, actor)
         ends = end_of(old, grace_seconds)
-        new = successor(old, actor)
+        new = build_successor(old, actor)
         next_rid.ready()
         with transaction.atomic(savepoint=False):
             # Of two rotations at once, one finds the key ended.
@@ -132,7 +135,7 @@ class KeyEngine:
             if not unchanged.update(**ends):
                 raise Conflict(ENDED)
             token = save_new(new)
-            record(actor, "key.rotate", new.prefix, {**detail_of(new), "rotated_from": old.prefix})
+            record_entry(actor, "key.rotate", new.prefix, {**detail_of(new), "rotated_from": old.prefix})
         return new, token
 
 
@@ -140,17 +143,17 @@ class KeyEngine:
 
 
 def new_token(prefix: str) -> str:
-    """A token with a secret of 256 bits."""
-    start = f"day1_{prefix}_{base62(secrets.randbits(256), 43)}"
-    return start + checksum(start)
+    """Return a token with a secret of 256 bits."""
+    start = f"day1_{prefix}_{encode_base62(secrets.randbits(256), 43)}"
+    return start + compute_checksum(start)
 
 
-def checksum(text: str) -> str:
-    """Tells a mistyped token from a wrong one without the database; it protects nothing."""
-    return base62(crc32(text.encode()), 6)
+def compute_checksum(text: str) -> str:
+    """Return a checksum that detects mistyped tokens without the database; it protects nothing."""
+    return encode_base62(crc32(text.encode()), 6)
 
 
-def base62(number: int, width: int) -> str:
+def encode_base62(number: int, width: int) -> str:
     letters = ""
     while number:
         number, rest = divmod(number, 62)
@@ -164,9 +167,9 @@ def hash_of(token: str) -> str:
 
 
 def find_key(token: str) -> ApiKey:
-    """The key with this secret, whatever its state. Raises Unauthenticated, always the same."""
+    """Return the key with this secret, in any state. Raises the same Unauthenticated for every failure."""
     form = TOKEN.fullmatch(token)
-    if form is None or checksum(token[:-6]) != form[3]:
+    if form is None or compute_checksum(token[:-6]) != form[3]:
         raise Unauthenticated()
     key = ApiKey.objects.filter(prefix=form[1]).first()
     if key is None or not compare_digest(key.secret_hash, hash_of(token)):
@@ -174,12 +177,20 @@ def find_key(token: str) -> ApiKey:
     return key
 
 
-def actor_of(key: ApiKey, surface: str) -> Actor:
+def get_actor(key: ApiKey, surface: str) -> Actor:
     return Actor(
-        project_id=key.project_id, kind="key", id=str(key.pk), label=key.label, scopes=frozenset(key.scopes),
-        branch_patterns=tuple(key.branch_patterns), surface=surface, agent_id=key.agent_id,
-        bound_agent=key.agent_id, expires_at=key.expires_at, default_branch=key.default_branch,
-    )  # fmt: skip
+        project_id=key.project_id,
+        kind="key",
+        id=str(key.pk),
+        label=key.label,
+        scopes=frozenset(key.scopes),
+        branch_patterns=tuple(key.branch_patterns),
+        surface=surface,
+        agent_id=key.agent_id,
+        bound_agent=key.agent_id,
+        expires_at=key.expires_at,
+        default_branch=key.default_branch,
+    )
 
 
 # ---- rows ------------------------------------------------------------------------------------------
@@ -201,7 +212,7 @@ def own_key(actor: Actor, key_id: UUID) -> ApiKey:
 
 
 def end_of(key: ApiKey, grace_seconds: int) -> dict[str, datetime]:
-    """The columns that end a key, now or after the grace. Raises Conflict when it has ended already."""
+    """Return the columns that end a key, now or after the grace period. Raises Conflict if it has ended."""
     now = timezone.now()
     if key.revoked_at or (key.expires_at and key.expires_at <= now):
         raise Conflict(ENDED)
@@ -211,12 +222,18 @@ def end_of(key: ApiKey, grace_seconds: int) -> dict[str, datetime]:
     return {"expires_at": min(end, key.expires_at or end)}
 
 
-def successor(old: ApiKey, actor: Actor) -> ApiKey:
+def build_successor(old: ApiKey, actor: Actor) -> ApiKey:
     return ApiKey(
-        project_id=old.project_id, label=old.label, scopes=old.scopes, branch_patterns=old.branch_patterns,
-        agent_id=old.agent_id, default_branch=old.default_branch, rate_per_minute=old.rate_per_minute,
-        expires_at=old.expires_at, created_by=actor.label,
-    )  # fmt: skip
+        project_id=old.project_id,
+        label=old.label,
+        scopes=old.scopes,
+        branch_patterns=old.branch_patterns,
+        agent_id=old.agent_id,
+        default_branch=old.default_branch,
+        rate_per_minute=old.rate_per_minute,
+        expires_at=old.expires_at,
+        created_by=actor.label,
+    )
 
 
 def detail_of(key: ApiKey) -> dict[str, Any]:
@@ -232,28 +249,28 @@ def detail_of(key: ApiKey) -> dict[str, Any]:
 
 def write_used(times: Mapping[UUID, datetime]) -> None:
     for pk, at in times.items():
-        # Two processes may write in any order: the later time stays.
+        # Two processes may write in any order: keep the later time.
         ApiKey.objects.filter(pk=pk).update(last_used_at=Greatest(Coalesce(F("last_used_at"), at), at))
 
 
 buffer.kind(USED, write_used, merge=max)
 
 
-# ---- what a key may be -----------------------------------------------------------------------------
+# ---- validation ------------------------------------------------------------------------------------
 
 
 def check_scopes(scopes: Iterable[str]) -> list[str]:
-    wanted = {scopes} if isinstance(scopes, str) else set(scopes)
-    if unknown := wanted - set(SCOPES):
+    requested = {scopes} if isinstance(scopes, str) else set(scopes)
+    if unknown := requested - set(SCOPES):
         raise Invalid("There is no scope {name}.", name=sorted(map(str, unknown))[0], field="scopes")
-    if not wanted:
+    if not requested:
         raise Invalid("A key needs a scope: one of {known}.", known=", ".join(SCOPES), field="scopes")
-    return sorted(wanted, key=SCOPES.index)
+    return sorted(requested, key=SCOPES.index)
 
 
 def check_patterns(patterns: Sequence[str]) -> list[str]:
     for pattern in patterns:
-        if len(pattern) > 200 or not PATTERN.fullmatch(pattern):
+        if len(pattern) > PATTERN_LENGTH or not BRANCH_PATTERN.fullmatch(pattern):
             raise Invalid(
                 "{pattern} is no branch pattern: it is a branch name in which * stands for any characters"
                 " and ? for one.",
@@ -264,7 +281,7 @@ def check_patterns(patterns: Sequence[str]) -> list[str]:
 
 
 def check_default(name: str, patterns: Sequence[str]) -> str:
-    """The branch of who names none, which need not be there yet; "" stands for main."""
+    """Check a key's default branch, which need not exist yet; "" stands for main. Raises Invalid."""
     if not name:
         return ""
     try:
@@ -278,7 +295,7 @@ def check_default(name: str, patterns: Sequence[str]) -> str:
 
 
 def check_text(field: str, text: str, least: int = 1) -> str:
-    if not least <= len(text.strip()) <= 200 or "\0" in text:
+    if not least <= len(text.strip()) <= KEY[field].type.max_length or "\0" in text:
         raise Invalid("{field} has {least} to 200 characters.", field=field, least=least)
     return text.strip()
 
@@ -301,7 +318,7 @@ def check_expiry(at: datetime | None) -> datetime | None:
 
 
 def check_grant(key: ApiKey, maker: Actor) -> None:
-    """Nobody gives more than they hold: scopes, time, branches and the agent that they are bound to."""
+    """Refuse a key with more rights than its maker: scopes, expiry, branches and the bound agent."""
     for scope in key.scopes:
         maker.require(scope)
     if maker.expires_at and (key.expires_at is None or key.expires_at > maker.expires_at):
@@ -311,12 +328,12 @@ def check_grant(key: ApiKey, maker: Actor) -> None:
     if maker.branch_patterns and not key.branch_patterns:
         raise BranchForbidden(name="*")
     for pattern in key.branch_patterns:
-        if not covered(pattern, maker.branch_patterns):
+        if not is_pattern_covered(pattern, maker.branch_patterns):
             raise BranchForbidden(name=pattern)
 
 
-def covered(pattern: str, held: Sequence[str]) -> bool:
-    """Whether all names of a pattern are names of one held pattern. May say no where that is hard to see."""
-    # "?" would match a "*" as if it were one character.
+def is_pattern_covered(pattern: str, held: Sequence[str]) -> bool:
+    """Return whether one of the patterns ``held`` covers all names of a pattern; False when uncertain."""
+    # fnmatch would let "?" match a "*" as a single character.
     wide = [other for other in held if not set("?[") & set(other)]
     return not held or pattern in held or any(fnmatchcase(pattern, other) for other in wide)

@@ -1,7 +1,7 @@
-"""Projects: made with their branch main and their first members, and taken out of a store as a whole.
+"""Projects: created with their branch main and their first members, and removed from a store as a whole.
 
-Both are acts on the store, for the local user only. They are recorded in the audit trail of the project
-that the user works in, since the trail of a project goes with it.
+Only the local user may do either. Both are recorded in the audit trail of the project that the user works in,
+since a project's own trail is removed with it.
 """
 
 from collections.abc import Iterable, Iterator
@@ -14,17 +14,17 @@ from django.db import connection, transaction
 from django.db.models import Model, QuerySet
 
 from memory.actors import Actor
-from memory.db.rerun import rerunning
-from memory.engines.audit import record
-from memory.engines.branches import create_main
+from memory.db.retry import retry_methods
+from memory.engines.audit.trail import record_entry
+from memory.engines.branches.manager import create_main
 from memory.exceptions import Conflict, Exists, ScopeMissing
 from memory.models import Branch, BranchedModel, Fact, Membership, Project, QueueMessage
 from memory.models.nodes import next_rid
 
-CHUNK = 500
+BATCH_SIZE = 500
 
 
-@rerunning
+@retry_methods
 class ProjectEngine:
     def create_project(
         self,
@@ -35,11 +35,11 @@ class ProjectEngine:
         members: Iterable[Any] = (),
         began: datetime | None = None,
     ) -> Project:
-        """A project with an empty branch main; ``members`` are users, who become its maintainers.
+        """Create a project with an empty branch main; the users in ``members`` become its maintainers.
 
-        ``began`` lets main begin in the past. Raises Exists for a slug that is taken.
+        ``began`` backdates main. Raises Exists for a slug that is taken.
         """
-        _local(actor)
+        require_user(actor)
         next_rid.ready()
         with transaction.atomic(savepoint=False):
             if Project.objects.filter(slug=slug).exists():
@@ -48,40 +48,42 @@ class ProjectEngine:
             create_main(project, began)
             for user in members:
                 Membership.objects.create(project=project, user=user, role=Membership.Role.MAINTAINER)
-            record(actor, "project.create", slug)
+            record_entry(actor, "project.create", slug)
         return project
 
     def remove_project(self, *, project: Project, actor: Actor) -> dict[str, int]:
-        """Delete a project with everything in it, its history and its audit trail too; returns how many
-        rows of each kind are gone. What other projects hold is not touched.
+        """Delete a project with all its content, history and audit trail; return the number of rows deleted
+        by model name. Other projects are not touched.
 
         Raises Conflict for the project that the actor works in.
         """
-        _local(actor)
+        require_user(actor)
         if project.pk == actor.project_id:
             raise Conflict("A project is removed from another one, whose audit trail then tells of it.")
         next_rid.ready()
         with transaction.atomic(savepoint=False):
             branches = lock_branches(project)
             counts = count_rows(project)
-            _forget(project, branches)
-            record(actor, "project.remove", project.slug, {"rows": counts, "project": str(project.pk)})
+            delete_project(project, branches)
+            record_entry(actor, "project.remove", project.slug, {"rows": counts, "project": str(project.pk)})
         return counts
 
 
 def lock_branches(project: Project) -> list[int]:
-    """Nobody writes to the project's memory until the running transaction ends. Deepest branches first."""
+    """Lock the project against writes until the transaction ends; return its branch ids, deepest first."""
     branches = Branch.objects.select_for_update().filter(project=project).order_by("-depth", "pk")
     return list(branches.values_list("pk", flat=True))
 
 
 def count_rows(project: Project) -> dict[str, int]:
-    """How many rows each table holds of a project, by the name of its model; without the empty ones.
+    """Count a project's rows in each table, by model name, without empty tables.
 
-    What has versions counts once, however many it has; those of facts are counted beside it.
+    A versioned row counts once, however many versions it has; fact versions count separately as "Version".
     """
     branches = list(Branch.objects.filter(project=project).values_list("pk", flat=True))
-    counts = {model.__name__: _things(rows).count() for model, rows in _rows(project, branches)}
+    counts = {
+        model.__name__: count_memories(rows).count() for model, rows in list_project_rows(project, branches)
+    }
     counts["Version"] = Fact._base_manager.filter(branch__in=branches).count()
     return {name: count for name, count in sorted(counts.items()) if count}
 
@@ -89,15 +91,15 @@ def count_rows(project: Project) -> dict[str, int]:
 # ---- pieces ----------------------------------------------------------------------------------------
 
 
-def _local(actor: Actor) -> None:
-    """A key or a membership is good for one project: neither makes nor removes projects."""
+def require_user(actor: Actor) -> None:
+    """Refuse all but the local user: a key or membership is valid for one project only."""
     if actor.kind != "local":
         raise ScopeMissing("Only the local user of the store may do this.")
     actor.require("admin")
 
 
-def _rows(project: Project, branches: list[int]) -> Iterator[tuple[type[Model], QuerySet]]:
-    """Every table that holds something of the project, with those rows."""
+def list_project_rows(project: Project, branches: list[int]) -> Iterator[tuple[type[Model], QuerySet]]:
+    """Yield every model that has rows of the project, with those rows."""
     for model in apps.get_models():
         columns = {field.attname for field in model._meta.concrete_fields}
         if "project_id" in columns:
@@ -106,13 +108,13 @@ def _rows(project: Project, branches: list[int]) -> Iterator[tuple[type[Model], 
             yield model, model._base_manager.filter(branch_id__in=branches)
 
 
-def _things(rows: QuerySet) -> QuerySet:
-    """Rows as somebody counts them: the versions of a memory are one thing."""
+def count_memories(rows: QuerySet) -> QuerySet:
+    """Count logical rows: the versions of one memory are one row."""
     return rows.values("uid").distinct() if issubclass(rows.model, BranchedModel) else rows
 
 
 def _forget_copies(project: Project) -> None:
-    """Its frozen copies and workspaces go when the project is gone."""
+    """Drop the project's snapshots and workspaces once the transaction commits."""
     copies: Any = connection.copies  # type: ignore[attr-defined]
     for name in project.snapshots.exclude(copy="").values_list("copy", flat=True):
         transaction.on_commit(partial(copies.drop, name))
@@ -120,23 +122,23 @@ def _forget_copies(project: Project) -> None:
         transaction.on_commit(partial(copies.drop_fork, name))
 
 
-def _forget(project: Project, branches: list[int]) -> None:
+def delete_project(project: Project, branches: list[int]) -> None:
     waiting = [f"memory.hold_past[{branch}]" for branch in branches]
     waiting += [f'{name}["{project.pk}"]' for name in ("memory.embed", "memory.near")]
     QueueMessage.objects.filter(key__in=waiting).delete()
     _forget_copies(project)
-    for model, rows in _rows(project, branches):
+    for model, rows in list_project_rows(project, branches):
         if issubclass(model, BranchedModel):
-            _unindex(rows)
+            unindex_rows(rows)
         if model is not Branch:
             rows.delete()
-    for branch in branches:  # a branch is there as long as one that was forked from it
+    for branch in branches:  # a branch cannot be deleted before the branches forked from it
         Branch.objects.filter(pk=branch).delete()
     project.delete()
 
 
-def _unindex(rows: QuerySet) -> None:
+def unindex_rows(rows: QuerySet) -> None:
     last = -1
-    while some := list(rows.filter(rid__gt=last).order_by("rid").only("rid")[:CHUNK]):
-        last = some[-1].rid
-        connection.index.remove(some)  # type: ignore[attr-defined]
+    while batch := list(rows.filter(rid__gt=last).order_by("rid").only("rid")[:BATCH_SIZE]):
+        last = batch[-1].rid
+        connection.index.remove(batch)  # type: ignore[attr-defined]

@@ -1,4 +1,4 @@
-"""Work handles: a program that keeps nothing between calls carries one, and stays on its branch."""
+"""Work handles: a token by which a stateless client stays on its branch."""
 
 import hashlib
 import secrets
@@ -11,9 +11,9 @@ from django.db.models.functions import Greatest
 from django.utils import timezone
 
 from memory.actors import Actor
-from memory.db.rerun import rerunning
-from memory.engines.branches import BranchManager
-from memory.engines.buffers import buffer
+from memory.db.retry import retry_methods
+from memory.engines.branches.manager import BranchManager
+from memory.engines.support.write_buffer import buffer
 from memory.exceptions import BranchArchived, NotFound
 from memory.models import Branch, WorkHandle
 from memory.models.nodes import next_rid
@@ -24,10 +24,11 @@ USED = "work.used"
 GONE = "There is no such work handle, or nobody has used it for 24 hours."
 
 
-@rerunning
+@retry_methods
 class WorkEngine:
     def open_work(self, *, branch_name: str, actor: Actor) -> tuple[Branch, str]:
-        """A branch, and a new handle of it for this actor: unguessable, and gone after 24 hours of rest.
+        """Return a branch and a new work handle for this actor; it is unguessable and expires after 24 idle
+        hours.
 
         Raises BranchNotFound, BranchArchived, scope and branch refusals.
         """
@@ -41,9 +42,9 @@ class WorkEngine:
         return branch, token
 
     def branch_of(self, *, work: str, actor: Actor) -> str:
-        """The name of a handle's branch; using it keeps it alive.
+        """Return the branch name of a handle, and renew the handle.
 
-        Raises NotFound, the same for one that never was, has ended or is another's.
+        Raises the same NotFound for an unknown handle, an expired one and another actor's.
         """
         now, key = timezone.now(), hash_of(work)
         mine = WorkHandle.objects.filter(

@@ -1,8 +1,8 @@
-"""What happens in a project, to be followed live: the audit trail in the order of its seal.
+"""Project events for live followers: the audit trail in the order of its seal.
 
-Commits of several branches become visible in no order of their own, so neither a time nor an id says what a
-reader has seen already. The place in the sealed trail does: it is given once, to what is committed. Reading
-on from a place misses nothing and repeats nothing, whichever process is asked, and whatever ended meanwhile.
+Commits of several branches become visible in no order of their own, so neither a time nor an id can serve as
+a reader's cursor. The position in the sealed trail can: it is assigned once, to committed entries only.
+Reading on from a position misses nothing and repeats nothing, in any process and after any crash.
 """
 
 from collections.abc import Iterable, Sequence
@@ -17,17 +17,18 @@ from django.db.models import F, Max, Value
 from django.db.models.functions import Concat, Left
 
 from memory.actors import Actor
-from memory.db.rerun import rerunning
-from memory.engines.audit import seal
-from memory.engines.branches import find_branch
+from memory.db.retry import retry_methods
+from memory.engines.audit.trail import seal_entries
+from memory.engines.versions.lookup import find_branch
 from memory.exceptions import Invalid
 from memory.models import AuditEntry, BranchedModel, Commit, Project
 
-LONGEST = 200  # characters of a line
-DESCRIBED = 20  # a commit of more memories is told by its counts
-TOGETHER = 500  # entries of the trail that are read at once
+MAX_LINE_LENGTH = 200  # characters of a change's text line
+DESCRIBED = 20  # larger commits are reported by their counts only
+BATCH_SIZE = 500  # trail entries per read
 OF_BRANCHES = frozenset({"branch.create", "branch.archive", "branch.restore"})
-NAMES = {"factlink": "link", "factassessment": "verdict"}  # what a kind of row is called, if not as its model
+# names of versioned kinds that differ from their model's
+NAMES = {"factlink": "link", "factassessment": "verdict"}
 LINES: dict[str, Any] = {
     "fact": F("essence"),
     "factassessment": F("status"),
@@ -37,7 +38,7 @@ LINES: dict[str, Any] = {
 
 @dataclass(frozen=True)
 class Change:
-    """What a commit did to one memory. ``line`` is how it begins; empty for what has no text."""
+    """Change of one memory by a commit. ``line`` is the start of its text; empty for rows without text."""
 
     type: str
     uid: UUID
@@ -47,7 +48,7 @@ class Change:
 
 @dataclass(frozen=True)
 class Event:
-    """One thing that happened on a branch; ``commit`` is None for what happened to the branch itself."""
+    """Event on a branch; ``commit`` is None for changes of the branch itself."""
 
     place: int
     kind: str
@@ -62,9 +63,9 @@ class Event:
 
 @dataclass(frozen=True)
 class Watch:
-    """What a follower wants of a project and may see. Branches and kinds may be patterns; none means all.
+    """Filter of a follower: branches and kinds, which may be patterns; none means all.
 
-    It begins after the place ``after``; ``newest`` was the last when it was asked for.
+    It starts after the position ``after``; ``newest`` was the last position when the watch was created.
     """
 
     actor: Actor
@@ -76,21 +77,25 @@ class Watch:
     def sees(self, event: Event) -> bool:
         return (
             self.actor.may_use(event.branch)
-            and _fits(event.branch, self.branches)
-            and _fits(event.kind, self.kinds)
+            and matches_any(event.branch, self.branches)
+            and matches_any(event.kind, self.kinds)
         )
 
 
-@rerunning
+@retry_methods
 class EventEngine:
     def watch(
-        self, *, actor: Actor, branches: Sequence[str] = (), kinds: Sequence[str] = (),
+        self,
+        *,
+        actor: Actor,
+        branches: Sequence[str] = (),
+        kinds: Sequence[str] = (),
         after: int | None = None,
-    ) -> Watch:  # fmt: skip
-        """What to follow, from now on or after a place.
+    ) -> Watch:
+        """Return a watch on the given branches and kinds, from now on or after a position.
 
-        Raises ScopeMissing; BranchNotFound and BranchForbidden for a branch that is named without ``*``
-        or ``?``; Invalid for a place that the trail has not reached.
+        Raises ScopeMissing; BranchNotFound and BranchForbidden for a branch that is named without ``*`` or
+        ``?``; Invalid for a position that the trail has not reached.
         """
         actor.require("read")
         for name in branches:
@@ -104,93 +109,100 @@ class EventEngine:
         return Watch(actor, tuple(branches), tuple(kinds), newest if after is None else after, newest)
 
     def newest(self, *, project_id: UUID) -> int:
-        """The place of the newest entry, everything that is committed by now included."""
+        """Return the position of the newest entry, after sealing everything committed by now."""
         trail = AuditEntry.objects.filter(project=project_id)
         while trail.filter(place=None).exists():
-            seal(Project.objects.get(pk=project_id))
+            seal_entries(Project.objects.get(pk=project_id))
         return trail.aggregate(last=Max("place"))["last"] or 0
 
     def read(self, *, project_id: UUID, after: int) -> tuple[list[Event], int]:
-        """The events after a place, the oldest first, and up to which place they were looked for.
+        """Return the events after a position, oldest first, and the last position that was read.
 
-        At most 500 entries are looked at; when the place is still ``after``, there is nothing more.
+        At most 500 entries are read; when the position is still ``after``, there is nothing more.
         """
         newest = self.newest(project_id=project_id)
         if newest <= after:
             return [], after
         trail = AuditEntry.objects.filter(project=project_id, place__gt=after).order_by("place")
-        entries = list(trail[:TOGETHER])
-        return _events(project_id, entries), entries[-1].place or after
+        entries = list(trail[:BATCH_SIZE])
+        return build_events(project_id, entries), entries[-1].place or after
 
 
-def _fits(word: str, patterns: Sequence[str]) -> bool:
+def matches_any(word: str, patterns: Sequence[str]) -> bool:
     return not patterns or any(fnmatchcase(word, pattern) for pattern in patterns)
 
 
-# ---- from the trail to events ------------------------------------------------------------------------
+# ---- events from the trail ---------------------------------------------------------------------------
 
 
-def _events(project_id: UUID, entries: Sequence[AuditEntry]) -> list[Event]:
-    commits = _commits(project_id, entries)
-    changes = _changes([commit for commit in commits.values() if _size(commit) <= DESCRIBED])
+def build_events(project_id: UUID, entries: Sequence[AuditEntry]) -> list[Event]:
+    commits = map_commits(project_id, entries)
+    changes = collect_changes([commit for commit in commits.values() if count_changes(commit) <= DESCRIBED])
     found = []
     for entry in entries:
         commit = commits.get(entry.pk)
         if commit or entry.action in OF_BRANCHES:
             name = commit.branch.name if commit else entry.target
-            told = changes.get(_place(commit), []) if commit else []
-            found.append(_event(entry, name, commit, told))
+            told = changes.get(commit_key(commit), []) if commit else []
+            found.append(build_event(entry, name, commit, told))
     return found
 
 
-def _event(entry: AuditEntry, branch: str, commit: Commit | None, changes: Sequence[Change]) -> Event:
+def build_event(entry: AuditEntry, branch: str, commit: Commit | None, changes: Sequence[Change]) -> Event:
     return Event(
-        place=entry.place or 0, kind=entry.action, branch=branch, at=entry.at, actor_kind=entry.actor_kind,
-        actor_label=entry.actor_label, surface=entry.surface, commit=commit, changes=changes,
-    )  # fmt: skip
+        place=entry.place or 0,
+        kind=entry.action,
+        branch=branch,
+        at=entry.at,
+        actor_kind=entry.actor_kind,
+        actor_label=entry.actor_label,
+        surface=entry.surface,
+        commit=commit,
+        changes=changes,
+    )
 
 
-def _commits(project_id: UUID, entries: Sequence[AuditEntry]) -> dict[int, Commit]:
-    """The commit that each entry tells of, by the entry's id."""
+def map_commits(project_id: UUID, entries: Sequence[AuditEntry]) -> dict[int, Commit]:
+    """Return the commit of each audit entry, by entry id."""
     told = {entry.pk: (entry.detail.get("branch"), entry.detail.get("seq")) for entry in entries}
     seqs: dict[Any, set[Any]] = {}
     for name, seq in told.values():
         if isinstance(name, str) and isinstance(seq, int):
             seqs.setdefault(name, set()).add(seq)
     found = {}
-    for name, some in seqs.items():
-        commits = Commit.objects.filter(branch__project=project_id, branch__name=name, seq__in=some)
+    for name, batch in seqs.items():
+        commits = Commit.objects.filter(branch__project=project_id, branch__name=name, seq__in=batch)
         found.update({(name, commit.seq): commit for commit in commits.select_related("branch")})
-    # Other acts may name a point of a branch too: they are not of the kind that the commit there is.
+    # Other audit entries may name a branch and seq too; their action differs from the commit's kind.
     pairs = [(entry, found.get(told[entry.pk])) for entry in entries]
     return {entry.pk: commit for entry, commit in pairs if commit and commit.kind == entry.action}
 
 
-def _size(commit: Commit) -> int:
+def count_changes(commit: Commit) -> int:
     return commit.added + commit.changed + commit.removed
 
 
-def _place(commit: Commit) -> tuple[int, int]:
+def commit_key(commit: Commit) -> tuple[int, int]:
     return commit.branch_id, commit.seq
 
 
-def _changes(commits: Sequence[Commit]) -> dict[tuple[int, int], list[Change]]:
-    """What each commit did, memory by memory."""
+def collect_changes(commits: Sequence[Commit]) -> dict[tuple[int, int], list[Change]]:
+    """Return the changes of each commit, memory by memory."""
     seqs: dict[int, list[int]] = {}
     for commit in commits:
         seqs.setdefault(commit.branch_id, []).append(commit.seq)
     found: dict[tuple[int, int], list[Change]] = {}
     for model in (one for one in apps.get_models() if issubclass(one, BranchedModel)):
-        for branch, some in seqs.items():
-            for seq, change in _versions(model, branch, some):
+        for branch, batch in seqs.items():
+            for seq, change in load_versions(model, branch, batch):
                 found.setdefault((branch, seq), []).append(change)
     return found
 
 
-def _versions(model: Any, branch: int, seqs: Sequence[int]) -> Iterable[tuple[int, Change]]:
+def load_versions(model: Any, branch: int, seqs: Sequence[int]) -> Iterable[tuple[int, Change]]:
     name = model._meta.model_name
-    line = LINES.get(name) or (Left(model.TEXT, LONGEST) if model.TEXT else Value(""))
+    line = LINES.get(name) or (Left(model.TEXT, MAX_LINE_LENGTH) if model.TEXT else Value(""))
     rows = model._base_manager.filter(branch=branch, seq_from__in=seqs).order_by("rid").annotate(line=line)
     for uid, seq, deleted, before, text in rows.values_list("uid", "seq_from", "deleted", "prev_vid", "line"):
         change = "removed" if deleted else "added" if before is None else "changed"
-        yield seq, Change(NAMES.get(name, name), uid, change, "" if deleted else text[:LONGEST])
+        yield seq, Change(NAMES.get(name, name), uid, change, "" if deleted else text[:MAX_LINE_LENGTH])

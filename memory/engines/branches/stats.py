@@ -1,4 +1,4 @@
-"""What a branch holds, and who works on it: counts only, no text."""
+"""Statistics of a branch: its content and its contributors. Counts only, no text."""
 
 from collections import Counter
 from collections.abc import Callable
@@ -15,11 +15,13 @@ Rows = Callable[[Lineage], VersionedQuerySet]
 
 @dataclass(frozen=True)
 class BranchStats:
-    """``ahead``: its own commits; ``behind``: those of the parent since it left. Both 0 where none are."""
+    """Statistics of a branch. ``ahead``: its own commits; ``behind``: the parent's since the fork, 0 without
+    one.
+    """
 
     branch: Branch
     facts: dict[str, int]  # by status
-    verification: dict[str, int]  # by verdict on what the facts say now
+    verification: dict[str, int]  # by verdict on the facts' present text
     links: int
     ahead: int
     behind: int
@@ -31,12 +33,14 @@ class BranchStats:
 
 def stats_of(branch: Branch) -> BranchStats:
     lineage, parent = branch.lineage(), branch.parent
-    facts = {status.value: 0 for status in Fact.Status} | _tally(Fact.objects.along, "status", lineage)
+    facts = {status.value: 0 for status in Fact.Status} | tally_values(
+        Fact.objects.in_lineage, "status", lineage
+    )
     return BranchStats(
         branch,
         facts=facts,
-        verification=_verification(lineage, sum(facts.values())),
-        links=sum(_tally(FactLink.objects.along, "link_type", lineage).values()),
+        verification=count_verification(lineage, sum(facts.values())),
+        links=sum(tally_values(FactLink.objects.in_lineage, "link_type", lineage).values()),
         ahead=branch.head,
         behind=parent.head - branch.fork_seq if parent else 0,
         children=branch.children.live().count(),
@@ -46,47 +50,50 @@ def stats_of(branch: Branch) -> BranchStats:
     )
 
 
-def _verification(lineage: Lineage, facts: int) -> dict[str, int]:
-    """Counted from the verdicts, which are fewer than the facts."""
-    known = {status.value: 0 for status in FactAssessment.Status} | _tally(_verdicts, "status", lineage)
+def count_verification(lineage: Lineage, facts: int) -> dict[str, int]:
+    """Count by verification status. Verdicts are counted, since they are fewer than the facts."""
+    known = {status.value: 0 for status in FactAssessment.Status} | tally_values(
+        load_verdicts, "status", lineage
+    )
     known["unverified"] = facts - known["verified"] - known["invalidated"]
     return known
 
 
-def _verdicts(lineage: Lineage) -> VersionedQuerySet:
-    """The verdicts on what the facts say now."""
-    on_now = Fact.objects.along(lineage).rows()
+def load_verdicts(lineage: Lineage) -> VersionedQuerySet:
+    """Return the verdicts on the facts' present text."""
+    on_now = Fact.objects.in_lineage(lineage).rows()
     on_now = on_now.filter(uid=OuterRef("uid"), judged_hash=OuterRef("judged_hash"))
-    return FactAssessment.objects.along(lineage).filter(Exists(on_now))
+    return FactAssessment.objects.in_lineage(lineage).filter(Exists(on_now))
 
 
-def _tally(rows: Rows, column: str, lineage: Lineage) -> Counter[str]:
-    """How many rows have each value: those of the parent, but for what the branch speaks about itself.
+def tally_values(rows: Rows, column: str, lineage: Lineage) -> Counter[str]:
+    """Count the rows by value: the parent's counts, corrected for the memories that the branch itself
+    changed.
 
-    A row of the parent is then not asked whether the branch hides it: few of many are hidden.
+    This avoids a visibility check for each row of the parent: few of many are hidden.
     """
     if len(lineage) == 1:
-        return _whole(rows(lineage), column)
+        return count_by_value(rows(lineage), column)
     own, *parents = lineage
-    spoken = _spoken(*own)
+    spoken = own_rows_condition(*own)
     before, now = (rows(point).filter(spoken).gather_values(column) for point in (parents, lineage))
-    return _tally(rows, column, parents) - _each(before) + _each(now)
+    return tally_values(rows, column, parents) - count_values(before) + count_values(now)
 
 
-def _whole(rows: VersionedQuerySet, column: str) -> Counter[str]:
-    """By one count for each value: in groups every row would be sorted first."""
+def count_by_value(rows: VersionedQuerySet, column: str) -> Counter[str]:
+    """Count a value at a time: grouping would sort every row first."""
     known = [value for value, _name in rows.model._meta.get_field(column).choices]
     return Counter(rows.aggregate(**{value: Count("pk", filter=Q(**{column: value})) for value in known}))
 
 
-def _each(values: list[tuple]) -> Counter[str]:
+def count_values(values: list[tuple]) -> Counter[str]:
     return Counter(value for (value,) in values)
 
 
-def _spoken(branch: int, limit: int) -> Q:
-    """A condition: what the branch itself says something about."""
-    some = [
+def own_rows_condition(branch: int, limit: int) -> Q:
+    """Return a condition on the memories that the branch itself changed."""
+    batch = [
         model.objects.all_versions().filter(branch=branch, seq_from__lte=limit).values("uid")
         for model in (Fact, FactAssessment, FactLink)
     ]
-    return Q(uid__in=some[0].union(*some[1:], all=True))
+    return Q(uid__in=batch[0].union(*batch[1:], all=True))

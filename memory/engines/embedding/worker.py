@@ -1,4 +1,4 @@
-"""One worker's way through the texts that wait: ask the provider, store, or put back for later."""
+"""Embedding worker: sends pending texts to the provider, stores the vectors or reschedules."""
 
 import logging
 import os
@@ -22,39 +22,41 @@ from memory.providers.embedding import EmbeddingProvider, tells_words
 
 log = logging.getLogger(__name__)
 
-CHUNK = 500
-IN_ONE_UPDATE = 100
-REFUSED = (400, 413, 422)  # HTTP: the server does not like what it was sent, which may be one text
-FIRST_WAIT, LONGEST_WAIT = 10.0, 3600.0  # seconds between two tries
-JITTER = 0.25  # of the wait; below 1, so that each wait is longer than the one before
-LONGEST_ASKED = 86_400  # seconds; a Retry-After beyond a day is not believed
-MOST_NONSENSE = 8  # then the text is given up, until the daily try
+BATCH_SIZE = 500
+UPDATE_BATCH_SIZE = 100
+REFUSED = (400, 413, 422)  # HTTP statuses for a rejected request; a single text may be the cause
+MIN_WAIT_SECONDS, MAX_WAIT_SECONDS = 10.0, 3600.0  # seconds between two tries
+JITTER = 0.25  # share of the delay; below 1, so that each delay is longer than the one before
+MAX_RETRY_AFTER_SECONDS = 86_400  # seconds; a Retry-After beyond a day is ignored
+MAX_INVALID_RESPONSES = 8  # then the text is given up, until the daily retry
 DAILY = timedelta(days=1)
-NONSENSE = ProviderNonsense.message.partition("{")[0]  # how the error of such a try begins
+INVALID_RESPONSE = ProviderNonsense.message.partition("{")[0]  # prefix of the error that such a try stores
 
-Answer = tuple[np.ndarray, bytes | None]  # the vector, and the codes of the words where the model tells them
-S = Vector.State
+Answer = tuple[np.ndarray, bytes | None]  # the vector, and the word codes where the model provides them
+State = Vector.State
 
 
 class WrongDimensions(ProviderNonsense):
-    """Vectors of another length than those stored under the same model name: no text is to blame."""
+    """Error for vectors of another length than those stored under the model's name; no single text causes
+    it.
+    """
 
 
-def waiting(project_id: UUID, model: str) -> QuerySet[Vector]:
-    """Texts that wait for this model."""
-    # n is 0 until a vector is ready: the index on (project, model, n) then holds just these rows together.
-    return Vector.objects.filter(project=project_id, model=model, n=0, state=S.PENDING)
+def pending_vectors(project_id: UUID, model: str) -> QuerySet[Vector]:
+    """Return the texts pending for this model."""
+    # n is 0 until a vector is ready: the index on (project, model, n) then keeps these rows together.
+    return Vector.objects.filter(project=project_id, model=model, n=0, state=State.PENDING)
 
 
-def due(project_id: UUID, model: str) -> QuerySet[Vector]:
-    """Texts that wait, and may be tried now."""
-    return waiting(project_id, model).filter(next_try__lte=timezone.now())
+def due_vectors(project_id: UUID, model: str) -> QuerySet[Vector]:
+    """Return the pending texts that may be tried now."""
+    return pending_vectors(project_id, model).filter(next_try__lte=timezone.now())
 
 
-class Turns:
-    """A lock for each project, so that the threads of one process do not embed the same texts twice.
+class ProjectLocks:
+    """Locks by project, so that the threads of one process do not embed the same texts twice.
 
-    Processes may: the first to store a vector wins, and the other's is dropped.
+    Two processes may: the first to store a vector wins, and the other's is dropped.
     """
 
     def __init__(self) -> None:
@@ -66,68 +68,68 @@ class Turns:
             return self._locks[str(project_id)]
 
     def reset(self) -> None:
-        """A forked child must not wait for a thread that it does not have."""
+        """Reset the locks: a forked child must not wait for a thread of its parent."""
         self.__init__()  # type: ignore[misc]
 
 
-TURNS = Turns()
+TURNS = ProjectLocks()
 os.register_at_fork(after_in_child=TURNS.reset)
 
 
 class EmbeddingRun:
-    """One worker's way through the waiting texts of a project."""
+    """Run of a worker over the pending texts of a project."""
 
     def __init__(self, project_id: UUID, provider: EmbeddingProvider) -> None:
         self.project_id, self.provider, self.model = project_id, provider, provider.model
         self.trouble = False
 
-    def embed(self, limit: int, turns: Turns) -> int:
-        """Batch by batch, until nothing is due or the provider is in trouble."""
+    def embed(self, limit: int, turns: ProjectLocks) -> int:
+        """Embed batches until nothing is due or the provider fails; return how many vectors became ready."""
         ready = 0
         while limit > 0 and not self.trouble:
             with turns.of(self.project_id):
-                rows = list(due(self.project_id, self.model)[: min(limit, conf().embedding_batch)])
+                rows = list(due_vectors(self.project_id, self.model)[: min(limit, conf().embedding_batch)])
                 if not rows:
                     break
-                ready += self._batch(rows)
+                ready += self._embed_batch(rows)
             limit -= len(rows)
         if ready:
             connection.index.keep_up(self.project_id, self.model)  # type: ignore[attr-defined]
         if ready and not self.trouble:
-            self._wake()
+            self._resume_waiting()
         return ready
 
-    def _batch(self, rows: Sequence[Vector]) -> int:
+    def _embed_batch(self, rows: Sequence[Vector]) -> int:
         try:
-            return self._store(rows, self._ask(rows))
+            return self._store_vectors(rows, self._request_vectors(rows))
         except WrongDimensions as error:
-            self._rest(rows, error)
+            self._back_off(rows, error)
         except ProviderNonsense as error:
             if len(rows) > 1:
                 return self._one_by_one(rows)
             self._put_back(rows, error)
         except ProviderUnavailable as error:
-            self._rest(rows, error)
+            self._back_off(rows, error)
         return 0
 
     def _one_by_one(self, rows: Sequence[Vector]) -> int:
-        """Each text by itself, so that one that the provider cannot take does not hold the others."""
+        """Embed each text separately, so that a rejected one does not block the others."""
         good: list[Vector] = []
         answers: list[Answer] = []
         for place, row in enumerate(rows):
             try:
-                answers += self._ask([row])
+                answers += self._request_vectors([row])
                 good.append(row)
             except ProviderNonsense as error:
                 self._put_back([row], error)
             except ProviderUnavailable as error:
-                self._rest(rows[place:], error)
+                self._back_off(rows[place:], error)
                 break
         if not good:
-            self.trouble = True  # it is not one text
+            self.trouble = True  # the cause is not a single text
         return self._store_singles(good, answers)
 
-    def _ask(self, rows: Sequence[Vector]) -> list[Answer]:
+    def _request_vectors(self, rows: Sequence[Vector]) -> list[Answer]:
         texts = [row.text for row in rows]
         try:
             if tells_words(self.provider):
@@ -140,85 +142,87 @@ class EmbeddingRun:
 
     def _store_singles(self, rows: Sequence[Vector], answers: Sequence[Answer]) -> int:
         try:
-            return self._store(rows, answers) if rows else 0
+            return self._store_vectors(rows, answers) if rows else 0
         except WrongDimensions as error:
-            self._rest(rows, error)
+            self._back_off(rows, error)
             return 0
 
     # ---- storing -------------------------------------------------------------------------------
 
-    def _store(self, rows: Sequence[Vector], answers: Sequence[Answer]) -> int:
-        """Make the vectors ready, where nobody else did meanwhile. Raises WrongDimensions."""
+    def _store_vectors(self, rows: Sequence[Vector], answers: Sequence[Answer]) -> int:
+        """Store the vectors of texts that are still pending; return how many. Raises WrongDimensions."""
         count = 0
         with transaction.atomic(durable=True):
-            n = tick(self.project_id)  # first: a reader that has seen n has seen all vectors up to n
+            n = advance_clock(self.project_id)  # first: a reader of n can rely on all vectors up to n
             self._check_dimensions(answers)
-            for some in chunks(list(zip(rows, answers, strict=True)), IN_ONE_UPDATE):
-                still = Vector.objects.filter(slot__in=[row.slot for row, _ in some], state=S.PENDING)
-                content = {"data": _each(some, 0, "data"), "words": _each(some, 1, "words")}
-                count += still.update(**content, n=n, state=S.READY, text="", error="", attempts=0)
+            for batch in batched(list(zip(rows, answers, strict=True)), UPDATE_BATCH_SIZE):
+                still = Vector.objects.filter(slot__in=[row.slot for row, _ in batch], state=State.PENDING)
+                content = {"data": build_case(batch, 0, "data"), "words": build_case(batch, 1, "words")}
+                count += still.update(**content, n=n, state=State.READY, text="", error="", attempts=0)
         return count
 
     def _check_dimensions(self, answers: Sequence[Answer]) -> None:
-        ready = Vector.objects.filter(project=self.project_id, model=self.model, n__gt=0, state=S.READY)
+        ready = Vector.objects.filter(project=self.project_id, model=self.model, n__gt=0, state=State.READY)
         known = {len(data) for data in ready.values_list("data", flat=True)[:1] if data is not None}
         found = {len(vector) for vector, _ in answers}
         if len(found | known) > 1:
             raise WrongDimensions(
-                reason=f"vectors of {_either(found)} dimensions came, and those stored under the name "
-                f"{self.model} have {_either(known or found)}; give the model another name, and run reembed"
+                reason=f"vectors of {join_or(found)} dimensions came, and those stored under the name "
+                f"{self.model} have {join_or(known or found)}; give the model another name, and run reembed"
             )
 
-    # ---- when it fails -------------------------------------------------------------------------
+    # ---- failures ------------------------------------------------------------------------------
 
-    def _rest(self, rows: Sequence[Vector], error: ProviderUnavailable) -> None:
-        """The provider is in trouble: what was tried waits, and all else that is due as long with it."""
+    def _back_off(self, rows: Sequence[Vector], error: ProviderUnavailable) -> None:
+        """Reschedule all due texts of the project: the provider is failing."""
         self.trouble = True
         log.warning("Project %s: %d texts wait: %s", self.project_id, len(rows), error)
         until = self._put_back(rows, error)
-        due(self.project_id, self.model).update(next_try=until)
+        due_vectors(self.project_id, self.model).update(next_try=until)
 
     def _put_back(self, rows: Sequence[Vector], error: ProviderUnavailable) -> datetime:
-        """Note the failure; returns when the first of the rows may be tried again."""
+        """Record the failure; return when the first of the rows may be tried again."""
         text, nonsense = str(error)[:300], isinstance(error, ProviderNonsense)
         groups: dict[int, list[str]] = defaultdict(list)
         for row in rows:
-            # Tries of one kind count together: an outage must not use up the tries of a text.
-            same = row.error.startswith(NONSENSE) == nonsense
+            # Count tries of one kind of error: an outage must not use up the tries of a text.
+            same = row.error.startswith(INVALID_RESPONSE) == nonsense
             groups[row.attempts + 1 if same else 1].append(row.slot)
         fatal = nonsense and not isinstance(error, WrongDimensions)
         times = []
         for attempts, slots in groups.items():
-            give_up = fatal and attempts >= MOST_NONSENSE
-            state, until = S.PENDING, timezone.now() + wait_after(attempts, error)
+            give_up = fatal and attempts >= MAX_INVALID_RESPONSES
+            state, until = State.PENDING, timezone.now() + wait_after(attempts, error)
             if give_up:
-                state, until = S.FAILED, timezone.now() + DAILY
+                state, until = State.FAILED, timezone.now() + DAILY
                 log.warning("Project %s: %d texts given up: %s", self.project_id, len(slots), text)
             times.append(until)
-            for some in chunks(slots, CHUNK):
-                tried = Vector.objects.filter(slot__in=some, state=S.PENDING)
+            for batch in batched(slots, BATCH_SIZE):
+                tried = Vector.objects.filter(slot__in=batch, state=State.PENDING)
                 tried.update(state=state, attempts=attempts, next_try=until, error=text)
         return min(times)
 
-    def _wake(self) -> None:
-        """The provider answers: what waits only because it did not may be tried now."""
+    def _resume_waiting(self) -> None:
+        """Make texts due that were delayed only by an outage of the provider."""
         now = timezone.now()
-        resting = waiting(self.project_id, self.model).filter(next_try__gt=now)
-        resting = resting.exclude(error__startswith=NONSENSE)
+        resting = pending_vectors(self.project_id, self.model).filter(next_try__gt=now)
+        resting = resting.exclude(error__startswith=INVALID_RESPONSE)
         if resting.exists():
             resting.update(next_try=now)
 
 
 def wait_after(attempts: int, error: ProviderUnavailable) -> timedelta:
-    """How long to leave the provider alone: longer each time, not all at once, and as it asked."""
-    seconds = min(FIRST_WAIT * 2 ** min(attempts - 1, 20), LONGEST_WAIT)
-    seconds = min(seconds * (1 + JITTER * random.random()), LONGEST_WAIT)
-    asked = min(float(error.data.get("retry_after") or 0), LONGEST_ASKED)
-    return timedelta(seconds=max(seconds, asked))
+    """Return the delay before the next try: exponential with jitter, at least the provider's Retry-After."""
+    seconds = min(MIN_WAIT_SECONDS * 2 ** min(attempts - 1, 20), MAX_WAIT_SECONDS)
+    seconds = min(seconds * (1 + JITTER * random.random()), MAX_WAIT_SECONDS)
+    requested = min(float(error.data.get("retry_after") or 0), MAX_RETRY_AFTER_SECONDS)
+    return timedelta(seconds=max(seconds, requested))
 
 
-def tick(project_id: UUID) -> int:
-    """Raise the project's vector clock; other writers of vectors wait here until this one commits."""
+def advance_clock(project_id: UUID) -> int:
+    """Advance the project's vector clock and return it; other writers of vectors wait until this one
+    commits.
+    """
     clock = VectorClock.objects.filter(project=project_id)
     if not clock.update(n=F("n") + 1):
         VectorClock.objects.bulk_create([VectorClock(project_id=project_id)], ignore_conflicts=True)
@@ -226,15 +230,15 @@ def tick(project_id: UUID) -> int:
     return clock.values_list("n", flat=True).get()
 
 
-def _each(pairs: Sequence[tuple[Vector, Answer]], part: int, field: str) -> Case:
-    """One expression that gives each row its own part of the answer: one statement for all of them."""
+def build_case(pairs: Sequence[tuple[Vector, Answer]], part: int, field: str) -> Case:
+    """Return an expression that gives each row its part of the answer, for a single statement."""
     kind: Any = Vector._meta.get_field(field)
     return Case(*[When(slot=row.slot, then=Value(answer[part], output_field=kind)) for row, answer in pairs])
 
 
-def _either(numbers: Iterable[int]) -> str:
+def join_or(numbers: Iterable[int]) -> str:
     return " and ".join(str(number) for number in sorted(numbers))
 
 
-def chunks(values: Sequence[Any], size: int) -> Iterator[Sequence[Any]]:
+def batched(values: Sequence[Any], size: int) -> Iterator[Sequence[Any]]:
     return (values[start : start + size] for start in range(0, len(values), size))

@@ -1,4 +1,4 @@
-"""Many facts in one commit: checked, compared with what is there, written with few statements."""
+"""Batches of facts in one commit: validated, deduplicated, written with few statements."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -8,37 +8,38 @@ from typing import Any
 from django.db.models import Q
 
 from memory.actors import Actor
-from memory.db.bulk import insert_all
-from memory.db.expressions import OneOf
-from memory.db.reading import by_key
-from memory.engines import fact_rules as rules
-from memory.engines.belief import judged, sources
-from memory.engines.cleaning import clean
-from memory.engines.commits import CommitWriter
-from memory.engines.embedding import embedder_is_on, want
-from memory.engines.sessions import begin_sessions
+from memory.db.bulk_sql import insert_all
+from memory.db.expressions import ColumnIn
+from memory.db.raw_select import by_key
+from memory.engines.embedding.engine import embedder_is_on, enqueue_texts
+from memory.engines.facts import rules
+from memory.engines.facts.assessment import has_verdict, list_sources
+from memory.engines.fields.common import STATED_CHECKS
+from memory.engines.support.validation import validate
+from memory.engines.versions.commits import CommitWriter
+from memory.engines.versions.session_activity import begin_sessions
 from memory.exceptions import Invalid, TooLarge
 from memory.models import Confirmation, Fact, FactAssessment, NearCheck
-from memory.queue import enqueue
+from memory.queue.producer import enqueue
 
 CURRENT = (Fact.Status.CREATED, Fact.Status.ACTIVE, Fact.Status.DONE)
 
 
-Key = tuple[str, datetime | None]  # the hash of a text, and until when it was true where that is over
+Key = tuple[str, datetime | None]  # the hash of a text, and the end of its validity where that is past
 
 
 @dataclass(frozen=True)
-class Written:
-    """A fact as stored; ``created`` is False where the same text was there already."""
+class WriteResult:
+    """Stored fact; ``created`` is False where the same text existed already."""
 
     fact: Fact
     created: bool
 
 
 class FactBatch:
-    """Checks everything before anything is written: a batch is stored whole or not at all.
+    """Batch of facts, validated before anything is written and stored whole or not at all.
 
-    An import, which writes in its own way, takes the steps one by one: fact, known, activate, confirm,
+    An import, which writes in its own way, calls the steps separately: fact, known, activate, confirm,
     open_sessions, announce.
     """
 
@@ -51,25 +52,27 @@ class FactBatch:
         parent: Fact | None = None,
     ) -> None:
         self.actor, self.status, self.deduplicate, self.parent = actor, status, deduplicate, parent
-        self.rows = [self._row(place, given, len(facts)) for place, given in enumerate(facts)]
+        self.rows = [self._build_row(place, payload, len(facts)) for place, payload in enumerate(facts)]
 
-    def _row(self, place: int, given: Mapping[str, Any], count: int) -> Fact:
+    def _build_row(self, place: int, payload: Mapping[str, Any], count: int) -> Fact:
         try:
-            return self.fact(given)
+            return self.fact(payload)
         except (Invalid, TooLarge) as error:
-            if count > 1:  # say which one, as a path into the list
+            if count > 1:  # name the item, as a path into the list
                 error.data["field"] = f"facts[{place}].{error.data.get('field', '')}".rstrip(".")
                 error.text = f"Fact {place}: {error.text}"
                 error.args = (error.text,)
             raise
 
-    def fact(self, given: Mapping[str, Any], *, reserved: bool = False) -> Fact:
-        """The row, not yet stored; ``reserved`` as in the rules. Raises Invalid and its kin."""
-        if not isinstance(given, Mapping):
+    def fact(self, payload: Mapping[str, Any], *, reserved: bool = False) -> Fact:
+        """Build a row without storing it; ``reserved`` as in the rules. Raises Invalid and its subclasses."""
+        if not isinstance(payload, Mapping):
             raise Invalid("A fact must be an object.", field="")
-        stated = clean({k: v for k, v in given.items() if k in rules.STATED}, rules.STATED)
+        stated = validate({k: v for k, v in payload.items() if k in STATED_CHECKS}, STATED_CHECKS)
         actor = self.actor.stating(**stated)
-        fields = rules.clean_new({k: v for k, v in given.items() if k not in rules.STATED}, reserved=reserved)
+        fields = rules.clean_new(
+            {k: v for k, v in payload.items() if k not in STATED_CHECKS}, reserved=reserved
+        )
         fields.setdefault("source", actor.label)
         fact = Fact(
             **fields,
@@ -85,22 +88,22 @@ class FactBatch:
 
     # ---- writing -------------------------------------------------------------------------------
 
-    def write(self, commit: CommitWriter) -> list[Written]:
-        """Raises NotFound for a parent that the branch does not show."""
+    def write(self, commit: CommitWriter) -> list[WriteResult]:
+        """Write the batch in the commit. Raises Invalid for a parent that the branch does not show."""
         self._check_parents(commit)
         there = self.known(commit) if self.deduplicate else {}
         fresh: list[Fact] = []
-        results: list[Written] = []
+        results: list[WriteResult] = []
         for row in self.rows:
-            key = _key(row, commit.at)
+            key = duplicate_key(row, commit.at)
             known = there.get((row.norm_hash, None)) or there.get(key)
             if known is None:
                 fresh.append(row)
                 if self.deduplicate:
                     there[key] = row
             elif known.status == Fact.Status.CREATED and self.status == Fact.Status.ACTIVE:
-                known = there[_key(known, commit.at)] = self.activate(commit, known)
-            results.append(Written(known or row, created=known is None))
+                known = there[duplicate_key(known, commit.at)] = self.activate(commit, known)
+            results.append(WriteResult(known or row, created=known is None))
         if self.status == Fact.Status.ACTIVE:
             replace_parents(commit, fresh)
         commit.add(fresh)
@@ -111,44 +114,46 @@ class FactBatch:
         return results
 
     def activate(self, commit: CommitWriter, known: Fact) -> Fact:
-        """What was proposed is now written by somebody who may."""
+        """Activate a proposal whose text is now written as a fact."""
         commit.targets.append(str(known.uid))
         replace_parents(commit, [known])
-        return commit.change(known, **rules.moved(known, Fact.Status.ACTIVE))
+        return commit.change(known, **rules.change_status(known, Fact.Status.ACTIVE))
 
     def _check_parents(self, commit: CommitWriter) -> None:
         named = {row.parent_id: place for place, row in reversed(list(enumerate(self.rows))) if row.parent_id}
         if self.parent or not named:
             return
-        found = {fact.uid for fact in commit.visible(Fact).filter(uid__in=named).gather()}
+        found = {fact.uid for fact in commit.visible(Fact).filter(uid__in=named).fetch_all()}
         for uid, place in named.items():
             if uid not in found:
                 field = "parent_id" if len(self.rows) == 1 else f"facts[{place}].parent_id"
                 raise Invalid("There is no fact {id} on this branch.", id=uid, field=field)
 
     def known(self, commit: CommitWriter) -> dict[Key, Fact]:
-        """Current facts of the branch with one of these texts; those that are true no more by their time."""
+        """Return the branch's current facts with the batch's texts; ended ones under their end of
+        validity.
+        """
         hashes = list({row.norm_hash for row in self.rows})
         found: dict[Key, Fact] = {}
         for start in range(0, len(hashes), 500):
-            if not self._written(commit, hashes[start : start + 500]):
+            if not self._load_written(commit, hashes[start : start + 500]):
                 continue
             same = commit.visible(Fact).filter(
                 ~Q(expires_at__lte=commit.at), norm_hash__in=hashes[start : start + 500], status__in=CURRENT
             )
-            same = same.exclude(Q(judged([FactAssessment.Status.INVALIDATED], commit.lineage)))
-            for fact in sorted(same.gather(), key=lambda fact: fact.uid, reverse=True):
-                found[_key(fact, commit.at)] = fact
+            same = same.exclude(Q(has_verdict([FactAssessment.Status.INVALIDATED], commit.lineage)))
+            for fact in sorted(same.fetch_all(), key=lambda fact: fact.uid, reverse=True):
+                found[duplicate_key(fact, commit.at)] = fact
         return found
 
     @staticmethod
-    def _written(commit: CommitWriter, hashes: Sequence[str]) -> bool:
-        """Whether the branch or an ancestor ever had one of these texts: mostly there is no more to ask."""
-        of = OneOf(Fact, "branch", [branch for branch, _ in commit.lineage])
+    def _load_written(commit: CommitWriter, hashes: Sequence[str]) -> bool:
+        """Return whether the lineage ever had one of these texts; mostly not, which saves the full query."""
+        of = ColumnIn(Fact, "branch", [branch for branch, _ in commit.lineage])
         return bool(by_key(Fact._base_manager.db, Fact, ("rid",), ("norm_hash", hashes), [of]))
 
-    def confirm(self, commit: CommitWriter, results: Sequence[Written]) -> None:
-        """A text that comes again from another session or agent is confirmed; each source counts once."""
+    def confirm(self, commit: CommitWriter, results: Sequence[WriteResult]) -> None:
+        """Confirm a text that another session or agent writes again; each source counts once."""
         said = {
             (written.fact.uid, source)
             for row, written in zip(self.rows, results, strict=True)
@@ -156,11 +161,11 @@ class FactBatch:
         }
         if not said or self.status == Fact.Status.CREATED:  # a proposal changes nothing that is active
             return
-        new = said - sources({uid for uid, _ in said}, commit.lineage)
+        new = said - list_sources({uid for uid, _ in said}, commit.lineage)
         where = {"branch_id": commit.branch.pk, "seq": commit.seq, "at": commit.at}
         rows = [Confirmation(uid=uid, source=source, **where) for uid, source in sorted(new)]
         Confirmation.objects.bulk_create(rows)
-        commit.beside += len(new)
+        commit.side_rows += len(new)
 
     def open_sessions(self, commit: CommitWriter) -> None:
         if named := {row.session_id: (row.task_id, row.agent_id) for row in self.rows if row.session_id}:
@@ -169,31 +174,31 @@ class FactBatch:
 
     @staticmethod
     def announce(commit: CommitWriter, facts: Sequence[Fact]) -> None:
-        """Leave the texts to be embedded and compared, and say so to the worker."""
+        """Queue the texts for embedding and duplicate detection, and notify the worker."""
         if not facts or not embedder_is_on():
             return
         project_id = commit.actor.project_id
-        want(project_id, {fact.content_hash: fact.fact_text for fact in facts}, commit.at)
+        enqueue_texts(project_id, {fact.content_hash: fact.fact_text for fact in facts}, commit.at)
         place = {"project_id": project_id, "branch_id": commit.branch.pk}
         insert_all([NearCheck(uid=fact.uid, content_hash=fact.content_hash, **place) for fact in facts])
         enqueue("memory.embed", str(project_id))
 
 
 def replace_parents(commit: CommitWriter, facts: Iterable[Fact]) -> None:
-    """Facts that become active take the place of the active ones that they were written over."""
+    """Supersede the active parents of facts that become active."""
     if parents := {fact.parent_id for fact in facts if fact.parent_id}:
-        for parent in commit.visible(Fact).filter(uid__in=parents, status=Fact.Status.ACTIVE).gather():
-            commit.change(parent, **rules.moved(parent, Fact.Status.SUPERSEDED))
+        for parent in commit.visible(Fact).filter(uid__in=parents, status=Fact.Status.ACTIVE).fetch_all():
+            commit.change(parent, **rules.change_status(parent, Fact.Status.SUPERSEDED))
 
 
-def _key(fact: Fact, now: datetime) -> Key:
-    """One that is true no more answers only for its own time."""
+def duplicate_key(fact: Fact, now: datetime) -> Key:
+    """Return a fact's deduplication key; one whose validity has ended matches only the same end."""
     over = fact.valid_until is not None and fact.valid_until <= now
     return fact.norm_hash, fact.valid_until if over else None
 
 
 def source_of(fact: Fact) -> str:
-    """Who said it: the session, else the agent; empty when neither is known."""
+    """Return the source of a fact: its session, else its agent; empty when neither is known."""
     if fact.session_id:
         return f"session:{fact.session_id}"
     return f"agent:{fact.agent_id}" if fact.agent_id else ""

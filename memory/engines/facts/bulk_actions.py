@@ -1,7 +1,7 @@
-"""What people do to many facts at once: one commit, and a result for each fact.
+"""Actions on many facts at once: one commit, and a result for each fact.
 
-Each action does to a fact what FactEngine does to one, under the same rules and with the same audit record.
-The commit's id undoes it: see RevertEngine.
+Each action has the rules and the audit record of the same action in FactEngine. The commit's id undoes it:
+see RevertEngine.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -10,30 +10,30 @@ from typing import Any
 from uuid import UUID
 
 from memory.actors import Actor
-from memory.db.rerun import rerunning
-from memory.engines import cleaning as c
-from memory.engines import fact_rules as rules
-from memory.engines.branches import MAIN
-from memory.engines.commits import CommitWriter, committing
-from memory.engines.comparing import read_since
-from memory.engines.fact_batch import FactBatch
-from memory.engines.judging import judge
-from memory.engines.replacing import check_keeper, replace_by
+from memory.db.retry import retry_methods
+from memory.engines.facts import rules
+from memory.engines.facts.batch import FactBatch, replace_parents
+from memory.engines.facts.field_diff import check_version
+from memory.engines.facts.supersession import check_keeper, link_superseded
+from memory.engines.facts.verdicts import record_verdict
+from memory.engines.support import validation as c
+from memory.engines.versions.commits import CommitWriter, open_commit
+from memory.engines.versions.lookup import MAIN
 from memory.exceptions import NOT_ARCHIVED, Day1Error, IllegalTransition, Invalid, NotFound, TooLarge
 from memory.models import Commit, Fact, FactAssessment
 
-MOST = 1000
-TOGETHER = 500
+MAX_FACTS = 1000
+BATCH_SIZE = 500
 REASON = 2000
 DONE, UNCHANGED, REFUSED = "done", "unchanged", "refused"
-S, V = Fact.Status, FactAssessment.Status
+Status, VerdictStatus = Fact.Status, FactAssessment.Status
 
 Content = dict[str, Any]
 
 
 @dataclass(frozen=True)
 class Action:
-    """Its scope, the kind of its commit, and the sentence for a fact that it was done to."""
+    """Action: its scope, the kind of its commit, and the message for each changed fact."""
 
     scope: str
     kind: str
@@ -44,34 +44,40 @@ ACTIONS = {
     "verify": Action("curate", "fact.verify", "Verified."),
     "invalidate": Action("curate", "fact.verify", "Invalidated."),
     "unverify": Action("curate", "fact.verify", "Unverified."),
+    "accept": Action("write", "fact.accept", "Accepted."),
+    "refuse": Action("curate", "fact.refuse", "Refused."),
     "archive": Action("curate", "fact.archive", "Archived."),
     "restore": Action("curate", "fact.restore", "Restored."),
     "supersede": Action("write", "fact.supersede", "Superseded."),
     "set_category": Action("write", "fact.update", "Category changed."),
 }
-VERDICTS = {"verify": V.VERIFIED, "invalidate": V.INVALIDATED, "unverify": V.UNVERIFIED}
+VERDICTS = {
+    "verify": VerdictStatus.VERIFIED,
+    "invalidate": VerdictStatus.INVALIDATED,
+    "unverify": VerdictStatus.UNVERIFIED,
+}
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of one fact: done, unchanged (it was so already) or refused, and why.
+    """Result of one fact: done, unchanged (it was so already) or refused, and why.
 
-    ``error`` is the refusal itself, for a surface that says it in another language.
+    ``error`` is the refusal itself, for a surface that translates it.
     """
 
     fact_id: UUID
     outcome: str
     code: str = ""
     message: str = ""
-    essence: str = ""  # of the fact; empty where there is none
+    essence: str = ""  # of the fact; empty for an unknown fact
     error: Day1Error | None = None
 
 
 @dataclass(frozen=True)
 class Report:
-    """A result for each fact, in the order given; ``commit`` is None when nothing was changed.
+    """Results of the facts, in the order given; ``commit`` is None when nothing was changed.
 
-    ``new_fact`` is the fact that was written in the place of the others.
+    ``new_fact`` is the fact that supersedes the others.
     """
 
     results: Sequence[Outcome]
@@ -82,7 +88,7 @@ class Report:
         return sum(result.outcome == outcome for result in self.results)
 
 
-@rerunning
+@retry_methods
 class ActionEngine:
     def act(
         self,
@@ -97,25 +103,27 @@ class ActionEngine:
         replaced_by: UUID | None = None,
         new_fact_text: str = "",
     ) -> Report:
-        """Do one action to up to 1,000 facts of a branch. What is refused for one fact stops no other.
+        """Apply one action to up to 1,000 facts of a branch. A refusal of one fact does not stop the others.
 
-        Actions: verify, invalidate, unverify (a person's verdict, with ``reason``); archive, restore;
-        supersede, by a fact that is there (``replaced_by``) or by a new one (``new_fact_text``);
-        set_category. ``expected_versions`` are those that the caller has read. Raises Invalid, TooLarge,
-        BranchNotFound, BranchArchived, NotFound for ``replaced_by``, scope and branch refusals.
+        Actions: verify, invalidate, unverify (a person's verdict, with ``reason``); accept, refuse (a
+        proposal becomes active, or is archived); archive, restore; supersede, by an existing fact
+        (``replaced_by``) or by a new one (``new_fact_text``); set_category.
+
+        ``expected_versions`` are those that the caller has read. Raises Invalid, TooLarge, BranchNotFound,
+        BranchArchived, NotFound for ``replaced_by``, scope and branch refusals.
         """
-        asked = Asked.of(action, category, replaced_by, new_fact_text, reason)
-        actor.require(asked.what.scope, branch_name)
+        requested = ActionRequest.of(action, category, replaced_by, new_fact_text, reason)
+        actor.require(requested.what.scope, branch_name)
         ids = check_ids(fact_ids)
-        with committing(actor, branch_name, asked.what.kind, asked.reason[:500]) as commit:
+        with open_commit(actor, branch_name, requested.what.kind, requested.reason[:500]) as commit:
             batch = Batch(commit, ids, expected_versions or {})
-            new = asked.apply(batch)
-        return Report(batch.results(asked.what.said), commit.commit, new)
+            new = requested.apply(batch)
+        return Report(batch.results(requested.what.said), commit.commit, new)
 
 
 @dataclass(frozen=True)
-class Asked:
-    """An action with what it needs, checked."""
+class ActionRequest:
+    """Validated action with its arguments."""
 
     action: str
     what: Action
@@ -125,9 +133,9 @@ class Asked:
     reason: str
 
     @classmethod
-    def of(cls, action: str, category: str, by: UUID | None, text: str, reason: str) -> "Asked":
+    def of(cls, action: str, category: str, by: UUID | None, text: str, reason: str) -> "ActionRequest":
         name = c.one_of(list(ACTIONS))("action", action)
-        reason = c.text(REASON)("reason", reason)
+        reason = c.redact_stored(c.text_check(REASON))("reason", reason)
         if name == "set_category":
             category = rules.CHECKS["category"]("category", category)
         elif category:
@@ -141,99 +149,139 @@ class Asked:
         return cls(name, ACTIONS[name], category, by, text, reason)
 
     def apply(self, batch: "Batch") -> Fact | None:
-        """Returns the fact that was newly written, where one was."""
+        """Apply the action to a batch; return the new fact where one was written."""
         if self.action in VERDICTS:
             batch.judge(VERDICTS[self.action], self.reason)
         elif self.action == "supersede":
             return batch.supersede(self.replaced_by, self.new_fact_text)
         elif self.action == "set_category":
-            batch.change(self._recategorized)
+            batch.change(self._recategorize)
         else:
-            batch.change(archived if self.action == "archive" else restored)
+            fresh = batch.change(MOVES[self.action])
+            if self.action == "accept":
+                replace_parents(batch.commit, fresh)
         return None
 
-    def _recategorized(self, fact: Fact) -> Content:
-        return rules.rewritten(fact, {"category": self.category}) if fact.category != self.category else {}
+    def _recategorize(self, fact: Fact) -> Content:
+        return (
+            rules.rewrite_fields(fact, {"category": self.category}) if fact.category != self.category else {}
+        )
 
 
-def archived(fact: Fact) -> Content:
-    return dict(rules.moved(fact, S.ARCHIVED))
+def accept_proposal(fact: Fact) -> Content:
+    """Return the content of an accepted proposal. Raises IllegalTransition for any other fact."""
+    return (
+        {}
+        if fact.status == Status.ACTIVE
+        else dict(rules.change_status(require_proposal(fact), Status.ACTIVE))
+    )
 
 
-def restored(fact: Fact) -> Content:
-    if fact.status != S.ARCHIVED:
+def refuse_proposal(fact: Fact) -> Content:
+    """Return the content of an archived proposal. Raises IllegalTransition for any other fact."""
+    if fact.status == Status.ARCHIVED and fact.held_status == Status.CREATED:
+        return {}
+    return dict(rules.change_status(require_proposal(fact), Status.ARCHIVED))
+
+
+def require_proposal(fact: Fact) -> Fact:
+    if fact.status != Status.CREATED:
+        raise IllegalTransition(
+            "Only a proposal is accepted or refused; this fact is {old}.", old=fact.status
+        )
+    return fact
+
+
+def archive_fact(fact: Fact) -> Content:
+    return dict(rules.change_status(fact, Status.ARCHIVED))
+
+
+def restore_fact(fact: Fact) -> Content:
+    if fact.status != Status.ARCHIVED:
         raise IllegalTransition(NOT_ARCHIVED, old=fact.status, new="restored")
-    return dict(rules.moved(fact, fact.held_status or S.ACTIVE))
+    return dict(rules.change_status(fact, fact.held_status or Status.ACTIVE))
+
+
+MOVES = {
+    "accept": accept_proposal,
+    "refuse": refuse_proposal,
+    "archive": archive_fact,
+    "restore": restore_fact,
+}
 
 
 def check_ids(fact_ids: Iterable[UUID]) -> list[UUID]:
-    """The ids, each once, in the order given. Raises Invalid, TooLarge."""
+    """Return the ids, each once, in the order given. Raises Invalid, TooLarge."""
     ids = list(dict.fromkeys(fact_ids))
     if not ids:
         raise Invalid("{field} must have at least one id.", field="fact_ids")
-    if len(ids) > MOST:
-        raise TooLarge(what="The list of facts", limit=f"{MOST} facts", field="fact_ids")
+    if len(ids) > MAX_FACTS:
+        raise TooLarge(what="The list of facts", limit=f"{MAX_FACTS} facts", field="fact_ids")
     return ids
 
 
 class Batch:
-    """Some facts of a commit, each changed or refused by itself."""
+    """Facts of a commit, each changed or refused on its own."""
 
     def __init__(self, commit: CommitWriter, ids: Sequence[UUID], expected: Mapping[UUID, int]) -> None:
         self.commit, self.ids, self.expected = commit, ids, expected
         self.found: dict[UUID, Fact] = {}
-        for start in range(0, len(ids), TOGETHER):
-            some = commit.visible(Fact).filter(uid__in=ids[start : start + TOGETHER]).gather()
-            self.found |= {fact.uid: fact for fact in some}
+        for start in range(0, len(ids), BATCH_SIZE):
+            batch = commit.visible(Fact).filter(uid__in=ids[start : start + BATCH_SIZE]).fetch_all()
+            self.found |= {fact.uid: fact for fact in batch}
         self.refused: dict[UUID, Day1Error] = {}
         self.changed: set[UUID] = set()
 
     def change(self, rule: Callable[[Fact], Content]) -> list[Fact]:
-        """Each fact gets what the rule says; an empty answer leaves it. The rule may refuse."""
-        planned = list(self._planned(rule))
-        fresh = self.commit.succeed_all([(fact, content, False) for fact, content in planned if content])
+        """Change each fact by the content that the rule returns, if any; return the changed. The rule may
+        refuse.
+        """
+        planned = list(self._plan_changes(rule))
+        fresh = self.commit.add_versions([(fact, content, False) for fact, content in planned if content])
         self.commit.targets += [str(fact.uid) for fact in fresh]
         self.changed |= {fact.uid for fact in fresh}
         return fresh
 
     def judge(self, status: str, reason: str) -> None:
-        facts = [fact for fact, _ in self._planned(lambda fact: {})]
-        self.changed |= {fact.uid for fact in judge(self.commit, facts, status, reason)}
+        facts = [fact for fact, _ in self._plan_changes(lambda fact: {})]
+        self.changed |= {fact.uid for fact in record_verdict(self.commit, facts, status, reason)}
 
     def supersede(self, by: UUID | None, text: str) -> Fact | None:
-        """By a fact that is there, or by a new one like the first of them; returns the new one."""
+        """Supersede the facts by an existing one, or by a new one like the first of them; return the new
+        one.
+        """
         if keeper := self.commit.get(Fact, by) if by else None:
             check_keeper(keeper)
-        old = [fact for fact, _ in self._planned(lambda fact: _superseded(fact, keeper))]
+        old = [fact for fact, _ in self._plan_changes(lambda fact: supersede_fact(fact, keeper))]
         if not old:
             return None
-        self.commit.succeed_all([(fact, _superseded(fact, keeper), False) for fact in old])
+        self.commit.add_versions([(fact, supersede_fact(fact, keeper), False) for fact in old])
         self.commit.targets += [str(fact.uid) for fact in old]
         self.changed |= {fact.uid for fact in old}
-        new = None if keeper else self._like(old[0], text)
-        replace_by(self.commit, keeper or new, old)  # type: ignore[arg-type]  # one of the two is there
+        new = None if keeper else self._write_like(old[0], text)
+        link_superseded(self.commit, keeper or new, old)  # type: ignore[arg-type]  # one of the two exists
         return new
 
-    def _like(self, first: Fact, text: str) -> Fact:
-        given = rules.inherited(first) | {"fact_text": text}
-        batch = FactBatch([given], self.commit.actor, S.ACTIVE, deduplicate=False, parent=first)
+    def _write_like(self, first: Fact, text: str) -> Fact:
+        payload = rules.inherit_fields(first) | {"fact_text": text}
+        batch = FactBatch([payload], self.commit.actor, Status.ACTIVE, deduplicate=False, parent=first)
         (written,) = batch.write(self.commit)
         return written.fact
 
-    def _planned(self, rule: Callable[[Fact], Content]) -> Iterable[tuple[Fact, Content]]:
+    def _plan_changes(self, rule: Callable[[Fact], Content]) -> Iterable[tuple[Fact, Content]]:
         for uid in self.ids:
             try:
                 if (fact := self.found.get(uid)) is None:
                     raise NotFound()
-                read_since(self.commit, fact, self.expected.get(uid))
+                check_version(self.commit, fact, self.expected.get(uid))
                 yield fact, rule(fact)
             except Day1Error as error:
                 self.refused[uid] = error
 
     def results(self, said: str) -> list[Outcome]:
-        return [self._result(uid, said) for uid in self.ids]
+        return [self._build_result(uid, said) for uid in self.ids]
 
-    def _result(self, uid: UUID, said: str) -> Outcome:
+    def _build_result(self, uid: UUID, said: str) -> Outcome:
         essence = self.found[uid].essence if uid in self.found else ""
         if error := self.refused.get(uid):
             return Outcome(uid, REFUSED, error.code, error.text, essence, error)
@@ -242,7 +290,7 @@ class Batch:
         return Outcome(uid, UNCHANGED, "", "It was so already.", essence)
 
 
-def _superseded(fact: Fact, keeper: Fact | None) -> Content:
+def supersede_fact(fact: Fact, keeper: Fact | None) -> Content:
     if keeper is not None and keeper.uid == fact.uid:
         raise Invalid("A fact cannot take its own place.", field="replaced_by")
-    return dict(rules.moved(fact, S.SUPERSEDED))
+    return dict(rules.change_status(fact, Status.SUPERSEDED))

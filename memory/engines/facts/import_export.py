@@ -1,52 +1,45 @@
-"""Facts as lines of a file: taken in so that a second time changes nothing, and given out again."""
+"""Import and export of facts as lines of a file; a repeated import changes nothing."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
 from typing import Any
 from uuid import UUID
 
 from django.utils import timezone
 
 from memory.actors import Actor
+from memory.db.budget import take_within
 from memory.db.querysets import Lineage
-from memory.engines import cleaning as c
-from memory.engines import fact_rules as rules
-from memory.engines.belief import attach
-from memory.engines.branches import MAIN, find_branch, point_of
-from memory.engines.commits import CommitWriter, committing
-from memory.engines.embedding_run import chunks
-from memory.engines.fact_batch import CURRENT, FactBatch, Written
-from memory.engines.links import CHECKS as LINK_CHECKS
+from memory.engines.embedding.worker import batched
+from memory.engines.facts import rules
+from memory.engines.facts.assessment import annotate_facts
+from memory.engines.facts.batch import CURRENT, FactBatch, WriteResult
+from memory.engines.fields.base import Use
+from memory.engines.fields.facts import FACT
+from memory.engines.fields.links import LINK
+from memory.engines.support import validation as c
+from memory.engines.support.pagination import PAGE_BYTES
+from memory.engines.versions.commits import CommitWriter, open_commit
+from memory.engines.versions.lookup import MAIN, find_branch, resolve_point
 from memory.exceptions import BranchArchived, Day1Error, Invalid
 from memory.models import Fact, FactLink
 
-BATCH = 1000  # lines in one commit
-PAGE = 500
-S = Fact.Status
-
+BATCH_SIZE = 1000  # lines in one commit
+PAGE_SIZE = 500
+Status = Fact.Status
 NEW, KNOWN, BROKEN = "new", "known", "broken"
 
-# What a line may say beside the fields that every new fact may have.
-OWN: dict[str, c.Check] = {
-    "id": c.identifier,
-    "status": c.one_of(S.values),
-    "held_status": c.one_of(["", *S.values]),
-    "created_at": c.moment,
-}
-# What an export tells and an import leaves to the store: it is worked out, counted or judged there.
-TOLD = frozenset(
-    (
-        "verification_status", "verified_at", "verified_by", "verification_method", "verification_reason",
-        "confirmation_count", "access_count", "last_accessed_at", "embedding_state", "embedding_model",
-        "content_hash", "updated_at", "version", "branch", "source_type",
-    )
-)  # fmt: skip
+# Fields of a line in addition to those of every new fact.
+LINE_FIELDS = FACT.checks(Use.IMPORT, Use.CREATE | Use.STATE)
+# Derived fields: an export writes them, and an import ignores them.
+DERIVED = frozenset(FACT.names(Use.IGNORED))
+LINK_CHECKS = LINK.checks(Use.IMPORT | Use.CREATE)
+LINK_DERIVED = frozenset(LINK.names(Use.IGNORED))
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of one line: new, known or broken, with the fact's id or the reason."""
+    """Result of one line: new, known or broken, with the fact's id or the reason."""
 
     number: int
     state: str
@@ -56,7 +49,7 @@ class Outcome:
 
 @dataclass
 class Line:
-    """One line as it was read: the fact it becomes, and the ids by which it is recognised."""
+    """Parsed line: the fact it becomes, and the ids that identify it."""
 
     number: int
     row: Fact
@@ -78,28 +71,28 @@ class Link:
     fields: dict[str, Any]
 
 
-class View:
-    """A branch as a dry run sees it: what CommitWriter offers for reading, without a commit."""
+class DryRunView:
+    """Branch as a dry run reads it: the reading part of CommitWriter, without a commit."""
 
     def __init__(self, lineage: Lineage) -> None:
         self.lineage, self.at = lineage, timezone.now()
 
     def visible(self, model: Any) -> Any:
-        return model.objects.along(self.lineage)
+        return model.objects.in_lineage(self.lineage)
 
 
 class FactImport:
-    """One run over a file. A line is known by its ``id``, from this store or from an earlier import, or by
-    its text, as with every write; so a run that was cut off is simply started again. The scope admin
-    brings back all that an export holds, also what only Day1 itself makes.
+    """Import run over a file. A line is identified by its ``id``, from this store or from an earlier import,
+    or by its text, as with every write; so an interrupted run is simply repeated. The scope admin restores
+    everything in an export, reserved values included.
     """
 
     def __init__(self, *, actor: Actor, branch_name: str = MAIN, message: str = "") -> None:
         actor.require("write", branch_name)
         self.actor, self.branch_name, self.message = actor, branch_name, message[:500]
         self.restores = actor.can("admin")
-        self.batch = FactBatch((), actor, S.ACTIVE, deduplicate=True)
-        self.ids: dict[UUID, UUID] = {}  # id in the file or of an earlier import -> id here
+        self.batch = FactBatch((), actor, Status.ACTIVE, deduplicate=True)
+        self.ids: dict[UUID, UUID] = {}  # id in the file or of an earlier import -> id in this store
         self.texts: dict[tuple[str, str], UUID] = {}  # (norm_hash, status) of this run
         self.open_links: list[Link] = []
         self._loaded = False
@@ -107,79 +100,84 @@ class FactImport:
     # ---- one batch -----------------------------------------------------------------------------
 
     def take(self, lines: Sequence[tuple[int, Any]]) -> list[Outcome]:
-        """Store up to 1,000 numbered lines in one commit; a broken line does not keep the others out.
+        """Store up to 1,000 numbered lines in one commit; a broken line does not stop the others. Links
+        beyond the commit's limit follow in commits of their own.
 
         Raises BranchNotFound, BranchArchived.
         """
-        with committing(self.actor, self.branch_name, "fact.import", self.message) as commit:
-            good, outcomes, fresh = self._sorted(commit, lines)
-            self._write(commit, good, fresh)
+        where = (self.actor, self.branch_name, "fact.import", self.message)
+        with open_commit(*where) as commit:
+            good, outcomes, fresh = self._sort_lines(commit, lines)
+            self._write_lines(commit, good, fresh)
             self._write_links(commit)
+        while any(self._resolve_target(commit, link) for link in self.open_links):
+            with open_commit(*where) as commit:
+                self._write_links(commit)
         return outcomes
 
     def look(self, lines: Sequence[tuple[int, Any]]) -> list[Outcome]:
-        """What ``take`` would do; nothing is written. Raises BranchNotFound, BranchArchived."""
+        """Preview ``take`` without writing. Raises BranchNotFound, BranchArchived."""
         branch = find_branch(self.actor, self.branch_name)
         if branch.archived_at:
             raise BranchArchived(name=branch.name)
-        view = View(branch.lineage())
-        _, outcomes, _ = self._sorted(view, lines)
-        self.open_links = [link for link in self.open_links if self._target(view, link) is None]
+        view = DryRunView(branch.lineage())
+        _, outcomes, _ = self._sort_lines(view, lines)
+        self.open_links = [link for link in self.open_links if self._resolve_target(view, link) is None]
         return outcomes
 
     def unresolved(self) -> list[Outcome]:
-        """The links whose other end never came."""
+        """Return the links whose other end never appeared."""
         reason = "not_found: a link's to_id names no fact of the file or of this branch"
         return [Outcome(link.number, BROKEN, reason=reason) for link in self.open_links]
 
     # ---- sorting -------------------------------------------------------------------------------
 
-    def _sorted(
+    def _sort_lines(
         self, view: Any, lines: Sequence[tuple[int, Any]]
     ) -> tuple[list[Line], list[Outcome], list[Line]]:
-        """The lines that can be stored, what becomes of every line, and those that are new."""
+        """Return the storable lines, the outcome of every line, and the new lines."""
         broken: list[Outcome] = []
         good: list[Line] = []
-        for number, given in lines:
+        for number, payload in lines:
             try:
-                good.append(self._line(number, given))
+                good.append(self._parse_line(number, payload))
             except Day1Error as error:
                 broken.append(Outcome(number, BROKEN, reason=f"{error.code}: {error.text}"))
         _in_order(good)
-        self._load(view, good)
+        self._load_known(view, good)
         good = self._with_parents(good, broken)
-        fresh = self._recognise(view, good)
+        fresh = self._match_existing(view, good)
         new = {line.number for line in fresh}
         done = [Outcome(line.number, NEW if line.number in new else KNOWN, line.uid) for line in good]
         return good, sorted([*done, *broken], key=lambda outcome: outcome.number), fresh
 
-    def _line(self, number: int, given: Any) -> Line:
-        if not isinstance(given, Mapping):
+    def _parse_line(self, number: int, payload: Any) -> Line:
+        if not isinstance(payload, Mapping):
             raise Invalid("A line must hold one JSON object.")
-        given = {name: value for name, value in given.items() if value is not None}
-        own = c.clean({name: value for name, value in given.items() if name in OWN}, OWN)
-        links = _links(given.get("links", []))
-        rest = {n: v for n, v in given.items() if n not in OWN and n not in TOLD and n != "links"}
+        payload = {name: value for name, value in payload.items() if value is not None}
+        own = c.validate({name: value for name, value in payload.items() if name in LINE_FIELDS}, LINE_FIELDS)
+        links = parse_links(payload.get("links", []))
+        rest = {n: v for n, v in payload.items() if n not in {*LINE_FIELDS, *DERIVED, "links"}}
         row = self.batch.fact(rest, reserved=self.restores)
-        line = Line(number, row, _names(own.get("id"), given), row.parent_id, links)
-        _dress(row, own)
+        line = Line(number, row, list_ids(own.get("id"), payload), row.parent_id, links)
+        set_metadata(row, own)
         return line
 
-    def _load(self, view: Any, lines: Sequence[Line]) -> None:
-        """Learn which of the ids are here already: as facts, or as what an import was made from."""
+    def _load_known(self, view: Any, lines: Sequence[Line]) -> None:
+        """Find which ids are stored already: as facts, or as the source of imported facts."""
         if not self._loaded:
             imported = view.visible(Fact).filter(source_type=Fact.SourceType.IMPORT).exclude(source_id="")
             for uid, source in imported.values_list("uid", "source_id"):
                 if name := _as_uuid(source):
                     self.ids.setdefault(name, uid)
             self._loaded = True
-        wanted = {name for line in lines for name in (*line.names, *_ends(line)) if name not in self.ids}
-        for some in chunks(sorted(wanted), PAGE):
-            for fact in view.visible(Fact).filter(uid__in=some).gather():
+        requested = {name for line in lines for name in (*line.names, *_ends(line)) if name not in self.ids}
+        for batch in batched(sorted(requested), PAGE_SIZE):
+            for fact in view.visible(Fact).filter(uid__in=batch).fetch_all():
                 self.ids[fact.uid] = fact.uid
 
     def _with_parents(self, lines: list[Line], broken: list[Outcome]) -> list[Line]:
-        """Without the lines whose parent is neither stored nor in this batch, nor their children."""
+        """Drop lines whose parent is neither stored nor in this batch, and their children."""
         while True:
             here = {name for line in lines for name in line.names} | self.ids.keys()
             lost = [line for line in lines if line.parent and line.parent not in here]
@@ -191,8 +189,8 @@ class FactImport:
             gone = {line.number for line in lost}
             lines = [line for line in lines if line.number not in gone]
 
-    def _recognise(self, view: Any, lines: Sequence[Line]) -> list[Line]:
-        """Give each line the fact that it is, its own or the one stored; returns those that are new."""
+    def _match_existing(self, view: Any, lines: Sequence[Line]) -> list[Line]:
+        """Set the fact id of each line, stored or new; return the new lines."""
         here = self._same_texts(view, lines)
         fresh = []
         for line in lines:
@@ -209,102 +207,101 @@ class FactImport:
         return fresh
 
     def _same_texts(self, view: Any, lines: Sequence[Line]) -> dict[tuple[str, str], UUID]:
-        """Stored facts with one of these texts: current ones as one kind, others by their status."""
+        """Return ids of stored facts with these texts, by text and state: "current", else the status."""
         self.batch.rows = [line.row for line in lines if line.current]
         here = {(norm, "current"): fact.uid for (norm, _), fact in self.batch.known(view).items()}
         others = sorted({key[0] for line in lines if (key := _text_key(line)) and not line.current})
-        for some in chunks(others, PAGE):
-            for fact in view.visible(Fact).filter(norm_hash__in=some).gather():
+        for batch in batched(others, PAGE_SIZE):
+            for fact in view.visible(Fact).filter(norm_hash__in=batch).fetch_all():
                 here.setdefault((fact.norm_hash, str(fact.status)), fact.uid)
         return here
 
     # ---- writing -------------------------------------------------------------------------------
 
-    def _write(self, commit: CommitWriter, lines: Sequence[Line], fresh: Sequence[Line]) -> None:
+    def _write_lines(self, commit: CommitWriter, lines: Sequence[Line], fresh: Sequence[Line]) -> None:
         rows = [line.row for line in fresh]
         for line in fresh:
             line.row.parent_id = self.ids[line.parent] if line.parent else None
-        active = {(line.uid, line.row.norm_hash) for line in lines if line.row.status == S.ACTIVE}
+        active = {(line.uid, line.row.norm_hash) for line in lines if line.row.status == Status.ACTIVE}
         for row in rows:
             if _was_proposed(row, active):
-                row.status = S.ACTIVE
+                row.status = Status.ACTIVE
         commit.add(rows)
-        self._confirm(commit, lines, {row.uid for row in rows}, active)
+        self._confirm_lines(commit, lines, {row.uid for row in rows}, active)
         self.batch.rows = rows
         self.batch.open_sessions(commit)
         self.batch.announce(commit, rows)
         commit.targets += [str(row.uid) for row in rows]
 
-    def _confirm(
+    def _confirm_lines(
         self, commit: CommitWriter, lines: Sequence[Line], new: set[UUID], active: set[tuple]
     ) -> None:
-        """As with every write: a text that another session or agent had stored is confirmed, and one that
-        was only proposed is activated.
+        """Confirm stored texts that came from another session or agent, and activate proposals, as every
+        write does.
         """
         known = {line.uid: line for line in lines if line.current and line.uid not in new}
         stored = [
             fact
-            for some in chunks(list(known), PAGE)
-            for fact in commit.visible(Fact).filter(uid__in=some).gather()
+            for batch in batched(list(known), PAGE_SIZE)
+            for fact in commit.visible(Fact).filter(uid__in=batch).fetch_all()
         ]
         stored = [self.batch.activate(commit, f) if _was_proposed(f, active) else f for f in stored]
         here = [fact for fact in stored if fact.norm_hash == known[fact.uid].row.norm_hash]
         self.batch.rows = [known[fact.uid].row for fact in here]
-        self.batch.confirm(commit, [Written(fact, False) for fact in here])
+        self.batch.confirm(commit, [WriteResult(fact, False) for fact in here])
 
     def _write_links(self, commit: CommitWriter) -> None:
-        """The links whose both ends are there now; the others wait for a later batch."""
+        """Write links whose ends both exist, up to the commit's limit; the others wait for a later commit."""
         waiting, ready = [], []
         for link in self.open_links:
-            target = self._target(commit, link)
+            target = self._resolve_target(commit, link)
             (waiting.append(link) if target is None else ready.append((link, target)))
+        waiting += [link for link, _ in ready[commit.remaining_rows :]]
         edges: dict[tuple, FactLink] = {}
-        for link, target in ready:
-            row = FactLink(
-                from_id=link.from_uid, **{**link.fields, "to_id": target}, session_id=self.actor.session_id
-            )
+        for link, target in ready[: commit.remaining_rows]:
+            fields = {**link.fields, "to_id": target, "session_id": self.actor.session_id}
+            row = FactLink(from_id=link.from_uid, **fields)
             if row.from_id != target:
-                edges.setdefault(_edge(row), row)
-        sources = sorted({row.from_id for row in edges.values()})
-        for some in chunks(sources, PAGE):
-            for stored in commit.visible(FactLink).filter(from_id__in=some).gather():
-                edges.pop(_edge(stored), None)
+                edges.setdefault(edge_key(row), row)
+        for batch in batched(sorted({row.from_id for row in edges.values()}), PAGE_SIZE):
+            for stored in commit.visible(FactLink).filter(from_id__in=batch).fetch_all():
+                edges.pop(edge_key(stored), None)
         commit.add(list(edges.values()))
         self.open_links = waiting
 
-    def _target(self, view: Any, link: Link) -> UUID | None:
+    def _resolve_target(self, view: Any, link: Link) -> UUID | None:
         return self.ids.get(link.fields["to_id"])
 
 
-# ---- giving out ------------------------------------------------------------------------------------
+# ---- export ----------------------------------------------------------------------------------------
 
 
 def export_facts(
     *, actor: Actor, branch_name: str = MAIN, at: Any = None, include_private: bool = False
 ) -> Iterator[tuple[Fact, list[FactLink]]]:
-    """What a branch shows, the oldest first, each fact with its links, as of one moment.
+    """Yield the facts that a branch shows, oldest first, each with its links, as of one moment.
 
-    Private facts stay, and nothing that is given out points to them. Raises BranchNotFound, Invalid.
+    Private facts are left out by default, with all references to them. Raises BranchNotFound, Invalid.
     """
     actor.require("read", branch_name)
     branch = find_branch(actor, branch_name)
-    seq = point_of(branch, at)
-    lineage = branch.lineage(seq)
-    rows = Fact.objects.along(lineage)
+    lineage = branch.lineage(resolve_point(branch, at))
+    rows = Fact.objects.in_lineage(lineage)
     if not include_private:
         rows = rows.exclude(visibility=Fact.Visibility.PRIVATE)
     last = UUID(int=0)
-    while facts := rows.newest(PAGE, after=last)[::-1]:
+    while facts := take_within(rows.stream(PAGE_SIZE, "uid", down=False, beyond=last), PAGE_SIZE, PAGE_BYTES):
         last = facts[-1].uid
-        attach(facts, lineage, actor.project_id)
+        annotate_facts(facts, lineage, actor.project_id)
         yield from _with_links(facts, rows, lineage)
 
 
 def _with_links(facts: Sequence[Fact], rows: Any, lineage: Lineage) -> Iterator[tuple[Fact, list[FactLink]]]:
     links: dict[UUID, list[FactLink]] = {fact.uid: [] for fact in facts}
-    found = FactLink.objects.along(lineage).filter(from_id__in=list(links)).gather()
+    found = FactLink.objects.in_lineage(lineage).filter(from_id__in=list(links)).fetch_all()
     ends = {link.to_id for link in found} | {fact.parent_id for fact in facts if fact.parent_id}
-    shown = {f.uid for some in chunks(sorted(ends), PAGE) for f in rows.filter(uid__in=some).gather()}
+    batches = batched(sorted(ends), PAGE_SIZE)
+    shown = {fact.uid for batch in batches for fact in rows.filter(uid__in=batch).fetch_all()}
     for link in sorted(found, key=lambda link: link.uid):
         if link.to_type == FactLink.Target.FACT and link.to_id in shown:
             links[link.from_id].append(link)
@@ -314,45 +311,41 @@ def _with_links(facts: Sequence[Fact], rows: Any, lineage: Lineage) -> Iterator[
 
 
 def count_facts(*, actor: Actor, branch_name: str = MAIN, at: Any = None) -> int:
-    """How many facts a branch shows, of every status."""
+    """Count the facts that a branch shows, of every status."""
     actor.require("read", branch_name)
     branch = find_branch(actor, branch_name)
-    return Fact.objects.on(branch, point_of(branch, at)).count()
+    return Fact.objects.on(branch, resolve_point(branch, at)).count()
 
 
-# ---- small ones ------------------------------------------------------------------------------------
+# ---- helpers ---------------------------------------------------------------------------------------
 
 
 def _in_order(lines: Sequence[Line]) -> None:
-    """Ids made within one millisecond have no order of their own: give them that of the lines."""
+    """Sort the new ids into the order of the lines: ids of the same millisecond have none of their own."""
     for line, uid in zip(lines, sorted(line.row.uid for line in lines), strict=True):
         line.row.uid = uid
 
 
-def _dress(row: Fact, own: Mapping[str, Any]) -> None:
-    """What an import keeps and a plain write may not say: the status, and since when it is known."""
+def set_metadata(row: Fact, own: Mapping[str, Any]) -> None:
+    """Set the fields that only an import may set: status and creation time. Raises Invalid."""
     row.source_type = Fact.SourceType.IMPORT
     row.source_id = str(own["id"]) if "id" in own else row.source_id
-    row.status = own.get("status", S.ACTIVE)
-    row.held_status = own.get("held_status", "") if row.status == S.ARCHIVED else ""
-    if S.DONE in (row.status, row.held_status) and row.kind != Fact.Kind.TASK:
+    row.status = own.get("status", Status.ACTIVE)
+    row.held_status = own.get("held_status", "") if row.status == Status.ARCHIVED else ""
+    if Status.DONE in (row.status, row.held_status) and row.kind != Fact.Kind.TASK:
         raise Invalid("Only a fact of kind TASK can be done.", field="status")
-    if row.held_status == S.ARCHIVED:
+    if row.held_status == Status.ARCHIVED:
         raise Invalid("held_status is the status before archived.", field="held_status")
     if since := own.get("created_at"):
-        row.created_at = _past(since)
+        if since > timezone.now():
+            raise Invalid("created_at is in the future.", field="created_at")
+        row.created_at = since
 
 
-def _past(moment: datetime) -> datetime:
-    if moment > timezone.now():
-        raise Invalid("created_at is in the future.", field="created_at")
-    return moment
-
-
-def _names(own: UUID | None, given: Mapping[str, Any]) -> tuple[UUID, ...]:
-    """The ids of a line: its own, and of what it was itself imported from."""
-    from_import = given.get("source_type") == Fact.SourceType.IMPORT
-    before = _as_uuid(given.get("source_id")) if from_import else None
+def list_ids(own: UUID | None, payload: Mapping[str, Any]) -> tuple[UUID, ...]:
+    """Return the ids of a line: its own, and the one it was itself imported from."""
+    from_import = payload.get("source_type") == Fact.SourceType.IMPORT
+    before = _as_uuid(payload.get("source_id")) if from_import else None
     return tuple(name for name in (own, before) if name)
 
 
@@ -360,15 +353,15 @@ def _ends(line: Line) -> Iterable[UUID]:
     return [*([line.parent] if line.parent else []), *(link["to_id"] for link in line.links)]
 
 
-def _links(given: Any) -> list[Mapping[str, Any]]:
-    if not isinstance(given, list) or not all(isinstance(link, Mapping) for link in given):
+def parse_links(payload: Any) -> list[Mapping[str, Any]]:
+    if not isinstance(payload, list) or not all(isinstance(link, Mapping) for link in payload):
         raise Invalid("links must be a list of objects.", field="links")
-    return [_link(link) for link in given]
+    return [parse_link(link) for link in payload]
 
 
-def _link(given: Mapping[str, Any]) -> dict[str, Any]:
-    told = ("id", "from_id", "created_at", "updated_at", "version")
-    found = c.clean({n: v for n, v in given.items() if n not in told and v is not None}, LINK_CHECKS)
+def parse_link(payload: Mapping[str, Any]) -> dict[str, Any]:
+    content = {n: v for n, v in payload.items() if n not in LINK_DERIVED and v is not None}
+    found = c.validate(content, LINK_CHECKS)
     if "to_id" not in found or "link_type" not in found:
         raise Invalid("A link needs to_id and link_type.", field="links")
     if found.setdefault("to_type", FactLink.Target.FACT) != FactLink.Target.FACT:
@@ -378,16 +371,16 @@ def _link(given: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _was_proposed(fact: Fact, active: set[tuple]) -> bool:
-    """Whether a line has as active, by id and text, what is only a proposal."""
-    return fact.status == S.CREATED and (fact.uid, fact.norm_hash) in active
+    """Return whether a line states as active, by id and text, a fact that is only a proposal."""
+    return fact.status == Status.CREATED and (fact.uid, fact.norm_hash) in active
 
 
-def _edge(link: FactLink) -> tuple:
+def edge_key(link: FactLink) -> tuple:
     return link.from_id, link.to_id, link.to_type, link.link_type
 
 
 def _text_key(line: Line) -> tuple[str, str] | None:
-    """By what text a line is recognised. One with an id that is not current is recognised by that alone."""
+    """Return the text key of a line; None for a line that has an id and is not current."""
     if line.current:
         return line.row.norm_hash, "current"
     return None if line.names else (line.row.norm_hash, str(line.row.status))

@@ -1,4 +1,4 @@
-"""What was recalled: noted in memory and written together, so that a read does not become a write."""
+"""Recall log: buffered and written in batches, so that a read does not become a write."""
 
 from collections.abc import Mapping, Sequence
 from itertools import islice
@@ -8,31 +8,36 @@ from django.db.models import F
 from django.utils import timezone
 
 from memory.actors import Actor
-from memory.engines.buffers import buffer
+from memory.engines.support.write_buffer import buffer
 from memory.models import FactUse, RecallLog
 
-CHUNK = 500
-LOOK = 5000  # recalls that are searched for one fact
-# The surface of who reads while typing: what is seen on the way to a question is no recall.
+BATCH_SIZE = 500
+SCAN_LIMIT = 5000  # recalls searched for one fact
+# The surface of searches while typing: interim results are not logged.
 PASSING = "web-typing"
 
 
 def log_recall(actor: Actor, branches: Sequence[str], query: str, fact_ids: Sequence[UUID]) -> None:
-    """Note a search and its answer. Written within about a second; a crash may lose that second."""
+    """Log a search and its results. Written within about a second; a crash may lose that second."""
     if actor.surface == PASSING:
         return
     log = RecallLog(
-        project_id=actor.project_id, at=timezone.now(), branch=", ".join(branches)[:200], query=query,
-        fact_ids=[str(uid) for uid in fact_ids], session_id=actor.session_id, agent_id=actor.agent_id,
+        project_id=actor.project_id,
+        at=timezone.now(),
+        branch=", ".join(branches)[:200],
+        query=query,
+        fact_ids=[str(uid) for uid in fact_ids],
+        session_id=actor.session_id,
+        agent_id=actor.agent_id,
         surface=actor.surface,
-    )  # fmt: skip
+    )
     buffer.add("recalls", log.pk, log)
 
 
 def newest_recalls(actor: Actor, fact_id: UUID, limit: int) -> list[RecallLog]:
-    """The newest searches that gave a fact, of the project's last 5,000, on branches that are in reach."""
+    """Return the newest searches that returned a fact, among the project's last 5,000, on usable branches."""
     of_project = RecallLog.objects.filter(project=actor.project_id).order_by("-id")
-    if oldest := of_project.values_list("pk", flat=True)[LOOK:].first():
+    if oldest := of_project.values_list("pk", flat=True)[SCAN_LIMIT:].first():
         of_project = of_project.filter(pk__gt=oldest)
     found = of_project.filter(fact_ids__contains=str(fact_id))
     if not actor.branch_patterns:
@@ -42,19 +47,19 @@ def newest_recalls(actor: Actor, fact_id: UUID, limit: int) -> list[RecallLog]:
 
 
 def write_recalls(waiting: Mapping[UUID, RecallLog]) -> None:
-    """The log, and the counts of the facts in it."""
+    """Write the recalls, and count them on their facts."""
     logs = list(waiting.values())
-    RecallLog.objects.bulk_create(logs, batch_size=CHUNK)
+    RecallLog.objects.bulk_create(logs, batch_size=BATCH_SIZE)
     for project_id in {log.project_id for log in logs}:
         counts: dict[UUID, int] = {}
         for log in logs:
             if log.project_id == project_id:
                 for uid in log.fact_ids:
                     counts[UUID(uid)] = counts.get(UUID(uid), 0) + 1
-        _count(project_id, counts)
+        count_uses(project_id, counts)
 
 
-def _count(project_id: UUID, counts: dict[UUID, int]) -> None:
+def count_uses(project_id: UUID, counts: dict[UUID, int]) -> None:
     now = timezone.now()
     known = set(FactUse.objects.filter(uid__in=counts).values_list("uid", flat=True))
     new = [FactUse(uid=uid, project_id=project_id, last_accessed_at=now) for uid in counts.keys() - known]

@@ -1,62 +1,37 @@
-"""What a fact may hold and how its status may change. Pure rules, no database."""
+"""Rules of facts: fields, limits and status transitions. No database access."""
 
 from collections.abc import Mapping
 from typing import Any
 
 from memory.db.fields import dumps
-from memory.engines import cleaning as c
+from memory.engines.fields.base import Use
+from memory.engines.fields.facts import ESSENCE_LENGTH, FACT
+from memory.engines.fields.types import Choice
+from memory.engines.support import validation as c
 from memory.exceptions import IllegalTransition, Invalid, ReservedValue
 from memory.models import Fact
 
-TEXT_BYTES = 64 * 1024
-ESSENCE = 200
-S = Fact.Status
+Status = Fact.Status
+CHECKS = FACT.checks(Use.CREATE)
+# Fields that an update may set; the origin of a fact and what it replaces are history.
+UPDATE_CHECKS = FACT.checks(Use.UPDATE)
+RESERVED = {f.name: f.type.reserved for f in FACT if isinstance(f.type, Choice) and f.type.reserved}
 
-CHECKS: dict[str, c.Check] = {
-    "fact_text": c.long_text(TEXT_BYTES),
-    "essence": c.text(ESSENCE, least=1),
-    "category": c.text(100, least=1),
-    "kind": c.one_of(Fact.Kind.values),
-    "priority": c.one_of(Fact.Priority.values),
-    "confidence": c.number(0, 1),
-    "parent_id": c.optional(c.identifier),
-    "source_type": c.one_of(Fact.SourceType.values),
-    "source_id": c.text(200),
-    "source": c.text(200),
-    "origin": c.one_of(Fact.Origin.values),
-    "visibility": c.one_of(Fact.Visibility.values),
-    "created_cycle": c.integer(0),
-    "updated_cycle": c.integer(0),
-    "valid_from": c.moment,
-    "valid_until": c.moment,
-    "expires_at": c.moment,
-    "pinned": c.boolean,
-    "tags": c.tags,
-    "metadata": c.json_object(64 * 1024),
-}
-STATED: dict[str, c.Check] = {name: c.text(200) for name in ("session_id", "task_id", "agent_id")}
-# What an update may set; where a fact came from and what it replaces is history.
-UPDATABLE = {
-    name: check
-    for name, check in CHECKS.items()
-    if name not in ("parent_id", "source_type", "origin", "created_cycle")
-} | {"status": c.one_of(S.values)}
-
-# What a fact takes over from the one that it replaces.
-INHERITED = ("category", "kind", "priority", "tags", "visibility")
+# Fields that a fact inherits from the one that it replaces.
+INHERITED = FACT.names(Use.INHERIT)
 HASHES = ("content_hash", "norm_hash", "judged_hash")
 
 MOVES: dict[str, frozenset[str]] = {
-    S.CREATED: frozenset({S.ACTIVE, S.ARCHIVED}),
-    S.ACTIVE: frozenset({S.DONE, S.SUPERSEDED, S.ARCHIVED}),
-    S.DONE: frozenset({S.ARCHIVED}),
-    S.SUPERSEDED: frozenset({S.ARCHIVED}),
-    S.ARCHIVED: frozenset(),  # only back to the status held before
+    Status.CREATED: frozenset({Status.ACTIVE, Status.ARCHIVED}),
+    Status.ACTIVE: frozenset({Status.DONE, Status.SUPERSEDED, Status.ARCHIVED}),
+    Status.DONE: frozenset({Status.ARCHIVED}),
+    Status.SUPERSEDED: frozenset({Status.ARCHIVED}),
+    Status.ARCHIVED: frozenset(),  # only back to the former status
 }
 
 
-def inherited(old: Fact) -> dict[str, Any]:
-    """What a fact in another's place takes over from it. A reflection replaced is one no more."""
+def inherit_fields(old: Fact) -> dict[str, Any]:
+    """Return the fields inherited from a superseded fact. The kind REFLECTION is not inherited."""
     kept = {name: getattr(old, name) for name in INHERITED}
     if kept["kind"] == Fact.Kind.REFLECTION:
         del kept["kind"]
@@ -64,8 +39,10 @@ def inherited(old: Fact) -> dict[str, Any]:
 
 
 def clean_new(values: Mapping[str, Any], *, reserved: bool = False) -> dict[str, Any]:
-    """The fields of a new fact; with ``reserved`` also what only Day1 makes. Raises Invalid and its kin."""
-    found = c.clean(values, CHECKS)
+    """Validate the fields of a new fact; ``reserved`` allows reserved values. Raises Invalid and its
+    subclasses.
+    """
+    found = c.validate(values, CHECKS)
     if "fact_text" not in found:
         raise Invalid("{field} is needed.", field="fact_text")
     if not reserved:
@@ -79,15 +56,15 @@ def clean_new(values: Mapping[str, Any], *, reserved: bool = False) -> dict[str,
 
 
 def clean_update(values: Mapping[str, Any]) -> dict[str, Any]:
-    found = c.clean(values, UPDATABLE)
+    found = c.validate(values, UPDATE_CHECKS)
     check_reserved(found)
     return found
 
 
 def check_reserved(values: Mapping[str, Any]) -> None:
-    """Reflections and dreams are made by Day1 alone."""
-    for name, value in (("kind", Fact.Kind.REFLECTION), ("origin", Fact.Origin.DREAMING)):
-        if values.get(name) == value:
+    """Refuse reserved values: only Day1 itself makes reflections and dreams."""
+    for name, reserved in RESERVED.items():
+        if (value := values.get(name)) in reserved:
             raise ReservedValue(field=name, value=value)
 
 
@@ -102,47 +79,47 @@ def check_cycles(created: int, updated: int) -> None:
 
 
 def essence_of(text: str) -> str:
-    """The line that goes into a prompt: the first sentence or line, at most 200 characters."""
+    """Return the line for prompts: the first sentence or line, at most 200 characters."""
     line = next((" ".join(part.split()) for part in text.splitlines() if part.strip()), "").strip()
-    line = line or " ".join(text.split()) or text[:ESSENCE]
-    if len(line) <= ESSENCE:
+    line = line or " ".join(text.split()) or text[:ESSENCE_LENGTH]
+    if len(line) <= ESSENCE_LENGTH:
         return line
-    cut = line[: ESSENCE - 1]
+    cut = line[: ESSENCE_LENGTH - 1]
     end = max(cut.rfind(". "), cut.rfind("。"), cut.rfind("; "))
-    if end >= ESSENCE // 2:
+    if end >= ESSENCE_LENGTH // 2:
         return cut[: end + 1]
     words = cut.rsplit(" ", 1)[0]
-    return (words if len(words) > ESSENCE // 2 else cut) + "…"
+    return (words if len(words) > ESSENCE_LENGTH // 2 else cut) + "…"
 
 
 def check_move(fact: Fact, status: str) -> None:
-    """Raises IllegalTransition unless the life cycle allows it."""
+    """Raise IllegalTransition unless the life cycle allows the move."""
     allowed = MOVES[fact.status]
-    if fact.status == S.ARCHIVED and status == (fact.held_status or S.ACTIVE):
+    if fact.status == Status.ARCHIVED and status == (fact.held_status or Status.ACTIVE):
         return
-    if status not in allowed or (status == S.DONE and fact.kind != Fact.Kind.TASK):
+    if status not in allowed or (status == Status.DONE and fact.kind != Fact.Kind.TASK):
         raise IllegalTransition(old=fact.status, new=status)
 
 
 def check_done(status: str, kind: str) -> None:
-    """Only a task can be done. Raises IllegalTransition."""
-    if status == S.DONE and kind != Fact.Kind.TASK:
+    """Raise IllegalTransition for a fact that is done and no task."""
+    if status == Status.DONE and kind != Fact.Kind.TASK:
         raise IllegalTransition("Only a fact of the kind TASK can be done.")
 
 
-def moved(fact: Fact, status: str) -> dict[str, str]:
-    """The fields of a fact that goes to another status. Raises IllegalTransition."""
+def change_status(fact: Fact, status: str) -> dict[str, str]:
+    """Return the fields of a fact that moves to another status. Raises IllegalTransition."""
     check_move(fact, status)
-    return {"status": status, "held_status": fact.status if status == S.ARCHIVED else ""}
+    return {"status": status, "held_status": fact.status if status == Status.ARCHIVED else ""}
 
 
-def same(old: Any, new: Any) -> bool:
-    """Equal for whoever reads it: in Python an object with 1 in it equals one with True."""
+def is_same(old: Any, new: Any) -> bool:
+    """Return whether two values are equal as JSON: in Python an object with 1 equals one with True."""
     return dumps(old) == dumps(new) if isinstance(new, dict) else bool(old == new)
 
 
-def rewritten(fact: Fact, wanted: Mapping[str, Any]) -> dict[str, Any]:
-    """The fields of a fact whose content changes, its hashes among them."""
-    draft = Fact(**{**fact.content_values(), **wanted})
+def rewrite_fields(fact: Fact, requested: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the changed fields of a fact, with its new hashes."""
+    draft = Fact(**{**fact.content_values(), **requested})
     draft.rehash()
-    return {**wanted, **{name: getattr(draft, name) for name in HASHES}}
+    return {**requested, **{name: getattr(draft, name) for name in HASHES}}

@@ -1,4 +1,4 @@
-"""Which known entities a text names."""
+"""Recognition of known entities in a text."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -6,13 +6,13 @@ from itertools import islice
 
 from memory.db.querysets import VersionedQuerySet
 from memory.models import Relation
-from memory.models.hashes import normalise
+from memory.models.hashes import normalise_text
 
-READ = 8000  # characters of a text that are looked at
-WORDS = 400  # and words
-LONGEST = 6  # words in a name
-SIGNS = 8  # characters of a name in a script that writes no spaces
-CHUNK = 500
+READ = 8000  # characters of a text that are read
+WORDS = 400  # words of a text that are read
+MAX_NAME_WORDS = 6  # words in a name
+SIGNS = 8  # characters of a name in a script without spaces
+BATCH_SIZE = 500
 WORD = re.compile(r"\w+")
 PIECE = re.compile(r"\S+")
 OPENING = """([{<"'`«“"""
@@ -22,33 +22,33 @@ COLUMNS = (("source_key", "source_entity"), ("target_key", "target_entity"))
 
 
 def entities_in(text: str, edges: VersionedQuerySet[Relation]) -> dict[str, str]:
-    """The entities at some edges that a text names: their spelling, by the key of their name."""
-    wanted = list(dict.fromkeys(possible_names(normalise(text[:READ]))))
+    """Return the known entities that a text names: spelling by key, in the order of the text."""
+    requested = list(dict.fromkeys(possible_names(normalise_text(text[:READ]))))
     found: dict[str, str] = {}
-    for start in range(0, len(wanted), CHUNK):
-        some = wanted[start : start + CHUNK]
+    for start in range(0, len(requested), BATCH_SIZE):
+        batch = requested[start : start + BATCH_SIZE]
         for column, spelling in COLUMNS:
-            known = edges.filter(**{f"{column}__in": some}).gather_values(column, spelling)
+            known = edges.filter(**{f"{column}__in": batch}).gather_values(column, spelling)
             found |= dict(known)
-    order = {key: place for place, key in enumerate(wanted)}
+    order = {key: place for place, key in enumerate(requested)}
     return dict(sorted(found.items(), key=lambda pair: order[pair[0]]))
 
 
 def possible_names(text: str) -> Iterator[str]:
-    """Everything in a normalised text that could be the key of a name."""
+    """Yield every part of a normalised text that could be the key of a name."""
     words = [found.span() for found in WORD.finditer(text)][:WORDS]
     tokens = list(islice(tokens_in(text), WORDS))
     for spans in (words, tokens):
         for first, (start, _) in enumerate(spans):
-            yield from (text[start:end] for _, end in spans[first : first + LONGEST])
+            yield from (text[start:end] for _, end in spans[first : first + MAX_NAME_WORDS])
     for run in UNSPACED.findall(text[:WORDS]):
         for start in range(len(run)):
             yield from (run[start:end] for end in range(start + 2, min(len(run), start + SIGNS) + 1))
 
 
 def tokens_in(text: str) -> Iterator[tuple[int, int]]:
-    """Where what stands between blanks begins and ends, with its signs (c++, .env) but without quotes and
-    brackets around it. A sign that closes comes after it on its own: a name may end with one (Acme Inc.).
+    """Yield start and end of each token between blanks, with its signs (c++, .env) but without quotes and
+    brackets around it. Each closing sign follows as a token of its own: a name may end with one (Acme Inc.).
     """
     for piece in PIECE.finditer(text):
         first = piece.end() - len(piece[0].lstrip(OPENING))
@@ -58,18 +58,18 @@ def tokens_in(text: str) -> Iterator[tuple[int, int]]:
             yield from ((at, at + 1) for at in range(last, piece.end()) if text[at] not in OPENING)
 
 
-def naming(key: str, texts: Iterable[str]) -> list[bool]:
-    """Whether each text names the entity with this key: as a whole word, where its script has words."""
+def mentions(key: str, texts: Iterable[str]) -> list[bool]:
+    """Return whether each text names the entity: as a whole word, where its script has words."""
     before = r"(?<!\w)" if _has_edges(key[:1]) else ""
     after = r"(?!\w)" if _has_edges(key[-1:]) else ""
     pattern = re.compile(before + re.escape(key) + after)
-    return [pattern.search(normalise(text)) is not None for text in texts]
+    return [pattern.search(normalise_text(text)) is not None for text in texts]
 
 
-def spaced(key: str) -> bool:
-    """Whether the words of a name stand apart in a text, so that an index of words finds them."""
+def is_spaced(key: str) -> bool:
+    """Return whether a name's script separates words, so that a word index finds them."""
     return UNSPACED.search(key) is None
 
 
 def _has_edges(sign: str) -> bool:
-    return WORD.match(sign) is not None and spaced(sign * 2)
+    return WORD.match(sign) is not None and is_spaced(sign * 2)

@@ -1,4 +1,4 @@
-"""The questions that wait for a person, and their answers."""
+"""The review queue: questions for a person, and their answers."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -8,41 +8,47 @@ from django.db.models import Q, QuerySet
 from django.utils import timezone
 
 from memory.actors import Actor
-from memory.db.rerun import rerunning
-from memory.engines import cleaning as c
-from memory.engines import fact_rules as rules
-from memory.engines.actions import REASON, archived
-from memory.engines.belief import sources
-from memory.engines.branches import find_branch
-from memory.engines.commits import CommitWriter, committing
-from memory.engines.comparing import read_since
-from memory.engines.fact_batch import FactBatch, source_of
-from memory.engines.pages import Page, page_of
-from memory.engines.reach import within_reach
-from memory.engines.replacing import check_keeper, replace_by
-from memory.engines.several import facts_on
+from memory.db.budget import count_row_bytes
+from memory.db.retry import retry_methods
+from memory.engines.facts import rules
+from memory.engines.facts.assessment import list_sources
+from memory.engines.facts.batch import FactBatch, replace_parents, source_of
+from memory.engines.facts.bulk_actions import REASON, archive_fact
+from memory.engines.facts.facts_across_branches import facts_on
+from memory.engines.facts.field_diff import check_version
+from memory.engines.facts.supersession import check_keeper, link_superseded
+from memory.engines.support import validation as c
+from memory.engines.support.pagination import Page, page_of
+from memory.engines.versions.branch_access import filter_allowed_branches
+from memory.engines.versions.commits import CommitWriter, open_commit
+from memory.engines.versions.lookup import find_branch
 from memory.exceptions import Conflict, Invalid, NotFound
 from memory.models import Commit, Confirmation, Fact, ReviewItem
 
-S = Fact.Status
-# The answers to whether two facts say the same; all but the first and the last name the one to keep.
+Status = Fact.Status
+# Decisions on a pair of near duplicates; KEEPING lists those that name the fact to keep.
 KEEP_BOTH, SUPERSEDE, SAME, ARCHIVE, COMBINE, DISMISS = DECISIONS = (
-    "keep_both", "supersede", "same", "archive", "combine", "dismiss",
-)  # fmt: skip
+    "keep_both",
+    "supersede",
+    "same",
+    "archive",
+    "combine",
+    "dismiss",
+)
 KEEPING = frozenset({SUPERSEDE, SAME, ARCHIVE})
-IN_USE = Q(branch__archived_at=None)  # an archived branch takes no answers: its questions do not wait
+IN_USE = Q(branch__archived_at=None)  # an archived branch takes no answers: its items do not wait
 
 
 @dataclass(frozen=True)
 class Resolved:
-    """A question with its answer, and the commit that made it: reverting that one opens it again."""
+    """Resolved review item, and its commit: reverting that commit reopens the item."""
 
     item: ReviewItem
     commit: Commit
     new_fact: Fact | None = None
 
 
-@rerunning
+@retry_methods
 class ReviewEngine:
     def list_items(
         self,
@@ -55,13 +61,13 @@ class ReviewEngine:
         limit: int = 50,
         cursor: str = "",
     ) -> Page[ReviewItem]:
-        """The questions on the branches that the actor may use, newest first, each with its two facts as
-        ``fact`` and ``other`` (None where the branch does not show it), and as ``best`` the one that is
-        proposed to stay.
+        """List the review items on the branches that the actor may use, newest first, each with its two facts
+        as ``fact`` and ``other`` (None where the branch does not show it), and the suggested keeper as
+        ``best``.
 
-        ``fact_id`` asks for those about one fact. Open questions of an archived branch, which takes no
-        answers, are told only when the branch is named. Needs the scope curate. Raises Invalid,
-        BranchNotFound, and BranchForbidden for a branch that is out of reach.
+        ``fact_id`` selects the items of one fact. Open items of an archived branch, which takes no answers,
+        are listed only when the branch is named. Needs the scope curate. Raises Invalid, BranchNotFound, and
+        BranchForbidden for a branch that the actor may not use.
         """
         actor.require("curate", branch_name or None)
         items = _of_project(actor)
@@ -75,23 +81,29 @@ class ReviewEngine:
             items = items.filter(kind=c.one_of(ReviewItem.Kind.values)("kind", kind))
         if fact_id:
             items = items.filter(Q(fact_id=fact_id) | Q(other_id=fact_id))
-        page = page_of(within_reach(items, actor), key="-id", limit=limit, cursor=cursor, of=items)
-        with_facts(page.results, actor.project_id)
-        return page
+        return page_of(
+            filter_allowed_branches(items, actor),
+            key="-id",
+            limit=limit,
+            cursor=cursor,
+            of=items,
+            prepare=lambda batch: with_facts(batch, actor.project_id),
+            size=count_item_bytes,
+        )
 
     def count_open(self, *, actor: Actor, most: int) -> int:
-        """How many questions wait on the branches in use that the actor may use, counted up to ``most``.
+        """Count the open items on live branches that the actor may use, up to ``most``.
 
         Needs the scope curate.
         """
         actor.require("curate")
         items = _of_project(actor).filter(IN_USE, status=ReviewItem.Status.OPEN)
-        return within_reach(items, actor)[:most].count()
+        return filter_allowed_branches(items, actor)[:most].count()
 
     def get_item(self, *, item_id: UUID, actor: Actor) -> ReviewItem:
-        """One question with its two facts. Needs the scope curate. Raises NotFound."""
+        """Return a review item with its two facts. Needs the scope curate. Raises NotFound."""
         actor.require("curate")
-        item = self._find(item_id, actor)
+        item = self._get_item(item_id, actor)
         with_facts([item], actor.project_id)
         return item
 
@@ -106,34 +118,40 @@ class ReviewEngine:
         reason: str = "",
         expected_versions: Mapping[UUID, int] | None = None,
     ) -> Resolved:
-        """Answer whether two facts say the same, in one commit:
+        """Resolve a review item of two near duplicates, in one commit.
 
-        keep_both: they do not, both stay. supersede: the one in ``keep`` takes the place of the other.
-        same: so does it, and whoever said the other has confirmed it. archive: the other is archived.
-        combine: a new fact, ``new_fact_text``, takes the place of both. dismiss: the question has become
-        pointless. ``expected_versions`` are those that the caller has read; those that the question was
-        asked about, when it is not given. keep_both and dismiss hold whatever has changed.
+        keep_both: both stay. supersede: the fact ``keep`` replaces the other. same: likewise, and the sources
+        of the other confirm it. archive: the other is archived. combine: a new fact, ``new_fact_text``,
+        replaces both. dismiss: the item has become pointless. A proposal that stays is accepted, one that
+        does not is archived.
 
-        Needs the scope curate. Raises NotFound, Invalid, Conflict (answered already), StaleVersion with
-        what has changed, IllegalTransition, BranchArchived.
+        ``expected_versions`` are those that the caller has read; by default those of the time when the item
+        was made. keep_both and dismiss ignore versions.
+
+        Needs the scope curate. Raises NotFound, Invalid, Conflict (answered already), StaleVersion with what
+        has changed, IllegalTransition, BranchArchived.
         """
         actor.require("curate")
-        answer = Answer.of(decision, keep, new_fact_text, reason)
-        found = self._find(item_id, actor)
+        answer = Decision.of(decision, keep, new_fact_text, reason)
+        found = self._get_item(item_id, actor)
         actor.require("curate", found.branch.name)
-        with committing(actor, found.branch.name, "review.resolve", answer.reason[:500]) as commit:
-            item = ReviewItem.objects.get(pk=found.pk)  # as it is now that nobody else can answer it
+        with open_commit(actor, found.branch.name, "review.resolve", answer.reason[:500]) as commit:
+            # read again under the branch lock, so that nobody else can answer it
+            item = ReviewItem.objects.get(pk=found.pk)
             if item.status != ReviewItem.Status.OPEN:
-                raise Conflict("This question was answered with {resolution} already, by {by}.",
-                               resolution=item.resolution, by=item.resolved_by)  # fmt: skip
+                raise Conflict(
+                    "Already answered: {resolution}, by {by}.",
+                    resolution=item.resolution,
+                    by=item.resolved_by,
+                )
             new = answer.apply(commit, item, expected_versions)
-            _close(commit, item, answer)
+            close_item(commit, item, answer)
         with_facts([item], actor.project_id)
         return Resolved(item, commit.commit, new)  # type: ignore[arg-type]  # the item alone makes one
 
     @staticmethod
-    def _find(item_id: UUID, actor: Actor) -> ReviewItem:
-        if (item := within_reach(_of_project(actor), actor).filter(pk=item_id).first()) is None:
+    def _get_item(item_id: UUID, actor: Actor) -> ReviewItem:
+        if (item := filter_allowed_branches(_of_project(actor), actor).filter(pk=item_id).first()) is None:
             raise NotFound()
         return item
 
@@ -143,34 +161,38 @@ def _of_project(actor: Actor) -> QuerySet[ReviewItem]:
 
 
 def with_facts(items: Sequence[ReviewItem], project_id: UUID) -> None:
-    """Give each question its two facts as its branch shows them now, and as ``best`` the one that is proposed
-    to stay.
-    """
-    asked = {(item.branch, uid) for item in items for uid in (item.fact_id, item.other_id)}
-    known = facts_on(asked, project_id)
+    """Set each item's two facts as its branch shows them now, and the suggested keeper as ``best``."""
+    requested = {(item.branch, uid) for item in items for uid in (item.fact_id, item.other_id)}
+    known = facts_on(requested, project_id)
     for item in items:
         item.fact = known.get((item.branch_id, item.fact_id))  # type: ignore[attr-defined]
         item.other = known.get((item.branch_id, item.other_id))  # type: ignore[attr-defined]
-        item.best = max(filter(None, (item.fact, item.other)), key=_weight, default=None)  # type: ignore[attr-defined]
+        item.best = max(filter(None, (item.fact, item.other)), key=rank_fact, default=None)  # type: ignore[attr-defined]
 
 
-def _weight(fact: Fact) -> tuple[bool, bool, int, int]:
-    """One that searches find rather than another, a verified one, one that more have said, the newer."""
+def count_item_bytes(item: ReviewItem) -> int:
+    """Return how many bytes a review item and its facts take on a page."""
+    facts: tuple[Fact | None, ...] = (item.fact, item.other)  # type: ignore[attr-defined]
+    return count_row_bytes(item) + sum(count_row_bytes(fact) for fact in facts if fact)
+
+
+def rank_fact(fact: Fact) -> tuple[bool, bool, int, int]:
+    """Return a fact's sort key as keeper: searchable, verified, most confirmed, newest."""
     verified = fact.verification_status == "verified"
     return fact.status in Fact.SEARCHED, verified, fact.confirmation_count, fact.rid
 
 
-def _close(commit: CommitWriter, item: ReviewItem, answer: "Answer") -> None:
+def close_item(commit: CommitWriter, item: ReviewItem, answer: "Decision") -> None:
     item.status, item.resolution = ReviewItem.Status.RESOLVED, answer.decision
     item.resolved_at, item.resolved_by, item.seq = timezone.now(), commit.actor.label, commit.seq
     item.save()
-    commit.beside += 1
+    commit.side_rows += 1
     commit.targets.insert(0, str(item.pk))
 
 
 @dataclass(frozen=True)
-class Answer:
-    """A decision with what it needs, checked."""
+class Decision:
+    """Validated decision with its arguments."""
 
     decision: str
     keep: UUID | None
@@ -178,21 +200,24 @@ class Answer:
     reason: str
 
     @classmethod
-    def of(cls, decision: str, keep: UUID | None, text: str, reason: str) -> "Answer":
+    def of(cls, decision: str, keep: UUID | None, text: str, reason: str) -> "Decision":
         c.one_of(list(DECISIONS))("decision", decision)
         if (decision in KEEPING) != (keep is not None):
-            raise Invalid("keep names the fact that stays, with {which}.",
-                          which=", ".join(sorted(KEEPING)), field="keep")  # fmt: skip
+            raise Invalid(
+                "keep names the fact that stays, with {which}.",
+                which=", ".join(sorted(KEEPING)),
+                field="keep",
+            )
         if decision == COMBINE:
             text = rules.CHECKS["fact_text"]("new_fact_text", text)
         elif text:
             raise Invalid("Only combine takes new_fact_text.", field="new_fact_text")
-        return cls(decision, keep, text, c.text(REASON)("reason", reason))
+        return cls(decision, keep, text, c.redact_stored(c.text_check(REASON))("reason", reason))
 
     def apply(
         self, commit: CommitWriter, item: ReviewItem, expected: Mapping[UUID, int] | None
     ) -> Fact | None:
-        """Returns the fact that was newly written, where one was."""
+        """Apply the decision; return the new fact where one was written."""
         pair = (item.fact_id, item.other_id)
         if strangers := [uid for uid in (self.keep, *(expected or {})) if uid and uid not in pair]:
             raise Invalid("{id} is none of the two facts of this question.", id=strangers[0], field="keep")
@@ -201,38 +226,49 @@ class Answer:
         read = expected or {UUID(uid): n for uid, n in item.details.get("versions", {}).items()}
         facts = {uid: commit.get(Fact, uid) for uid in pair}
         for uid, fact in facts.items():
-            read_since(commit, fact, read.get(uid))
+            check_version(commit, fact, read.get(uid))
         if self.keep is None:
-            return self._combine(commit, list(facts.values()))
-        self._keep(commit, facts.pop(self.keep), *facts.values())
+            return self._combine_facts(commit, list(facts.values()))
+        self._keep_fact(commit, facts.pop(self.keep), *facts.values())
         return None
 
-    def _keep(self, commit: CommitWriter, keeper: Fact, other: Fact) -> None:
+    def _keep_fact(self, commit: CommitWriter, keeper: Fact, other: Fact) -> None:
         if self.decision == ARCHIVE:
-            commit.change(other, **archived(other))
+            commit.change(other, **archive_fact(other))
             return
+        commit.change(other, **_set_aside(other))
+        if keeper.status == Status.CREATED:  # a proposal that stays is accepted
+            replace_parents(commit, [keeper])
+            keeper = commit.change(keeper, **rules.change_status(keeper, Status.ACTIVE))
         check_keeper(keeper)
-        commit.change(other, **rules.moved(other, S.SUPERSEDED))
         if self.decision == SAME:
-            confirm(commit, keeper, other)
-        replace_by(commit, keeper, [other])
+            confirm_sources(commit, keeper, other)
+        if other.status != Status.CREATED:
+            link_superseded(commit, keeper, [other])
 
-    def _combine(self, commit: CommitWriter, facts: Sequence[Fact]) -> Fact:
+    def _combine_facts(self, commit: CommitWriter, facts: Sequence[Fact]) -> Fact:
         for fact in facts:
-            commit.change(fact, **rules.moved(fact, S.SUPERSEDED))
+            commit.change(fact, **_set_aside(fact))
         older = facts[1]
-        given = rules.inherited(older) | {"fact_text": self.text}
-        batch = FactBatch([given], commit.actor, S.ACTIVE, deduplicate=False, parent=older)
+        payload = rules.inherit_fields(older) | {"fact_text": self.text}
+        batch = FactBatch([payload], commit.actor, Status.ACTIVE, deduplicate=False, parent=older)
         (written,) = batch.write(commit)
-        replace_by(commit, written.fact, facts)
+        link_superseded(commit, written.fact, facts)
         return written.fact
 
 
-def confirm(commit: CommitWriter, keeper: Fact, other: Fact) -> None:
-    """Whoever said the other fact, or confirmed it, has confirmed this one; each source counts once."""
-    said: Iterable[str] = {source for _, source in sources([other.uid], commit.lineage)} | {source_of(other)}
-    known = {source for _, source in sources([keeper.uid], commit.lineage)} | {source_of(keeper), ""}
+def _set_aside(fact: Fact) -> dict[str, str]:
+    """Supersede a fact; a proposal was never in use, so it is archived."""
+    return rules.change_status(fact, Status.ARCHIVED if fact.status == Status.CREATED else Status.SUPERSEDED)
+
+
+def confirm_sources(commit: CommitWriter, keeper: Fact, other: Fact) -> None:
+    """Add the sources of another fact as confirmations of the keeper; each source counts once."""
+    said: Iterable[str] = {source for _, source in list_sources([other.uid], commit.lineage)} | {
+        source_of(other)
+    }
+    known = {source for _, source in list_sources([keeper.uid], commit.lineage)} | {source_of(keeper), ""}
     new = sorted(set(said) - known)
     where = {"uid": keeper.uid, "branch_id": commit.branch.pk, "seq": commit.seq, "at": commit.at}
     Confirmation.objects.bulk_create(Confirmation(source=source, **where) for source in new)
-    commit.beside += len(new)
+    commit.side_rows += len(new)

@@ -1,7 +1,7 @@
-"""What could answer a question: the rows of both arms, each with all of its raw scores.
+"""Candidates of a search: the rows of both arms, each with all of its raw scores.
 
-Every candidate of either arm gets both scores; a list per arm with nothing in the other column would
-punish what only one arm put among its first.
+Every candidate of either arm gets both scores; without them, a row that only one arm ranked high would be
+penalised.
 """
 
 from collections.abc import Sequence
@@ -14,16 +14,16 @@ import numpy as np
 from django.db import DatabaseError
 from django.db.models import Q
 
-from memory.db.later import Later
+from memory.db.deferred import Deferred
 from memory.db.querysets import Ranked, VersionedQuerySet
 
 LIKE_WORDS = 8
-MARGIN = 5  # one more in so many, where the caller may have to leave some out
+MARGIN = 5  # one extra row in so many, where the caller may have to drop some
 
 
 @dataclass(frozen=True)
-class Question:
-    """A query, ready to be asked: its words, and its vector and word vectors where there is an embedder."""
+class PreparedQuery:
+    """Prepared query: its words, and its vector and word vectors where there is an embedder."""
 
     text: str
     words: Sequence[str]
@@ -34,21 +34,21 @@ class Question:
 
 @dataclass
 class Candidates:
-    """Raw scores by row id, and which arms found anything."""
+    """Raw scores by row id, and the arms that found anything."""
 
     keyword: dict[int, float] = field(default_factory=dict)
     vector: dict[int, float] = field(default_factory=dict)
     used: set[str] = field(default_factory=set)
-    near: list[int] = field(default_factory=list)  # what the vector arm offered
-    asked: int = 0  # how many rows it was asked for
+    near: list[int] = field(default_factory=list)  # hits of the vector arm
+    asked: int = 0  # the vector arm's limit
 
     def add(self, more: "Candidates") -> None:
         self.keyword |= more.keyword
         self.vector |= more.vector
         self.used |= more.used
 
-    def short_of(self, pool: int, valid: set[int]) -> bool:
-        """Whether too few of what the vector arm offered are valid, though it has more."""
+    def needs_refill(self, pool: int, valid: set[int]) -> bool:
+        """Return whether too few of the vector arm's hits are valid, though it has more."""
         return len(self.near) == self.asked > 0 and len(valid.intersection(self.near)) < pool
 
     @property
@@ -56,28 +56,28 @@ class Candidates:
         return sorted(self.keyword.keys() | self.vector.keys())
 
 
-def candidates(
+def find_candidates(
     rows: VersionedQuerySet,
-    question: Question,
+    question: PreparedQuery,
     search_type: str,
     pool: int,
     project_id: UUID,
     also: Sequence[int] = (),
     near: VersionedQuerySet | None = None,
 ) -> Candidates:
-    """The best ``pool`` rows of each arm that the search type wants, and the rows ``also``.
+    """Return the best ``pool`` rows of each arm of the search type, and the rows ``also``.
 
-    ``near`` are the rows for the vector arm, where the caller checks what it finds.
+    ``near`` are the rows for the vector arm, where the caller checks the hits itself.
     """
     found = Candidates()
     nearest: Sequence[tuple[int, float]] = ()
     if question.vector is None:
-        search_type = "keyword"  # without an embedder the keywords alone decide, whatever was asked for
+        search_type = "keyword"  # without an embedder the keywords alone decide, whatever the search type
     if search_type != "keyword" and question.vector is not None:
         source, found.asked = (rows, pool) if near is None else (near, pool + pool // MARGIN)
-        nearest = source.nearest_later(question.vector, found.asked, question.model, project_id)
+        nearest = source.nearest_deferred(question.vector, found.asked, question.model, project_id)
     if search_type != "vector":
-        others = Later(lambda: [*(rid for rid, _ in nearest), *also])  # not looked into before it must be
+        others = Deferred(lambda: [*(rid for rid, _ in nearest), *also])  # evaluated only when needed
         _keyword_arm(found, rows, question, pool, others)
     found.near = [rid for rid, _ in nearest]
     if search_type != "keyword" and question.vector is not None:
@@ -86,7 +86,7 @@ def candidates(
 
 
 def _keyword_arm(
-    found: Candidates, rows: VersionedQuerySet, question: Question, pool: int, also: Sequence[int]
+    found: Candidates, rows: VersionedQuerySet, question: PreparedQuery, pool: int, also: Sequence[int]
 ) -> None:
     ranked: Ranked = []
     others: Ranked = []
@@ -96,7 +96,7 @@ def _keyword_arm(
         found.used.add("index_error")
     if ranked:
         found.used.add("keyword")
-    elif ranked := like(rows, question.words, pool):
+    elif ranked := substring_search(rows, question.words, pool):
         found.used.add("like")
     found.keyword = dict(others) | dict(ranked)
 
@@ -104,7 +104,7 @@ def _keyword_arm(
 def _vector_arm(
     found: Candidates,
     rows: VersionedQuerySet,
-    question: Question,
+    question: PreparedQuery,
     nearest: Sequence[tuple[int, float]],
     project_id: UUID,
     also: Sequence[int],
@@ -117,17 +117,18 @@ def _vector_arm(
         found.used.add("vector")
 
 
-def like(rows: VersionedQuerySet, words: Sequence[str], k: int) -> Ranked:
-    """The newest rows that hold any of the words as a part, scored by the share of the words they hold."""
+def substring_search(rows: VersionedQuerySet, words: Sequence[str], k: int) -> Ranked:
+    """Return the newest rows that contain any of the words, scored by the share of the words."""
     words = list(words)[:LIKE_WORDS]
     if not words:
         return []
     text = rows.model.TEXT  # type: ignore[attr-defined]
     holds = reduce(or_, (Q(**{f"{text}__icontains": word}) for word in words))
-    hits = [(row.pk, _share(getattr(row, text), words)) for row in rows.filter(holds).newest(k)]
+    newest = rows.filter(holds).stream(k, "uid", down=True)
+    hits = [(row.pk, matched_share(getattr(row, text), words)) for row in newest]
     return sorted(hits, key=lambda hit: (-hit[1], hit[0]))
 
 
-def _share(text: str, words: Sequence[str]) -> float:
+def matched_share(text: str, words: Sequence[str]) -> float:
     folded = text.casefold()
     return max(sum(word.casefold() in folded for word in words), 1) / len(words)

@@ -1,4 +1,4 @@
-"""Search over facts: candidates from two arms, one ranking, every part of a score told."""
+"""Search over facts: candidates from two arms, one ranking, and every part of a score."""
 
 import logging
 import time
@@ -16,34 +16,42 @@ from django.utils import timezone
 from memory import ranking
 from memory.actors import Actor
 from memory.conf import conf
-from memory.db.reading import picked
-from memory.engines.belief import Belief, attach_use, beliefs, believe, read_on, searchable_now, time_of
-from memory.engines.branches import MAIN, find_branch, point_of
-from memory.engines.candidates import Candidates, Question, candidates
-from memory.engines.fact_rows import FactRow, fact_rows, ranked_row, whole_facts
-from memory.engines.filters import FactFilter
-from memory.engines.pages import check_limit
-from memory.engines.questions import ask
-from memory.engines.recalls import log_recall
-from memory.engines.replies import inherit, replies
-from memory.engines.scoring import Row, Scored, collapse, in_order, score_all
+from memory.db.raw_select import select_by_key
+from memory.engines.facts.assessment import (
+    Assessment,
+    annotate_usage,
+    apply_assessment,
+    default_exclusions,
+    load_assessments,
+    mask_archived,
+    time_of,
+)
+from memory.engines.facts.filters import FactFilter
+from memory.engines.facts.recall_log import log_recall
+from memory.engines.search.answer_boost import boost_answers, find_answers
+from memory.engines.search.candidates import Candidates, PreparedQuery, find_candidates
+from memory.engines.search.fact_rows import FactRow, fact_rows, ranked_row, read_facts
+from memory.engines.search.query import build_query
+from memory.engines.search.scoring import Row, Scored, collapse_hits, in_order, score_all
+from memory.engines.support.pagination import check_limit
+from memory.engines.versions.lookup import MAIN, find_branch, resolve_point
 from memory.exceptions import BranchNotFound, Invalid
 from memory.models import Branch, Fact, Project
 
 if TYPE_CHECKING:
-    from memory.engines.explain import Explanation
+    from memory.engines.search.explain import Explanation
 
 logger = logging.getLogger(__name__)
 TYPES = ("hybrid", "keyword", "vector")
 INCLUDE = ("superseded", "archived", "created", "expired", "outdated", "invalidated")
-REFLECTIONS = 0.3  # of a page, at most
+REFLECTIONS = 0.3  # maximum share of a page
 BUT_REFLECTIONS = [kind for kind in Fact.Kind.values if kind != Fact.Kind.REFLECTION]
-MOST_BRANCHES = 50
+MAX_BRANCHES = 50
 
 
 @dataclass(frozen=True)
 class Hit:
-    """A fact found, with the parts of its score and the branches that show it."""
+    """Fact found, with the parts of its score and the branches that show it."""
 
     fact: Fact
     score: float
@@ -52,8 +60,8 @@ class Hit:
 
 
 @dataclass(frozen=True)
-class Found:
-    """The answer to a search. ``context`` is the hits' essences within ``max_tokens``, when asked for."""
+class SearchResult:
+    """Search result. ``context`` has the hits' essences within ``max_tokens``, where requested."""
 
     hits: Sequence[Hit]
     signals_used: Sequence[str]
@@ -65,8 +73,8 @@ class Found:
 
 
 @dataclass(frozen=True)
-class Wish:
-    """How to search, checked; the same for one branch, several, and an explanation."""
+class SearchOptions:
+    """Validated search options; the same for one branch, several, and an explanation."""
 
     search_type: str = "hybrid"
     filters: FactFilter = field(default_factory=FactFilter)
@@ -78,39 +86,39 @@ class Wish:
 
 
 @dataclass
-class Pool:
-    """The candidates of all branches of a search, in one: they are ranked against each other."""
+class CandidatePool:
+    """Candidates of all branches of a search, ranked against each other."""
 
     raw: Candidates = field(default_factory=Candidates)
     rows: dict[int, Row] = field(default_factory=dict)
-    beliefs: dict[int, Belief] = field(default_factory=dict)
+    beliefs: dict[int, Assessment] = field(default_factory=dict)
     branches: dict[int, list[Branch]] = field(default_factory=dict)
-    answers: dict[int, int] = field(default_factory=dict)  # a fact's row id -> that of the question before it
+    answers: dict[int, int] = field(default_factory=dict)  # row id of an answer -> that of its question
 
-    def show(self, branch: Branch, row: Row, belief: Belief) -> None:
-        """A row as a branch shows it; where several do, the first decides what is believed of it."""
+    def show(self, branch: Branch, row: Row, belief: Assessment) -> None:
+        """Add a row of a branch; where several branches show it, the first one's assessment counts."""
         self.rows.setdefault(row.rid, row)
         self.beliefs.setdefault(row.rid, belief)
         self.branches.setdefault(row.rid, []).append(branch)
 
     def hit(self, scored: Scored, fact: Fact) -> Hit:
-        """The whole fact, as the first of its branches shows it."""
+        """Return the hit with the complete fact, as the first of its branches shows it."""
         branches = self.branches[fact.rid]
-        (shown,) = read_on(branches[0], [believe(fact, self.beliefs[fact.rid])])
+        (shown,) = mask_archived(branches[0], [apply_assessment(fact, self.beliefs[fact.rid])])
         return Hit(shown, scored.score, scored.signals, tuple(branch.name for branch in branches))
 
 
 @dataclass(frozen=True)
 class Ranking:
-    """Every candidate, the best first, and the signals that took part."""
+    """Ranked candidates, best first, and the signals used."""
 
     hits: Sequence[Scored]
     used: Sequence[str]
-    pool: Pool
+    pool: CandidatePool
 
-    def page(self, limit: int, wish: Wish) -> list[Hit]:
-        chosen = paged(self.hits, limit, wish)
-        facts = whole_facts([scored.row.rid for scored in chosen])
+    def page(self, limit: int, options: SearchOptions) -> list[Hit]:
+        chosen = limit_reflections(self.hits, limit, options)
+        facts = read_facts([scored.row.rid for scored in chosen])
         return [self.pool.hit(scored, facts[scored.row.rid]) for scored in chosen]
 
 
@@ -130,15 +138,15 @@ class SearchEngine:
         max_tokens: int | None = None,
         current_cycle: int | None = None,
         query_vector: np.ndarray | None = None,
-    ) -> Found:
-        """The best facts of a branch for a query. No text up to the limit of 8,000 characters makes it
-        fail; without an embedder, or when it is down, the keywords alone decide.
+    ) -> SearchResult:
+        """Search the facts of a branch. Any text of up to 8,000 characters is a valid query; without an
+        embedder, or when it fails, the keywords alone decide.
 
         Raises Invalid, QueryTooLong, BranchNotFound, scope and branch refusals.
         """
         actor.require("read", branch_name)
-        wish = self._wish(actor, search_type, filters, include, recipe, at, current_cycle)
-        return self._answer([branch_name], query, wish, actor, limit, max_tokens, query_vector)
+        options = self._parse_options(actor, search_type, filters, include, recipe, at, current_cycle)
+        return self._build_result([branch_name], query, options, actor, limit, max_tokens, query_vector)
 
     def search_cross_branch(
         self,
@@ -154,95 +162,127 @@ class SearchEngine:
         max_tokens: int | None = None,
         current_cycle: int | None = None,
         query_vector: np.ndarray | None = None,
-    ) -> Found:
-        """The same over several branches, named or by pattern (``task/*``); one text is one hit."""
+    ) -> SearchResult:
+        """Search several branches, by name or pattern (``task/*``); facts with the same text are one hit."""
         actor.require("read")
-        names = self._named(actor, branch_names)
-        wish = self._wish(actor, search_type, filters, include, recipe, None, current_cycle)
-        return self._answer(names, query, wish, actor, limit, max_tokens, query_vector)
+        names = self._match_branches(actor, branch_names)
+        options = self._parse_options(actor, search_type, filters, include, recipe, None, current_cycle)
+        return self._build_result(names, query, options, actor, limit, max_tokens, query_vector)
 
     def explain(self, *, query: str, fact_id: UUID, actor: Actor, **how: Any) -> "Explanation":
-        """Why a search would find a fact, or why not. See ExplainEngine.explain."""
-        from memory.engines.explain import ExplainEngine  # which is built on this module
+        """Explain why a search would find a fact, or why not. See ExplainEngine.explain."""
+        from memory.engines.search.explain import ExplainEngine  # a module built on this one
 
         return ExplainEngine().explain(query=query, fact_id=fact_id, actor=actor, **how)
 
-    # ---- the way of a search ---------------------------------------------------------------------
+    # ---- search steps ----------------------------------------------------------------------------
 
-    def _answer(
-        self, names: Sequence[str], query: str, wish: Wish, actor: Actor, limit: int,
-        max_tokens: int | None, query_vector: np.ndarray | None,
-    ) -> Found:  # fmt: skip
+    def _build_result(
+        self,
+        names: Sequence[str],
+        query: str,
+        options: SearchOptions,
+        actor: Actor,
+        limit: int,
+        max_tokens: int | None,
+        query_vector: np.ndarray | None,
+    ) -> SearchResult:
         started = time.perf_counter()
         check_limit(limit)
-        question = ask(query, query_vector, wish.search_type)
-        wish = for_page(wish, limit)
+        question = build_query(query, query_vector, options.search_type)
+        options = widen_pool(options, limit)
         with connection.snapshot():  # type: ignore[attr-defined]
-            found = self.ranked(names, question, wish, actor)
-            hits = found.page(limit, wish)
-        attach_use([hit.fact for hit in hits], actor.project_id)
-        context, tokens, hits = _packed(hits, max_tokens)
+            found = self.ranked(names, question, options, actor)
+            hits = found.page(limit, options)
+        annotate_usage([hit.fact for hit in hits], actor.project_id)
+        context, tokens, hits = pack_hits(hits, max_tokens)
         took = (time.perf_counter() - started) * 1000
         log_recall(actor, names, question.text, [hit.fact.uid for hit in hits])
-        return Found(hits, found.used, wish.recipe.name, round(took, 3), tuple(names), context, tokens)
+        return SearchResult(
+            hits, found.used, options.recipe.name, round(took, 3), tuple(names), context, tokens
+        )
 
     def ranked(
-        self, names: Sequence[str], question: Question, wish: Wish, actor: Actor, also: Sequence[int] = ()
+        self,
+        names: Sequence[str],
+        question: PreparedQuery,
+        options: SearchOptions,
+        actor: Actor,
+        also: Sequence[int] = (),
     ) -> Ranking:
-        """The candidates of the branches against each other, and the rows ``also``."""
-        pool = Pool()
+        """Rank the candidates of the branches against each other, with the rows ``also``."""
+        pool = CandidatePool()
         for name in names:
-            self._fill(pool, name, question, wish, actor, also)
-        scored, used = score_all(pool.rows, pool.raw, question, wish.recipe, actor.project_id, wish.now)
-        inherit(scored, pool.answers)
+            self._collect(pool, name, question, options, actor, also)
+        scored, used = score_all(pool.rows, pool.raw, question, options.recipe, actor.project_id, options.now)
+        boost_answers(scored, pool.answers)
         hits = in_order(scored)
-        return Ranking(collapse(hits, pool.branches) if len(names) > 1 else hits, sorted(used), pool)
+        return Ranking(collapse_hits(hits, pool.branches) if len(names) > 1 else hits, sorted(used), pool)
 
-    def _fill(
-        self, pool: "Pool", name: str, question: Question, wish: Wish, actor: Actor, also: Sequence[int]
+    def _collect(
+        self,
+        pool: "CandidatePool",
+        name: str,
+        question: PreparedQuery,
+        options: SearchOptions,
+        actor: Actor,
+        also: Sequence[int],
     ) -> None:
         branch = find_branch(actor, name)
-        if branch.archived_at and "archived" not in {*wish.include, *wish.filters.status}:
+        if branch.archived_at and "archived" not in {*options.include, *options.filters.status}:
             return
-        lineage = branch.lineage(point_of(branch, wish.at))
-        rows, loose = scope(Fact.objects.along(lineage), wish, lineage, branch.archived_at is not None)
-        ask = (question, wish.search_type, wish.recipe.pool, actor.project_id, also)
-        found = candidates(rows, *ask, near=loose)
-        # Read through the branch once more: what memory or the index say is checked by the database.
+        lineage = branch.lineage(resolve_point(branch, options.at))
+        rows, loose = visible_rows(
+            Fact.objects.in_lineage(lineage), options, lineage, branch.archived_at is not None
+        )
+        ask = (question, options.search_type, options.recipe.pool, actor.project_id, also)
+        found = find_candidates(rows, *ask, near=loose)
+        # Read the rows through the branch: the database checks what memory or the index returned.
         facts = fact_rows(rows, found.rids)
-        if found.short_of(wish.recipe.pool, {fact.rid for fact in facts}):
-            # Time or a verdict leaves out more than the margin holds: the database looks at each row.
-            found = candidates(rows, *ask)
+        if found.needs_refill(options.recipe.pool, {fact.rid for fact in facts}):
+            # Expiry or verdicts exclude more than the margin allows for: the database filters each row.
+            found = find_candidates(rows, *ask)
             facts = fact_rows(rows, found.rids)
-        if crowded(facts, wish):
-            found.add(candidates(rows.narrowed(kind=BUT_REFLECTIONS), *ask))
+        if reflections_dominate(facts, options):
+            found.add(find_candidates(rows.filter_indexed(kind=BUT_REFLECTIONS), *ask))
             facts = fact_rows(rows, found.rids)
-        if wish.recipe.replies:
-            facts += self._answers(pool, rows, facts, found, question, actor)
-        known = beliefs([fact.uid for fact in facts], lineage)
+        if options.recipe.replies:
+            facts += self._find_answers(pool, rows, facts, found, question, actor)
+        known = load_assessments([fact.uid for fact in facts], lineage)
         pool.raw.add(found)
         for fact in facts:
             belief = known[fact.uid]
-            pool.show(branch, ranked_row(fact, belief, wish.current_cycle), belief)
+            pool.show(branch, ranked_row(fact, belief, options.current_cycle), belief)
 
-    def _answers(
-        self, pool: "Pool", rows: Any, facts: Sequence[FactRow], found: Candidates, question: Question,
+    def _find_answers(
+        self,
+        pool: "CandidatePool",
+        rows: Any,
+        facts: Sequence[FactRow],
+        found: Candidates,
+        question: PreparedQuery,
         actor: Actor,
-    ) -> list[FactRow]:  # fmt: skip
-        """The facts that follow an asking one, where they are no candidates yet."""
-        answers = replies(rows, facts)
+    ) -> list[FactRow]:
+        """Return the answers that follow a question among the facts and are no candidates yet."""
+        answers = find_answers(rows, facts)
         new = [rid for rid in answers if rid not in {*found.keyword, *found.vector}]
         if new and question.vector is not None and "vector" in found.used:
             found.vector |= dict(rows.cosines(new, question.vector, question.model, actor.project_id))
         pool.answers |= answers
         return fact_rows(rows, new) if new else []
 
-    # ---- wishes ----------------------------------------------------------------------------------
+    # ---- search options --------------------------------------------------------------------------
 
-    def _wish(
-        self, actor: Actor, search_type: str, filters: FactFilter | None, include: Sequence[str], recipe: str,
-        at: Any, current_cycle: int | None,
-    ) -> Wish:  # fmt: skip
+    def _parse_options(
+        self,
+        actor: Actor,
+        search_type: str,
+        filters: FactFilter | None,
+        include: Sequence[str],
+        recipe: str,
+        at: Any,
+        current_cycle: int | None,
+    ) -> SearchOptions:
         if search_type not in TYPES:
             raise Invalid("search_type must be one of {types}.", types=", ".join(TYPES), field="search_type")
         if unknown := set(include) - set(INCLUDE):
@@ -252,13 +292,20 @@ class SearchEngine:
                 unknown=min(unknown),
                 field="include",
             )
-        return Wish(
-            search_type, filters or FactFilter(), frozenset(include), recipe_of(actor, recipe), current_cycle,
-            at, now=time_of(at),
-        )  # fmt: skip
+        return SearchOptions(
+            search_type,
+            filters or FactFilter(),
+            frozenset(include),
+            get_recipe(actor, recipe),
+            current_cycle,
+            at,
+            now=time_of(at),
+        )
 
-    def _named(self, actor: Actor, patterns: Sequence[str]) -> list[str]:
-        """The live branches that the patterns name and the actor may use. Raises BranchNotFound."""
+    def _match_branches(self, actor: Actor, patterns: Sequence[str]) -> list[str]:
+        """Return the live branches that match the patterns and that the actor may use. Raises
+        BranchNotFound.
+        """
         if not patterns:
             raise Invalid("{field} needs at least one name or pattern.", field="branch_names")
         known = Branch.objects.live().filter(project=actor.project_id).values_list("name", flat=True)
@@ -266,22 +313,20 @@ class SearchEngine:
         for pattern in patterns:
             if "*" not in pattern:
                 actor.require("read", pattern)
-            some = [name for name in known if fnmatchcase(name, pattern) and actor.may_use(name)]
-            if not some and "*" not in pattern:
+            batch = [name for name in known if fnmatchcase(name, pattern) and actor.may_use(name)]
+            if not batch and "*" not in pattern:
                 raise BranchNotFound(name=pattern)
-            named += some
+            named += batch
         named = list(dict.fromkeys(named))
-        if len(named) > MOST_BRANCHES:
-            raise Invalid(
-                "A search covers at most {most} branches.", most=MOST_BRANCHES, field="branch_names"
-            )
+        if len(named) > MAX_BRANCHES:
+            raise Invalid("A search covers at most {most} branches.", most=MAX_BRANCHES, field="branch_names")
         return named
 
 
-def recipe_of(actor: Actor, name: str) -> ranking.Recipe:
-    """The recipe asked for, else the project's, else the server's. Raises Invalid for one asked for."""
+def get_recipe(actor: Actor, name: str) -> ranking.Recipe:
+    """Return the named recipe, else the project's, else the server's. Raises Invalid for an unknown name."""
     if not name:
-        ((stored,),) = picked(Project.objects.all(), ("recipe",), "id", [actor.project_id])
+        ((stored,),) = select_by_key(Project.objects.all(), ("recipe",), "id", [actor.project_id])
         stored = stored or conf().recipe
         if stored in ranking.RECIPES:
             return ranking.RECIPES[stored]
@@ -293,49 +338,51 @@ def recipe_of(actor: Actor, name: str) -> ranking.Recipe:
     return ranking.RECIPES[name]
 
 
-def scope(rows: Any, wish: Wish, lineage: Any, archived: bool = False) -> tuple[Any, Any]:
-    """The rows that a wish lets through, and those rows before time and verdicts leave some out.
+def visible_rows(rows: Any, options: SearchOptions, lineage: Any, archived: bool = False) -> tuple[Any, Any]:
+    """Return the rows that the options allow, and those rows before expiry and verdicts are applied.
 
-    What the second leaves to the index alone is quick; the first is the truth.
+    The second set needs the index alone and is quick; the first is exact.
     """
-    statuses = {*Fact.SEARCHED, *(wish.include & {"superseded", "archived", "created"})}
-    if not wish.filters.status:
-        rows = rows.searchable() if statuses == Fact.SEARCHED else rows.narrowed(status=sorted(statuses))
-    rows = loose = wish.filters.apply(rows, lineage, archived)
-    left_out = searchable_now(wish.now, lineage).items()
-    return rows.filter(*(condition for flag, condition in left_out if flag not in wish.include)), loose
+    statuses = {*Fact.SEARCHED, *(options.include & {"superseded", "archived", "created"})}
+    if not options.filters.status:
+        rows = (
+            rows.searchable() if statuses == Fact.SEARCHED else rows.filter_indexed(status=sorted(statuses))
+        )
+    rows = loose = options.filters.apply(rows, lineage, archived)
+    left_out = default_exclusions(options.now, lineage).items()
+    return rows.filter(*(condition for flag, condition in left_out if flag not in options.include)), loose
 
 
-def for_page(wish: Wish, limit: int) -> Wish:
-    """With a pool that can fill a page."""
-    return replace(wish, recipe=replace(wish.recipe, pool=max(wish.recipe.pool, limit)))
+def widen_pool(options: SearchOptions, limit: int) -> SearchOptions:
+    """Widen the candidate pool to at least a page."""
+    return replace(options, recipe=replace(options.recipe, pool=max(options.recipe.pool, limit)))
 
 
-def crowded(facts: Sequence[FactRow], wish: Wish) -> bool:
-    """Whether reflections, of which a page shows few, take the places of other candidates."""
-    if set(wish.filters.kind) == {Fact.Kind.REFLECTION}:
+def reflections_dominate(facts: Sequence[FactRow], options: SearchOptions) -> bool:
+    """Return whether reflections, of which a page shows few, displace other candidates."""
+    if set(options.filters.kind) == {Fact.Kind.REFLECTION}:
         return False
-    return sum(fact.kind == Fact.Kind.REFLECTION for fact in facts) > REFLECTIONS * wish.recipe.pool
+    return sum(fact.kind == Fact.Kind.REFLECTION for fact in facts) > REFLECTIONS * options.recipe.pool
 
 
-def paged(hits: Sequence[Scored], limit: int, wish: Wish) -> list[Scored]:
-    """The first page; reflections take only a part of it, unless nothing else was asked for."""
-    share = 1.0 if set(wish.filters.kind) == {Fact.Kind.REFLECTION} else REFLECTIONS
+def limit_reflections(hits: Sequence[Scored], limit: int, options: SearchOptions) -> list[Scored]:
+    """Return the first page; reflections take a limited share, unless only they are requested."""
+    share = 1.0 if set(options.filters.kind) == {Fact.Kind.REFLECTION} else REFLECTIONS
     reflections = [hit.row.kind == Fact.Kind.REFLECTION for hit in hits]
-    return [hits[i] for i in ranking.at_most(reflections, limit, share)]
+    return [hits[i] for i in ranking.cap_share(reflections, limit, share)]
 
 
-def _packed(hits: list[Hit], max_tokens: int | None) -> tuple[str | None, int | None, list[Hit]]:
-    """As many essences as fit into the budget, in order; a token is taken as four characters."""
+def pack_hits(hits: list[Hit], max_tokens: int | None) -> tuple[str | None, int | None, list[Hit]]:
+    """Return the essences that fit the token budget, their cost, and the hits; a token is four characters."""
     if max_tokens is None:
         return None, None, hits
     if max_tokens < 1:
         raise Invalid("max_tokens must be at least 1.", field="max_tokens")
     lines, kept, spent = [], [], 0
     for hit in hits:
-        cost = ranking.cost(hit.fact.essence)
+        cost = ranking.token_cost(hit.fact.essence)
         if spent + cost <= max_tokens:
-            lines.append(ranking.line(hit.fact.essence))
+            lines.append(ranking.prompt_line(hit.fact.essence))
             kept.append(hit)
             spent += cost
     return "\n".join(lines), spent, kept

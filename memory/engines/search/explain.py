@@ -1,4 +1,4 @@
-"""Why a fact is found by a query, or why it is not."""
+"""Explanations of why a query finds a fact, or does not."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -10,18 +10,24 @@ from django.db import connection
 
 from memory.actors import Actor
 from memory.db.querysets import Lineage
-from memory.engines.belief import attach, read_on, searchable_now
-from memory.engines.branches import MAIN, find_branch, point_of
-from memory.engines.candidates import Question
-from memory.engines.filters import FactFilter
-from memory.engines.pages import check_limit
-from memory.engines.questions import ask
-from memory.engines.scoring import Scored
-from memory.engines.search import REFLECTIONS, SearchEngine, Wish, for_page, paged
+from memory.engines.facts.assessment import annotate_facts, default_exclusions, mask_archived
+from memory.engines.facts.filters import FactFilter
+from memory.engines.search.candidates import PreparedQuery
+from memory.engines.search.engine import (
+    REFLECTIONS,
+    SearchEngine,
+    SearchOptions,
+    limit_reflections,
+    widen_pool,
+)
+from memory.engines.search.query import build_query
+from memory.engines.search.scoring import Scored
+from memory.engines.support.pagination import check_limit
+from memory.engines.versions.lookup import MAIN, find_branch, resolve_point
 from memory.models import Branch, Fact
 
-MOST_NAMED = 20  # branches
-SAYINGS = {
+MAX_NAMED_BRANCHES = 20  # branches
+REASONS = {
     "found": "It is hit {position} of this search.",
     "out_ranked": "{text}; the search returns {limit}.",
     "no_signal": "It shares no word with the query and has no vector to compare.",
@@ -41,7 +47,7 @@ SAYINGS = {
 
 @dataclass(frozen=True)
 class Explanation:
-    """``reason`` is a stable word (the keys of SAYINGS), ``message`` a sentence."""
+    """Explanation; ``reason`` is a stable code (a key of SAYINGS), ``message`` a sentence."""
 
     found: bool
     reason: str
@@ -69,132 +75,140 @@ class ExplainEngine:
         at: Any = None,
         current_cycle: int | None = None,
     ) -> Explanation:
-        """Why, or why not, for any id. Raises as a search does, never for the id."""
+        """Explain why a search finds a fact or not, for any id. Raises as a search does, never for the id."""
         actor.require("read", branch_name)
         check_limit(limit)
-        wish = SearchEngine()._wish(actor, search_type, filters, include, recipe, at, current_cycle)
-        question = ask(query, None, search_type)
-        wish = for_page(wish, limit)
+        options = SearchEngine()._parse_options(
+            actor, search_type, filters, include, recipe, at, current_cycle
+        )
+        question = build_query(query, None, search_type)
+        options = widen_pool(options, limit)
         with connection.snapshot():  # type: ignore[attr-defined]
             branch = find_branch(actor, branch_name)
-            lineage = branch.lineage(point_of(branch, at))
-            shown = Fact.objects.along(lineage).filter(uid=fact_id).gather()
+            lineage = branch.lineage(resolve_point(branch, at))
+            shown = Fact.objects.in_lineage(lineage).filter(uid=fact_id).fetch_all()
             if not shown:
-                return _unseen(fact_id, branch, lineage, actor)
-            (fact,) = attach(shown, lineage, actor.project_id)
-            answer = _left_out(fact, branch, wish, lineage) or _ranked(
-                fact, branch, question, wish, actor, limit
+                return explain_invisible(fact_id, branch, lineage, actor)
+            (fact,) = annotate_facts(shown, lineage, actor.project_id)
+            answer = _left_out(fact, branch, options, lineage) or _ranked(
+                fact, branch, question, options, actor, limit
             )
-            read_on(branch, [fact])
+            mask_archived(branch, [fact])
             return answer
 
 
-def _unseen(fact_id: UUID, branch: Branch, lineage: Lineage, actor: Actor) -> Explanation:
-    """Not on this branch: deleted here, later here, on others that the actor may know of, or nowhere."""
+def explain_invisible(fact_id: UUID, branch: Branch, lineage: Lineage, actor: Actor) -> Explanation:
+    """Explain a fact that the branch does not show: deleted, later, on other usable branches, or unknown."""
     if any(version.deleted for version in Fact.objects.history(lineage, fact_id)):
-        return _because("deleted")
+        return build_explanation("deleted")
     if Fact.objects.history(branch.lineage(), fact_id).exists():
-        return _because("not_yet")
-    if names := _showing(fact_id, branch, actor):
-        return _because("other_branch", branches=names)
-    return _because("absent")
+        return build_explanation("not_yet")
+    if names := find_showing(fact_id, branch, actor):
+        return build_explanation("other_branch", branches=names)
+    return build_explanation("absent")
 
 
-def _showing(fact_id: UUID, branch: Branch, actor: Actor) -> list[str]:
-    """Live branches within reach that show a fact: those that wrote it, or else those that began with it."""
+def find_showing(fact_id: UUID, branch: Branch, actor: Actor) -> list[str]:
+    """Return the usable live branches that show a fact: its writers, else those forked with it."""
     versions = Fact.objects.all_versions().filter(uid=fact_id, deleted=False)
     spans = list(versions.values_list("branch_id", "seq_from", "seq_to"))
     live = Branch.objects.live().filter(project=actor.project_id).exclude(pk=branch.pk)
     writing = live.filter(pk__in={holder for holder, _, _ in spans})
-    return _named(writing, fact_id, actor) or _named(_begun_with(spans, live), fact_id, actor)
+    return first_named(writing, fact_id, actor) or first_named(_begun_with(spans, live), fact_id, actor)
 
 
 def _begun_with(spans: Sequence[tuple[int, int, int]], live: Iterable[Branch]) -> Iterator[Branch]:
-    """The branches with an ancestor on which one of these versions was open at the fork."""
+    """Yield the branches with an ancestor on which one of these versions was open at the fork."""
     for other in live if spans else ():
         forked = dict(other.ancestors)
         if any(start <= forked.get(holder, -1) < end for holder, start, end in spans):
             yield other
 
 
-def _named(branches: Iterable[Branch], fact_id: UUID, actor: Actor) -> list[str]:
-    """The first of these branches that the actor may use and that show the fact, by name."""
+def first_named(branches: Iterable[Branch], fact_id: UUID, actor: Actor) -> list[str]:
+    """Return the first of these branches, by name, that the actor may use and that show the fact."""
     mine = (other for other in branches if actor.may_use(other.name))
-    showing = (other.name for other in mine if Fact.objects.on(other).filter(uid=fact_id).gather())
-    return list(islice(showing, MOST_NAMED))
+    showing = (other.name for other in mine if Fact.objects.on(other).filter(uid=fact_id).fetch_all())
+    return list(islice(showing, MAX_NAMED_BRANCHES))
 
 
-def _left_out(fact: Fact, branch: Branch, wish: Wish, lineage: Lineage) -> Explanation | None:
-    """The first condition that leaves the fact out of this search."""
+def _left_out(fact: Fact, branch: Branch, options: SearchOptions, lineage: Lineage) -> Explanation | None:
+    """Return the first exclusion of the fact from this search; None where there is none."""
     closed = branch.archived_at is not None
-    of_branch = closed and (wish.filters.status or Fact.Status.ARCHIVED not in wish.include)
+    of_branch = closed and (options.filters.status or Fact.Status.ARCHIVED not in options.include)
     status = Fact.Status.ARCHIVED if of_branch else fact.status
-    if status not in Fact.SEARCHED and status not in (*wish.include, *wish.filters.status):
-        return _because(str(status), fact)
-    one = Fact.objects.along(lineage)
+    if status not in Fact.SEARCHED and status not in (*options.include, *options.filters.status):
+        return build_explanation(str(status), fact)
+    one = Fact.objects.in_lineage(lineage)
     failing = [
         name
-        for name, filters in wish.filters.each().items()
-        if not filters.apply(one, lineage, closed).filter(uid=fact.uid).gather()
+        for name, filters in options.filters.each().items()
+        if not filters.apply(one, lineage, closed).filter(uid=fact.uid).fetch_all()
     ]
     if failing:
-        return _because("filtered", fact, text=_filters(failing), filters=failing)
-    for flag, condition in searchable_now(wish.now, lineage).items():
-        if flag not in wish.include and not one.filter(condition, uid=fact.uid).gather():
-            return _because(flag, fact)
+        return build_explanation("filtered", fact, text=format_filters(failing), filters=failing)
+    for flag, condition in default_exclusions(options.now, lineage).items():
+        if flag not in options.include and not one.filter(condition, uid=fact.uid).fetch_all():
+            return build_explanation(flag, fact)
     return None
 
 
 def _ranked(
-    fact: Fact, branch: Branch, question: Question, wish: Wish, actor: Actor, limit: int
+    fact: Fact, branch: Branch, question: PreparedQuery, options: SearchOptions, actor: Actor, limit: int
 ) -> Explanation:
-    """Where the fact stands among the candidates, or what it lacks to be one."""
-    hits = SearchEngine().ranked([branch.name], question, wish, actor).hits
+    """Explain the fact's rank among the candidates, or why it is none."""
+    hits = SearchEngine().ranked([branch.name], question, options, actor).hits
     if fact.uid in {hit.row.uid for hit in hits}:
-        return _placed(fact, hits, wish, limit)
-    hits = SearchEngine().ranked([branch.name], question, wish, actor, also=[fact.rid]).hits
-    return _beyond(fact, hits, wish, limit)
+        return explain_position(fact, hits, options, limit)
+    hits = SearchEngine().ranked([branch.name], question, options, actor, also=[fact.rid]).hits
+    return explain_excluded(fact, hits, options, limit)
 
 
-def _placed(fact: Fact, hits: Sequence[Scored], wish: Wish, limit: int) -> Explanation:
-    """What becomes of a candidate: on the page, behind it, or too many reflections before it."""
-    page = [hit.row.uid for hit in paged(hits, limit, wish)]
-    position, score = _place(fact, hits)
+def explain_position(fact: Fact, hits: Sequence[Scored], options: SearchOptions, limit: int) -> Explanation:
+    """Explain a candidate: on the page, behind it, or displaced by the limit on reflections."""
+    page = [hit.row.uid for hit in limit_reflections(hits, limit, options)]
+    position, score = find_position(fact, hits)
     if fact.uid in page:
-        return _because("found", fact, found=True, position=page.index(fact.uid) + 1, **score)
+        return build_explanation("found", fact, found=True, position=page.index(fact.uid) + 1, **score)
     text = f"It is at position {position}"
     if position <= limit:
         text += f" of all, but reflections take at most {REFLECTIONS:.0%} of a page"
-    return _because("out_ranked", fact, position=position, text=text, limit=limit, **score)
+    return build_explanation("out_ranked", fact, position=position, text=text, limit=limit, **score)
 
 
-def _beyond(fact: Fact, hits: Sequence[Scored], wish: Wish, limit: int) -> Explanation:
-    """No candidate: it was put among them to see its signals, so that its place is not known."""
-    _, score = _place(fact, hits)
+def explain_excluded(fact: Fact, hits: Sequence[Scored], options: SearchOptions, limit: int) -> Explanation:
+    """Explain a fact that is no candidate: it was added to see its signals, so its rank is unknown."""
+    _, score = find_position(fact, hits)
     if not any(score.get("signals", {}).get(arm) for arm in ("keyword", "vector", "words")):
-        return _because("no_signal", fact, **score)
-    text = f"At least {wish.recipe.pool} facts rank before it by their words or their vector"
-    return _because("out_ranked", fact, text=text, limit=limit, **score)
+        return build_explanation("no_signal", fact, **score)
+    text = f"At least {options.recipe.pool} facts rank before it by their words or their vector"
+    return build_explanation("out_ranked", fact, text=text, limit=limit, **score)
 
 
-def _place(fact: Fact, hits: Sequence[Scored]) -> tuple[int, dict[str, Any]]:
+def find_position(fact: Fact, hits: Sequence[Scored]) -> tuple[int, dict[str, Any]]:
     for position, hit in enumerate(hits, 1):
         if hit.row.uid == fact.uid:
             return position, {"score": hit.score, "signals": hit.signals}
     return 0, {}
 
 
-def _filters(names: Sequence[str]) -> str:
+def format_filters(names: Sequence[str]) -> str:
     if len(names) == 1:
         return f"The filter {names[0]} leaves"
     return f"The filters {', '.join(names[:-1])} and {names[-1]} leave"
 
 
-def _because(
-    reason: str, fact: Fact | None = None, found: bool = False, text: str = "", position: int | None = None,
-    score: float | None = None, signals: Mapping[str, float] | None = None, **details: Any,
-) -> Explanation:  # fmt: skip
-    """``text`` is what the sentence of the reason leaves open, beside position and details."""
+def build_explanation(
+    reason: str,
+    fact: Fact | None = None,
+    found: bool = False,
+    text: str = "",
+    position: int | None = None,
+    score: float | None = None,
+    signals: Mapping[str, float] | None = None,
+    **details: Any,
+) -> Explanation:
+    """Build an explanation; ``text`` fills the reason's message, as position and details do."""
     words = {name: ", ".join(value) if isinstance(value, list) else value for name, value in details.items()}
-    message = SAYINGS[reason].format(text=text, position=position, **words)
+    message = REASONS[reason].format(text=text, position=position, **words)
     return Explanation(found, reason, message, position, score, dict(signals or {}), details, fact)

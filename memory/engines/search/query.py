@@ -1,40 +1,40 @@
-"""A query made ready to be asked. The provider is asked here, before any transaction or snapshot."""
+"""Query preparation. The provider is called here, before any transaction or snapshot."""
 
 import logging
 
 import numpy as np
 
-from memory.engines.candidates import Question
-from memory.engines.embedding import model_in_force
+from memory.engines.embedding.engine import model_in_force
+from memory.engines.search.candidates import PreparedQuery
 from memory.exceptions import Invalid, ProviderUnavailable, QueryTooLong
 from memory.providers.embedding import read_query
-from memory.words import keywords
+from memory.words import extract_keywords
 
 QUERY = 8000  # characters
 logger = logging.getLogger(__name__)
 
 
-def ask(query: str, vector: np.ndarray | None = None, search_type: str = "hybrid") -> Question:
-    """The words and vectors of a query. Without an embedder, or when it fails, the words alone.
+def build_query(query: str, vector: np.ndarray | None = None, search_type: str = "hybrid") -> PreparedQuery:
+    """Prepare a query's words and vectors. Without an embedder, or when it fails, the words alone.
 
-    ``vector`` takes the place of the embedder's. Raises QueryTooLong, Invalid for what is no text.
+    ``vector`` replaces the embedder's. Raises QueryTooLong, Invalid for a query that is no text.
     """
     text = check_query(query)
-    words = keywords(text)
-    model = model_in_force() or ""  # none either where the settings cannot be followed
+    words = extract_keywords(text)
+    model = model_in_force() or ""  # none either with unusable settings
     if vector is not None or search_type == "keyword" or not model or not text.strip():
-        return Question(text, words, vector, None, model)
+        return PreparedQuery(text, words, vector, None, model)
     try:
         read = read_query(text)
     except ProviderUnavailable as error:
         logger.warning("search without vectors: %s", error)
         read = None
     vector, word_vectors = read or (None, None)
-    return Question(text, words, vector, word_vectors, model)
+    return PreparedQuery(text, words, vector, word_vectors, model)
 
 
 def check_query(query: str) -> str:
-    """The query, fit for every database: half surrogate pairs and NULs are dropped, they match nothing."""
+    """Return a query that every database accepts: lone surrogates and NULs match nothing and are removed."""
     if not isinstance(query, str):
         raise Invalid("{field} must be a text.", field="query")
     if len(query) > QUERY:

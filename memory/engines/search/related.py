@@ -1,4 +1,4 @@
-"""Facts that have to do with a fact: linked to it, from the same source, or about connected things."""
+"""Related facts: linked to a fact, from the same source, or about connected entities."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -11,29 +11,30 @@ from django.utils import timezone
 
 from memory.actors import Actor
 from memory.db.querysets import Lineage, VersionedQuerySet
-from memory.engines import cleaning as c
-from memory.engines.belief import attach, searchable_now
-from memory.engines.branches import MAIN, find_branch, point_of
-from memory.engines.candidates import like
-from memory.engines.entities import entities_in, naming, spaced
-from memory.engines.pages import check_limit
-from memory.engines.relations import DEEPEST, GraphNode, true_edges, walk
+from memory.engines.facts.assessment import annotate_facts, default_exclusions
+from memory.engines.graph.engine import MAX_DEPTH, GraphNode, true_edges, walk_edges
+from memory.engines.graph.entities import entities_in, is_spaced, mentions
+from memory.engines.search.candidates import substring_search
+from memory.engines.search.fact_rows import read_facts
+from memory.engines.support import validation as c
+from memory.engines.support.pagination import check_limit
+from memory.engines.versions.lookup import MAIN, find_branch, resolve_point
 from memory.exceptions import NotFound
 from memory.models import Fact, FactLink
-from memory.words import keywords
+from memory.words import extract_keywords
 
 BY = ("link", "parent", "source", "entity")
-LOOKED_FOR = 20  # entities, the nearest ones
-OF_ENTITY = 100  # facts that could name one
+LOOKED_FOR = 20  # nearest entities to search for
+OF_ENTITY = 100  # facts considered per entity
 LINKS = 200
 
 
 @dataclass(frozen=True)
 class Reason:
-    """One way from the fact to another: over a link, a source that both come from, or an entity.
+    """Path from the fact to another: by a link, a common source or an entity.
 
-    ``distance`` counts the steps: a link is one; to a source or an entity and on is two, and each relation
-    between two entities one more. ``name`` is the type of the link, the kind of the source, the entity.
+    ``distance`` counts the steps: a link is one; a source or an entity is two, plus one for each relation
+    between two entities. ``name`` is the type of the link, the kind of the source, the entity.
     """
 
     by: str
@@ -44,7 +45,7 @@ class Reason:
 
 @dataclass(frozen=True)
 class Relative:
-    """A related fact, with every reason, the shortest way first."""
+    """Related fact, with every reason, the shortest path first."""
 
     fact: Fact
     why: Sequence[Reason]
@@ -56,8 +57,8 @@ class Relative:
 
 @dataclass(frozen=True)
 class Relatives:
-    """``entities`` are those that were looked for: named by the fact (distance 0), or connected to one that
-    is. ``truncated``: there were more than were looked for.
+    """Related facts. ``entities`` were searched for: named by the fact (distance 0), or connected to those.
+    ``truncated``: there were more than the limit.
     """
 
     results: Sequence[Relative]
@@ -67,73 +68,81 @@ class Relatives:
 
 class RelatedEngine:
     def related(
-        self, *, fact_id: UUID, actor: Actor, branch_name: str = MAIN, at: Any = None, depth: int = 1,
+        self,
+        *,
+        fact_id: UUID,
+        actor: Actor,
+        branch_name: str = MAIN,
+        at: Any = None,
+        depth: int = 1,
         limit: int = 10,
-    ) -> Relatives:  # fmt: skip
-        """The facts that a search could find there and that have to do with a fact, the nearest first.
+    ) -> Relatives:
+        """Return the searchable facts related to a fact, the nearest first.
 
         ``depth`` is how many relations may lie between two entities, 0 to 6. Raises NotFound for the fact,
         Invalid, BranchNotFound, scope and branch refusals.
         """
         actor.require("read", branch_name)
-        c.integer(0, DEEPEST)("depth", depth)
+        c.integer_check(0, MAX_DEPTH)("depth", depth)
         check_limit(limit)
         branch = find_branch(actor, branch_name)
-        lineage = branch.lineage(point_of(branch, at))
-        fact = next(iter(Fact.objects.along(lineage).filter(uid=fact_id).gather()), None)
+        lineage = branch.lineage(resolve_point(branch, at))
+        fact = next(iter(Fact.objects.in_lineage(lineage).filter(uid=fact_id).fetch_all()), None)
         if fact is None:
             raise NotFound()
-        if branch.archived_at:  # as in a search: what is archived comes only where it is asked for
+        if branch.archived_at:  # as in a search: archived facts are left out by default
             return Relatives((), (), False)
-        rows = _current(lineage, at)
-        keys, truncated = _around(fact, lineage, at, depth)
-        reasons = [*_linked(fact, lineage), *_of_family(fact, rows), *_of_entities(keys, rows)]
-        found = _together(fact, rows, reasons)
-        attach([one.fact for one in found[:limit]], lineage, actor.project_id)
-        return Relatives(found[:limit], list(keys.values()), truncated)
+        rows = searchable_rows(lineage, at)
+        keys, truncated = find_entities(fact, lineage, at, depth)
+        reasons = [*find_linked(fact, lineage), *_of_family(fact, rows), *_of_entities(keys, rows)]
+        found = build_relatives(fact, rows, reasons, limit)
+        annotate_facts([one.fact for one in found], lineage, actor.project_id)
+        return Relatives(found, list(keys.values()), truncated)
 
 
-def _current(lineage: Lineage, at: Any) -> VersionedQuerySet[Fact]:
-    """What a search finds that is asked for nothing more."""
-    rows = Fact.objects.along(lineage).searchable()
+def searchable_rows(lineage: Lineage, at: Any) -> VersionedQuerySet[Fact]:
+    """Return the rows that a search finds by default."""
+    rows = Fact.objects.in_lineage(lineage).searchable()
     now = at if isinstance(at, datetime) else timezone.now()
-    return rows.filter(*(condition for condition in searchable_now(now, lineage).values() if condition))
+    return rows.filter(*(condition for condition in default_exclusions(now, lineage).values() if condition))
 
 
-def _around(fact: Fact, lineage: Lineage, at: Any, depth: int) -> tuple[dict[str, GraphNode], bool]:
-    """The entities to look for, by key."""
+def find_entities(fact: Fact, lineage: Lineage, at: Any, depth: int) -> tuple[dict[str, GraphNode], bool]:
+    """Return the entities to search for, by key, and whether there were more."""
     edges = true_edges(lineage, at)
-    seen, _, truncated = walk(edges, entities_in(fact.fact_text, edges), depth)
+    seen, _, truncated = walk_edges(edges, entities_in(fact.fact_text, edges), depth)
     return dict(list(seen.items())[:LOOKED_FOR]), truncated or len(seen) > LOOKED_FOR
 
 
-def _together(
-    fact: Fact, rows: VersionedQuerySet[Fact], reasons: Iterable[tuple[UUID, Reason]]
+def build_relatives(
+    fact: Fact, rows: VersionedQuerySet[Fact], reasons: Iterable[tuple[UUID, Reason]], limit: int
 ) -> list[Relative]:
     why: dict[UUID, list[Reason]] = {}
     for uid, reason in reasons:
         if uid != fact.uid and reason not in why.setdefault(uid, []):
             why[uid].append(reason)
-    shown = rows.filter(uid__in=[uid for uid, some in why.items() if some]).gather()
-    found = [Relative(row, sorted(why[row.uid], key=_first)) for row in shown]
-    newest = sorted(found, key=lambda one: one.fact.uid, reverse=True)
-    return sorted(newest, key=lambda one: (one.distance, -len(one.why)))
+    named = rows.filter(uid__in=[uid for uid, batch in why.items() if batch])
+    shown = [(uid, rid, sorted(why[uid], key=reason_order)) for uid, rid in named.gather_values("uid", "rid")]
+    newest = sorted(shown, key=lambda one: one[0], reverse=True)
+    nearest = sorted(newest, key=lambda one: (one[2][0].distance, -len(one[2])))[:limit]
+    facts = read_facts([rid for _, rid, _ in nearest])
+    return [Relative(facts[rid], reasons) for _, rid, reasons in nearest if rid in facts]
 
 
-def _first(reason: Reason) -> tuple[int, int]:
+def reason_order(reason: Reason) -> tuple[int, int]:
     return reason.distance, BY.index(reason.by)
 
 
-# ---- ways --------------------------------------------------------------------------------------------
+# ---- relations between facts -------------------------------------------------------------------------
 
 
-def _linked(fact: Fact, lineage: Lineage) -> list[tuple[UUID, Reason]]:
-    """Over links, in both directions; and over what both facts come from."""
-    links = FactLink.objects.along(lineage)
+def find_linked(fact: Fact, lineage: Lineage) -> list[tuple[UUID, Reason]]:
+    """Return facts linked in either direction, and facts from the same sources."""
+    links = FactLink.objects.in_lineage(lineage)
     own = links.filter(from_id=fact.uid).newest(LINKS) + links.filter(to_id=fact.uid).newest(LINKS)
     sources = {link.to_id: link.to_type for link in own if link.to_type != FactLink.Target.FACT}
     found = [
-        (_other(link, fact), Reason("link", 1, link.link_type, link.uid))
+        (other_end(link, fact), Reason("link", 1, link.link_type, link.uid))
         for link in own
         if link.to_type == FactLink.Target.FACT
     ]
@@ -142,12 +151,12 @@ def _linked(fact: Fact, lineage: Lineage) -> list[tuple[UUID, Reason]]:
     return found
 
 
-def _other(link: FactLink, fact: Fact) -> UUID:
+def other_end(link: FactLink, fact: Fact) -> UUID:
     return link.to_id if link.from_id == fact.uid else link.from_id
 
 
 def _of_family(fact: Fact, rows: VersionedQuerySet[Fact]) -> list[tuple[UUID, Reason]]:
-    """The fact that it replaces, and those that replace it."""
+    """Return the fact that it replaces, and those that replace it."""
     family = Q(parent_id=fact.uid) | Q(uid=fact.parent_id) if fact.parent_id else Q(parent_id=fact.uid)
     return [(row.uid, Reason("parent", 1)) for row in rows.filter(family).newest(LINKS)]
 
@@ -161,8 +170,8 @@ def _of_entities(keys: Mapping[str, GraphNode], rows: VersionedQuerySet[Fact]) -
 
 
 def _facts_naming(key: str, rows: VersionedQuerySet[Fact]) -> list[UUID]:
-    ranked = rows.keyword(keywords(key), OF_ENTITY)[0] if spaced(key) else []
-    ranked = ranked or like(rows, [key], OF_ENTITY)
-    facts = rows.picked(("uid", "fact_text"), "rid", [rid for rid, _ in ranked])
-    named = naming(key, [text for _, text in facts])
+    ranked = rows.keyword(extract_keywords(key), OF_ENTITY)[0] if is_spaced(key) else []
+    ranked = ranked or substring_search(rows, [key], OF_ENTITY)
+    facts = rows.select_by_key(("uid", "fact_text"), "rid", [rid for rid, _ in ranked])
+    named = mentions(key, [text for _, text in facts])
     return [uid for (uid, _), yes in zip(facts, named, strict=True) if yes]

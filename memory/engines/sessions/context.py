@@ -1,4 +1,4 @@
-"""The parts of a session's context that memory itself holds: its facts, and its observations in numbers."""
+"""Parts of a session's context that memory itself stores: facts, and counts of observations."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -7,23 +7,26 @@ from typing import Any
 from django.utils import timezone
 
 from memory.actors import Actor
-from memory.engines.belief import attach_belief, searchable_now
+from memory.engines.facts.assessment import attach_belief, default_exclusions
+from memory.engines.search.fact_rows import read_facts
 from memory.models import Fact, Observation, Session
 
 
-def facts_of(session: Session, actor: Actor, limit: int) -> Sequence[Fact]:
-    """The newest current facts that the session wrote, on its branch."""
+def session_facts(session: Session, actor: Actor, limit: int) -> Sequence[Fact]:
+    """Return the newest current facts that the session wrote, on its branch."""
     lineage = session.branch.lineage()
-    rows = Fact.objects.along(lineage).searchable().narrowed(session_id=session.key)
-    for condition in searchable_now(timezone.now(), lineage).values():
+    rows = Fact.objects.in_lineage(lineage).searchable().filter_indexed(session_id=session.key)
+    for condition in default_exclusions(timezone.now(), lineage).values():
         if condition:
             rows = rows.filter(condition)
-    return attach_belief(rows.newest(limit), lineage)
+    rids = rows.highest_keys(limit, "uid")
+    facts = read_facts(rids)
+    return attach_belief([facts[rid] for rid in rids if rid in facts], lineage)
 
 
-def observed(session: Session) -> dict[str, Any]:
-    """How many observations the session made: in all, by type, by tool."""
-    rows = Observation.objects.along(session.branch.lineage()).narrowed(session_id=session.key)
+def observation_counts(session: Session) -> dict[str, Any]:
+    """Count the session's observations: in all, by type, by tool."""
+    rows = Observation.objects.in_lineage(session.branch.lineage()).filter_indexed(session_id=session.key)
     pairs = Counter(rows.order_by().values_list("observation_type", "tool_name"))
     types: Counter[str] = Counter()
     tools: Counter[str] = Counter()

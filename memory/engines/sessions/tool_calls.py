@@ -1,6 +1,6 @@
-"""What is made of a tool call when it is captured: its summary, its outcome, its kind. Pure rules.
+"""Derived fields of a captured tool call: its summary, outcome and type. No database access.
 
-Nothing here refuses: what is too long is cut with a mark, what no text may hold is replaced.
+Nothing is refused: long texts are cut with a mark, invalid characters are replaced.
 """
 
 import re
@@ -10,13 +10,13 @@ from typing import Any
 from memory.db.fields import dumps
 from memory.models import Observation
 
-MOST = 2000  # characters of a field
-SHORT = 400  # characters of an input within a summary
+MAX_LENGTH = 2000  # characters of a field
+MAX_SUMMARY_INPUT = 400  # characters of an input within a summary
 
-O = Observation.Outcome  # noqa: E741
-T = Observation.Type
+Outcome = Observation.Outcome
+Type = Observation.Type
 
-# Which of a tool's arguments says what it was about, by the verb of its summary.
+# Tool names by the verb of the summary, and the arguments that name the subject of a call.
 COMMANDS = frozenset({"Bash", "PowerShell", "shell", "local_shell", "exec_command", "run_shell_command"})
 READERS = frozenset({"Read", "read_file", "NotebookRead"})
 WRITERS = frozenset({"Edit", "Write", "MultiEdit", "NotebookEdit", "apply_patch", "write_file", "replace"})
@@ -33,33 +33,33 @@ FAILED = re.compile(
 
 
 def as_text(value: Any) -> str:
-    """What a tool was given or gave back, as text that every database can hold."""
+    """Return a tool's input or output as text that every database can store."""
     if value is None:
         return ""
     text = value if isinstance(value, str) else dumps(value)
     return text.replace("\x00", "\ufffd").encode("utf-8", "replace").decode()
 
 
-def cut(text: str, most: int = MOST) -> str:
-    """The text within ``most`` characters; where it was longer, a mark at its end says by how much."""
+def truncate(text: str, most: int = MAX_LENGTH) -> str:
+    """Cut a text to ``most`` characters; a mark at its end gives the full length."""
     if len(text) <= most:
         return text
     mark = f" … [{len(text)} characters, cut]"
     return text[: most - len(mark)] + mark
 
 
-def subject(given: Any) -> str:
-    """What a call was about: its command, path or pattern, else all of its input."""
-    if isinstance(given, Mapping):
+def summarise_input(payload: Any) -> str:
+    """Return the subject of a call: its command, path or pattern, else all of its input."""
+    if isinstance(payload, Mapping):
         for name in ARGUMENTS:
-            if isinstance(given.get(name), str | list) and given[name]:
-                value = given[name]
+            if isinstance(payload.get(name), str | list) and payload[name]:
+                value = payload[name]
                 return as_text(value if isinstance(value, str) else " ".join(map(as_text, value)))
-    return as_text(given)
+    return as_text(payload)
 
 
-def spoken(output: Any) -> str:
-    """The readable part of what a tool gave back."""
+def extract_output(output: Any) -> str:
+    """Return the readable part of a tool's output."""
     if isinstance(output, Mapping):
         parts = [output.get(name) for name in ("stdout", "stderr", "error", "content", "output", "text")]
         if found := [as_text(part).strip() for part in parts if part]:
@@ -67,9 +67,12 @@ def spoken(output: Any) -> str:
     return as_text(output)
 
 
-def summary_of(tool: str, given: Any, output: Any) -> str:
-    """One line or a few on a tool call, within the limit: what was done and what came of it."""
-    about, result = cut(" ".join(subject(given).split()), SHORT), spoken(output).strip()
+def summary_of(tool: str, payload: Any, output: Any) -> str:
+    """Return a short summary of a tool call, within the limit: the action and its result."""
+    about, result = (
+        truncate(" ".join(summarise_input(payload).split()), MAX_SUMMARY_INPUT),
+        extract_output(output).strip(),
+    )
     if tool in COMMANDS:
         line = f"Executed command: {about}. Result: {result}"
     elif tool in READERS:
@@ -80,32 +83,32 @@ def summary_of(tool: str, given: Any, output: Any) -> str:
         line = f"Searched for: {about}. Found: {result}"
     else:
         line = f"Used {tool}: {about}. Result: {result}"
-    return cut(line)
+    return truncate(line)
 
 
 def outcome_of(output: Any) -> str:
-    """Whether a call succeeded, by what the tool says of itself, else by the words of a failure."""
+    """Return the outcome of a call, from the tool's own status, else from the words of its output."""
     if isinstance(output, Mapping):
         if output.get("interrupted"):
-            return O.TIMEOUT
+            return Outcome.TIMEOUT
         code = next((output[n] for n in ("exit_code", "exitCode", "returncode", "code") if n in output), 0)
         failed = output.get("is_error") or output.get("isError") or output.get("error")
         if failed or (isinstance(code, int) and code != 0):
-            return O.TIMEOUT if TIMED_OUT.search(spoken(output)) else O.ERROR
-        return O.SUCCESS
+            return Outcome.TIMEOUT if TIMED_OUT.search(extract_output(output)) else Outcome.ERROR
+        return Outcome.SUCCESS
     text = as_text(output)
     code = EXIT_CODE.match(text)
     if (code and code[1] != "0") or (not code and FAILED.search(text)):
-        return O.TIMEOUT if TIMED_OUT.search(text) else O.ERROR
-    return O.SUCCESS
+        return Outcome.TIMEOUT if TIMED_OUT.search(text) else Outcome.ERROR
+    return Outcome.SUCCESS
 
 
 def type_of(outcome: str, repaired: bool) -> str:
-    """The kind of a tool call: a failure, a failure that was put right, or just a call."""
-    if outcome != O.SUCCESS:
-        return T.ERROR
-    return T.DISCOVERY if repaired else T.TOOL_USE
+    """Return the type of a tool call: an error, a discovery (a repaired failure), or a plain call."""
+    if outcome != Outcome.SUCCESS:
+        return Type.ERROR
+    return Type.DISCOVERY if repaired else Type.TOOL_USE
 
 
-# What is worth a vector: not every tool call.
-EMBEDDED = frozenset({T.INSIGHT, T.DECISION, T.DISCOVERY, T.ERROR})
+# Types worth a vector: not every tool call.
+EMBEDDED = frozenset({Type.INSIGHT, Type.DECISION, Type.DISCOVERY, Type.ERROR})

@@ -1,4 +1,4 @@
-"""Upkeep of a whole store: its full-text index made anew, and a copy of it while it is in use."""
+"""Maintenance of a whole store: rebuilding the full-text index, and online backup."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -7,49 +7,53 @@ from typing import Any
 
 from django.db import connection, transaction
 
-from memory.db import files
+from memory.db import atomic_files
 from memory.db.indexes import full_text_index
-from memory.engines.held import Points, is_held, points_read, text_models
+from memory.engines.versions.pinned_versions import Points, fork_points, is_pinned, text_models
 from memory.exceptions import Conflict, Exists
 from memory.models import OPEN, BranchedModel
 
 Progress = Callable[[int, int], None]
-CHUNK = 1000
+BATCH_SIZE = 1000
 
 
 @dataclass(frozen=True)
 class Backup:
-    """A checked copy of the store: where, how large in bytes, and its SHA-256."""
+    """Verified copy of the store: path, size in bytes, and SHA-256."""
 
     path: Path
     size: int
     sha256: str
 
 
-class UpkeepEngine:
+class MaintenanceEngine:
     def reindex(self, progress: Progress | None = None) -> int:
-        """Write the full-text rows of every version anew; returns how many.
+        """Rebuild the full-text rows of every version; return how many.
 
-        One transaction per model: readers see the old index until the new one is whole, and a crash
-        leaves the old one. Writers wait for it.
+        One transaction per model: readers see the old index until the new one is complete, and a crash leaves
+        the old one. Writers wait for it.
         """
-        return sum(_reindex(model, progress or _silent) for model in text_models() if full_text_index(model))
+        return sum(
+            reindex_model(model, progress or ignore_progress)
+            for model in text_models()
+            if full_text_index(model)
+        )
 
     def backup(self, path: Path, *, force: bool = False, progress: Progress | None = None) -> Backup:
         """Copy the store to a file, as of one moment, while others read and write.
 
-        The file is there whole and checked, or not at all. Raises Exists without ``force``, Conflict
-        for a place that cannot take it.
+        The file appears complete and verified, or not at all. Raises Exists without ``force``, Conflict for
+        an unusable path.
         """
         if not connection.features.has_online_backup:  # type: ignore[attr-defined]
             raise Conflict("This database is backed up with its own tools.")
         path = path.absolute()
         _check_place(path, force)
-        draft = _draft(path)
+        draft = create_draft(path)
         try:
-            _copy(draft, progress or _silent)
-            made = Backup(path, draft.stat().st_size, files.sha256(draft))
-            _put(draft, path, force)
+            write_copy(draft, progress or ignore_progress)
+            made = Backup(path, draft.stat().st_size, atomic_files.file_sha256(draft))
+            publish_draft(draft, path, force)
         except OSError as error:
             raise Conflict("{path} cannot be written: {why}.", path=path, why=error.strerror) from None
         finally:
@@ -60,35 +64,35 @@ class UpkeepEngine:
 # ---- the index -------------------------------------------------------------------------------------
 
 
-def _reindex(model: type[BranchedModel], tell: Progress) -> int:
+def reindex_model(model: type[BranchedModel], tell: Progress) -> int:
     rows, last, seen, count = model._base_manager.order_by("rid"), -1, 0, 0
     with transaction.atomic(savepoint=False):
-        total, points = rows.count(), points_read()
+        total, points = rows.count(), fork_points()
         connection.index.clear(model)  # type: ignore[attr-defined]
         tell(0, total)
-        while some := list(rows.filter(rid__gt=last)[:CHUNK]):
-            last, seen = some[-1].rid, seen + len(some)
-            count += _index(some, points)
+        while batch := list(rows.filter(rid__gt=last)[:BATCH_SIZE]):
+            last, seen = batch[-1].rid, seen + len(batch)
+            count += index_rows(batch, points)
             tell(seen, total)
     return count
 
 
-def _index(rows: Sequence[Any], points: Points) -> int:
+def index_rows(rows: Sequence[Any], points: Points) -> int:
     kept = [row for row in rows if not row.deleted]
     fresh = [row for row in kept if row.seq_to == OPEN]
     closed = [row for row in kept if row.seq_to != OPEN]
-    held = [row for row in closed if is_held(points.get(row.branch_id, ()), row.seq_from, row.seq_to)]
+    held = [row for row in closed if is_pinned(points.get(row.branch_id, ()), row.seq_from, row.seq_to)]
     connection.index.add(fresh)  # type: ignore[attr-defined]
     connection.index.keep(closed)  # type: ignore[attr-defined]
     connection.index.hold(held)  # type: ignore[attr-defined]
     return len(kept)
 
 
-def index_anew(rows: Sequence[Any]) -> None:
-    """Bring the index in step with versions of one model that were written past the commits."""
+def reindex_rows(rows: Sequence[Any]) -> None:
+    """Reindex versions of one model that were written outside of commits."""
     shown = [row for row in rows if not row.deleted]
     connection.index.remove(rows)  # type: ignore[attr-defined]
-    _index(shown, points_read())
+    index_rows(shown, fork_points())
 
 
 # ---- the copy --------------------------------------------------------------------------------------
@@ -103,25 +107,25 @@ def _check_place(path: Path, force: bool) -> None:
         raise Exists("{path} exists already; --force replaces it.", path=path)
 
 
-def _draft(path: Path) -> Path:
+def create_draft(path: Path) -> Path:
     try:
-        return files.draft(path)
+        return atomic_files.create_draft(path)
     except OSError as error:
         raise Conflict("{path} cannot be written: {why}.", path=path, why=error.strerror) from None
 
 
-def _copy(draft: Path, tell: Progress) -> None:
+def write_copy(draft: Path, tell: Progress) -> None:
     if trouble := connection.online_copy.write(draft, tell):  # type: ignore[attr-defined]
         raise Conflict("The copy is damaged, so nothing was kept: {answer}.", answer=trouble)
 
 
-def _put(draft: Path, path: Path, force: bool) -> None:
-    """Give the file its name. Without ``force`` a file that came in the meantime stays."""
+def publish_draft(draft: Path, path: Path, force: bool) -> None:
+    """Move the file to its name. Without ``force`` a file created in the meantime stays. Raises Exists."""
     try:
-        files.put(draft, path, replace=force)
+        atomic_files.publish(draft, path, replace=force)
     except FileExistsError:
         raise Exists("{path} exists already; --force replaces it.", path=path) from None
 
 
-def _silent(done: int, total: int) -> None:
+def ignore_progress(done: int, total: int) -> None:
     pass

@@ -1,7 +1,7 @@
-"""A whole store carried to another database: every row of every table, checked by counts and hashes.
+"""Migration of a whole store to another database: every row of every table, verified by counts and hashes.
 
-Carrying is comparing: what the target lacks is added, what differs is brought up to date. So a run that was
-cut off is simply started again, and the check at the end is the same walk once more.
+Rows are compared while copied: missing ones are added, different ones are updated. So an interrupted run is
+simply repeated, and the final check is the same pass once more.
 """
 
 import hashlib
@@ -16,18 +16,18 @@ from django.apps import apps
 from django.contrib.auth import get_user_model
 from django.db import connections, models, transaction
 
-from memory.db.bulk import insert_all
+from memory.db.bulk_sql import insert_all
 from memory.db.fields import dumps
-from memory.db.tables import in_order
-from memory.engines.audit import broken_at
-from memory.engines.upkeep import UpkeepEngine
+from memory.db.model_graph import in_order
+from memory.engines.audit.trail import broken_at
+from memory.engines.store.maintenance import MaintenanceEngine
 from memory.exceptions import Conflict
 from memory.models import AuditEntry, Commit, Node, Project, QueueMessage, Snapshot, Workspace
 
-TARGET = "default"  # engines work on it, so that its index can be made
-CHUNK = 500
-# Who holds a number at the moment, and messages whose work the rows themselves tell of.
-PASSING = frozenset((Node, QueueMessage))
+TARGET = "default"  # engines use it, which the index needs
+BATCH_SIZE = 500
+# Node numbers in use, and messages whose work the rows themselves record.
+TRANSIENT = frozenset((Node, QueueMessage))
 
 Kind = type[models.Model]
 Progress = Callable[[int, int], None]
@@ -35,7 +35,7 @@ Progress = Callable[[int, int], None]
 
 @dataclass(frozen=True)
 class Table:
-    """A table that is the same in both stores: its rows, and one hash over all of them."""
+    """Table that is equal in both stores: its number of rows, and one hash over all of them."""
 
     name: str
     rows: int
@@ -43,77 +43,78 @@ class Table:
 
 
 class StoreMove:
-    """From the store behind the alias ``source`` to the default one."""
+    """Migration from the store behind the alias ``source`` to the default one."""
 
     def __init__(self, source: str) -> None:
         self.source = source
-        self.kinds = carried()
+        self.kinds = migrated_models()
 
     def run(self, tell: Progress) -> list[Table]:
-        """Carry and check everything; returns the tables, all equal.
+        """Copy and verify everything; return the tables, all equal.
 
-        Raises Conflict for a target that holds something else, a source that was written to
-        meanwhile, and a table that is not the same in the end.
+        Raises Conflict for a target with other data, a source that was written to meanwhile, and a table that
+        differs in the end.
         """
-        before = self._pulse()
+        before = self._activity_marker()
         with connections[self.source].snapshot():  # type: ignore[attr-defined]
             self._check_target()
             total = 2 * sum(rows_of(kind, self.source).count() for kind in self.kinds)
             done = 0
             for kind in self.kinds:
-                done = self._carry(kind, done, lambda number: tell(number, total))
-            UpkeepEngine().reindex()
+                done = self._carry_table(kind, done, lambda number: tell(number, total))
+            MaintenanceEngine().reindex()
             tables = []
             for kind in self.kinds:
-                tables.append(self._checked(kind))
+                tables.append(self._check_table(kind))
                 done += tables[-1].rows
                 tell(done, total)
         self._check_still(before)
         _check_audit()
         return tables
 
-    # ---- may it be done ------------------------------------------------------------------------
+    # ---- checks before the migration -----------------------------------------------------------
 
     def _check_target(self) -> None:
-        """A new store is emptied of what its tables came with. Another one may only lack something."""
+        """Empty a new store of its initial rows. Refuse another one that has rows unknown to the source."""
         if not Project.objects.exists() and not get_user_model().objects.exists():
             with transaction.atomic(savepoint=False):
                 for kind in reversed(self.kinds):
                     kind._base_manager.all().delete()
             return
         for kind in self.kinds:
-            if own := self._keys(kind, TARGET) - self._keys(kind, self.source):
+            if own := self._load_keys(kind, TARGET) - self._load_keys(kind, self.source):
                 raise Conflict(
                     "The target is a store of its own: {count} rows of {table} are not in the source.",
-                    count=len(own), table=kind._meta.db_table,
-                )  # fmt: skip
+                    count=len(own),
+                    table=kind._meta.db_table,
+                )
 
     @staticmethod
-    def _keys(kind: Kind, alias: str) -> set[Any]:
+    def _load_keys(kind: Kind, alias: str) -> set[Any]:
         return set(rows_of(kind, alias).values_list("pk", flat=True).iterator(5000))
 
-    def _pulse(self) -> tuple[int, int]:
-        """Grows with every write that counts."""
+    def _activity_marker(self) -> tuple[int, int]:
+        """Return a marker that grows with every relevant write."""
         return tuple(kind._base_manager.using(self.source).count() for kind in (Commit, AuditEntry))  # type: ignore[return-value]
 
     def _check_still(self, before: tuple[int, int]) -> None:
-        if self._pulse() != before:
+        if self._activity_marker() != before:
             raise Conflict("The source was written to meanwhile: stop its server, and run this again.")
 
     # ---- carrying ------------------------------------------------------------------------------
 
-    def _carry(self, kind: Kind, done: int, tell: Callable[[int], None]) -> int:
+    def _carry_table(self, kind: Kind, done: int, tell: Callable[[int], None]) -> int:
         empty = not kind._base_manager.using(TARGET).exists()
         for rows in chunks_of(kind, self.source):
             with transaction.atomic(savepoint=False):
-                self._bring(kind, rows, empty)
+                self._write_rows(kind, rows, empty)
             done += len(rows)
             tell(done)
         return done
 
     @staticmethod
-    def _bring(kind: Kind, rows: Sequence[Any], empty: bool) -> None:
-        """What changed comes before what is new: it frees places that only one row may have."""
+    def _write_rows(kind: Kind, rows: Sequence[Any], empty: bool) -> None:
+        """Update changed rows before adding new ones: that frees unique values that the new rows need."""
         there: dict[Any, Any] = {}
         if not empty:
             there = kind._base_manager.using(TARGET).in_bulk([row.pk for row in rows])
@@ -124,25 +125,27 @@ class StoreMove:
 
     # ---- checking ------------------------------------------------------------------------------
 
-    def _checked(self, kind: Kind) -> Table:
-        here, there = hashed(kind, self.source), hashed(kind, TARGET)
+    def _check_table(self, kind: Kind) -> Table:
+        here, there = hash_table(kind, self.source), hash_table(kind, TARGET)
         if here != there:
             raise Conflict(
                 "{table} is not the same in both stores: {here} rows here, {there} there. Run this again.",
-                table=kind._meta.db_table, here=here.rows, there=there.rows,
-            )  # fmt: skip
+                table=kind._meta.db_table,
+                here=here.rows,
+                there=there.rows,
+            )
         return here
 
 
-def carried() -> list[Kind]:
-    """Every table of a store, parents first."""
+def migrated_models() -> list[Kind]:
+    """Return every table of a store, parents first."""
     every = apps.get_models(include_auto_created=True)
     kinds = [kind for kind in every if kind._meta.managed and not kind._meta.proxy]
-    return in_order(kind for kind in kinds if kind not in PASSING)
+    return in_order(kind for kind in kinds if kind not in TRANSIENT)
 
 
 def rows_of(kind: Kind, alias: str) -> models.QuerySet:
-    """The rows that can live in another database: frozen copies and open workspaces belong to theirs."""
+    """Return the movable rows: store snapshots and open workspaces belong to their database."""
     rows = kind._base_manager.using(alias)
     if kind is Snapshot:
         return rows.filter(kind=Snapshot.Kind.BRANCH)
@@ -150,15 +153,15 @@ def rows_of(kind: Kind, alias: str) -> models.QuerySet:
 
 
 def chunks_of(kind: Kind, alias: str) -> Iterator[list[Any]]:
-    """The rows in the order of their keys, in short reads."""
+    """Yield the rows in the order of their keys, in short reads."""
     rows = rows_of(kind, alias).order_by("pk")
-    some = list(rows[:CHUNK])
-    while some:
-        yield some
-        some = list(rows.filter(pk__gt=some[-1].pk)[:CHUNK])
+    batch = list(rows[:BATCH_SIZE])
+    while batch:
+        yield batch
+        batch = list(rows.filter(pk__gt=batch[-1].pk)[:BATCH_SIZE])
 
 
-def hashed(kind: Kind, alias: str) -> Table:
+def hash_table(kind: Kind, alias: str) -> Table:
     count, whole = 0, hashlib.sha256()
     for rows in chunks_of(kind, alias):
         count += len(rows)
@@ -168,12 +171,12 @@ def hashed(kind: Kind, alias: str) -> Table:
 
 
 def digest_of(row: models.Model) -> bytes:
-    """Equal for rows with equal values, whatever the database makes of them."""
-    values = [plain(getattr(row, field.attname)) for field in row._meta.concrete_fields]
+    """Return a digest that is equal for equal rows, whatever the database."""
+    values = [plain_value(getattr(row, field.attname)) for field in row._meta.concrete_fields]
     return hashlib.sha256(dumps(values).encode("utf-8", "surrogatepass")).digest()
 
 
-def plain(value: Any) -> Any:
+def plain_value(value: Any) -> Any:
     if isinstance(value, np.ndarray):
         return value.astype("<f4").tobytes().hex()
     if isinstance(value, bytes | memoryview):
@@ -188,5 +191,6 @@ def _check_audit() -> None:
         if (place := broken_at(project.pk)) is not None:
             raise Conflict(
                 "The audit chain of {slug} is broken at {place}, as it is in the source.",
-                slug=project.slug, place=place,
-            )  # fmt: skip
+                slug=project.slug,
+                place=place,
+            )

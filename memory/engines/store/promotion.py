@@ -1,4 +1,4 @@
-"""What a workspace has that the store has not, and taking it over."""
+"""Promotion of a workspace: its changes against the store, and their transfer."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -8,12 +8,12 @@ from django.apps import apps
 from django.db import models
 from django.db.models import Q
 
-from memory.db.bulk import insert_all
-from memory.db.copies import Changes
-from memory.db.tables import in_order, path_to
-from memory.engines.embedding_run import chunks, tick
-from memory.engines.held import hold_later
-from memory.engines.upkeep import index_anew
+from memory.db.bulk_sql import insert_all
+from memory.db.model_graph import in_order, path_to
+from memory.db.store_copies import Changes
+from memory.engines.embedding.worker import advance_clock, batched
+from memory.engines.store.maintenance import reindex_rows
+from memory.engines.versions.pinned_versions import schedule_pin
 from memory.exceptions import Conflict
 from memory.models import (
     AuditEntry,
@@ -28,36 +28,58 @@ from memory.models import (
 )
 from memory.models.nodes import new_rid
 
-CHUNK = 500
-# What is memory, or tells of it, by app and model; those of apps to the right are known by name only.
-MOVES = {
+BATCH_SIZE = 500
+# Models that a promotion copies, by app; models of higher apps are known by name only.
+PROMOTED = {
     "memory": (
-        "AuditEntry", "Branch", "Commit", "Confirmation", "Fact", "FactAssessment", "FactLink",
-        "IngestedEvent", "Observation", "Relation", "ReviewItem", "Session", "Vector",
+        "AuditEntry",
+        "Branch",
+        "Commit",
+        "Confirmation",
+        "Fact",
+        "FactAssessment",
+        "FactLink",
+        "IngestedEvent",
+        "Observation",
+        "Relation",
+        "ReviewItem",
+        "Session",
+        "Vector",
     ),
     "conversations": ("Conversation", "Message"),
-}  # fmt: skip
-# What stays in the workspace: rights and records of the store itself, and what only passes through.
-STAYS = {
+}
+# Models that stay in the workspace: rights and records of the store itself, and transient rows.
+LOCAL = {
     "memory": (
-        "ApiKey", "FactUse", "IdempotencyRecord", "Membership", "NearCheck", "Node", "Project",
-        "QueueMessage", "RecallLog", "Snapshot", "VectorClock", "WorkHandle", "Workspace",
+        "ApiKey",
+        "FactUse",
+        "IdempotencyRecord",
+        "Membership",
+        "NearCheck",
+        "Node",
+        "Project",
+        "QueueMessage",
+        "RecallLog",
+        "Snapshot",
+        "VectorClock",
+        "WorkHandle",
+        "Workspace",
     ),
-}  # fmt: skip
-# Of these the store may have the same row by now, and one is as good as the other.
-SAME = (Vector, IngestedEvent)
+}
+# Models of which the store may have an equal row by now; either one will do.
+SHARED = (Vector, IngestedEvent)
 
 
 @dataclass(frozen=True)
 class TableChange:
-    """Rows of one table that are new in the workspace, and rows that have changed there."""
+    """Numbers of rows of one table that the workspace added and changed."""
 
     added: int
     changed: int
 
 
 class Promotion:
-    """The way of one workspace's rows into the store. ``alias`` reads the workspace."""
+    """Transfer of one workspace's rows into the store. ``alias`` reads the workspace."""
 
     def __init__(self, workspace: Workspace, alias: str, copies: Any) -> None:
         self.project_id, self.alias = workspace.project_id, alias
@@ -68,82 +90,82 @@ class Promotion:
         self.branches = list(own.values_list("pk", flat=True))
 
     def counts(self, moved: bool) -> dict[str, TableChange]:
-        """What is new in the workspace, and what has changed: that cannot be told where the store moved."""
+        """Count the added and changed rows; changes are unknown once the store itself has moved."""
         found = {}
         for kind, changes in self.changes.items():
-            added, changed = self._count(kind, changes.only_there), 0
+            added, changed = self._count_rows(kind, changes.only_there), 0
             if _may_change(kind) and not moved:
-                changed = self._count(kind, changes.other)
+                changed = self._count_rows(kind, changes.other)
             if added or changed:
                 found[str(kind._meta.model_name)] = TableChange(added, changed)
         return found
 
     def carry_out(self) -> None:
-        """In the running transaction. What changed comes first: it frees the places of what is new."""
+        """Transfer the rows in the running transaction. Changes come first: they free slots of new rows."""
         for kind, changes in self.changes.items():
             if _may_change(kind):
-                self._change(kind, sorted(changes.other))
+                self._change_rows(kind, sorted(changes.other))
         for kind, changes in self.changes.items():
-            for rows in self._rows(kind, sorted(changes.only_there)):
-                self._add(kind, rows)
+            for rows in self._load_rows(kind, sorted(changes.only_there)):
+                self._add_rows(kind, rows)
 
     # ---- reading -------------------------------------------------------------------------------
 
-    def _own(self, kind: Any) -> Q:
-        """The rows of this project."""
+    def _own_rows(self, kind: Any) -> Q:
+        """Return a condition on the rows of this project."""
         if kind is Confirmation:
             return Q(branch_id__in=self.branches)
         return Q(**{path_to(Project, kind): self.project_id})
 
-    def _count(self, kind: Any, keys: frozenset) -> int:
-        rows = kind._base_manager.using(self.alias).filter(self._own(kind))
-        return sum(rows.filter(pk__in=some).count() for some in chunks(list(keys), CHUNK))
+    def _count_rows(self, kind: Any, keys: frozenset) -> int:
+        rows = kind._base_manager.using(self.alias).filter(self._own_rows(kind))
+        return sum(rows.filter(pk__in=batch).count() for batch in batched(list(keys), BATCH_SIZE))
 
-    def _rows(self, kind: Any, keys: Sequence[Any]) -> Iterator[list[Any]]:
-        rows = kind._base_manager.using(self.alias).filter(self._own(kind)).order_by("pk")
-        for some in chunks(keys, CHUNK):
-            if found := list(rows.filter(pk__in=some)):
+    def _load_rows(self, kind: Any, keys: Sequence[Any]) -> Iterator[list[Any]]:
+        rows = kind._base_manager.using(self.alias).filter(self._own_rows(kind)).order_by("pk")
+        for batch in batched(keys, BATCH_SIZE):
+            if found := list(rows.filter(pk__in=batch)):
                 yield found
 
     # ---- writing -------------------------------------------------------------------------------
 
-    def _change(self, kind: Any, keys: Sequence[Any]) -> None:
-        for rows in self._rows(kind, keys):
-            here = kind._base_manager.filter(self._own(kind), pk__in=[row.pk for row in rows])
+    def _change_rows(self, kind: Any, keys: Sequence[Any]) -> None:
+        for rows in self._load_rows(kind, keys):
+            here = kind._base_manager.filter(self._own_rows(kind), pk__in=[row.pk for row in rows])
             if here.count() != len(rows):
                 raise Conflict("Another project has used the same numbers since: make a new workspace.")
-            if kind is Branch:  # what is held for it stands in each store's own index
+            if kind is Branch:  # whether it is indexed depends on each store's own index
                 indexed = dict(here.values_list("pk", "indexed"))
                 for row in rows:
                     row.indexed = indexed[row.pk]
             for row in rows:
                 row.save(using="default", force_update=True)
-            self._index(kind, rows)
+            self._index_rows(kind, rows)
 
-    def _add(self, kind: Any, rows: list[Any]) -> None:
-        if kind is AuditEntry:  # they take their place at the end of the store's own chain
+    def _add_rows(self, kind: Any, rows: list[Any]) -> None:
+        if kind is AuditEntry:  # they are appended to the store's own chain
             for row in rows:
                 row.id, row.place, row.hash = new_rid(), None, ""
         if kind is Vector:
-            n = tick(self.project_id)
+            n = advance_clock(self.project_id)
             for row in rows:
                 row.n = n if row.state == Vector.State.READY else 0
         if kind is Branch:
-            hold_later(rows)
-        insert_all(rows, ignore_conflicts=kind in SAME)
-        self._index(kind, rows)
+            schedule_pin(rows)
+        insert_all(rows, ignore_conflicts=kind in SHARED)
+        self._index_rows(kind, rows)
 
     @staticmethod
-    def _index(kind: Any, rows: Sequence[Any]) -> None:
+    def _index_rows(kind: Any, rows: Sequence[Any]) -> None:
         if issubclass(kind, BranchedModel):
-            index_anew(rows)
+            reindex_rows(rows)
 
 
 def carried_models() -> list[type[models.Model]]:
-    """What a promote takes over; parents first."""
-    return in_order(apps.get_model(app, name) for app, names in MOVES.items() for name in names)
+    """Return the models that a promotion copies, parents first."""
+    return in_order(apps.get_model(app, name) for app, names in PROMOTED.items() for name in names)
 
 
 def _may_change(kind: Any) -> bool:
-    """Only what commits change: of the rest the store may hold something newer."""
+    """Return whether commits change the model: of others the store may have newer rows."""
     return kind in (Branch, Commit, Confirmation) or issubclass(kind, BranchedModel)

@@ -1,11 +1,13 @@
-"""Lists come in pages. A cursor is opaque; it holds its list, the place in it, and the seq that was read."""
+"""Pagination with opaque cursors, which contain the list's fingerprint, the position and the seq that was
+read.
+"""
 
 import base64
 import binascii
 import hashlib
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 from uuid import UUID
@@ -13,12 +15,14 @@ from uuid import UUID
 from django.core.exceptions import EmptyResultSet, ValidationError
 from django.db import models
 
-from memory.db.querysets import VersionedQuerySet
-from memory.engines.cleaning import plain_text
+from memory.db.budget import count_fitting, count_row_bytes, take_within
+from memory.db.querysets import FETCH_ROWS, VersionedQuerySet
+from memory.engines.support.validation import plain_text
 from memory.exceptions import Invalid
 
 Item = TypeVar("Item")
-MOST = 100
+MAX_PAGE_SIZE = 100
+PAGE_BYTES = 4 * 1024 * 1024  # of the texts and JSON of a page; the row that exceeds it begins the next
 NOT_OURS = "This cursor is not one that Day1 gave."
 OTHER_LIST = (
     "This cursor is of another list: send it with the address, branch, at and filters that it came with,"
@@ -28,9 +32,9 @@ OTHER_LIST = (
 
 @dataclass(frozen=True)
 class Page(Sequence[Item], Generic[Item]):
-    """The sequence of its results; a cursor is None where nothing follows or precedes.
+    """Page of results; a cursor is None at the end or start of the list.
 
-    ``beyond`` is what follows the last, in lists of versions: what that one is compared with.
+    ``beyond`` is the row after the last, in lists of versions: the last is compared with it.
     """
 
     results: Sequence[Item]
@@ -46,81 +50,102 @@ class Page(Sequence[Item], Generic[Item]):
 
 
 def check_limit(limit: int) -> int:
-    """A page size, 1 to 100. Raises Invalid."""
-    if not 1 <= limit <= MOST:
-        raise Invalid("A page has 1 to {most} results, not {limit}.", most=MOST, limit=limit, field="limit")
+    """Check a page size, 1 to 100. Raises Invalid."""
+    if not 1 <= limit <= MAX_PAGE_SIZE:
+        raise Invalid(
+            "A page has 1 to {most} results, not {limit}.", most=MAX_PAGE_SIZE, limit=limit, field="limit"
+        )
     return limit
 
 
 def page_of(
-    rows: models.QuerySet, *, key: str, limit: int, cursor: str = "", of: models.QuerySet | None = None
+    rows: models.QuerySet,
+    *,
+    key: str,
+    limit: int,
+    cursor: str = "",
+    of: models.QuerySet | None = None,
+    prepare: Callable[[list], None] | None = None,
+    size: Callable[[Any], int] = count_row_bytes,
 ) -> Page:
-    """A page of rows that are not branched, by one unique column (``-name`` for descending).
+    """Return a page of unversioned rows, ordered by one unique column (``-name`` for descending).
 
-    ``of`` is the list without what may change between two pages. Raises Invalid, also for a cursor of
-    another list.
+    ``of`` is the list without conditions that may change between two pages; ``prepare`` completes the rows
+    before ``size`` counts their bytes. Raises Invalid, also for a cursor of another list.
     """
     check_limit(limit)
-    mark = mark_of(rows if of is None else of)
+    mark = list_fingerprint(rows if of is None else of)
     name, down = key.removeprefix("-"), key.startswith("-")
     place = read_cursor(cursor, mark)
     back = place.get("back", False)
     if "key" in place:
-        rows = rows.filter(**{f"{name}__{'lt' if down != back else 'gt'}": _value(rows, name, place["key"])})
-    some = list(rows.order_by(f"{'-' if down != back else ''}{name}")[: limit + 1])
+        rows = rows.filter(
+            **{f"{name}__{'lt' if down != back else 'gt'}": parse_value(rows, name, place["key"])}
+        )
+    ordered = rows.order_by(f"{'-' if down != back else ''}{name}")[: limit + 1]
+    batch = take_within(ordered.iterator(FETCH_ROWS), limit + 1, PAGE_BYTES)
+    if prepare is not None:
+        prepare(batch)
     pin = {"list": mark}
-    return as_page(some, limit, back, bool(cursor), lambda row: {"key": str(getattr(row, name)), **pin})
+    return build_page(
+        batch, limit, back, bool(cursor), lambda row: {"key": str(getattr(row, name)), **pin}, size
+    )
 
 
 def page_of_versions(
     rows: VersionedQuerySet, *, seq: int, limit: int, cursor: str = "", at: Any = None
 ) -> Page:
-    """A page of branched rows, newest first, as of the seq that the first page was read at.
+    """Return a page of versioned rows, newest first, as of the seq of the first page.
 
-    ``at`` is what the caller asked for. Raises Invalid, also for a cursor of another list.
+    ``at`` is the point that the caller requested. Raises Invalid, also for a cursor of another list.
     """
     check_limit(limit)
-    mark = mark_of(rows)
+    mark = list_fingerprint(rows)
     place = read_cursor(cursor, mark)
     back = place.get("back", False)
     uid = uid_of(place["key"]) if "key" in place else None
-    some = rows.newest(limit + 1, **({"after": uid} if back else {"before": uid}))
-    if back:
-        some.reverse()
-    pin = {"list": mark, "seq": seq, "at": place.get("at", asked(at))}
-    return as_page(some, limit, back, bool(cursor), lambda row: {"key": row.uid.hex, **pin})
+    batch = take_within(rows.stream(limit + 1, "uid", down=not back, beyond=uid), limit + 1, PAGE_BYTES)
+    pin = {"list": mark, "seq": seq, "at": place.get("at", parse_point(at))}
+    return build_page(batch, limit, back, bool(cursor), lambda row: {"key": row.uid.hex, **pin})
 
 
 def page_of_history(rows: models.QuerySet, *, seq: int, limit: int, cursor: str = "") -> Page:
-    """A page of rows that are as they were at a seq for ever, in their own order. Raises Invalid."""
+    """Return a page of rows that never change up to a seq, in their own order. Raises Invalid."""
     check_limit(limit)
-    mark = mark_of(rows)
-    start = _count(read_cursor(cursor, mark).get("key", "0"))
+    mark = list_fingerprint(rows)
+    start = parse_count(read_cursor(cursor, mark).get("key", "0"))
     keys = list(rows.values_list("pk", flat=True)[start : start + limit + 1])
-    found = rows.model._base_manager.in_bulk(keys)
+    found = take_within(rows.model.objects.all_versions().stream_keys(keys), limit + 1, PAGE_BYTES)
+    shown = count_fitting([count_row_bytes(row) for row in found[:limit]], PAGE_BYTES)
 
     def cursor_at(place: int) -> str:
         return write_cursor({"key": str(place), "list": mark, "seq": seq})
 
-    after = cursor_at(start + limit) if len(keys) > limit else None
+    after = cursor_at(start + shown) if len(keys) > shown else None
     before = cursor_at(max(0, start - limit)) if start else None
-    beyond = found.get(keys[limit]) if after else None
-    return Page([found[key] for key in keys[:limit] if key in found], after, before, beyond)
+    beyond = found[shown] if after and len(found) > shown else None
+    return Page(found[:shown], after, before, beyond)
 
 
-def as_page(some: list, limit: int, back: bool, moved: bool, place: Any) -> Page:
-    """Some rows in the order they were read, one more than fits, as a page in list order."""
-    more, some = len(some) > limit, some[:limit]
+def build_page(
+    batch: list, limit: int, back: bool, moved: bool, place: Any, size: Callable[[Any], int] = count_row_bytes
+) -> Page:
+    """Build a page in list order from rows in reading order, of which one may be beyond the page.
+
+    At most ``limit`` fit, and as many as ``size`` counts ``PAGE_BYTES`` of, but at least one.
+    """
+    fitting = count_fitting([size(row) for row in batch[:limit]], PAGE_BYTES)
+    more, batch = len(batch) > fitting, batch[:fitting]
     if back:
-        some.reverse()
+        batch.reverse()
     follows, precedes = (moved, more) if back else (more, moved)
-    after = write_cursor(place(some[-1])) if some and follows else None
-    before = write_cursor({**place(some[0]), "back": True}) if some and precedes else None
-    return Page(some, after, before)
+    after = write_cursor(place(batch[-1])) if batch and follows else None
+    before = write_cursor({**place(batch[0]), "back": True}) if batch and precedes else None
+    return Page(batch, after, before)
 
 
-def mark_of(rows: models.QuerySet) -> str:
-    """What tells one list from all others: the query says its kind, project, branch, point and filters."""
+def list_fingerprint(rows: models.QuerySet) -> str:
+    """Return a list's fingerprint: its query includes kind, project, branch, point and filters."""
     try:
         said = repr(rows.query.sql_with_params())
     except EmptyResultSet:
@@ -129,25 +154,26 @@ def mark_of(rows: models.QuerySet) -> str:
 
 
 def mark_from(said: str) -> str:
-    """A mark from all that tells a list from others."""
+    """Return a fingerprint of the text that identifies a list."""
     return hashlib.sha256(said.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
 def read_cursor(cursor: str, mark: str = "") -> dict[str, Any]:
-    """What a cursor holds, of the list with this mark where one is given; empty for the first page.
+    """Return the content of a cursor, checked against the list's fingerprint if given; empty for the first
+    page.
 
     Raises Invalid.
     """
-    place = _unpacked(cursor)
+    place = unpack_cursor(cursor)
     if place and mark and place.get("list") != mark:
         raise Invalid(OTHER_LIST, field="cursor")
     return place
 
 
 def point_in_list(branch: Any, cursor: str, at: Any) -> Any:
-    """Where on a branch a page is read: where the first one was, else where the caller says.
+    """Return the point at which to read a page: that of the first page, else the caller's.
 
-    Raises Invalid for a cursor that was got with another ``at``, or on a branch with more commits.
+    Raises Invalid for a cursor that was issued with another ``at``, or on a branch with more commits.
     """
     place = read_cursor(cursor)
     if "seq" not in place:
@@ -155,17 +181,17 @@ def point_in_list(branch: Any, cursor: str, at: Any) -> Any:
     seq, first = place["seq"], place.get("at")
     if not isinstance(seq, int) or isinstance(seq, bool):
         raise Invalid(NOT_OURS, field="cursor")
-    if not 0 <= seq <= branch.head or (at is not None and asked(at) != first):
+    if not -branch.inherited_commits <= seq <= branch.head or (at is not None and parse_point(at) != first):
         raise Invalid(OTHER_LIST, field="cursor")
     return seq
 
 
-def asked(at: Any) -> str | None:
-    """The point that a caller asked for, as a cursor holds it; 0, where a branch begins, is one too."""
+def parse_point(at: Any) -> str | None:
+    """Return a requested point in the form of a cursor; 0, the start of a branch, is one too."""
     return None if at is None else str(at)
 
 
-def _unpacked(cursor: str) -> dict[str, Any]:
+def unpack_cursor(cursor: str) -> dict[str, Any]:
     if not cursor:
         return {}
     try:
@@ -181,22 +207,22 @@ def write_cursor(place: dict[str, Any]) -> str:
     return base64.urlsafe_b64encode(json.dumps(place, separators=(",", ":")).encode()).decode()
 
 
-def _value(rows: models.QuerySet, name: str, text: str) -> Any:
+def parse_value(rows: models.QuerySet, name: str, text: str) -> Any:
     try:
         return rows.model._meta.get_field(name).to_python(plain_text("cursor", text))
     except (Invalid, ValidationError, ValueError, TypeError):
         raise Invalid(NOT_OURS, field="cursor") from None
 
 
-def _count(text: str) -> int:
-    """How many rows a cursor is past. Raises Invalid."""
+def parse_count(text: str) -> int:
+    """Return how many rows a cursor is past. Raises Invalid."""
     if not re.fullmatch(r"\d{1,15}", text, re.ASCII):
         raise Invalid(NOT_OURS, field="cursor")
     return int(text)
 
 
 def uid_of(text: str) -> UUID:
-    """The id that a cursor holds. Raises Invalid."""
+    """Return the id in a cursor. Raises Invalid."""
     try:
         return UUID(text)
     except ValueError:

@@ -1,7 +1,7 @@
-"""How often a key may ask: so many requests per minute, over a sliding minute.
+"""Rate limits of keys: requests per minute, over a sliding minute.
 
-Counted in Django's cache: this process's memory, or Redis where there are several processes. What is
-refused does not count, so that waiting as told is enough.
+Counted in Django's cache: this process's memory, or Redis where there are several processes. Refused requests
+do not count, so that waiting for the stated time is enough.
 """
 
 import math
@@ -15,16 +15,23 @@ from memory.exceptions import RateLimited
 MINUTE = 60
 
 
-def count_request(key: str, rate: int) -> None:
-    """Count one request of a key. Raises RateLimited with the seconds to wait."""
-    if wait := _wait(key, rate):
-        raise RateLimited(retry_after=wait)
-
-
-def _wait(key: str, rate: int) -> int:
-    """0, or the seconds until the next request will be let through."""
+def count_request(key: str, rate: int, text: str | None = None) -> str:
+    """Count one request of a key; return its entry. Raises RateLimited with the seconds to wait."""
     minute, passed = divmod(time.time(), MINUTE)
     now, before = f"rate:{key}:{int(minute)}", f"rate:{key}:{int(minute) - 1}"
+    if wait := wait_seconds(now, before, passed, rate):
+        raise RateLimited(text, retry_after=wait)
+    return now
+
+
+def forget_request(entry: str) -> None:
+    """Remove a counted request."""
+    with suppress(ValueError):
+        cache.decr(entry)
+
+
+def wait_seconds(now: str, before: str, passed: float, rate: int) -> int:
+    """Return the seconds until the next request is allowed, 0 for now."""
     cache.add(now, 0, 2 * MINUTE)
     try:
         count, last = cache.incr(now), cache.get(before, 0)
@@ -32,13 +39,12 @@ def _wait(key: str, rate: int) -> int:
         return 0
     if count + last * (1 - passed / MINUTE) <= rate:
         return 0
-    with suppress(ValueError):
-        cache.decr(now)
-    return max(1, math.ceil(_until(rate, count, last) - passed))
+    forget_request(now)
+    return max(1, math.ceil(window_end(rate, count, last) - passed))
 
 
-def _until(rate: int, count: int, last: int) -> float:
-    """The second of this minute, or of the next, in which there is room again."""
-    if count <= rate:  # what the last minute still weighs is in the way
+def window_end(rate: int, count: int, last: int) -> float:
+    """Return the second, of this minute or the next, at which a request is allowed again."""
+    if count <= rate:  # the previous minute's remaining weight is the obstacle
         return MINUTE * (1 - (rate - count) / last)
     return MINUTE * (1 + max(0.0, 1 - (rate - 1) / (count - 1)))

@@ -1,7 +1,8 @@
-"""Checks of what callers give, the same for every surface. Each refusal names the field."""
+"""Validation of callers' values, the same for every surface. Each refusal names the field."""
 
 import json
 import re
+import threading
 from collections.abc import Callable, Collection, Mapping
 from datetime import UTC, datetime
 from typing import Any
@@ -9,6 +10,7 @@ from uuid import UUID
 
 from django.utils.dateparse import parse_datetime
 
+from memory import redaction
 from memory.db.fields import dumps
 from memory.exceptions import Invalid, TooLarge, UnknownField
 
@@ -17,8 +19,10 @@ Check = Callable[[str, Any], Any]
 NUL_IN_JSON = re.compile(r"(?<!\\)(?:\\\\)*\\u0000")
 
 
-def clean(values: Mapping[str, Any], checks: Mapping[str, Check]) -> dict[str, Any]:
-    """The values as their fields hold them. Raises UnknownField, Invalid, TooLarge."""
+def validate(values: Mapping[str, Any], checks: Mapping[str, Check]) -> dict[str, Any]:
+    """Validate the values; return them in the form of their fields. Raises UnknownField, Invalid,
+    TooLarge.
+    """
     found = {}
     for name, value in values.items():
         if (check := checks.get(name)) is None:
@@ -27,8 +31,48 @@ def clean(values: Mapping[str, Any], checks: Mapping[str, Check]) -> dict[str, A
     return found
 
 
-def text(most: int, *, least: int = 0) -> Check:
-    """A string of ``least`` to ``most`` characters without NUL."""
+def redact_stored(check: Check) -> Check:
+    """Return a check that also removes and counts secrets, for fields that others read.
+
+    Ids are not checked this way: many look random, as secrets do.
+    """
+
+    def checked(name: str, value: Any) -> Any:
+        value = check(name, value)
+        return value if value is None else check(name, without_secrets(value))
+
+    return checked
+
+
+def without_secrets(value: Any) -> Any:
+    """Return a text or JSON value without its secrets, and count them for the response."""
+    found = redaction.redact_all(value)
+    if found != value:
+        secrets_found.add(redaction.count_marks(found) - redaction.count_marks(value))
+    return found
+
+
+class SecretsFound:
+    """Counter of the secrets removed from this thread's writes since it was last read."""
+
+    def __init__(self) -> None:
+        self._local = threading.local()
+
+    def add(self, count: int) -> None:
+        self._local.count = getattr(self._local, "count", 0) + max(count, 1)
+
+    def take(self) -> int:
+        """Return the count, and reset it."""
+        count: int = getattr(self._local, "count", 0)
+        self._local.count = 0
+        return count
+
+
+secrets_found = SecretsFound()
+
+
+def text_check(most: int, *, least: int = 0) -> Check:
+    """Return a check for a string of ``least`` to ``most`` characters without NUL."""
 
     def check(name: str, value: Any) -> str:
         value = plain_text(name, value)
@@ -42,7 +86,7 @@ def text(most: int, *, least: int = 0) -> Check:
 
 
 def long_text(most_bytes: int) -> Check:
-    """A string that is not blank, of at most so many bytes in UTF-8."""
+    """Return a check for a string that is not blank, of at most so many bytes in UTF-8."""
 
     def check(name: str, value: Any) -> str:
         value = plain_text(name, value)
@@ -56,7 +100,7 @@ def long_text(most_bytes: int) -> Check:
 
 
 def plain_text(name: str, value: Any) -> str:
-    """A string that every database can hold."""
+    """Check for a string that every database can store."""
     if not isinstance(value, str):
         raise Invalid("{field} must be a text.", field=name)
     if "\x00" in value:
@@ -80,7 +124,12 @@ def one_of(allowed: Collection[str]) -> Check:
     return check
 
 
-def number(low: float, high: float) -> Check:
+def blank_or(check: Check) -> Check:
+    """Return a check that lets "" pass: an empty filter filters nothing."""
+    return lambda name, value: "" if value == "" else check(name, value)
+
+
+def number_check(low: float, high: float) -> Check:
     def check(name: str, value: Any) -> float:
         right = isinstance(value, int | float) and not isinstance(value, bool) and low <= value <= high
         if not right:
@@ -90,30 +139,37 @@ def number(low: float, high: float) -> Check:
     return check
 
 
-def integer(low: int, high: int = 2**53) -> Check:
+def as_integer(value: Any) -> int | None:
+    """Return a whole number, which JSON may also write as 5.0; None for anything else."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or value != value // 1:
+        return None
+    return int(value)
+
+
+def integer_check(low: int, high: int = 2**53) -> Check:
     def check(name: str, value: Any) -> int:
-        right = isinstance(value, int) and not isinstance(value, bool) and low <= value <= high
-        if not right:
+        number = as_integer(value)
+        if number is None or not low <= number <= high:
             raise Invalid(
                 "{field} must be a whole number from {low} to {high}.", field=name, low=low, high=high
             )
-        return value
+        return number
 
     return check
 
 
-def boolean(name: str, value: Any) -> bool:
+def check_boolean(name: str, value: Any) -> bool:
     if not isinstance(value, bool):
         raise Invalid("{field} must be true or false.", field=name)
     return value
 
 
-def moment(name: str, value: Any) -> datetime | None:
-    """A time in UTC, from a datetime or ISO 8601; without a zone it is UTC; None stays None."""
+def parse_time(name: str, value: Any) -> datetime | None:
+    """Parse a time to UTC, from a datetime or ISO 8601; without a zone it is UTC; None stays None."""
     if value is None or isinstance(value, datetime):
         parsed = value
     else:
-        parsed = _parse(value)
+        parsed = parse_iso(value)
         if parsed is None:
             raise Invalid("{field} must be a time in ISO 8601, such as 2026-05-01T12:00:00Z.", field=name)
     if parsed is None:
@@ -124,15 +180,15 @@ def moment(name: str, value: Any) -> datetime | None:
         raise Invalid("{field} is a time outside of the years 1 to 9999 in UTC.", field=name) from None
 
 
-def _parse(value: Any) -> datetime | None:
+def parse_iso(value: Any) -> datetime | None:
     try:
         return parse_datetime(value) or datetime.fromisoformat(value)
     except (TypeError, ValueError, OverflowError):
         return None
 
 
-def identifier(name: str, value: Any) -> UUID:
-    """A UUID, from one or from its text."""
+def parse_uuid(name: str, value: Any) -> UUID:
+    """Parse a UUID, from one or from its text."""
     if isinstance(value, UUID):
         return value
     try:
@@ -141,22 +197,22 @@ def identifier(name: str, value: Any) -> UUID:
         raise Invalid("{field} must be a UUID.", field=name) from None
 
 
-def optional(check: Check) -> Check:
+def optional_check(check: Check) -> Check:
     return lambda name, value: None if value is None else check(name, value)
 
 
-def tags(name: str, value: Any) -> list[str]:
-    """At most 50 different short texts without a comma, which separates them in filters."""
+def parse_tags(name: str, value: Any) -> list[str]:
+    """Check for at most 50 distinct short texts without a comma, which separates them in filters."""
     if not isinstance(value, list | tuple) or len(value) > 50:
         raise Invalid("{field} must be a list of at most 50 texts.", field=name)
-    found = list(dict.fromkeys(text(100, least=1)(name, tag) for tag in value))
+    found = list(dict.fromkeys(text_check(100, least=1)(name, tag) for tag in value))
     if any("," in tag for tag in found):
         raise Invalid("A tag in {field} may not hold a comma.", field=name)
     return found
 
 
 def json_object(most_bytes: int) -> Check:
-    """A JSON object of limited size, with nothing in it that JSON or a database cannot hold."""
+    """Return a check for a JSON object of limited size that every database can store."""
 
     def check(name: str, value: Any) -> dict[str, Any]:
         if not isinstance(value, dict):
@@ -172,6 +228,19 @@ def json_object(most_bytes: int) -> Check:
         if len(packed.encode()) > most_bytes:
             raise TooLarge(what=name, limit=f"{most_bytes // 1024} KiB", field=name)
         return value
+
+    return check
+
+
+def json_objects(most_bytes: int) -> Check:
+    """Return a check for a list of JSON objects of limited size. Raises Invalid, TooLarge."""
+    check_object = json_object(most_bytes)
+
+    def check(name: str, value: Any) -> list[Any]:
+        if not isinstance(value, list) or not all(isinstance(item, dict) for item in value):
+            raise Invalid("{field} must be a list of objects.", field=name)
+        checked: list[Any] = check_object(name, {"calls": value})["calls"]
+        return checked
 
     return check
 

@@ -1,8 +1,8 @@
-"""Small writes that may wait: counters and "last used" would else make a write of every read.
+"""Write buffer for counters and "last used" times, which would otherwise turn every read into a write.
 
-Values of one kind and key are merged in memory and written together, about once a second. A server
-starts a thread for it; elsewhere the next ``add`` after a second writes, and the end of the process.
-What is lost at a ``kill -9`` is the last second: nothing that was acknowledged as stored belongs here.
+Values of one kind and key are merged in memory and written together, about once a second. A server starts a
+thread for it; elsewhere the next ``add`` after a second writes, and so does the exit of the process. A ``kill
+-9`` loses the last second: nothing that was acknowledged as stored belongs here.
 """
 
 import atexit
@@ -17,23 +17,23 @@ from django.db import OperationalError, connection, transaction
 
 logger = logging.getLogger(__name__)
 
-INTERVAL = 1.0  # seconds
-MOST = 50_000  # values of one kind that wait while the database takes none
+INTERVAL_SECONDS = 1.0  # seconds
+MAX_WAITING_VALUES = 50_000  # pending values of one kind while the database takes none
 
 Write = Callable[[Mapping[Any, Any]], object]
 Merge = Callable[[Any, Any], Any]
 
 
-def newer(old: Any, new: Any) -> Any:
+def keep_latest(old: Any, new: Any) -> Any:
     return new
 
 
 @dataclass
 class Kind:
-    """How the values of a kind are written, {key: value} at a time, and how two of one key become one."""
+    """Kind of values: how to write them, as {key: value}, and how to merge two of one key."""
 
     write: Write
-    merge: Merge = newer
+    merge: Merge = keep_latest
     waiting: dict[Hashable, Any] = field(default_factory=dict)
 
     def put(self, key: Hashable, value: Any) -> None:
@@ -42,80 +42,80 @@ class Kind:
 
 
 class WriteBehind:
-    def __init__(self, interval: float = INTERVAL) -> None:
+    def __init__(self, interval: float = INTERVAL_SECONDS) -> None:
         self.interval = interval
         self._kinds: dict[str, Kind] = {}
-        self._mutex = threading.Lock()  # guards what waits
+        self._mutex = threading.Lock()  # guards the pending values
         self._writing = threading.Lock()  # one flush at a time, so that merged values keep their order
         self._oldest = 0.0
         self._thread: threading.Thread | None = None
         self._stopping = threading.Event()
 
-    def kind(self, name: str, write: Write, merge: Merge = newer) -> None:
-        """Make a kind known. ``write`` runs in a transaction and may see a key again later."""
+    def kind(self, name: str, write: Write, merge: Merge = keep_latest) -> None:
+        """Register a kind. ``write`` runs in a transaction and may see a key again later."""
         self._kinds[name] = Kind(write, merge)
 
     def add(self, kind: str, key: Hashable, value: Any) -> None:
-        """Leave a value to be written soon."""
+        """Add a value to be written soon."""
         with self._mutex:
             self._oldest = self._oldest or time.monotonic()
             self._kinds[kind].put(key, value)
-        if self._thread is None and self._due() and not connection.in_atomic_block:
+        if self._thread is None and self._is_due() and not connection.in_atomic_block:
             self.flush()
 
     def waiting(self, kind: str) -> dict[Hashable, Any]:
-        """What is not written yet."""
+        """Return the values that are not written yet."""
         with self._mutex:
             return dict(self._kinds[kind].waiting)
 
     def flush(self) -> None:
-        """Write all that waits. Never raises: what cannot be written now stays, or is logged."""
+        """Write all pending values. Never raises: what cannot be written now stays, or is logged."""
         with self._writing:
             self._oldest = 0.0
             for name in list(self._kinds):
-                if values := self._take(name):
-                    self._write(name, values)
+                if values := self._take_values(name):
+                    self._write_values(name, values)
 
     def clear(self) -> None:
-        """Forget all that waits (for tests)."""
+        """Discard all pending values (for tests)."""
         for name in list(self._kinds):
-            self._take(name)
+            self._take_values(name)
         self._oldest = 0.0
 
     # ---- a thread of its own -------------------------------------------------------------------
 
     def start(self) -> None:
-        """Write from a thread from now on, so that no caller waits for it."""
+        """Start a thread that writes from now on, so that no caller waits for it."""
         if self._thread is None:
             self._stopping.clear()
-            self._thread = threading.Thread(target=self._run, name="day1-buffers", daemon=True)
+            self._thread = threading.Thread(target=self._run_loop, name="day1-buffers", daemon=True)
             self._thread.start()
 
     def stop(self, timeout: float = 5.0) -> None:
-        """End the thread and write what is left."""
+        """Stop the thread and write the remaining values."""
         thread, self._thread = self._thread, None
         if thread:
             self._stopping.set()
             thread.join(timeout)
         self.flush()
 
-    def _run(self) -> None:
+    def _run_loop(self) -> None:
         while not self._stopping.wait(self.interval):
             self.flush()
         connection.close()
 
     # ---- pieces --------------------------------------------------------------------------------
 
-    def _due(self) -> bool:
+    def _is_due(self) -> bool:
         return bool(self._oldest) and time.monotonic() - self._oldest >= self.interval
 
-    def _take(self, name: str) -> dict[Hashable, Any]:
+    def _take_values(self, name: str) -> dict[Hashable, Any]:
         with self._mutex:
             kind = self._kinds[name]
             values, kind.waiting = kind.waiting, {}
             return values
 
-    def _write(self, name: str, values: dict[Hashable, Any]) -> None:
+    def _write_values(self, name: str, values: dict[Hashable, Any]) -> None:
         try:
             with transaction.atomic(savepoint=False):
                 self._kinds[name].write(values)
@@ -128,7 +128,7 @@ class WriteBehind:
     def _put_back(self, name: str, values: dict[Hashable, Any]) -> None:
         with self._mutex:
             kind = self._kinds[name]
-            later, kind.waiting = kind.waiting, dict(list(values.items())[:MOST])
+            later, kind.waiting = kind.waiting, dict(list(values.items())[:MAX_WAITING_VALUES])
             for key, value in later.items():
                 kind.put(key, value)
             self._oldest = self._oldest or time.monotonic()

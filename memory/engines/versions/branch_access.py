@@ -1,4 +1,4 @@
-"""Which branches an actor may use, as a condition on rows that stand on one."""
+"""Branch access: which branches an actor may use, as a condition on rows of branches."""
 
 from typing import TypeVar
 
@@ -10,8 +10,8 @@ from memory.models import Branch
 Row = TypeVar("Row", bound=Model)
 
 
-def within_reach(rows: QuerySet[Row], actor: Actor) -> QuerySet[Row]:
-    """Those of some rows of a project whose ``branch`` the actor may use."""
+def filter_allowed_branches(rows: QuerySet[Row], actor: Actor) -> QuerySet[Row]:
+    """Filter a project's rows to those whose ``branch`` the actor may use."""
     if not actor.branch_patterns:
         return rows
     names = Branch.objects.filter(project=actor.project_id).values_list("pk", "name")

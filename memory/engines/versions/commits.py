@@ -1,83 +1,91 @@
-"""Writing versions. Every change goes through a CommitWriter; docs/decisions/0001 has the rules.
+"""Commits. Every change of versions goes through a CommitWriter; docs/decisions/0001 has the rules.
 
-The branch's row is locked before anything is looked at: writers of one branch queue there, so that
-what they then read stays true until they commit.
+The branch's row is locked before anything is read: writers of one branch queue there, so that what they read
+stays true until they commit.
 """
 
+import sys
 import threading
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime, timedelta
 from typing import Any, TypeVar
+from uuid import UUID
 
 from django.db import connection, transaction
 
 from memory.actors import Actor
-from memory.db.bulk import insert_all, update_one
-from memory.db.reading import one
-from memory.engines.audit import record
-from memory.engines.sessions import begin_sessions, hear_of
-from memory.exceptions import BranchArchived, BranchNotFound, NotFound
+from memory.db.bulk_sql import insert_all, update_one
+from memory.db.querysets import Lineage
+from memory.db.raw_select import fetch_one
+from memory.engines.audit.trail import record_entry
+from memory.engines.versions.session_activity import begin_sessions, touch_sessions
+from memory.exceptions import BranchArchived, BranchNotFound, NotFound, TooLarge
 from memory.models import OPEN, Branch, BranchedModel, Commit
 from memory.models.nodes import next_rid
 
 Row = TypeVar("Row", bound=BranchedModel)
-TOGETHER = 500  # rows in one statement
+BATCH_SIZE = 500  # rows in one statement
+MAX_COMMIT_ROWS = 5000  # versions that one commit writes while other writers wait
 
 
 @contextmanager
-def committing(actor: Actor, branch_name: str, kind: str, message: str = "") -> Iterator["CommitWriter"]:
-    """One commit, one transaction. Without a change in it, no commit is made and no seq is used.
+def open_commit(
+    actor: Actor, branch_name: str, kind: str, message: str = "", *, bounded: bool = True
+) -> Iterator["CommitWriter"]:
+    """Open a commit in one transaction. Without a change, no commit is made and no seq is used.
 
-    Raises BranchNotFound, BranchArchived.
+    It writes at most MAX_COMMIT_ROWS versions; only reverts and restores, which cannot be done in parts, are
+    not ``bounded``. Raises BranchNotFound, BranchArchived; the writer raises TooLarge.
     """
     next_rid.ready()
     with transaction.atomic(savepoint=False):
-        writer = CommitWriter(_locked(actor, branch_name), actor, kind, message)
-        _open.branches = being_written() | {writer.branch.pk}
+        writer = CommitWriter(lock_branch(actor, branch_name), actor, kind, message, bounded)
+        _open.branches = branches_in_commit() | {writer.branch.pk}
         try:
             yield writer
         finally:
-            _open.branches = being_written() - {writer.branch.pk}
+            _open.branches = branches_in_commit() - {writer.branch.pk}
         writer.finish()
 
 
-def being_written() -> frozenset[int]:
-    """The branches that this thread has an unfinished commit on."""
+def branches_in_commit() -> frozenset[int]:
+    """Return the branches on which this thread has an unfinished commit."""
     return getattr(_open, "branches", frozenset())
 
 
 _open = threading.local()
 
 
-def _locked(actor: Actor, name: str) -> Branch:
-    """The branch as it stands, until this transaction ends."""
+def lock_branch(actor: Actor, name: str) -> Branch:
+    """Return the branch, locked until this transaction ends."""
     if not name.isascii():
         raise BranchNotFound(name=ascii(name))
-    # On SQLite the transaction has the lock of all writers from its beginning.
-    branch = one(Branch, lock=True, project=actor.project_id, name=name)
+    # On SQLite the transaction has the write lock from its start.
+    branch = fetch_one(Branch, lock=True, project=actor.project_id, name=name)
     if branch is None:
         raise BranchNotFound(name=name)
     if branch.archived_at:
         raise BranchArchived(name=name)
-    if branch.pk in being_written():
+    if branch.pk in branches_in_commit():
         raise RuntimeError(f"{name} is in the middle of a commit already")
     return branch
 
 
 class CommitWriter:
-    """The changes of one commit. Rows are written at once; index and bookkeeping at the end."""
+    """Writer of one commit. Rows are written at once; index and bookkeeping at the end."""
 
-    def __init__(self, branch: Branch, actor: Actor, kind: str, message: str) -> None:
+    def __init__(self, branch: Branch, actor: Actor, kind: str, message: str, bounded: bool = True) -> None:
         self.branch, self.actor, self.kind, self.message = branch, actor, kind, message
+        self.bounded = bounded
         self.seq = branch.head = branch.head + 1
-        # Never earlier than the commit before: a time then names exactly one seq.
+        # Always later than the previous commit: a time then names exactly one seq.
         self.at: datetime = max(actor.now(), branch.head_at + timedelta(microseconds=1))
         self.lineage = branch.lineage()
         self.added = self.changed = self.removed = 0
-        self.beside = 0  # rows outside the version tables that belong to this commit
+        self.side_rows = 0  # rows outside the version tables that belong to this commit
         self.targets: list[str] = []
-        self.sessions: set[str] = set()  # those that were begun already, as far as they were unknown
+        self.sessions: set[str] = set()  # sessions that this commit has begun or reported already
         self._fresh: dict[int, BranchedModel] = {}
         self._closed: dict[int, BranchedModel] = {}
         self.commit: Commit | None = None
@@ -85,112 +93,128 @@ class CommitWriter:
     # ---- reading under the lock ----------------------------------------------------------------
 
     def visible(self, model: type[Row]) -> Any:
-        """What this branch shows now, this commit's own changes included."""
-        return model.objects.along(self.lineage)
+        """Return the rows that this branch shows now, with this commit's own changes."""
+        return model.objects.in_lineage(self.lineage)
 
     def get(self, model: type[Row], uid: Any) -> Row:
-        """The visible version of a memory. Raises NotFound."""
-        for row in self.visible(model).filter(uid=uid).gather():
+        """Return the visible version of a memory. Raises NotFound."""
+        for row in self.visible(model).filter(uid=uid).fetch_all():
             return row
         raise NotFound()
 
     # ---- changing ------------------------------------------------------------------------------
 
     def add(self, rows: Sequence[Row]) -> Sequence[Row]:
-        """New memories, never seen before under their uid. They come with their content only."""
+        """Add new memories, given with their content only.
+
+        A uid that derives from the content may have been removed before: the memory then follows its
+        tombstone. Raises RuntimeError for a uid that is visible, or was removed in this commit.
+        """
+        removed = self._load_tombstones(rows)
         for row in rows:
-            self._stamp(row, prev=None)
-        self._insert(rows)
+            self._stamp_row(row, prev=removed.get(row.uid))
+        own = [row for row in removed.values() if row.branch_id == self.branch.pk]
+        for start in range(0, len(own), BATCH_SIZE):
+            self._close_all(own[start : start + BATCH_SIZE])
+        self._insert_rows(rows)
         self.added += len(rows)
         return rows
 
     def change(self, old: Row, **content: Any) -> Row:
-        """A new version with other content. ``old`` is what the branch shows, its own or inherited."""
-        self.changed += 1
-        return self._succeed(old, content, deleted=False)
-
-    def succeed_all(self, changes: Sequence[tuple[Row, dict[str, Any], bool]]) -> list[Row]:
-        """Many versions of one model in few statements: (old version, other content, deleted) of each.
-
-        An old version may be a tombstone of this branch; a memory comes only once.
+        """Write a new version with changed content. ``old`` is the visible one, the branch's own or
+        inherited.
         """
-        for start in range(0, len(changes), TOGETHER):
-            self._check_inherited([old for old, _, _ in changes[start : start + TOGETHER]])
+        self.changed += 1
+        return self._add_version(old, content, deleted=False)
+
+    def add_versions(self, changes: Sequence[tuple[Row, dict[str, Any], bool]]) -> list[Row]:
+        """Write many versions of one model in few statements: (old version, changed content, deleted) of
+        each.
+
+        An old version may be a tombstone of this branch; each memory may occur only once.
+        """
+        for start in range(0, len(changes), BATCH_SIZE):
+            self._check_inherited([old for old, _, _ in changes[start : start + BATCH_SIZE]])
         fresh = []
         for old, content, deleted in changes:
             new = type(old)(uid=old.uid, **{**old.content_values(), **content})
-            self._stamp(new, prev=old, deleted=deleted)
+            self._stamp_row(new, prev=old, deleted=deleted)
             fresh.append(new)
             self.removed += deleted
             self.changed += not deleted
         own = [old for old, _, _ in changes if old.branch_id == self.branch.pk]
-        for start in range(0, len(own), TOGETHER):
-            self._close_all(own[start : start + TOGETHER])
-        self._insert(fresh)
+        for start in range(0, len(own), BATCH_SIZE):
+            self._close_all(own[start : start + BATCH_SIZE])
+        self._insert_rows(fresh)
         return fresh
 
     def remove(self, old: Row) -> Row:
-        """A tombstone: the memory is gone from here on, and stays in the history."""
+        """Write a tombstone: the memory is gone from here on, and stays in the history."""
         self.removed += 1
-        return self._succeed(old, {}, deleted=True)
+        return self._add_version(old, {}, deleted=True)
 
-    def put(self, row: Row, **graph: Any) -> Row:
-        """A version as it is, over whatever this branch holds under its uid (merge, restore, revival).
+    def copy_version(self, row: Row, **graph: Any) -> Row:
+        """Copy a version over whatever this branch has under its uid (merge, restore, revival).
 
         ``graph`` may set vid, prev_vid, merged_vid and version.
         """
-        held = self.held(type(row), row.uid)
-        before = held or next((found for found in self._inherited(type(row), row.uid)), None)
+        held = self.own_version(type(row), row.uid)
+        before = held or nearest_versions(self.lineage, type(row), [row.uid]).get(row.uid)
         new = type(row)(uid=row.uid, **row.content_values())
-        self._stamp(new, prev=before, deleted=row.deleted, **graph)
+        self._stamp_row(new, prev=before, deleted=row.deleted, **graph)
         self.changed += 1
-        return self._replace(held, new, graph)
+        return self._replace_version(held, new, graph)
 
-    def put_all(self, pairs: Sequence[tuple[Row, Row]]) -> None:
-        """Versions of one model as they were, each over the open one of this branch: (open, as it was).
+    def restore_versions(self, pairs: Sequence[tuple[Row, Row]]) -> None:
+        """Restore versions of one model, each over the open one of this branch: (open, former).
 
-        They keep their names in the graph: what is equal to an old version is that version.
+        They keep their vids: a version equal to an old one is that version.
         """
         fresh = []
         for held, then in pairs:
             new = type(then)(uid=then.uid, **then.content_values())
-            self._stamp(new, held, vid=then.vid, prev_vid=then.prev_vid, merged_vid=then.merged_vid)
+            self._stamp_row(new, held, vid=then.vid, prev_vid=then.prev_vid, merged_vid=then.merged_vid)
             fresh.append(new)
-        for start in range(0, len(pairs), TOGETHER):
-            self._close_all([held for held, _ in pairs[start : start + TOGETHER]])
-        self._insert(fresh)
+        for start in range(0, len(pairs), BATCH_SIZE):
+            self._close_all([held for held, _ in pairs[start : start + BATCH_SIZE]])
+        self._insert_rows(fresh)
         self.changed += len(fresh)
 
-    def held(self, model: type[Row], uid: Any) -> Row | None:
-        """The open version that this branch itself has of a memory, a tombstone included."""
+    def own_version(self, model: type[Row], uid: Any) -> Row | None:
+        """Return the branch's own open version of a memory, a tombstone included."""
         return model._base_manager.filter(branch=self.branch, uid=uid, seq_to=OPEN).first()
 
-    def _inherited(self, model: type[Row], uid: Any) -> Iterator[Row]:
-        """What the ancestors have of a memory at their fork points, nearest first, tombstones included."""
-        for branch, limit in self.lineage[1:]:
-            yield from model._base_manager.filter(
-                branch=branch, uid=uid, seq_from__lte=limit, seq_to__gt=limit
-            )
+    def _load_tombstones(self, rows: Sequence[Row]) -> dict[UUID, Row]:
+        """Return the tombstones that new memories of one model follow. Raises RuntimeError for a visible
+        one.
+        """
+        found: dict[UUID, Row] = {}
+        derived = [row.uid for row in rows if row.DERIVES_UID]
+        for start in range(0, len(derived), BATCH_SIZE):
+            found |= nearest_versions(self.lineage, type(rows[0]), derived[start : start + BATCH_SIZE])
+        if shown := [uid for uid, row in found.items() if not row.deleted]:
+            raise RuntimeError(f"{shown[0]} is on {self.branch.name}: change it")
+        return found
 
-    def _succeed(self, old: Row, content: dict[str, Any], deleted: bool) -> Row:
+    def _add_version(self, old: Row, content: dict[str, Any], deleted: bool) -> Row:
         own = old.branch_id == self.branch.pk
-        if not own and self.held(type(old), old.uid):
+        if not own and self.own_version(type(old), old.uid):
             raise RuntimeError(f"{old.uid} has a version of its own on {self.branch.name}: change that")
         new = type(old)(uid=old.uid, **{**old.content_values(), **content})
-        self._stamp(new, prev=old, deleted=deleted)
-        return self._replace(old if own else None, new, {})
+        self._stamp_row(new, prev=old, deleted=deleted)
+        return self._replace_version(old if own else None, new, {})
 
-    def _replace(self, held: Row | None, new: Row, graph: dict[str, Any]) -> Row:
-        """Close what the branch holds, if it does, and add the new version."""
+    def _replace_version(self, held: Row | None, new: Row, graph: dict[str, Any]) -> Row:
+        """Close the branch's own version, if any, and add the new one."""
         if held is not None and held.seq_from == self.seq:
-            return self._overwrite(held, new, graph)
+            return self._overwrite_version(held, new, graph)
         if held is not None:
-            self._close(held)
-        self._insert([new])
+            self._close_version(held)
+        self._insert_rows([new])
         return new
 
-    def _overwrite(self, held: Row, new: Row, graph: dict[str, Any]) -> Row:
-        """A second change within one commit is the same version; other content is never an old vid's."""
+    def _overwrite_version(self, held: Row, new: Row, graph: dict[str, Any]) -> Row:
+        """Overwrite a version of this commit; its content is new, so no old vid applies."""
         new.rid = new.vid = held.rid
         new.prev_vid = held.prev_vid if held.vid == held.rid else held.vid
         new.merged_vid, new.version = held.merged_vid, held.version
@@ -200,7 +224,7 @@ class CommitWriter:
         self._fresh[new.rid] = new
         return new
 
-    def _close(self, held: Row) -> None:
+    def _close_version(self, held: Row) -> None:
         closed = type(held)._base_manager.filter(pk=held.pk, seq_to=OPEN)
         if not closed.update(seq_to=self.seq, slot=None):
             raise RuntimeError(f"version {held.pk} was closed by somebody else")
@@ -215,13 +239,13 @@ class CommitWriter:
             raise RuntimeError("one of many versions was closed by somebody else, or in this commit")
         self._closed.update((row.rid, row) for row in held)
 
-    def _check_inherited(self, some: Sequence[BranchedModel]) -> None:
-        inherited = [row.uid for row in some if row.branch_id != self.branch.pk]
-        held = type(some[0])._base_manager.filter(branch=self.branch, uid__in=inherited, seq_to=OPEN)
+    def _check_inherited(self, batch: Sequence[BranchedModel]) -> None:
+        inherited = [row.uid for row in batch if row.branch_id != self.branch.pk]
+        held = type(batch[0])._base_manager.filter(branch=self.branch, uid__in=inherited, seq_to=OPEN)
         if inherited and held.exists():
             raise RuntimeError(f"some of them have versions of their own on {self.branch.name}: change those")
 
-    def _stamp(
+    def _stamp_row(
         self, row: BranchedModel, prev: BranchedModel | None, deleted: bool = False, **graph: Any
     ) -> None:
         row.rid = next_rid()
@@ -235,44 +259,51 @@ class CommitWriter:
         row.slot = None if deleted else f"{self.branch.pk}:{row.identity()}"
         row.created_at = row.created_at or self.at
 
-    def _insert(self, rows: Sequence[BranchedModel]) -> None:
+    @property
+    def remaining_rows(self) -> int:
+        """Return how many more versions this commit may write."""
+        return MAX_COMMIT_ROWS - len(self._fresh) if self.bounded else sys.maxsize
+
+    def _insert_rows(self, rows: Sequence[BranchedModel]) -> None:
+        if len(rows) > self.remaining_rows:
+            raise TooLarge(what="The commit", limit=f"{MAX_COMMIT_ROWS} rows")
         if rows:
             insert_all(rows)
             self._fresh.update((row.rid, row) for row in rows)
 
     def begin_sessions(self, rows: Sequence[BranchedModel]) -> None:
-        """The sessions that rows of this commit name begin here, as far as they are unknown."""
+        """Create the sessions that rows of this commit name, where they are unknown."""
         named = {row.session_id: (row.task_id, row.agent_id) for row in rows if row.session_id}
         if named := {key: who for key, who in named.items() if key not in self.sessions}:
             begin_sessions(self.branch, self.at, named)
             self.sessions |= set(named)
 
-    def hear_of(self, session: str) -> None:
-        """A session that is known to be there says something in this commit."""
-        hear_of(self.branch, self.at, [session])
+    def touch_session(self, session: str) -> None:
+        """Record activity of a known session."""
+        touch_sessions(self.branch, self.at, [session])
         self.sessions.add(session)
 
     # ---- finishing -----------------------------------------------------------------------------
 
     @property
     def empty(self) -> bool:
-        return not (self._fresh or self._closed or self.beside)
+        return not (self._fresh or self._closed or self.side_rows)
 
     def finish(self) -> None:
-        """Index, commit and audit, and the head of the branch. Nothing when nothing was changed."""
+        """Write index, commit, audit entry and branch head; nothing without a change."""
         if self.empty:
             return
-        self._index()
+        self._index_rows()
         if (session := self.actor.session_id) and session not in self.sessions:
             begin_sessions(self.branch, self.at, {session: (self.actor.task_id, self.actor.agent_id)})
         self.branch.head_at = self.at
         update_one(self.branch, "head", "head_at")
         self.record()
 
-    def _index(self) -> None:
+    def _index_rows(self) -> None:
         newest = self._newest_fork() if self._closed else None
         for rows in _by_model(self._closed.values()):
-            # A closed version ends now: the newest fork saw it, if any did.
+            # A closed version ends now: if any fork saw it, the newest one did.
             held = [newest is not None and row.seq_from <= newest for row in rows]
             connection.index.close(rows, held, self.seq)  # type: ignore[attr-defined]
         for rows in _by_model(self._fresh.values()):
@@ -285,19 +316,40 @@ class CommitWriter:
     def record(self) -> Commit:
         actor = self.actor
         commit = Commit(
-            branch=self.branch, seq=self.seq, at=self.at, kind=self.kind, message=self.message,
-            session_id=actor.session_id, agent_id=actor.agent_id, task_id=actor.task_id,
-            added=self.added, changed=self.changed, removed=self.removed, actor_kind=actor.kind,
-            actor_id=actor.id, actor_label=actor.label, surface=actor.surface,
-        )  # fmt: skip
+            branch=self.branch,
+            seq=self.seq,
+            at=self.at,
+            kind=self.kind,
+            message=self.message,
+            session_id=actor.session_id,
+            agent_id=actor.agent_id,
+            task_id=actor.task_id,
+            added=self.added,
+            changed=self.changed,
+            removed=self.removed,
+            actor_kind=actor.kind,
+            actor_id=actor.id,
+            actor_label=actor.label,
+            surface=actor.surface,
+        )
         insert_all([commit])
         detail = {"branch": self.branch.name, "seq": self.seq, "added": self.added, "changed": self.changed}
         detail["removed"] = self.removed
         detail |= {"agent_id": actor.agent_id} if actor.agent_id else {}
         target = self.targets[0] if len(self.targets) == 1 else f"{self.branch.name}@{self.seq}"
-        record(actor, self.kind, target, detail, at=self.at)
+        record_entry(actor, self.kind, target, detail, at=self.at)
         self.commit = commit
         return commit
+
+
+def nearest_versions(lineage: Lineage, model: type[Row], uids: Iterable[UUID]) -> dict[UUID, Row]:
+    """Return each memory's version on the nearest branch of a lineage that has one, tombstones included."""
+    found: dict[UUID, Row] = {}
+    for branch, limit in lineage:
+        rows = model._base_manager.filter(branch=branch, uid__in=uids, seq_from__lte=limit, seq_to__gt=limit)
+        for row in rows:
+            found.setdefault(row.uid, row)
+    return found
 
 
 def _by_model(rows: Iterable[BranchedModel]) -> list[list[BranchedModel]]:

@@ -1,6 +1,6 @@
-"""Closed versions that are still shown: those that a branch forked away from while they were open.
+"""Pinned versions: closed, but still visible on branches forked while they were open.
 
-The one rule of what an index and an embedder must keep beside open versions. docs/decisions/0001.
+The single rule for what an index and an embedder must keep besides open versions. docs/decisions/0001.
 """
 
 from bisect import bisect_left
@@ -13,19 +13,19 @@ from django.db import connection, transaction
 from django.db.models import QuerySet
 
 from memory.models import OPEN, Branch, BranchedModel
-from memory.queue import enqueue
+from memory.queue.producer import enqueue
 
-CHUNK = 500
+BATCH_SIZE = 500
 Points = Mapping[int, Sequence[int]]  # branch -> the seqs at which others read it, in order
 
 
 def text_models() -> list[type[BranchedModel]]:
-    """The models that are searched by words and meaning, of all apps."""
+    """Return the models that are searched by words and meaning, of all apps."""
     return [model for model in apps.get_models() if issubclass(model, BranchedModel) and model.TEXT]
 
 
-def points_read(branches: QuerySet[Branch] | None = None) -> Points:
-    """At which seqs these branches (all, when not given) read the ones that they grew from."""
+def fork_points(branches: QuerySet[Branch] | None = None) -> Points:
+    """Return the seqs at which these branches (by default all) read their ancestors, by ancestor."""
     points: dict[int, set[int]] = defaultdict(set)
     for ancestors in (Branch.objects.all() if branches is None else branches).values_list(
         "ancestors", flat=True
@@ -35,43 +35,43 @@ def points_read(branches: QuerySet[Branch] | None = None) -> Points:
     return {branch: sorted(seqs) for branch, seqs in points.items()}
 
 
-def is_held(points: Sequence[int], seq_from: int, seq_to: int) -> bool:
-    """Whether a version was open at one of these points."""
+def is_pinned(points: Sequence[int], seq_from: int, seq_to: int) -> bool:
+    """Return whether a version was open at one of these points."""
     place = bisect_left(points, seq_from)
     return place < len(points) and points[place] < seq_to
 
 
 def in_use(points: Points, branch: int, seq_from: int, seq_to: int) -> bool:
-    """Whether a version is open, or held by one of the points."""
-    return seq_to == OPEN or is_held(points.get(branch, ()), seq_from, seq_to)
+    """Return whether a version is open, or pinned by one of the points."""
+    return seq_to == OPEN or is_pinned(points.get(branch, ()), seq_from, seq_to)
 
 
 # ---- the index -------------------------------------------------------------------------------------
 
 
-def hold_past(branch: Branch) -> int:
-    """Index the versions that a branch from a past point shows; returns how many. May run twice."""
+def pin_versions(branch: Branch) -> int:
+    """Index the versions that a branch from a past point shows; return how many. May be repeated."""
     count = 0
     with transaction.atomic(savepoint=False):
-        for some in _closed_for(branch):
-            connection.index.hold(some)  # type: ignore[attr-defined]
-            count += len(some)
+        for batch in _closed_for(branch):
+            connection.index.hold(batch)  # type: ignore[attr-defined]
+            count += len(batch)
         Branch.objects.filter(pk=branch.pk).update(indexed=True)
     return count
 
 
-def hold_later(branches: Iterable[Any]) -> None:
-    """For branches that are about to come from another store: what they hold is not in this one's index."""
+def schedule_pin(branches: Iterable[Any]) -> None:
+    """Schedule the pinning for branches copied from another store, whose index this one lacks."""
     for branch in branches:
         branch.indexed = branch.parent_id is None
         if not branch.indexed:
             enqueue("memory.hold_past", branch.pk)
 
 
-def release(branch: Branch) -> int:
-    """Take out of the index what only an archived branch holds; returns how many.
+def unpin(branch: Branch) -> int:
+    """Remove from the index what only an archived branch pins; return how many versions.
 
-    A search on it looks at the rows themselves from then on; ``hold_past`` indexes them again.
+    A search on the branch then scans the rows themselves; ``hold_past`` indexes them again.
     """
     count = 0
     with transaction.atomic(savepoint=False):
@@ -81,10 +81,10 @@ def release(branch: Branch) -> int:
             .update(indexed=False)
         ):
             return 0
-        points = points_read(Branch.objects.live())
-        for some in _closed_for(branch):
+        points = fork_points(Branch.objects.live())
+        for batch in _closed_for(branch):
             gone = [
-                row for row in some if not is_held(points.get(row.branch_id, ()), row.seq_from, row.seq_to)
+                row for row in batch if not is_pinned(points.get(row.branch_id, ()), row.seq_from, row.seq_to)
             ]
             connection.index.release(gone)  # type: ignore[attr-defined]
             count += len(gone)
@@ -92,12 +92,12 @@ def release(branch: Branch) -> int:
 
 
 def _closed_for(branch: Branch) -> Iterator[list[Any]]:
-    """The closed versions of other branches that this one shows, in chunks of one model."""
+    """Yield the closed versions of other branches that this one shows, in chunks of one model."""
     for model in text_models():
         for parent, limit in branch.lineage()[1:]:
             shown = model._base_manager.filter(branch=parent, seq_from__lte=limit, seq_to__gt=limit)
             closed = shown.filter(deleted=False, seq_to__lt=OPEN).order_by("rid")
             last = -1
-            while some := list(closed.filter(rid__gt=last)[:CHUNK]):
-                last = some[-1].rid
-                yield some
+            while batch := list(closed.filter(rid__gt=last)[:BATCH_SIZE]):
+                last = batch[-1].rid
+                yield batch

@@ -5,11 +5,11 @@ from kombu.transport import TRANSPORT_ALIASES
 SCHEME = "djangodb"
 
 
-def register() -> None:
-    """Make djangodb:// known to Celery. Must run before Celery opens a connection."""
-    TRANSPORT_ALIASES[SCHEME] = "memory.broker.transport:Transport"
+def register_transport() -> None:
+    """Register djangodb:// with Celery. Call it before Celery opens a connection."""
+    TRANSPORT_ALIASES[SCHEME] = "memory.queue.broker.transport:Transport"
 
 
 def in_database(url: str) -> bool:
-    """True when a broker URL names this broker."""
+    """Return whether a broker URL names this broker."""
     return url.split(":", 1)[0] == SCHEME

@@ -1,10 +1,11 @@
 """The kombu transport over QueueMessage.
 
-At least once: a message stays until it is acknowledged, and goes to another worker when the lease of
-its holder ends. A holder that lives renews in time, whatever its tasks take.
+At least once: a message stays until it is acknowledged, and goes to another worker when the lease of its
+claim ends. A live worker renews its leases in time, however long its tasks take.
 """
 
 import logging
+from collections.abc import Iterable
 from contextlib import AbstractContextManager, nullcontext
 from datetime import UTC, datetime, timedelta
 from queue import Empty
@@ -13,21 +14,23 @@ from typing import Any
 from uuid import UUID, uuid4
 
 from django.db import DatabaseError, InterfaceError, transaction
-from django.db import connection as db  # kombu calls its own things connection
+from django.db import connection as db  # kombu uses the name connection itself
+from django.db.models import F
 from django.utils import timezone
 from kombu.transport import virtual
 from kombu.utils.json import dumps, loads
 
-from memory.broker.wake import bell, ring
 from memory.models import QueueMessage
+from memory.queue.broker.wake import notify, wakeup_event
 
 logger = logging.getLogger(__name__)
 
-KEY = "day1-key"  # the header that names what a message is for, see QueueMessage.key
+MAX_TRIES = 2  # of a message whose worker was stopped or killed during each try
+KEY = "day1-key"  # the header with the message's key, see QueueMessage.key
 
 
 def short_write() -> AbstractContextManager[Any]:
-    """The caller's transaction, or one of its own that waits its turn among the writers."""
+    """Return the caller's transaction, or a new one that queues among the writers."""
     return nullcontext() if db.in_atomic_block else transaction.atomic()
 
 
@@ -49,12 +52,12 @@ class QoS(virtual.QoS):
             self._leave(delivery_tag)
 
     def held(self) -> list[str]:
-        """The tags that are delivered and neither acknowledged nor rejected."""
+        """Return the tags that are delivered and neither acknowledged nor rejected."""
         return [tag for tag in list(self._delivered) if tag not in self._dirty]
 
     def _leave(self, delivery_tag: str) -> None:
         super().ack(delivery_tag)
-        ring()  # there is room again in a prefetch window that was full
+        notify()  # a full prefetch window has space again
 
 
 class Channel(virtual.Channel):
@@ -72,17 +75,21 @@ class Channel(virtual.Channel):
 
     def _put(self, queue: str, message: dict[str, Any], **kwargs: Any) -> None:
         headers = message.get("headers") or {}
+        key = key_of(headers)
         with short_write():
+            if key and QueueMessage.objects.set_aside().filter(key=key).exists():
+                logger.warning("%s was set aside and is not sent again before it is retried", key)
+                return
             QueueMessage.objects.create(
                 queue=queue,
                 priority=self._get_message_priority(message),
-                visible_at=_time(headers.get("eta")),
-                key=headers.get(KEY, ""),
+                visible_at=parse_eta(headers.get("eta")),
+                key=key,
                 payload=dumps(message),
             )
-            transaction.on_commit(ring)
+            transaction.on_commit(notify)
 
-    # ---- taking --------------------------------------------------------------------------------
+    # ---- receiving -----------------------------------------------------------------------------
 
     def basic_consume(self, queue: str, no_ack: bool, *args: Any, **kwargs: Any) -> Any:
         if no_ack:
@@ -91,21 +98,33 @@ class Channel(virtual.Channel):
 
     def _get(self, queue: str, timeout: float | None = None) -> dict[str, Any]:
         for row in iter(QueueMessage.objects.due(queue).first, None):
-            if self._claim(row) and (message := self._readable(row)):
+            if row.tries >= MAX_TRIES:
+                self._set_aside(row)
+            elif self._claim_row(row) and (message := self._read_message(row)):
                 if queue in self._without_ack:
                     self.remove(str(row.pk))
                 return message
         raise Empty
 
-    def _claim(self, row: QueueMessage) -> bool:
-        # Several workers may have seen this row; the one whose update comes first has it.
+    def _claim_row(self, row: QueueMessage) -> bool:
+        # Several workers may have seen this row; the first update claims it.
         now = timezone.now()
         seen = QueueMessage.objects.filter(pk=row.pk, claim=row.claim, visible_at__lte=now)
         with short_write():
             return bool(seen.update(claim=self.holder, visible_at=now + timedelta(seconds=self.lease)))
 
-    def _readable(self, row: QueueMessage) -> dict[str, Any] | None:
-        """The message in the row; a row that holds none is dropped, or it would come again for ever."""
+    def _set_aside(self, row: QueueMessage) -> None:
+        """Set a message aside that stopped its workers; it waits until a person runs it again."""
+        now = timezone.now()
+        seen = QueueMessage.objects.filter(pk=row.pk, claim=row.claim, set_aside_at=None)
+        with short_write():
+            if seen.update(claim=None, set_aside_at=now):
+                logger.error(
+                    "The task %s stopped its worker %s times and is set aside", row.key or row.pk, row.tries
+                )
+
+    def _read_message(self, row: QueueMessage) -> dict[str, Any] | None:
+        """Parse the message of a row; drop an unreadable one, which would be delivered for ever."""
         try:
             message = loads(row.payload)
             message["properties"]["delivery_tag"] = str(row.pk)
@@ -117,41 +136,41 @@ class Channel(virtual.Channel):
             return None
         return message
 
-    # ---- giving back ---------------------------------------------------------------------------
+    # ---- releasing -----------------------------------------------------------------------------
 
-    def _held(self, *tags: str) -> Any:
-        # Who lost its lease must not touch what another holds now.
+    def _held_rows(self, *tags: str) -> Any:
+        # A worker that lost its lease must not touch the new claim of another.
         return QueueMessage.objects.held_by(self.holder).filter(pk__in=[UUID(tag) for tag in tags])
 
     def remove(self, tag: str) -> None:
         with short_write():
-            self._held(tag).delete()
+            self._held_rows(tag).delete()
 
     def give_back(self, tag: str) -> None:
         with short_write():
-            self._held(tag).free()
+            self._held_rows(tag).free()
 
     def _restore(self, message: virtual.Message) -> None:
         self.give_back(str(message.delivery_tag))
 
     def renew(self) -> None:
-        """Prolong the leases of what is being worked on, when a third of them is over."""
+        """Renew the leases of running tasks, when a third of them is over."""
         if monotonic() - self._renewed < self.lease / 3:
             return
         self._renewed = monotonic()
         qos: Any = self.qos
         if tags := qos.held():
             with short_write():
-                self._held(*tags).update(visible_at=timezone.now() + timedelta(seconds=self.lease))
+                self._held_rows(*tags).update(visible_at=timezone.now() + timedelta(seconds=self.lease))
 
     # ---- whole queues --------------------------------------------------------------------------
 
     def _size(self, queue: str) -> int:
-        return QueueMessage.objects.filter(queue=queue, claim=None).count()
+        return QueueMessage.objects.filter(queue=queue, claim=None, set_aside_at=None).count()
 
     def _purge(self, queue: str) -> int:
         with short_write():
-            return QueueMessage.objects.filter(queue=queue, claim=None).delete()[0]
+            return QueueMessage.objects.filter(queue=queue, claim=None, set_aside_at=None).delete()[0]
 
 
 class Transport(virtual.Transport):
@@ -160,7 +179,7 @@ class Transport(virtual.Transport):
     cycle: Any
     driver_type = driver_name = "djangodb"
     connection_errors = (*virtual.Transport.connection_errors, DatabaseError, InterfaceError)
-    # Only for what other processes send: a message of this process wakes the consumer.
+    # Only for messages of other processes: one of this process wakes the consumer.
     polling_interval = 1.0
     default_connection_params: dict[str, Any] = {}  # no host, no port
 
@@ -168,19 +187,19 @@ class Transport(virtual.Transport):
         super().__init__(client, **kwargs)
         lease = client.transport_options.get("lease", Channel.lease)
         self.polling_interval = min(self.polling_interval, lease / 3)
-        self._bell = bell()
+        self._bell = wakeup_event()
 
     def drain_events(self, connection: Any, timeout: float | None = None, **_: Any) -> None:
-        """Deliver one message, or raise socket.timeout: at the end of it, or after a ring for nothing.
+        """Deliver one message, or raise socket.timeout at the timeout or after a wake-up without one.
 
-        The second lets a worker that is told to stop do so at once.
+        The latter lets a worker that is asked to stop do so at once.
         """
         end = None if timeout is None else monotonic() + timeout
         rang = False
         while not self._deliver_one():
             left = self.polling_interval if end is None else min(self.polling_interval, end - monotonic())
             if end is not None and (rang or left <= 0):
-                raise TimeoutError  # what socket.timeout is
+                raise TimeoutError  # the class of socket.timeout
             rang = self._bell.wait(left)
 
     def _deliver(self, message: dict[str, Any], queue: str | None) -> None:
@@ -189,14 +208,14 @@ class Transport(virtual.Transport):
         except (OSError, DatabaseError, InterfaceError):
             raise
         except Exception:
-            # Celery ends its worker for a content that it does not expect, and again at the next delivery.
+            # Celery ends its worker for content that it does not expect, and again at the next delivery.
             tag = message["properties"]["delivery_tag"]
             logger.exception("The queue message %s cannot be worked on and is dropped", tag)
             for channel in self.channels:
                 channel.qos.reject(tag)
 
     def _deliver_one(self) -> bool:
-        self._bell.clear()  # before the look, so that what comes after it rings again
+        self._bell.clear()  # before reading, so that a later message sets it again
         try:
             for channel in self.channels:
                 channel.renew()
@@ -204,14 +223,33 @@ class Transport(virtual.Transport):
         except Empty:
             return False
         except (DatabaseError, InterfaceError) as error:
-            # Not passed on: Celery would drop the claims of running tasks and connect anew.
+            # Not raised: Celery would drop the claims of running tasks and reconnect.
             logger.warning("The queue cannot be read, trying again: %s", error)
             db.close_if_unusable_or_obsolete()
             return False
         return True
 
 
-def _time(eta: str | None) -> datetime:
+def key_of(headers: dict[str, Any]) -> str:
+    """Return the key of a message: its header, else its task with the arguments."""
+    own = f"{headers['task']}{headers.get('argsrepr', '')}" if headers.get("task") else ""
+    return str(headers.get(KEY) or own)[:200]
+
+
+def begin_try(tag: str) -> None:
+    """Count a try of a message, before its work begins."""
+    with short_write():
+        QueueMessage.objects.filter(pk=UUID(tag)).update(tries=F("tries") + 1)
+
+
+def take_back_tries(tags: Iterable[str]) -> None:
+    """Uncount the last try of messages whose worker is stopped in good order."""
+    with short_write():
+        begun = QueueMessage.objects.filter(pk__in=[UUID(tag) for tag in tags], tries__gt=0)
+        begun.update(tries=F("tries") - 1)
+
+
+def parse_eta(eta: str | None) -> datetime:
     if not eta:
         return timezone.now()
     when = datetime.fromisoformat(eta)

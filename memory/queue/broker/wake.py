@@ -1,4 +1,4 @@
-"""Wakes the consumers of this process when there may be something to do."""
+"""Wake-up of this process's consumers when a message may be due."""
 
 import threading
 from weakref import WeakSet
@@ -7,16 +7,16 @@ _lock = threading.Lock()
 _bells: WeakSet[threading.Event] = WeakSet()
 
 
-def bell() -> threading.Event:
-    """An event that every ``ring`` sets, for as long as its owner keeps it."""
+def wakeup_event() -> threading.Event:
+    """Return an event that every ``ring`` sets, for as long as its owner keeps it."""
     event = threading.Event()
     with _lock:
         _bells.add(event)
     return event
 
 
-def ring() -> None:
-    """Consumers look at the queue now instead of at their next poll."""
+def notify() -> None:
+    """Wake the consumers, which read the queue now instead of at their next poll."""
     with _lock:
         bells = list(_bells)
     for event in bells:

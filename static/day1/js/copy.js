@@ -4,7 +4,8 @@ export function copying() {
         if (!navigator.clipboard) continue;
         button.hidden = false;
         button.addEventListener("click", async () => {
-            await navigator.clipboard.writeText(document.getElementById(button.dataset.copy).value);
+            const source = document.getElementById(button.dataset.copy);
+            await navigator.clipboard.writeText(source.value ?? source.textContent);
             button.querySelector("span").textContent = button.dataset.copied;
         });
     }

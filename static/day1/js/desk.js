@@ -21,8 +21,3 @@ if (rows) {
     });
     count(); // a browser keeps the ticks when it goes back
 }
-
-// Enter in a field beside several buttons must not press the first of them.
-document.addEventListener("keydown", (event) => {
-    if (event.key === "Enter" && event.target.matches(".deed-bar input, .fact-deeds input")) event.preventDefault();
-});

@@ -1,12 +1,16 @@
 // Keys of one letter, as the help lists them. They click what is on the page, so nothing is refused that
 // a button would not be; they can be turned off, and never act while somebody types.
+import { undo } from "./undo.js";
+
 const OFF = "day1-keys-off";
 const WAIT = 1500; // milliseconds for the letter after g
+const ROWS = "main [data-rows] > *, main .rows > li, main tbody > tr";
 
 let since = 0;
 
 export function keys() {
     document.addEventListener("keydown", pressed);
+    document.addEventListener("focusin", follow);
     document.addEventListener("change", (event) => {
         if (event.target.matches("[data-keys]")) localStorage.setItem(OFF, event.target.checked ? "" : "1");
     });
@@ -14,14 +18,16 @@ export function keys() {
 
 // Whether a key is no command: somebody types, a dialog is open, or the keys are turned off.
 export function asleep(event) {
-    if (event.ctrlKey || event.metaKey || event.altKey || typing(event.target)) return true;
+    if (event.ctrlKey || event.metaKey || event.altKey || is_typing(event.target)) return true;
     return Boolean(localStorage.getItem(OFF) || document.querySelector("dialog[open]"));
 }
 
 function pressed(event) {
+    if (event.key === "Escape") return escape(event);
     if (asleep(event)) return;
     const after = Date.now() - since < WAIT;
     since = 0;
+    if (event.repeat && !/^[jk]$/.test(event.key)) return; // a key that is held down decides once
     if (act(event.key, after)) event.preventDefault();
 }
 
@@ -31,22 +37,26 @@ function act(key, after) {
     if (key === "j" || key === "k") return move(key === "j" ? 1 : -1);
     if (key === "/") return focus("main input[type=search]") || click('.sections [data-letter="s"]');
     if (key === "?") return overlay();
-    if (key === "u") return click("[data-undo]");
+    if (key === "u") return undo();
     if (key === "x") return click("input[type=checkbox]", current());
     return act_on_row(key);
 }
 
-// v, i, e and others: the button that says data-key, of the row where one is, else of the page.
+// v, i, e and others: the button that says data-key, of the marked row; where none is marked, the page's own,
+// never that of a row.
 function act_on_row(key) {
     if (!/^[a-z]$/.test(key)) return false;
     const wanted = `[data-key="${key}"]`;
-    return (current() && click(wanted, current())) || click(`main ${wanted}`);
+    if (current()) return click(wanted, current());
+    const own = [...document.querySelectorAll(`main ${wanted}`)].find((one) => !one.closest(ROWS));
+    own?.click();
+    return Boolean(own);
 }
 
-const typing = (element) =>
+export const is_typing = (element) =>
     element.isContentEditable || element.matches("textarea, select, input:not([type=checkbox], [type=radio])");
 
-const rows = () => [...document.querySelectorAll("main [data-rows] > *, main .rows > li, main tbody > tr")];
+const rows = () => [...document.querySelectorAll(ROWS)].filter((row) => row.offsetParent);
 const current = () => document.querySelector("main .at");
 
 function click(selector, within = document) {
@@ -61,17 +71,56 @@ function focus(selector) {
     return Boolean(found);
 }
 
+function mark(row) {
+    current()?.classList.remove("at");
+    row?.classList.add("at");
+}
+
+// The mark goes where the focus goes, so that a key acts on what the reader sees chosen.
+function follow(event) {
+    if (!current() || !event.target.closest("main") || event.target.matches("main")) return;
+    if (!current().contains(event.target)) mark(event.target.closest(ROWS));
+}
+
 function move(by) {
     const all = rows();
     if (!all.length) return false;
     const from = all.indexOf(current());
     const to = from < 0 ? 0 : Math.min(Math.max(from + by, 0), all.length - 1);
-    current()?.classList.remove("at");
-    all[to].classList.add("at");
+    mark(all[to]);
     const link = all[to].querySelector("a.line, a, button");
     link?.focus({ preventScroll: true });
     all[to].scrollIntoView({ block: "nearest" });
     return true;
+}
+
+// Out of a field, then out of a row, then out of an editor in which nothing was typed.
+function escape(event) {
+    if (event.isComposing || document.querySelector("dialog[open], details.menu[open]")) return;
+    const field = event.target;
+    if (is_typing(field)) {
+        event.preventDefault(); // a search field would lose its words
+        field.blur();
+    } else if (current()) {
+        mark(null);
+        document.activeElement?.blur();
+    } else {
+        leave_editor();
+    }
+}
+
+// The editor is a page with a way back, or a part of a page that a key has opened.
+function leave_editor() {
+    const cancel = document.querySelector("main [data-cancel]");
+    const opener = document.querySelector("main details[open] > summary[data-key]");
+    const place = cancel?.closest("form") ?? opener?.parentElement;
+    if (place && ![...place.querySelectorAll("input, select, textarea")].some(is_changed)) (cancel ?? opener).click();
+}
+
+export function is_changed(field) {
+    if (field.matches("select")) return [...field.options].some((one) => one.selected !== one.defaultSelected);
+    if (field.matches("[type=checkbox], [type=radio]")) return field.checked !== field.defaultChecked;
+    return field.matches("input, textarea") && field.value !== field.defaultValue;
 }
 
 function overlay() {

@@ -16,7 +16,7 @@ function prepare(toast) {
     const close = toast.querySelector("[data-close]");
     close.hidden = false;
     close.addEventListener("click", () => toast.remove());
-    if (toast.querySelector("[data-undo]") || !toast.matches(".success, .info")) return;
+    if (toast.querySelector("[data-undo], [data-redo]") || !toast.matches(".success, .info")) return;
     let timer = 0;
     const start = () => (timer = setTimeout(() => toast.remove(), PATIENCE));
     toast.addEventListener("pointerenter", () => clearTimeout(timer));

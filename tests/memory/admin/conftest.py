@@ -1,4 +1,4 @@
-"""People at the desk of a project, and what they find there."""
+"""Users of a project's admin pages, with test data."""
 
 from collections.abc import Callable
 from typing import Any
@@ -7,7 +7,7 @@ import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 
-from memory.engines.facts import FactEngine
+from memory.engines.facts.engine import FactEngine
 from memory.models import Membership, Project
 from memory.models.nodes import uuid7
 
@@ -16,7 +16,7 @@ HOME = "/admin/p/test/"
 
 @pytest.fixture
 def person(project: Project) -> Callable[..., Client]:
-    """A browser in which somebody with this role in the project is logged in."""
+    """Return a function for the browser of a new user with a role in the project."""
 
     def person(role: str = "", name: str = "", **more: Any) -> Client:
         user = User.objects.create_user(name or f"{role or 'nobody'}-{uuid7().hex[-6:]}", **more)

@@ -1,12 +1,12 @@
-"""The audit at the desk: read only, and filtered by what was done, in words."""
+"""The audit trail in the admin: read only, and filtered by action, in words."""
 
 import re
 
 import pytest
 import time_machine
 
-from memory.engines.audit import record
-from memory.views.wording import DEEDS
+from memory.engines.audit.trail import record_entry
+from memory.views.labels import DEEDS
 from tests.memory.admin.conftest import HOME
 from tests.memory.admin.test_desk_facts import page
 
@@ -59,7 +59,7 @@ def test_an_action_that_an_address_asks_for_stays_chosen(maintainer, write):
 def test_it_is_filtered_by_time(maintainer, actor):
     for day in ("2026-05-01", "2026-05-02", "2026-05-03"):
         with time_machine.travel(f"{day}T12:00:00+00:00", tick=False):
-            record(actor, "fact.write", target=day)
+            record_entry(actor, "fact.write", target=day)
 
     def targets(query):
         return re.findall(r'title="(2026-[0-9-]+)"', page(maintainer, f"{AUDIT}?{query}"))

@@ -1,4 +1,4 @@
-"""A client of the REST surface, and what every refusal is checked for."""
+"""A REST client, and the checks of every refusal."""
 
 import json
 from collections.abc import Iterator
@@ -10,24 +10,24 @@ from django.http import HttpResponse
 from django.test import Client
 
 from memory.actors import local_actor
-from memory.engines.keys import KeyEngine
+from memory.engines.access.keys import KeyEngine
 from memory.models import Branch, Project
 
 ROOT = "/api/v1"
-# Written a second later, or by the process itself: whatever the request.
+# Tables written a second later, or by the process itself, independent of the request.
 BESIDE = {"Node", "RecallLog", "FactUse"}
 APPS = ("memory", "conversations")
 UNKNOWN = "01890000-0000-7000-8000-000000000000"
 
 
 class Api:
-    """Requests with one key."""
+    """REST client with one key."""
 
     def __init__(self, token: str = "", client: Client | None = None) -> None:
         self.token, self.client = token, client or Client()
 
     def __call__(self, method: str, path: str, body: Any = None, **headers: str) -> HttpResponse:
-        """``body`` is JSON, or bytes as they are; header names have _ for -."""
+        """Send a request. ``body`` is JSON, or bytes as they are; header names have _ for -."""
         data = body if isinstance(body, bytes) else b"" if body is None else json.dumps(body).encode()
         sent = {name.replace("_", "-"): value for name, value in headers.items()}
         if self.token:
@@ -48,21 +48,21 @@ class Api:
         return self("DELETE", path, body, **headers)
 
     def fact(self, text: str, **fields: Any) -> dict[str, Any]:
-        """Store a fact that must be new."""
+        """Store a fact that must be new; return it."""
         answer = self.post("/facts", {"fact_text": text, **fields})
         assert answer.status_code == 201, answer.content
         return answer.json()
 
 
 def api_for(project: Project, **options: Any) -> Api:
-    """A client with a new key; everything is allowed unless said otherwise."""
+    """Create a client with a new key; all rights by default."""
     wanted = {"label": "tester", "scopes": ["admin"], **options}
     _, token = KeyEngine().create_key(actor=local_actor(project.pk), **wanted)
     return Api(token)
 
 
 def refused(answer: HttpResponse, status: int, code: str, field: str | None = None) -> dict[str, Any]:
-    """Checks that an answer is a problem, with this status, code and field; returns it."""
+    """Check that a response is a problem with this status, code and field; return it."""
     assert (answer.status_code, answer["Content-Type"]) == (status, "application/problem+json"), (
         answer.content
     )
@@ -75,7 +75,7 @@ def refused(answer: HttpResponse, status: int, code: str, field: str | None = No
 
 
 def state() -> dict[str, Any]:
-    """What the database holds: rows of every table, and the heads of the branches."""
+    """Return the row counts of every table, and the heads of the branches."""
     own = [model for app in APPS for model in apps.get_app_config(app).get_models()]
     models = [model for model in own if model.__name__ not in BESIDE]
     rows = {model.__name__: model._base_manager.count() for model in models}
@@ -84,7 +84,7 @@ def state() -> dict[str, Any]:
 
 @contextmanager
 def nothing_left() -> Iterator[None]:
-    """Whatever happens inside leaves no trace in the database."""
+    """Check that the block leaves no trace in the database."""
     before = state()
     yield
     assert state() == before

@@ -7,17 +7,17 @@ from tests.memory.api.client import Api, api_for
 
 @pytest.fixture(autouse=True)
 def no_requests_counted() -> None:
-    """Rate limits start anew."""
+    """Reset the rate limits."""
     cache.clear()
 
 
 @pytest.fixture
 def api(project: Project) -> Api:
-    """May do everything in ``project``."""
+    """Return a client with all rights in ``project``."""
     return api_for(project)
 
 
 @pytest.fixture
 def stranger(other_project: Project) -> Api:
-    """May do everything in another project."""
+    """Return a client with all rights in another project."""
     return api_for(other_project)

@@ -1,4 +1,4 @@
-"""Who may do what: scopes, branch patterns, two projects, how often."""
+"""Access: scopes, branch patterns, two projects, rate limits."""
 
 from datetime import timedelta
 
@@ -15,7 +15,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 
 def acts(fact: str, key: str) -> list[tuple[str, str, str, dict | None]]:
-    """(least scope, method, path, body) of every route."""
+    """Return (minimum scope, method, path, body) of every route."""
     path = f"/facts/{fact}"
     return [
         ("read", "GET", "/facts", None),
@@ -54,6 +54,7 @@ def acts(fact: str, key: str) -> list[tuple[str, str, str, dict | None]]:
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("held", SCOPES)
 def test_every_route_wants_its_scope(api: Api, project, held: str) -> None:
     fact = api.fact("a")["id"]
@@ -137,15 +138,20 @@ def test_two_projects_never_see_each_other(api: Api, stranger: Api, project, mai
     )
     theirs = stranger.fact("Theirs.")["id"]
     unknown = [
-        ("GET", "/facts/{}", None), ("GET", "/facts/{}/history", None),
-        ("GET", "/facts/{}/verification", None), ("GET", "/facts/{}/links", None),
-        ("PATCH", "/facts/{}", {"pinned": True}), ("DELETE", "/facts/{}", None),
-        ("POST", "/facts/{}/archive", {}), ("POST", "/facts/{}/restore", {}),
+        ("GET", "/facts/{}", None),
+        ("GET", "/facts/{}/history", None),
+        ("GET", "/facts/{}/verification", None),
+        ("GET", "/facts/{}/links", None),
+        ("PATCH", "/facts/{}", {"pinned": True}),
+        ("DELETE", "/facts/{}", None),
+        ("POST", "/facts/{}/archive", {}),
+        ("POST", "/facts/{}/restore", {}),
         ("POST", "/facts/{}/supersede", {"new_fact_text": "b"}),
         ("POST", "/facts/{}/verify", {"verdict": "verified"}),
         ("POST", "/facts/{}/links", {"to_id": theirs, "link_type": "BRIDGE"}),
-        ("POST", "/keys/{}/revoke", {}), ("POST", "/keys/{}/rotate", {}),
-    ]  # fmt: skip
+        ("POST", "/keys/{}/revoke", {}),
+        ("POST", "/keys/{}/rotate", {}),
+    ]
     with nothing_left():
         for method, route, body in unknown:
             ours = key if "keys" in route else row["id"]
@@ -181,7 +187,7 @@ def test_a_cursor_of_another_project_shows_nothing_of_it(api: Api, stranger: Api
     assert b"ours" not in stranger.get(f"/facts?cursor={cursor}").content
 
 
-# ---- how often ---------------------------------------------------------------------------------------
+# ---- rate limits -------------------------------------------------------------------------------------
 
 
 def test_past_its_rate_a_key_waits_as_long_as_told(project, other_project) -> None:
@@ -196,7 +202,7 @@ def test_past_its_rate_a_key_waits_as_long_as_told(project, other_project) -> No
         assert problem["data"] == {"retry_after": wait}
         assert other.get("/branches").status_code == 200
         assert client.get("/health/live").status_code == 200
-        for _ in range(20):  # trying again and again makes it no longer
+        for _ in range(20):  # repeated tries do not prolong the wait
             client.get("/branches")
         clock.shift(timedelta(seconds=wait - 1))
         refused(client.get("/branches"), 429, "rate_limited")
@@ -220,9 +226,15 @@ def test_review_items_of_the_branches_within_reach(api: Api, project, main) -> N
     api.post("/branches", {"name": "task/a"})
     for place, branch in enumerate(project.branches.order_by("name")):
         ReviewItem.objects.create(
-            project=project, branch=branch, kind="near_duplicate", fact_id=UNKNOWN, other_id=UNKNOWN,
-            score=0.9, pair=f"p{place}", status="open" if place else "resolved",
-        )  # fmt: skip
+            project=project,
+            branch=branch,
+            kind="near_duplicate",
+            fact_id=UNKNOWN,
+            other_id=UNKNOWN,
+            score=0.9,
+            pair=f"p{place}",
+            status="open" if place else "resolved",
+        )
     listed = api.get("/review-items").json()["results"]
     assert [(row["branch"], row["status"]) for row in listed] == [("task/a", "open"), ("main", "resolved")]
     assert len(api.get("/review-items?status=open&kind=near_duplicate").json()["results"]) == 1
@@ -251,17 +263,25 @@ def test_health_is_degraded_when_nobody_works_on_the_queue(api: Api) -> None:
     assert Api("").get("/health").json() == {"status": "degraded"}
 
 
+def test_health_is_degraded_while_a_task_is_set_aside(api: Api) -> None:
+    now = timezone.now()
+    QueueMessage.objects.create(queue="day1", visible_at=now, set_aside_at=now, tries=2, payload="{}")
+    told = api.get("/health").json()
+    assert (told["status"], told["worker"]) == ("degraded", "unknown")
+    assert told["queue"] == {"waiting": 0, "oldest_seconds": 0.0, "set_aside": 1}
+
+
 def test_health_tells_what_the_embedder_said(api: Api, monkeypatch) -> None:
     trouble = {"pending": 3, "failed": 0, "model": "m", "error": "no answer"}
-    monkeypatch.setattr("memory.engines.embedding.EmbeddingEngine.backlog", lambda *_: trouble)
+    monkeypatch.setattr("memory.engines.embedding.engine.EmbeddingEngine.backlog", lambda *_: trouble)
     told = api.get("/health").json()
     assert (told["status"], told["embedding"]) == ("degraded", trouble)
     assert Api("").get("/health").json() == {"status": "ok"}
 
 
 def test_health_without_a_database_is_503(monkeypatch) -> None:
-    monkeypatch.setattr("memory.engines.health.database", lambda: "error")
-    monkeypatch.setattr("memory.api.health.database", lambda: "error")
+    monkeypatch.setattr("memory.engines.store.health.check_database", lambda: "error")
+    monkeypatch.setattr("memory.api.health.check_database", lambda: "error")
     for path in ("/health", "/health/ready"):
         answer = Api("").get(path)
         assert (answer.status_code, answer.json()["status"]) == (503, "degraded")
@@ -272,7 +292,7 @@ def test_a_busy_database_is_told_as_such(api: Api, monkeypatch) -> None:
     def busy(*_: object, **__: object) -> None:
         raise OperationalError("database is locked: other writers took too long")
 
-    monkeypatch.setattr("memory.engines.facts.FactEngine.write_fact", busy)
+    monkeypatch.setattr("memory.engines.facts.engine.FactEngine.write_fact", busy)
     answer = api.post("/facts", {"fact_text": "a"})
     refused(answer, 503, "unavailable")
     assert answer["Retry-After"] == "1"
@@ -281,5 +301,5 @@ def test_a_busy_database_is_told_as_such(api: Api, monkeypatch) -> None:
 def test_health_with_a_key_tells_what_waits(api: Api) -> None:
     told = api.get("/health").json()
     assert (told["status"], told["database"], told["worker"]) == ("ok", "ok", "unknown")
-    assert told["queue"] == {"waiting": 0, "oldest_seconds": 0.0}
+    assert told["queue"] == {"waiting": 0, "oldest_seconds": 0.0, "set_aside": 0}
     assert told["embedding"] == {"pending": 0, "failed": 0, "model": None, "error": ""}

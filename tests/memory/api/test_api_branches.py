@@ -18,9 +18,14 @@ def test_a_branch_starts_with_what_its_parent_holds(api: Api) -> None:
         for name in ("name", "parent", "fork_seq", "depth", "head", "purpose", "archived_at")
     }
     assert told == {
-        "name": "task/fix-auth", "parent": "main", "fork_seq": 1, "depth": 1, "head": 0,
-        "purpose": "Try longer tokens.", "archived_at": None,
-    }  # fmt: skip
+        "name": "task/fix-auth",
+        "parent": "main",
+        "fork_seq": 1,
+        "depth": 1,
+        "head": 0,
+        "purpose": "Try longer tokens.",
+        "archived_at": None,
+    }
     assert api.get(f"/facts/{row['id']}?branch=task/fix-auth").json()["branch"] == "task/fix-auth"
     assert api.get("/branches/main").json()["parent"] is None
 
@@ -41,9 +46,18 @@ def test_the_log_names_who_did_what(api: Api) -> None:
     api.fact("a", session_id="s1", agent_id="bot", task_id="t1")
     (commit,) = api.get("/branches/main/log").json()["results"]
     assert {
-        "seq": 1, "kind": "fact.write", "actor_kind": "key", "actor_label": "tester", "surface": "rest",
-        "session_id": "s1", "agent_id": "bot", "task_id": "t1", "added": 1, "changed": 0, "removed": 0,
-    }.items() <= commit.items()  # fmt: skip
+        "seq": 1,
+        "kind": "fact.write",
+        "actor_kind": "key",
+        "actor_label": "tester",
+        "surface": "rest",
+        "session_id": "s1",
+        "agent_id": "bot",
+        "task_id": "t1",
+        "added": 1,
+        "changed": 0,
+        "removed": 0,
+    }.items() <= commit.items()
 
 
 def test_from_a_past_point(api: Api) -> None:

@@ -131,6 +131,7 @@ class TestSessions:
         with nothing_left():
             refused(api.post(path, body), status, code, field)
 
+    @pytest.mark.slow
     def test_a_foreign_project_sees_nothing(self, api: Api, stranger: Api) -> None:
         api.post("/sessions", {"session_id": "s"})
         for path in ("/sessions/s", "/sessions/s/context"):
@@ -149,7 +150,7 @@ ROWS = {
 
 @pytest.mark.parametrize("path", ROWS)
 def test_arguments_of_the_engines_are_no_fields(api: Api, path: str) -> None:
-    for name in sorted(ARGUMENTS - {"branch_name"}):  # which names the branch
+    for name in sorted(ARGUMENTS - {"branch_name"}):  # the path has the branch
         with nothing_left():
             refused(api.post(path, {**ROWS[path], name: "x"}), 400, "unknown_field", name)
     assert api.post(path, ROWS[path]).status_code == 201

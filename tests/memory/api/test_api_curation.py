@@ -1,4 +1,4 @@
-"""Actions on many facts, answers to questions and undoing, over REST."""
+"""Actions on many facts, review answers and reverts, over REST."""
 
 import pytest
 
@@ -17,9 +17,15 @@ def facts(api):
 def item(main, facts):
     older, newer = facts
     return ReviewItem.objects.create(
-        project=main.project, branch=main, kind="near_duplicate", fact_id=newer["id"], other_id=older["id"],
-        pair="1", score=0.9, details={"versions": {older["id"]: 1, newer["id"]: 1}},
-    )  # fmt: skip
+        project=main.project,
+        branch=main,
+        kind="near_duplicate",
+        fact_id=newer["id"],
+        other_id=older["id"],
+        pair="1",
+        score=0.9,
+        details={"versions": {older["id"]: 1, newer["id"]: 1}},
+    )
 
 
 def ids(facts):
@@ -33,9 +39,13 @@ def test_an_action_has_a_result_for_each_fact_and_is_undone_by_its_commit(api, f
     assert report["results"] == [
         {"id": facts[0]["id"], "outcome": "done", "code": "", "message": "Archived."},
         {"id": facts[1]["id"], "outcome": "done", "code": "", "message": "Archived."},
-        {"id": UNKNOWN, "outcome": "refused", "code": "not_found",
-         "message": "Nothing with this id is visible here."},
-    ]  # fmt: skip
+        {
+            "id": UNKNOWN,
+            "outcome": "refused",
+            "code": "not_found",
+            "message": "Nothing with this id is visible here.",
+        },
+    ]
     assert (report["commit"]["kind"], report["new_fact_id"]) == ("fact.archive", None)
     assert api.get(f"/facts/{facts[0]['id']}").json()["status"] == "archived"
     undone = api.post(f"/commits/{report['commit']['id']}/revert")
@@ -91,8 +101,10 @@ def test_a_question_is_read_and_answered(api, facts, item):
     body = {"decision": "supersede", "keep": newer["id"], "expected_versions": {older["id"]: 1}}
     done = api.post(f"/review-items/{item.pk}/resolve", body).json()
     assert (done["status"], done["resolution"], done["other"]["status"]) == (
-        "resolved", "supersede", "superseded",
-    )  # fmt: skip
+        "resolved",
+        "supersede",
+        "superseded",
+    )
     with nothing_left():
         refused(api.post(f"/review-items/{item.pk}/resolve", {"decision": "dismiss"}), 409, "conflict")
     api.post(f"/commits/{done['commit']['id']}/revert")
@@ -122,5 +134,6 @@ def test_nothing_of_another_project(api, facts, item, stranger, project):
         body = {"action": "verify", "fact_ids": ids(facts)}
         refused(reader.post("/facts/actions", body), 403, "scope_missing")
     assert [row["outcome"] for row in stranger.post("/facts/actions", body).json()["results"]] == [
-        "refused", "refused",
-    ]  # fmt: skip
+        "refused",
+        "refused",
+    ]

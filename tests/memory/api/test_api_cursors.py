@@ -1,15 +1,15 @@
-"""A cursor goes with the list that it came with; anywhere else it is refused, never a wrong page."""
+"""A cursor is valid for its own list only; for any other it is refused, never a wrong page."""
 
 import pytest
 
-from memory.engines.pages import OTHER_LIST
+from memory.engines.support.pagination import OTHER_LIST
 from tests.memory.api.client import Api, api_for, refused
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
 def cursor_of(api: Api, path: str) -> str:
-    """The way to the second page of a list."""
+    """Return the cursor of a list's second page."""
     cursor = api.get(f"{path}{'&' if '?' in path else '?'}limit=1").json()["next"]
     assert cursor
     return cursor
@@ -21,7 +21,7 @@ def with_cursor(path: str, cursor: str) -> str:
 
 @pytest.fixture
 def lists(api: Api, project) -> list[str]:
-    """Addresses of different lists, each with more than one page of one row."""
+    """Return the URLs of different lists, each with more than one page of one row."""
     rows = [api.fact(f"fact {i}", category="insight", agent_id="a") for i in range(4)]
     for start, *ends in (rows, rows[1:]):
         for end in ends:
@@ -83,7 +83,7 @@ def test_the_point_may_be_left_out_or_repeated_but_not_changed(api: Api) -> None
 
 
 def test_where_a_branch_begins_is_a_point_as_any_other(api: Api) -> None:
-    """What a branch began with is read at 0."""
+    """Read at 0 what a branch started with."""
     for i in range(3):
         api.fact(f"fact {i}")
     api.post("/branches", {"name": "task/a"})

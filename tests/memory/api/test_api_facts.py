@@ -1,4 +1,4 @@
-"""Facts over REST: what is sent comes back, and goes where it should."""
+"""Facts over REST: values round-trip, and reach the right branch."""
 
 import re
 
@@ -56,11 +56,24 @@ def test_every_field_comes_back_as_it_was_sent(api: Api) -> None:
 def test_the_defaults_are_those_of_the_spec(api: Api) -> None:
     row = api.fact("Only a text.")
     assert {
-        "essence": "Only a text.", "category": "general", "kind": "OBSERVATION", "priority": "P3",
-        "confidence": 0.7, "status": "active", "verification_status": "unverified", "source": "tester",
-        "source_type": "manual", "origin": "EXPERIENCE", "visibility": "selective", "confirmation_count": 0,
-        "access_count": 0, "parent_id": None, "embedding_state": "off", "tags": [], "metadata": {},
-    }.items() <= row.items()  # fmt: skip
+        "essence": "Only a text.",
+        "category": "general",
+        "kind": "OBSERVATION",
+        "priority": "P3",
+        "confidence": 0.7,
+        "status": "active",
+        "verification_status": "unverified",
+        "source": "tester",
+        "source_type": "manual",
+        "origin": "EXPERIENCE",
+        "visibility": "selective",
+        "confirmation_count": 0,
+        "access_count": 0,
+        "parent_id": None,
+        "embedding_state": "off",
+        "tags": [],
+        "metadata": {},
+    }.items() <= row.items()
 
 
 def test_nothing_of_the_storage_is_told(api: Api) -> None:
@@ -154,8 +167,10 @@ def test_the_history_tells_every_version_with_its_commit(api: Api) -> None:
     api.delete(path)
     versions = api.get(f"{path}/history").json()["results"]
     assert [(v["version"], v["deleted"], v["confidence"]) for v in versions] == [
-        (3, True, 0.9), (2, False, 0.9), (1, False, 0.7),
-    ]  # fmt: skip
+        (3, True, 0.9),
+        (2, False, 0.9),
+        (1, False, 0.7),
+    ]
     assert [v["commit"]["kind"] for v in versions] == ["fact.delete", "fact.update", "fact.write"]
     assert api.get(path).status_code == 404
     assert api.get(f"{path}?at=1").json()["version"] == 1

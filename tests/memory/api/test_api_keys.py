@@ -1,4 +1,4 @@
-"""Keys over REST: without a good one nothing opens; made, told once, rotated, revoked."""
+"""Keys over REST: required everywhere; created, shown once, rotated, revoked."""
 
 from datetime import timedelta
 

@@ -1,4 +1,4 @@
-"""Lists in pages: nothing twice, nothing missed, also when somebody writes in between."""
+"""Pagination: nothing twice, nothing missed, also with writes in between."""
 
 import pytest
 
@@ -8,7 +8,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 
 def walk(api: Api, path: str) -> list[list[dict]]:
-    """All pages of a list, by ``next``."""
+    """Return all pages of a list, by ``next``."""
     pages, cursor = [], ""
     while cursor is not None:
         told = api.get(f"{path}{'&' if '?' in path else '?'}cursor={cursor}").json()
@@ -46,8 +46,11 @@ def test_a_child_shows_its_own_and_its_parents_facts_in_one_order(api: Api) -> N
         api.fact(f"task {i}", branch="task/x")
     pages = walk(api, "/facts?branch=task/x&limit=2")
     assert [texts(page) for page in pages] == [
-        ["task 2", "task 1"], ["task 0", "main 3"], ["main 2", "main 1"], ["main 0"],
-    ]  # fmt: skip
+        ["task 2", "task 1"],
+        ["task 0", "main 3"],
+        ["main 2", "main 1"],
+        ["main 0"],
+    ]
 
 
 def test_filters_hold_on_every_page(api: Api) -> None:
@@ -64,8 +67,9 @@ def test_branches_commits_and_keys_come_in_pages(api: Api, project) -> None:
         api.fact(f"fact {i}")
         api_for(project, label=f"key {i}")
     assert [[b["name"] for b in page] for page in walk(api, "/branches?limit=4")] == [
-        ["main", "task/0", "task/1", "task/2"], ["task/3", "task/4"],
-    ]  # fmt: skip
+        ["main", "task/0", "task/1", "task/2"],
+        ["task/3", "task/4"],
+    ]
     assert [c["seq"] for page in walk(api, "/branches/main/log?limit=2") for c in page] == [5, 4, 3, 2, 1]
     labels = [k["label"] for page in walk(api, "/keys?limit=2") for k in page]
     assert labels == ["key 4", "key 3", "key 2", "key 1", "key 0", "tester"]

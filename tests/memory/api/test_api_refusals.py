@@ -1,10 +1,10 @@
-"""What is refused: each with its own code and message, and nothing left behind."""
+"""Refusals: each with its own code and message, and without a trace in the store."""
 
 import json
 
 import pytest
 
-from memory.engines.pages import write_cursor
+from memory.engines.support.pagination import write_cursor
 from memory.models import Fact
 from tests.memory.api.client import UNKNOWN, Api, nothing_left, refused
 
@@ -58,7 +58,7 @@ BAD_FIELDS = [
     ({"actor": "root"}, "unknown_field", "actor"),
     ({"self": 1}, "unknown_field", "self"),
     ({"project_id": UNKNOWN}, "unknown_field", "project_id"),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize(("fields", "code", "field"), BAD_FIELDS)
@@ -328,7 +328,7 @@ def test_addresses_and_methods_that_do_not_exist(api: Api) -> None:
         ("parent_id=5", "invalid", "parent_id"),
         ("category=" + ",".join("a" * 60), "invalid", "category"),
     ],
-)  # fmt: skip
+)
 def test_a_bad_query_parameter_is_named(api: Api, query: str, code: str, field: str) -> None:
     refused(api.get(f"/facts?{query}"), 400, code, field)
 
@@ -366,7 +366,7 @@ BAD_SEARCHES = [
     ({"query": "a", "branches": ["main"], "branch": "main"}, "invalid", "branch"),
     ({"query": "a", "branches": ["main"], "at": 1}, "invalid", "at"),
     ({"query": "a", "colour": "red"}, "unknown_field", "colour"),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize(("body", "code", "field"), BAD_SEARCHES)
@@ -387,7 +387,7 @@ def test_what_nobody_expected_is_logged_and_not_told(api: Api, monkeypatch, capl
     def fail(*_: object, **__: object) -> None:
         raise RuntimeError("secret /path/to/file")
 
-    monkeypatch.setattr("memory.engines.facts.FactEngine.list_facts", fail)
+    monkeypatch.setattr("memory.engines.facts.engine.FactEngine.list_facts", fail)
     problem = refused(api.get("/facts"), 500, "error")
     assert "secret" not in json.dumps(problem)
     assert "secret /path/to/file" in caplog.text

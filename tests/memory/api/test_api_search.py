@@ -1,9 +1,9 @@
-"""Searching over REST, and why a fact is found or not."""
+"""Search over REST, and explanations."""
 
 import pytest
 
 from memory.api.filters import FactFilterSet
-from memory.engines.filters import CHECKS, FactFilter
+from memory.engines.facts.filters import CHECKS, FactFilter
 from memory.models import Fact
 from tests.memory.api.client import UNKNOWN, Api
 
@@ -109,7 +109,7 @@ def test_no_query_fails(filled: Api, query: str) -> None:
 
 
 def test_a_search_is_counted_for_the_facts_that_it_found(filled: Api) -> None:
-    from memory.engines.buffers import buffer
+    from memory.engines.support.write_buffer import buffer
 
     found = filled.get("/facts/search?q=expire").json()["results"][0]["fact"]
     buffer.flush()

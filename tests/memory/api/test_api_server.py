@@ -1,4 +1,4 @@
-"""REST behind a real server: the guide's examples, slashes in names, the body limit, many clients."""
+"""REST on a real server: the guide's examples, slashes in names, the body limit, many clients."""
 
 import http.client
 import json
@@ -29,7 +29,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Up]:
 def ask(
     server: Up, method: str, path: str, body: bytes | None = None, **headers: str
 ) -> tuple[int, Any, Any]:
-    """Status, headers and JSON of one request, its path as it is."""
+    """Send one request with its path as it is; return status, headers and JSON."""
     link = http.client.HTTPConnection(urlsplit(server.first["url"]).netloc, timeout=30)
     sent = {"Authorization": f"Bearer {server.first['key']}", "Content-Type": "application/json"}
     link.request(method, f"/api/v1{path}", body, sent | {n.replace("_", "-"): v for n, v in headers.items()})
@@ -43,10 +43,11 @@ def post(server: Up, path: str, body: Any, **headers: str) -> tuple[int, Any, An
     return ask(server, "POST", path, json.dumps(body).encode(), **headers)
 
 
+@pytest.mark.slow
 def test_every_example_of_the_guide_works(server: Up) -> None:
     blocks = re.findall(r"```sh\n(.*?)```", (ROOT / "docs" / "api.md").read_text(), re.S)
     assert len(blocks) >= 7
-    # curl says nothing of a refusal by itself.
+    # curl is silent about refusals by default.
     script = "set -eu\n" + "\n".join(blocks).replace("curl -s", "curl -sS --fail-with-body")
     done = subprocess.run(
         ["bash", "-c", script], cwd=server.folder.parent, capture_output=True, text=True, timeout=60
@@ -86,6 +87,7 @@ def test_a_body_over_the_limit(server: Up) -> None:
     assert post(server, "/facts/bulk", {"facts": facts})[0] == 201
 
 
+@pytest.mark.slow
 def test_twenty_clients_write_and_repeat_at_once(server: Up) -> None:
     def write(number: int) -> list[tuple[int, str]]:
         told = []
@@ -112,6 +114,7 @@ def test_health_knows_that_the_worker_runs(server: Up) -> None:
     assert ask(server, "GET", "/health", Authorization="")[2] == {"status": "ok"}
 
 
+@pytest.mark.slow
 @pytest.mark.browser
 @pytest.mark.skipif(not Path("/usr/bin/chromium").exists(), reason="needs Debian's Chromium")
 def test_the_documentation_page_works_under_the_strict_policy(server: Up) -> None:

@@ -1,14 +1,14 @@
-"""Short ways to write, search and branch."""
+"""Shortcuts to write, search and branch."""
 
 import pytest
 
-from tests.memory.facts.scenes import BRANCHES, ENGINE, SEARCH, texts
+from tests.memory.facts.helpers import branch_manager, fact_engine, search_engine, texts
 
 
 @pytest.fixture
 def write(actor):
     def write(text="The cache is cleared every night.", branch="main", **more):
-        return ENGINE.write_fact(fact_text=text, branch_name=branch, actor=actor, **more)
+        return fact_engine.write_fact(fact_text=text, branch_name=branch, actor=actor, **more)
 
     return write
 
@@ -16,7 +16,7 @@ def write(actor):
 @pytest.fixture
 def search(actor):
     def search(query, branch="main", **more):
-        return texts(SEARCH.search(query=query, branch_name=branch, actor=actor, **more))
+        return texts(search_engine.search(query=query, branch_name=branch, actor=actor, **more))
 
     return search
 
@@ -24,6 +24,6 @@ def search(actor):
 @pytest.fixture
 def child(actor, project):
     def child(name="task/a", parent="main", at=None):
-        return BRANCHES.create_branch(name=name, parent=parent, at=at, actor=actor)
+        return branch_manager.create_branch(name=name, parent=parent, at=at, actor=actor)
 
     return child

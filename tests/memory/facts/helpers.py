@@ -1,4 +1,4 @@
-"""What the tests of facts share."""
+"""Shared helpers of the fact tests."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -9,16 +9,16 @@ import pytest
 from django.apps import apps
 from django.db import connection, transaction
 
-from memory.engines.branches import BranchManager
-from memory.engines.facts import FactEngine
-from memory.engines.search import SearchEngine
+from memory.engines.branches.manager import BranchManager
+from memory.engines.facts.engine import FactEngine
+from memory.engines.search.engine import SearchEngine
 from memory.exceptions import (
     Day1Error,
 )
 from memory.models import Branch, Fact
 from tests.databases import ON_SQLITE
 
-ENGINE, SEARCH, BRANCHES = FactEngine(), SearchEngine(), BranchManager()
+fact_engine, search_engine, branch_manager = FactEngine(), SearchEngine(), BranchManager()
 SOON = timedelta(hours=1)
 KIB = 1024
 FULL = "a" * 64 * KIB
@@ -30,20 +30,20 @@ lasting = pytest.mark.django_db(transaction=True)  # commits and rolls back as i
 
 @contextmanager
 def refused(error: type[Day1Error]) -> Iterator[Any]:
-    """A refusal ends the transaction that it happens in; here, a savepoint of the test's own."""
+    """Expect a refusal, inside a savepoint, since it ends the transaction."""
     with pytest.raises(error) as caught, transaction.atomic():
         yield caught
 
 
 def everything() -> dict[str, Any]:
-    """How much there is of all that a write can leave, and every branch as it stands."""
+    """Count the rows of everything that a write can leave, with the state of every branch."""
     models = [model for model in apps.get_app_config("memory").get_models() if model.__name__ != "Node"]
     found: dict[str, Any] = {model.__name__: model._base_manager.count() for model in models}
     found["branches"] = list(
         Branch.objects.order_by("pk").values_list("name", "head", "head_at", "archived_at")
     )
     found["open"] = list(Fact._base_manager.order_by("rid").values_list("rid", "seq_to", "status", "slot"))
-    if ON_SQLITE:  # elsewhere the index of texts is the table's own
+    if ON_SQLITE:  # elsewhere the text index is the table's own
         with connection.cursor() as cursor:
             cursor.execute('SELECT count(*) FROM "memory_fact_fts"')
             found["indexed"] = cursor.fetchone()[0]

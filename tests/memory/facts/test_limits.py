@@ -1,4 +1,4 @@
-"""What a fact may not hold is refused, and leaves nothing behind."""
+"""Limits of facts: invalid values are refused, and leave nothing behind."""
 
 from dataclasses import replace
 from typing import Any
@@ -16,14 +16,14 @@ from memory.exceptions import (
     TooLarge,
     UnknownField,
 )
-from tests.memory.facts.scenes import (
-    BRANCHES,
-    ENGINE,
+from tests.memory.facts.helpers import (
     FULL,
     KIB,
     NO_REFLECTION,
     WHOLE,
+    branch_manager,
     everything,
+    fact_engine,
     lasting,
     refused,
 )
@@ -66,7 +66,7 @@ BAD_FIELDS: list[tuple[dict[str, Any], type[Day1Error], str, str]] = [
         "origin may not be set to DREAMING: it is reserved for Day1 itself.",
     ),
     ({"created_cycle": True}, Invalid, "created_cycle", f"created_cycle {WHOLE}"),
-    ({"created_cycle": 1.0}, Invalid, "created_cycle", f"created_cycle {WHOLE}"),
+    ({"created_cycle": 1.5}, Invalid, "created_cycle", f"created_cycle {WHOLE}"),
     ({"updated_cycle": -1}, Invalid, "updated_cycle", f"updated_cycle {WHOLE}"),
     ({"updated_cycle": 2**53 + 1}, Invalid, "updated_cycle", f"updated_cycle {WHOLE}"),
     (
@@ -154,12 +154,12 @@ BAD_FIELDS: list[tuple[dict[str, Any], type[Day1Error], str, str]] = [
 class TestLimits:
     @lasting
     def test_what_is_refused_leaves_nothing_behind(self, actor, main):
-        ENGINE.write_fact(fact_text="Something is there.", actor=actor, session_id="before")
+        fact_engine.write_fact(fact_text="Something is there.", actor=actor, session_id="before")
         before = everything()
         for fields, error, field, message in BAD_FIELDS:
             one = {"fact_text": "x", "session_id": "never"} | fields if fields else {}
             with pytest.raises(error) as caught:
-                ENGINE.write_fact(actor=actor, **one)
+                fact_engine.write_fact(actor=actor, **one)
             assert type(caught.value) is error, fields
             assert (str(caught.value), caught.value.data["field"]) == (message, field)
             assert everything() == before, fields
@@ -186,7 +186,7 @@ class TestLimits:
             ("text", Invalid, "facts[1]", "Fact 1: A fact must be an object."),
         ]:
             with pytest.raises(error) as caught:
-                ENGINE.write_facts(facts=[good, bad, good], actor=actor)
+                fact_engine.write_facts(facts=[good, bad, good], actor=actor)
             assert (str(caught.value), caught.value.data["field"]) == (message, field)
             assert everything() == before
         for facts, error, message in [
@@ -196,12 +196,12 @@ class TestLimits:
             ([good] * 1001, TooLarge, "The list of facts is over the limit of 1000 facts."),
         ]:
             with pytest.raises(error) as caught:
-                ENGINE.write_facts(facts=facts, actor=actor)
+                fact_engine.write_facts(facts=facts, actor=actor)
             assert str(caught.value) == message
             assert everything() == before
         missing = uuid4()
         with pytest.raises(Invalid) as caught:
-            ENGINE.write_facts(facts=[good, {"fact_text": "x", "parent_id": missing}], actor=actor)
+            fact_engine.write_facts(facts=[good, {"fact_text": "x", "parent_id": missing}], actor=actor)
         assert str(caught.value) == f"There is no fact {missing} on this branch."
         assert everything() == before
 
@@ -209,17 +209,19 @@ class TestLimits:
     def test_a_branch_that_takes_no_writes_keeps_what_it_has(self, actor, main, child, write):
         fact = write().fact
         child()
-        BRANCHES.archive_branch(name="task/a", actor=actor)
+        branch_manager.archive_branch(name="task/a", actor=actor)
         before = everything()
         one = {"fact_id": fact.uid, "actor": actor}
         for branch, error in (("task/a", BranchArchived), ("task/none", BranchNotFound)):
             for change in (
-                lambda **w: ENGINE.write_fact(fact_text="x", actor=actor, session_id="new", **w),
-                lambda **w: ENGINE.update_fact(updates={"priority": "P1"}, **one, **w),
-                lambda **w: ENGINE.supersede_fact(old_fact_id=fact.uid, new_fact_text="x", actor=actor, **w),
-                lambda **w: ENGINE.archive_fact(**one, **w),
-                lambda **w: ENGINE.delete_fact(**one, **w),
-                lambda **w: ENGINE.set_verification(verdict="verified", **one, **w),
+                lambda **w: fact_engine.write_fact(fact_text="x", actor=actor, session_id="new", **w),
+                lambda **w: fact_engine.update_fact(updates={"priority": "P1"}, **one, **w),
+                lambda **w: fact_engine.supersede_fact(
+                    old_fact_id=fact.uid, new_fact_text="x", actor=actor, **w
+                ),
+                lambda **w: fact_engine.archive_fact(**one, **w),
+                lambda **w: fact_engine.delete_fact(**one, **w),
+                lambda **w: fact_engine.set_verification(verdict="verified", **one, **w),
             ):
                 with pytest.raises(error):
                     change(branch_name=branch)
@@ -249,7 +251,7 @@ class TestLimits:
     )
     def test_just_at_the_limit(self, actor, main, fields):
         one = {"fact_text": "x", **fields}
-        fact = ENGINE.get_fact(fact_id=ENGINE.write_fact(actor=actor, **one).fact.uid, actor=actor)
+        fact = fact_engine.get_fact(fact_id=fact_engine.write_fact(actor=actor, **one).fact.uid, actor=actor)
         for name, value in one.items():
             found = getattr(fact, name)
             assert found == value or found.isoformat().replace("+00:00", "Z") == value
@@ -258,8 +260,10 @@ class TestLimits:
     def test_an_agent_cannot_speak_for_another(self, actor, main):
         bound = replace(actor, bound_agent="one")
         with refused(AgentForbidden):
-            ENGINE.write_fact(fact_text="x", actor=bound, agent_id="two")
+            fact_engine.write_fact(fact_text="x", actor=bound, agent_id="two")
         with refused(AgentForbidden):
-            ENGINE.write_facts(facts=[{"fact_text": "x"}, {"fact_text": "y", "agent_id": "two"}], actor=bound)
-        assert ENGINE.write_fact(fact_text="x", actor=bound).fact.agent_id == "one"
-        assert ENGINE.write_fact(fact_text="y", actor=bound, agent_id="one").fact.agent_id == "one"
+            fact_engine.write_facts(
+                facts=[{"fact_text": "x"}, {"fact_text": "y", "agent_id": "two"}], actor=bound
+            )
+        assert fact_engine.write_fact(fact_text="x", actor=bound).fact.agent_id == "one"
+        assert fact_engine.write_fact(fact_text="y", actor=bound, agent_id="one").fact.agent_id == "one"

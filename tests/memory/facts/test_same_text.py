@@ -1,4 +1,4 @@
-"""The same text is stored once, also by writers at the same time."""
+"""Deduplication: the same text is stored once, also by concurrent writers."""
 
 from concurrent.futures import ThreadPoolExecutor
 
@@ -10,7 +10,7 @@ from memory.exceptions import (
     StaleVersion,
 )
 from memory.models import AuditEntry, Branch, Commit, Confirmation, Fact, Session
-from tests.memory.facts.scenes import ENGINE, SOON, lasting
+from tests.memory.facts.helpers import SOON, fact_engine, lasting
 
 
 @pytest.mark.django_db
@@ -54,7 +54,7 @@ class TestSameText:
             again = write("THE cache is cleared every night.", **source)
             assert (again.created, again.fact.uid, again.fact.confirmation_count) == (False, uid, count)
             assert again.fact.version == 1
-        assert ENGINE.get_fact(fact_id=uid, actor=actor).confirmation_count == 3
+        assert fact_engine.get_fact(fact_id=uid, actor=actor).confirmation_count == 3
         found = Confirmation.objects.order_by("id").values_list("source", flat=True)
         assert list(found) == ["session:s2", "agent:a3", "session:s3"]
         commits = Commit.objects.order_by("seq").values_list("seq", "added", "changed", "removed")
@@ -75,10 +75,10 @@ class TestSameText:
         expired = write("Expired.", expires_at=timezone.now() - SOON).fact
         archived, wrong, replaced = (write(text).fact for text in ("Archived.", "Wrong.", "Replaced."))
         deleted = write("Deleted.").fact
-        ENGINE.archive_fact(fact_id=archived.uid, actor=actor)
-        ENGINE.set_verification(fact_id=wrong.uid, verdict="invalidated", actor=actor)
-        ENGINE.supersede_fact(old_fact_id=replaced.uid, new_fact_text="The new one.", actor=actor)
-        ENGINE.delete_fact(fact_id=deleted.uid, actor=actor)
+        fact_engine.archive_fact(fact_id=archived.uid, actor=actor)
+        fact_engine.set_verification(fact_id=wrong.uid, verdict="invalidated", actor=actor)
+        fact_engine.supersede_fact(old_fact_id=replaced.uid, new_fact_text="The new one.", actor=actor)
+        fact_engine.delete_fact(fact_id=deleted.uid, actor=actor)
         for old in (expired, archived, wrong, replaced, deleted):
             again = write(old.fact_text)
             assert again.created is True
@@ -87,12 +87,12 @@ class TestSameText:
 
     def test_what_expires_later_and_what_is_verified_matches(self, write, actor, main):
         later = write("Later.", expires_at=timezone.now() + SOON).fact
-        ENGINE.set_verification(fact_id=later.uid, verdict="verified", actor=actor)
+        fact_engine.set_verification(fact_id=later.uid, verdict="verified", actor=actor)
         assert write("Later.").fact.uid == later.uid
 
     def test_what_is_done_matches(self, write, actor, main):
         task = write("Do it.", kind="TASK").fact
-        ENGINE.update_fact(fact_id=task.uid, updates={"status": "done"}, actor=actor)
+        fact_engine.update_fact(fact_id=task.uid, updates={"status": "done"}, actor=actor)
         assert write("Do it.").created is False
 
     def test_it_can_be_turned_off(self, write, main):
@@ -103,7 +103,7 @@ class TestSameText:
     def test_inside_one_bulk(self, actor, main):
         rows = [("Once.", "s1"), ("ONCE.", "s1"), ("once. ", "s2"), ("Twice.", "s1"), ("once.", "s2")]
         facts = [{"fact_text": text, "session_id": session} for text, session in rows]
-        done = ENGINE.write_facts(facts=facts, actor=actor)
+        done = fact_engine.write_facts(facts=facts, actor=actor)
         assert [row.created for row in done.results] == [True, False, False, True, False]
         first = done.results[0].fact
         assert [row.fact.uid for row in done.results[1:3]] == [first.uid, first.uid]
@@ -111,7 +111,7 @@ class TestSameText:
         assert (done.commit.added, Confirmation.objects.count(), Session.objects.count()) == (2, 1, 2)
 
     def test_inside_one_bulk_when_turned_off(self, actor, main):
-        done = ENGINE.write_facts(facts=[{"fact_text": "x"}] * 3, actor=actor, deduplicate=False)
+        done = fact_engine.write_facts(facts=[{"fact_text": "x"}] * 3, actor=actor, deduplicate=False)
         assert [row.created for row in done.results] == [True, True, True]
         assert len({row.fact.uid for row in done.results}) == 3
 
@@ -120,10 +120,10 @@ class TestSameText:
         child()
         again = write(branch="task/a", session_id="s2")
         assert (again.created, again.fact.uid, again.fact.confirmation_count) == (False, uid, 1)
-        assert ENGINE.get_fact(fact_id=uid, actor=actor).confirmation_count == 0
-        assert ENGINE.get_fact(fact_id=uid, actor=actor, branch_name="task/a").branch_id == main.pk
+        assert fact_engine.get_fact(fact_id=uid, actor=actor).confirmation_count == 0
+        assert fact_engine.get_fact(fact_id=uid, actor=actor, branch_name="task/a").branch_id == main.pk
         assert write("Only there.", branch="task/a").created
-        assert write("Only there.").created  # main does not see it
+        assert write("Only there.").created  # not visible on main
 
     def test_what_the_parent_learned_after_the_fork_does_not_match(self, write, child, main):
         child()
@@ -135,7 +135,7 @@ class TestSameText:
     def test_a_verdict_on_a_branch_decides_there_alone(self, write, child, actor, main):
         uid = write().fact.uid
         child()
-        ENGINE.set_verification(fact_id=uid, verdict="invalidated", actor=actor, branch_name="task/a")
+        fact_engine.set_verification(fact_id=uid, verdict="invalidated", actor=actor, branch_name="task/a")
         assert write(branch="task/a").created is True
         assert write().created is False
 
@@ -155,7 +155,7 @@ class TestAtTheSameTime:
     def test_one_text_from_many_writers_is_one_fact(self, actor, main):
         def one(i):
             try:
-                return ENGINE.write_fact(fact_text="Same.", actor=actor, session_id=f"s{i % 2}").created
+                return fact_engine.write_fact(fact_text="Same.", actor=actor, session_id=f"s{i % 2}").created
             finally:
                 connection.close()
 
@@ -173,7 +173,9 @@ class TestAtTheSameTime:
 
         def one(i):
             try:
-                ENGINE.write_fact(fact_text=f"{i}", actor=actor, session_id="s", branch_name=names[i % 4])
+                fact_engine.write_fact(
+                    fact_text=f"{i}", actor=actor, session_id="s", branch_name=names[i % 4]
+                )
             finally:
                 connection.close()
 
@@ -188,7 +190,7 @@ class TestAtTheSameTime:
 
         def one(i):
             try:
-                ENGINE.update_fact(
+                fact_engine.update_fact(
                     fact_id=uid, updates={"confidence": i / 10}, actor=actor, expected_version=1
                 )
                 return "won"
@@ -200,5 +202,5 @@ class TestAtTheSameTime:
         with ThreadPoolExecutor(4) as pool:
             results = list(pool.map(one, range(1, 7)))
         assert sorted(map(str, results)) == ["2"] * 5 + ["won"]
-        assert [v.version for v in ENGINE.history(fact_id=uid, actor=actor)] == [2, 1]
+        assert [v.version for v in fact_engine.history(fact_id=uid, actor=actor)] == [2, 1]
         assert Branch.objects.get(pk=main.pk).head == 2

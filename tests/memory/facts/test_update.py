@@ -1,4 +1,4 @@
-"""Facts are corrected."""
+"""Updates of facts."""
 
 from uuid import uuid4
 
@@ -14,7 +14,7 @@ from memory.exceptions import (
     UnknownField,
 )
 from memory.models import AuditEntry, Commit
-from tests.memory.facts.scenes import ENGINE, FULL, NO_REFLECTION, everything, lasting
+from tests.memory.facts.helpers import FULL, NO_REFLECTION, everything, fact_engine, lasting
 
 
 @pytest.mark.django_db
@@ -33,13 +33,13 @@ class TestUpdate:
             "valid_from": "2026-01-01T01:00:00+01:00",
         }
         for updates in ({}, same):
-            again = ENGINE.update_fact(fact_id=fact.uid, updates=updates, actor=actor)
+            again = fact_engine.update_fact(fact_id=fact.uid, updates=updates, actor=actor)
             assert (again.version, again.rid) == (1, fact.rid)
         assert everything() == before
 
     def test_a_change_is_a_new_version(self, write, actor, main):
         fact = write(session_id="s1").fact
-        new = ENGINE.update_fact(
+        new = fact_engine.update_fact(
             fact_id=fact.uid, updates={"fact_text": "It is never cleared.", "confidence": 1}, actor=actor
         )
         assert (new.uid, new.version, new.fact_text, new.confidence) == (
@@ -56,33 +56,35 @@ class TestUpdate:
 
     def test_numbers_and_truth_values_differ(self, write, actor, main):
         fact = write(metadata={"n": 1}).fact
-        new = ENGINE.update_fact(fact_id=fact.uid, updates={"metadata": {"n": True}}, actor=actor)
+        new = fact_engine.update_fact(fact_id=fact.uid, updates={"metadata": {"n": True}}, actor=actor)
         assert (new.version, new.metadata) == (2, {"n": True})
-        assert ENGINE.get_fact(fact_id=fact.uid, actor=actor).metadata["n"] is True
+        assert fact_engine.get_fact(fact_id=fact.uid, actor=actor).metadata["n"] is True
 
     def test_times_can_be_taken_away(self, write, actor, main):
         fact = write(valid_from="2026-01-01", valid_until="2026-02-01", expires_at="2027-01-01").fact
         updates = {"valid_from": None, "valid_until": None, "expires_at": None}
-        new = ENGINE.update_fact(fact_id=fact.uid, updates=updates, actor=actor)
+        new = fact_engine.update_fact(fact_id=fact.uid, updates=updates, actor=actor)
         assert (new.valid_from, new.valid_until, new.expires_at) == (None, None, None)
 
     def test_the_essence_follows_the_text_unless_it_was_given(self, write, actor, main):
         made, given = write("First text.").fact, write("Second text.", essence="Mine").fact
         for fact, essence in ((made, "Other text."), (given, "Mine")):
-            new = ENGINE.update_fact(fact_id=fact.uid, updates={"fact_text": "Other text."}, actor=actor)
+            new = fact_engine.update_fact(fact_id=fact.uid, updates={"fact_text": "Other text."}, actor=actor)
             assert new.essence == essence
-        both = ENGINE.update_fact(fact_id=made.uid, updates={"fact_text": "x", "essence": "y"}, actor=actor)
+        both = fact_engine.update_fact(
+            fact_id=made.uid, updates={"fact_text": "x", "essence": "y"}, actor=actor
+        )
         assert (both.fact_text, both.essence) == ("x", "y")
 
     def test_the_search_follows(self, write, actor, search, main):
         fact = write("Alpha beta.").fact
-        ENGINE.update_fact(fact_id=fact.uid, updates={"fact_text": "Gamma delta."}, actor=actor)
+        fact_engine.update_fact(fact_id=fact.uid, updates={"fact_text": "Gamma delta."}, actor=actor)
         assert (search("alpha"), search("gamma")) == ([], ["Gamma delta."])
 
     def test_the_version_that_is_expected(self, write, actor, main):
         fact = write().fact
-        ENGINE.update_fact(fact_id=fact.uid, updates={"priority": "P1"}, actor=actor, expected_version=1)
-        assert ENGINE.get_fact(fact_id=fact.uid, actor=actor).version == 2
+        fact_engine.update_fact(fact_id=fact.uid, updates={"priority": "P1"}, actor=actor, expected_version=1)
+        assert fact_engine.get_fact(fact_id=fact.uid, actor=actor).version == 2
 
     @lasting
     def test_what_is_refused_leaves_nothing_behind(self, write, actor, main):
@@ -127,14 +129,14 @@ class TestUpdate:
             ),
         ]:
             with pytest.raises(error) as caught:
-                ENGINE.update_fact(updates={"priority": "P1", **updates}, **one)
+                fact_engine.update_fact(updates={"priority": "P1", **updates}, **one)
             assert str(caught.value) == message
             assert everything() == before
         changes = [
-            lambda **w: ENGINE.update_fact(updates={"priority": "P1"}, **w),
-            ENGINE.archive_fact,
-            ENGINE.delete_fact,
-            lambda fact_id, **w: ENGINE.supersede_fact(old_fact_id=fact_id, new_fact_text="x", **w),
+            lambda **w: fact_engine.update_fact(updates={"priority": "P1"}, **w),
+            fact_engine.archive_fact,
+            fact_engine.delete_fact,
+            lambda fact_id, **w: fact_engine.supersede_fact(old_fact_id=fact_id, new_fact_text="x", **w),
         ]
         for change in changes:
             with pytest.raises(StaleVersion) as stale:
@@ -148,7 +150,7 @@ class TestUpdate:
     def test_on_a_branch_the_parent_keeps_its_own(self, write, actor, child, main):
         fact = write("Alpha.").fact
         branch = child()
-        new = ENGINE.update_fact(
+        new = fact_engine.update_fact(
             fact_id=fact.uid,
             updates={"fact_text": "Beta."},
             actor=actor,
@@ -156,6 +158,6 @@ class TestUpdate:
             expected_version=1,
         )
         assert (new.branch_id, new.version, new.seq_from) == (branch.pk, 2, 1)
-        assert ENGINE.get_fact(fact_id=fact.uid, actor=actor).fact_text == "Alpha."
-        ENGINE.update_fact(fact_id=fact.uid, updates={"fact_text": "Gamma."}, actor=actor)
-        assert ENGINE.get_fact(fact_id=fact.uid, actor=actor, branch_name="task/a").fact_text == "Beta."
+        assert fact_engine.get_fact(fact_id=fact.uid, actor=actor).fact_text == "Alpha."
+        fact_engine.update_fact(fact_id=fact.uid, updates={"fact_text": "Gamma."}, actor=actor)
+        assert fact_engine.get_fact(fact_id=fact.uid, actor=actor, branch_name="task/a").fact_text == "Beta."

@@ -1,4 +1,4 @@
-"""A person's verdict on what a fact says."""
+"""Verdicts of people on facts."""
 
 from dataclasses import replace
 from uuid import uuid4
@@ -10,7 +10,7 @@ from memory.exceptions import (
     NotFound,
 )
 from memory.models import OPEN, AuditEntry, Commit, FactAssessment
-from tests.memory.facts.scenes import ENGINE, everything, lasting
+from tests.memory.facts.helpers import everything, fact_engine, lasting
 
 
 @pytest.mark.django_db
@@ -18,7 +18,7 @@ class TestVerdict:
     @pytest.fixture
     def judge(self, actor):
         def judge(uid, verdict="verified", reason="", branch="main", by=actor):
-            return ENGINE.set_verification(
+            return fact_engine.set_verification(
                 fact_id=uid, verdict=verdict, actor=by, reason=reason, branch_name=branch
             )
 
@@ -63,13 +63,13 @@ class TestVerdict:
     def test_is_on_what_the_fact_says(self, write, actor, judge, main, edit, back):
         uid = write("Text.").fact.uid
         judge(uid)
-        edited = ENGINE.update_fact(fact_id=uid, updates=edit, actor=actor)
+        edited = fact_engine.update_fact(fact_id=uid, updates=edit, actor=actor)
         assert (edited.verification_status, edited.verified_at, edited.verified_by) == (
             "unverified",
             None,
             "",
         )
-        again = ENGINE.update_fact(fact_id=uid, updates=back, actor=actor)
+        again = fact_engine.update_fact(fact_id=uid, updates=back, actor=actor)
         assert (again.verification_status, again.verified_by) == ("verified", "local")
 
     @pytest.mark.parametrize(
@@ -78,12 +78,14 @@ class TestVerdict:
     def test_other_edits_leave_it(self, write, actor, judge, main, edit):
         uid = write().fact.uid
         judge(uid)
-        assert ENGINE.update_fact(fact_id=uid, updates=edit, actor=actor).verification_status == "verified"
+        assert (
+            fact_engine.update_fact(fact_id=uid, updates=edit, actor=actor).verification_status == "verified"
+        )
 
     def test_a_new_verdict_on_an_edited_text(self, write, actor, judge, main):
         uid = write().fact.uid
         judge(uid)
-        ENGINE.update_fact(fact_id=uid, updates={"category": "error"}, actor=actor)
+        fact_engine.update_fact(fact_id=uid, updates={"category": "error"}, actor=actor)
         assert judge(uid).verification_status == "verified"
         assert FactAssessment._base_manager.count() == 2
 
@@ -94,11 +96,11 @@ class TestVerdict:
         judge(uid, "invalidated", branch="task/a")
         judge(uid, "unverified")
         told = [
-            ENGINE.get_fact(fact_id=uid, actor=actor, branch_name=n).verification_status
+            fact_engine.get_fact(fact_id=uid, actor=actor, branch_name=n).verification_status
             for n in ("main", "task/a")
         ]
         assert told == ["unverified", "invalidated"]
-        assert ENGINE.get_fact(fact_id=uid, actor=actor, at=2).verification_status == "verified"
+        assert fact_engine.get_fact(fact_id=uid, actor=actor, at=2).verification_status == "verified"
 
     @lasting
     def test_what_is_refused_leaves_nothing_behind(self, write, actor, judge, main):

@@ -1,4 +1,4 @@
-"""Facts are written: what they hold, and who said so."""
+"""Writes of facts: their fields, and their author."""
 
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -8,7 +8,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from memory.models import OPEN, AuditEntry, Commit, Fact, Session
-from tests.memory.facts.scenes import ENGINE, everything
+from tests.memory.facts.helpers import everything, fact_engine
 
 
 @pytest.mark.django_db
@@ -64,7 +64,7 @@ class TestWrite:
             "agent_id": "g",
         }
         uid = write("Everything is given.", **given).fact.uid
-        fact = ENGINE.get_fact(fact_id=uid, actor=actor)
+        fact = fact_engine.get_fact(fact_id=uid, actor=actor)
         expected = {
             **given,
             "parent_id": parent.uid,
@@ -77,13 +77,13 @@ class TestWrite:
 
     def test_what_is_answered_is_what_is_read_again(self, write, actor):
         written = write("Same.", metadata={"a": (1, 2)}, tags=("x",), confidence=1).fact
-        read = ENGINE.get_fact(fact_id=written.uid, actor=actor)
+        read = fact_engine.get_fact(fact_id=written.uid, actor=actor)
         names = [*Fact.content_fields(), "version", "confirmation_count", "verification_status"]
         assert {n: getattr(written, n) for n in names} == {n: getattr(read, n) for n in names}
         assert read.metadata == {"a": [1, 2]}
 
     def test_a_bulk_is_one_commit_in_the_order_given(self, actor, main):
-        done = ENGINE.write_facts(facts=[{"fact_text": f"Fact {i}."} for i in range(1000)], actor=actor)
+        done = fact_engine.write_facts(facts=[{"fact_text": f"Fact {i}."} for i in range(1000)], actor=actor)
         assert [row.fact.fact_text for row in done.results] == [f"Fact {i}." for i in range(1000)]
         assert {row.fact.seq_from for row in done.results} == {1}
         commit = Commit.objects.get()
@@ -100,13 +100,17 @@ class TestWrite:
     def test_a_bulk_of_what_is_there_is_no_commit(self, write, actor, main):
         write()
         before = everything()
-        done = ENGINE.write_facts(facts=[{"fact_text": "The cache is cleared every night."}], actor=actor)
+        done = fact_engine.write_facts(
+            facts=[{"fact_text": "The cache is cleared every night."}], actor=actor
+        )
         assert (done.commit, done.results[0].created) == (None, False)
         assert everything() == before
 
     def test_a_write_has_its_commit_and_audit_entry(self, actor, main):
         actor = replace(actor, id="7", surface="rest")
-        fact = ENGINE.write_fact(fact_text="x", actor=actor, session_id="s", task_id="t", agent_id="g").fact
+        fact = fact_engine.write_fact(
+            fact_text="x", actor=actor, session_id="s", task_id="t", agent_id="g"
+        ).fact
         commit, entry = Commit.objects.get(), AuditEntry.objects.get()
         who = ("local", "7", "local", "rest")
         assert (commit.actor_kind, commit.actor_id, commit.actor_label, commit.surface) == who
@@ -128,13 +132,13 @@ class TestWrite:
         def queries(count, name):
             facts = [{"fact_text": f"{name} {i}", "session_id": f"{name} {i}"} for i in range(count)]
             with CaptureQueriesContext(connection) as caught:
-                ENGINE.write_facts(facts=facts, actor=actor)
+                fact_engine.write_facts(facts=facts, actor=actor)
             again = [{**fact, "session_id": "one more"} for fact in facts]
             with CaptureQueriesContext(connection) as repeated:
-                ENGINE.write_facts(facts=again, actor=actor)
+                fact_engine.write_facts(facts=again, actor=actor)
             return len(caught), len(repeated)
 
-        queries(1, "first")  # takes a lease for its ids, too
+        queries(1, "first")  # includes the lease of ids
         assert queries(5, "few") == queries(50, "many")
 
 
@@ -156,7 +160,7 @@ class TestSessions:
         from memory.actors import local_actor
 
         write(session_id="s")
-        ENGINE.write_fact(fact_text="x", session_id="s", actor=local_actor(other_project.pk))
+        fact_engine.write_fact(fact_text="x", session_id="s", actor=local_actor(other_project.pk))
         assert Session.objects.filter(key="s").values("project").distinct().count() == 2
 
     def test_none_without_a_name(self, write, main):
@@ -165,7 +169,7 @@ class TestSessions:
 
     def test_begins_with_any_write(self, write, actor, main):
         uid = write().fact.uid
-        ENGINE.update_fact(fact_id=uid, updates={"priority": "P1"}, actor=replace(actor, session_id="s"))
+        fact_engine.update_fact(fact_id=uid, updates={"priority": "P1"}, actor=replace(actor, session_id="s"))
         assert [session.key for session in Session.objects.all()] == ["s"]
 
 
@@ -176,8 +180,8 @@ class TestPropose:
         assert fact.status == "created"
         assert search("alpha") == []
         assert search("alpha", include=["created"]) == ["Alpha beta."]
-        assert ENGINE.get_fact(fact_id=fact.uid, actor=actor).status == "created"
-        active = ENGINE.update_fact(fact_id=fact.uid, updates={"status": "active"}, actor=actor)
+        assert fact_engine.get_fact(fact_id=fact.uid, actor=actor).status == "created"
+        active = fact_engine.update_fact(fact_id=fact.uid, updates={"status": "active"}, actor=actor)
         assert (active.status, active.version) == ("active", 2)
         assert search("alpha") == ["Alpha beta."]
 
@@ -194,6 +198,6 @@ class TestPropose:
 
     def test_declined(self, write, actor, search, main):
         fact = write("Alpha beta.", propose=True).fact
-        assert ENGINE.archive_fact(fact_id=fact.uid, actor=actor).held_status == "created"
+        assert fact_engine.archive_fact(fact_id=fact.uid, actor=actor).held_status == "created"
         assert search("alpha", include=["created"]) == []
-        assert ENGINE.restore_fact(fact_id=fact.uid, actor=actor).status == "created"
+        assert fact_engine.restore_fact(fact_id=fact.uid, actor=actor).status == "created"

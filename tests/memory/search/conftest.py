@@ -1,15 +1,15 @@
-"""Short ways to write and to search."""
+"""Shortcuts to write and to search."""
 
 import pytest
 
-from memory.engines.search import Found
-from tests.memory.searching.scenes import ENGINE, SEARCH
+from memory.engines.search.engine import SearchResult
+from tests.memory.search.helpers import fact_engine, search_engine
 
 
 @pytest.fixture
 def write(actor, main):
     def write(text, branch="main", **more):
-        return ENGINE.write_fact(fact_text=text, branch_name=branch, actor=actor, **more).fact
+        return fact_engine.write_fact(fact_text=text, branch_name=branch, actor=actor, **more).fact
 
     return write
 
@@ -18,7 +18,7 @@ def write(actor, main):
 def many(actor, main):
     def many(*texts, branch="main", **more):
         facts = [{"fact_text": text, **more} for text in texts]
-        done = ENGINE.write_facts(facts=facts, actor=actor, branch_name=branch, deduplicate=False)
+        done = fact_engine.write_facts(facts=facts, actor=actor, branch_name=branch, deduplicate=False)
         return [row.fact for row in done.results]
 
     return many
@@ -26,7 +26,7 @@ def many(actor, main):
 
 @pytest.fixture
 def look(actor, main):
-    def look(query, branch="main", **more) -> Found:
-        return SEARCH.search(query=query, branch_name=branch, actor=actor, **more)
+    def look(query, branch="main", **more) -> SearchResult:
+        return search_engine.search(query=query, branch_name=branch, actor=actor, **more)
 
     return look

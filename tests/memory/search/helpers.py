@@ -1,4 +1,4 @@
-"""What the tests of search share."""
+"""Shared helpers of the search tests."""
 
 from collections.abc import Sequence
 from datetime import timedelta
@@ -8,16 +8,16 @@ import numpy as np
 from django.db.models import F
 from django.utils import timezone
 
-from memory.engines.branches import BranchManager
-from memory.engines.commits import committing
-from memory.engines.facts import FactEngine
-from memory.engines.filters import FactFilter
-from memory.engines.search import Hit, SearchEngine
+from memory.engines.branches.manager import BranchManager
+from memory.engines.facts.engine import FactEngine
+from memory.engines.facts.filters import FactFilter
+from memory.engines.search.engine import Hit, SearchEngine
+from memory.engines.versions.commits import open_commit
 from memory.models import Fact, Project, Vector, VectorClock
 from memory.models.hashes import content_hash
 from memory.models.vectors import vector_slot
 
-ENGINE, SEARCH, BRANCHES = FactEngine(), SearchEngine(), BranchManager()
+fact_engine, search_engine, branch_manager = FactEngine(), SearchEngine(), BranchManager()
 MONTH = timedelta(days=30)
 X, Y = np.eye(3, dtype="f4")[:2]
 
@@ -27,7 +27,7 @@ def only(**values: Any) -> FactFilter:
 
 
 def embed(project: Project, **vectors: Sequence[float]) -> None:
-    """Vectors of texts, as a model with the name of none would have made them."""
+    """Store vectors of texts under the model name ""."""
     clock, _ = VectorClock.objects.get_or_create(project=project)
     VectorClock.objects.filter(pk=clock.pk).update(n=F("n") + 1)
     for text, numbers in vectors.items():
@@ -45,7 +45,7 @@ def embed(project: Project, **vectors: Sequence[float]) -> None:
 
 
 def recomputed(hit: Hit, weights: dict[str, float]) -> float:
-    """The score that the signals say."""
+    """Compute a hit's score from its signals."""
     parts = sum(share * hit.signals[arm] for arm, share in weights.items())
     for factor in ("recency", "verification", "priority", "confidence", "confirmations"):
         parts *= hit.signals[factor]
@@ -53,8 +53,8 @@ def recomputed(hit: Hit, weights: dict[str, float]) -> float:
 
 
 def reflect(actor: Any, *texts: str) -> None:
-    """Reflections, as only Day1 itself may write them."""
-    with committing(actor, "main", "dream") as commit:
+    """Write reflections, as only Day1 itself may."""
+    with open_commit(actor, "main", "dream") as commit:
         rows = [Fact(fact_text=text, essence=text, kind="REFLECTION") for text in texts]
         for row in rows:
             row.rehash()

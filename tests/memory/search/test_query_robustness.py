@@ -1,4 +1,4 @@
-"""Whatever the text, a search answers or says why not."""
+"""Any query text gets a result or a refusal with a reason."""
 
 import logging
 from uuid import uuid4
@@ -10,13 +10,13 @@ from hypothesis import settings as example_settings
 from hypothesis import strategies as st
 
 from memory.db.querysets import VersionedQuerySet
-from memory.engines.buffers import buffer
+from memory.engines.support.write_buffer import buffer
 from memory.exceptions import BranchNotFound, Invalid, NotFound, QueryTooLong
 from memory.models import RecallLog
-from tests.memory.facts.scenes import everything, refused, texts
-from tests.memory.searching.scenes import X, only
+from tests.memory.facts.helpers import everything, refused, texts
+from tests.memory.search.helpers import X, only
 
-pytestmark = pytest.mark.django_db(transaction=True)  # the index answers for what is committed
+pytestmark = pytest.mark.django_db(transaction=True)  # the index covers committed rows only
 
 
 class TestRefused:
@@ -199,6 +199,7 @@ class TestAnyText:
         assert len(query) == 8000
         assert texts(look(query)) == ["Alpha beta."]
 
+    @pytest.mark.slow
     @example_settings(
         max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
     )

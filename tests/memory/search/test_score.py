@@ -1,4 +1,4 @@
-"""A score is the sum that its signals tell."""
+"""A score is the sum of its signals."""
 
 from datetime import timedelta
 
@@ -9,17 +9,17 @@ from django.utils import timezone
 
 from memory.exceptions import Invalid
 from memory.models import Project
-from tests.memory.facts.scenes import texts
-from tests.memory.searching.scenes import BRANCHES, ENGINE, MONTH, X, embed, recomputed
+from tests.memory.facts.helpers import texts
+from tests.memory.search.helpers import MONTH, X, branch_manager, embed, fact_engine, recomputed
 
-pytestmark = pytest.mark.django_db(transaction=True)  # the index answers for what is committed
+pytestmark = pytest.mark.django_db(transaction=True)  # the index covers committed rows only
 
 
 class TestScore:
     def test_every_part_is_told(self, write, look, actor):
         for i in range(7):
             fact = write("Alpha beta.", priority="P1", confidence=0.5, session_id=f"s{i}")
-        ENGINE.set_verification(fact_id=fact.uid, verdict="verified", actor=actor)
+        fact_engine.set_verification(fact_id=fact.uid, verdict="verified", actor=actor)
         with time_machine.travel(fact.created_at + MONTH, tick=False):
             (hit,) = look("alpha").hits
         assert hit.signals.pop("recency") == pytest.approx(0.75, abs=1e-6)
@@ -141,8 +141,8 @@ class TestWeights:
 
     def test_vectors_follow_what_the_branch_shows(self, both, look, actor):
         uid = look("beta").hits[0].fact.uid
-        BRANCHES.create_branch(name="a", actor=actor)
-        ENGINE.delete_fact(fact_id=uid, actor=actor, branch_name="a")
+        branch_manager.create_branch(name="a", actor=actor)
+        fact_engine.delete_fact(fact_id=uid, actor=actor, branch_name="a")
         shown = [texts(look("q", branch=b, query_vector=X, search_type="vector")) for b in ("main", "a")]
         assert shown == [["beta", "alpha", "gamma"], ["alpha", "gamma"]]
 

@@ -1,4 +1,4 @@
-"""What a search filters and leaves out, and how much of it is shown."""
+"""Filters and default exclusions of a search, and the length of its texts."""
 
 from datetime import timedelta
 
@@ -9,10 +9,10 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from memory import ranking
-from tests.memory.facts.scenes import texts
-from tests.memory.searching.scenes import ENGINE, MONTH, only, reflect
+from tests.memory.facts.helpers import texts
+from tests.memory.search.helpers import MONTH, fact_engine, only, reflect
 
-pytestmark = pytest.mark.django_db(transaction=True)  # the index answers for what is committed
+pytestmark = pytest.mark.django_db(transaction=True)  # the index covers committed rows only
 
 
 class TestFiltersBeforeRanking:
@@ -59,7 +59,7 @@ class TestFiltersBeforeRanking:
 
     def test_verified_among_many(self, many, look, actor):
         made = many(*[f"Alpha {i}." for i in range(100)])
-        ENGINE.set_verification(fact_id=made[3].uid, verdict="verified", actor=actor)
+        fact_engine.set_verification(fact_id=made[3].uid, verdict="verified", actor=actor)
         assert texts(look("alpha", filters=only(verification_status="verified"))) == ["Alpha 3."]
         assert len(look("alpha", limit=100, filters=only(verification_status="unverified")).hits) == 99
 
@@ -73,9 +73,11 @@ class TestLeftOut:
         write("alpha expired", expires_at=past)
         write("alpha outdated", valid_until=past)
         write("alpha later", valid_until=timezone.now() + MONTH, expires_at=timezone.now() + MONTH)
-        ENGINE.archive_fact(fact_id=write("alpha archived").uid, actor=actor)
-        ENGINE.set_verification(fact_id=write("alpha invalidated").uid, verdict="invalidated", actor=actor)
-        ENGINE.supersede_fact(
+        fact_engine.archive_fact(fact_id=write("alpha archived").uid, actor=actor)
+        fact_engine.set_verification(
+            fact_id=write("alpha invalidated").uid, verdict="invalidated", actor=actor
+        )
+        fact_engine.supersede_fact(
             old_fact_id=write("alpha superseded").uid, new_fact_text="alpha new", actor=actor
         )
 
@@ -97,7 +99,7 @@ class TestLeftOut:
 
     def test_two_reasons_need_two_flags(self, write, look, actor):
         fact = write("alpha both", expires_at=timezone.now() - MONTH)
-        ENGINE.archive_fact(fact_id=fact.uid, actor=actor)
+        fact_engine.archive_fact(fact_id=fact.uid, actor=actor)
         for include, count in (([], 0), (["archived"], 0), (["expired"], 0), (["archived", "expired"], 1)):
             assert len(look("alpha", include=include).hits) == count
 
@@ -112,7 +114,7 @@ class TestLeftOut:
 
     def test_what_was_judged_wrong_and_then_edited_is_back(self, stored, look, actor):
         (uid,) = [h.fact.uid for h in look("invalidated", include=["invalidated"]).hits][:1]
-        ENGINE.update_fact(fact_id=uid, updates={"fact_text": "alpha corrected"}, actor=actor)
+        fact_engine.update_fact(fact_id=uid, updates={"fact_text": "alpha corrected"}, actor=actor)
         assert "alpha corrected" in texts(look("alpha"))
 
 
@@ -147,7 +149,7 @@ class TestPage:
         found = look("alpha", max_tokens=1000)
         lines = {"- Short one", "- Two lines of it", "- " + "x" * 117}
         assert set(found.context.split("\n")) == lines
-        assert found.tokens == sum(ranking.tokens(line + "\n") for line in lines) == 3 + 5 + 30
+        assert found.tokens == sum(ranking.count_tokens(line + "\n") for line in lines) == 3 + 5 + 30
         small = look("alpha", max_tokens=8)
         assert (set(small.context.split("\n")), small.tokens) == ({"- Short one", "- Two lines of it"}, 8)
         assert {hit.fact.essence for hit in small.hits} == {"Short one", "Two\nlines\r\nof it"}
@@ -164,5 +166,5 @@ class TestPage:
                 assert len(look("alpha", limit=limit).hits) == limit
             return len(caught)
 
-        queries(5)  # the first search looks how much of the index the branch is, and remembers it
+        queries(5)  # the first search measures the branch's share of the index, and caches it
         assert queries(5) == queries(50)

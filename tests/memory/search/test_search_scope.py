@@ -1,4 +1,4 @@
-"""Where a search looks: at a point of the past, on several branches, in one project; and its log."""
+"""The scope of a search: a past point, several branches, one project; and its log."""
 
 import json
 from dataclasses import replace
@@ -9,33 +9,33 @@ import time_machine
 from django.db import connection
 
 from memory.actors import local_actor
-from memory.engines.buffers import buffer
-from memory.engines.embedding import EmbeddingEngine
+from memory.engines.embedding.engine import EmbeddingEngine
+from memory.engines.support.write_buffer import buffer
 from memory.exceptions import BranchNotFound, Invalid
 from memory.models import FactUse, RecallLog
-from tests.memory.facts.scenes import refused, texts
-from tests.memory.searching.scenes import (
-    BRANCHES,
-    ENGINE,
-    SEARCH,
+from tests.memory.facts.helpers import refused, texts
+from tests.memory.search.helpers import (
     X,
     Y,
+    branch_manager,
     embed,
+    fact_engine,
     only,
     recomputed,
+    search_engine,
 )
 
-pytestmark = pytest.mark.django_db(transaction=True)  # the index answers for what is committed
+pytestmark = pytest.mark.django_db(transaction=True)  # the index covers committed rows only
 
 
 class TestAt:
     def test_a_seq_a_commit_a_time(self, actor, main, look):
         with time_machine.travel(datetime(2036, 1, 1, tzinfo=UTC), tick=False):
-            one = ENGINE.write_facts(facts=[{"fact_text": "Alpha one."}], actor=actor)
+            one = fact_engine.write_facts(facts=[{"fact_text": "Alpha one."}], actor=actor)
         uid = one.results[0].fact.uid
         with time_machine.travel(datetime(2036, 1, 2, tzinfo=UTC), tick=False):
-            ENGINE.update_fact(fact_id=uid, updates={"fact_text": "Alpha two."}, actor=actor)
-        ENGINE.delete_fact(fact_id=uid, actor=actor)
+            fact_engine.update_fact(fact_id=uid, updates={"fact_text": "Alpha two."}, actor=actor)
+        fact_engine.delete_fact(fact_id=uid, actor=actor)
         points = [
             0,
             1,
@@ -53,7 +53,7 @@ class TestAt:
         first = many("alpha", category="a")[0]
         many("beta", category="b")
         embed(project, alpha=(1, 0, 0), beta=(0, 1, 0))
-        ENGINE.update_fact(fact_id=first.uid, updates={"category": "b"}, actor=actor)
+        fact_engine.update_fact(fact_id=first.uid, updates={"category": "b"}, actor=actor)
         wish = {"query": "nothing", "query_vector": Y}
         assert texts(look(**wish, at=1)) == ["alpha"]
         assert texts(look(**wish, at=2)) == ["beta", "alpha"]
@@ -62,8 +62,8 @@ class TestAt:
 
     def test_a_branch_from_a_past_point(self, many, look, actor):
         fact = many("Alpha one.")[0]
-        ENGINE.update_fact(fact_id=fact.uid, updates={"fact_text": "Alpha two."}, actor=actor)
-        BRANCHES.create_branch(name="past", at=1, actor=actor)
+        fact_engine.update_fact(fact_id=fact.uid, updates={"fact_text": "Alpha two."}, actor=actor)
+        branch_manager.create_branch(name="past", at=1, actor=actor)
         assert texts(look("alpha", branch="past")) == ["Alpha one."]
         assert texts(look("two", branch="past")) == []
 
@@ -72,7 +72,7 @@ class TestAcross:
     @pytest.fixture
     def across(self, actor, main):
         def across(query, *names, **more):
-            return SEARCH.search_cross_branch(query=query, branch_names=names, actor=actor, **more)
+            return search_engine.search_cross_branch(query=query, branch_names=names, actor=actor, **more)
 
         return across
 
@@ -80,7 +80,7 @@ class TestAcross:
     def branches(self, actor, write):
         write("Alpha shared.")
         for name in ("task/a", "task/b", "other"):
-            BRANCHES.create_branch(name=name, actor=actor)
+            branch_manager.create_branch(name=name, actor=actor)
             write(f"Alpha of {name}.", branch=name)
         write("Alpha twice.", branch="task/a")
         write("ALPHA  twice.", branch="task/b")
@@ -102,7 +102,7 @@ class TestAcross:
 
     def test_what_is_edited_on_one_is_found_as_each_has_it(self, branches, across, look, actor):
         uid = look("shared").hits[0].fact.uid
-        ENGINE.update_fact(
+        fact_engine.update_fact(
             fact_id=uid, updates={"fact_text": "Alpha edited."}, actor=actor, branch_name="task/a"
         )
         told = {hit.fact.fact_text: hit.branches for hit in across("shared edited", "main", "task/a").hits}
@@ -121,21 +121,21 @@ class TestAcross:
             assert str(caught.value) == message
 
     def test_archived_branches_are_not_among_them(self, branches, across, actor):
-        BRANCHES.archive_branch(name="task/a", actor=actor)
+        branch_manager.archive_branch(name="task/a", actor=actor)
         assert across("alpha", "task/*").branches == ("task/b",)
         with refused(BranchNotFound):
             across("alpha", "task/a")
 
     def test_at_most_fifty(self, across, actor):
         for i in range(50):
-            BRANCHES.create_branch(name=f"n{i}", actor=actor)
+            branch_manager.create_branch(name=f"n{i}", actor=actor)
         assert len(across("alpha", "n*").branches) == 50
         with refused(Invalid) as caught:
             across("alpha", "*")
         assert str(caught.value) == "A search covers at most 50 branches."
 
     def test_a_whole_page(self, across, many, actor):
-        BRANCHES.create_branch(name="a", actor=actor)
+        branch_manager.create_branch(name="a", actor=actor)
         many(*[f"Alpha {i}." for i in range(60)])
         many(*[f"Alpha {i + 30}." for i in range(60)], branch="a")
         assert len(across("alpha", "main", "a", limit=90).hits) == 90
@@ -144,15 +144,15 @@ class TestAcross:
 class TestProjects:
     def test_nothing_crosses(self, write, look, other_project, actor):
         other = local_actor(other_project.pk)
-        ENGINE.write_fact(fact_text="Alpha secret.", actor=other)
+        fact_engine.write_fact(fact_text="Alpha secret.", actor=other)
         write("Alpha ours.")
         assert texts(look("alpha secret")) == ["Alpha ours."]
-        assert texts(SEARCH.search(query="alpha", actor=other)) == ["Alpha secret."]
-        found = SEARCH.search_cross_branch(query="alpha", branch_names=["*"], actor=actor)
+        assert texts(search_engine.search(query="alpha", actor=other)) == ["Alpha secret."]
+        found = search_engine.search_cross_branch(query="alpha", branch_names=["*"], actor=actor)
         assert texts(found) == ["Alpha ours."]
 
     def test_vectors_of_the_same_text_are_not_shared(self, write, look, other_project, project):
-        ENGINE.write_fact(fact_text="alpha", actor=local_actor(other_project.pk))
+        fact_engine.write_fact(fact_text="alpha", actor=local_actor(other_project.pk))
         write("alpha")
         embed(other_project, alpha=(1, 0, 0))
         assert texts(look("q", query_vector=X, search_type="vector")) == []
@@ -165,7 +165,7 @@ class TestRecalls:
         uid = write("Alpha beta.").uid
         write("Gamma.")
         speaking = replace(actor, session_id="s", agent_id="g", surface="mcp")
-        SEARCH.search(query="alpha", actor=speaking)
+        search_engine.search(query="alpha", actor=speaking)
         look("beta alpha")
         look("nothing")
         assert (RecallLog.objects.count(), FactUse.objects.count()) == (0, 0)
@@ -184,7 +184,7 @@ class TestRecalls:
         )
         use = FactUse.objects.get()
         assert (use.uid, use.access_count, use.project_id) == (uid, 2, actor.project_id)
-        fact = ENGINE.get_fact(fact_id=uid, actor=actor)
+        fact = fact_engine.get_fact(fact_id=uid, actor=actor)
         assert (fact.access_count, fact.last_accessed_at, fact.version) == (2, use.last_accessed_at, 1)
         look("alpha")
         buffer.flush()

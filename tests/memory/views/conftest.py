@@ -1,4 +1,4 @@
-"""People of a project, each with a browser of their own."""
+"""Members of a project, each with a browser of their own."""
 
 from typing import Any
 
@@ -41,5 +41,5 @@ def maintainer(project: Project) -> Client:
 
 @pytest.fixture
 def stranger(other_project: Project) -> Client:
-    """A member, and of another project only."""
+    """Return the browser of a member of another project only."""
     return browser(person("sam", other_project, Role.MAINTAINER))

@@ -1,4 +1,4 @@
-"""What people do to a fact on its page: done with a way back, refused with a reason, never lost."""
+"""Actions on a fact's page: undoable, refused with a reason, without losing input."""
 
 from typing import Any
 
@@ -6,8 +6,8 @@ import pytest
 from django.test import Client
 
 from memory.actors import Actor
-from memory.engines.branches import BranchManager
-from memory.engines.facts import FactEngine
+from memory.engines.branches.manager import BranchManager
+from memory.engines.facts.engine import FactEngine
 from memory.models import AuditEntry, Commit, Fact
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -34,11 +34,20 @@ def act(client: Client, fact: Fact, action: str, branch: str = "", **typed: Any)
 
 def edit(client: Client, fact: Fact, query: str = "", **typed: Any) -> Any:
     form = {
-        "fact_text": fact.fact_text, "essence": fact.essence, "category": fact.category, "kind": fact.kind,
-        "priority": fact.priority, "confidence": fact.confidence, "visibility": fact.visibility,
-        "tags": ", ".join(fact.tags), "version": fact.version, "valid_from": "", "valid_until": "",
-        "expires_at": "", **typed,
-    }  # fmt: skip
+        "fact_text": fact.fact_text,
+        "essence": fact.essence,
+        "category": fact.category,
+        "kind": fact.kind,
+        "priority": fact.priority,
+        "confidence": fact.confidence,
+        "visibility": fact.visibility,
+        "tags": ", ".join(fact.tags),
+        "version": fact.version,
+        "valid_from": "",
+        "valid_until": "",
+        "expires_at": "",
+        **typed,
+    }
     return client.post(f"/p/test/facts/{fact.uid}/edit{query}", form)
 
 
@@ -50,8 +59,10 @@ def test_a_verdict_with_a_reason_and_the_way_back(curator: Client, actor: Actor,
     assert (answer.status_code, answer.headers["Location"]) == (302, f"/p/test/facts/{fact.uid}")
     judged = now(fact, actor)
     assert (judged.verification_status, judged.verified_by, judged.verification_reason) == (
-        "verified", "cora", "Read in the code.",
-    )  # fmt: skip
+        "verified",
+        "cora",
+        "Read in the code.",
+    )
     page = text(curator.get(f"/p/test/facts/{fact.uid}"))
     commit = Commit.objects.get(kind="fact.verify")
     assert f'action="/p/test/undo/{commit.pk}"' in page
@@ -105,13 +116,25 @@ def test_an_unknown_action_is_refused(curator: Client, fact: Fact) -> None:
 
 def test_a_correction_with_the_way_back(curator: Client, actor: Actor, fact: Fact) -> None:
     assert "Tokens live an hour." in text(curator.get(f"/p/test/facts/{fact.uid}/edit"))
-    answer = edit(curator, fact, fact_text="Tokens live a day.\r\nOr two.", tags="a, b", confidence="0.9",
-                  essence="", valid_from="2026-05-01T12:00:00", pinned="yes")  # fmt: skip
+    answer = edit(
+        curator,
+        fact,
+        fact_text="Tokens live a day.\r\nOr two.",
+        tags="a, b",
+        confidence="0.9",
+        essence="",
+        valid_from="2026-05-01T12:00:00",
+        pinned="yes",
+    )
     assert answer.headers["Location"] == f"/p/test/facts/{fact.uid}"
     new = now(fact, actor)
     assert (new.fact_text, new.tags, new.confidence, new.pinned, new.version) == (
-        "Tokens live a day.\nOr two.", ["a", "b"], 0.9, True, 2,
-    )  # fmt: skip
+        "Tokens live a day.\nOr two.",
+        ["a", "b"],
+        0.9,
+        True,
+        2,
+    )
     assert (new.essence, str(new.valid_from)) == ("Tokens live a day.", "2026-05-01 12:00:00+00:00")
     commit = Commit.objects.get(kind="fact.update")
     curator.post(f"/p/test/undo/{commit.pk}")
@@ -185,13 +208,15 @@ def test_undoing_can_be_undone(curator: Client, actor: Actor, fact: Fact) -> Non
     verified = Commit.objects.get(kind="fact.verify")
     page = text(curator.post(f"/p/test/undo/{verified.pk}", follow=True))
     back = Commit.objects.get(kind="commit.revert")
-    assert ("Undone." in page, f'action="/p/test/undo/{back.pk}"' in page) == (True, True)
+    assert ("Undone." in page, f'action="/p/test/undo/{back.pk}?redo=1"' in page) == (True, True)
     assert now(fact, actor).verification_status == "unverified"
-    curator.post(f"/p/test/undo/{back.pk}")
+    again = text(curator.post(f"/p/test/undo/{back.pk}?redo=1", follow=True))
     assert now(fact, actor).verification_status == "verified"
+    redone = Commit.objects.filter(kind="commit.revert").latest("seq")
+    assert ("Done again." in again, f'action="/p/test/undo/{redone.pk}"' in again) == (True, True)
 
 
-# ---- who may what ------------------------------------------------------------------------------------
+# ---- access ------------------------------------------------------------------------------------------
 
 BUTTONS = ("Verify", "Invalidate", "Archive", "Edit", "Supersede")
 
@@ -257,8 +282,13 @@ def test_a_branch_that_was_archived_under_an_open_page(curator: Client, actor: A
 
 def test_a_stranger_finds_nothing_to_act_on(stranger: Client, actor: Actor, fact: Fact) -> None:
     commit = Commit.objects.get()
-    for path in (f"test/facts/{fact.uid}/act", f"other/facts/{fact.uid}/act", f"test/undo/{commit.pk}",
-                 f"other/undo/{commit.pk}", f"other/facts/{fact.uid}/edit"):  # fmt: skip
+    for path in (
+        f"test/facts/{fact.uid}/act",
+        f"other/facts/{fact.uid}/act",
+        f"test/undo/{commit.pk}",
+        f"other/undo/{commit.pk}",
+        f"other/facts/{fact.uid}/edit",
+    ):
         answer = stranger.post(f"/p/{path}", {"action": "verify", "fact_text": "x", "version": 1})
         assert answer.status_code in (404, 409), path
         assert "Tokens" not in text(answer)

@@ -1,4 +1,4 @@
-"""Search, the list of facts, a fact and why it is found: what each shows, and whom it refuses."""
+"""Search, the list of facts, a fact and its explanation: contents and access."""
 
 import re
 from datetime import timedelta
@@ -12,11 +12,11 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from memory.actors import Actor
-from memory.engines.branches import BranchManager
-from memory.engines.buffers import buffer
-from memory.engines.facts import FactEngine
-from memory.engines.links import LinkEngine
-from memory.engines.observations import ObservationEngine
+from memory.engines.branches.manager import BranchManager
+from memory.engines.facts.engine import FactEngine
+from memory.engines.facts.links import LinkEngine
+from memory.engines.sessions.observations import ObservationEngine
+from memory.engines.support.write_buffer import buffer
 from memory.models import Fact, RecallLog
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -72,27 +72,32 @@ def test_filters_stand_in_the_address_and_can_be_taken_away(viewer: Client, acto
 
 
 @pytest.mark.parametrize(
-    ("given", "kind", "shown"),
-    [("", "date", None), ("2026-05-20", "date", "2026-05-20"),
-     ("2026-05-20T14:30%2B02:00", "datetime-local", "2026-05-20T12:30:00.000")],
-)  # fmt: skip
-def test_a_filter_by_day_keeps_a_time_that_a_link_gave(
-    viewer: Client, actor: Actor, given: str, kind: str, shown: str | None
+    ("given", "shown"),
+    [
+        ("", None),
+        ("2026-05-20", "2026-05-20T00:00:00.000"),
+        ("2026-05-20T14:30%2B02:00", "2026-05-20T12:30:00.000"),
+    ],
+)
+def test_a_filter_by_time_keeps_a_time_that_a_link_gave(
+    viewer: Client, actor: Actor, given: str, shown: str | None
 ) -> None:
     write(actor, "Gift tokens are red.")
     for path in ("facts?", "search?q=tokens&"):
         page = text(viewer.get(f"/p/test/{path}created_after={given}"))
         value = f' value="{shown}"' if shown else ""
-        assert f'<input type="{kind}" name="created_after"{value} ' in page
+        assert f'<input type="datetime-local" name="created_after"{value} ' in page
         assert "Gift tokens" in page
 
 
 @pytest.mark.parametrize(
     ("asked", "told", "kept"),
-    [("created_after=soon", "Stored from must be a time in ISO 8601", 'value="soon"'),
-     ("status=active&max_confidence=9", "Confidence at most must be a number from 0 to 1.", "selected"),
-     ("agent_id=claude&cursor=x", "cursor", 'value="claude"')],
-)  # fmt: skip
+    [
+        ("created_after=soon", "Stored from must be a time in ISO 8601", 'value="soon"'),
+        ("status=active&max_confidence=9", "Confidence at most must be a number from 0 to 1.", "selected"),
+        ("agent_id=claude&cursor=x", "cursor", 'value="claude"'),
+    ],
+)
 def test_a_filter_that_cannot_be_leaves_the_form_as_it_is(
     viewer: Client, actor: Actor, asked: str, told: str, kept: str
 ) -> None:
@@ -118,7 +123,7 @@ def test_what_is_left_out_is_told_with_its_reason(viewer: Client, actor: Actor) 
     assert "Not found, because it is" in page
     assert '<span class="badge archived">' in page
     buffer.flush()
-    assert [log.fact_ids for log in RecallLog.objects.all()] == [[], []]  # of what was found alone
+    assert [log.fact_ids for log in RecallLog.objects.all()] == [[], []]  # only what was found
 
 
 def test_typing_asks_for_a_part_and_is_no_recall(viewer: Client, actor: Actor) -> None:
@@ -135,10 +140,14 @@ def test_typing_asks_for_a_part_and_is_no_recall(viewer: Client, actor: Actor) -
 
 @pytest.mark.parametrize(
     ("asked", "told"),
-    [("q=gift" + "x" * 8000, "8,?000"), ("q=gift&status=x", "Status must be "),
-     ("q=gift&search_type=x", "search_type"), ("q=gift&include=x", "include"),
-     ("q=gift&limit=0&min_confidence=7", "Confidence at least must be a number from 0 to 1.")],
-)  # fmt: skip
+    [
+        ("q=gift" + "x" * 8000, "8,?000"),
+        ("q=gift&status=x", "Status must be "),
+        ("q=gift&search_type=x", "search_type"),
+        ("q=gift&include=x", "include"),
+        ("q=gift&limit=0&min_confidence=7", "Confidence at least must be a number from 0 to 1."),
+    ],
+)
 @pytest.mark.parametrize("headers", [{}, {"HX-Request": "true"}])
 def test_a_search_that_cannot_be_made_says_why_and_leaves_the_form(
     viewer: Client, actor: Actor, asked: str, told: str, headers: dict[str, str]
@@ -251,29 +260,42 @@ def test_a_link_to_an_observation_says_what_was_seen(viewer: Client, curator: Cl
         observation_type="insight", summary="The build took an hour.", actor=actor
     )
     LinkEngine().write_link(
-        from_id=write(actor, "Builds are slow.").uid, to_id=seen.uid, to_type="observation",
-        link_type="DERIVED_FROM", actor=actor,
-    )  # fmt: skip
-    address = f"/admin/p/test/observations/{seen.uid}"
-    for client, linked in ((viewer, False), (curator, True)):
+        from_id=write(actor, "Builds are slow.").uid,
+        to_id=seen.uid,
+        to_type="observation",
+        link_type="DERIVED_FROM",
+        actor=actor,
+    )
+    address = f"/p/test/observations/{seen.uid}"
+    for client in (viewer, curator):
         page = text(client.get("/p/test/branches/main?tab=diff&type=link"))
-        assert ("The build took an hour." in page, str(seen.uid) in page, address in page) == (
-            True,
-            linked,
-            linked,
-        )
+        assert f'href="{address}"' in page
+        assert "The build took an hour." in page
 
 
 def test_hostile_text_is_text_everywhere(viewer: Client, actor: Actor) -> None:
     fact = write(
-        actor, HOSTILE, category="<b>x</b>", tags=["<i>"], session_id="<s>", agent_id="<a>", source="<q>",
+        actor,
+        HOSTILE,
+        category="<b>x</b>",
+        tags=["<i>"],
+        session_id="<s>",
+        agent_id="<a>",
+        source="<q>",
         metadata={"<k>": "<v>"},
-    )  # fmt: skip
+    )
     FACTS.update_fact(fact_id=fact.uid, updates={"fact_text": f"<u>new</u> {HOSTILE}"}, actor=actor)
     FACTS.set_verification(fact_id=fact.uid, verdict="invalidated", reason="<em>no</em>", actor=actor)
-    paths = ("search?q=<script>alert&include=invalidated", "facts", f"facts/{fact.uid}",
-             f"facts/{fact.uid}/why?q=<script>", "session?key=<s>", "sessions", "branches/main?tab=diff",
-             "branches/main?tab=log")  # fmt: skip
+    paths = (
+        "search?q=<script>alert&include=invalidated",
+        "facts",
+        f"facts/{fact.uid}",
+        f"facts/{fact.uid}/why?q=<script>",
+        "session?key=<s>",
+        "sessions",
+        "branches/main?tab=diff",
+        "branches/main?tab=log",
+    )
     for path in paths:
         page = text(viewer.get(f"/p/test/{path}"))
         for tag in (
@@ -320,7 +342,7 @@ def test_what_is_over_is_judged_by_the_time_that_is_read(viewer: Client, actor: 
 
 def test_why_and_why_not(viewer: Client, actor: Actor) -> None:
     fact = write(actor, "Tokens expire.")
-    assert "hit 1 of this search" in text(viewer.get(f"/p/test/facts/{fact.uid}/why?q=tokens"))
+    assert "Ranked #1 for this query" in text(viewer.get(f"/p/test/facts/{fact.uid}/why?q=tokens"))
     FACTS.archive_fact(fact_id=fact.uid, actor=actor)
     page = text(viewer.get(f"/p/test/facts/{fact.uid}/why?q=tokens", headers={"HX-Request": "true"}))
     assert ("It is archived." in page, "<html" in page) == (True, False)
@@ -329,8 +351,18 @@ def test_why_and_why_not(viewer: Client, actor: Actor) -> None:
 
 # ---- everywhere --------------------------------------------------------------------------------------
 
-PATHS = ("search?q=x", "facts", "facts/{fact}", "facts/{fact}/why?q=x", "branches", "branches/main",
-         "branches/main?tab=log", "branches/main?tab=stats", "sessions", "session?key=s1")  # fmt: skip
+PATHS = (
+    "search?q=x",
+    "facts",
+    "facts/{fact}",
+    "facts/{fact}/why?q=x",
+    "branches",
+    "branches/main",
+    "branches/main?tab=log",
+    "branches/main?tab=stats",
+    "sessions",
+    "session?key=s1",
+)
 
 
 @pytest.mark.parametrize("path", PATHS)
@@ -343,6 +375,7 @@ def test_a_foreign_project_is_not_visible(stranger: Client, viewer: Client, acto
     assert foreign.status_code == (404 if "{" in path or "s1" in path or "facts/" in path else 200)
 
 
+@pytest.mark.slow
 def test_the_number_of_queries_does_not_grow(viewer: Client, actor: Actor) -> None:
     fact = write(actor, "x", session_id="s1", agent_id="a")
     paths = [f"/p/test/{path.format(fact=fact.uid)}" for path in PATHS]
@@ -357,7 +390,7 @@ def test_the_number_of_queries_does_not_grow(viewer: Client, actor: Actor) -> No
 
 
 def queries_of(client: Client, path: str) -> int:
-    client.get(path)  # what is kept in memory is there by now
+    client.get(path)  # fills the caches
     buffer.flush()
     with CaptureQueriesContext(connection) as queries:
         assert client.get(path).status_code == 200

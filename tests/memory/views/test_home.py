@@ -1,5 +1,7 @@
-"""Home: is memory healthy, what waits for me, who worked today."""
+"""The home page: health, pending work, the day's contributors."""
 
+from dataclasses import replace
+from datetime import timedelta
 from typing import Any
 from uuid import uuid4
 
@@ -9,15 +11,16 @@ from django.test import Client
 from django.utils import timezone
 
 from memory.actors import Actor
-from memory.engines.branches import BranchManager
-from memory.engines.facts import FactEngine
+from memory.engines.activity.contributors import TodayEngine
+from memory.engines.branches.manager import BranchManager
+from memory.engines.facts.engine import FactEngine
 from memory.models import Branch, Project, ReviewItem, Vector
-from tests.memory.views.test_shell import text
+from tests.memory.views.test_page_frame import text
 
 
 @pytest.fixture(autouse=True)
 def no_answer_kept() -> None:
-    """How the memory is doing is kept for some seconds."""
+    """Clear the health cached for some seconds."""
     cache.clear()
 
 
@@ -28,7 +31,8 @@ def words(client: Client, query: str = "") -> str:
 def test_with_nothing_it_teaches(viewer: Client) -> None:
     page = words(viewer)
     assert "Nothing is remembered here yet." in page
-    assert "python3 manage.py day1 write-fact" in page
+    assert 'write-fact "Deploys run from the main branch only." --project test</pre>' in page
+    assert "curl http://testserver/api/v1/facts" in page
     assert "Nobody, on any branch of this project." in page
     assert "Nothing was remembered here at this time." in words(viewer, "?at=2020-01-01")
 
@@ -40,9 +44,52 @@ def test_who_worked_today_on_any_branch(viewer: Client, actor: Actor) -> None:
     FactEngine().write_fact(fact_text="Two.", actor=agent, branch_name="task/tags")
     FactEngine().update_fact(fact_id=written.fact.uid, updates={"priority": "P1"}, actor=actor)
     page = words(viewer)
-    assert "<strong>2</strong> came in today" in page
-    assert "<strong>1</strong> changed or removed today" in page
+    assert "<strong>2</strong> Facts added today" in page
+    assert "<strong>1</strong> Changed or removed today" in page
     assert "builder" in page
+
+
+@pytest.mark.parametrize(("scheme", "host"), [("https", "memory.example:8443"), ("http", "localhost:7201")])
+@pytest.mark.parametrize("path", ["/p/test/", "/p/test/facts", "/admin/p/test/facts"])
+def test_the_first_command_names_the_project_and_the_server_as_it_is_reached(
+    curator: Client, settings: Any, path: str, scheme: str, host: str
+) -> None:
+    settings.ALLOWED_HOSTS = [host.partition(":")[0]]
+    page = " ".join(text(curator.get(path, headers={"host": host}, secure=scheme == "https")).split())
+    assert f"curl {scheme}://{host}/api/v1/facts" in page
+    assert "--project test</pre>" in page
+
+
+def test_the_first_command_of_a_branch_names_it(viewer: Client, actor: Actor) -> None:
+    BranchManager().create_branch(name="task/a", actor=actor)
+    page = words(viewer, "facts?branch=task/a")
+    assert "--project test --branch task/a</pre>" in page
+    assert '"branch": "task/a"}' in page
+
+
+def test_sweeps_are_nobody_and_a_name_stands_once(viewer: Client, actor: Actor) -> None:
+    """Count an agent over two keys and a person over two surfaces once; leave out background work."""
+    day = (timezone.now() - timedelta(days=3)).replace(hour=12)
+    Branch.objects.update(head_at=day - timedelta(days=1))  # no commit is earlier than the one before it
+    builder = replace(actor, kind="key", id="k1", label="ci", agent_id="builder")
+    makers = [
+        builder,
+        replace(builder, id="k2", label="builder", agent_id=""),
+        replace(actor, kind="user", id="7", label="vera", surface="web"),
+        replace(actor, kind="local", label="vera", surface="cli"),
+        replace(actor, kind="system", label="day1", surface="task"),
+    ]
+    for number, maker in enumerate(makers):
+        FactEngine().write_fact(fact_text=f"Fact {number}.", actor=replace(maker, told_at=day))
+    until = day + timedelta(hours=1)
+    work = TodayEngine().work(actor=actor, since=day - timedelta(hours=1), until=until)
+    assert {(one.is_agent, one.label, one.commits, one.added) for one in work} == {
+        (True, "builder", 2, 2),
+        (False, "vera", 2, 2),
+    }
+    page = words(viewer, f"?at={until:%Y-%m-%dT%H:%M:%S}")
+    today = page[page.index("Active that day") :]
+    assert (today.count("builder"), today.count("vera"), today.count("day1</")) == (1, 1, 0)
 
 
 def test_what_waits_is_for_those_who_may_answer(
@@ -50,15 +97,20 @@ def test_what_waits_is_for_those_who_may_answer(
 ) -> None:
     one, other = (FactEngine().write_fact(fact_text=said, actor=actor).fact for said in ("Red.", "Crimson."))
     ReviewItem.objects.create(
-        project=main.project, branch=main, kind="near_duplicate", fact_id=other.uid, other_id=one.uid,
-        pair="1", score=0.9,
-    )  # fmt: skip
+        project=main.project,
+        branch=main,
+        kind="near_duplicate",
+        fact_id=other.uid,
+        other_id=one.uid,
+        pair="1",
+        score=0.9,
+    )
     page = words(curator)
-    assert "<strong>1</strong> wait for a decision" in page
+    assert "<strong>1</strong> Needs review" in page
     assert "Do these two say the same?" in page
     assert page.count(f'href="/p/test/facts/{one.uid}"') == 2  # among the newest, and in the question
     assert "What waits for you" not in words(viewer)
-    assert "wait for a decision" not in words(curator, "?at=2020-01-01")
+    assert "Needs review" not in words(curator, "?at=2020-01-01")
 
 
 @pytest.mark.parametrize(("how_many", "said"), [(5, "5"), (6, "6"), (99, "99"), (100, "99+"), (101, "99+")])
@@ -67,12 +119,17 @@ def test_what_waits_is_counted_as_far_as_two_digits_go(
 ) -> None:
     ReviewItem.objects.bulk_create(
         ReviewItem(
-            project=main.project, branch=main, kind="contradiction", fact_id=uuid4(), other_id=uuid4(),
-            pair=str(number), score=0.9,
+            project=main.project,
+            branch=main,
+            kind="contradiction",
+            fact_id=uuid4(),
+            other_id=uuid4(),
+            pair=str(number),
+            score=0.9,
         )
         for number in range(how_many)
-    )  # fmt: skip
-    assert f"<strong>{said}</strong> wait for a decision" in words(curator)
+    )
+    assert f"<strong>{said}</strong> Needs review" in words(curator)
 
 
 def test_what_is_wrong_is_said_with_what_to_do(viewer: Client, project: Project, settings: Any) -> None:
@@ -85,7 +142,7 @@ def test_what_is_wrong_is_said_with_what_to_do(viewer: Client, project: Project,
     assert "The embedding model does not answer:" in page
     assert "/no/such/model.onnx" in page
     assert "2 texts could not be embedded" in page
-    assert "<strong>3</strong> texts wait for their vector" in page
+    assert "<strong>3</strong> Indexing: pending" in page
     assert 'href="/p/test/help#vectors"' in page
 
 

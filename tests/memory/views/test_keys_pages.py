@@ -7,10 +7,10 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from memory.engines.keys import KeyEngine, actor_of
+from memory.engines.access.keys import KeyEngine, get_actor
 from memory.exceptions import Unauthenticated
 from memory.models import ApiKey, AuditEntry
-from tests.memory.views.test_shell import text
+from tests.memory.views.test_page_frame import text
 
 NEW = {
     "label": "my agent",
@@ -22,7 +22,7 @@ NEW = {
 
 
 def made(client: Client, **changes: str) -> str:
-    """The token of a new key."""
+    """Create a key; return its token."""
     answer = client.post("/p/test/keys", {**NEW, **changes})
     assert answer.status_code == 201
     return re.search(r'value="(day1_\w+)"', text(answer)).group(1)
@@ -36,7 +36,7 @@ def test_a_key_is_made_and_shown_once(maintainer: Client) -> None:
     assert (key.label, key.scopes, key.branch_patterns) == ("my agent", ["write"], ["main", "task/*"])
     assert timedelta(days=29) < key.expires_at - timezone.now() <= timedelta(days=30)
     assert key.created_by == "max"
-    assert actor_of(KeyEngine().verify(token), "rest").can("write")
+    assert get_actor(KeyEngine().verify(token), "rest").can("write")
     page = text(maintainer.get("/p/test/keys"))
     assert (token in page, f"day1_{key.prefix}_…" in page) == (False, True)
     assert list(AuditEntry.objects.values_list("action", "actor_kind", "surface")) == [

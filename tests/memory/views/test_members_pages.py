@@ -1,4 +1,4 @@
-"""The members of a project: seen by all of them, changed by maintainers."""
+"""The members of a project: visible to all of them, changed by maintainers."""
 
 import threading
 
@@ -7,11 +7,11 @@ from django.db import connection
 from django.test import Client
 
 from memory.actors import Actor
-from memory.engines.members import MemberEngine
+from memory.engines.access.members import MemberEngine
 from memory.exceptions import Conflict, Exists, Invalid, NotFound, ScopeMissing
 from memory.models import AuditEntry, Membership
 from tests.memory.views.conftest import browser, person
-from tests.memory.views.test_shell import text
+from tests.memory.views.test_page_frame import text
 
 pytestmark = pytest.mark.django_db(transaction=True)  # a refusal rolls its transaction back
 Role = Membership.Role
@@ -33,8 +33,9 @@ def test_what_a_viewer_has_no_button_for_is_refused(viewer: Client, maintainer: 
     assert viewer.post(f"/p/test/members/{member.pk}/remove").status_code == 403
     assert viewer.get(f"/p/test/members/{member.pk}/remove").status_code == 403
     assert sorted(Membership.objects.values_list("user__username", "role")) == [
-        ("max", "maintainer"), ("vera", "viewer")
-    ]  # fmt: skip
+        ("max", "maintainer"),
+        ("vera", "viewer"),
+    ]
 
 
 def test_a_member_is_added_changed_and_removed(maintainer: Client) -> None:

@@ -1,4 +1,4 @@
-"""What every page of a project has: who reads what, where one is, and what is refused."""
+"""The frame of every project page: the user, the location, and refusals."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -7,12 +7,12 @@ from django.test import Client
 from django.utils import timezone
 
 from memory.actors import Actor
-from memory.engines.branches import BranchManager
-from memory.engines.facts import FactEngine
+from memory.engines.branches.manager import BranchManager
+from memory.engines.facts.engine import FactEngine
 from memory.exceptions import Invalid
 from memory.templatetags.day1 import ago
 from memory.views.navigation import SECTIONS, Section, add_section
-from memory.views.reader import moved, read_point
+from memory.views.view_context import read_point, relocate
 from tests.memory.views.conftest import browser, person
 
 
@@ -176,7 +176,7 @@ def test_the_forms_of_the_bar_keep_filters_and_page(viewer: Client, actor: Actor
 
 
 def test_moving_to_main_leaves_the_word_out() -> None:
-    assert moved("/p/test/?branch=task/a&q=1", branch="main", at="") == "/p/test/?q=1"
+    assert relocate("/p/test/?branch=task/a&q=1", branch="main", at="") == "/p/test/?q=1"
 
 
 def test_two_sections_never_want_one_letter() -> None:
@@ -190,10 +190,10 @@ def test_two_sections_never_want_one_letter() -> None:
     [
         (timedelta(seconds=5), "just now"),
         (timedelta(minutes=3), "3 min ago"),
-        (timedelta(hours=30), "1 d ago"),
+        (timedelta(hours=30), "2026-04-29 18:00"),
         (timedelta(hours=5, minutes=59), "5 h ago"),
-        (timedelta(days=8), "2026-04-23"),
-        (timedelta(days=-2), "2026-05-03"),
+        (timedelta(days=8), "2026-04-23 00:00"),
+        (timedelta(days=-2), "2026-05-03 00:00"),
     ],
 )
 def test_how_long_ago(passed: timedelta, words: str) -> None:

@@ -6,14 +6,14 @@ import pytest
 from django.test import Client
 
 from memory.actors import Actor, local_actor
-from memory.engines.branches import BranchManager
-from memory.engines.buffers import buffer
-from memory.engines.facts import FactEngine
+from memory.engines.branches.manager import BranchManager
+from memory.engines.facts.engine import FactEngine
+from memory.engines.support.write_buffer import buffer
 from memory.models import RecallLog
 
 
 class Options(HTMLParser):
-    """The address of each option by its title."""
+    """Parser that collects the URL of each option by its title."""
 
     def __init__(self, text: str) -> None:
         super().__init__()
@@ -46,7 +46,7 @@ def test_without_a_word_it_offers_every_page_and_the_branches_written_last(viewe
 
 
 def test_a_maintainer_is_offered_the_keys(maintainer: Client) -> None:
-    assert asked(maintainer, "KEY")["API keys"] == "/p/test/keys"
+    assert asked(maintainer, "KEY")["Agents & keys"] == "/p/test/keys"
 
 
 def test_facts_are_found_by_their_words_and_typing_is_no_recall(viewer: Client, actor: Actor) -> None:
@@ -84,7 +84,7 @@ def test_archived_branches_are_not_offered(viewer: Client, actor: Actor) -> None
 
 @pytest.mark.parametrize("said", ["%", "_", "' OR 1=1 --", "<script>", "分支", "a" * 9000, "\x00"])
 def test_odd_words_find_nothing_and_break_nothing(viewer: Client, said: str) -> None:
-    offered = set(asked(viewer)) if said == "\x00" else set()  # that is no word at all
+    offered = set(asked(viewer)) if said == "\x00" else set()  # which is no word at all
     assert {name for name in asked(viewer, said) if not name.startswith("Search for")} == offered
 
 

@@ -1,4 +1,4 @@
-"""The review queue: what it asks, each answer with its way back, and what is refused."""
+"""The review queue's pages: questions, undoable answers, and refusals."""
 
 from typing import Any
 
@@ -8,9 +8,9 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from memory.actors import Actor
-from memory.engines.branches import BranchManager
-from memory.engines.facts import FactEngine
-from memory.engines.review import ReviewEngine
+from memory.engines.branches.manager import BranchManager
+from memory.engines.facts.engine import FactEngine
+from memory.engines.review.review_queue import ReviewEngine
 from memory.models import Branch, Commit, Fact, Project, ReviewItem
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -22,7 +22,7 @@ def text(answer: Any) -> str:
 
 
 def pairs(actor: Actor, count: int, score: float = 0.93) -> list[ReviewItem]:
-    """So many questions, each about two facts."""
+    """Create so many review items, each of two facts."""
     branch = Branch.objects.get(project=actor.project_id, name="main")
     items = []
     asked = ReviewItem.objects.count()
@@ -79,10 +79,15 @@ def test_a_verified_fact_is_proposed_to_stay(curator: Client, actor: Actor) -> N
 
 @pytest.mark.parametrize(
     ("decision", "newer", "older"),
-    [("same", "active", "superseded"), ("supersede", "active", "superseded"),
-     ("archive", "active", "archived"), ("keep_both", "active", "active"), ("dismiss", "active", "active"),
-     ("combine", "superseded", "superseded")],
-)  # fmt: skip
+    [
+        ("same", "active", "superseded"),
+        ("supersede", "active", "superseded"),
+        ("archive", "active", "archived"),
+        ("keep_both", "active", "active"),
+        ("dismiss", "active", "active"),
+        ("combine", "superseded", "superseded"),
+    ],
+)
 def test_each_answer_and_its_way_back(
     curator: Client, actor: Actor, decision: str, newer: str, older: str
 ) -> None:
@@ -106,7 +111,10 @@ def test_a_script_gets_the_place_of_the_question_and_the_way_back(curator: Clien
         f"/p/test/review/{item.pk}", {"decision": "keep_both"}, headers={"HX-Request": "true"}
     )
     page = text(done)
-    assert f'<li class="question answered" id="q-{item.pk}" data-answered>' in page
+    assert (
+        f'<li class="question answered" id="q-{item.pk}" data-answered data-again="/p/test/review/{item.pk}">'
+        in page
+    )
     assert 'id="toasts" aria-live="polite" hx-swap-oob="true"' in page
     assert f'action="/p/test/undo/{Commit.objects.get(kind="review.resolve").pk}"' in page
 
@@ -147,13 +155,13 @@ def test_who_comes_second_is_told(curator: Client, actor: Actor) -> None:
     (item,) = pairs(actor, 1)
     ReviewEngine().resolve(item_id=item.pk, decision="dismiss", actor=actor)
     late = curator.post(f"/p/test/review/{item.pk}", {"decision": "same", "keep": item.fact_id}, follow=True)
-    assert "was answered with dismiss already, by local." in text(late)
+    assert "Already answered: dismissed, by local." in text(late)
 
 
 @pytest.mark.parametrize(
-    "typed", [{}, {"decision": "x"}, {"decision": "same"}, {"decision": "combine"},
-              {"decision": "same", "keep": "x"}],
-)  # fmt: skip
+    "typed",
+    [{}, {"decision": "x"}, {"decision": "same"}, {"decision": "combine"}, {"decision": "same", "keep": "x"}],
+)
 def test_answers_that_are_none(curator: Client, actor: Actor, typed: dict[str, str]) -> None:
     (item,) = pairs(actor, 1)
     assert curator.post(f"/p/test/review/{item.pk}", typed).status_code == 400
@@ -181,11 +189,12 @@ def test_who_may_not(viewer: Client, stranger: Client, actor: Actor) -> None:
     assert ReviewItem.objects.get().status == "open"
 
 
+@pytest.mark.slow
 def test_the_number_of_queries_does_not_grow(curator: Client, actor: Actor) -> None:
     asked = []
     for more in (10, 90):
         pairs(actor, more)
-        curator.get("/p/test/review")  # the project that was open last is noted once
+        curator.get("/p/test/review")  # the last open project is stored once
         with CaptureQueriesContext(connection) as queries:
             assert curator.get("/p/test/review?limit=100").status_code == 200
         asked.append(len(queries))

@@ -1,1 +1,0 @@
-"""Conversations at the desk."""

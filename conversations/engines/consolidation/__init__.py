@@ -1,0 +1,1 @@
+"""Rule-based extraction of facts from sessions."""

@@ -1,0 +1,230 @@
+"""Consolidation of a session: its decisions and repairs become facts, by rule."""
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby, islice
+from typing import Any
+from uuid import UUID
+
+from django.db.models import Q
+
+from conversations.engines.consolidation import rules
+from conversations.models import Message
+from memory.actors import Actor
+from memory.db.retry import retry_methods
+from memory.engines.facts.batch import FactBatch
+from memory.engines.sessions.tool_calls import COMMANDS, WRITERS, summarise_input, truncate
+from memory.engines.versions.commits import CommitWriter, open_commit
+from memory.models import Fact, FactLink, Observation, RecallLog, Session
+from memory.queue.producer import enqueue
+
+MAX_ENTRIES = 5000  # messages and observations of one session that are read
+PAGE_SIZE = 20  # messages that are read at once
+MAX_LESSONS = 50  # of one message; more are hardly decisions
+MAX_PIECE = 100  # findings in one commit, so that other writers wait for one piece only
+MAX_PIECES = 20  # in one task, so that other tasks get their turn
+STEPS = 5  # between a failure and its repair that are listed
+STATED = frozenset({Observation.Type.DECISION, Observation.Type.INSIGHT})
+CONFIDENCE = 0.7
+Type, Link = Observation.Type, FactLink.Type
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A fact to write, and the message or observation that it comes from."""
+
+    text: str
+    category: str
+    source: UUID
+    to_type: str
+
+    def fact(self) -> dict[str, Any]:
+        observed = self.to_type == FactLink.Target.OBSERVATION
+        kind = Fact.SourceType.OBSERVATION if observed else Fact.SourceType.CONSOLIDATION
+        return {
+            "fact_text": self.text,
+            "category": self.category,
+            "confidence": CONFIDENCE,
+            "source_type": kind.value,
+            "source_id": str(self.source),
+        }
+
+    def link(self, fact: Fact) -> FactLink:
+        observed = self.to_type == FactLink.Target.OBSERVATION
+        kind = Link.DERIVED_FROM if observed else Link.CONSOLIDATED_FROM
+        return FactLink(
+            from_id=fact.uid,
+            to_id=self.source,
+            to_type=self.to_type,
+            link_type=kind,
+            session_id=fact.session_id,
+            task_id=fact.task_id,
+            agent_id=fact.agent_id,
+        )
+
+
+@retry_methods
+class SessionConsolidation:
+    """The consolidator of sessions, for DAY1["consolidator"]."""
+
+    def consolidate_session(self, *, session: Session, actor: Actor) -> int:
+        """Write facts of a session's decisions and repairs; return how many are new.
+
+        A source that was consumed once is skipped, whatever became of its fact; texts that Day1 itself gave
+        the session are not learned. The texts are read outside of any transaction; every MAX_PIECE findings
+        are a commit, with all findings of a message or observation. Beyond MAX_PIECES another task is queued.
+        """
+        actor.require("write", session.branch.name)
+        told = rules.Spoken(_told(session))
+        count = pieces = 0
+        for piece in _pieces(_found(session)):
+            if pieces == MAX_PIECES:
+                enqueue("memory.consolidate", session.pk)
+                break
+            news = [finding for finding in piece if not told.says(finding.text)]
+            if news:
+                count += self._learn(session, news, actor)
+                pieces += 1
+        return count
+
+    @staticmethod
+    def _learn(session: Session, news: Sequence[Finding], actor: Actor) -> int:
+        """Write findings in one commit, without sources that another worker has consumed meanwhile."""
+        with open_commit(actor, session.branch.name, "consolidate.session") as commit:
+            consumed = _consumed(commit.visible(FactLink), [finding.source for finding in news])
+            left = [finding for finding in news if finding.source not in consumed]
+            return _write(commit, left, actor) if left else 0
+
+
+def _pieces(findings: Iterable[Finding]) -> Iterator[list[Finding]]:
+    """Yield lists of at most MAX_PIECE findings, never splitting those of one source."""
+    piece: list[Finding] = []
+    for _, own in groupby(findings, lambda finding: finding.source):
+        batch = list(islice(own, MAX_PIECE))
+        if piece and len(piece) + len(batch) > MAX_PIECE:
+            yield piece
+            piece = []
+        piece += batch
+    if piece:
+        yield piece
+
+
+def _found(session: Session) -> Iterator[Finding]:
+    """Yield findings of sources that no fact was made from yet, message by message."""
+    links = FactLink.objects.on(session.branch)
+    messages = Message.objects.on(session.branch).filter(session_id=session.key)
+    spoken = messages.filter(role__in=[Message.Role.USER, Message.Role.ASSISTANT])
+    for rows in _pages(spoken):
+        consumed = _consumed(links, [row.uid for row in rows])
+        for row in rows:
+            if row.uid not in consumed:
+                yield from _said(row)
+    observed = list(_observed(session))
+    consumed = _consumed(links, [finding.source for finding in observed])
+    yield from (finding for finding in observed if finding.source not in consumed)
+
+
+def _pages(rows: Any) -> Iterator[list[Message]]:
+    """Yield the first MOST messages in pages: each may have a mebibyte."""
+    page = rows.lowest(PAGE_SIZE, "uid")
+    for _ in range(MAX_ENTRIES // PAGE_SIZE):
+        if page:
+            yield page
+            page = rows.lowest(PAGE_SIZE, "uid", page[-1].uid)
+
+
+def _said(row: Message) -> Iterator[Finding]:
+    lessons = rules.lessons(row.content, row.role == Message.Role.USER)
+    for lesson in islice(lessons, MAX_LESSONS):
+        yield Finding(lesson.text, lesson.category, row.uid, FactLink.Target.MESSAGE)
+
+
+def _observed(session: Session) -> Iterator[Finding]:
+    rows = (
+        Observation.objects.on(session.branch)
+        .filter_indexed(session_id=session.key)
+        .lowest(MAX_ENTRIES, "uid")
+    )
+    for place, row in enumerate(rows):
+        if row.observation_type in STATED:
+            yield Finding(row.summary, row.observation_type, row.uid, FactLink.Target.OBSERVATION)
+        elif row.observation_type == Type.DISCOVERY and (text := _repair(rows, place)):
+            yield Finding(text, "bug_fix", row.uid, FactLink.Target.OBSERVATION)
+
+
+def _repair(rows: Sequence[Observation], place: int) -> str:
+    """Return the steps between a failure and the success of the same call as a text; "" for none."""
+    worked = rows[place]
+    failed = next((at for at in range(place) if rows[at].uid == worked.parent_id), None)
+    if failed is None:
+        return ""
+    between = [row for row in rows[failed + 1 : place] if row.input_hash != worked.input_hash]
+    steps = [_step(row) for row in between if row.outcome == Observation.Outcome.SUCCESS]
+    done = list(dict.fromkeys(step for step in steps if step))[-STEPS:]
+    if not done:
+        return ""
+    return rules.repair(_called(rows[failed]), _reason(rows[failed]), done)
+
+
+def _step(row: Observation) -> str:
+    if row.tool_name in WRITERS or row.tool_name in COMMANDS:
+        return truncate(row.summary.partition(". Result:")[0], 300)
+    return ""
+
+
+def _called(row: Observation) -> str:
+    try:
+        payload = json.loads(row.raw_input)
+    except ValueError:
+        payload = row.raw_input
+    about = (
+        summarise_input(payload)
+        if row.tool_name in COMMANDS
+        else f"{row.tool_name} {summarise_input(payload)}"
+    )
+    return truncate(" ".join(about.split()), 300)
+
+
+def _reason(row: Observation) -> str:
+    """Return the last line of an error, which is the most specific."""
+    lines = [line.strip() for line in row.summary.partition("Result:")[2].splitlines() if line.strip()]
+    return truncate(lines[-1].rstrip(".") if lines else "no reason given", 300)
+
+
+# ---- exclusions --------------------------------------------------------------------------------
+
+
+def _consumed(links: Any, sources: Sequence[UUID]) -> set[UUID]:
+    """Return the sources that a visible link shows as consumed already."""
+    requested = list(dict.fromkeys(sources))
+    consumed: set[UUID] = set()
+    for start in range(0, len(requested), 500):
+        found = links.filter(
+            Q(link_type=Link.DERIVED_FROM) | Q(link_type=Link.CONSOLIDATED_FROM),
+            to_id__in=requested[start : start + 500],
+        )
+        consumed |= {row.to_id for row in found.fetch_all()}
+    return consumed
+
+
+def _told(session: Session) -> list[str]:
+    """Return the texts that Day1 gave this session: at its start, and as search results."""
+    recalls = RecallLog.objects.filter(project=session.project_id, session_id=session.key)
+    ids = {UUID(uid) for recall in recalls.order_by("-id")[:500] for uid in recall.fact_ids}
+    texts: list[str] = session.context.splitlines()
+    requested = sorted(ids)
+    for start in range(0, len(requested), 500):
+        facts = Fact.objects.on(session.branch).filter(uid__in=requested[start : start + 500]).fetch_all()
+        texts += [fact.fact_text for fact in facts]
+    return texts
+
+
+def _write(commit: CommitWriter, found: Sequence[Finding], actor: Actor) -> int:
+    batch = FactBatch([finding.fact() for finding in found], actor, Fact.Status.ACTIVE, deduplicate=True)
+    written = batch.write(commit)
+    links = {}
+    for finding, result in zip(found, written, strict=True):
+        links[(result.fact.uid, finding.source)] = finding.link(result.fact)
+    commit.add(list(links.values()))
+    return sum(result.created for result in written)

@@ -1,0 +1,16 @@
+"""The pages of conversations, below the address of a project in both frames."""
+
+from django.utils.translation import gettext_lazy as _
+
+from conversations.views.conversations import ConversationPage, Conversations, MessagePage
+from memory.views.frames import WEB, Page, build_patterns
+from memory.views.navigation import Section, add_section
+
+PAGES: list[Page] = [
+    ("conversations", Conversations, "conversations"),
+    ("conversations/<uuid:conversation_id>", ConversationPage, "conversation"),
+    ("messages/<uuid:message_id>", MessagePage, "message"),
+]
+urlpatterns = build_patterns(PAGES, WEB)
+
+add_section(Section("conversations", _("Conversations"), "message", "c", place=34))

@@ -1,0 +1,179 @@
+"""``connect``: a program's settings files, and a key of its own."""
+
+import difflib
+import json
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from day1site.cli.client import Client, server_url
+from day1site.cli.connect import settings_files
+from day1site.cli.connect.clients import CLIENTS, NEXT_STEPS, Change, Server, hook_command
+from day1site.cli.connect.state import State, config_file, digest, load_state, save_state
+from day1site.cli.connect.undo import undo_connection
+from day1site.cli.errors import CliError, UsageError
+from day1site.cli.importing.command import import_memory, summarise
+from day1site.cli.importing.instructions import NAMES
+from day1site.cli.invocation import Invocation, command
+from day1site.cli.local_store import DEFAULT_URL
+from day1site.cli.output import Output, note
+from day1site.cli.parameters import OneOf, argument, option, switch
+from day1site.cli.rest import iterate_rows
+
+DAYS = 30
+HIDDEN_KEY = "day1_…"
+PRINT = "print"
+NAMES_OF_PROGRAMS = ("claude-code", "cursor", "codex", "gemini", "vscode", "windsurf", "opencode", PRINT)
+
+Plan = list[tuple[Path, str | None, str | None, str]]  # file, text to go back to, text now, new text
+
+
+@command(
+    "connect",
+    "Connect an agent's program: MCP and hooks in its settings, with a way back.",
+    "day1 connect claude-code --dry-run",
+    "day1 connect claude-code --undo",
+)
+@argument("program", "PROGRAM", type=OneOf(NAMES_OF_PROGRAMS), help=", ".join(NAMES_OF_PROGRAMS))
+@option("--url", metavar="URL", help="of the server; default: DAY1_URL, else this machine's")
+@switch("--dry-run", help="show the changes, make none")
+@switch("--undo", help="take everything back, and revoke its key")
+def connect(run: Invocation, program: str, url: str | None, dry_run: bool, undo: bool) -> None:
+    url = (url or server_url() or DEFAULT_URL).rstrip("/")
+    if not url.startswith(("http://", "https://")):
+        raise UsageError(f"--url must be an address such as {DEFAULT_URL}, not {url}.")
+    if undo and program == PRINT:
+        raise UsageError("print changes nothing, so there is nothing to undo.")
+    if undo:
+        undo_connection(run, program, dry_run)
+    elif program == PRINT:
+        print_manual(run, url)
+    else:
+        link(run, program, url, dry_run)
+
+
+def link(run: Invocation, program: str, url: str, dry_run: bool) -> None:
+    state, config = load_state(program), config_file(program)
+    client = run.open_client(makes_store=not dry_run)
+    preview = Server(url, HIDDEN_KEY, config)
+    plan = plan_changes(CLIENTS[program](preview), state)  # refuses before a key is made
+    server = preview if dry_run else Server(url, find_key(client, state, program), config)
+    plan = plan_changes(CLIENTS[program](server), state)
+    files = [{"file": str(file), "changed": old != new} for file, _, old, new in plan]
+    answer = {"program": program, "url": url, "dry_run": dry_run, "files": files}
+    if dry_run:
+        run.show(answer, lambda out: print_differences(out, plan, state.get("key") or HIDDEN_KEY))
+        return
+    write_plan(program, server, state, plan)
+    run.show(answer, lambda out: print_done(out, program, plan))
+    if not run.out.json:
+        offer_import(client, program)
+
+
+def plan_changes(changes: Sequence[Change], state: State) -> Plan:
+    plan: Plan = []
+    for file in dict.fromkeys(change.file for change in changes):
+        own = [change for change in changes if change.file == file]
+        now, known = settings_files.read_file(file), state.get("files", {}).get(str(file))
+        if known and now is not None and digest(now) == known["wrote"]:
+            base: str | None = known["before"]
+        else:
+            base = None if now is None else settings_files.remove_changes(file, now, own)
+        plan.append((file, base, now, settings_files.apply_changes(file, base or "", own)))
+    return plan
+
+
+def write_plan(program: str, server: Server, state: State, plan: Plan) -> None:
+    """Write first the way back, then the files: whatever happens in between can be undone."""
+    state["url"] = server.url
+    state["files"] = {str(file): {"before": base, "wrote": digest(new)} for file, base, _, new in plan}
+    save_state(program, state)
+    config = json.dumps({"url": server.url, "key": server.key}, indent=2) + "\n"
+    settings_files.write_file(server.config, config)
+    for file, _, now, new in plan:
+        if new != now:
+            settings_files.write_file(file, new)
+
+
+def find_key(client: Client, state: State, program: str) -> str:
+    """Return the program's own key; the one that it has, as long as it is open."""
+    if state.get("key") and is_open(client, state["key_id"]):
+        return str(state["key"])
+    key = client.create_key({"label": program, "scopes": ["write"]})
+    state |= {"key": key["token"], "key_id": key["id"]}
+    save_state(program, state)
+    return str(key["token"])
+
+
+def is_open(client: Client, key_id: str) -> bool:
+    return any(row["id"] == key_id and row["revoked_at"] is None for row in iterate_rows(client.list_keys))
+
+
+# ---- what is shown ---------------------------------------------------------------------------------
+
+
+def print_done(out: Output, program: str, plan: Plan) -> None:
+    for file, _, now, new in plan:
+        out.line(f"{file}\t{'as it was' if now == new else 'made' if now is None else 'changed'}")
+    note(f"{NEXT_STEPS[program]} The way back: day1 connect {program} --undo")
+
+
+def print_differences(out: Output, plan: Plan, key: str) -> None:
+    for file, _, now, new in plan:
+        old = (now or "").replace(key, HIDDEN_KEY).splitlines()
+        lines = new.replace(key, HIDDEN_KEY).splitlines()
+        for line in difflib.unified_diff(old, lines, str(file), str(file), lineterm=""):
+            out.line(line)
+    note("Nothing was changed.")
+
+
+def print_manual(run: Invocation, url: str) -> None:
+    """Print what a program that is not in the list needs to know."""
+    config = config_file("NAME")
+    answer = {
+        "mcp": {"url": f"{url}/mcp", "headers": {"Authorization": "Bearer KEY"}},
+        "hook": hook_command("NAME", Server(url, "KEY", config)),
+        "hook_config": {"file": str(config), "content": {"url": url, "key": "KEY"}},
+    }
+    run.show_pairs(answer)
+    note("KEY is what this prints: day1 keys create NAME")
+
+
+# ---- what there is to import ------------------------------------------------------------------------
+
+
+def find_sources(program: str) -> list[tuple[str, Path, int | None]]:
+    """Return what the program remembers already: (kind, path, days)."""
+    home = Path.home()
+    folders = {
+        "claude-code": Path(os.environ.get("CLAUDE_CONFIG_DIR") or home / ".claude") / "projects",
+        "codex": Path(os.environ.get("CODEX_HOME") or home / ".codex") / "sessions",
+    }
+    sources: list[tuple[str, Path, int | None]] = []
+    if program in folders and folders[program].is_dir():
+        sources.append((program, folders[program], DAYS))
+    folder = Path.cwd()
+    if any(next(folder.glob(name), None) for name in NAMES):
+        sources.append(("instructions", folder, None))
+    return sources
+
+
+def offer_import(client: Client, program: str) -> None:
+    """Count first; then ask a person at a terminal, and tell anybody else the command."""
+    for kind, path, days in find_sources(program):
+        try:
+            counts, report = import_memory(client, kind, path, "main", dry_run=True, since=days)
+        except CliError:
+            continue
+        if not any(state == "new" and count for (_, state), count in counts.items()):
+            continue
+        since = f" --since {days}" if days else ""
+        note(f"{path} holds {summarise(counts, 'main', dry_run=True)}")
+        if sys.stdin.isatty() and input("Import it? [y/N] ").strip().lower() in ("y", "yes"):
+            counts, report = import_memory(client, kind, path, "main", dry_run=False, since=days)
+            note(summarise(counts, "main", dry_run=False))
+            if report.broken:
+                note(f"{len(report.broken)} lines were broken.")
+        else:
+            note(f"To import it: day1 import-from {kind} {path}{since}")

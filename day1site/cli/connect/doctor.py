@@ -1,0 +1,132 @@
+"""``doctor``: what is connected, and whether it works."""
+
+import sys
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from day1site.cli.connect import settings_files
+from day1site.cli.connect.clients import CLIENTS, Server, hook_switches
+from day1site.cli.connect.state import State, config_file, load_state
+from day1site.cli.errors import CliError
+from day1site.cli.http_transport import HttpTransport
+from day1site.cli.invocation import Invocation, command
+from day1site.cli.output import Output, note, short_time
+from day1site.cli.rest import Api
+from day1site.mcp.bridge import Bridge
+
+Found = dict[str, Any]
+SET_ASIDE = {  # files of a spool, and why the events in them are there
+    "broken.jsonl": "could not be read as JSON and will not be sent",
+    "refused.jsonl": "were refused by the server for good",
+}
+RETRY = "python3 manage.py retry_tasks --list shows them, without --list they run again"
+LIST_TOOLS = {"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {}}
+
+
+@command("doctor", "Say which programs are connected, and whether that works.", "day1 doctor")
+def doctor(run: Invocation) -> int:
+    """End with status 1 when something that is connected does not work."""
+    programs = [check_program(name, state) for name in CLIENTS if (state := load_state(name))]
+    run.show({"programs": programs}, lambda out: print_programs(out, programs))
+    return 1 if any(program["trouble"] for program in programs) else 0
+
+
+def check_program(name: str, state: State) -> Found:
+    config = config_file(name)
+    server = Server(state.get("url", ""), state.get("key", ""), config)
+    lost = [str(file) for file in find_lost_files(name, server)]
+    trouble = [f"{file} has lost what connect wrote" for file in lost]
+    trouble += [] if config.exists() else [f"{config} is gone"]
+    off = [
+        (file, word) for file, word in hook_switches(name) if settings_files.read_value(file, word) is True
+    ]
+    trouble += [f"{file} turns the hooks off: {word}" for file, word in off]
+    trouble += check_server(server)
+    folder = config.with_name(f"{config.name}.spool")
+    waiting, last = read_spool(folder)
+    return {
+        "program": name,
+        "url": server.url,
+        "waiting": waiting,
+        "last_event": last,
+        "set_aside": count_set_aside(folder),
+        "trouble": trouble,
+    }
+
+
+def find_lost_files(name: str, server: Server) -> list[Path]:
+    """Return the files that do not hold all of it any more."""
+    changes = CLIENTS[name](server)
+    lost = []
+    for file in dict.fromkeys(change.file for change in changes):
+        own = [change for change in changes if change.file == file]
+        text = settings_files.read_file(file)
+        if text is None or any(not settings_files.holds_change(text, change) for change in own):
+            lost.append(file)
+    return lost
+
+
+def check_server(server: Server) -> list[str]:
+    """Check whether the server is there and knows the key, over REST and over MCP."""
+    try:
+        api = Api(HttpTransport(server.url, server.key))
+        api.get("/facts", limit=1)
+        return [*check_mcp(server), *check_tasks(api.get("/health"))]
+    except CliError as error:
+        return [f"{error.code}: {error.text}"]
+
+
+def check_tasks(health: Found) -> list[str]:
+    """Check whether a task has stopped the server's worker again and again."""
+    count = health.get("queue", {}).get("set_aside")
+    return [f"{count} tasks stopped the server's worker and are set aside: {RETRY}"] if count else []
+
+
+def check_mcp(server: Server) -> list[str]:
+    """Check whether /mcp lists its tools, as the program itself would have them."""
+    answer = Bridge(server.url, server.key, "", sys.stdout).ask(LIST_TOOLS) or {}
+    if answer.get("result", {}).get("tools"):
+        return []
+    return [f"{server.mcp} lists no tools: {answer.get('error', {}).get('message', 'it answered nothing')}"]
+
+
+def read_spool(folder: Path) -> tuple[int, str | None]:
+    """Return how many events wait, and when the last one came."""
+    events, mark = folder / "events.jsonl", folder / "delivered"
+    if not events.exists():
+        return 0, None
+    text = (settings_files.read_file(mark) or "").strip() if mark.exists() else ""
+    done = int(text) if text.isdigit() else 0
+    waiting = events.read_bytes()[done:].count(b"\n")
+    return waiting, datetime.fromtimestamp(events.stat().st_mtime, UTC).isoformat()
+
+
+def count_set_aside(folder: Path) -> list[Found]:
+    """Count the events that were taken out of the spool, since they cannot be delivered."""
+    files = [file for name in SET_ASIDE if (file := folder / name).exists()]
+    counts = [(file, file.read_bytes().count(b"\n")) for file in files]
+    return [{"file": str(file), "events": count} for file, count in counts if count]
+
+
+def print_programs(out: Output, programs: list[Found]) -> None:
+    if not programs:
+        note("No program is connected: day1 connect PROGRAM connects one.")
+        return
+    out.table(
+        ["program", "server", "waiting", "last event", "text"], [program_cells(row) for row in programs]
+    )
+    for row in programs:
+        for entry in row["set_aside"]:
+            note(describe_set_aside(row["program"], **entry))
+
+
+def program_cells(row: Found) -> list[Any]:
+    trouble = "; ".join(row["trouble"]) or "works"
+    return [row["program"], row["url"], row["waiting"], short_time(row["last_event"]), trouble]
+
+
+def describe_set_aside(program: str, file: str, events: int) -> str:
+    count = "1 event" if events == 1 else f"{events} events"
+    why = SET_ASIDE[Path(file).name].replace("were", "was" if events == 1 else "were")
+    return f"{program}: {count} {why}: look into {file}, and delete it when it is of no more use."

@@ -1,0 +1,91 @@
+"""Requests to a server's REST API over HTTP, with the standard library only."""
+
+import json
+import time
+from collections.abc import Iterator, Mapping
+from http.client import HTTPException, HTTPResponse
+from typing import Any
+from urllib.error import HTTPError, URLError
+from urllib.parse import urlsplit
+from urllib.request import Request, urlopen
+
+from day1site.cli.errors import CliError, Refused, UsageError
+from day1site.cli.output import note_secrets
+from day1site.cli.rest import PREFIX, REDACTED, Answer, encode_body, encode_query
+
+TIMEOUT_SECONDS = 60.0  # without a word from the server
+RETRY_SECONDS = (2, 5, 15, 30, 0)  # where the server answers that it is too much at once
+NO_SERVER = "What answers at {url} is no Day1 server."
+
+
+class HttpTransport:
+    """One server and one key. Raises Refused, and CliError where no answer comes."""
+
+    def __init__(self, url: str, key: str) -> None:
+        if urlsplit(url).scheme not in ("http", "https") or not urlsplit(url).netloc:
+            raise UsageError(f"DAY1_URL must be an address such as http://127.0.0.1:8765, not {url}.")
+        if not key.isascii() or not key.isprintable():
+            raise CliError("unauthenticated", "DAY1_KEY holds characters that no key has.")
+        self.url, self.key = url, key
+
+    def request(
+        self, method: str, path: str, query: Mapping[str, Any], body: Mapping[str, Any] | None
+    ) -> Answer:
+        """Return the JSON of the answer; {} when it has none."""
+        data = None if body is None else encode_body(body)
+        headers = {"Authorization": f"Bearer {self.key}", "Content-Type": "application/json"}
+        address = self.address(path, query)
+        for pause in RETRY_SECONDS:
+            try:
+                return self._send(Request(address, data, headers, method=method))
+            except Refused as error:
+                if error.code != "rate_limited" or not pause:
+                    raise
+                time.sleep(pause)
+        raise AssertionError("the last pause is none")
+
+    def address(self, path: str, query: Mapping[str, Any]) -> str:
+        text = encode_query(query)
+        return f"{self.url}{PREFIX}{path}" + (f"?{text}" if text else "")
+
+    def follow_events(self, query: Mapping[str, Any]) -> Iterator[Answer]:
+        """Yield events for ever."""
+        from day1site.cli.event_stream import follow_stream
+
+        try:
+            yield from follow_stream(self.address("/events", query), self.key)
+        except HTTPError as error:
+            raise read_refusal(error) from None
+
+    def _send(self, request: Request) -> Answer:
+        try:
+            with urlopen(request, timeout=TIMEOUT_SECONDS) as answer:
+                note_secrets(int(answer.headers.get(REDACTED) or 0))
+                return self._read(answer)
+        except HTTPError as error:
+            raise read_refusal(error) from None
+        except URLError as error:
+            raise self._unreachable(getattr(error.reason, "strerror", None) or error.reason) from None
+        except (OSError, HTTPException) as error:
+            raise self._unreachable(error) from None
+
+    def _read(self, answer: HTTPResponse) -> Answer:
+        content = answer.read()
+        try:
+            return json.loads(content) if content else {}
+        except ValueError:
+            raise CliError("unreachable", NO_SERVER.format(url=self.url)) from None
+
+    def _unreachable(self, reason: Any) -> CliError:
+        return CliError("unreachable", f"The server at {self.url} does not answer: {reason}.")
+
+
+def read_refusal(error: HTTPError) -> Refused:
+    """Return the server's refusal, in its own words where it is Day1."""
+    try:
+        problem = json.loads(error.read())
+        return Refused(problem["code"], problem.get("detail") or problem["title"], problem.get("field") or "")
+    except (ValueError, KeyError, TypeError, OSError):
+        return Refused(
+            "unreachable", f"The server answered {error.code} {error.reason}, which Day1 does not."
+        )

@@ -1,0 +1,176 @@
+"""What was read becomes sessions, conversations, messages and observations; a second time adds nothing."""
+
+import json
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime, timedelta
+
+from day1site.cli.client import Client
+from day1site.cli.importing import transcript
+from day1site.cli.importing.transcript import Dialogue, Report, Turn
+from day1site.cli.rest import Answer, iterate_rows
+
+BATCH_SIZE = 200  # messages in one request
+BATCH_BYTES = 3 * 1024 * 1024
+OVER = timedelta(hours=1)  # without a word: the session has ended
+LIVE = "captured already while it was said"
+
+
+class TranscriptWriter:
+    """One run. ``counts`` holds what is new and known of each kind."""
+
+    def __init__(self, client: Client, branch: str, report: Report, dry_run: bool) -> None:
+        self.client, self.branch, self.report, self.dry_run = client, branch, report, dry_run
+        self.counts: Counter[tuple[str, str]] = Counter()
+
+    def take(self, dialogues: Sequence[Dialogue]) -> None:
+        """Store the conversations of one session."""
+        session = dialogues[0].session
+        known, stored = self._known(session), 0
+        for dialogue in dialogues:
+            fresh = [turn for turn in dialogue.messages if self._is_fresh(turn, known)]
+            self.counts["conversations", "new"] += bool(fresh)
+            self.counts["messages", "new"] += len(fresh)
+            self.counts["observations", "new"] += sum(bool(turn.call) for turn in fresh)
+            stored += len(fresh)
+            if not self.dry_run:
+                self._store(dialogue, fresh, known)
+        if stored and not self.dry_run and max(dialogue.last for dialogue in dialogues) < ago(OVER):
+            self._end(session, dialogues)
+
+    def _end(self, session: str, dialogues: Sequence[Dialogue]) -> None:
+        summary = next((text for dialogue in dialogues if (text := dialogue.summary or dialogue.title)), "")
+        self.client.end_session(session, {"summary": transcript.storable(summary)[:16000]})
+
+    # ---- what is there -----------------------------------------------------------------------------
+
+    def _known(self, session: str) -> "Known":
+        known = Known()
+        where = {"session_id": [session]}
+        for dialogue in iterate_rows(
+            lambda paging: self.client.list_conversations(self.branch, where, paging)
+        ):
+            known.add(dialogue, self._messages_of(dialogue["id"]))
+        if known.messages:
+            found = iterate_rows(lambda paging: self.client.list_observations(self.branch, where, paging))
+            known.observed = {row["message_id"] for row in found}
+        return known
+
+    def _messages_of(self, uid: str) -> Iterator[Answer]:
+        return iterate_rows(lambda paging: self.client.list_messages(uid, self.branch, {}, paging))
+
+    def _is_fresh(self, turn: Turn, known: "Known") -> bool:
+        if turn.source in known.messages:
+            self.counts["messages", "known"] += 1
+            return False
+        if known.live and turn.at >= known.live:
+            self.report.skip(LIVE)
+            return False
+        return True
+
+    # ---- writing -----------------------------------------------------------------------------------
+
+    def _store(self, dialogue: Dialogue, fresh: Sequence[Turn], known: "Known") -> None:
+        sources = {turn.source for turn in dialogue.messages}
+        stored = {source: uid for source, uid in known.messages.items() if source in sources}
+        if fresh:
+            conversation = known.open.get(dialogue.agent) or self._begin(dialogue)
+            for batch in _batches(fresh):
+                rows = self.client.write_messages(
+                    conversation, self.branch, [_message(s, dialogue) for s in batch]
+                )
+                stored |= {turn.source: row["id"] for turn, row in zip(batch, rows, strict=True)}
+        missing = [
+            turn
+            for turn in dialogue.messages
+            if turn.call and turn.source in stored and stored[turn.source] not in known.observed
+        ]
+        for batch in _batches(missing):
+            seen = [_observation(turn, dialogue, stored[turn.source]) for turn in batch]
+            self.client.write_observations(self.branch, seen)
+
+    def _begin(self, dialogue: Dialogue) -> str:
+        who = {"session_id": dialogue.session, "agent_id": dialogue.agent}
+        path = transcript.storable(transcript.project_of(dialogue.path))[:1000]
+        self.client.create_session(self.branch, {**who, "project_path": path})
+        title = " ".join(transcript.storable(dialogue.title).split())[:300]
+        return str(self.client.create_conversation(self.branch, {**who, "title": title})["id"])
+
+
+class Known:
+    """What the store has of one session."""
+
+    def __init__(self) -> None:
+        self.messages: dict[str, str] = {}  # id in the file -> id of the message
+        self.observed: set[str] = set()  # ids of messages that have their observation
+        self.open: dict[str, str] = {}  # agent -> conversation of an import that takes more
+        self.live = ""  # when the first word came that no import brought
+
+    def add(self, dialogue: Answer, messages: Iterator[Answer]) -> None:
+        imported = False
+        for row in messages:
+            if source := row["metadata"].get("source_id"):
+                self.messages[source] = row["id"]
+                imported = True
+            else:
+                at = transcript.moment(row["said_at"] or row["created_at"])
+                self.live = min(self.live or at, at)
+        if imported and dialogue["status"] == "active":
+            self.open[dialogue["agent_id"]] = dialogue["id"]
+
+
+def _batches(turns: Sequence[Turn]) -> Iterator[list[Turn]]:
+    batch: list[Turn] = []
+    size = 0
+    for turn in turns:
+        length = count_bytes(turn)
+        if batch and (len(batch) == BATCH_SIZE or size + length > BATCH_BYTES):
+            yield batch
+            batch, size = [], 0
+        batch.append(turn)
+        size += length
+    if batch:
+        yield batch
+
+
+def count_bytes(turn: Turn) -> int:
+    """Return about how long the turn is in a request."""
+    return sum(min(len(text.encode()), transcript.MAX_TEXT_BYTES) for text in (turn.content, turn.thinking))
+
+
+def _message(turn: Turn, dialogue: Dialogue) -> Answer:
+    call = turn.call
+    fields: Answer = {
+        "role": turn.role,
+        "content": transcript.within(transcript.storable(turn.content)),
+        "thinking": transcript.within(transcript.storable(turn.thinking)),
+        "model": turn.model[:200],
+        "said_at": turn.at or None,
+        "metadata": {"source_id": turn.source, "source": dialogue.agent.partition("/")[0]},
+    }
+    if call:
+        fields["tool_calls"] = [
+            {"id": call.id, "name": call.name, "input": transcript.brief(transcript.storable(call.input))}
+        ]
+    return {name: value for name, value in fields.items() if value not in (None, "")} | {
+        "content": fields["content"]
+    }
+
+
+def _observation(turn: Turn, dialogue: Dialogue, message: str) -> Answer:
+    assert turn.call is not None
+    arguments, output = transcript.storable(turn.call.input), transcript.storable(turn.content)
+    failed = {"is_error": True} if turn.call.failed else {}
+    return {
+        "tool_name": turn.call.name[:200],
+        "raw_input": arguments if isinstance(arguments, str | dict) else json.dumps(arguments),
+        "raw_output": {**failed, "content": transcript.brief(output)},
+        "message_id": message,
+        "metadata": {"source_id": turn.source, **({"said_at": turn.at} if turn.at else {})},
+        "session_id": dialogue.session,
+        "agent_id": dialogue.agent,
+    }
+
+
+def ago(span: timedelta) -> str:
+    return (datetime.now(UTC) - span).isoformat()

@@ -1,0 +1,44 @@
+"""What is longer than a request, on the local store: by the engines, which keep all that a file holds."""
+
+from typing import Any
+
+from day1site.cli.rest import Answer
+from day1site.cli.streams import Export, Importer
+from memory.actors import Actor
+from memory.api import shapes
+from memory.api.reading import parse_point
+from memory.engines.facts.import_export import FactImport, count_facts, export_facts
+from memory.engines.sessions.observations import ObservationEngine
+from memory.models import Fact
+
+
+class LocalStreams:
+    def __init__(self, actor: Actor) -> None:
+        self.actor = actor
+
+    def open_importer(self, branch: str, message: str) -> Importer:
+        return FactImport(actor=self.actor, branch_name=branch, message=message)
+
+    def export_facts(self, branch: str, at: str | None, private: bool) -> Export:
+        scope: dict[str, Any] = {
+            "actor": self.actor,
+            "branch_name": branch,
+            "at": None if at is None else parse_point("at", at),
+        }
+        exported = export_facts(**scope, include_private=private)
+        rows = (
+            (render_fact(fact, branch), [shapes.link(link, branch=branch) for link in links])
+            for fact, links in exported
+        )
+        return count_facts(**scope), rows
+
+    def write_observations(self, branch: str, observations: list[Answer]) -> None:
+        ObservationEngine().write_observations(
+            observations=observations, actor=self.actor, branch_name=branch
+        )
+
+
+def render_fact(fact: Fact, branch: str) -> Answer:
+    """Return a fact with what only a file needs: the status that an archived one goes back to."""
+    status = {"held_status": fact.held_status} if fact.held_status else {}
+    return {**shapes.fact(fact, branch=branch), **status}

@@ -1,0 +1,230 @@
+"""The types of values, and the options that several commands share."""
+
+import json
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import click
+
+from day1site.cli.usage import EVERYWHERE, Option, invalid_choice
+
+Decorator = Callable[[Any], Any]
+
+STATUSES = ("created", "active", "done", "superseded", "archived")
+INCLUDE = ("superseded", "archived", "created", "expired", "outdated", "invalidated")
+FILTERS = "filters, each as often as wanted where several values make sense"
+WHO = ("session", "agent", "task")
+
+
+# ---- types -------------------------------------------------------------------------------------------
+
+
+def refuse(param: click.Parameter | None, ctx: click.Context | None, reason: str) -> click.UsageError:
+    """Return the error that names the parameter at fault."""
+    if isinstance(param, click.Option):
+        label = "/".join(param.opts)
+    else:
+        label = param.make_metavar(ctx) if param and ctx else ""
+    return click.UsageError(f"argument {label}: {reason}", ctx)
+
+
+class Converted(click.ParamType):
+    """A value that a Python type makes of a word."""
+
+    def __init__(self, name: str, convert: Callable[[str], Any]) -> None:
+        self.name, self._convert = name, convert
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        if not isinstance(value, str):
+            return value
+        try:
+            return self._convert(value)
+        except ValueError:
+            raise refuse(param, ctx, f"invalid {self._convert.__name__} value: {value!r}") from None
+
+
+class JsonObject(click.ParamType):
+    name = "JSON object"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        if isinstance(value, dict):
+            return value
+        try:
+            parsed = json.loads(value)
+        except (ValueError, RecursionError):
+            parsed = None
+        if not isinstance(parsed, dict):
+            raise refuse(param, ctx, f"not a JSON object: {value}")
+        return parsed
+
+
+class OneOf(click.Choice[str]):
+    """One of some words, as they are written."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        if value not in self.choices:
+            raise refuse(param, ctx, invalid_choice(value, self.choices))
+        return value
+
+    def get_metavar(self, param: click.Parameter, ctx: click.Context) -> str | None:
+        return "{" + ",".join(self.choices) + "}"
+
+
+WHOLE = Converted("integer", int)
+NUMBER = Converted("number", float)
+JSON_OBJECT = JsonObject()
+
+
+# ---- how commands declare them -------------------------------------------------------------------------
+
+
+def option(*flags: str, **attrs: Any) -> Decorator:
+    return click.option(*flags, cls=Option, **attrs)
+
+
+def argument(name: str, metavar: str, **attrs: Any) -> Decorator:
+    return click.argument(name, metavar=metavar, **attrs)
+
+
+def switch(flag: str, *name: str, help: str = "", default: bool | None = False) -> Decorator:
+    """Declare an option without a value: true where it is given."""
+    return option(flag, *name, is_flag=True, flag_value=True, default=default, help=help)
+
+
+def combine(*decorators: Decorator) -> Decorator:
+    """Return one decorator that declares the parameters of all in this order."""
+
+    def declare(function: Any) -> Any:
+        for decorator in reversed(decorators):
+            function = decorator(function)
+        return function
+
+    return declare
+
+
+def drop_empty(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the options that were given."""
+    return {name: value for name, value in values.items() if value is not None and value != ()}
+
+
+def split_filters(values: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return the filters that were given, and the other options."""
+    values = drop_empty(values)
+    filters = {n.removeprefix("filter_"): v for n, v in values.items() if n.startswith("filter_")}
+    return filters, {name: value for name, value in values.items() if not name.startswith("filter_")}
+
+
+def _keep_common(ctx: click.Context, param: click.Parameter, value: Any) -> None:
+    if value is not None and ctx.obj is not None:
+        setattr(ctx.obj, str(param.name), value)
+
+
+common_options = combine(
+    option(
+        "--format",
+        type=OneOf(("table", "json")),
+        expose_value=False,
+        callback=_keep_common,
+        section=EVERYWHERE,
+        help="json prints what the REST API answers",
+    ),
+    option(
+        "--project",
+        metavar="SLUG",
+        expose_value=False,
+        callback=_keep_common,
+        section=EVERYWHERE,
+        help="of the local store; default: default",
+    ),
+    # Read before the settings are, by bootstrap.py; declared for --help.
+    option(
+        "--data-dir",
+        metavar="DIR",
+        expose_value=False,
+        section=EVERYWHERE,
+        help="where the local store is",
+    ),
+)
+
+
+# ---- options of several commands -----------------------------------------------------------------------
+
+branch_option = option("--branch", default="main", metavar="NAME", help="default main")
+branches_option = option(
+    "--branch",
+    multiple=True,
+    metavar="NAME",
+    help="default main; several times, or a pattern such as 'task/*', searches them all",
+)
+at_option = option(
+    "--at", metavar="POINT", help="as it was then: a seq, a commit's id or a time such as 2026-05-01"
+)
+paging_options = combine(
+    option("--limit", type=WHOLE, metavar="N", help="at most so many, 1 to 100; default 50"),
+    option("--cursor", metavar="TEXT", help="where the page before said that the next one begins"),
+    switch("--all", help="every page, one after the other"),
+)
+expected_version_option = option(
+    "--expected-version", type=WHOLE, metavar="N", help="only if it is still at this version"
+)
+dry_run_option = switch("--dry-run", help="show what would be done, do nothing")
+metadata_option = option("--metadata", type=JSON_OBJECT, metavar="JSON", help="a JSON object to keep with it")
+who_options = combine(
+    *(option(f"--{name}", f"{name}_id", metavar="ID", help=f"the {name} that says it") for name in WHO)
+)
+content_options = combine(
+    option("--category", metavar="NAME", help="such as decision, bug_fix, preference; default general"),
+    option("--kind", metavar="KIND", help="OBSERVATION (default), BELIEF, TASK, OUTPUT_DRAFT, NOTE"),
+    option("--priority", metavar="P", help="P1 to P4; default P3"),
+    option("--confidence", type=NUMBER, metavar="X", help="0 to 1; default 0.7"),
+    option("--essence", metavar="TEXT", help="the line that goes into a prompt; default: the first sentence"),
+    option("--tag", "tags", multiple=True, metavar="TAG", help="as often as wanted"),
+    option("--metadata", type=JSON_OBJECT, metavar="JSON", help='such as \'{"file": "auth.py"}\''),
+    option("--source", metavar="TEXT", help="where it comes from, in words"),
+    option("--source-id", metavar="ID", help="and its id there"),
+    option("--valid-from", metavar="TIME", help="since when it is true in the world"),
+    option("--valid-until", metavar="TIME", help="until when"),
+    option("--expires-at", metavar="TIME", help="from then on no search finds it"),
+    option("--visibility", metavar="NAME", help="private, selective (default), public"),
+    option("--origin", metavar="NAME", help="EXPERIENCE (default), SEEDED_LLM, DISTILLED_LLM"),
+    switch("--pinned", default=None, help="keep it at hand"),
+)
+
+
+def filter_option(flag: str, name: str, help: str, **attrs: Any) -> Decorator:
+    attrs = {"metavar": "X", "multiple": True, **attrs}
+    return option(flag, f"filter_{name}", section=FILTERS, help=help, **attrs)
+
+
+filter_options = combine(
+    filter_option("--category", "category", "one of these categories"),
+    filter_option("--kind", "kind", "one of these kinds"),
+    filter_option(
+        "--status", "status", f"one of {', '.join(STATUSES)}", type=OneOf(STATUSES), metavar="STATUS"
+    ),
+    filter_option("--priority", "priority", "one of these priorities"),
+    filter_option("--tag", "tags", "all of these tags"),
+    filter_option("--session", "session_id", "written in one of these sessions"),
+    filter_option("--agent", "agent_id", "written by one of these agents"),
+    filter_option("--task", "task_id", "written for one of these tasks"),
+    filter_option(
+        "--verification", "verification_status", "unverified, verified or invalidated", multiple=False
+    ),
+    filter_option("--created-after", "created_after", "stored at this time or later", multiple=False),
+    filter_option("--created-before", "created_before", "stored before this time", multiple=False),
+    filter_option("--valid-at", "valid_at", "true in the world at this time", multiple=False),
+    filter_option("--min-confidence", "min_confidence", "0 to 1", type=NUMBER, multiple=False),
+)
+search_options = combine(
+    option("--limit", type=WHOLE, metavar="N", help="at most so many, 1 to 100; default 10"),
+    option("--type", "search_type", type=OneOf(("hybrid", "keyword", "vector")), help="default hybrid"),
+    option("--recipe", metavar="NAME", help="how the parts of the score are mixed"),
+    option(
+        "--include",
+        multiple=True,
+        type=OneOf(INCLUDE),
+        metavar="STATE",
+        help=f"what is left out otherwise: {', '.join(INCLUDE)}",
+    ),
+    at_option,
+)

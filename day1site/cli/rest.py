@@ -1,0 +1,111 @@
+"""The words of the REST API: addresses, queries, pages. The same over HTTP and in this process."""
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Protocol
+from urllib.parse import quote, urlencode
+
+from day1site.cli.errors import CliError
+
+PREFIX = "/api/v1"
+PAGE_SIZE = 100
+REDACTED = "Day1-Redacted"  # the header that counts secrets which were not stored
+
+Answer = dict[str, Any]
+Fields = Mapping[str, Any]
+Page = Callable[[dict[str, Any]], Answer]  # the page for the words of its paging
+
+
+class Transport(Protocol):
+    """How a request of the REST API gets its answer. Raises Refused."""
+
+    def request(
+        self, method: str, path: str, query: Mapping[str, Any], body: Mapping[str, Any] | None
+    ) -> Answer: ...
+
+    def follow_events(self, query: Mapping[str, Any]) -> Iterator[Answer]: ...
+
+
+class Api:
+    """The methods of the REST API over one transport; values of None are not sent."""
+
+    def __init__(self, transport: Transport) -> None:
+        self.transport = transport
+
+    def get(self, path: str, **query: Any) -> Answer:
+        return self.transport.request("GET", path, query, None)
+
+    def post(self, path: str, **body: Any) -> Answer:
+        return self.transport.request("POST", path, {}, body)
+
+    def patch(self, path: str, **body: Any) -> Answer:
+        return self.transport.request("PATCH", path, {}, body)
+
+    def delete(self, path: str, **query: Any) -> Answer:
+        return self.transport.request("DELETE", path, query, None)
+
+
+def fact_path(fact_id: str) -> str:
+    return f"/facts/{quote_id(fact_id)}"
+
+
+def branch_path(name: str) -> str:
+    if not name.strip("/"):
+        raise CliError("not_found", f"There is no branch named {name}.")
+    return f"/branches/{quote(name, safe='')}"
+
+
+def session_path(session_id: str) -> str:
+    if not session_id.strip("/"):
+        raise CliError("not_found", "Nothing with this id is visible here.")
+    return f"/sessions/{quote(session_id)}"
+
+
+def quote_id(text: str) -> str:
+    """Return an id as one segment of an address; nothing would name the list instead. Raises CliError."""
+    if not text.strip("/"):
+        raise CliError("invalid", "id must be a UUID.")
+    return quote(text, safe="")
+
+
+def drop_none(values: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in values.items() if value is not None}
+
+
+def encode_body(values: Mapping[str, Any] | None) -> bytes:
+    """Return the JSON of a body, in UTF-8 as it is: escapes would make most scripts twice as long."""
+    if values is None:
+        return b""
+    try:
+        return json.dumps(drop_none(values), ensure_ascii=False).encode()
+    except UnicodeEncodeError:  # half a surrogate pair, which the API refuses in its own words
+        return json.dumps(drop_none(values)).encode()
+
+
+def encode_query(values: Mapping[str, Any]) -> str:
+    return urlencode({name: _encode(value) for name, value in drop_none(values).items()}, doseq=True)
+
+
+def _encode(value: Any) -> Any:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    # A single value would be split at its commas; values that are given several times are not.
+    single = isinstance(value, list | tuple) and len(value) == 1 and "," in value[0]
+    return [*value, *value] if single else value
+
+
+def iterate_pages(page: Page, paging: Mapping[str, Any] | None = None) -> Iterator[Answer]:
+    """Yield every page; a cursor knows the point that the first one was read at."""
+    words: dict[str, Any] = {"limit": PAGE_SIZE, **(paging or {})}
+    while True:
+        answer = page(words)
+        yield answer
+        if not answer["next"]:
+            return
+        words = {"limit": words["limit"], "cursor": answer["next"]}
+
+
+def iterate_rows(page: Page, paging: Mapping[str, Any] | None = None) -> Iterator[Answer]:
+    """Yield the rows of every page."""
+    for answer in iterate_pages(page, paging):
+        yield from answer["results"]

@@ -1,0 +1,100 @@
+"""The commands on sessions."""
+
+from typing import Any
+
+from day1site.cli.invocation import Invocation, command
+from day1site.cli.output import Output, short_time
+from day1site.cli.parameters import (
+    WHOLE,
+    OneOf,
+    argument,
+    branch_option,
+    drop_empty,
+    option,
+    paging_options,
+)
+from day1site.cli.rest import Answer
+
+FACT_COLUMNS = ("id", "category", "confidence", "fact_text")
+FILTERS = ("branch", "status", "agent_id", "task_id")
+
+session_id_argument = argument("session_id", "SESSION_ID")
+
+
+@command("list", "List sessions, the last begun first.", "day1 sessions list --status active")
+@option("--branch", metavar="NAME", help="default: every branch")
+@option("--status", type=OneOf(("active", "completed", "abandoned")), help="in this state")
+@option("--agent", "agent_id", metavar="ID", help="of this agent")
+@option("--task", "task_id", metavar="ID", help="of this task")
+@paging_options
+def list_sessions(run: Invocation, **options: Any) -> None:
+    filters = drop_empty({name: options[name] for name in FILTERS})
+    client = run.open_client()
+    run.show_list(
+        lambda paging: client.list_sessions(filters, paging),
+        options,
+        ["id", "status", "began", "agent", "path", "text"],
+        session_cells,
+        "No session here.",
+    )
+
+
+def session_cells(row: Answer) -> list[Any]:
+    began = short_time(row["started_at"])
+    return [row["id"], row["status"], began, row["agent_id"], row["project_path"], row["summary"]]
+
+
+@command("start", "Begin a session, or find it.", "day1 sessions start s1 --agent claude-code --path .")
+@session_id_argument
+@branch_option
+@option("--path", "project_path", metavar="PATH", help="where the work is done")
+@option("--parent", "parent_session", metavar="ID", help="the session that it goes on from")
+@option("--agent", "agent_id", metavar="ID", help="the agent that works in it")
+@option("--task", "task_id", metavar="ID", help="the task that it is for")
+def start(run: Invocation, branch: str, **options: Any) -> None:
+    row = run.open_client(makes_store=True).create_session(branch, drop_empty(options))
+    run.show_line(row, f"{row['id']}\t{'begun' if row['created'] else row['status']}")
+
+
+@command("show", "Show a session.", "day1 sessions show s1")
+@session_id_argument
+def show(run: Invocation, session_id: str) -> None:
+    run.show_pairs(run.open_client().get_session(session_id))
+
+
+@command(
+    "context",
+    "Show what the next session should know of this one.",
+    "day1 sessions context s1 --messages 10",
+)
+@session_id_argument
+@option("--messages", "message_limit", type=WHOLE, metavar="N", help="default 50")
+@option("--facts", "fact_limit", type=WHOLE, metavar="N", help="default 20")
+def context(run: Invocation, session_id: str, **options: Any) -> None:
+    answer = run.open_client().get_session_context(session_id, drop_empty(options))
+    run.show(answer, lambda out: print_context(out, answer))
+
+
+def print_context(out: Output, answer: Answer) -> None:
+    out.pairs({"parent": answer["parent_summary"], "summary": answer["session"]["summary"]})
+    out.pairs({"observations": answer["observations_summary"]["by_type"]})
+    if answer["facts"]:
+        rows = [[fact[name] for name in FACT_COLUMNS] for fact in answer["facts"]]
+        out.table([*FACT_COLUMNS[:3], "text"], rows)
+    messages = [row for conversation in answer["conversations"] for row in conversation["messages"]]
+    if messages:
+        rows = [[row["sequence_num"], row["role"], row["content"]] for row in messages]
+        out.table(["seq", "role", "text"], rows)
+
+
+@command(
+    "end",
+    "End a session: its conversations end with it.",
+    'day1 sessions end s1 --summary "Moved the queue to Redis."',
+)
+@session_id_argument
+@option("--summary", metavar="TEXT", help="what came of it")
+@option("--status", type=OneOf(("completed", "abandoned")), help="default completed")
+def end(run: Invocation, session_id: str, **options: Any) -> None:
+    row = run.open_client().end_session(session_id, drop_empty(options))
+    run.show_line(row, f"{row['id']}\t{row['status']}")

@@ -1,0 +1,29 @@
+"""What the client does that is longer than a request of the REST API."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any, Protocol
+
+from day1site.cli.rest import Answer
+
+Export = tuple[int, Iterator[tuple[Answer, list[Answer]]]]
+NumberedLines = Sequence[tuple[int, Any]]
+
+
+class Importer(Protocol):
+    """One run over a file; an outcome has ``number``, ``state`` (new, known, broken) and ``reason``."""
+
+    def take(self, lines: NumberedLines) -> list[Any]: ...
+
+    def look(self, lines: NumberedLines) -> list[Any]: ...
+
+    def unresolved(self) -> list[Any]: ...
+
+
+class Streams(Protocol):
+    """What is longer than a request."""
+
+    def open_importer(self, branch: str, message: str) -> Importer: ...
+
+    def export_facts(self, branch: str, at: str | None, private: bool) -> Export: ...
+
+    def write_observations(self, branch: str, observations: list[Answer]) -> None: ...

@@ -1,0 +1,68 @@
+"""JSON Schemas of the declared fields, as tools take them. base.py has the words that schemas are made of."""
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from day1site.mcp.tools import base as b
+from memory.engines.fields import types as t
+from memory.engines.fields.base import Field
+from memory.engines.fields.common import STATED
+from memory.engines.fields.filters import FilterField
+
+
+def input_properties(fields: Iterable[Field], **about: str) -> b.Schema:
+    """Return the properties of a tool's input; ``about`` says some of them in other words."""
+    return {field.name: input_property(field, about.get(field.name, "")) for field in fields}
+
+
+def input_property(field: Field, about: str = "") -> b.Schema:
+    """Return one property, in the words for models."""
+    makers = (_MAKERS[kind] for kind in type(field.type).__mro__ if kind in _MAKERS)
+    return next(makers)(field, about or field.tool_help or field.help)
+
+
+def filter_properties(filters: Iterable[FilterField]) -> b.Schema:
+    """Return the properties of the filters that tools offer."""
+    return {one.name: _filter(one) for one in filters if one.tool_help}
+
+
+def _filter(field: FilterField) -> b.Schema:
+    if not field.many:
+        return input_property(field)
+    one = input_property(field, field.tool_item) if field.tool_item else None
+    return b.many(field.tool_help, one)
+
+
+def _choice(field: Field, about: str) -> b.Schema:
+    values = [value for value, _ in field.type.open_choices]  # type: ignore[attr-defined]
+    return b.choice(about, [value for value in values if value not in field.tool_excludes])
+
+
+def _whole(field: Field, about: str) -> b.Schema:
+    kind: Any = field.type
+    return b.whole(about, kind.low, kind.high)
+
+
+def _pattern(field: Field, about: str) -> b.Schema:
+    return b.text(about, maxLength=field.type.max_length)  # type: ignore[attr-defined]
+
+
+def _long_text(field: Field, about: str) -> b.Schema:
+    return b.text(about, maxLength=field.type.max_bytes)  # type: ignore[attr-defined]
+
+
+_MAKERS: dict[type[t.Type], Callable[[Field, str], b.Schema]] = {
+    t.Text: lambda _, about: b.text(about),
+    t.Pattern: _pattern,
+    t.LongText: _long_text,
+    t.Choice: _choice,
+    t.Number: lambda _, about: b.number(about),
+    t.Whole: _whole,
+    t.Flag: lambda _, about: b.flag(about),
+    t.Moment: lambda _, about: b.when(about),
+    t.Identifier: lambda _, about: b.uid(about),
+    t.TagList: lambda _, about: b.many(about),
+    t.JSONObject: lambda _, about: b.plain(about),
+}
+
+WHO = input_properties(STATED)

@@ -1,0 +1,1 @@
+"""The server: its process, provisioning of the first start, authentication of ASGI apps."""

@@ -1,0 +1,142 @@
+"""Serializers from the declared fields, for OpenAPI: what a request may hold, what an answer has."""
+
+from collections.abc import Callable, Iterable
+from typing import Any, TypeVar
+
+from rest_framework import serializers as s
+
+from memory.engines.fields import types as t
+from memory.engines.fields.base import Field
+
+Traits = dict[str, Any]
+Shape = TypeVar("Shape", bound="DeclaredShape")
+
+
+class DeclaredShape(s.Serializer):
+    """A serializer with declared fields."""
+
+    @classmethod
+    def make_field(cls, field: Field) -> s.Field:
+        """Return the serializer's field for a declared one."""
+        raise NotImplementedError
+
+
+class RequestShape(DeclaredShape):
+    """What a request holds."""
+
+    @classmethod
+    def make_field(cls, field: Field) -> s.Field:
+        return request_field(field)
+
+
+class AnswerShape(DeclaredShape):
+    """What an answer has."""
+
+    @classmethod
+    def make_field(cls, field: Field) -> s.Field:
+        return answer_field(field)
+
+
+def declares(fields: Iterable[Field]) -> Callable[[type[Shape]], type[Shape]]:
+    """Return a decorator that puts fields into a shape: after inherited ones, before those it names."""
+
+    def add(shape: type[Shape]) -> type[Shape]:
+        made = {field.name: shape.make_field(field) for field in fields}
+        old = {name for base in shape.__bases__ for name in getattr(base, "_declared_fields", ())}
+        inherited = {name: field for name, field in shape._declared_fields.items() if name in old}
+        own = {name: field for name, field in shape._declared_fields.items() if name not in old}
+        shape._declared_fields = {**inherited, **made, **own}
+        return shape
+
+    return add
+
+
+def request_field(field: Field, **traits: Any) -> s.Field:
+    """Return the field of a request, with its limits."""
+    null: Traits = {"allow_null": True} if field.null else {}
+    required: Traits = {} if field.required else {"required": False}
+    return _make(_REQUEST, field.type, **{**_described(field.help), **required, **null, **traits})
+
+
+def answer_field(field: Field, **traits: Any) -> s.Field:
+    """Return the field of an answer: its type, without limits."""
+    null: Traits = {"allow_null": True} if field.null or field.answer_null else {}
+    source: Traits = {"source": field.attribute} if field.attribute else {}
+    return _make(_ANSWER, field.type, **{**_described(field.answer_help), **source, **null, **traits})
+
+
+def _described(text: str) -> Traits:
+    return {"help_text": text} if text else {}
+
+
+def _make(makers: dict[type[t.Type], Callable[..., s.Field]], kind: t.Type, **traits: Any) -> s.Field:
+    maker = next(makers[one] for one in type(kind).__mro__ if one in makers)
+    return maker(kind, **traits)
+
+
+# ---- requests --------------------------------------------------------------------------------------
+
+
+def _short_text(kind: t.Text, **traits: Any) -> s.Field:
+    bounds: Traits = {} if kind.min_length else {"allow_blank": True}
+    if kind.min_length and kind.published:
+        bounds = {"min_length": kind.min_length}
+    return s.CharField(max_length=kind.max_length, **bounds, **traits)
+
+
+def _long_text(kind: t.LongText, **traits: Any) -> s.Field:
+    bounds: Traits = {"max_length": kind.max_bytes} if kind.published else {}
+    blank: Traits = {"allow_blank": True} if kind.blank else {}
+    return s.CharField(**bounds, **blank, **traits)
+
+
+def _list(kind: t.ListOf, **traits: Any) -> s.Field:
+    bounds: Traits = {"min_length": kind.min_items} if kind.min_items else {}
+    return s.ListField(child=_make(_REQUEST, kind.item), **bounds, **traits)
+
+
+def _cut_text(kind: t.CutText, **traits: Any) -> s.Field:
+    return s.JSONField(**traits) if kind.json else s.CharField(allow_blank=True, **traits)
+
+
+def _range(kind: t.Number | t.Whole) -> Traits:
+    return {"min_value": kind.low, "max_value": kind.high}
+
+
+_REQUEST: dict[type[t.Type], Callable[..., s.Field]] = {
+    t.Text: _short_text,
+    t.Pattern: lambda kind, **traits: s.RegexField(kind.regex, max_length=kind.max_length, **traits),
+    t.ListOf: _list,
+    t.LongText: _long_text,
+    t.CutText: _cut_text,
+    t.Choice: lambda kind, **traits: s.ChoiceField(choices=kind.open_choices, **traits),
+    t.Number: lambda kind, **traits: s.FloatField(**_range(kind), **traits),
+    t.Whole: lambda kind, **traits: s.IntegerField(**_range(kind), **traits),
+    t.Flag: lambda _, **traits: s.BooleanField(**traits),
+    t.Moment: lambda _, **traits: s.DateTimeField(**traits),
+    t.Identifier: lambda _, **traits: s.UUIDField(**traits),
+    t.TagList: lambda kind, **traits: s.ListField(
+        child=s.CharField(max_length=kind.max_length), max_length=kind.max_items, **traits
+    ),
+    t.JSONObject: lambda _, **traits: s.DictField(**traits),
+    t.ObjectList: lambda _, **traits: s.ListField(child=s.DictField(), **traits),
+}
+
+
+# ---- answers ---------------------------------------------------------------------------------------
+
+_ANSWER: dict[type[t.Type], Callable[..., s.Field]] = {
+    t.Text: lambda _, **traits: s.CharField(**traits),
+    t.LongText: lambda _, **traits: s.CharField(**traits),
+    t.CutText: lambda _, **traits: s.CharField(**traits),
+    t.Choice: lambda kind, **traits: s.ChoiceField(choices=kind.choices, **traits),
+    t.Number: lambda _, **traits: s.FloatField(**traits),
+    t.Whole: lambda _, **traits: s.IntegerField(**traits),
+    t.Flag: lambda _, **traits: s.BooleanField(**traits),
+    t.Moment: lambda _, **traits: s.DateTimeField(**traits),
+    t.Identifier: lambda _, **traits: s.UUIDField(**traits),
+    t.TagList: lambda _, **traits: s.ListField(child=s.CharField(), **traits),
+    t.ListOf: lambda _, **traits: s.ListField(child=s.CharField(), **traits),
+    t.JSONObject: lambda _, **traits: s.DictField(**traits),
+    t.ObjectList: lambda _, **traits: s.ListField(child=s.DictField(), **traits),
+}

@@ -1,0 +1,199 @@
+"""Raw SELECT of few rows by a key, where the ORM takes longer than the database."""
+
+from collections.abc import Iterable, Sequence
+from typing import Any, TypeVar
+
+from django.core.exceptions import EmptyResultSet
+from django.db import connections, models
+
+from memory.db.budget import text_fields
+from memory.db.expressions import ColumnIn, CompiledWhere, Condition, placeholders
+from memory.db.fields import JSONTextField
+
+Row = TypeVar("Row", bound=models.Model)
+MAX_PARAMETERS = 30_000  # values of a statement
+CUT_MARK = " … [cut]"
+ROW = "t"  # alias of the table in these statements
+
+
+class Reading:
+    """A SELECT of columns of a model, with values as the ORM returns them."""
+
+    def __init__(
+        self, connection: Any, model: type[models.Model], columns: Sequence[str], cut: int | None = None
+    ) -> None:
+        quote = connection.ops.quote_name
+        fields: list[Any] = [model._meta.get_field(name) for name in columns]
+        long = set() if cut is None else {field.name for field in text_fields(model)}
+        names = [f"{ROW}.{quote(field.column)}" for field in fields]
+        pairs = list(zip(fields, names, strict=True))
+        read = [f"SUBSTR({name}, 1, {cut})" if field.name in long else name for field, name in pairs]
+        self.connection = connection
+        self.sql = f"SELECT {', '.join(read)} FROM {quote(model._meta.db_table)} {ROW} WHERE "
+        # JSON that may be cut stays text.
+        every = [column_converters(connection, field) for field in fields]
+        self.converters = [
+            (column, [] if field.name in long else steps)
+            for field, (column, steps) in zip(fields, every, strict=True)
+        ]
+
+    def where(self, *conditions: tuple[str, Sequence[Any]], lock: bool = False) -> list[tuple]:
+        """Return the rows that meet all conditions, each an SQL text with its values.
+
+        ``lock`` locks them until the transaction ends, where the database does not lock everything anyway.
+        """
+        sql, values = join_conditions(conditions)
+        if lock and self.connection.features.has_select_for_update:
+            sql = f"{sql} {self.connection.ops.for_update_sql()}"
+        with self.connection.cursor() as cursor:
+            cursor.execute(self.sql + sql, values)
+            rows = cursor.fetchall()
+        return convert_rows(self.connection, self.converters, rows)
+
+
+def convert_rows(connection: Any, of: Sequence[tuple[Any, list[Any]]], rows: Sequence[tuple]) -> list[tuple]:
+    """Convert the values of rows as the ORM does; ``of`` are the converters of their columns."""
+    columns = list(zip(*rows, strict=True))
+    for place, (expression, steps) in enumerate(of if rows else ()):
+        for step in steps:
+            columns[place] = tuple(step(value, expression, connection) for value in columns[place])
+    return list(zip(*columns, strict=True))
+
+
+def column_converters(connection: Any, field: Any) -> tuple[Any, list[Any]]:
+    """Return a column and the functions that convert its values as the ORM does."""
+    column = field.get_col(field.model._meta.db_table)
+    return column, [*connection.ops.get_db_converters(column), *column.get_db_converters(connection)]
+
+
+def prepare_reading(
+    using: str, model: type[models.Model], columns: Sequence[str], cut: int | None = None
+) -> Reading:
+    """Return the Reading of these columns, made once for a connection."""
+    known: dict[Any, Reading] = connections[using].readings  # type: ignore[attr-defined]
+    key = (model, cut, *columns)
+    if key not in known:
+        known[key] = Reading(connections[using], model, columns, cut)
+    return known[key]
+
+
+def render_conditions(conditions: Iterable[Condition], using: str) -> list[tuple[str, Sequence[Any]]]:
+    """Render the conditions for the row that a Reading reads."""
+    return [condition.at(ROW).render(connections[using]) for condition in conditions]
+
+
+def join_conditions(conditions: Sequence[tuple[str, Sequence[Any]]]) -> tuple[str, list[Any]]:
+    text = " AND ".join(text for text, _ in conditions)
+    return text, [value for _, values in conditions for value in values]
+
+
+def exists_sql(
+    using: str, model: type[models.Model], conditions: Iterable[Condition], key: str
+) -> tuple[str, Sequence[Any]]:
+    """Return an SQL condition: the row with this key, given as SQL, meets the conditions."""
+    quote: Any = connections[using].ops.quote_name
+    pk: Any = model._meta.pk
+    shown, values = join_conditions(render_conditions(conditions, using))
+    one = f"SELECT 1 FROM {quote(model._meta.db_table)} {ROW} WHERE {ROW}.{quote(pk.column)} = {key}"
+    return f"EXISTS ({one} AND {shown})", values
+
+
+def by_key(
+    using: str,
+    model: type[models.Model],
+    columns: Sequence[str],
+    key: tuple[str, Iterable[Any]],
+    conditions: Iterable[Condition],
+    cut: int | None = None,
+) -> list[tuple]:
+    """Return columns of rows that meet the conditions and whose key column has one of the values.
+
+    ``key`` is the column and its values. Primary keys with conditions are read in portions that the database
+    looks up by key. With ``cut``, long fields are texts of at most so many characters.
+    """
+    by, values = key[0], list(dict.fromkeys(key[1]))
+    features: Any = connections[using].features
+    field: Any = model._meta.get_field(by)
+    read, shown = prepare_reading(using, model, columns, cut), render_conditions(conditions, using)
+    size = features.keys_at_once if field.primary_key and shown else MAX_PARAMETERS
+    portions = (values[start : start + size] for start in range(0, len(values), size))
+    named = (render_conditions([ColumnIn(model, by, batch)], using) for batch in portions)
+    return [row for batch in named for row in read.where(*batch, *shown)]
+
+
+def select_by_key(
+    rows: models.QuerySet, columns: Sequence[str], by: str, values: Iterable[Any]
+) -> list[tuple]:
+    """Return columns of a queryset's rows whose ``by`` is one of the values; one table, no joins."""
+    values = list(values)
+    if not values:
+        return []
+    try:
+        said = CompiledWhere.of(rows)
+        return by_key(rows.db, rows.model, columns, (by, values), [said] if said.sql else [])
+    except EmptyResultSet:
+        return []
+
+
+def fetch_instances(rows: models.QuerySet[Row], by: str, values: Iterable[Any]) -> list[Row]:
+    """Return the same rows as instances of their model."""
+    model: Any = rows.model
+    fields = model._meta.concrete_fields
+    names = [field.attname for field in fields]
+    found = select_by_key(rows, [field.name for field in fields], by, values)
+    return [model.from_db(rows.db, names, values) for values in found]
+
+
+def read_cut(model: type[Row], by: str, values: Iterable[Any], max_characters: int) -> list[Row]:
+    """Return rows by a column, with long fields cut to a maximum of characters.
+
+    A longer text ends in a mark, longer JSON is empty; ``row.truncated`` names these fields.
+    """
+    fields: Any = model._meta.concrete_fields
+    names, long = [field.attname for field in fields], text_fields(model)
+    using = model._base_manager.db
+    found = by_key(using, model, [field.name for field in fields], (by, values), [], max_characters + 1)
+    rows = [model.from_db(using, names, values) for values in found]
+    for row in rows:
+        row.truncated = [field.name for field in long if complete_field(row, field, max_characters)]  # type: ignore[attr-defined]
+    return rows
+
+
+def complete_field(row: models.Model, field: Any, max_characters: int) -> bool:
+    """Convert a field that was read cut, and shorten it; return whether it was too long."""
+    text = getattr(row, field.attname)
+    if text is None:
+        return False
+    short = len(text) <= max_characters
+    if isinstance(field, JSONTextField):
+        setattr(row, field.attname, field.to_python(text) if short else field.get_default())
+    elif not short:
+        setattr(row, field.attname, text[: max_characters - len(CUT_MARK)] + CUT_MARK)
+    return not short
+
+
+def fetch_one(model: type[Row], *, lock: bool = False, **columns: Any) -> Row | None:
+    """Return a row with these values in these columns, or None; ``lock`` locks it until the commit."""
+    using = model._base_manager.db
+    fields: Any = model._meta.concrete_fields
+    equal = [ColumnIn(model, name, [value]) for name, value in columns.items()]
+    read = prepare_reading(using, model, [field.name for field in fields])
+    found = read.where(*render_conditions(equal, using), lock=lock)
+    return model.from_db(using, [field.attname for field in fields], found[0]) if found else None
+
+
+def next_in_group(
+    using: str, model: type[models.Model], conditions: Iterable[Condition], pks: Sequence[int], same: str
+) -> list[tuple[int, int]]:
+    """Return pairs of each row and the next visible row by uid with the same value of ``same``."""
+    connection = connections[using]
+    fields: Any = (model._meta.pk, model._meta.get_field(same))
+    key, equal = (connection.ops.quote_name(field.column) for field in fields)
+    table = connection.ops.quote_name(model._meta.db_table)
+    shown, values = join_conditions(render_conditions(conditions, using))
+    after = f"{ROW}.{equal} = q.{equal} AND {ROW}.uid > q.uid ORDER BY {ROW}.uid LIMIT 1"
+    following = f"SELECT {ROW}.{key} FROM {table} {ROW} WHERE {shown} AND {after}"
+    sql = f"SELECT q.{key}, ({following}) FROM {table} q WHERE q.{key} IN ({placeholders(pks)})"
+    with connection.cursor() as cursor:
+        cursor.execute(sql, [*values, *pks])
+        return [pair for pair in cursor.fetchall() if pair[1] is not None]

@@ -1,0 +1,1 @@
+"""Projects, members, keys and work handles."""

@@ -1,0 +1,1 @@
+"""Events and contributors, read from commits and the audit trail."""

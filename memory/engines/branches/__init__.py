@@ -1,0 +1,1 @@
+"""Branches: life cycle, differences, statistics, restore and revert."""

@@ -1,0 +1,141 @@
+"""Changes of a commit: its versions, and its confirmations and review answers."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from django.db.models import Q, QuerySet
+
+from memory.actors import Actor
+from memory.engines.branches.restore import versioned_models
+from memory.engines.branches.revert import RevertEngine
+from memory.engines.facts.links import describe_targets
+from memory.engines.support import validation as c
+from memory.engines.support.pagination import Page, page_of
+from memory.engines.versions.lookup import find_branch
+from memory.exceptions import NotFound
+from memory.models import BranchedModel, Commit, Confirmation, Fact, FactLink, ReviewItem
+
+# Names of kinds that differ from their model's; FIRST_KINDS gives the order of listing.
+NAMES = {"factlink": "link", "factassessment": "verdict"}
+CONFIRMATION, ANSWER = "confirmation", "answer"
+FIRST_KINDS = ("fact", "verdict", CONFIRMATION, ANSWER, "link", "relation")
+
+
+@dataclass(frozen=True)
+class CommitChange:
+    """Change of one row by a commit. ``before`` and ``after`` are rows; None where no row exists.
+
+    ``lines`` has the texts of the memories involved, by id, where the branch showed them.
+    """
+
+    kind: str
+    uid: UUID
+    change: str  # added, changed or removed
+    before: Any
+    after: Any
+    lines: dict[UUID, str]
+
+    @property
+    def row(self) -> Any:
+        """Return the row after the change; for a removal, the row before it."""
+        return self.after or self.before
+
+
+class CommitEngine:
+    def find_commit(self, *, branch_name: str, seq: int, actor: Actor) -> Commit:
+        """Return the commit with this number on a branch. Raises NotFound and as ``get_branch``."""
+        actor.require("read", branch_name)
+        branch = find_branch(actor, branch_name)
+        if (found := branch.commits.select_related("branch").filter(seq=seq).first()) is None:
+            raise NotFound()
+        return found
+
+    def count_changes(self, *, commit_id: UUID, actor: Actor) -> dict[str, int]:
+        """Count the commit's changes of each kind, without zeros. Raises as ``get_commit``."""
+        commit = RevertEngine().get_commit(commit_id=commit_id, actor=actor)
+        counts = {kind: _rows_of(commit, kind).count() for kind in change_kinds()}
+        return {kind: count for kind, count in counts.items() if count}
+
+    def list_changes(
+        self, *, commit_id: UUID, actor: Actor, kind: str = "fact", limit: int = 50, cursor: str = ""
+    ) -> Page[CommitChange]:
+        """List the changes of one kind, in the order of writing. Raises Invalid and as ``get_commit``."""
+        commit = RevertEngine().get_commit(commit_id=commit_id, actor=actor)
+        kind = c.one_of(change_kinds())("type", kind)
+        key = "id" if kind in (CONFIRMATION, ANSWER) else "uid"
+        page = page_of(_rows_of(commit, kind), key=key, limit=limit, cursor=cursor)
+        return Page(describe_rows(commit, kind, page.results), page.next, page.previous)
+
+
+def change_kinds() -> list[str]:
+    """Return all kinds of changes, those of facts first."""
+    return [*FIRST_KINDS, *(name for name in _models_by_kind() if name not in FIRST_KINDS)]
+
+
+def _models_by_kind() -> dict[str, type[BranchedModel]]:
+    """Return the versioned models by the name of their changes."""
+    names = {str(model._meta.model_name): model for model in versioned_models()}
+    return {NAMES.get(name, name): model for name, model in names.items()}
+
+
+def _rows_of(commit: Commit, kind: str) -> QuerySet:
+    """Return the rows that record a commit's changes of one kind."""
+    if kind == CONFIRMATION:
+        here = Q(seq=commit.seq) | Q(seq_to=commit.seq)
+        return Confirmation.objects.filter(here, branch_id=commit.branch_id)
+    if kind == ANSWER:
+        return ReviewItem.objects.filter(branch=commit.branch_id, seq=commit.seq)
+    return _models_by_kind()[kind]._base_manager.filter(branch=commit.branch_id, seq_from=commit.seq)
+
+
+def describe_rows(commit: Commit, kind: str, rows: Sequence[Any]) -> list[CommitChange]:
+    """Return the rows as changes, each with the texts that it refers to."""
+    lines = load_lines(commit, kind, rows)
+    if kind == CONFIRMATION:
+        return [describe_confirmation(commit, row, lines) for row in rows]
+    if kind == ANSWER:
+        return [CommitChange(kind, row.pk, "changed", None, row, lines) for row in rows]
+    shown = _models_by_kind()[kind].objects.on(commit.branch, commit.seq - 1)  # type: ignore[attr-defined]
+    before = {row.uid: row for row in shown.filter(uid__in=[row.uid for row in rows]).fetch_all()}
+    return [describe_version(kind, before.get(row.uid), row, lines) for row in rows]
+
+
+def describe_version(kind: str, before: Any, row: Any, lines: dict[UUID, str]) -> CommitChange:
+    after = None if row.deleted else row
+    change = "removed" if after is None else "changed" if before else "added"
+    return CommitChange(kind, row.uid, change, before or (None if after else row), after, lines)
+
+
+def describe_confirmation(commit: Commit, row: Confirmation, lines: dict[UUID, str]) -> CommitChange:
+    if row.seq == commit.seq:
+        return CommitChange(CONFIRMATION, row.uid, "added", None, row, lines)
+    return CommitChange(CONFIRMATION, row.uid, "removed", row, None, lines)
+
+
+def load_lines(commit: Commit, kind: str, rows: Sequence[Any]) -> dict[UUID, str]:
+    """Return the texts of the facts that non-fact changes refer to, before and after the commit."""
+    if kind == "link":
+        return _lines_of_links(commit, rows)
+    uids = {
+        "verdict": lambda row: [row.uid],
+        CONFIRMATION: lambda row: [row.uid],
+        ANSWER: lambda row: [row.fact_id, row.other_id],
+    }.get(kind)
+    return _lines_of_facts(commit, [uid for row in rows for uid in uids(row)]) if uids else {}
+
+
+def _lines_of_facts(commit: Commit, uids: Sequence[UUID]) -> dict[UUID, str]:
+    found: dict[UUID, str] = {}
+    for seq in (commit.seq - 1, commit.seq):
+        shown = Fact.objects.on(commit.branch, seq).filter(uid__in=uids).fetch_all()
+        found |= {fact.uid: fact.essence for fact in shown}
+    return found
+
+
+def _lines_of_links(commit: Commit, links: Sequence[FactLink]) -> dict[UUID, str]:
+    facts = _lines_of_facts(commit, [link.from_id for link in links])
+    for seq in (commit.seq - 1, commit.seq):
+        facts |= describe_targets(commit.branch.lineage(seq), links)
+    return facts

@@ -1,0 +1,278 @@
+"""Reverts: a new commit undoes an earlier one, as long as nothing that it touched has changed since."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+from uuid import UUID
+
+from django.utils import timezone
+
+from memory.actors import Actor
+from memory.db.retry import retry_methods
+from memory.engines.branches.restore import versioned_models
+from memory.engines.embedding.enqueue import enqueue_embedding
+from memory.engines.facts.links import target_model
+from memory.engines.versions.commits import CommitWriter, open_commit
+from memory.exceptions import Conflict, NotFound
+from memory.models import (
+    OPEN,
+    BranchedModel,
+    Commit,
+    Confirmation,
+    Fact,
+    FactAssessment,
+    FactLink,
+    ReviewItem,
+)
+
+Value = TypeVar("Value")
+BATCH_SIZE = 500
+REVERT = "commit.revert"
+MAX_NAMED_IDS = 20  # ids listed in a refusal
+
+
+@retry_methods
+class RevertEngine:
+    def revert_commit(self, *, commit_id: UUID, actor: Actor) -> Commit:
+        """Revert a commit by a new one: what it changed, verdicts, confirmations and review answers included,
+        is as before; what it added is gone from the branch.
+
+        An actor's own commit needs the scope that it took to make it, another's needs ``merge``. Raises
+        NotFound, BranchArchived, and Conflict with the ids when something of it has changed since.
+        """
+        found = self._get_commit(commit_id, actor)
+        name = found.branch.name
+        actor.require("write" if is_own_commit(found, actor) else "merge", name)
+        with open_commit(
+            actor, name, REVERT, f"Undo of {found.kind} at {found.seq}.", bounded=False
+        ) as commit:
+            done = CommitEffects.by(found)
+            if done.needs_curate:
+                actor.require("curate", name)
+            if changed := done.changed_since(commit):
+                raise build_conflict(changed)
+            commit.targets.append(str(found.pk))
+            done.undo(commit)
+        if commit.commit is None:
+            raise Conflict("There is nothing to undo in this commit.")
+        return commit.commit
+
+    def get_commit(self, *, commit_id: UUID, actor: Actor) -> Commit:
+        """Return a commit with its branch. Raises NotFound, BranchForbidden."""
+        found = self._get_commit(commit_id, actor)
+        actor.require("read", found.branch.name)
+        return found
+
+    @staticmethod
+    def _get_commit(commit_id: UUID, actor: Actor) -> Commit:
+        commits = Commit.objects.select_related("branch").filter(branch__project=actor.project_id)
+        if (found := commits.filter(pk=commit_id).first()) is None:
+            raise NotFound()
+        return found
+
+
+def is_own_commit(commit: Commit, actor: Actor) -> bool:
+    return (commit.actor_kind, commit.actor_id) == (actor.kind, actor.id)
+
+
+def build_conflict(ids: Sequence[str]) -> Conflict:
+    return Conflict(
+        "This cannot be undone any more: {count} of what it touched changed since.",
+        count=len(ids),
+        changed=list(ids[:MAX_NAMED_IDS]),
+    )
+
+
+@dataclass
+class CommitEffects:
+    """Effects of a commit: the versions that it made, and what its branch showed before."""
+
+    commit: Commit
+    made: dict[type[BranchedModel], list[BranchedModel]]
+    before: dict[type[BranchedModel], dict[UUID, BranchedModel]] = field(default_factory=dict)
+
+    @classmethod
+    def by(cls, commit: Commit) -> "CommitEffects":
+        made = {
+            model: _standing(
+                commit, list(model._base_manager.filter(branch=commit.branch, seq_from=commit.seq))
+            )
+            for model in versioned_models()
+        }
+        done = cls(commit, made)
+        for model, rows in made.items():
+            done.before[model] = done._shown_before(model, [row.uid for row in rows])
+        return done
+
+    def _shown_before(self, model: type[BranchedModel], uids: Sequence[UUID]) -> dict[UUID, BranchedModel]:
+        rows = model.objects.on(self.commit.branch, self.commit.seq - 1)
+        found: dict[UUID, BranchedModel] = {}
+        for batch in batched(uids):
+            found |= {row.uid: row for row in rows.filter(uid__in=batch).fetch_all()}
+        return found
+
+    # ---- checks before the revert --------------------------------------------------------------
+
+    @property
+    def needs_curate(self) -> bool:
+        """Return whether reverting needs ``curate``: verdicts, review answers, archiving and restoring."""
+        rows = [*self.made[Fact], *self.before[Fact].values()]
+        statuses = {row.status for row in rows if isinstance(row, Fact)}
+        return (
+            bool(self.made[FactAssessment])
+            or Fact.Status.ARCHIVED in statuses
+            or self._review_items().exists()
+        )
+
+    def changed_since(self, commit: CommitWriter) -> list[str]:
+        """Return the ids of the facts with changes since the commit, each once."""
+        since = [_fact_of(row) for rows in self.made.values() for row in rows if row.seq_to != OPEN]
+        since += self._built_on() + self._slots_taken() + self._owners_gone(commit)
+        return [str(uid) for uid in dict.fromkeys(since)]
+
+    def _built_on(self) -> list[UUID]:
+        """Return what the commit added and a later commit judged, linked, confirmed or extended."""
+        found: list[UUID] = []
+        for model, rows in self.made.items():
+            added = [row.uid for row in rows if row.uid not in self.before[model]]
+            for batch in batched(added):
+                found += self._owners_among(model, batch)
+                found += self._confirmed_among(batch) if model is Fact else []
+        return found
+
+    def _owners_among(self, model: type[BranchedModel], uids: Sequence[UUID]) -> list[UUID]:
+        """Return the memories of a model that have parts or statements from a later commit."""
+        later = {"branch": self.commit.branch_id, "seq_from__gt": self.commit.seq, "seq_to": OPEN}
+        found: list[UUID] = []
+        for part in versioned_models():
+            for column, owner in part.OWNERS.items():
+                if owner == model._meta.model_name:
+                    rows = part._base_manager.filter(**later, deleted=False, **{f"{column}__in": uids})
+                    found += rows.values_list(column, flat=True)
+        return found
+
+    def _confirmed_among(self, uids: Sequence[UUID]) -> list[UUID]:
+        later = {"branch_id": self.commit.branch_id, "seq__gt": self.commit.seq, "seq_to": OPEN}
+        return list(Confirmation.objects.filter(uid__in=uids, **later).values_list("uid", flat=True))
+
+    def _slots_taken(self) -> list[UUID]:
+        """Return reverted links or edges whose slot has been taken by another memory since."""
+        found: list[UUID] = []
+        for model, rows in self.made.items():
+            slots = {f"{self.commit.branch_id}:{row.identity()}": row for row in self._moved_back(model)}
+            own = {row.uid for row in rows}
+            for batch in batched(list(slots)):
+                taken = model._base_manager.filter(slot__in=batch).values_list("slot", "uid")
+                found += [_fact_of(slots[slot]) for slot, uid in taken if slot and uid not in own]
+        return found
+
+    def _moved_back(self, model: type[BranchedModel]) -> list[BranchedModel]:
+        """Return the versions before the commit whose slots it freed."""
+        pairs = [(row, self.before[model].get(row.uid)) for row in self.made[model]]
+        return [then for row, then in pairs if then and (row.deleted or row.identity() != then.identity())]
+
+    def _owners_gone(self, commit: CommitWriter) -> list[UUID]:
+        """Return owners that are gone since: a message cannot return without its conversation."""
+        found: list[UUID] = []
+        for model, rows in self.made.items():
+            before = self.before[model]
+            back = [before[row.uid] for row in rows if row.deleted and row.uid in before]
+            for column, owner in model.OWNERS.items():
+                owners = {getattr(row, column) for row in back}
+                found += self._gone_since(commit, target_model(owner), owners)
+        return found
+
+    def _gone_since(self, commit: CommitWriter, model: type[BranchedModel], uids: set[UUID]) -> list[UUID]:
+        """Return memories shown before the commit that neither are shown now nor return by the revert."""
+        there = self._shown_before(model, sorted(uids - self.before[model].keys()))
+        gone = set(there)
+        for batch in batched(sorted(there)):
+            shown = commit.visible(model).filter(uid__in=batch).gather_values("uid")
+            gone -= {uid for (uid,) in shown}
+        return sorted(gone)
+
+    # ---- the revert ----------------------------------------------------------------------------
+
+    def undo(self, commit: CommitWriter) -> None:
+        for model, rows in self.made.items():
+            # Removals first: a restored memory may need the slot of one that was written later.
+            commit.add_versions([(row, {}, True) for row in rows if row.uid not in self.before[model]])
+            before = self.before[model]
+            fresh = commit.add_versions(
+                [(row, before[row.uid].content_values(), False) for row in rows if row.uid in before]
+            )
+            # some texts may lack a vector of the present model
+            enqueue_embedding(commit, [row for row in fresh if row.TEXT])
+        self._undo_confirmations(commit)
+        commit.side_rows += self._undo_answers(commit)
+
+    def _undo_confirmations(self, commit: CommitWriter) -> None:
+        """Withdraw the confirmations that the commit gave, and renew those that it withdrew."""
+        here = Confirmation.objects.filter(branch_id=self.commit.branch_id)
+        again = list(here.filter(seq_to=self.commit.seq))
+        commit.side_rows += here.filter(seq=self.commit.seq, seq_to=OPEN).update(seq_to=commit.seq)
+        Confirmation.objects.bulk_create(
+            Confirmation(
+                uid=old.uid, branch_id=old.branch_id, seq=commit.seq, source=old.source, at=commit.at
+            )
+            for old in again
+        )
+        commit.side_rows += len(again)
+
+    def _review_items(self) -> Any:
+        return ReviewItem.objects.filter(branch=self.commit.branch_id, seq=self.commit.seq)
+
+    def _undo_answers(self, commit: CommitWriter) -> int:
+        """Reopen review items that the commit answered, resolve those that it reopened; keep the answers."""
+        opened, answered = ReviewItem.Status.OPEN, ReviewItem.Status.RESOLVED
+        items = list(self._review_items())
+        for item in items:
+            item.status = opened if item.status == answered else answered
+            item.resolved_at = timezone.now() if item.status == answered else None
+            item.seq = commit.seq
+        return ReviewItem.objects.bulk_update(items, ["status", "resolved_at", "seq"]) if items else 0
+
+
+def _standing(commit: Commit, rows: list[BranchedModel]) -> list[BranchedModel]:
+    """Return the versions of a commit; where all later changes were undone, the present one instead."""
+    chains: dict[UUID, list[BranchedModel]] = {row.uid: [] for row in rows if row.seq_to != OPEN}
+    for batch in batched(list(chains)):
+        later = type(rows[0])._base_manager.filter(branch=commit.branch, uid__in=batch)
+        for row in later.filter(seq_from__gt=commit.seq).order_by("seq_from"):
+            chains[row.uid].append(row)
+    seqs = {row.seq_from for chain in chains.values() for row in chain}
+    reverts = _reverts_among(commit, sorted(seqs))
+    return [_present(row, chains.get(row.uid, []), reverts) for row in rows]
+
+
+def _reverts_among(commit: Commit, seqs: Sequence[int]) -> set[int]:
+    found: set[int] = set()
+    for batch in batched(seqs):
+        reverts = Commit.objects.filter(branch=commit.branch, kind=REVERT, seq__in=batch)
+        found |= set(reverts.values_list("seq", flat=True))
+    return found
+
+
+def _present(row: BranchedModel, chain: Sequence[BranchedModel], reverts: set[int]) -> BranchedModel:
+    """Return the last version of a chain in which each change was undone by a revert, else the row itself."""
+    standing = [row]
+    for one in chain:
+        if one.seq_from not in reverts:
+            standing.append(one)
+        elif len(standing) > 1 and _is_same(one, standing[-2]):
+            standing[-2:] = [one]
+        else:
+            return row  # the commit itself was undone
+    return standing[0] if len(standing) == 1 else row
+
+
+def _is_same(one: BranchedModel, two: BranchedModel) -> bool:
+    return one.deleted == two.deleted and one.content_values() == two.content_values()
+
+
+def _fact_of(row: BranchedModel) -> UUID:
+    return row.from_id if isinstance(row, FactLink) else row.uid
+
+
+def batched(values: Sequence[Value]) -> Iterable[Sequence[Value]]:
+    return (values[start : start + BATCH_SIZE] for start in range(0, len(values), BATCH_SIZE))

@@ -1,1 +1,0 @@
-"""What is learned from sessions by rule."""

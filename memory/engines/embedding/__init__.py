@@ -1,0 +1,1 @@
+"""Vectors of texts: the engine, its worker, and what waits for it."""

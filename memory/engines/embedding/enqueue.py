@@ -1,0 +1,18 @@
+"""Queueing of texts for embedding, for any model, in the writer's transaction."""
+
+from collections.abc import Sequence
+
+from memory.engines.embedding.engine import embedder_is_on, enqueue_texts
+from memory.engines.versions.commits import CommitWriter
+from memory.models import BranchedModel
+from memory.queue.producer import enqueue
+
+
+def enqueue_embedding(commit: CommitWriter, rows: Sequence[BranchedModel]) -> None:
+    """Queue the texts of new rows for embedding, and notify the worker."""
+    requested = [row for row in rows if getattr(row, "embed", True) and getattr(row, row.TEXT).strip()]
+    if requested and embedder_is_on():
+        project_id = commit.actor.project_id
+        texts = {row.content_hash: getattr(row, row.TEXT) for row in requested}  # type: ignore[attr-defined]
+        enqueue_texts(project_id, texts, commit.at)
+        enqueue("memory.embed", str(project_id))

@@ -1,0 +1,1 @@
+"""Facts: rules, writes, verdicts, links, evidence, import and export."""

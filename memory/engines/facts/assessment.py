@@ -1,0 +1,180 @@
+"""Derived fields of facts: verdict, confirmations, use and embedding state, attached per page."""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from typing import Any, NamedTuple
+from uuid import UUID
+
+from django.db.models import Q
+from django.utils import timezone
+
+from memory.db.expressions import ActiveOnLineage, HasVerdict
+from memory.db.querysets import Lineage
+from memory.db.raw_select import select_by_key
+from memory.engines.embedding.engine import state_of
+from memory.engines.support import validation as c
+from memory.models import Branch, Confirmation, Fact, FactAssessment, FactUse
+
+BATCH_SIZE = 500
+USE = ("uid", "access_count", "last_accessed_at")
+
+
+class Verdict(NamedTuple):
+    """Verdict on a fact. It counts while the fact's judged_hash is the same."""
+
+    uid: UUID
+    judged_hash: str
+    status: str
+    method: str
+    reason: str
+    by: str
+    at: datetime
+
+
+class Assessment(NamedTuple):
+    """Verdict and confirmations of one fact on a lineage."""
+
+    verdict: Verdict | None = None
+    confirmations: int = 0
+
+    def counting(self, judged_hash: str) -> Verdict | None:
+        """Return the verdict, unless the fact's text, essence or category has changed since."""
+        return self.verdict if self.verdict and self.verdict.judged_hash == judged_hash else None
+
+
+NOTHING = Assessment()
+
+
+def annotate_facts(facts: Sequence[Fact], lineage: Lineage, project_id: UUID) -> Sequence[Fact]:
+    """Set the derived fields of each fact, with a fixed number of queries per page."""
+    return annotate_usage(attach_belief(facts, lineage), project_id)
+
+
+def attach_new(facts: Sequence[Fact], project_id: UUID) -> Sequence[Fact]:
+    """Set the derived fields of facts just stored, which have no verdicts, confirmations or use yet."""
+    states = state_of(project_id, {fact.content_hash for fact in facts})
+    for fact in facts:
+        apply_assessment(fact, Assessment())
+        fact.access_count, fact.last_accessed_at = 0, None
+        fact.embedding_state, fact.embedding_model = states[fact.content_hash]
+    return facts
+
+
+def attach_belief(facts: Sequence[Fact], lineage: Lineage) -> Sequence[Fact]:
+    """Set each fact's verdict and number of confirmations on the lineage."""
+    known = load_assessments([fact.uid for fact in facts], lineage)
+    for fact in facts:
+        apply_assessment(fact, known[fact.uid])
+    return facts
+
+
+def load_assessments(uids: Sequence[UUID], lineage: Lineage) -> Mapping[UUID, Assessment]:
+    """Return verdict and confirmations of the given facts, with two queries per 500."""
+    found = defaultdict[UUID, Assessment](lambda: NOTHING)
+    for start in range(0, len(uids), BATCH_SIZE):
+        batch = uids[start : start + BATCH_SIZE]
+        payload, confirmed = load_verdicts(batch, lineage), count_confirmations(batch, lineage)
+        told = payload.keys() | confirmed.keys()
+        found |= {uid: Assessment(payload.get(uid), confirmed.get(uid, 0)) for uid in told}
+    return found
+
+
+def apply_assessment(fact: Fact, belief: Assessment) -> Fact:
+    """Set the fields of a fact that derive from its verdict and confirmations."""
+    counts = belief.counting(fact.judged_hash)
+    fact.verification_status = counts.status if counts else FactAssessment.Status.UNVERIFIED
+    fact.verified_at = counts.at if counts else None
+    fact.verified_by = counts.by if counts else ""
+    fact.verification_method = counts.method if counts else ""
+    fact.verification_reason = counts.reason if counts else ""
+    fact.confirmation_count = belief.confirmations
+    return fact
+
+
+def annotate_usage(facts: Sequence[Fact], project_id: UUID) -> Sequence[Fact]:
+    """Set each fact's recall count and embedding state."""
+    for start in range(0, len(facts), BATCH_SIZE):
+        batch = facts[start : start + BATCH_SIZE]
+        used = {
+            uid: use for uid, *use in select_by_key(FactUse.objects.all(), USE, "uid", [f.uid for f in batch])
+        }
+        states = state_of(project_id, {fact.content_hash for fact in batch})
+        for fact in batch:
+            fact.access_count, fact.last_accessed_at = used.get(fact.uid, (0, None))
+            fact.embedding_state, fact.embedding_model = states[fact.content_hash]
+    return facts
+
+
+def mask_archived(branch: Branch, facts: Sequence[Fact]) -> Sequence[Fact]:
+    """Mark facts as archived where the branch is archived, without storing it."""
+    if branch.archived_at:
+        for fact in facts:
+            fact.status = Fact.Status.ARCHIVED
+    return facts
+
+
+def load_own_verdicts(uids: Iterable[UUID], lineage: Lineage) -> dict[UUID, FactAssessment]:
+    found = FactAssessment.objects.in_lineage(lineage).filter(uid__in=list(uids)).fetch_all()
+    return {row.uid: row for row in found}
+
+
+def load_verdicts(uids: Iterable[UUID], lineage: Lineage) -> dict[UUID, Verdict]:
+    """Return the verdicts on the given facts as plain values, by fact id."""
+    found = FactAssessment.objects.in_lineage(lineage).select_by_key(Verdict._fields, "uid", uids)
+    return {values[0]: Verdict(*values) for values in found}
+
+
+def has_verdict(statuses: Sequence[str], lineage: Lineage) -> HasVerdict:
+    """Return a condition: facts whose verdict on the present text is one of ``statuses`` on the lineage."""
+    return HasVerdict(FactAssessment, statuses, lineage)
+
+
+def with_verification(status: str, lineage: Lineage) -> Q:
+    """Return a condition: facts with this verification status."""
+    known = [FactAssessment.Status.VERIFIED, FactAssessment.Status.INVALIDATED]
+    if status in known:
+        return Q(has_verdict([status], lineage))
+    return ~Q(has_verdict(known, lineage))
+
+
+def count_confirmations(uids: Iterable[UUID], lineage: Lineage) -> dict[UUID, int]:
+    return Counter(uid for uid, _ in list_sources(uids, lineage))
+
+
+def list_sources(uids: Iterable[UUID], lineage: Lineage) -> set[tuple[UUID, str]]:
+    """Return (fact id, source) pairs of the given facts' confirmations."""
+    return set(
+        select_by_key(Confirmation.objects.filter(ActiveOnLineage(lineage)), ("uid", "source"), "uid", uids)
+    )
+
+
+def list_confirmations(uid: UUID, lineage: Lineage) -> list[Confirmation]:
+    """Return the first confirmation of a fact by each source, newest first."""
+    rows = Confirmation.objects.filter(ActiveOnLineage(lineage), uid=uid).order_by("-at", "-pk")
+    return sorted({row.source: row for row in rows}.values(), key=lambda row: row.at, reverse=True)
+
+
+def time_of(at: Any) -> datetime:
+    """Return the time at which a search judges expiry: ``at`` when it is a time, else now."""
+    return (isinstance(at, datetime) and c.parse_time("at", at)) or timezone.now()
+
+
+def default_exclusions(now: datetime, lineage: Lineage) -> dict[str, Q]:
+    """Return the default conditions of a search, by the name of the flag that lifts each."""
+    return {
+        "expired": ~Q(expires_at__lte=now),
+        "outdated": ~Q(valid_until__lte=now),
+        "invalidated": ~Q(has_verdict([FactAssessment.Status.INVALIDATED], lineage)),
+    }
+
+
+def exclusion_reasons(fact: Fact, now: datetime) -> list[str]:
+    """Return the states that exclude a fact from search by default. Its derived fields must be set."""
+    states = {
+        str(fact.status): fact.status not in Fact.SEARCHED,
+        "expired": bool(fact.expires_at and fact.expires_at <= now),
+        "outdated": bool(fact.valid_until and fact.valid_until <= now),
+        "invalidated": fact.verification_status == FactAssessment.Status.INVALIDATED,
+    }
+    return [name for name, so in states.items() if so]

@@ -1,0 +1,98 @@
+"""Filters of facts, the same for lists, search, explanation and every surface."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
+from datetime import datetime
+from typing import Any, ClassVar, Self
+
+from django.db.models import Q, Value
+
+from memory.db.expressions import ContainsText
+from memory.db.fields import dumps
+from memory.db.querysets import Lineage, VersionedQuerySet
+from memory.engines.facts.assessment import with_verification
+from memory.engines.fields.facts import FACT_FILTERS, FactFilterFields
+from memory.engines.support import validation as c
+from memory.models import Fact
+
+NARROWING = ("category", "kind", "status", "session_id", "agent_id")  # the index has tokens for these
+
+
+CHECKS: dict[str, c.Check] = {one.name: one.make_check() for one in FACT_FILTERS}
+
+
+class Filter:
+    """Base of all filters. A subclass is a frozen dataclass; ``CHECKS`` has the check of each field."""
+
+    CHECKS: ClassVar[Mapping[str, c.Check]]
+
+    @classmethod
+    def of(cls, values: Mapping[str, Any]) -> Self:
+        """Build a filter from a caller's values; empty ones are left out. Raises UnknownField, Invalid."""
+        payload = {name: value for name, value in values.items() if value not in (None, "", [], ())}
+        return cls(**c.validate(payload, cls.CHECKS))
+
+    def said(self) -> dict[str, Any]:
+        """Return the filters that are set, by name."""
+        names = [f.name for f in fields(self)]  # type: ignore[arg-type]
+        return {name: value for name in names if (value := getattr(self, name)) not in (None, "", ())}
+
+
+@dataclass(frozen=True)
+class FactFilter(FactFilterFields, Filter):
+    """Filter of facts: all fields must match, a tuple by any of its values, but ``tags`` by all of them."""
+
+    CHECKS = CHECKS
+
+    def apply(self, rows: VersionedQuerySet, lineage: Lineage, archived: bool = False) -> VersionedQuerySet:
+        """Filter the rows by all fields. On an ``archived`` branch every fact counts as archived."""
+        for name, value in self.said().items():
+            if name == "status" and archived:
+                rows = rows if Fact.Status.ARCHIVED in value else rows.none()
+            elif name in NARROWING:
+                rows = rows.filter_indexed(**{name: value})
+            else:
+                rows = rows.filter(*_conditions(name, value, lineage))
+        return rows
+
+    def each(self) -> dict[str, Self]:
+        """Return each set filter separately, by name, to find the one that excludes a fact."""
+        return {name: replace(type(self)(), **{name: value}) for name, value in self.said().items()}
+
+
+def _conditions(name: str, value: Any, lineage: Lineage) -> list[Any]:
+    if name == "tags":
+        return [tag_condition(dumps(tag)) for tag in value]
+    if name == "verification_status":
+        return [with_verification(value, lineage)]
+    if isinstance(value, tuple):
+        return [Q(**{f"{name}__in": value})]
+    return [_RANGES[name](value) if name in _RANGES else Q(**{name: value})]
+
+
+def tag_condition(tag: str) -> Q:
+    """Return a condition on a tag in the JSON text: the production database cannot search lists.
+
+    The character before the tag is part of the match; a quoted word inside another tag follows a backslash.
+    """
+    first, later = (ContainsText("tags", Value(before + tag)) for before in ("[", ","))
+    return Q(first) | Q(later)
+
+
+_RANGES: dict[str, Any] = {
+    "min_confidence": lambda v: Q(confidence__gte=v),
+    "max_confidence": lambda v: Q(confidence__lte=v),
+    "created_after": lambda v: Q(created_at__gte=v),
+    "created_before": lambda v: Q(created_at__lt=v),
+    "valid_at": lambda v: _from_before(v, "lte") & _until_after(v),
+    "valid_after": lambda v: _until_after(v),
+    "valid_before": lambda v: _from_before(v, "lt"),
+}
+
+
+def _from_before(when: datetime, lookup: str) -> Q:
+    return Q(valid_from=None) | Q(**{f"valid_from__{lookup}": when})
+
+
+def _until_after(when: datetime) -> Q:
+    return Q(valid_until=None) | Q(valid_until__gt=when)

@@ -1,0 +1,55 @@
+"""The fields of a branch."""
+
+from django.utils.translation import gettext_lazy as _
+
+from memory.engines.fields.base import READ, Field, Noun, Use
+from memory.engines.fields.common import answered_time
+from memory.engines.fields.types import Pattern, Reference, Text, Whole
+
+TOOL = Use.TOOL_ANSWER
+CREATE = READ | TOOL | Use.CREATE | Use.TOOL_CREATE
+# No segment is a dot, and no two dots follow each other.
+BRANCH_NAME = r"^(?!(.*/)?\.(/|$))(?!.*\.\.)[a-z0-9._-]+(/[a-z0-9._-]+)*$"
+
+BRANCH = Noun(
+    "branch",
+    Field(
+        "name",
+        Pattern(200, regex=BRANCH_NAME),
+        "Segments of a–z, 0–9, '.', '_' and '-', with '/' between them.",
+        CREATE,
+        required=True,
+        label=_("Name"),
+        tool_help="A path of a–z, 0–9, '.', '_', '-', such as task/fix-login.",
+    ),
+    Field(
+        "parent",
+        Reference(200, 1),
+        "main when it is not given.",
+        CREATE,
+        answer_null=True,
+        label=_("Forked from"),
+        tool_help="Where it begins; default: the branch in use.",
+    ),
+    Field(
+        "fork_seq",
+        Whole(),
+        use=READ,
+        label=_("At commit"),
+        answer_help="The seq of the parent that it starts from.",
+    ),
+    Field("depth", Whole(), use=READ),
+    Field("head", Whole(), use=READ | TOOL, answer_help="The seq of its newest commit."),
+    answered_time("head_at", TOOL),
+    Field("cycle", Whole(), use=READ),
+    Field(
+        "purpose",
+        Text(500),
+        use=CREATE,
+        label=_("Purpose"),
+        tool_help="What it is for, up to 500 characters.",
+    ),
+    answered_time("created_at"),
+    Field("created_by", Reference(200), use=READ),
+    answered_time("archived_at", null=True),
+)

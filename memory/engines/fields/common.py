@@ -1,0 +1,71 @@
+"""Fields that many nouns have: who writes, where, and at which version."""
+
+from django.utils.translation import gettext_lazy as _
+
+from memory.engines.fields.base import LINE, NO_USE, READ, Field, Use
+from memory.engines.fields.types import Flag, Identifier, Moment, Reference, Whole
+
+WHO = READ | Use.STATE | LINE
+STATED = (
+    Field(
+        "session_id",
+        Reference(200),
+        "An unknown session begins here.",
+        WHO,
+        label=_("Session"),
+        tool_help="The session that this belongs to; an unknown one is begun.",
+    ),
+    Field("task_id", Reference(200), use=WHO, label=_("Task"), tool_help="The task that this is for."),
+    Field(
+        "agent_id",
+        Reference(200),
+        "403 when the key is bound to another agent.",
+        WHO,
+        label=_("Agent"),
+        tool_help="Who you are, when several agents share the key.",
+    ),
+)
+STATED_CHECKS = {field.name: field.check for field in STATED}
+
+BRANCH = Field("branch", Reference(200), "main when it is not given; branch_name is understood too.")
+EXPECTED_VERSION = Field(
+    "expected_version",
+    Whole(),
+    "412 when the fact is at another.",
+    tool_help="Only while it is at this version.",
+)
+
+
+def answered_id(use: Use = NO_USE) -> Field:
+    """Return the id of a row, as answers have it."""
+    return Field("id", Identifier(), use=READ | use, attribute="uid")
+
+
+def answered_branch(use: Use = NO_USE) -> Field:
+    """Return the branch of a row, as answers have it."""
+    return Field("branch", Reference(200), use=READ | use, answer_help="The branch that it was read through.")
+
+
+def answered_time(name: str, use: Use = NO_USE, **traits: object) -> Field:
+    """Return a time that the store sets."""
+    return Field(name, Moment(), use=READ | use, **traits)  # type: ignore[arg-type]
+
+
+def stated(use: Use = NO_USE, **by_name: Use) -> tuple[Field, ...]:
+    """Return who wrote a row, as answers have it, with further uses for all or for one of them."""
+    fields = (field.changed(help="") for field in STATED)
+    return tuple(field.changed(use=field.use | use | by_name.get(field.name, NO_USE)) for field in fields)
+
+
+PROPOSE = Field(
+    "propose",
+    Flag(),
+    "Keep it as created: not searched until activated.",
+    tool_help="true leaves it for a person to accept; the default of keys that may not write.",
+)
+DEDUPLICATE = Field(
+    "deduplicate",
+    Flag(),
+    "True by default: the same text is returned, not doubled.",
+    tool_help="false stores the same text again; default true.",
+)

@@ -1,0 +1,360 @@
+"""The fields of a fact."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, TypedDict
+from uuid import UUID
+
+from django.utils.translation import gettext_lazy as _
+
+from memory.engines.fields.base import EVERYWHERE, LINE, READ, TOOLS, WRITE, Field, Noun, Use
+from memory.engines.fields.common import answered_branch, answered_id, answered_time, stated
+from memory.engines.fields.filters import FilterField
+from memory.engines.fields.types import (
+    Choice,
+    Flag,
+    Identifier,
+    JSONObject,
+    LongText,
+    Moment,
+    Number,
+    Reference,
+    TagList,
+    Text,
+    Whole,
+)
+from memory.models import Fact, FactAssessment, Vector
+
+TEXT_BYTES = 64 * 1024
+ESSENCE_LENGTH = 200
+
+CREATE_ONLY = READ | LINE | Use.CREATE
+DERIVED = READ | Use.IGNORED  # worked out by the store
+# What stands beside the history: counted or judged, and no part of a version.
+ANNOTATED = Use.ANSWER | Use.IGNORED
+EMBEDDING_STATES = [*Vector.State.choices, ("off", "Off")]
+STATUSES = Choice(Fact.Status.choices)
+
+
+class FactContent(TypedDict, total=False):
+    """What may be said of a new fact beside its text, in Python; a time or an id may be a text."""
+
+    essence: str
+    category: str
+    kind: str
+    priority: str
+    confidence: float
+    parent_id: UUID | str | None
+    source_type: str
+    source_id: str
+    source: str
+    origin: str
+    visibility: str
+    session_id: str
+    task_id: str
+    agent_id: str
+    created_cycle: int
+    updated_cycle: int
+    valid_from: datetime | str | None
+    valid_until: datetime | str | None
+    expires_at: datetime | str | None
+    pinned: bool
+    tags: list[str]
+    metadata: dict[str, Any]
+
+
+class NewFact(FactContent):
+    """The fields of a new fact, in Python."""
+
+    fact_text: str
+
+
+FACT = Noun(
+    "fact",
+    answered_id(Use.TOOL_ANSWER | Use.TOOL_BRIEF | LINE),
+    answered_branch(Use.IGNORED),
+    Field(
+        "version",
+        Whole(),
+        use=DERIVED | Use.TOOL_ANSWER | Use.TOOL_BRIEF | Use.EXPORT,
+        answer_help="Grows by one with each change; the ETag begins with it.",
+    ),
+    Field(
+        "fact_text",
+        LongText(TEXT_BYTES),
+        "At most 64 KiB in UTF-8.",
+        required=True,
+        label=_("Text"),
+        tool_help="One statement that stands by itself, with names and numbers; up to 64 KiB.",
+    ),
+    Field(
+        "essence",
+        Text(ESSENCE_LENGTH, 1),
+        "The line for a prompt; made from the text when it is not given.",
+        EVERYWHERE & ~Use.TOOL_ANSWER | Use.TOOL_BRIEF,
+        answer_help="The line that goes into a prompt.",
+        tool_help="The line for an index, 1 to 200 characters; made from the text when absent.",
+        label=_("Prompt line"),
+        form_help=_("Left empty, it is made from the text."),
+    ),
+    Field(
+        "category",
+        Text(100, 1, published=False),
+        "general when it is not given.",
+        EVERYWHERE | Use.TOOL_BRIEF | Use.INHERIT,
+        default="general",
+        label=_("Category"),
+        suggestions="categories",
+        tool_help="Such as decision, preference, bug_fix, architecture, pattern, error, insight.",
+    ),
+    Field(
+        "kind",
+        Choice(Fact.Kind.choices, reserved=(Fact.Kind.REFLECTION,)),
+        default="OBSERVATION",
+        use=EVERYWHERE | Use.INHERIT,
+        label=_("Kind"),
+        tool_help="Default OBSERVATION.",
+    ),
+    Field(
+        "priority",
+        Choice(Fact.Priority.choices),
+        default="P3",
+        label=_("Priority"),
+        use=EVERYWHERE | Use.INHERIT,
+        tool_help="P1 is the highest; default P3.",
+    ),
+    Field(
+        "status",
+        STATUSES,
+        label=_("Status"),
+        tool_help="Where it goes in its life.",
+        use=READ | LINE | Use.UPDATE | Use.TOOL_UPDATE | Use.TOOL_ANSWER | Use.TOOL_BRIEF,
+        tool_excludes=(Fact.Status.SUPERSEDED,),
+    ),
+    Field("held_status", Choice([("", "None"), *Fact.Status.choices]), use=LINE),
+    Field(
+        "confidence",
+        Number(),
+        "0.7 by default.",
+        default=0.7,
+        label=_("Confidence"),
+        tool_help="How sure you are; default 0.7.",
+    ),
+    Field(
+        "confirmation_count",
+        Whole(),
+        use=ANNOTATED | Use.TOOL_ANSWER | Use.EXPORT,
+        answer_help="Independent sources that said the same.",
+    ),
+    Field("access_count", Whole(), use=ANNOTATED),
+    answered_time("last_accessed_at", null=True).changed(use=ANNOTATED),
+    Field(
+        "verification_status",
+        Choice(FactAssessment.Status.choices),
+        label=_("Belief"),
+        use=ANNOTATED | Use.TOOL_ANSWER | Use.TOOL_BRIEF | Use.EXPORT,
+    ),
+    answered_time("verified_at", null=True).changed(use=ANNOTATED | Use.EXPORT),
+    Field("verified_by", Reference(200), use=ANNOTATED | Use.EXPORT),
+    Field("verification_method", Reference(20), use=Use.IGNORED | Use.EXPORT),
+    Field("verification_reason", Text(2000), use=Use.IGNORED | Use.EXPORT),
+    Field(
+        "parent_id",
+        Identifier(),
+        null=True,
+        label=_("Replaces"),
+        use=CREATE_ONLY | Use.TOOL_CREATE | Use.TOOL_ANSWER | Use.TOOL_BRIEF,
+        answer_help="The fact that this one replaces.",
+        tool_help="The fact that this one replaces.",
+    ),
+    Field(
+        "source_type",
+        Choice(Fact.SourceType.choices),
+        use=DERIVED | Use.CREATE | Use.EXPORT,
+        default="manual",
+        label=_("Came about by"),
+    ),
+    Field("source_id", Reference(200), use=READ | WRITE | LINE, label=_("Id at its source")),
+    Field(
+        "source",
+        Text(200),
+        "The key's label when it is not given.",
+        READ | WRITE | LINE | Use.TOOL_CREATE | Use.TOOL_ANSWER,
+        label=_("Source"),
+        tool_help="Where it comes from, such as a file or an address.",
+    ),
+    Field(
+        "origin",
+        Choice(Fact.Origin.choices, reserved=(Fact.Origin.DREAMING,)),
+        use=CREATE_ONLY,
+        default="EXPERIENCE",
+        label=_("Origin"),
+    ),
+    Field(
+        "visibility",
+        Choice(Fact.Visibility.choices),
+        default="selective",
+        label=_("Visibility"),
+        use=READ | WRITE | LINE | Use.FORM | Use.TOOL_CREATE | Use.INHERIT,
+        tool_help="private facts leave in no export; default selective.",
+    ),
+    *stated(session_id=Use.TOOL_ANSWER, agent_id=Use.TOOL_ANSWER),
+    Field("created_cycle", Whole(), use=CREATE_ONLY),
+    Field("updated_cycle", Whole(), use=READ | WRITE | LINE, label=_("Cycle")),
+    Field(
+        "valid_from",
+        Moment(),
+        null=True,
+        label=_("True from"),
+        form_label=_("True from (UTC)"),
+        tool_help="Since when it is true.",
+    ),
+    Field(
+        "valid_until",
+        Moment(),
+        "Later than valid_from.",
+        null=True,
+        label=_("True until"),
+        form_label=_("True until (UTC)"),
+        tool_help="Until when it is true.",
+    ),
+    Field(
+        "expires_at",
+        Moment(),
+        null=True,
+        label=_("Expires"),
+        form_label=_("Expires (UTC)"),
+        tool_help="When it may be forgotten.",
+    ),
+    Field(
+        "pinned",
+        Flag(),
+        use=EVERYWHERE & ~Use.TOOL_ANSWER,
+        default=False,
+        label=_("Pinned"),
+        tool_help="Keep it in view.",
+    ),
+    Field(
+        "tags",
+        TagList(),
+        use=EVERYWHERE | Use.INHERIT,
+        label=_("Tags"),
+        form_help=_("With commas between them."),
+        tool_help="Up to 50 short words.",
+    ),
+    Field(
+        "metadata",
+        JSONObject(),
+        "At most 64 KiB of JSON, at most 64 levels deep.",
+        READ | WRITE | LINE | TOOLS,
+        label=_("Metadata"),
+        tool_help="Anything else, as JSON.",
+    ),
+    Field("embedding_state", Choice(EMBEDDING_STATES), use=ANNOTATED),
+    Field("embedding_model", Reference(200), use=ANNOTATED),
+    Field("content_hash", Reference(64), use=DERIVED, answer_help="SHA-256 of the text."),
+    answered_time("created_at", LINE | Use.TOOL_ANSWER),
+    answered_time("updated_at", Use.IGNORED | Use.TOOL_ANSWER | Use.EXPORT),
+)
+
+# The two orders of a request: what may change later comes first.
+CONTENT = FACT.used(WRITE)
+CREATED = FACT.used(Use.CREATE, Use.UPDATE)
+UPDATED = FACT.used(Use.UPDATE, Use.CREATE)
+NEW_FACT_TEXT = FACT["fact_text"].changed(name="new_fact_text")
+FACT_ID = Field("fact_id", Identifier(), tool_help="The fact.")
+
+
+@dataclass(frozen=True)
+class FactFilterFields:
+    """The filters of facts, in Python; a tuple means one of its values."""
+
+    category: tuple[str, ...] = ()
+    kind: tuple[str, ...] = ()
+    status: tuple[str, ...] = ()
+    session_id: tuple[str, ...] = ()
+    agent_id: tuple[str, ...] = ()
+    task_id: tuple[str, ...] = ()
+    priority: tuple[str, ...] = ()
+    visibility: tuple[str, ...] = ()
+    source_type: tuple[str, ...] = ()
+    origin: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+    verification_status: str = ""
+    min_confidence: float | None = None
+    max_confidence: float | None = None
+    created_after: datetime | None = None
+    created_before: datetime | None = None
+    valid_at: datetime | None = None
+    valid_after: datetime | None = None
+    valid_before: datetime | None = None
+    pinned: bool | None = None
+    parent_id: UUID | None = None
+
+
+def _any_of(name: str, help: str, tool_help: str = "", tool_item: str = "", kind: Any = None) -> FilterField:
+    known = FACT[name].type
+    kind = kind or (Choice(known.choices) if isinstance(known, Choice) else Reference(200, 1))
+    return FilterField(name, kind, help, tool_help=tool_help, tool_item=tool_item, many=True)
+
+
+def _one(name: str, kind: Any, help: str, tool_help: str = "") -> FilterField:
+    return FilterField(name, kind, help, tool_help=tool_help)
+
+
+FACT_FILTERS = (
+    _any_of(
+        "category",
+        "Facts of one of these categories.",
+        "Only facts of one of these categories.",
+        kind=Reference(100, 1),
+    ),
+    _any_of("kind", "Facts of one of these kinds.", "Only facts of one of these kinds.", "A kind."),
+    _any_of("status", "Facts in one of these states of their life."),
+    _any_of(
+        "session_id",
+        "Facts written in one of these sessions.",
+        "Only facts written in one of these sessions.",
+    ),
+    _any_of(
+        "agent_id", "Facts written by one of these agents.", "Only facts written by one of these agents."
+    ),
+    _any_of("task_id", "Facts written for one of these tasks."),
+    _any_of("priority", "Facts of one of these priorities."),
+    _any_of("visibility", "Facts of one of these visibilities."),
+    _any_of("source_type", "Facts that came about in one of these ways."),
+    _any_of("origin", "Facts of one of these origins."),
+    _any_of(
+        "tags",
+        "Facts that have all of these tags.",
+        "Only facts that have all of these tags.",
+        kind=Reference(100, 1),
+    ),
+    _one(
+        "verification_status",
+        FACT["verification_status"].type,
+        "Facts with this verdict on what they say now.",
+        "Only facts with this verdict.",
+    ),
+    _one(
+        "min_confidence",
+        Number(),
+        "Facts with at least this confidence, 0 to 1.",
+        "Only facts with at least this confidence.",
+    ),
+    _one("max_confidence", Number(), "Facts with at most this confidence, 0 to 1."),
+    _one(
+        "created_after",
+        Moment(),
+        "Facts stored at this time or later.",
+        "Only facts stored at this time or later.",
+    ),
+    _one("created_before", Moment(), "Facts stored before this time.", "Only facts stored before this time."),
+    _one(
+        "valid_at", Moment(), "Facts that were true at this time.", "Only facts that were true at this time."
+    ),
+    _one("valid_after", Moment(), "Facts that were still true after this time."),
+    _one("valid_before", Moment(), "Facts that were true already before this time."),
+    _one("pinned", Flag(), "Facts that are, or are not, pinned."),
+    _one("parent_id", Identifier(), "The facts that replace the fact with this id."),
+)

@@ -1,0 +1,53 @@
+"""A filter of a list or search: declared as a field is, read from an address or from JSON."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from memory.engines.fields.base import Field
+from memory.engines.fields.types import Flag, Number
+from memory.engines.support import validation as c
+from memory.exceptions import Invalid
+
+MAX_VALUES = 50
+
+
+@dataclass(frozen=True)
+class FilterField(Field):
+    """A filter. ``many`` takes one of some values; without ``tool_help`` no MCP tool offers it."""
+
+    many: bool = False
+    tool_item: str = ""  # what one of many values is, for models
+
+    def make_check(self) -> c.Check:
+        """Return the check of what a caller gave; an address gives texts."""
+        check = self.type.check()
+        if self.many:
+            return several(check)
+        if isinstance(self.type, Flag):
+            return _flag
+        return _fraction if isinstance(self.type, Number) else check
+
+
+def several(check: c.Check) -> c.Check:
+    """One value or a list of up to 50, as a tuple; texts may be separated by commas."""
+
+    def checked(name: str, value: Any) -> tuple:
+        values = value.split(",") if isinstance(value, str) else value
+        if not isinstance(values, list | tuple) or not 0 < len(values) <= MAX_VALUES:
+            raise Invalid("{field} must be a value or a list of 1 to 50.", field=name)
+        return tuple(check(name, item) for item in values)
+
+    return checked
+
+
+def _flag(name: str, value: Any) -> bool:
+    return c.check_boolean(
+        name, {"true": True, "false": False}.get(value, value) if isinstance(value, str) else value
+    )
+
+
+def _fraction(name: str, value: Any) -> float:
+    try:
+        return c.number_check(0, 1)(name, float(value) if isinstance(value, str) else value)
+    except ValueError:
+        raise Invalid("{field} must be a number from 0 to 1.", field=name) from None

@@ -1,0 +1,186 @@
+"""The types of fields: their limits, and the check that the engines apply."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar
+
+from memory.engines.support import validation as c
+
+MAX_SAFE_INTEGER = 2**53  # the greatest whole number that every JSON reader keeps exact
+METADATA_BYTES = 64 * 1024
+
+
+@dataclass(frozen=True)
+class Type:
+    """What all types share. Secrets are taken out of a redacted one before it is stored."""
+
+    redacted: ClassVar[bool] = False
+
+    def check(self) -> c.Check:
+        """Return the check of a value, without redaction."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class Text(Type):
+    """A text of limited length."""
+
+    max_length: int
+    min_length: int = 0
+    published: bool = True  # whether the schema of a request states the least length
+    redacted: ClassVar[bool] = True
+
+    def check(self) -> c.Check:
+        return c.text_check(self.max_length, least=self.min_length)
+
+
+@dataclass(frozen=True)
+class Reference(Text):
+    """A text that names something elsewhere, such as a session: never redacted, many look random."""
+
+    redacted: ClassVar[bool] = False
+
+
+@dataclass(frozen=True)
+class Pattern(Reference):
+    """A text of one form, which ``regex`` publishes; its engine says what else it demands."""
+
+    regex: str = ""
+
+
+@dataclass(frozen=True)
+class ListOf(Type):
+    """A list of texts of one type; its engine says what else it demands."""
+
+    item: Type
+    min_items: int = 0
+
+    def check(self) -> c.Check:
+        check = self.item.check()
+        return lambda name, values: [check(name, value) for value in values]
+
+
+@dataclass(frozen=True)
+class LongText(Type):
+    """A text of limited size in UTF-8. Only a ``blank`` one may be empty."""
+
+    max_bytes: int
+    blank: bool = False
+    published: bool = True  # whether the schema of a request states the limit
+    redacted: ClassVar[bool] = True
+
+    def check(self) -> c.Check:
+        full = c.long_text(self.max_bytes)
+        return (lambda name, value: full(name, value) if value != "" else "") if self.blank else full
+
+
+@dataclass(frozen=True)
+class CutText(Type):
+    """A text that is cut by its engine, never refused for its length; with ``json`` any value serves."""
+
+    json: bool = False
+    redacted: ClassVar[bool] = True
+
+    def check(self) -> c.Check:
+        return lambda _, value: value
+
+
+@dataclass(frozen=True)
+class Choice(Type):
+    """One of the values of a model; ``reserved`` ones are written by Day1 alone."""
+
+    choices: Sequence[tuple[str, Any]]
+    reserved: tuple[str, ...] = ()
+
+    @cached_property
+    def values(self) -> list[str]:
+        return [str(value) for value, _ in self.choices]
+
+    @cached_property
+    def open_choices(self) -> list[tuple[str, Any]]:
+        """The choices that a caller may write."""
+        return [choice for choice in self.choices if choice[0] not in self.reserved]
+
+    def check(self) -> c.Check:
+        return c.one_of(self.values)
+
+
+@dataclass(frozen=True)
+class Number(Type):
+    """A number between two others."""
+
+    low: float = 0
+    high: float = 1
+
+    def check(self) -> c.Check:
+        return c.number_check(self.low, self.high)
+
+
+@dataclass(frozen=True)
+class Whole(Type):
+    """A whole number between two others."""
+
+    low: int = 0
+    high: int = MAX_SAFE_INTEGER
+
+    def check(self) -> c.Check:
+        return c.integer_check(self.low, self.high)
+
+
+@dataclass(frozen=True)
+class Flag(Type):
+    """True or false."""
+
+    def check(self) -> c.Check:
+        return c.check_boolean
+
+
+@dataclass(frozen=True)
+class Moment(Type):
+    """A time in UTC."""
+
+    def check(self) -> c.Check:
+        return c.parse_time
+
+
+@dataclass(frozen=True)
+class Identifier(Type):
+    """A UUID."""
+
+    def check(self) -> c.Check:
+        return c.parse_uuid
+
+
+@dataclass(frozen=True)
+class TagList(Type):
+    """At most 50 different short texts."""
+
+    max_items: ClassVar[int] = 50
+    max_length: ClassVar[int] = 100
+    redacted: ClassVar[bool] = True
+
+    def check(self) -> c.Check:
+        return c.parse_tags
+
+
+@dataclass(frozen=True)
+class ObjectList(Type):
+    """A list of JSON objects, of limited size together."""
+
+    max_bytes: int
+    redacted: ClassVar[bool] = True
+
+    def check(self) -> c.Check:
+        return c.json_objects(self.max_bytes)
+
+
+@dataclass(frozen=True)
+class JSONObject(Type):
+    """A JSON object of limited size."""
+
+    max_bytes: int = METADATA_BYTES
+    redacted: ClassVar[bool] = True
+
+    def check(self) -> c.Check:
+        return c.json_object(self.max_bytes)

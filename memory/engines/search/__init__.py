@@ -1,0 +1,1 @@
+"""Search: candidates, scores, explanations."""

@@ -1,0 +1,1 @@
+"""Agents' sessions, their observations and contexts."""

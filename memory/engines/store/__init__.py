@@ -1,0 +1,1 @@
+"""The store as a whole: copies, migration, recovery, maintenance, health."""

@@ -1,0 +1,105 @@
+"""Health of the store: liveness, and the waiting or failed work of a project."""
+
+import logging
+import threading
+from datetime import datetime, timedelta
+from typing import Any
+
+from celery.app import app_or_default
+from django.db import DatabaseError, connection
+from django.db.models import Min
+from django.utils import timezone
+
+from memory.actors import Actor
+from memory.engines.embedding.engine import EmbeddingEngine
+from memory.models import QueueMessage
+from memory.queue.broker import in_database
+from memory.queue.publisher import publisher
+
+logger = logging.getLogger(__name__)
+
+WORKER = "day1-worker"  # name of the thread in which `up` runs the worker
+LATE = timedelta(seconds=60)  # anything that waits longer has no worker
+TIMEOUT_SECONDS = 1.0  # seconds to wait for a worker behind another broker
+
+HealthReport = dict[str, Any]
+
+
+def check_health(actor: Actor | None) -> HealthReport:
+    """Return the health: ``status`` for everybody, and its parts for an actor with a key."""
+    if (state := check_database()) != "ok":
+        return {"status": "degraded", "database": state}
+    queue, answering = count_backlog(), check_broker()
+    parts: HealthReport = {
+        "database": state,
+        "storage": check_storage(),
+        "broker": answering,
+        "worker": check_worker(queue, answering),
+        "queue": queue,
+    }
+    if actor is None:
+        return {"status": status_of(parts)}
+    actor.require("read")
+    parts["embedding"] = EmbeddingEngine().backlog(actor.project_id)
+    return {"status": status_of(parts), **parts}
+
+
+def status_of(parts: HealthReport) -> str:
+    stopped = parts["worker"] == "stopped" or parts["broker"] != "ok" or parts["queue"]["set_aside"]
+    trouble = stopped or parts["storage"] != "ok" or parts.get("embedding", {}).get("error")
+    return "degraded" if trouble else "ok"
+
+
+def check_database() -> str:
+    try:
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT 1")
+        return "ok"
+    except DatabaseError:
+        return "error"
+
+
+def check_storage() -> str:
+    """Return ok, low, full, read_only or failing: whether the disk takes writes."""
+    state: str = connection.storage_state()  # type: ignore[attr-defined]
+    return state
+
+
+def count_backlog() -> HealthReport:
+    """Count the due and unclaimed messages, and those set aside, where the queue is in the database."""
+    if not in_database(app_or_default().conf.broker_url):
+        return {"waiting": None, "oldest_seconds": None, "set_aside": None}
+    waiting = QueueMessage.objects.filter(claim=None, visible_at__lte=timezone.now(), set_aside_at=None)
+    return {
+        "waiting": waiting.count(),
+        "oldest_seconds": age_seconds(waiting.aggregate(at=Min("visible_at"))["at"]),
+        "set_aside": QueueMessage.objects.set_aside().count(),
+    }
+
+
+def age_seconds(since: datetime | None) -> float:
+    return 0.0 if since is None else round((timezone.now() - since).total_seconds(), 3)
+
+
+def check_broker() -> str:
+    """Return ok, or silent where another broker than the database does not answer."""
+    app = app_or_default()
+    return "ok" if in_database(app.conf.broker_url) or publisher.check(app) else "silent"
+
+
+def ping_workers() -> bool:
+    """Return whether a worker behind another broker answers; False where the broker itself does not."""
+    try:
+        return bool(app_or_default().control.ping(timeout=TIMEOUT_SECONDS, limit=1))
+    except Exception as error:  # of several libraries, one for each kind of broker
+        logger.warning("The broker does not answer: %s", error)
+        return False
+
+
+def check_worker(queue: HealthReport, answering: str) -> str:
+    """Return running, stopped, or unknown: a worker in another process may simply have had nothing to do."""
+    if any(thread.name == WORKER for thread in threading.enumerate()):
+        return "running"
+    if queue["oldest_seconds"] is None:
+        return "running" if answering == "ok" and ping_workers() else "stopped"
+    return "stopped" if queue["oldest_seconds"] > LATE.total_seconds() else "unknown"

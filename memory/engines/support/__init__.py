@@ -1,0 +1,1 @@
+"""Helpers of all engines: validation, pagination, idempotency, buffers, rates."""

@@ -1,0 +1,1 @@
+"""Commits, points in time, and what they keep readable."""

@@ -1,0 +1,81 @@
+"""Lookup of branches by name, and of points on them by number, id or time."""
+
+from datetime import datetime
+from uuid import UUID
+
+from memory.actors import Actor
+from memory.db.raw_select import fetch_one
+from memory.exceptions import BranchNotFound, Invalid, NotFound
+from memory.models import Branch, Commit, Snapshot
+
+MAIN = "main"
+
+
+def find_branch(actor: Actor, name: str) -> Branch:
+    """Return the branch of the actor's project. Raises BranchNotFound."""
+    if not name.isascii():  # branch names are ASCII, and a lone surrogate would fail in the query
+        raise BranchNotFound(name=ascii(name))
+    if branch := fetch_one(Branch, project=actor.project_id, name=name):
+        return branch
+    raise BranchNotFound(name=name)
+
+
+def resolve_point(branch: Branch, at: int | datetime | UUID | None) -> int:
+    """Return the seq on a branch that a number, a commit's or snapshot's id, or a time names.
+
+    A time before the fork names a seq below 0, which reads the ancestor as it was then: see
+    ``Branch.lineage``. Raises Invalid, NotFound.
+    """
+    if at is None:
+        return branch.head
+    if isinstance(at, UUID):
+        return _commit_seq(branch, at)
+    if isinstance(at, datetime):
+        return _seq_at_time(branch, at)
+    if not isinstance(at, int) or not -branch.inherited_commits <= at <= branch.head:
+        raise build_range_error(branch)
+    return at
+
+
+def own_point_of(branch: Branch, at: int | datetime | UUID | None) -> int:
+    """Return the seq of a point at which the branch existed, to fork it. Raises as ``resolve_point``."""
+    if isinstance(at, int) and at < 0:
+        raise build_range_error(branch)
+    seq = resolve_point(branch, at)
+    if seq < 0:
+        assert branch.parent is not None
+        raise Invalid(
+            "{name} was not there yet: it was forked from {parent} later. Name {parent} instead.",
+            name=branch.name,
+            parent=branch.parent.name,
+            field="at",
+        )
+    return seq
+
+
+def build_range_error(branch: Branch) -> Invalid:
+    return Invalid("{name} has the seqs 0 to {head}.", name=branch.name, head=branch.head, field="at")
+
+
+def _commit_seq(branch: Branch, commit_id: UUID) -> int:
+    seq = branch.commits.filter(pk=commit_id).values_list("seq", flat=True).first()
+    seq = _snapshot_seq(branch, commit_id) if seq is None else seq
+    if seq is None:
+        raise NotFound("There is no commit or snapshot with this id on {name}.", name=branch.name)
+    return seq
+
+
+def _snapshot_seq(branch: Branch, snapshot_id: UUID) -> int | None:
+    found = Snapshot.objects.filter(project=branch.project_id, pk=snapshot_id).first()
+    return found.seq_of(branch) if found else None
+
+
+def _seq_at_time(branch: Branch, when: datetime) -> int:
+    """Return the seq of the newest commit by then: the branch's own, else one along its ancestors."""
+    inherited = 0
+    for branch_id, limit in branch.lineage():
+        inherited += limit if branch_id != branch.pk else 0
+        commits = Commit.objects.filter(branch=branch_id, seq__lte=limit, at__lte=when)
+        if seq := commits.order_by("-at").values_list("seq", flat=True).first():
+            return seq - inherited
+    return -inherited

@@ -1,0 +1,1 @@
+"""The queue of background tasks and its broker in the database."""

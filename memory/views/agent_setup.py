@@ -1,0 +1,70 @@
+"""How an agent is connected, and whether its first event has come: part of several pages."""
+
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import urlencode
+from uuid import UUID
+
+from django.http import HttpRequest
+
+from memory.engines.access.key_activity import KeyActivityEngine
+from memory.engines.support import validation as c
+from memory.models import ApiKey
+from memory.views.agent_programs import PROGRAMS, AgentProgram, connect_command
+from memory.views.base import ProjectPage
+from memory.views.view_context import ViewContext
+
+PLACEHOLDER = "KEY"
+STREAM = "/live/{slug}/first-event"  # served beside Django, see day1site/events/first_event.py
+
+
+class FirstEvent(ProjectPage):
+    """The state of the waiting alone: for the script that looks again."""
+
+    template_name = "keys/first_event.html"
+
+    def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
+        key_id = read_key(self.request.GET)
+        activity = KeyActivityEngine().get_latest(actor=self.reader.actor, key_id=key_id)
+        return {"reader": self.reader, "activity": activity, "is_new_key": key_id is not None}
+
+
+def read_key(query: Mapping[str, str]) -> UUID | None:
+    """Return the key that an address names. Raises Invalid."""
+    payload = query.get("key", "")
+    return c.parse_uuid("key", payload) if payload else None
+
+
+def setup_context(
+    request: HttpRequest, reader: ViewContext, key: ApiKey | None = None, token: str = ""
+) -> dict[str, Any]:
+    """Return what keys/connect.html needs; with a token, its texts hold it."""
+    url = f"{request.scheme}://{request.get_host()}"
+    key_id = key.pk if key else None
+    query = f"?{urlencode({'key': key_id})}" if key_id else ""
+    return {
+        "programs": [_describe(one, url, reader, token) for one in PROGRAMS],
+        "program_name": _chosen(request.GET.get("client", "")),
+        "token": token,
+        "activity": KeyActivityEngine().get_latest(actor=reader.actor, key_id=key_id),
+        "is_new_key": key_id is not None,
+        "activity_url": reader.url("first-event", branch="", at="") + query,
+        "stream_url": STREAM.format(slug=reader.project.slug) + query,
+    }
+
+
+def _chosen(name: str) -> str:
+    return name if any(name == one.name for one in PROGRAMS) else PROGRAMS[0].name
+
+
+def _describe(program: AgentProgram, url: str, reader: ViewContext, token: str) -> dict[str, Any]:
+    return {
+        "name": program.name,
+        "title": program.title,
+        "command": connect_command(program, url, reader.project.slug) if reader.can["admin"] else "",
+        "setup": program.setup(url, token or PLACEHOLDER),
+        "file": program.file,
+        "has_hooks": program.has_hooks,
+        "is_connectable": program.is_connectable,
+        "next_step": program.next_step,
+    }

@@ -1,0 +1,49 @@
+"""The audit: who did what in a project."""
+
+from typing import Any
+
+from django import forms
+from django.utils.translation import gettext_lazy as _
+
+from memory.engines.audit.trail import AuditEngine
+from memory.exceptions import Invalid
+from memory.views.base import ProjectPage
+from memory.views.error_text import error_sentence
+from memory.views.labels import DEEDS
+from memory.views.widgets import MomentInput
+
+
+class AuditForm(forms.Form):
+    """The filters of the audit, with what an address asks for as ``initial``."""
+
+    action = forms.CharField(label=_("Action"), widget=forms.Select)
+    by = forms.CharField(label=_("Who"))
+    after = forms.CharField(label=_("Recorded from (UTC)"), widget=MomentInput)
+    before = forms.CharField(label=_("Recorded before (UTC)"), widget=MomentInput)
+    target = forms.CharField(label=_("Of what: an id, a branch, a name"))
+
+    use_required_attribute = False
+
+    def __init__(self, filters: dict[str, str]) -> None:
+        super().__init__(initial=filters)
+        known = {"": _("any"), **DEEDS}
+        known.setdefault(filters["action"], filters["action"])  # of another time, or mistyped
+        self.fields["action"].widget.choices = known.items()  # type: ignore[attr-defined]
+
+
+class Audit(ProjectPage):
+    template_name = "audit.html"
+    section = "audit"
+    scope = "admin"
+    title = _("Audit")
+
+    def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
+        filters: dict[str, Any] = {
+            name: self.request.GET.get(name, "").strip() for name in AuditForm.base_fields
+        }
+        shown: dict[str, Any] = {"form": AuditForm(filters), "set": sum(map(bool, filters.values()))}
+        try:
+            shown["page"] = AuditEngine().list_entries(actor=self.reader.actor, **filters, **self.paging())
+        except Invalid as error:  # what was asked for stays in the form, to be mended
+            shown["refusal"] = error_sentence(error)
+        return super().get_context_data(**shown, **kwargs)

@@ -1,0 +1,115 @@
+"""Actions on a list of facts: on the ticked ones, on all that match the filters, or on a single row."""
+
+from collections.abc import Callable
+from typing import Any
+from uuid import UUID
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+
+from memory.engines.facts.bulk_actions import MAX_FACTS, REFUSED, ActionEngine, Report
+from memory.engines.facts.engine import FactEngine
+from memory.engines.facts.filters import FactFilter
+from memory.exceptions import Day1Error, Invalid, NotFound
+from memory.models import Fact
+from memory.views.action_report import tell_report
+from memory.views.error_text import counts_sentence
+from memory.views.fact_actions import RECOVERABLE_ERRORS
+from memory.views.view_context import ViewContext
+from memory.views.widgets import read_id
+
+ONE = "one"  # the button of a row: its value is action:fact:version
+BATCH_SIZE = 100
+
+
+class BulkActions:
+    """A mixin for list pages with ``filters()``, ``refuse(error)`` and ``done(text, commit, level)``."""
+
+    reader: ViewContext
+    done: Callable[..., HttpResponse]
+
+    def filters(self) -> FactFilter:
+        """Parse the filters of the address. Raises Invalid."""
+        raise NotImplementedError
+
+    def refuse(self, error: Day1Error) -> HttpResponse:
+        """Render the list again with its ticks, the input and the error."""
+        raise NotImplementedError
+
+    def act(self, request: HttpRequest) -> HttpResponse:
+        """Apply an action to the ticked facts, to all that match, or to the one of a row's button.
+
+        A refusal as a whole leaves the list with its ticks and input.
+        """
+        try:
+            action, versions = self._requested(request)
+            report = ActionEngine().act(
+                action=action,
+                fact_ids=versions,
+                expected_versions={k: v for k, v in versions.items() if v},
+                **self.reader.target,
+                **parse_wishes(request, action),
+            )
+        except (*RECOVERABLE_ERRORS, NotFound) as error:
+            return self.refuse(error)
+        return self._report(request, report, action)
+
+    def _requested(self, request: HttpRequest) -> tuple[str, dict[UUID, int]]:
+        if ONE in request.POST:
+            action, _colon, ticked = request.POST[ONE].partition(":")
+            return action, dict([read_tick(ticked)])
+        action = request.POST.get("action", "")
+        chosen = map(read_tick, request.POST.getlist("fact"))
+        if not (versions := self._matching(request) if request.POST.get("all") else dict(chosen)):
+            raise Invalid("Tick at least one fact first.", field="fact")
+        return action, versions
+
+    def _matching(self, request: HttpRequest) -> dict[UUID, int]:
+        """Return the facts that match the filters of the address, up to the limit of one action."""
+        if request.GET.get("q"):
+            raise Invalid("All that match can only be chosen by filters, not by a search.", field="all")
+        filters, cursor, found = self.filters(), "", dict[UUID, int]()
+        while len(found) < MAX_FACTS:
+            page = FactEngine().list_facts(
+                **self.reader.where, filters=filters, limit=BATCH_SIZE, cursor=cursor
+            )
+            found |= {fact.uid: fact.version for fact in page.results}
+            if not (cursor := page.next or ""):
+                break
+        return found
+
+    def _report(self, request: HttpRequest, report: Report, action: str) -> HttpResponse:
+        tell_report(request, report, action)
+        level = messages.WARNING if report.count(REFUSED) else messages.SUCCESS
+        return self.done(counts_sentence(report), report.commit, level)
+
+
+def mark_ticked(facts: Any, request: HttpRequest) -> None:
+    """Mark the facts that a refused form had ticked."""
+    ticked = request.POST.getlist("fact")
+    for fact in facts:
+        fact.ticked = f"{fact.uid}:{fact.version}" in ticked
+
+
+def has_proposals(facts: Any) -> bool:
+    return any(fact.status == Fact.Status.CREATED for fact in facts)
+
+
+def parse_wishes(request: HttpRequest, action: str) -> dict[str, Any]:
+    """Parse the parameters of an action besides the facts."""
+    requested: dict[str, Any] = {"reason": request.POST.get("reason", "").strip()}
+    if action == "set_category":
+        requested["category"] = request.POST.get("category", "").strip()
+    if action == "supersede":
+        text, by = (request.POST.get(name, "").strip() for name in ("new_fact_text", "replaced_by"))
+        requested |= {"new_fact_text": text, "replaced_by": read_id(by) if by else None}
+    return requested
+
+
+def read_tick(text: str) -> tuple[UUID, int]:
+    """Parse a ticked fact and the version that was shown. Raises Invalid."""
+    uid, _colon, version = text.partition(":")
+    try:
+        return UUID(uid), int(version or 0)
+    except ValueError:
+        raise Invalid("This is not a fact of the list.", field="fact") from None

@@ -1,0 +1,82 @@
+"""The list of facts: filtered, searched, and changed one by one or many at once by those who may."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.utils.translation import gettext_lazy as _
+
+from memory.engines.facts.bulk_actions import MAX_FACTS
+from memory.engines.facts.engine import FactEngine
+from memory.engines.facts.filters import FactFilter
+from memory.engines.search.engine import INCLUDE, SearchEngine
+from memory.exceptions import Day1Error, Invalid
+from memory.models import Commit, Fact
+from memory.views.action_report import take_report
+from memory.views.base import PAGE, ProjectPage
+from memory.views.bulk import BulkActions, has_proposals, mark_ticked
+from memory.views.error_text import error_sentence
+from memory.views.fact_actions import undo_of
+from memory.views.fact_form import CATEGORIES
+from memory.views.filter_form import FilterForm
+from memory.views.flash import flash_success
+
+
+@dataclass
+class Ranked:
+    """The facts that a search found, as one page; each has its ``score``."""
+
+    results: list[Fact]
+    next: str | None = None
+    previous: str | None = None
+
+
+class Facts(BulkActions, ProjectPage):
+    template_name = "facts.html"
+    fragment_name = "parts/fact_rows.html"
+    section = "facts"
+    title = _("Facts")
+
+    def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
+        form, query = FilterForm(self.request), self.request.GET.get("q", "").strip()
+        shown: dict[str, Any] = {"form": form, "query": query, "report": take_report(self.request)}
+        try:
+            page: Any = self._search(query, form.filters) if query else self._list(form.filters)
+            mark_ticked(page.results, self.request)
+            shown |= {"page": page, "proposals": has_proposals(page.results)}
+        except Invalid as error:  # the query stays in the form for correction
+            shown["error"] = error_sentence(error)
+        shown["everything"] = self._everything
+        return super().get_context_data(**shown, most=MAX_FACTS, categories=CATEGORIES, **kwargs)
+
+    @property
+    def _everything(self) -> bool:
+        """Whether a search also looks among what searches leave out."""
+        return bool(self.request.GET.get("everything"))
+
+    def _list(self, filters: FactFilter) -> Any:
+        return FactEngine().list_facts(**self.reader.where, filters=filters, **self.paging())
+
+    def _search(self, query: str, filters: FactFilter) -> Ranked:
+        include = INCLUDE if self._everything or filters.status or filters.verification_status else ()
+        found = SearchEngine().search(
+            query=query, **self.reader.where, filters=filters, include=include, limit=PAGE
+        )
+        for hit in found.hits:
+            hit.fact.score = hit.score  # type: ignore[attr-defined]
+        return Ranked([hit.fact for hit in found.hits])
+
+    def filters(self) -> FactFilter:
+        return FilterForm(self.request).filters
+
+    def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        return self.act(request)
+
+    def refuse(self, error: Day1Error) -> HttpResponse:
+        context = self.get_context_data(refusal=error_sentence(error), typed=self.request.POST)
+        return self.render_to_response(context, status=error.status)
+
+    def done(self, text: str, commit: Commit | None = None, level: int = messages.SUCCESS) -> HttpResponse:
+        flash_success(self.request, text, undo_of(self.reader, commit), level)
+        return HttpResponseRedirect(self.request.get_full_path())

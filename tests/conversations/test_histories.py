@@ -1,0 +1,220 @@
+"""Random histories of every versioned model, through the engines: a state once shown is shown again, whether
+the past is read, the last commit reverted, or an earlier point restored as its dry run predicted.
+"""
+
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any
+
+import pytest
+from django.db.models import Count
+from hypothesis import given
+from hypothesis import strategies as st
+
+from conversations.engines.conversations import ConversationEngine
+from conversations.engines.messages import MessageEngine
+from memory.engines.branches.manager import BranchManager
+from memory.engines.branches.restore import versioned_models
+from memory.engines.branches.revert import RevertEngine
+from memory.engines.facts.engine import FactEngine
+from memory.engines.facts.links import LinkEngine
+from memory.engines.graph.engine import RelationEngine
+from memory.engines.store.snapshots import SnapshotManager
+from memory.engines.versions.lookup import find_branch
+from memory.exceptions import Conflict, Exists
+from memory.models import OPEN, Commit
+from tests.memory.test_branches import some_actor
+from tests.memory.test_versions import random_histories
+
+pytestmark = pytest.mark.django_db(transaction=True)
+FACTS, LINKS, RELATIONS = FactEngine(), LinkEngine(), RelationEngine()
+CONVERSATIONS, MESSAGES, SNAPSHOTS = ConversationEngine(), MessageEngine(), SnapshotManager()
+
+# Few memories and many reverts: errors lie in memories that are made again after a revert.
+WRITES = [
+    "write",
+    "confirm",
+    "edit",
+    "delete",
+    "verify",
+    "invalidate",
+    "link",
+    "relate",
+    "close",
+    "talk",
+    "say",
+]
+numbers = st.integers(0, 5)
+writes = st.tuples(st.sampled_from(WRITES), numbers)
+steps = st.one_of(
+    writes,
+    st.tuples(st.sampled_from(["verify", "relate", "close", "say"]), st.just(0)),
+    st.tuples(st.sampled_from(["undo", "undo", "restore", "fork"]), numbers),
+)
+histories = st.lists(steps, min_size=6, max_size=14)
+State = dict[tuple[str, Any], tuple]
+
+
+class Played:
+    """History on main and a branch of it, with the state of each after each of its commits."""
+
+    def __init__(self) -> None:
+        self.actor = some_actor()
+        self.branch = "main"
+        self.states: dict[str, dict[int, State]] = {"main": {0: {}}}
+        self.play("write", 0)
+
+    def where(self, **more: Any) -> dict[str, Any]:
+        return {"actor": self.actor, "branch_name": self.branch, **more}
+
+    # ---- visible state -------------------------------------------------------------------------
+
+    def shown(self, at: int | None = None) -> State:
+        read = self.where(at=at)
+        found: State = {}
+        for fact in FACTS.list_facts(**read).results:
+            verdict = (fact.verification_status, fact.verification_reason, fact.confirmation_count)
+            found["fact", fact.uid] = (fact.fact_text, str(fact.status), *verdict)
+            for link in LINKS.list_links(fact_id=fact.uid, **read).results:
+                found["link", link.uid] = (link.from_id, link.to_id)
+        for edge in RELATIONS.list_relations(**read).results:
+            found["edge", edge.uid] = (edge.strength, edge.valid_until, edge.properties)
+        for talk in CONVERSATIONS.list_conversations(**read).results:
+            found["talk", talk.uid] = (talk.title, talk.message_count)
+            for row in MESSAGES.list_messages(conversation_id=talk.uid, **read).results:
+                found["message", row.uid] = (row.sequence_num, row.content)
+        return found
+
+    @property
+    def head(self) -> int:
+        return find_branch(self.actor, self.branch).head
+
+    @property
+    def state(self) -> State:
+        """Return the state of the branch after its last commit."""
+        return self.states[self.branch][self.head]
+
+    def pick(self, kind: str, number: int) -> Any:
+        found = sorted(uid for name, uid in self.state if name == kind)
+        return found[number % len(found)] if found else None
+
+    # ---- one step ------------------------------------------------------------------------------
+
+    def play(self, step: str, number: int) -> None:
+        getattr(self, step)(number)
+        shown = self.shown()
+        assert self.states[self.branch].setdefault(self.head, shown) == shown
+
+    def write(self, number: int) -> None:
+        FACTS.write_fact(fact_text=f"fact {number}", **self.where())
+
+    def confirm(self, number: int) -> None:
+        FACTS.write_fact(fact_text=f"fact {number % 2}", session_id=f"s{number}", **self.where())
+
+    def edit(self, number: int) -> None:
+        self._with_fact(
+            number,
+            lambda uid: FACTS.update_fact(
+                fact_id=uid, updates={"fact_text": f"edit {self.head}"}, **self.where()
+            ),
+        )
+
+    def delete(self, number: int) -> None:
+        self._with_fact(number, lambda uid: FACTS.delete_fact(fact_id=uid, **self.where()))
+
+    def verify(self, number: int) -> None:
+        self._judge(number, "verified")
+
+    def invalidate(self, number: int) -> None:
+        self._judge(number, "invalidated")
+
+    def _judge(self, number: int, verdict: str) -> None:
+        given = {"verdict": verdict, "reason": str(number % 2)}
+        self._with_fact(number, lambda uid: FACTS.set_verification(fact_id=uid, **given, **self.where()))
+
+    def link(self, number: int) -> None:
+        ends = {"from_id": self.pick("fact", number), "to_id": self.pick("fact", number + 1)}
+        if ends["from_id"] != ends["to_id"]:
+            with suppress(Exists):
+                LINKS.write_link(**ends, link_type="BRIDGE", **self.where())
+
+    def _with_fact(self, number: int, work: Callable[[Any], Any]) -> None:
+        if uid := self.pick("fact", number):
+            work(uid)
+
+    def relate(self, number: int) -> None:
+        names = {"source_entity": "a", "relation_type": "r", "target_entity": str(number % 2)}
+        RELATIONS.write_relation(**names, properties={str(number): self.head}, **self.where())
+
+    def close(self, number: int) -> None:
+        still_open = sorted(u for (kind, u), row in self.state.items() if kind == "edge" and not row[1])
+        if still_open:
+            RELATIONS.close_relation(relation_id=still_open[number % len(still_open)], **self.where())
+
+    def talk(self, number: int) -> None:
+        CONVERSATIONS.create_conversation(title=str(number), **self.where())
+
+    def say(self, number: int) -> None:
+        if talk := self.pick("talk", number):
+            where = self.where(conversation_id=talk)
+            MESSAGES.write_message(role="user", content=f"said {self.head}", **where)
+
+    # ---- back ----------------------------------------------------------------------------------
+
+    def undo(self, number: int) -> None:
+        """Revert a commit: the last one always succeeds; an earlier one may be refused without a change."""
+        seq, states = self.head - number // 2, self.states[self.branch]
+        commit = Commit.objects.filter(branch=find_branch(self.actor, self.branch), seq=seq).first()
+        if commit is None:
+            return
+        try:
+            RevertEngine().revert_commit(commit_id=commit.pk, actor=self.actor)
+        except Conflict:
+            assert seq < max(states)
+        else:
+            assert seq < max(states) or self.shown() == states[seq - 1]
+
+    def restore(self, number: int) -> None:
+        states = self.states[self.branch]
+        seq = sorted(states)[-1 - number % len(states)]
+        named = {"name": f"{self.branch} {self.head} {seq}", "at": seq}
+        with suppress(Exists):
+            self._restore(SNAPSHOTS.create_snapshot(**named, **self.where()).pk)
+            assert self.shown() == states[seq]
+
+    def _restore(self, snapshot: Any) -> None:
+        how = {"snapshot_id": snapshot, "actor": self.actor}
+        plan = SNAPSHOTS.restore_snapshot(**how, dry_run=True)
+        done = SNAPSHOTS.restore_snapshot(**how)
+        assert [one.counts for one in done.branches] == [one.counts for one in plan.branches]
+
+    def fork(self, number: int) -> None:
+        """Create the branch, or switch to the other one of the two."""
+        if "task/x" not in self.states:
+            self.states["task/x"] = {0: self.shown()}
+            BranchManager().create_branch(name="task/x", actor=self.actor, parent="main")
+        self.branch = "main" if self.branch == "task/x" else "task/x"
+
+
+def check_past(played: Played) -> None:
+    for branch, states in played.states.items():
+        played.branch = branch
+        for seq, state in states.items():
+            assert played.shown(seq) == state
+
+
+def check_versions() -> None:
+    for model in versioned_models():
+        opened = model._base_manager.filter(seq_to=OPEN).order_by().values("branch", "uid")
+        assert not opened.annotate(number=Count("rid")).filter(number__gt=1)
+
+
+@pytest.mark.slow
+@given(histories)
+@random_histories(20)
+def test_what_a_branch_showed_it_shows_again(history: list[tuple[str, int]]) -> None:
+    played = Played()
+    for step, number in history:
+        played.play(step, number)
+    check_past(played)
+    check_versions()

@@ -1,0 +1,152 @@
+"""A server with questions and proposals, and pages of it with the network of a far server."""
+
+import json
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, Page, Route
+
+from tests.site.test_pages_browser import LISTEN, View, check_clean, listen
+from tests.site.test_up import ROOT, Up, environment
+
+PASSWORD = "correct horse battery"
+LATENCY_SECONDS = 0.15
+START = f"""
+from django.contrib.auth import get_user_model
+from memory.models import Membership, Project
+project = Project.objects.get(slug="default")
+user = get_user_model().objects.create_user("cora", password="{PASSWORD}", is_staff=True)
+Membership.objects.create(user=user, project=project, role="curator")
+"""
+LOADED = """
+from memory.actors import local_actor
+from memory.engines.branches.manager import BranchManager
+from memory.engines.facts.engine import FactEngine
+from memory.models import *
+from tests.memory.views.test_review_pages import pairs
+project = Project.objects.get(slug="default")
+actor = local_actor(project.pk, label="builder")
+facts = FactEngine()
+"""
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Up]:
+    folder = tmp_path_factory.mktemp("quick") / "data"
+    up = Up(folder, "--no-worker", DAY1_EMBEDDER="off").ready()
+    run(up, START)
+    yield up
+    up.stop()
+    up.log.close()
+
+
+def run(server: Up, code: str) -> str:
+    command = [sys.executable, "manage.py", "shell", "-v", "0", "-c", code]
+    env = environment(DAY1_DATA_DIR=str(server.folder), DAY1_EMBEDDER="off")
+    return subprocess.run(command, cwd=ROOT, env=env, check=True, stdout=subprocess.PIPE, text=True).stdout
+
+
+def ask(server: Up, count: int) -> None:
+    """So many open questions, and no others; every fact as it was written."""
+    run(
+        server,
+        f"{LOADED}ReviewItem.objects.all().delete()\npairs(actor, {count})\n",
+    )
+
+
+def write(server: Up, *texts: str, **fields: Any) -> list[str]:
+    code = f"""{LOADED}
+import json
+done = facts.write_facts(facts=[{{"fact_text": text}} for text in {texts!r}], actor=actor, **{fields!r})
+print(json.dumps([str(one.fact.uid) for one in done.results]))
+"""
+    found: list[str] = json.loads(run(server, code))
+    return found
+
+
+def states(server: Up, uids: list[str]) -> list[str]:
+    """Status and verdict of each."""
+    code = f"""{LOADED}
+import json
+for uid in {uids!r}:
+    fact = facts.get_fact(fact_id=uid, actor=actor)
+    print(json.dumps(f"{{fact.status}} {{fact.verification_status}}"))
+"""
+    return [json.loads(line) for line in run(server, code).splitlines()]
+
+
+def resolutions(server: Up) -> list[list[str]]:
+    """Return the answers in the order of their commits: text of the newer fact, and decision."""
+    code = f"""{LOADED}
+import json
+for item in ReviewItem.objects.filter(status="resolved").order_by("seq"):
+    text = Fact.objects.all_versions().filter(uid=item.fact_id)[0].fact_text
+    print(json.dumps([text.split()[1], item.resolution]))
+"""
+    return [json.loads(line) for line in run(server, code).splitlines()]
+
+
+@pytest.fixture(scope="module")
+def cookies(browser: Browser, server: Up) -> Any:
+    context = browser.new_context()
+    page = context.new_page()
+    page.goto(f"{server.first['url']}/login")
+    page.get_by_label("Username").fill("cora")
+    page.get_by_label("Password").fill(PASSWORD)
+    page.get_by_role("button", name="Log in").click()
+    page.wait_for_url(lambda url: "/login" not in url)
+    state = context.storage_state()
+    context.close()
+    return state
+
+
+@pytest.fixture
+def visit(browser: Browser, server: Up, cookies: Any) -> Iterator[Callable[..., Page]]:
+    """Open pages over a slow network; fail when the browser reported an error."""
+    views: list[tuple[View, bool]] = []
+
+    def visit(path: str, refused: bool = False, **options: Any) -> Page:
+        context = browser.new_context(
+            viewport={"width": 1280, "height": 900}, storage_state=cookies, reduced_motion="reduce", **options
+        )
+        context.add_init_script(LISTEN)
+        view = View(context.new_page())
+        listen(view, missing=refused)
+        views.append((view, refused))
+        view.page.goto(server.first["url"] + path, wait_until="networkidle")
+        context.route("**/*", late)
+        return view.page
+
+    yield visit
+    for view, refused in views:
+        settle(view.page)
+        view.page.context.unroute_all(behavior="ignoreErrors")
+        if refused:
+            view.complaints = [one for one in view.complaints if "ERR_FAILED" not in one]
+        check_clean(view, server.first["url"])
+        view.page.context.close()
+
+
+def settle(page: Page) -> None:
+    """Wait until the page and its scripts are here: keys work from then on, and leaving gives up nothing."""
+    page.wait_for_load_state("networkidle")
+
+
+def go(page: Page, address: str) -> None:
+    settle(page)
+    page.goto(address, wait_until="networkidle")
+
+
+def late(route: Route) -> None:
+    if route.request.resource_type in ("document", "fetch", "xhr"):
+        time.sleep(LATENCY_SECONDS)
+    route.continue_()
+
+
+QUEUES = ["/p/default/review", "/admin/p/default/review"]
+WAITING = ".question:not([data-answered], [data-sent])"
+DONE = ".question[data-answered]"

@@ -1,0 +1,175 @@
+"""From `up` to the first event of an agent, with nothing but what the pages say; and how the wait behaves."""
+
+import json
+import os
+import shlex
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from tests.site.test_pages_browser import LISTEN, View, check_clean, listen
+from tests.site.test_up import ROOT, TIMEOUT_SECONDS, Up, environment
+
+pytestmark = pytest.mark.browser
+
+SOON_MS = TIMEOUT_SECONDS * 1000
+ALMOST_AT_ONCE_MS = 20_000
+WAITING = "Waiting for the first event…"
+
+
+@pytest.fixture
+def server(tmp_path: Path) -> Iterator[Up]:
+    """Start one that is new: a user, a project, nothing else."""
+    up = Up(tmp_path / "data", "--no-worker").ready()
+    yield up
+    up.end()
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    """Return the home of a person who has an agent's program and no settings for Day1."""
+    folder = tmp_path / "home"
+    folder.mkdir()
+    return folder
+
+
+@pytest.fixture
+def view(browser: Browser) -> Iterator[View]:
+    context = browser.new_context(viewport={"width": 1280, "height": 900}, reduced_motion="reduce")
+    context.add_init_script(LISTEN)
+    view = View(context.new_page())
+    listen(view, missing=False)
+    yield view
+    context.close()
+
+
+def log_in(page: Page, server: Up) -> None:
+    page.goto(f"{server.first['url']}/login")
+    page.get_by_label("Username").fill(server.first["user"])
+    page.get_by_label("Password").fill(server.first["password"])
+    page.get_by_role("button", name="Log in").click()
+    page.get_by_role("heading", name="Connect an agent").wait_for()
+
+
+def run_in_home(home: Path, command: str, stdin: str = "") -> str:
+    """Run what a person copied at a terminal, in the folder of Day1."""
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    done = subprocess.run(
+        command,
+        shell=True,
+        cwd=ROOT,
+        env=environment(HOME=str(home), PATH=path),
+        input=stdin,
+        text=True,
+        capture_output=True,
+        timeout=TIMEOUT_SECONDS,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def start_agent(home: Path) -> None:
+    """Do what Claude Code does when a session starts: run the hook that its settings name."""
+    settings = json.loads((home / ".claude/settings.json").read_text())
+    (entry,) = settings["hooks"]["SessionStart"]
+    event = {"hook_event_name": "SessionStart", "source": "startup", "session_id": "s1", "cwd": str(home)}
+    run_in_home(home, entry["hooks"][0]["command"], json.dumps(event))
+
+
+def state_of(page: Page) -> Any:
+    return page.locator("[data-first-event] [data-state]")
+
+
+def post(server: Up, token: str, path: str, body: Any) -> None:
+    words = ["curl", "-sf", server.first["url"] + path, "-H", f"Authorization: Bearer {token}"]
+    words += ["-H", "Content-Type: application/json", "-d", json.dumps(body)]
+    subprocess.run(words, check=True, capture_output=True, timeout=TIMEOUT_SECONDS)
+
+
+def test_from_up_to_the_first_event_in_four_actions(server: Up, home: Path, view: View) -> None:
+    page = view.page
+    log_in(page, server)  # 1: the start page of the one project is open
+    expect(state_of(page)).to_contain_text(WAITING)
+    command = page.locator("#command-claude-code").inner_text()  # 2: copy the command
+    run_in_home(home, command)  # 3: run it
+    start_agent(home)  # 4: start the agent
+    expect(state_of(page)).to_have_attribute("data-state", "event", timeout=SOON_MS)
+    expect(state_of(page)).to_contain_text("claude-code")
+    check_clean(view, server.first["url"])
+    page.get_by_role("link", name="See its sessions").click()
+    expect(page.get_by_text("claude-code").first).to_be_visible()
+
+
+def test_what_up_prints_connects_an_agent(server: Up, home: Path) -> None:
+    """The command stands above everything else that a newcomer reads."""
+    lines = [line.strip() for line in server.output().splitlines()]
+    command = next(line for line in lines if " connect claude-code " in line)
+    assert lines.index(command) < next(n for n, line in enumerate(lines) if line.startswith("Web"))
+    run_in_home(home, command)
+    entry = json.loads((home / ".claude.json").read_text())["mcpServers"]["day1"]
+    assert entry["url"] == f"{server.first['url']}/mcp"
+
+
+def test_the_page_of_a_new_key_waits_for_that_key_alone(server: Up, view: View) -> None:
+    page = view.page
+    log_in(page, server)
+    page.get_by_role("link", name="Agents & keys").click()
+    page.get_by_label("Name", exact=True).fill("laptop")
+    page.get_by_label("Agent that writes").check()
+    page.get_by_role("button", name="Make the key").click()
+    token = page.get_by_label("The key").input_value()
+    expect(state_of(page)).to_contain_text(WAITING)
+    post(server, server.first["key"], "/api/v1/facts", {"fact_text": "Another key wrote this."})
+    expect(state_of(page)).to_contain_text(WAITING)
+    page.locator("label", has_text="Hooks and REST by hand").click()
+    command = page.locator("#command-rest-setup").inner_text()
+    assert token in command
+    assert shlex.split(command)[0] == "curl"
+    subprocess.run(shlex.split(command), check=True, capture_output=True, timeout=TIMEOUT_SECONDS)
+    expect(state_of(page)).to_have_attribute("data-state", "event", timeout=ALMOST_AT_ONCE_MS)
+    expect(state_of(page)).to_contain_text("The first event has come. laptop")
+    check_clean(view, server.first["url"])
+
+
+def test_where_no_stream_comes_through_the_page_asks_again(server: Up, view: View) -> None:
+    page = view.page
+    page.route("**/live/**", lambda route: route.fulfill(status=404, body=""))
+    log_in(page, server)
+    expect(state_of(page)).to_contain_text(WAITING)
+    post(server, server.first["key"], "/api/v1/facts", {"fact_text": "Told without a stream."})
+    expect(state_of(page)).to_have_attribute("data-state", "event", timeout=ALMOST_AT_ONCE_MS)
+
+
+HIDE = """(hidden) => {
+    Object.defineProperty(document, "hidden", { value: hidden, configurable: true });
+    document.dispatchEvent(new Event("visibilitychange"));
+}"""
+
+
+def test_a_hidden_page_asks_for_nothing_and_catches_up(server: Up, view: View) -> None:
+    page, asked = view.page, []
+    log_in(page, server)
+    expect(state_of(page)).to_contain_text(WAITING)
+    page.evaluate(HIDE, True)
+    page.on("request", lambda request: asked.append(request.url))
+    post(server, server.first["key"], "/api/v1/facts", {"fact_text": "Nobody looks."})
+    page.wait_for_timeout(5000)  # more than a stream and the fallback need
+    assert asked == []
+    expect(state_of(page)).to_contain_text(WAITING)
+    page.evaluate(HIDE, False)
+    expect(state_of(page)).to_have_attribute("data-state", "event", timeout=ALMOST_AT_ONCE_MS)
+
+
+def test_the_tab_stands_in_the_address(server: Up, view: View) -> None:
+    page = view.page
+    log_in(page, server)
+    page.locator("label", has_text="Cursor").click()
+    assert page.url.endswith("/p/default/?client=cursor")
+    page.reload()
+    expect(page.locator("#command-cursor")).to_be_visible()
+    expect(page.locator("#command-claude-code")).to_be_hidden()

@@ -1,0 +1,64 @@
+"""Proposals are decided in the queue, on their page, and many at once."""
+
+# ruff: noqa: F401, F811  fixtures
+
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.e2e.key_scene import (
+    DONE,
+    WAITING,
+    cookies,
+    go,
+    server,
+    settle,
+    states,
+    visit,
+    write,
+)
+from tests.site.test_up import Up
+
+pytestmark = pytest.mark.browser
+
+
+@pytest.mark.parametrize("frame", ["", "/admin"])
+def test_proposals_are_decided_in_the_queue(visit: Callable[..., Page], server: Up, frame: str) -> None:
+    uids = write(server, *(f"Proposal {number} of {frame or 'web'}." for number in range(3)), propose=True)
+    page = visit(f"{frame}/p/default/review?status=proposed")
+    page.keyboard.type("vi")
+    expect(page.locator(DONE)).to_have_count(2, timeout=15000)
+    assert states(server, uids) == ["created unverified", "archived unverified", "active unverified"]
+    page.keyboard.type("uu")
+    expect(page.locator(f"{WAITING} .memory", has_text=f"of {frame or 'web'}.")).to_have_count(
+        3, timeout=15000
+    )
+    assert states(server, uids) == ["created unverified"] * 3
+
+
+@pytest.mark.parametrize("frame", ["", "/admin"])
+def test_a_proposal_is_decided_on_its_page(visit: Callable[..., Page], server: Up, frame: str) -> None:
+    one, two = write(server, f"Accept {frame}.", f"Refuse {frame}.", propose=True)
+    page = visit(f"{frame}/p/default/facts/{one}")
+    page.get_by_role("button", name="Accept").click()
+    expect(page.get_by_text("Accepted.")).to_be_visible()
+    go(page, f"{server.first['url']}{frame}/p/default/facts/{two}")
+    page.keyboard.press("i")
+    expect(page.get_by_text("Refused: it is archived.")).to_be_visible()
+    assert states(server, [one, two]) == ["active unverified", "archived unverified"]
+
+
+@pytest.mark.parametrize("frame", ["", "/admin"])
+def test_proposals_are_decided_many_at_once(visit: Callable[..., Page], server: Up, frame: str) -> None:
+    uids = write(server, *(f"Bulk {number} {frame}." for number in range(3)), propose=True)
+    page = visit(f"{frame}/p/default/facts?status=created")
+    for uid in uids[:2]:
+        page.locator(f'#fact-{uid} input[name="fact"]').check()
+    page.get_by_role("button", name="Accept", exact=True).first.click()
+    expect(page.get_by_text("2 done", exact=True)).to_be_visible()
+    assert states(server, uids) == ["active unverified"] * 2 + ["created unverified"]
+    settle(page)
+    page.keyboard.press("u")
+    expect(page.get_by_text("Undone.")).to_be_visible()
+    assert states(server, uids) == ["created unverified"] * 3

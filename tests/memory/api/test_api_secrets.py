@@ -1,0 +1,87 @@
+"""Secrets do not reach the store, on any path; the response has the number removed."""
+
+import string
+
+import pytest
+
+from conversations.models import Conversation, Message
+from memory.engines.facts.engine import FactEngine
+from memory.models import Branch, Fact, FactAssessment, Observation, Relation, Session
+from tests.memory.api.client import Api, api_for
+
+pytestmark = pytest.mark.django_db(transaction=True)
+SECRET = "ghp_" + (string.ascii_letters + string.digits)[:36]
+TEXT = f"The token is {SECRET}."
+CLEAN = "The token is [redacted: GitHub token]."
+REDACTED = "Day1-Redacted"
+
+
+@pytest.fixture
+def api(project) -> Api:
+    return api_for(project)
+
+
+def test_a_fact(api):
+    given = {"fact_text": TEXT, "tags": [SECRET], "metadata": {"password": "hunter2", "n": [TEXT]}}
+    answer = api.post("/facts", given)
+    assert (answer.status_code, answer[REDACTED]) == (201, "4")  # the essence is made of the clean text
+    row = Fact.objects.all_versions().get()
+    assert (row.fact_text, row.essence, row.tags) == (CLEAN, CLEAN, ["[redacted: GitHub token]"])
+    assert row.metadata == {"password": "[redacted: named secret]", "n": [CLEAN]}
+    again = api.post("/facts", {"fact_text": TEXT})
+    assert (again.status_code, again.json()["id"], again[REDACTED]) == (200, str(row.uid), "1")
+    assert REDACTED not in api.post("/facts", {"fact_text": "No secret."})
+    changed = api.patch(f"/facts/{row.uid}", {"fact_text": f"Now {SECRET}"})
+    assert (changed.json()["fact_text"], changed[REDACTED]) == ("Now [redacted: GitHub token]", "1")
+
+
+def test_reasons_of_verdicts(api):
+    fact = api.fact("Tokens live 15 minutes.")
+    assert api.post(f"/facts/{fact['id']}/verify", {"verdict": "verified", "reason": TEXT})[REDACTED] == "1"
+    assert FactAssessment.objects.all_versions().get().reason == CLEAN
+
+
+def test_an_observation_is_cleaned_before_it_is_cut(api):
+    output = "x" * 1980 + f" {SECRET} " + "y" * 2000
+    call = {"tool_name": "Bash", "raw_input": {"command": f"echo {SECRET}"}, "raw_output": output}
+    assert api.post("/observations", call)[REDACTED] == "2"
+    row = Observation.objects.all_versions().get()
+    stored = row.raw_input + row.raw_output + row.summary
+    assert row.raw_input == '{"command":"echo [redacted: GitHub token]"}'
+    assert "ghp_" not in stored
+
+
+def test_conversations_and_messages(api):
+    talk = api.post("/conversations", {"title": TEXT, "session_id": "s1"}).json()
+    given = {"role": "user", "content": TEXT, "thinking": TEXT, "tool_calls": [{"token": "hunter2"}]}
+    assert api.post(f"/conversations/{talk['id']}/messages", given)[REDACTED] == "3"
+    row = Message.objects.all_versions().get()
+    assert (row.content, row.thinking) == (CLEAN, CLEAN)
+    assert row.tool_calls == [{"token": "[redacted: named secret]"}]
+    assert Conversation.objects.all_versions().get().title == CLEAN
+
+
+def test_sessions_branches_and_relations(api):
+    api.post("/sessions", {"session_id": "s1", "project_path": "https://me:hunter2@git.example.com/a"})
+    api.post("/sessions/s1/end", {"summary": TEXT})
+    session = Session.objects.get()
+    assert session.project_path == "https://me:[redacted: password]@git.example.com/a"
+    assert session.summary == CLEAN
+    api.post("/branches", {"name": "task/a", "purpose": TEXT})
+    assert Branch.objects.get(name="task/a").purpose == CLEAN
+    edge = {"source_entity": SECRET, "relation_type": "opens", "target_entity": "GitHub"}
+    assert api.post("/relations", {**edge, "properties": {"note": TEXT}})[REDACTED] == "2"
+    row = Relation.objects.all_versions().get()
+    assert (row.source_entity, row.properties) == ("[redacted: GitHub token]", {"note": CLEAN})
+
+
+def test_ids_stay_as_they_are(api):
+    drawn = "aB3dE5gH7jK9mN1pQ3sT5vW7yZ9bC2eF4h"
+    answer = api.post("/facts", {"fact_text": "x", "session_id": drawn, "agent_id": drawn})
+    assert REDACTED not in answer
+    assert (Session.objects.get().key, Fact.objects.all_versions().get().agent_id) == (drawn, drawn)
+
+
+def test_engines_clean_what_surfaces_give_them(actor):
+    fact = FactEngine().write_fact(fact_text=TEXT, actor=actor).fact
+    assert fact.fact_text == CLEAN

@@ -1,0 +1,133 @@
+"""Program of ``test_linear_time``: prints which function takes more than linear time for which text.
+
+It is a process of its own, since a regular expression blocks the interpreter until it is done.
+"""
+
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+
+import django
+
+django.setup()
+
+from conversations.engines.consolidation import rules  # noqa: E402
+from day1site.cli.importing import transcript  # noqa: E402
+from day1site.hooks import texts  # noqa: E402
+from memory.engines.review import similarity  # noqa: E402
+from memory.engines.sessions import briefing, tool_calls  # noqa: E402
+from memory.engines.support import validation  # noqa: E402
+from memory.exceptions import Day1Error  # noqa: E402
+from memory.models.hashes import normalise_text  # noqa: E402
+from memory.redaction import redact_text  # noqa: E402
+
+MIB = 1024 * 1024
+SHORT_SECONDS, LONG_SECONDS = 2.0, 1.0  # never reached in linear time; below it no ratio is taken
+MAX_RATIO = 9  # of four times the text: 4 when linear, 16 when quadratic
+TOKEN = "aB3dE5gH7jK9mN1pQ3sT5vW7yZ9bC2eF4h"
+
+PATTERNS: dict[str, tuple[str, str, str]] = {  # name -> (start, repeated piece, end)
+    "line ends": ("a", "\n", "b"),
+    "carriage returns": ("a", "\r", "b"),
+    "line separators": ("a", "\u2028", "b"),
+    "blanks": ("a", " ", "b"),
+    "one word": ("", "A", ""),
+    "underscores behind a name": ("password=", "_", "!"),
+    "blanks behind a name": ("password=", " ", ""),
+    "names": ("", "password= ", ""),
+    "open quotes": ("", "api_key='" + "a" * 90 + "\n", ""),
+    "one open quote": ('api_key="', "a", ""),
+    "dollars": ("secret: ", "$", ""),
+    "no values": ("", "password: optional" + "b" * 400 + "\n", ""),
+    "curl": ("curl " * 100 + "curl -u", "A", ""),
+    "curls": ("", "curl -u ", ""),
+    "curls with names": ("", "curl -uAAA:", ""),
+    "curl with options": ("curl", " -ua:bcd", ""),
+    "cookie": ("cookie:" * 71 + " session", "a", ""),
+    "cookies": ("", "cookie: session", ""),
+    "cookies with values": ("", "cookie: sid=abcdefghijklm ", ""),
+    "machines": ("", "machine ", ""),
+    "machine": ("machine x", " ", ""),
+    "tokens": ("", TOKEN + " ", ""),
+    "tokens behind data": ("", "base64," * 17 + TOKEN + " ", ""),
+    "schemes": ("", "a://", ""),
+    "addresses": ("", "ab://" + "x" * 195 + ":" + "y" * 195, ""),
+    "passwords": ("", "a://:bcd@", ""),
+    "at signs": ("", "a://u:" + "@" * 190, ""),
+    "key ends": ("", "tests/key.pem:-----END PRIVATE KEY-----\n", ""),
+    "keys cut": ("", "AAAA\n-----END PRIVATE KEY-----", ""),
+    "half key ends": ("", "-----END A ", ""),
+    "key beginnings": ("", "-----BEGIN A ", ""),
+    "web tokens": ("", "eyJ" + "a" * 20 + ".", ""),
+    "sk": ("sk-", "A", "_"),
+    "backslashes": ("", "\\", ""),
+    "escaped nul": ("", "\\u0000", ""),
+    "private": ("", "<private", ""),
+    "private ends": ("<private>", "</private", ""),
+    "private end with blanks": ("<private></private", " ", ""),
+    "fences": ("", "<day1-memory ", ""),
+    "fence ends": ("<day1-memory>", "</day1-memory", ""),
+    "brackets": ("", "<", ""),
+    "bracket with blanks": ("<", " ", ""),
+    "brackets and blanks": ("", "< ", ""),
+    "data nearly long": ("", "A" * 1999 + " ", ""),
+    "quotations": ("", "> \n", ""),
+    "code": ("", "```\n", ""),
+    "code of two kinds": ("", "~~~\n```\n", ""),
+    "digits": ("", "1", "x"),
+    "numbers": ("", "1.1,", "x"),
+    "headings": ("", "#", ""),
+    "sentences": ("", "! ", ""),
+    "decisions": ("", "We decided 0123456\n", ""),
+    "half decisions": ("", "we use " * 50 + ". ", ""),
+    "not found": (": command not found", " ", "x"),
+    "uncaught": ("uncaught ", "a", ""),
+    "possessives": ("", "A's ", ""),
+}
+FUNCTIONS: dict[str, Callable[[str], object]] = {
+    "redact": redact_text,
+    "lessons": lambda text: list(rules.lessons(text, spoken_by_user=True)),
+    "public": texts.public,
+    "said": texts.said,
+    "readable": texts.readable,
+    "own_words": transcript.own_words,
+    "_public": transcript._public,
+    "outcome_of": tool_calls.outcome_of,
+    "summary_of": lambda text: tool_calls.summary_of("Bash", {"command": text}, text),
+    "line of the start context": briefing.fenced_line,
+    "json_object": lambda text: validation.json_object(8 * MIB)("metadata", {"text": text}),
+    "normalise": normalise_text,
+    "numbers": similarity.extract_numbers,
+    "negations": similarity.count_negations,
+}
+
+
+def hostile(size: int) -> Iterator[tuple[str, str]]:
+    """Yield every kind of text, of about so many characters."""
+    for name, (start, piece, end) in PATTERNS.items():
+        yield name, start + piece * (size // len(piece)) + end
+
+
+def seconds(function: Callable[[str], object], text: str) -> float:
+    """Return the processor time of one call; refused texts count as well."""
+    began = time.process_time()
+    with suppress(Day1Error):
+        function(text)
+    return time.process_time() - began
+
+
+def main() -> None:
+    long = dict(hostile(MIB))
+    for name, text in hostile(MIB // 4):
+        for label, function in FUNCTIONS.items():
+            short = seconds(function, text)
+            slow = short > SHORT_SECONDS
+            if not slow and (whole := seconds(function, long[name])) > LONG_SECONDS:
+                slow = whole > MAX_RATIO * max(short, 0.01)
+            if slow:
+                sys.stdout.write(f"{label}: {name}, {short:.2f} s for a quarter\n")
+    sys.stdout.write("done\n")
+
+
+main()

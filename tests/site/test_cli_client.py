@@ -1,0 +1,191 @@
+"""The one client: the REST API answers the same over HTTP and in this process."""
+
+import json
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from conversations.engines.conversations import ConversationEngine
+from conversations.models import Message
+from day1site import api_router
+from day1site.cli import main
+from day1site.cli.client import Client
+from day1site.cli.errors import CliError, Refused
+from day1site.cli.http_streams import HttpStreams
+from day1site.cli.http_transport import HttpTransport
+from day1site.cli.local_streams import LocalStreams
+from day1site.cli.local_transport import VIEWS, LocalTransport
+from day1site.cli.rest import Api
+from memory.actors import Actor
+from memory.engines.access.keys import KeyEngine
+from memory.engines.branches.manager import BranchManager
+from memory.engines.facts.engine import FactEngine
+from memory.engines.facts.links import LinkEngine
+from memory.engines.graph.engine import RelationEngine
+from memory.engines.sessions.manager import SessionManager
+from memory.engines.sessions.observations import ObservationEngine
+from memory.engines.store.snapshots import SnapshotManager
+from memory.models import Commit, Fact, Project
+
+pytestmark = pytest.mark.django_db(transaction=True)
+NOWHERE = "01970000-0000-7000-8000-000000000000"
+
+
+@pytest.fixture
+def local(actor: Actor) -> Client:
+    return Client(LocalTransport(actor), partial(LocalStreams, actor))
+
+
+@pytest.fixture
+def remote(actor: Actor, live_server: Any) -> Client:
+    _, token = KeyEngine().create_key(label="k", scopes=["admin"], actor=actor)
+    transport = HttpTransport(live_server.url, token)
+    return Client(transport, partial(HttpStreams, Api(transport)))
+
+
+@pytest.fixture
+def fact(actor: Actor) -> Fact:
+    engine = FactEngine()
+    words = {"fact_text": "Tokens expire ☕.", "category": "a,b", "session_id": "s/1"}
+    fact = engine.write_fact(actor=actor, **words).fact
+    other = engine.write_fact(fact_text="Tokens too.", actor=actor, valid_from="2026-01-01").fact
+    LinkEngine().write_link(from_id=fact.uid, to_id=other.uid, link_type="BRIDGE", actor=actor)
+    BranchManager().create_branch(name="task/a", actor=actor)
+    SessionManager().create_session(session_id="s/1", actor=actor)
+    ObservationEngine().write_observation(summary="x", observation_type="insight", actor=actor)
+    RelationEngine().write_relation(
+        source_entity="a", relation_type="b", target_entity="c", actor=actor, properties={"x": [1]}
+    )
+    ConversationEngine().create_conversation(title="T", actor=actor)
+    SnapshotManager().create_snapshot(name="p", actor=actor)
+    return fact
+
+
+def test_both_ways_answer_the_same(local: Client, remote: Client, fact: Fact) -> None:
+    uid = str(fact.uid)
+    paging = {"limit": 50}
+    for ask in (
+        lambda client: client.get_fact(uid, "main", None),
+        lambda client: client.get_fact(uid, "main", "1"),
+        lambda client: client.list_facts("main", {"category": ["a,b"]}, paging),
+        lambda client: client.list_facts("main", {"min_confidence": 0.5, "kind": ["NOTE"]}, paging),
+        lambda client: client.list_versions(uid, "main", paging),
+        lambda client: client.list_related(uid, "main", {"depth": 1}),
+        lambda client: client.list_branches(True, paging),
+        lambda client: client.list_commits("main", paging),
+        lambda client: client.compare_branch("task/a", {"against": "main"}, paging),
+        lambda client: client.count_branch("main"),
+        lambda client: client.list_snapshots({}, paging),
+        lambda client: client.get_retention(),
+        lambda client: client.list_workspaces({}, paging),
+        lambda client: client.list_observations("main", {"observation_type": ["insight"]}, paging),
+        lambda client: client.list_relations("main", {"open_only": True}, paging),
+        lambda client: client.get_graph("main", {"entity": "a"}),
+        lambda client: client.get_session("s/1"),
+        lambda client: client.get_session_context("s/1", {}),
+        lambda client: client.list_conversations("main", {}, paging),
+    ):
+        assert ask(local) == ask(remote)
+
+
+def test_a_key_is_listed_alike(local: Client, remote: Client) -> None:
+    ours, theirs = (client.list_keys({})["results"] for client in (local, remote))
+    for row in (*ours, *theirs):
+        row.pop("last_used_at")
+    assert ours == theirs
+
+
+def test_both_ways_refuse_in_the_same_words(local: Client, remote: Client, fact: Fact) -> None:
+    for ask in (
+        lambda client: client.get_fact(NOWHERE, "main", None),
+        lambda client: client.get_fact("x", "main", None),
+        lambda client: client.get_fact("", "main", None),
+        lambda client: client.get_fact(str(fact.uid), "main", "soon"),
+        lambda client: client.write_fact("main", {"fact_text": "x", "confidence": 2}),
+        lambda client: client.write_fact("main", {"fact_text": "x", "what": 2}),
+        lambda client: client.write_fact("gone", {"fact_text": "x"}),
+        lambda client: client.archive_branch(""),
+        lambda client: client.get_session(""),
+        lambda client: client.change_fact("restore", str(fact.uid), "main", {"expected_version": 7}),
+    ):
+        refusals = [refusal(ask, client) for client in (local, remote)]
+        assert refusals[0] == refusals[1]
+
+
+def refusal(ask: Any, client: Client) -> tuple[str, str, str]:
+    with pytest.raises(CliError) as caught:
+        ask(client)
+    error = caught.value
+    return error.code, error.text, error.field if isinstance(error, Refused) else ""
+
+
+def test_a_local_write_is_the_local_users(local: Client, actor: Actor) -> None:
+    local.write_fact("main", {"fact_text": "x", "session_id": "s"})
+    commit = Commit.objects.get()
+    assert (commit.actor_kind, commit.surface, commit.session_id) == ("local", actor.surface, "s")
+
+
+def test_the_nouns_of_the_local_api_are_those_of_the_server() -> None:
+    registered = {noun: f"{view.__module__}.{view.__name__}" for noun, view, _ in api_router.router.registry}
+    assert {noun: registered[noun] for noun in VIEWS} == VIEWS
+
+
+def test_an_import_stores_a_batch_before_it_reads_the_next(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Keep no more than one batch in memory, however long the input is."""
+    commits: list[int] = []
+
+    def lines() -> Iterator[bytes]:
+        for number in range(2500):
+            if number % 1000 == 999:
+                commits.append(Commit.objects.count())
+            yield b'{"fact_text": "Fact %d"}\n' % number
+
+    class Input:
+        buffer = lines()
+
+    monkeypatch.delenv("DAY1_URL", raising=False)
+    monkeypatch.setattr("sys.stdin", Input())
+    assert main(["--project", project.slug, "import", "-"]) == 0
+    assert commits == [0, 1]
+    assert Commit.objects.count() == 3
+
+
+def test_a_number_that_is_none_is_refused_as_json(local: Client) -> None:
+    with pytest.raises(Refused, match="NaN is no JSON number"):
+        local.write_fact("main", {"fact_text": "x", "confidence": float("nan")})
+
+
+@pytest.mark.slow
+def test_a_long_transcript_in_chinese_fits_into_requests(
+    project: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Keep each request within the API's 8 MiB, whatever the script of the text."""
+    monkeypatch.delenv("DAY1_URL", raising=False)
+    words, names = "记忆" * 100_000, [f"{number:04}" for number in range(14)]
+    records = [
+        {
+            "type": "user",
+            "uuid": name,
+            "parentUuid": before,
+            "sessionId": "s",
+            "timestamp": f"2026-01-01T00:{name[-2:]}:00Z",
+            "message": {"role": "user", "content": name + words},
+        }
+        for name, before in zip(names, [None, *names[:-1]], strict=True)
+    ]
+    file = tmp_path / "s.jsonl"
+    file.write_text("\n".join(json.dumps(record) for record in records))
+    assert main(["--project", project.slug, "import-from", "claude-code", str(file)]) == 0
+    assert Message.objects.all_versions().count() == len(names)
+
+
+def test_half_a_surrogate_pair_is_refused_as_over_http(local: Client, remote: Client) -> None:
+    def write(client: Client) -> Any:
+        return client.write_fact("main", {"fact_text": "\ud800"})
+
+    assert refusal(write, local) == refusal(write, remote)
