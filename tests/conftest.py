@@ -1,6 +1,6 @@
 """Shared fixtures: a project with its branch main, and an actor with all rights."""
 
-import logging
+import tempfile
 from collections.abc import Iterator
 from typing import Any
 
@@ -52,16 +52,18 @@ def no_permissions() -> None:
     post_migrate.disconnect(create_contenttypes)
 
 
+@pytest.fixture(scope="session", autouse=True)
+def own_temporary_folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Keep locks of this user on this machine, such as an import's, apart for each test process."""
+    with pytest.MonkeyPatch.context() as patch:
+        folder = str(tmp_path_factory.mktemp("tmp"))
+        patch.setenv("TMPDIR", folder)
+        patch.setattr(tempfile, "tempdir", folder)
+        yield
+
+
 def pytest_sessionfinish() -> None:
     databases.drop_beside()
-
-
-def enable_loggers() -> None:
-    """Undo what a library did that configured logging anew in an earlier test of this process."""
-    logging.disable(logging.NOTSET)
-    for logger in logging.root.manager.loggerDict.values():
-        if isinstance(logger, logging.Logger):
-            logger.disabled = False
 
 
 @pytest.fixture(autouse=True)
@@ -70,7 +72,6 @@ def nothing_left_over() -> Iterator[None]:
     next_rid.reset()
     new_uuid.reset()
     ContentType.objects.clear_cache()
-    enable_loggers()
     yield
     buffer.clear()
 

@@ -178,7 +178,8 @@ def test_a_broken_line_is_reported_and_the_rest_imported(day1: Day1, tmp_path: P
     file.write_bytes(b"".join(whole) + b'{"uuid": "u9", "typ')
     status, out, err = day1("import-from", "claude-code", str(file))
     assert (status, out) == (1, "new: 1 conversations, 5 messages, 2 observations; on main.\n")
-    assert err.splitlines()[:4] == [
+    # The test server may report a client that went away on the same stream.
+    assert [line for line in err.splitlines() if line.startswith(str(file))] == [
         f"{file}:6: is not JSON",
         f"{file}:7: is not UTF-8",
         f"{file}:8: is no JSON object",
