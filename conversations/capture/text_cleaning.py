@@ -1,90 +1,104 @@
-"""Cleaning of texts before storage: private parts, Day1's own texts, length limits."""
+"""Cleaning of texts before storage: private parts, secrets, injected text, Day1's own calls, length limits.
+
+The same for hook events and imported transcripts. Without Django: the command line imports transcripts for
+a server elsewhere.
+"""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
-from memory.db.fields import dumps
-from memory.engines.sessions.briefing import FENCE
-from memory.engines.sessions.tool_calls import as_text
-from memory.engines.support.validation import without_secrets
+from memory.redaction import redact_all
+from memory.texts import BRIEFING_TAG, make_storable
 
-MAX_BYTES = 1024 * 1024
+MAX_TEXT_BYTES = 1024 * 1024
 MAX_INPUT_LENGTH = 2000  # characters of a text in a tool's input
-BLOB = re.compile(r"(?<![A-Za-z0-9+/=_-])[A-Za-z0-9+/=_-]{2000,}")
+MAX_INPUT_ITEMS = 200  # items of a list in a tool's input
 
 PRIVATE = re.compile(r"<private\b[^>]{0,200}>.*?(?:</private\s*>|\Z)", re.I | re.S)
 END_OF_PRIVATE = re.compile(r"\A.*?</private\s*>", re.I | re.S)  # its start was cut off
-OURS = re.compile(rf"<{FENCE}\b[^>]{{0,200}}>.*?(?:</{FENCE}>|\Z)", re.I | re.S)
-REMINDER = re.compile(r"<system-reminder>.*?(?:</system-reminder>|\Z)", re.I | re.S)
+
+# What is put into any text: Day1's briefing, and reminders of the program.
+INJECTED_ANYWHERE = rf"(?i:{BRIEFING_TAG})|system-reminder"
+# What programs put among a person's words: output of commands and hooks, instructions, the environment.
+INJECTED_IN_PROMPTS = (
+    rf"{INJECTED_ANYWHERE}|local-command-[a-z]+|command-[a-z]+|bash-[a-z]+|task-notification|[a-z-]*hook"
+    r"|environment_context|user_instructions|permissions instructions|ide_[a-z_]+|turn_aborted"
+    r"|subagent_notification|INSTRUCTIONS"
+)
+
+OWN_TOOL = re.compile(
+    r"(?i)(?:mcp_+(?:plugin_day1_)?)?day1[._]+\w+"
+    r"|memory_(?:search|get|write|update|supersede|context|timeline|graph_query|explain)"
+)
+OWN_COMMAND = re.compile(r"\s*(?:\S*/)?day1\s")
 
 
-def clean(value: Any) -> Any:
+def compile_elements(names: str) -> re.Pattern[str]:
+    """Compile a pattern of these elements with their content; one without an end extends to the end."""
+    return re.compile(rf"<({names})\b[^>]{{0,200}}>.*?(?:</(?i:\1)\s*>|\Z)", re.S)
+
+
+_injected = compile_elements(INJECTED_ANYWHERE)
+_injected_in_prompts = compile_elements(INJECTED_IN_PROMPTS)
+
+
+def clean(value: Any, redact: Callable[[Any], Any] = redact_all) -> Any:
     """Return a JSON value with private parts and secrets removed from every text."""
-    return without_secrets(_public(value))
+    return redact(remove_private(value))
 
 
-def _public(value: Any) -> Any:
+def remove_private(value: Any) -> Any:
+    """Return a JSON value that can be stored, without the private parts of its texts and names."""
     if isinstance(value, str):
-        return public(as_text(value))
+        return remove_private_blocks(make_storable(value))
     if isinstance(value, Mapping):
-        return {public(as_text(name)): _public(part) for name, part in value.items()}
+        return {remove_private(str(name)): remove_private(part) for name, part in value.items()}
     if isinstance(value, list | tuple):
-        return [_public(part) for part in value]
+        return [remove_private(part) for part in value]
     return value
 
 
-def public(text: str) -> str:
+def remove_private_blocks(text: str) -> str:
     """Return the text without <private> blocks; an unclosed block extends to the end."""
     if "private" not in text.lower():
         return text
     return END_OF_PRIVATE.sub("[private]", PRIVATE.sub("[private]", text))
 
 
-def said(text: str) -> str:
-    """Return the speaker's own words, without text that Day1 or the program inserted."""
-    return REMINDER.sub("", OURS.sub("", text)).strip()
+def strip_injected(text: str) -> str:
+    """Return a text without what Day1 or the program inserted. Other tags are its own: it may be a file."""
+    return _injected.sub("", text).strip()
 
 
-def readable(value: Any) -> str:
-    """Return a tool's output as text; content blocks as their texts, long base64 as its length."""
-    if isinstance(value, list) and all(isinstance(part, Mapping) for part in value):
-        text = "\n".join(_block(part) for part in value)
-    elif isinstance(value, Mapping):
-        text = _fields(value)
-    else:
-        text = as_text(value)
-    return BLOB.sub(lambda found: f"[{len(found[0])} characters of data]", text)
+def strip_prompt(text: str) -> str:
+    """Return a person's own words, without all that Day1 or the program inserted among them."""
+    return _injected_in_prompts.sub("", text).strip()
 
 
-def _block(part: Mapping[str, Any]) -> str:
-    text = part.get("text") or part.get("content")
-    return text if isinstance(text, str) else dumps(dict(part))
+def is_own_call(tool: str, payload: Any) -> bool:
+    """Return whether a call is one of Day1's own tools or commands, which is not stored: it is no news."""
+    command = payload.get("command") if isinstance(payload, Mapping) else None
+    return bool(OWN_TOOL.fullmatch(tool) or (isinstance(command, str) and OWN_COMMAND.match(command)))
 
 
-def _fields(value: Mapping[str, Any]) -> str:
-    """Return the readable fields; the whole value as JSON where there are none."""
-    names = ("stdout", "stderr", "error", "content", "output", "text", "llmContent", "result")
-    found = [readable(value[name]).strip() for name in names if value.get(name)]
-    return "\n".join(part for part in found if part) or dumps(dict(value))
-
-
-def brief(value: Any, most: int = MAX_INPUT_LENGTH) -> Any:
-    """Return a JSON value with every text cut."""
+def cut_texts(value: Any) -> Any:
+    """Return a JSON value with every text and list cut."""
     if isinstance(value, str):
-        return value if len(value) <= most else f"{value[:most]} … [{len(value)} characters, cut]"
+        cut = f"{value[:MAX_INPUT_LENGTH]} … [{len(value)} characters, cut]"
+        return value if len(value) <= MAX_INPUT_LENGTH else cut
     if isinstance(value, Mapping):
-        return {name: brief(part, most) for name, part in value.items()}
+        return {name: cut_texts(part) for name, part in value.items()}
     if isinstance(value, list):
-        return [brief(part, most) for part in value[:200]]
+        return [cut_texts(part) for part in value[:MAX_INPUT_ITEMS]]
     return value
 
 
-def within(text: str, most: int = MAX_BYTES) -> str:
+def cut_middle(text: str, max_bytes: int = MAX_TEXT_BYTES) -> str:
     """Cut a text to so many bytes: its head and tail, with a mark between them that gives the full size."""
     raw = text.encode()
-    if len(raw) <= most:
+    if len(raw) <= max_bytes:
         return text
     mark = f"\n… [{len(raw)} bytes, cut] …\n"
-    half = (most - len(mark.encode())) // 2
+    half = (max_bytes - len(mark.encode())) // 2
     return raw[:half].decode(errors="ignore") + mark + raw[-half:].decode(errors="ignore")
