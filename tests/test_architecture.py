@@ -145,26 +145,22 @@ def test_nothing_is_left_for_later() -> None:
 
 # Surfaces contain no rules: only engines write or open transactions.
 SURFACES = ("day1site/", *(f"{app}/{part}/" for app in APPS for part in ("api", "views", "admin")))
-WRITES = {
-    "bulk_create",
-    "bulk_update",
-    "create",
-    "delete",
-    "get_or_create",
-    "save",
-    "update",
-    "update_or_create",
-}
+# What no other object than a model or its manager has; and what dictionaries have too.
+MODEL_WRITES = {"bulk_create", "bulk_update", "get_or_create", "save", "update_or_create"}
+MANAGER_WRITES = {"create", "delete", "update"}
 
 
 def writes(file: Path) -> bool:
-    """Return whether a file opens a transaction or a commit, or writes through a model's manager."""
+    """Return whether a file opens a transaction or a commit, or writes through a model or its manager."""
     nodes = list(ast.walk(tree(file)))
     named = {alias.name for node in nodes if isinstance(node, ast.ImportFrom) for alias in node.names}
     calls = [node.func for node in nodes if isinstance(node, ast.Call)]
-    writers = [one for one in calls if isinstance(one, ast.Attribute) and one.attr in WRITES]
-    return bool({"transaction", "open_commit"} & named) or any(
-        re.search(r"\bobjects\b", ast.unparse(one.value)) for one in writers
+    methods = [call for call in calls if isinstance(call, ast.Attribute)]
+    managers = [call for call in methods if re.search(r"\bobjects\b", ast.unparse(call.value))]
+    return bool(
+        {"transaction", "open_commit"} & named
+        or MODEL_WRITES & {call.attr for call in methods}
+        or MANAGER_WRITES & {call.attr for call in managers}
     )
 
 
