@@ -26,7 +26,14 @@ def load_bootstrap():
     return module
 
 
+def run_day1(words):
+    """Carry out the words of the command line ``day1``, in the environment that bootstrap has made."""
+    from day1site.cli import run_process
+
+    return run_process(words)
+
+
 if __name__ == "__main__":
     if too_old(sys.version_info):
         sys.exit(too_old(sys.version_info))
-    load_bootstrap().run(sys.argv)
+    load_bootstrap().run(sys.argv, run_day1)

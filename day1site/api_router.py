@@ -4,8 +4,8 @@ from django.urls import path, re_path
 from rest_framework.routers import SimpleRouter
 
 from conversations.api.conversations import ConversationViewSet, MessageViewSet
+from conversations.api.ingest import IngestViewSet
 from day1site import __version__
-from day1site.hooks.api import IngestViewSet
 from memory.api.branches import BranchViewSet
 from memory.api.commits import CommitViewSet
 from memory.api.events import EventViewSet

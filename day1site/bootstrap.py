@@ -16,7 +16,7 @@ import subprocess
 import sys
 import sysconfig
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import NoReturn
@@ -40,13 +40,16 @@ class WrongSetting(Refusal):
     status = 2
 
 
-def run(argv: list[str]) -> None:
-    """Run a command line in the right environment. Exits 1 with one sentence where that fails."""
+def run(argv: list[str], run_day1: Callable[[list[str]], int]) -> None:
+    """Run a command line in the right environment. Exits 1 with one sentence where that fails.
+
+    ``run_day1`` carries out the words after ``day1``; it imports what it needs only then.
+    """
     try:
         argv = take_early_options(argv)
         if os.environ.get("DAY1_NO_BOOTSTRAP") != "1":
             enter(argv)
-        execute(argv)
+        execute(argv, run_day1)
     except Refusal as refusal:
         refuse(refusal)
     except KeyboardInterrupt:
@@ -114,14 +117,12 @@ def locks_for(argv: list[str]) -> list[str]:
     return [*locks, MATRIXONE] if any(url.startswith("matrixone:") for url in urls) else locks
 
 
-def execute(argv: list[str]) -> None:
+def execute(argv: list[str], run_day1: Callable[[list[str]], int]) -> None:
     """Pass the command to Django with the right settings; the day1 command starts what it needs itself."""
     if importlib.util.find_spec("django") is None:
         raise Refusal("Django is not installed here, and DAY1_NO_BOOTSTRAP=1 says not to install it.")
     if argv[1:2] == ["day1"]:
-        from day1site.cli import run_process
-
-        sys.exit(run_process(argv[2:]))
+        sys.exit(run_day1(argv[2:]))
     choose_settings(argv)
     read_settings()
     from django.core.management import execute_from_command_line

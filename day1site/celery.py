@@ -111,6 +111,8 @@ class Worker(Background):
     def _work(self) -> None:
         state.should_stop = None
         if in_database(app.conf.broker_url):
+            from memory.queue.broker.transport import free_claims
+
             free_claims()
         app.WorkController(
             without_heartbeat=True,
@@ -137,21 +139,6 @@ class Beat(Background):
         while not self._stopping.wait(wait):
             wait = scheduler.tick()
         scheduler.close()
-
-
-def free_claims() -> None:
-    """Release the claims of a killed server, so that its messages are delivered again at once.
-
-    Only where the database is a file: its server is one process, so no other holder is alive. Elsewhere the
-    leases expire.
-    """
-    from django.db import connection, transaction
-
-    from memory.models import QueueMessage
-
-    if getattr(connection.features, "has_online_backup", False):
-        with transaction.atomic():
-            QueueMessage.objects.all().free()
 
 
 def start_worker() -> Worker:

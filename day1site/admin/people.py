@@ -10,8 +10,8 @@ from django.utils.translation import gettext_lazy as _
 from unfold.forms import AdminPasswordChangeForm, UserChangeForm, UserCreationForm
 
 from day1site.admin.base import OfServer
-from memory.engines.branches.manager import create_main
-from memory.models import Membership, Project
+from memory.engines.access.projects import ProjectEngine
+from memory.models import Project
 
 admin.site.unregister([Group, User])
 
@@ -46,9 +46,7 @@ class Projects(OfServer):
         """Save a project; a new one gets its branch main, and its maker as first maintainer."""
         super().save_model(request, obj, form, change)
         if not change:
-            create_main(obj)
-            role = Membership.Role.MAINTAINER
-            Membership.objects.create(project=obj, user_id=str(request.user.pk), role=role)
+            ProjectEngine().open_project(project=obj, members=[request.user])
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         return False  # a project contains memory, which is never deleted casually

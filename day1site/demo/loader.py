@@ -1,20 +1,19 @@
 """Loading, inspection and removal of the demo's project."""
 
 from datetime import timedelta
+from functools import partial
 
 from django.contrib.auth import get_user_model
-from django.db import transaction
 from django.db.models import Count, QuerySet
 from django.utils import timezone
 
 from day1site.demo.player import SURFACE, Teller, actor_in
 from day1site.demo.script import monday, steps
 from memory.actors import Actor
-from memory.engines.access.projects import ProjectEngine, count_rows, lock_branches
+from memory.engines.access.projects import ProjectEngine, count_rows
 from memory.engines.audit.trail import record_entry
 from memory.exceptions import Conflict, NotFound
 from memory.models import AuditEntry, Project
-from memory.models.nodes import next_rid
 from memory.views.labels import DEEDS
 
 SLUG, NAME = "demo", "Demo: Tidemark Pay"
@@ -62,15 +61,8 @@ def remove(actor: Actor, force: bool = False) -> Counts:
 
     Raises NotFound, and Conflict when others wrote into it, unless ``force``.
     """
-    next_rid.ready()
-    with transaction.atomic():
-        project = _demo()
-        lock_branches(project)  # locked, so that the check stays true until the removal
-        if (acts := foreign(project)) and not force:
-            raise Conflict(
-                "Others worked in the demo too ({acts}); --force removes what came of it.", acts=told(acts)
-            )
-        return ProjectEngine().remove_project(project=project, actor=actor)
+    check = partial(_check_removable, force=force)
+    return ProjectEngine().remove_project(project=_demo(), actor=actor, check=check)
 
 
 def foreign(project: Project) -> Counts:
@@ -102,14 +94,23 @@ def _acts(project: Project) -> QuerySet[AuditEntry]:
 
 
 def _begin(actor: Actor) -> Project:
-    next_rid.ready()
-    with transaction.atomic():
-        people = get_user_model().objects.filter(is_superuser=True, is_active=True)
-        project = ProjectEngine().create_project(
-            slug=SLUG, name=NAME, actor=actor, members=people, began=monday(timezone.now())
+    return ProjectEngine().create_project(
+        slug=SLUG,
+        name=NAME,
+        actor=actor,
+        members=get_user_model().objects.filter(is_superuser=True, is_active=True),
+        began=monday(timezone.now()),
+        prepare=lambda project: record_entry(actor_in(project.pk, actor.label), BEGUN, SLUG),
+    )
+
+
+def _check_removable(project: Project, force: bool) -> None:
+    """Refuse a demo that others worked in, unless ``force``. Raises NotFound, Conflict."""
+    _demo()  # another removal may have ended since
+    if (acts := foreign(project)) and not force:
+        raise Conflict(
+            "Others worked in the demo too ({acts}); --force removes what came of it.", acts=told(acts)
         )
-        record_entry(actor_in(project.pk, actor.label), BEGUN, SLUG)
-    return project
 
 
 def _clear(project: Project, actor: Actor) -> None:

@@ -1,1 +1,1 @@
-"""Hook events of agents' programs: ingestion and responses."""
+"""The hook client: what agents' programs run for each event. Its path stands in users' settings."""

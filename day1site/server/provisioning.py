@@ -1,40 +1,24 @@
-"""Provisioning of a new data directory: tables, a project, an admin user and a first API key."""
+"""Provisioning of a new data directory: tables, and the file with the credentials of the first start."""
 
 import json
 import logging
-import secrets
-from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from django.conf import settings
-from django.contrib.auth import get_user_model
 from django.core.management import call_command
-from django.db import connection, transaction
+from django.db import connection
 from django.db.migrations.executor import MigrationExecutor
 
 from day1site.server.process import CannotStart
 from day1site.settings.paths import write_private
-from memory.actors import local_actor
-from memory.engines.access.keys import KeyEngine
-from memory.engines.branches.manager import create_main
+from memory.engines.access.provisioning import SLUG, USER, FirstStart, ProvisioningEngine
 from memory.engines.store.maintenance import MaintenanceEngine
-from memory.models import Membership, Project
-from memory.models.nodes import next_rid
 
 logger = logging.getLogger(__name__)
 
-SLUG, USER = "default", "admin"
 FILE = "first-key.json"
-
-
-@dataclass(frozen=True)
-class FirstStart:
-    """Credentials of the first start, to be shown once. ``password`` is "" when the owner chose it."""
-
-    user: str
-    password: str
-    key: str
 
 
 def prepare(folder: Path, url: str, password: str = "") -> FirstStart | None:
@@ -45,14 +29,7 @@ def prepare(folder: Path, url: str, password: str = "") -> FirstStart | None:
     copy_before_migration()
     call_command("migrate", verbosity=0, interactive=False)
     _ = str(settings.SECRET_KEY)  # created now, not in a first request
-    next_rid.ready()
-    # One transaction, with the file written inside: an interrupted start leaves nothing or everything.
-    with transaction.atomic(savepoint=False):
-        if Project.objects.exists():
-            return None
-        made = make_first(password)
-        keep(folder, url, made)
-    return made
+    return ProvisioningEngine().provision(password=password, keep=partial(keep, folder, url))
 
 
 def copy_before_migration() -> Path | None:
@@ -72,27 +49,6 @@ def copy_before_migration() -> Path | None:
         MaintenanceEngine().backup(path)
         logger.warning("The store comes from an earlier release and is migrated; a copy of it is %s.", path)
     return path
-
-
-def make_first(password: str) -> FirstStart:
-    project = Project.objects.create(name="Default", slug=SLUG)
-    create_main(project)
-    user, shown = admin_user(password)
-    Membership.objects.create(project=project, user=user, role=Membership.Role.MAINTAINER)
-    actor = local_actor(project.pk, label="first start")
-    _, token = KeyEngine().create_key(label="first key", scopes=["admin"], actor=actor)
-    return FirstStart(USER, shown, token)
-
-
-def admin_user(password: str) -> tuple[Any, str]:
-    """Return the admin user and the password to show; "" when the owner chose it, now or with
-    createsuperuser.
-    """
-    users = get_user_model().objects
-    if user := users.filter(username=USER).first():
-        return user, ""
-    chosen = password or secrets.token_urlsafe(12)
-    return users.create_superuser(USER, password=chosen), "" if password else chosen
 
 
 def keep(folder: Path, url: str, made: FirstStart) -> None:
@@ -121,9 +77,6 @@ def refresh(folder: Path, **changes: str) -> None:
 
 def set_password(folder: Path, password: str) -> None:
     """Set the admin user's password, and remove the old one from the file."""
-    user = get_user_model().objects.filter(username=USER).first()
-    if user is None:
+    if not ProvisioningEngine().set_password(password=password):
         raise CannotStart(f"There is no user {USER} any more: leave --admin-password out.")
-    user.set_password(password)
-    user.save(update_fields=["password"])
     refresh(folder, password="")

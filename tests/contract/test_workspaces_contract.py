@@ -8,8 +8,8 @@ from uuid import uuid4
 import pytest
 from django.db import DatabaseError, connection, connections
 
+from conversations.capture.engine import IngestEngine
 from conversations.models import Message
-from day1site.hooks.ingest import IngestEngine
 from memory.actors import Actor, local_actor
 from memory.engines.access.keys import KeyEngine
 from memory.engines.access.projects import ProjectEngine

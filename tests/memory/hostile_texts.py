@@ -12,9 +12,8 @@ import django
 
 django.setup()
 
+from conversations.capture import text_cleaning, tool_outputs  # noqa: E402
 from conversations.engines.consolidation import rules  # noqa: E402
-from day1site.cli.importing import transcript  # noqa: E402
-from day1site.hooks import texts  # noqa: E402
 from memory.engines.review import similarity  # noqa: E402
 from memory.engines.sessions import briefing, tool_calls  # noqa: E402
 from memory.engines.support import validation  # noqa: E402
@@ -88,11 +87,10 @@ PATTERNS: dict[str, tuple[str, str, str]] = {  # name -> (start, repeated piece,
 FUNCTIONS: dict[str, Callable[[str], object]] = {
     "redact": redact_text,
     "lessons": lambda text: list(rules.lessons(text, spoken_by_user=True)),
-    "public": texts.public,
-    "said": texts.said,
-    "readable": texts.readable,
-    "own_words": transcript.own_words,
-    "_public": transcript._public,
+    "remove_private": text_cleaning.remove_private,
+    "strip_injected": text_cleaning.strip_injected,
+    "strip_prompt": text_cleaning.strip_prompt,
+    "read_output": tool_outputs.read_output,
     "outcome_of": tool_calls.outcome_of,
     "summary_of": lambda text: tool_calls.summary_of("Bash", {"command": text}, text),
     "line of the start context": briefing.fenced_line,

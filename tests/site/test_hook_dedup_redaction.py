@@ -109,3 +109,23 @@ def test_what_day1_said_is_not_the_users(api):
         event("UserPromptSubmit", prompt="<day1-memory>open", cwd="/"),
     )
     assert messages() == [(1, "user", "What now?")]
+
+
+def test_what_a_program_put_among_the_users_words_is_not_theirs(api):
+    prompt = "<ide_opened_file>a.py</ide_opened_file>Go on<bash-stdout>4 passed</bash-stdout>, please"
+    send(
+        api,
+        event("UserPromptSubmit", prompt=prompt),
+        event("UserPromptSubmit", prompt="<task-notification>done</task-notification>", cwd="/"),
+    )
+    assert messages() == [(1, "user", "Go on, please")]
+
+
+def test_what_a_file_or_an_answer_says_in_tags_is_kept(api):
+    page = "<webhook>on</webhook> <INSTRUCTIONS>Sort."
+    send(
+        api,
+        bash("t1", "cat page", f"{page}<System-Reminder>\n<system-reminder>be nice</system-reminder>"),
+        event("Stop", last_assistant_message=f"It says {page}<DAY1-memory>known</day1-MEMORY>"),
+    )
+    assert messages() == [(1, "tool_result", f"{page}<System-Reminder>"), (2, "assistant", f"It says {page}")]

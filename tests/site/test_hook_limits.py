@@ -2,8 +2,8 @@
 
 import pytest
 
+from conversations.capture import rows
 from conversations.models import Message
-from day1site.hooks import rows
 from memory.models import Observation, Project, Session
 from tests.memory.api.client import api_for
 from tests.site.hook_events import bash, event, send

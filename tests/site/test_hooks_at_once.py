@@ -6,8 +6,8 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from django.db import IntegrityError, connection, transaction
 
+from conversations.capture.engine import IngestEngine
 from conversations.models import Message
-from day1site.hooks.ingest import IngestEngine
 from memory.engines.facts.engine import FactEngine
 from memory.engines.support.idempotency import MAX_TRIES, Answer, IdempotencyEngine
 from memory.models import IdempotencyRecord, IngestedEvent, Session

@@ -5,8 +5,8 @@ import re
 
 import pytest
 
-from day1site.hooks.rows import LONG, MAX_SESSION_BYTES
-from day1site.hooks.texts import within
+from conversations.capture.rows import LONG, MAX_SESSION_BYTES
+from conversations.capture.text_cleaning import cut_middle
 from memory.engines.facts.engine import FactEngine
 from memory.models import Fact, QueueMessage, RecallLog, Session
 from memory.ranking import count_tokens
@@ -185,6 +185,6 @@ def test_what_a_compaction_saves_counts_and_is_cut_where_there_was_too_much(api)
     for prompt in ("p1", "p2"):
         again = ["short", whole, cut, said]
         send(api, event("PreCompact", trigger="auto", transcript=again, prompt_id=prompt))
-    stored = ["short", whole, within(said, LONG), within(cut, LONG)]
+    stored = ["short", whole, cut_middle(said, LONG), cut_middle(cut, LONG)]
     assert [text for _, _, text in messages(role="assistant")] == stored
     assert Session.objects.get().captured == MAX_SESSION_BYTES

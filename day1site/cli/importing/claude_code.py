@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from conversations.capture.text_cleaning import is_own_call, strip_injected, strip_prompt
 from day1site.cli.importing import transcript
 from day1site.cli.importing.transcript import Call, Dialogue, Report, Turn
 
@@ -180,7 +181,7 @@ def _join(record: dict[str, Any], answers: dict[str, Turn], turns: list[Turn], r
     answer = answers[key]
     for kind, name, field_ in (("text", "text", "content"), ("thinking", "thinking", "thinking")):
         for part in _blocks(record, kind):
-            text, before = _text(part.get(name)), getattr(answer, field_)
+            text, before = strip_injected(_text(part.get(name))), getattr(answer, field_)
             if text.strip() and text not in before.split("\n\n") and text != before:
                 setattr(answer, field_, f"{before}\n\n{text}" if before else text)
 
@@ -193,7 +194,7 @@ def _prompt(record: dict[str, Any], report: Report) -> list[Turn]:
     origin = record.get("origin")
     kind = _text(origin.get("kind")) if isinstance(origin, dict) else ""
     own = record.get("isMeta") or record.get("isVisibleInTranscriptOnly") or kind not in TYPED
-    words = transcript.own_words(text)
+    words = strip_prompt(text)
     if record.get("isCompactSummary"):
         report.skip("summaries of a compaction")
     elif own or not words or words.startswith((INTERRUPTED, "Caveat: The messages below")):
@@ -211,10 +212,10 @@ def _results(record: dict[str, Any], calls: dict[Any, dict[str, Any]], report: R
             continue
         call = Call(_text(request.get("id")), _text(request.get("name")) or "tool", request.get("input"))
         call.failed = part.get("is_error") is True
-        if transcript.is_own(call):
+        if is_own_call(call.name, call.input):
             report.skip("calls of Day1 itself")
             continue
-        content = transcript.own_words(_output(part.get("content")))
+        content = strip_injected(_output(part.get("content")))
         yield Turn(call.id, "tool_result", content, transcript.moment(record.get("timestamp")), call=call)
 
 

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from conversations.capture.text_cleaning import is_own_call, strip_injected, strip_prompt
 from day1site.cli.importing import transcript
 from day1site.cli.importing.transcript import Call, Dialogue, Report, Turn
 
@@ -77,7 +78,7 @@ class _Reader:
             self.report.skip("words of the program")
 
     def _say(self, where: list[Turn], number: int, role: str, text: str, at: str) -> None:
-        words = transcript.own_words(text)
+        words = strip_prompt(text) if role == "user" else strip_injected(text)
         if not words or (role == "user" and words.startswith(PREFACES)):
             return self.report.skip("words of the program")
         where.append(Turn(str(number), role, words, at, self.model if role == "assistant" else ""))
@@ -91,7 +92,7 @@ class _Reader:
         call = self.calls.get(str(item.get("call_id") or item.get("id") or ""))
         if call is None:
             return self.report.skip("results without their call")
-        if transcript.is_own(call):
+        if is_own_call(call.name, call.input):
             return self.report.skip("calls of Day1 itself")
         output = _parsed(item.get("output"))
         if isinstance(output, dict):
@@ -100,7 +101,7 @@ class _Reader:
             call.failed = code not in (None, 0) or output.get("success") is False
             output = output.get("output", output.get("content", output))
         text = output if isinstance(output, str) else transcript.text_in(output) or json.dumps(output)
-        self.items.append(Turn(call.id, "tool_result", transcript.own_words(text), at, call=call))
+        self.items.append(Turn(call.id, "tool_result", strip_injected(text), at, call=call))
 
 
 def _parsed(value: Any) -> Any:

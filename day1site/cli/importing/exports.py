@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from conversations.capture.text_cleaning import strip_injected, strip_prompt
 from day1site.cli.errors import CliError
 from day1site.cli.importing import transcript
 from day1site.cli.importing.transcript import Dialogue, Report, Turn
@@ -56,7 +57,8 @@ def _chatgpt_message(node: dict[str, Any], report: Report) -> Turn | None:
         return None
     model = str(metadata.get("model_slug") or "") if role == "assistant" else ""
     at = transcript.moment(message.get("create_time"))
-    return Turn(str(message.get("id") or node.get("id")), role, transcript.own_words(text), at, model)
+    words = strip_prompt(text) if role == "user" else strip_injected(text)
+    return Turn(str(message.get("id") or node.get("id")), role, words, at, model)
 
 
 def read_claude(path: Path, report: Report) -> Iterator[Dialogue]:
@@ -80,10 +82,11 @@ def _claude_message(row: Any, report: Report) -> Turn | None:
     for file in row.get("attachments") or []:
         if isinstance(file, dict) and isinstance(file.get("extracted_content"), str):
             text += f"\n\n[{file.get('file_name') or 'file'}]\n{file['extracted_content']}"
-    if not (text := transcript.own_words(text)):
+    role = "user" if row["sender"] == "human" else "assistant"
+    text = strip_prompt(text) if role == "user" else strip_injected(text)
+    if not text:
         report.skip("messages without words")
         return None
-    role = "user" if row["sender"] == "human" else "assistant"
     return Turn(str(row.get("uuid")), role, text, transcript.moment(row.get("created_at")))
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 from uuid import NAMESPACE_URL, uuid5
 
+from conversations.capture.text_cleaning import clean
 from day1site.cli.importing import transcript
 from day1site.cli.importing.transcript import Report
 
@@ -46,7 +47,7 @@ def _facts(file: Path, report: Report) -> Iterator[dict[str, Any]]:
         return report.breaks(file, 1, "is not UTF-8")
     matter, lines, first = _front_matter(text)
     for line, heading, words in _pieces(lines, first):
-        words = transcript.storable(words)
+        words = clean(words)
         if len(words) > MAX_LENGTH:
             report.breaks(file, line, f"is longer than {MAX_LENGTH} characters")
             continue

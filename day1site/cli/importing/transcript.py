@@ -1,29 +1,12 @@
 """What every reader makes of a file, and what it could not use."""
 
 import json
-import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
-
-from memory.redaction import redact_all
-
-MAX_TEXT_BYTES = 1024 * 1024
-MAX_INPUT_LENGTH = 2000  # characters of a text in a tool's input
-FENCE = "day1-memory"
-PRIVATE = re.compile(r"<private\b[^>]{0,200}>.*?(?:</private\s*>|\Z)", re.I | re.S)
-# What programs put among a person's words: reminders, output of commands and hooks, and what Day1 told.
-INJECTED = re.compile(
-    rf"<({FENCE}|system-reminder|local-command-[a-z]+|command-[a-z]+|bash-[a-z]+|task-notification"
-    r"|[a-z-]*hook|environment_context|user_instructions|permissions instructions|ide_[a-z_]+"
-    r"|turn_aborted|subagent_notification|INSTRUCTIONS)\b[^>]{0,200}>.*?(?:</\1\s*>|\Z)",
-    re.S,
-)
-OWN_TOOL = re.compile(r"(?i)mcp_+(?:plugin_day1_)?day1_+\w+|(?:day1[._])?memory_\w+")
-OWN_COMMAND = re.compile(r"\s*(?:\S*/)?day1\s")
 
 
 @dataclass
@@ -104,48 +87,6 @@ def lines(file: Path, report: Report) -> Iterator[tuple[int, dict[str, Any]]]:
                 report.breaks(file, number, "is no JSON object")
 
 
-# ---- texts -----------------------------------------------------------------------------------------
-
-
-def storable(value: Any) -> Any:
-    """Return a JSON value without what is private or secret, in every text."""
-    return redact_all(_public(value))
-
-
-def _public(value: Any) -> Any:
-    if isinstance(value, str):
-        text = value.replace("\x00", "\ufffd").encode("utf-8", "replace").decode()
-        return PRIVATE.sub("[private]", text) if "<private" in text.lower() else text
-    if isinstance(value, Mapping):
-        return {_public(str(name)): _public(part) for name, part in value.items()}
-    return [_public(part) for part in value] if isinstance(value, list | tuple) else value
-
-
-def own_words(text: str) -> str:
-    """Return the words of the speaker, without what a program put in."""
-    return INJECTED.sub("", text).strip()
-
-
-def within(text: str, most: int = MAX_TEXT_BYTES) -> str:
-    """Head and tail within so many bytes, with a mark between them."""
-    raw = text.encode()
-    if len(raw) <= most:
-        return text
-    mark = f"\n… [{len(raw)} bytes, cut] …\n"
-    half = (most - len(mark.encode())) // 2
-    return raw[:half].decode(errors="ignore") + mark + raw[-half:].decode(errors="ignore")
-
-
-def brief(value: Any) -> Any:
-    """Return a JSON value with every text cut."""
-    if isinstance(value, str):
-        cut = f"{value[:MAX_INPUT_LENGTH]} … [{len(value)} characters, cut]"
-        return value if len(value) <= MAX_INPUT_LENGTH else cut
-    if isinstance(value, Mapping):
-        return {name: brief(part) for name, part in value.items()}
-    return [brief(part) for part in value[:200]] if isinstance(value, list) else value
-
-
 def blocks(content: Any) -> list[dict[str, Any]]:
     """Return the content of a message as a list of blocks, whatever way it was written."""
     if isinstance(content, str):
@@ -175,12 +116,6 @@ def project_of(folder: str) -> str:
         if (place / ".git").exists():
             return str(of_repository(str(place), str(place / ".git")))
     return folder
-
-
-def is_own(call: Call) -> bool:
-    """Day1's own tools and commands: what was looked up is not news."""
-    command = call.input.get("command") if isinstance(call.input, Mapping) else None
-    return bool(OWN_TOOL.fullmatch(call.name) or (isinstance(command, str) and OWN_COMMAND.match(command)))
 
 
 def moment(value: Any) -> str:

@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 
+from conversations.capture.text_cleaning import MAX_TEXT_BYTES, clean, cut_middle, cut_texts
 from day1site.cli.client import Client
 from day1site.cli.importing import transcript
 from day1site.cli.importing.transcript import Dialogue, Report, Turn
@@ -40,7 +41,7 @@ class TranscriptWriter:
 
     def _end(self, session: str, dialogues: Sequence[Dialogue]) -> None:
         summary = next((text for dialogue in dialogues if (text := dialogue.summary or dialogue.title)), "")
-        self.client.end_session(session, {"summary": transcript.storable(summary)[:16000]})
+        self.client.end_session(session, {"summary": clean(summary)[:16000]})
 
     # ---- what is there -----------------------------------------------------------------------------
 
@@ -91,9 +92,9 @@ class TranscriptWriter:
 
     def _begin(self, dialogue: Dialogue) -> str:
         who = {"session_id": dialogue.session, "agent_id": dialogue.agent}
-        path = transcript.storable(transcript.project_of(dialogue.path))[:1000]
+        path = clean(transcript.project_of(dialogue.path))[:1000]
         self.client.create_session(self.branch, {**who, "project_path": path})
-        title = " ".join(transcript.storable(dialogue.title).split())[:300]
+        title = " ".join(clean(dialogue.title).split())[:300]
         return str(self.client.create_conversation(self.branch, {**who, "title": title})["id"])
 
 
@@ -135,23 +136,21 @@ def _batches(turns: Sequence[Turn]) -> Iterator[list[Turn]]:
 
 def count_bytes(turn: Turn) -> int:
     """Return about how long the turn is in a request."""
-    return sum(min(len(text.encode()), transcript.MAX_TEXT_BYTES) for text in (turn.content, turn.thinking))
+    return sum(min(len(text.encode()), MAX_TEXT_BYTES) for text in (turn.content, turn.thinking))
 
 
 def _message(turn: Turn, dialogue: Dialogue) -> Answer:
     call = turn.call
     fields: Answer = {
         "role": turn.role,
-        "content": transcript.within(transcript.storable(turn.content)),
-        "thinking": transcript.within(transcript.storable(turn.thinking)),
+        "content": cut_middle(clean(turn.content)),
+        "thinking": cut_middle(clean(turn.thinking)),
         "model": turn.model[:200],
         "said_at": turn.at or None,
         "metadata": {"source_id": turn.source, "source": dialogue.agent.partition("/")[0]},
     }
     if call:
-        fields["tool_calls"] = [
-            {"id": call.id, "name": call.name, "input": transcript.brief(transcript.storable(call.input))}
-        ]
+        fields["tool_calls"] = [{"id": call.id, "name": call.name, "input": cut_texts(clean(call.input))}]
     return {name: value for name, value in fields.items() if value not in (None, "")} | {
         "content": fields["content"]
     }
@@ -159,12 +158,12 @@ def _message(turn: Turn, dialogue: Dialogue) -> Answer:
 
 def _observation(turn: Turn, dialogue: Dialogue, message: str) -> Answer:
     assert turn.call is not None
-    arguments, output = transcript.storable(turn.call.input), transcript.storable(turn.content)
+    arguments, output = clean(turn.call.input), clean(turn.content)
     failed = {"is_error": True} if turn.call.failed else {}
     return {
         "tool_name": turn.call.name[:200],
         "raw_input": arguments if isinstance(arguments, str | dict) else json.dumps(arguments),
-        "raw_output": {**failed, "content": transcript.brief(output)},
+        "raw_output": {**failed, "content": cut_texts(output)},
         "message_id": message,
         "metadata": {"source_id": turn.source, **({"said_at": turn.at} if turn.at else {})},
         "session_id": dialogue.session,

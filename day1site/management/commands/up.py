@@ -24,8 +24,9 @@ from day1site.server.process import (
     sign,
     url_of,
 )
-from day1site.server.provisioning import FILE, FirstStart, prepare
+from day1site.server.provisioning import FILE, prepare
 from day1site.settings.paths import command_options, command_prefix, default_data_dir
+from memory.engines.access.provisioning import FirstStart
 
 PORT = 8765
 

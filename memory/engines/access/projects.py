@@ -4,7 +4,7 @@ Only the local user may do either. Both are recorded in the audit trail of the p
 since a project's own trail is removed with it.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from datetime import datetime
 from functools import partial
 from typing import Any
@@ -34,10 +34,13 @@ class ProjectEngine:
         actor: Actor,
         members: Iterable[Any] = (),
         began: datetime | None = None,
+        prepare: Callable[[Project], Any] | None = None,
     ) -> Project:
         """Create a project with an empty branch main; the users in ``members`` become its maintainers.
 
-        ``began`` backdates main. Raises Exists for a slug that is taken.
+        ``began`` backdates main; ``prepare`` gets the project within the transaction.
+
+        Raises Exists for a slug that is taken.
         """
         require_user(actor)
         next_rid.ready()
@@ -45,17 +48,28 @@ class ProjectEngine:
             if Project.objects.filter(slug=slug).exists():
                 raise Exists("A project {slug} exists already.", slug=slug)
             project = Project.objects.create(name=name, slug=slug)
-            create_main(project, began)
-            for user in members:
-                Membership.objects.create(project=project, user=user, role=Membership.Role.MAINTAINER)
+            self.open_project(project=project, members=members, began=began)
             record_entry(actor, "project.create", slug)
+            if prepare:
+                prepare(project)
         return project
 
-    def remove_project(self, *, project: Project, actor: Actor) -> dict[str, int]:
+    def open_project(
+        self, *, project: Project, members: Iterable[Any] = (), began: datetime | None = None
+    ) -> None:
+        """Give a new row of a project its empty branch main, and its first maintainers."""
+        create_main(project, began)
+        for user in members:
+            Membership.objects.create(project=project, user=user, role=Membership.Role.MAINTAINER)
+
+    def remove_project(
+        self, *, project: Project, actor: Actor, check: Callable[[Project], None] | None = None
+    ) -> dict[str, int]:
         """Delete a project with all its content, history and audit trail; return the number of rows deleted
         by model name. Other projects are not touched.
 
-        Raises Conflict for the project that the actor works in.
+        ``check`` may refuse once nobody can write into the project any more. Raises Conflict for the project
+        that the actor works in.
         """
         require_user(actor)
         if project.pk == actor.project_id:
@@ -63,6 +77,8 @@ class ProjectEngine:
         next_rid.ready()
         with transaction.atomic(savepoint=False):
             branches = lock_branches(project)
+            if check:
+                check(project)
             counts = count_rows(project)
             delete_project(project, branches)
             record_entry(actor, "project.remove", project.slug, {"rows": counts, "project": str(project.pk)})

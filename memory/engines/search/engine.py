@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from fnmatch import fnmatchcase
-from typing import TYPE_CHECKING, Any
-from uuid import UUID
+from typing import Any
 
 import numpy as np
 from django.db import connection
@@ -37,9 +36,6 @@ from memory.engines.support.pagination import check_limit
 from memory.engines.versions.lookup import MAIN, find_branch, resolve_point
 from memory.exceptions import BranchNotFound, Invalid
 from memory.models import Branch, Fact, Project
-
-if TYPE_CHECKING:
-    from memory.engines.search.explain import Explanation
 
 logger = logging.getLogger(__name__)
 TYPES = ("hybrid", "keyword", "vector")
@@ -168,12 +164,6 @@ class SearchEngine:
         names = self._match_branches(actor, branch_names)
         options = self._parse_options(actor, search_type, filters, include, recipe, None, current_cycle)
         return self._build_result(names, query, options, actor, limit, max_tokens, query_vector)
-
-    def explain(self, *, query: str, fact_id: UUID, actor: Actor, **how: Any) -> "Explanation":
-        """Explain why a search would find a fact, or why not. See ExplainEngine.explain."""
-        from memory.engines.search.explain import ExplainEngine  # a module built on this one
-
-        return ExplainEngine().explain(query=query, fact_id=fact_id, actor=actor, **how)
 
     # ---- search steps ----------------------------------------------------------------------------
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from memory.db.fields import dumps
 from memory.models import Observation
+from memory.texts import make_storable
 
 MAX_LENGTH = 2000  # characters of a field
 MAX_SUMMARY_INPUT = 400  # characters of an input within a summary
@@ -36,8 +37,7 @@ def as_text(value: Any) -> str:
     """Return a tool's input or output as text that every database can store."""
     if value is None:
         return ""
-    text = value if isinstance(value, str) else dumps(value)
-    return text.replace("\x00", "\ufffd").encode("utf-8", "replace").decode()
+    return make_storable(value if isinstance(value, str) else dumps(value))
 
 
 def truncate(text: str, most: int = MAX_LENGTH) -> str:

@@ -9,10 +9,10 @@ from typing import Any
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
+from conversations.capture.events import STARTS, HookEvent, clean_text, read_event
+from conversations.capture.rows import EventRows
+from conversations.capture.text_cleaning import cut_middle
 from conversations.models import Message
-from day1site.hooks import texts
-from day1site.hooks.events import STARTS, HookEvent, read_event
-from day1site.hooks.rows import Rows
 from memory.actors import Actor
 from memory.db.retry import retry_methods
 from memory.engines.facts.recall_log import log_recall
@@ -25,8 +25,9 @@ from memory.exceptions import TooLarge
 from memory.models import IngestedEvent, Session
 from memory.models.nodes import next_rid
 
-BULK = 1000
-SUMMARY = 300  # characters of the first prompt and the last answer in a session's summary
+MAX_EVENTS = 1000
+MAX_SUMMARY_BYTES = 16384  # of a program's own summary
+MAX_OWN_SUMMARY = 300  # characters of the first prompt and the last answer in a session's summary
 SURFACE = "hook"
 
 
@@ -49,8 +50,8 @@ class IngestEngine:
         Raises TooLarge, BranchNotFound, BranchArchived, scope and branch refusals.
         """
         actor.require("write", branch_name)
-        if len(events) > BULK:
-            raise TooLarge(what="The list", limit=f"{BULK} events")
+        if len(events) > MAX_EVENTS:
+            raise TooLarge(what="The list", limit=f"{MAX_EVENTS} events")
         actor = replace(actor, surface=SURFACE)
         read = [event for raw in events if (event := read_event(raw, client))]
         next_rid.ready()
@@ -74,7 +75,10 @@ class IngestEngine:
 
 
 def _fresh(events: Iterable[HookEvent], actor: Actor) -> list[HookEvent]:
-    """Record the events and return the new ones. Raises Twin when another transaction records one now."""
+    """Record the events and return the new ones.
+
+    Raises ConcurrentRequest when another transaction records one of them now.
+    """
     keys = [(event, event.key(actor.project_id)) for event in events]
     requested = {key for _, key in keys if key}
     known = set(IngestedEvent.objects.filter(pk__in=requested).values_list("pk", flat=True))
@@ -98,7 +102,7 @@ def _take(events: Sequence[HookEvent], actor: Actor, branch_name: str) -> None:
     keys = {event.session for event in events}
     who = actor.stating(session_id=events[0].session) if len(keys) == 1 else actor
     with open_commit(who, branch_name, "hook.ingest") as commit:
-        rows = Rows(commit, actor)
+        rows = EventRows(commit, actor)
         for event in events:
             rows.take(event)
         rows.write()
@@ -106,9 +110,8 @@ def _take(events: Sequence[HookEvent], actor: Actor, branch_name: str) -> None:
         if event.name == "PreCompact":
             SessionManager().learn_from(session_id=event.session, actor=actor)
         elif event.name == "PostCompact":
-            SessionManager().summarise(
-                session_id=event.session, actor=actor, summary=texts.within(texts.clean(event.summary), 16384)
-            )
+            summary = cut_middle(clean_text(event.summary), MAX_SUMMARY_BYTES)
+            SessionManager().summarise(session_id=event.session, actor=actor, summary=summary)
 
 
 def _end(event: HookEvent, actor: Actor) -> None:
@@ -121,16 +124,16 @@ def _end(event: HookEvent, actor: Actor) -> None:
 
 def _summary(session: Session) -> str:
     """Return the first prompt and the last answer of a session as its summary."""
-    said = Message.objects.on(session.branch).filter(session_id=session.key)
-    first = said.filter(role=Message.Role.USER).lowest(1, "uid")
-    last = said.filter(role=Message.Role.ASSISTANT).newest(1)
+    messages = Message.objects.on(session.branch).filter(session_id=session.key)
+    first = messages.filter(role=Message.Role.USER).lowest(1, "uid")
+    last = messages.filter(role=Message.Role.ASSISTANT).newest(1)
     parts = [("Asked", row) for row in first] + [("Last answer", row) for row in last]
     return " ".join(f"{name}: {_short(row.content)}" for name, row in parts)
 
 
 def _short(text: str) -> str:
     line = " ".join(text.split())
-    return line if len(line) <= SUMMARY else line[: SUMMARY - 1] + "…"
+    return line if len(line) <= MAX_OWN_SUMMARY else line[: MAX_OWN_SUMMARY - 1] + "…"
 
 
 def _context(event: HookEvent, actor: Actor, branch_name: str) -> str:
@@ -159,5 +162,5 @@ def _answer(event: HookEvent, context: str) -> dict[str, Any] | None:
         return None
     if event.client == "cursor":
         return {"additional_context": context}
-    told: Mapping[str, str] = {"hookEventName": event.spelled, "additionalContext": context}
-    return {"hookSpecificOutput": told}
+    output: Mapping[str, str] = {"hookEventName": event.spelled, "additionalContext": context}
+    return {"hookSpecificOutput": output}

@@ -7,7 +7,7 @@ from rest_framework.decorators import action
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from day1site.hooks.ingest import IngestEngine
+from conversations.capture.engine import IngestEngine
 from memory.api.base import Resource, actor_of
 from memory.api.schema import BRANCH, TEXT, query
 from memory.engines.support import validation as c

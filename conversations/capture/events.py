@@ -10,8 +10,9 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
-from day1site.hooks import texts
+from conversations.capture import text_cleaning
 from memory.engines.sessions.tool_calls import as_text
+from memory.engines.support.validation import without_secrets
 from memory.redaction import is_deep, limit_depth
 
 # Event names in lower case without hyphens and underscores, and the event of each.
@@ -77,7 +78,7 @@ OUTPUT = (
     "result",
 )
 MAX_ID_LENGTH = 200
-BESIDE = "day1"  # key of the fields that Day1's own client adds: client, root, at, nonce
+OWN_FIELDS = "day1"  # key of the fields that Day1's own client adds: client, root, at, nonce
 
 
 @dataclass(frozen=True)
@@ -114,8 +115,8 @@ class HookEvent:
         if not own or self.name in STARTS:
             return ""
         # One prompt may end in several answers: the texts are part of the key.
-        told = "" if self.call else self.prompt + self.answer + self.error + self.summary
-        digest = hashlib.sha256(told.encode()).hexdigest()
+        content = "" if self.call else self.prompt + self.answer + self.error + self.summary
+        digest = hashlib.sha256(content.encode()).hexdigest()
         parts = (str(project_id), self.client, self.session, self.agent, self.name, own, digest)
         return hashlib.sha256("".join(f"{len(part)}:{part}" for part in parts).encode()).hexdigest()
 
@@ -125,7 +126,7 @@ def read_event(raw: Any, client: str = "") -> HookEvent | None:
     if not isinstance(raw, Mapping):
         return None
     raw = limit_depth(raw)
-    beside: Mapping[str, Any] = raw[BESIDE] if isinstance(raw.get(BESIDE), Mapping) else {}
+    added: Mapping[str, Any] = raw[OWN_FIELDS] if isinstance(raw.get(OWN_FIELDS), Mapping) else {}
     values = {name: as_text(_first(raw, words)) for name, words in WORDS.items()}
     spelled = values.pop("name")
     name = NAMES.get(spelled.casefold().replace("_", "").replace("-", ""))
@@ -134,20 +135,25 @@ def read_event(raw: Any, client: str = "") -> HookEvent | None:
     for short in ("session", "agent", "agent_type", "call", "prompt_id", "tool", "model"):
         values[short] = values[short].strip()[:MAX_ID_LENGTH]
     for shown in ("agent_type", "tool", "model"):
-        values[shown] = texts.clean(values[shown])
-    values["root"] = as_text(beside.get("root")) or values["root"] or _workspace(raw)
+        values[shown] = clean_text(values[shown])
+    values["root"] = as_text(added.get("root")) or values["root"] or _workspace(raw)
     return HookEvent(
         name=name,
         spelled=spelled,
-        client=_client(raw, as_text(beside.get("client")) or client),
-        nonce=as_text(beside.get("nonce"))[:MAX_ID_LENGTH],
+        client=_client(raw, as_text(added.get("client")) or client),
+        nonce=as_text(added.get("nonce"))[:MAX_ID_LENGTH],
         interrupted=raw.get("is_interrupt") is True,
         input=_parsed(_first(raw, INPUT)),
         output=_parsed(_first(raw, OUTPUT)),
-        said_at=_moment(beside.get("at")),
+        said_at=_moment(added.get("at")),
         transcript=_list(raw.get("transcript")),
         **values,
     )
+
+
+def clean_text(value: Any) -> Any:
+    """Return a JSON value without private parts and secrets, which are counted for the response."""
+    return text_cleaning.clean(value, without_secrets)
 
 
 def _first(raw: Mapping[str, Any], names: tuple[str, ...]) -> Any:

@@ -1,8 +1,6 @@
 """Rows of hook events, collected and then written in few statements."""
 
-import re
 from collections import Counter
-from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 from uuid import UUID
@@ -10,11 +8,18 @@ from uuid import UUID
 from django.db.models import F
 from django.utils import timezone
 
+from conversations.capture.events import HookEvent, clean_text
+from conversations.capture.text_cleaning import (
+    cut_middle,
+    cut_texts,
+    is_own_call,
+    strip_injected,
+    strip_prompt,
+)
+from conversations.capture.tool_outputs import read_output, with_status
 from conversations.engines.conversations import ConversationEngine
 from conversations.engines.messages import MessageEngine, message_of
 from conversations.models import Conversation, Message
-from day1site.hooks import texts
-from day1site.hooks.events import HookEvent
 from memory.actors import Actor
 from memory.engines.sessions.manager import SessionManager
 from memory.engines.sessions.observations import ObservationEngine, observation_of
@@ -23,8 +28,6 @@ from memory.engines.versions.commits import CommitWriter
 from memory.models import Observation, Session
 from memory.models.hashes import content_hash
 
-OWN_TOOL = re.compile(r"(?i)mcp_+(?:plugin_day1_)?day1_+\w+|memory_(?:write|search|get|context)")
-OWN_COMMAND = re.compile(r"\s*(?:\S*/)?day1\s")
 BEGINS = frozenset({"SessionStart", "UserPromptSubmit"})  # these resume an ended session
 MAX_SESSION_BYTES = 64 * 1024 * 1024  # bytes of long texts that one session may store in full
 LONG = 4096  # bytes; beyond the session's limit a text is cut to this
@@ -32,7 +35,7 @@ MAX_COMPACTION_MESSAGES = 500  # messages from one compaction
 Role = Message.Role
 
 
-class Rows:
+class EventRows:
     """Rows of the events of one commit. Call ``take`` for each in order, then ``write``."""
 
     def __init__(self, commit: CommitWriter, actor: Actor) -> None:
@@ -56,7 +59,7 @@ class Rows:
             self._save(event, who)
         elif event.name == "StopFailure":
             self._note_failure(event, who)
-        elif event.name in ("PostToolUse", "PostToolUseFailure") and not is_own(event):
+        elif event.name in ("PostToolUse", "PostToolUseFailure") and not is_own_call(event.tool, event.input):
             self._observe(event, who)
 
     def write(self) -> None:
@@ -78,7 +81,7 @@ class Rows:
                 session_id=event.session,
                 actor=who,
                 branch_name=self.commit.branch.name,
-                project_path=texts.clean(event.root or event.cwd)[:1000],
+                project_path=clean_text(event.root or event.cwd)[:1000],
             )
             self.commit.touch_session(event.session)
         if event.name in BEGINS:
@@ -100,7 +103,8 @@ class Rows:
     # ---- messages and observations -------------------------------------------------------------
 
     def _say(self, event: HookEvent, who: Actor, role: str, text: str) -> None:
-        content = self._capped(event, texts.within(texts.said(texts.clean(text))))
+        strip = strip_prompt if role == Role.USER else strip_injected
+        content = self._capped(event, cut_middle(strip(clean_text(text))))
         if content:
             model = event.model if role == Role.ASSISTANT else ""
             self._message(event, who, role=role, content=content, model=model)
@@ -111,30 +115,30 @@ class Rows:
         if size <= LONG:
             return text
         if self._sessions[event.session].captured + self._long[event.session] >= MAX_SESSION_BYTES:
-            return texts.within(text, LONG)
+            return cut_middle(text, LONG)
         self._long[event.session] += size
         return text
 
     def _save(self, event: HookEvent, who: Actor) -> None:
         """Store the assistant's texts between tool calls that are missing: no other event has them."""
         clean = [
-            texts.within(texts.said(texts.clean(as_text(part))))
+            cut_middle(strip_injected(clean_text(as_text(part))))
             for part in event.transcript[:MAX_COMPACTION_MESSAGES]
         ]
-        said = {content_hash(text): text for text in clean if text}
-        cut = {key: content_hash(texts.within(text, LONG)) for key, text in said.items()}
+        by_hash = {content_hash(text): text for text in clean if text}
+        cut = {key: content_hash(cut_middle(text, LONG)) for key, text in by_hash.items()}
         own = {"session_id": event.session, "role": Role.ASSISTANT}
-        there = self.commit.visible(Message).filter(**own, content_hash__in=[*said, *cut.values()])
-        known = {known for (known,) in there.gather_values("content_hash")}
+        stored = self.commit.visible(Message).filter(**own, content_hash__in=[*by_hash, *cut.values()])
+        known = {known for (known,) in stored.gather_values("content_hash")}
         known |= {row.content_hash for rows in self.messages.values() for row in rows}
-        for key, text in said.items():
+        for key, text in by_hash.items():
             if known.isdisjoint((key, cut[key])):  # neither in full nor as `_capped` had to store it
                 content = self._capped(event, text)
                 self._message(event, who, role=Role.ASSISTANT, content=content, model=event.model)
 
     def _message(self, event: HookEvent, who: Actor, **fields: Any) -> Message:
         conversation = self._conversation(event, who)
-        metadata = {"client": event.client, "prompt_id": texts.clean(event.prompt_id)}
+        metadata = {"client": event.client, "prompt_id": clean_text(event.prompt_id)}
         metadata = {name: value for name, value in metadata.items() if value}
         said_at = min(event.said_at, timezone.now()) if event.said_at else None
         row = message_of({**fields, "metadata": metadata, "said_at": said_at}, who)
@@ -143,16 +147,16 @@ class Rows:
 
     def _observe(self, event: HookEvent, who: Actor) -> None:
         failed = event.name == "PostToolUseFailure"
-        payload, output = texts.clean(event.input), texts.clean(event.error if failed else event.output)
-        call = {"id": texts.clean(event.call), "name": event.tool, "input": texts.brief(payload)}
-        content = self._capped(event, texts.within(texts.said(texts.readable(output))))
+        payload, output = clean_text(event.input), clean_text(event.error if failed else event.output)
+        call = {"id": clean_text(event.call), "name": event.tool, "input": cut_texts(payload)}
+        content = self._capped(event, cut_middle(strip_injected(read_output(output))))
         message = self._message(event, who, role=Role.TOOL_RESULT, content=content, tool_calls=[call])
         row = observation_of(
             {
                 "tool_name": event.tool or "tool",
                 "raw_input": payload,
                 "message_id": message.uid,
-                "raw_output": _failure(event, content) if failed else _shown(output, content),
+                "raw_output": _failure(event, content) if failed else with_status(output, content),
             },
             who,
         )
@@ -161,8 +165,8 @@ class Rows:
 
     def _note_failure(self, event: HookEvent, who: Actor) -> None:
         """Record a failed turn as an observation: it is no answer of the assistant."""
-        told = [texts.clean(part).strip() for part in (event.error, event.details or event.answer)]
-        summary = f"The turn failed: {': '.join(filter(None, told)) or 'no reason given'}"
+        reasons = [clean_text(part).strip() for part in (event.error, event.details or event.answer)]
+        summary = f"The turn failed: {': '.join(filter(None, reasons)) or 'no reason given'}"
         fields = {"summary": summary, "observation_type": "error", "outcome": Observation.Outcome.ERROR.value}
         self.observations.append(observation_of(fields, who))
 
@@ -177,19 +181,5 @@ def speaking(actor: Actor, event: HookEvent) -> Actor:
     return replace(actor, session_id=event.session, agent_id=agent[:200], bound_agent="")
 
 
-def is_own(event: HookEvent) -> bool:
-    """Return whether the event is a call of Day1's own tools or commands, which is not stored."""
-    command = event.input.get("command") if isinstance(event.input, Mapping) else None
-    return bool(OWN_TOOL.fullmatch(event.tool) or OWN_COMMAND.match(as_text(command)))
-
-
 def _failure(event: HookEvent, content: str) -> dict[str, Any]:
     return {"error": content or "failed", "interrupted": event.interrupted}
-
-
-def _shown(output: Any, content: str) -> Any:
-    """Return the part of an output that decides outcome and summary: its status fields and readable text."""
-    if isinstance(output, Mapping):
-        told = ("interrupted", "exit_code", "exitCode", "returncode", "is_error", "isError", "error")
-        return {**{name: output[name] for name in told if output.get(name)}, "content": content}
-    return content

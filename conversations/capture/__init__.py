@@ -1,0 +1,1 @@
+"""Capture of agents' sessions: hook events become sessions, messages and observations."""

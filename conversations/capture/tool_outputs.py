@@ -1,0 +1,41 @@
+"""Outputs of tools as readable text, and what of them decides outcome and summary of an observation."""
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from memory.db.fields import dumps
+from memory.engines.sessions.tool_calls import as_text
+
+BLOB = re.compile(r"(?<![A-Za-z0-9+/=_-])[A-Za-z0-9+/=_-]{2000,}")
+TEXT_FIELDS = ("stdout", "stderr", "error", "content", "output", "text", "llmContent", "result")
+STATUS_FIELDS = ("interrupted", "exit_code", "exitCode", "returncode", "is_error", "isError", "error")
+
+
+def read_output(value: Any) -> str:
+    """Return a tool's output as text; content blocks as their texts, long base64 as its length."""
+    if isinstance(value, list) and all(isinstance(part, Mapping) for part in value):
+        text = "\n".join(_read_block(part) for part in value)
+    elif isinstance(value, Mapping):
+        text = _read_fields(value)
+    else:
+        text = as_text(value)
+    return BLOB.sub(lambda found: f"[{len(found[0])} characters of data]", text)
+
+
+def _read_block(part: Mapping[str, Any]) -> str:
+    text = part.get("text") or part.get("content")
+    return text if isinstance(text, str) else dumps(dict(part))
+
+
+def _read_fields(value: Mapping[str, Any]) -> str:
+    """Return the readable fields; the whole value as JSON where there are none."""
+    found = [read_output(value[name]).strip() for name in TEXT_FIELDS if value.get(name)]
+    return "\n".join(part for part in found if part) or dumps(dict(value))
+
+
+def with_status(output: Any, content: str) -> Any:
+    """Return the part of an output that decides outcome and summary: its status fields and readable text."""
+    if isinstance(output, Mapping):
+        return {**{name: output[name] for name in STATUS_FIELDS if output.get(name)}, "content": content}
+    return content
