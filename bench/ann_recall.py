@@ -49,8 +49,7 @@ def texts() -> tuple[list[str], list[str]]:
 
 
 def fill(actor: Any, stored: list[str]) -> None:
-    from django.db import connection
-
+    from memory.db.backend import get_index
     from memory.engines.embedding.engine import EmbeddingEngine
     from memory.engines.facts.engine import FactEngine
     from memory.models import Branch
@@ -61,7 +60,7 @@ def fill(actor: Any, stored: list[str]) -> None:
         FactEngine().write_facts(facts=[{"fact_text": text} for text in some], actor=actor, deduplicate=False)
     while made := EmbeddingEngine().embed_pending(actor.project_id, BATCH):
         print(f"{made} embedded", flush=True)
-    connection.index.optimize()  # type: ignore[attr-defined]
+    get_index().optimize()
 
 
 def measured(actor: Any, asked: list[str]) -> Iterator[Figure]:
@@ -69,7 +68,7 @@ def measured(actor: Any, asked: list[str]) -> Iterator[Figure]:
 
     from memory.engines.search.engine import SearchEngine
 
-    vectors: Any = connection.index.vectors  # type: ignore[attr-defined]
+    vectors: Any = connection.index.vectors  # type: ignore[attr-defined]  # MatrixOne's index has it
     assert vectors._has_index(384), "no index of vectors"
     has, shares, first, took = type(vectors)._has_index, [], [], {True: [], False: []}
     for text in asked:

@@ -24,9 +24,9 @@ def set_up(folder: Path, embedder: str) -> None:
 
 def optimize() -> None:
     """Update the planner's statistics, as the scheduled task does."""
-    from django.db import connection
+    from memory.db.backend import get_index
 
-    connection.index.optimize()
+    get_index().optimize()
 
 
 def settle() -> None:

@@ -29,13 +29,13 @@ def gather(count: int) -> None:
 
 def put(rows: Iterable[Any]) -> None:
     """Insert rows, with hashes and full-text index entries where their models have them."""
-    from django.db import connection
+    from memory.db.backend import get_index
 
     some = list(rows)
     for row in some if hasattr(some[0], "rehash") else ():
         row.rehash()
     type(some[0])._base_manager.bulk_create(some, batch_size=500)
-    connection.index.add(some)
+    get_index().add(some)
 
 
 def periodic_task() -> None:

@@ -44,15 +44,14 @@ def more(actor: Any, text: str) -> None:
 
 
 def snapshots(actor: Any) -> dict[str, float]:
-    from django.db import connection
-
+    from memory.db.backend import get_store_copies
     from memory.engines.store.snapshots import SnapshotManager
 
     engine, name = SnapshotManager(), f"bench-{time.time_ns()}"
     found = {"a point of a branch": timed(lambda: engine.create_snapshot(name=name, actor=actor))[0]}
     bare = f"bench_{time.time_ns()}"
-    found["the database alone: snapshot"] = timed(lambda: connection.copies.take(bare))[0]
-    connection.copies.drop(bare)
+    found["the database alone: snapshot"] = timed(lambda: get_store_copies().take(bare))[0]
+    get_store_copies().drop(bare)
     label = "snapshot of the store"
     found[label], made = timed(lambda: engine.create_store_snapshot(name=f"{name}-store", actor=actor))
     more(actor, f"after {name}")
@@ -64,17 +63,18 @@ def snapshots(actor: Any) -> dict[str, float]:
 
 
 def workspaces(actor: Any) -> dict[str, float]:
-    from django.db import connection, connections
+    from django.db import connections
 
+    from memory.db.backend import get_store_copies
     from memory.engines.store.workspaces import WorkspaceEngine
 
     engine, bare = WorkspaceEngine(), f"bench_{time.time_ns()}"
-    found = {"the database alone: workspace": timed(lambda: connection.copies.fork(bare))[0]}
-    connection.copies.drop_fork(bare)
+    found = {"the database alone: workspace": timed(lambda: get_store_copies().fork(bare))[0]}
+    get_store_copies().drop_fork(bare)
     made = timed(lambda: engine.create_workspace(name=bare, actor=actor))
     found["workspace"] = made[0]
     store = connections["default"]
-    with connection.copies.opened_fork(made[1].copy) as alias:
+    with get_store_copies().opened_fork(made[1].copy) as alias:
         connections["default"] = connections[alias]
         more(actor, bare)
         connections["default"] = store

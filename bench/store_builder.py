@@ -81,6 +81,7 @@ def build(folder: Path, size: Size) -> None:
     from django.db import connection, transaction
 
     from day1site.server.provisioning import prepare
+    from memory.db.backend import get_index
     from memory.models import Branch, Project
 
     prepare(folder, "http://127.0.0.1:0")
@@ -88,7 +89,7 @@ def build(folder: Path, size: Size) -> None:
     main = Branch.objects.get(project=project, name="main")
     with transaction.atomic():
         Builder(project.pk, main, size).write()
-    connection.index.optimize()  # the statistics that the scheduled task would leave
+    get_index().optimize()  # the statistics that the scheduled task would leave
     with connection.cursor() as cursor:
         cursor.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     connection.close()
@@ -319,8 +320,7 @@ def _whole(row: dict[str, Any], defaults: dict[str, Any], names: Any) -> Iterato
 
 def index(rows: Sequence[dict[str, Any]], ends: int | None = None) -> None:
     """Add the versions to the full-text index, through the index itself."""
-    from django.db import connection
-
+    from memory.db.backend import get_index
     from memory.models import Fact
 
     names = (
@@ -336,7 +336,7 @@ def index(rows: Sequence[dict[str, Any]], ends: int | None = None) -> None:
     )
     span = {"seq_to": ends} if ends else {}
     facts = [Fact(uid=row["uid"], **{name: row[name] for name in names}, **span) for row in rows]
-    (connection.index.keep if ends else connection.index.add)(facts)
+    (get_index().keep if ends else get_index().add)(facts)
 
 
 def essence_of(text: str) -> str:

@@ -7,6 +7,7 @@ from django.contrib.admin.forms import AdminAuthenticationForm
 from django.contrib.auth.views import redirect_to_login
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
 from django.urls import URLResolver, include, path
 from unfold.sites import UnfoldAdminSite
@@ -44,10 +45,10 @@ class Desk(UnfoldAdminSite):
     def admin_view(self, view: Any, cacheable: bool = False) -> Any:
         inner = csp_update(POLICY)(super().admin_view(view, cacheable))
 
-        def seen(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        def seen(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
             if request.user.is_authenticated and not self.has_permission(request):
                 raise PermissionDenied
-            return inner(request, *args, **kwargs)  # type: ignore[return-value]
+            return inner(request, *args, **kwargs)
 
         return seen
 

@@ -52,6 +52,7 @@ BUSY: Problem = (
     "The server has too many requests at once; try again.",
 )
 
+# Django's stubs promise less of a response than WSGI demands: it is iterable.
 django = WSGIMiddleware(wsgi_application, workers=THREADS, send_queue_size=PIECES)  # type: ignore[arg-type]
 
 
@@ -202,7 +203,7 @@ def app_for(path: str) -> App:
     for prefix, app in ASYNC_APPS:
         if path == prefix or path.startswith(f"{prefix}/"):
             return app
-    return django  # type: ignore[return-value]
+    return django  # type: ignore[return-value]  # its scopes and messages are typed dictionaries
 
 
 async def read_body(body: bytearray, declared: int | None, receive: Receive) -> bool:

@@ -122,7 +122,7 @@ class Worker(Background):
         ).start()
 
     def _interrupt(self) -> None:
-        state.should_stop = os.EX_OK  # type: ignore[assignment]
+        state.should_stop = os.EX_OK  # type: ignore[assignment]  # the stubs know its first value alone
         notify()
 
 

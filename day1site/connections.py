@@ -117,7 +117,7 @@ class HeaderTimeoutProtocol(H11Protocol):
     is_counted = False
     address = ""
 
-    def connection_made(self, transport: Transport) -> None:  # type: ignore[override]
+    def connection_made(self, transport: Transport) -> None:  # type: ignore[override]  # uvicorn narrows it too
         super().connection_made(transport)
         self.address = self.client[0] if self.client else ""
         if not connections.add(self):

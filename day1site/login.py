@@ -17,6 +17,7 @@ from django.conf import settings
 from django.contrib.auth.forms import AuthenticationForm, PasswordChangeForm
 from django.core.exceptions import ValidationError
 from django.http import HttpRequest, HttpResponse
+from django.views.generic.edit import FormMixin
 
 from memory.engines.support.rate_limits import count_request, forget_request
 from memory.exceptions import RateLimited
@@ -143,18 +144,18 @@ class PasswordForm(PasswordChangeForm):
             raise _refuse(error) from None
 
 
-class ThrottledForms:
+class ThrottledForms(FormMixin):
     """View mixin for these forms: a rate-limited try gets status 429 and a Retry-After header."""
 
     request: HttpRequest
 
     def get_form(self, form_class: Any = None) -> Any:
-        form = super().get_form(form_class)  # type: ignore[misc]
+        form = super().get_form(form_class)
         form.request = self.request
         return form
 
     def form_invalid(self, form: Any) -> HttpResponse:
-        response: HttpResponse = super().form_invalid(form)  # type: ignore[misc]
+        response = super().form_invalid(form)
         for error in (error for errors in form.errors.as_data().values() for error in errors):
             if error.code == THROTTLED:
                 response.status_code = 429

@@ -5,7 +5,8 @@ from uuid import UUID
 from celery import shared_task
 from django.core.exceptions import ImproperlyConfigured
 from django.core.management import call_command
-from django.db import connection
+
+from memory.db.backend import get_index
 
 BATCH_SIZE = 500
 
@@ -144,5 +145,5 @@ def tidy() -> None:
     """Optimize the search index and the planner's statistics; verify that no audit entry was changed."""
     from memory.engines.audit.trail import check_all
 
-    connection.index.optimize()  # type: ignore[attr-defined]
+    get_index().optimize()
     check_all()

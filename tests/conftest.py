@@ -11,6 +11,7 @@ from django.db import connection
 from django.db.models.signals import post_migrate
 
 from memory.actors import Actor, local_actor
+from memory.db.backend import get_features, get_store_copies
 from memory.engines.branches.manager import create_main
 from memory.engines.support.write_buffer import buffer
 from memory.models import Branch, Project, Snapshot, Workspace
@@ -106,10 +107,10 @@ def copies_open(project: Project, django_db_blocker: Any) -> Iterator[None]:
     """Allow copies of the store to be opened, which Django's test case forbids, and drop them afterwards."""
     with django_db_blocker.unblock():
         yield
-        copies: Any = connection.copies  # type: ignore[attr-defined]
+        copies = get_store_copies()
         for name in Snapshot.objects.exclude(copy="").values_list("copy", flat=True):
             copies.drop(name)
         for name in Workspace.objects.values_list("copy", flat=True):
             copies.drop_fork(name)
-        if connection.features.has_time_window:  # type: ignore[attr-defined]
+        if get_features().has_time_window:
             copies.keep_window(0)

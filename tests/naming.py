@@ -57,12 +57,19 @@ def odd_constants(file: Path) -> list[str]:
     return sorted(name for name in found if name != TYPE_VARIABLE)
 
 
+def is_declared(node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+    """Return whether a function is a declaration for types, which repeats the name of what it describes."""
+    return isinstance(last := node.body[-1], ast.Expr) and ast.unparse(last) == "..."
+
+
 def one_word_percent(app: str) -> float:
     """Return the share of functions whose name is one word, special methods aside."""
     counts: Counter[bool] = Counter()
     for file in (file for file in files() if file.relative_to(ROOT).parts[0] == app):
         for node in ast.walk(ast.parse(file.read_text())):
-            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and not node.name.startswith("__"):
+            if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) or is_declared(node):
+                continue
+            if not node.name.startswith("__"):
                 counts["_" not in node.name.strip("_")] += 1
     return round(100 * counts[True] / counts.total(), 1)
 

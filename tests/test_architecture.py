@@ -200,6 +200,71 @@ def test_the_fields_of_a_fact_are_declared_once() -> None:
     assert found == DECLARE_A_FACT | DECLARED_TWICE
 
 
+# Each error of types that stays has its reason in a comment, behind it or above it. May only shrink.
+MAX_TYPE_IGNORES = 21
+TYPE_IGNORE = re.compile(r"# type: ignore\b(?:\[[^]]*\])?(?P<reason>  # \S)?")
+
+
+def type_ignores() -> Iterator[tuple[str, bool]]:
+    """Yield the place of each, and whether a comment gives its reason."""
+    for file in ALL:
+        for number, line in enumerate(file.read_text().splitlines() if file != Path(__file__) else ()):
+            if found := TYPE_IGNORE.search(line):
+                above = file.read_text().splitlines()[number - 1].strip().startswith("#")
+                yield f"{name(file)}:{number + 1}", bool(found["reason"]) or above
+
+
+def test_type_errors_are_ignored_rarely_and_with_a_reason() -> None:
+    found = list(type_ignores())
+    assert [place for place, has_reason in found if not has_reason] == []
+    assert len(found) <= MAX_TYPE_IGNORES
+
+
+# Documented names that begin with an underscore: of Django's models, of named tuples, of os.
+DOCUMENTED = frozenset("_meta _base_manager _default_manager _state _fields _replace _asdict _exit".split())
+# Internals of other packages that nothing public gives. This list may only shrink.
+REACHES = {
+    "day1site/admin/base.py: _css",  # Django's Media
+    "day1site/admin/base.py: _js",
+    "day1site/server/process.py: _threads",  # of an executor: shutdown waits for all of them or for none
+    "memory/api/fields.py: _declared_fields",  # the REST framework's serializers
+    "memory/db/matrixone/schema.py: _limited_data_types",  # Django's MySQL
+}
+
+
+def is_private(word: str) -> bool:
+    return word.startswith("_") and not word.endswith("__") and len(word) > 1 and word not in DOCUMENTED
+
+
+def own_names(file: Path) -> Iterator[str]:
+    """Yield the names that a file defines: functions, classes, variables, attributes."""
+    for node in ast.walk(tree(file)):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            yield node.name
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            yield node.id
+        elif isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store) and is_own(node):
+            yield node.attr
+
+
+def is_own(node: ast.Attribute) -> bool:
+    return ast.unparse(node.value) in ("self", "cls", "super()")
+
+
+def reaches(file: Path) -> Iterator[str]:
+    """Yield the private names that a file uses of another module, or of anything but self."""
+    for node in ast.walk(tree(file)):
+        if isinstance(node, ast.ImportFrom):
+            yield from (alias.name for alias in node.names if is_private(alias.name))
+        elif isinstance(node, ast.Attribute) and is_private(node.attr) and not is_own(node):
+            yield node.attr
+
+
+def test_no_module_reaches_into_another() -> None:
+    found = {f"{name(file)}: {word}" for file in FILES for word in set(reaches(file)) - set(own_names(file))}
+    assert found == REACHES
+
+
 # Names that are still in the way, by file: the list may only shrink (python -m tests.naming writes it anew).
 DEBT = json.loads(naming.LIST.read_text())
 

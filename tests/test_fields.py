@@ -89,7 +89,7 @@ def surfaces(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
         timeout=120,
     )
     assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout)  # type: ignore[no-any-return]
+    return json.loads(done.stdout)
 
 
 def test_a_new_field_is_in_the_rest_document(surfaces: dict[str, Any]) -> None:

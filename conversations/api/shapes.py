@@ -45,6 +45,7 @@ class MessageHitShape(s.Serializer):
     message = FoundMessageShape()
     score = s.FloatField()
     signals = s.DictField(child=s.FloatField(), help_text="The parts of the score, by name.")
+    # The answer's ``context`` hides the serializer's own, which the REST framework allows.
     context = FoundMessageShape(many=True)  # type: ignore[assignment]
 
 

@@ -17,7 +17,7 @@ def run_process(argv: list[str]) -> int:
     """Carry out the one command line of this process; returns the exit status."""
     gc.set_threshold(GC_THRESHOLD)
     # The REST framework imports it for its test client, where it is there; no command needs it.
-    sys.modules["requests"] = None  # type: ignore[assignment]
+    sys.modules["requests"] = None  # type: ignore[assignment]  # as Python documents it
     status = main(argv)
     gc.freeze()  # at its end Python would look for cycles in all of it: a fifth of a short command
     return status

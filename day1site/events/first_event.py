@@ -128,8 +128,9 @@ def wrong_request(scope: Scope) -> tuple[int, str, str] | tuple[int, str, str, t
 def read_activity(scope: Scope) -> KeyActivity:
     """Return what the page's keys did last. Raises Unauthenticated, NotFound, Invalid."""
     user = read_user(dict(scope["headers"]).get(b"cookie", b"").decode("latin-1"))
-    slug = PATH.fullmatch(scope["path"])[1]  # type: ignore[index]
-    member = next((one for one in memberships_of(user) if one.project.slug == slug), None)
+    path = PATH.fullmatch(scope["path"])
+    assert path is not None  # wrong_request has refused any other
+    member = next((one for one in memberships_of(user) if one.project.slug == path[1]), None)
     if member is None:
         raise NotFound("There is no project here that you belong to.")
     query = QueryDict(scope.get("query_string", b"").decode("latin-1"))

@@ -9,8 +9,9 @@ import sys
 from base64 import b64encode
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
+from io import TextIOWrapper
 from threading import Lock
-from typing import Any, TextIO
+from typing import Any, TextIO, cast
 from urllib.error import HTTPError
 from urllib.parse import quote
 from urllib.request import Request, urlopen
@@ -122,6 +123,7 @@ def failure(message: Message | None, text: str, code: int = SERVER_ERROR) -> Mes
 
 def serve(url: str, key: str, branch: str) -> None:
     """Bridge this process's standard input and output to a server."""
-    sys.stdin.reconfigure(encoding="utf-8", errors="replace")  # type: ignore[union-attr]
-    sys.stdout.reconfigure(encoding="utf-8")  # type: ignore[union-attr]
+    # Nothing has replaced them in this process.
+    cast(TextIOWrapper, sys.stdin).reconfigure(encoding="utf-8", errors="replace")
+    cast(TextIOWrapper, sys.stdout).reconfigure(encoding="utf-8")
     Bridge(url, key, branch, sys.stdout).serve(sys.stdin)

@@ -61,7 +61,8 @@ async def answer(
 
 def caller_in(ctx: Context) -> Caller:
     """Return the request's caller, as ``answer`` stored it."""
-    found: Caller = ctx.request.scope[CALLER]  # type: ignore[union-attr]
+    assert ctx.request is not None  # over HTTP there always is one
+    found: Caller = ctx.request.scope[CALLER]
     return found
 
 

@@ -71,7 +71,7 @@ def _data(caller: Caller, uri: str) -> dict[str, Any]:
     requested = {name: value for name, value in parse_qsl(parts.query) if name in ("branch", "at")}
     names = [unquote(name) for name in parts.path.strip("/").split("/")]
     if parts.scheme == "day1" and parts.netloc == "facts" and len(names) == 1 and names[0]:
-        return memory_get(Call(caller, {**requested, "fact_ids": names}))["facts"][0]  # type: ignore[no-any-return]
+        return memory_get(Call(caller, {**requested, "fact_ids": names}))["facts"][0]
     if parts.scheme == "day1" and parts.netloc == "sessions" and names[1:] == ["context"]:
         return memory_context(Call(caller, {**requested, "session_id": names[0]}))
     raise NotFound(UNKNOWN)

@@ -61,7 +61,7 @@ def _plain(field: s.Field) -> dict[str, Any]:
 def only(shape: type[s.Serializer], *names: str) -> type[s.Serializer]:
     """Return the serializer reduced to the named fields."""
 
-    class Part(shape):  # type: ignore[valid-type,misc]
+    class Part(shape):  # type: ignore[valid-type,misc]  # a base that is known at run time only
         def get_fields(self) -> dict[str, s.Field]:
             fields = super().get_fields()
             return {name: fields[name] for name in names}

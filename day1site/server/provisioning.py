@@ -13,6 +13,7 @@ from django.db.migrations.executor import MigrationExecutor
 
 from day1site.server.process import CannotStart
 from day1site.settings.paths import write_private
+from memory.db.backend import get_features
 from memory.engines.access.provisioning import SLUG, USER, FirstStart, ProvisioningEngine
 from memory.engines.store.maintenance import MaintenanceEngine
 
@@ -41,7 +42,7 @@ def copy_before_migration() -> Path | None:
     executor = MigrationExecutor(connection)
     pending = executor.migration_plan(executor.loader.graph.leaf_nodes())
     known = executor.loader.applied_migrations
-    if not known or not pending or not connection.features.has_online_backup:  # type: ignore[attr-defined]
+    if not known or not pending or not get_features().has_online_backup:
         return None
     database = Path(str(connection.settings_dict["NAME"]))
     path = database.with_name(f"{database.name}.before-{pending[0][0].name}")

@@ -27,6 +27,7 @@ class DifferenceShape(s.Serializer):
     id = s.UUIDField()
     type = s.ChoiceField(choices=[(name, name) for name in KINDS])
     change = s.ChoiceField(choices=[(name, name) for name in CHANGES])
+    # The answer's ``fields`` hides the serializer's own, which the REST framework allows.
     fields = s.DictField(child=s.ListField(), help_text="Of what changed: [before, after].")  # type: ignore[assignment]
     fact = shapes.FactShape(allow_null=True, help_text="As it is after; as it was when it was removed.")
     link = shapes.LinkShape(allow_null=True)

@@ -71,7 +71,9 @@ def point_value(name: str, value: Any) -> int | UUID | datetime:
     try:
         return UUID(value)
     except ValueError:
-        return c.parse_time(name, value)  # type: ignore[return-value]  # None comes only from None
+        moment = c.parse_time(name, value)
+        assert moment is not None  # which comes only from None
+        return moment
 
 
 # Query parameters are always texts: conversions to the value that a JSON body would have.

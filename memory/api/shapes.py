@@ -114,6 +114,7 @@ class FoundShape(s.Serializer):
     recipe = s.CharField()
     took_ms = s.FloatField()
     branches = s.ListField(child=s.CharField(), help_text="The branches that were searched.")
+    # The answer's ``context`` hides the serializer's own, which the REST framework allows.
     context = s.CharField(allow_null=True, help_text="The essences, for a prompt; with max_tokens.")  # type: ignore[assignment]
     tokens = s.IntegerField(allow_null=True, help_text="What the context costs; with max_tokens.")
 
@@ -204,6 +205,7 @@ class ProblemShape(s.Serializer):
     detail = s.CharField()
     code = s.CharField()
     field = s.CharField(required=False, help_text="Which input is at fault, where one is.")
+    # The answer's ``data`` hides the serializer's own, which the REST framework allows.
     data = s.DictField(required=False, help_text="What the sentence is made of, for programs.")  # type: ignore[assignment]
 
 

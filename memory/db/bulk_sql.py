@@ -38,7 +38,7 @@ def insert_one(row: models.Model, *, using: str = "default") -> None:
     sql, values_of, prepared = insert_statement(type(row), False, using, keyed=False)
     with connection.cursor() as cursor:
         cursor.execute(sql, convert_row(values_of(row), prepared))
-        table, key = row._meta.db_table, row._meta.pk.column  # type: ignore[union-attr]
+        table, key = row._meta.db_table, row._meta.pk.column
         row.pk = connection.ops.last_insert_id(cursor, table, str(key))
     row._state.adding, row._state.db = False, using
 
@@ -81,7 +81,7 @@ def update_statement(model: type[models.Model], names: tuple[str, ...], using: s
     fields: list[Any] = [model._meta.get_field(name) for name in names]
     quote, pk = connection.ops.quote_name, model._meta.pk
     sets = ", ".join(f"{quote(field.column)} = %s" for field in fields)
-    sql = f"UPDATE {quote(model._meta.db_table)} SET {sets} WHERE {quote(pk.column)} = %s"  # type: ignore[union-attr, arg-type]
+    sql = f"UPDATE {quote(model._meta.db_table)} SET {sets} WHERE {quote(str(pk.column))} = %s"
     return sql, *value_getters([*fields, pk], connection)
 
 

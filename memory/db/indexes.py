@@ -1,6 +1,6 @@
 """Indexes that Django lacks. The schema editor of each backend creates them."""
 
-from typing import Any
+from typing import Any, Protocol, cast
 
 from django.db import models
 from django.db.models import Index
@@ -31,6 +31,19 @@ class FullTextIndex(Index):
 
     def remove_sql(self, model: type[models.Model], schema_editor: Any, **kwargs: Any) -> Any:
         return schema_editor.drop_full_text_sql(model, self)
+
+
+class Searchable(Protocol):
+    """A model of versions."""
+
+    @classmethod
+    def searchable_q(cls) -> models.Q: ...
+
+
+def searchable_condition(model: type[models.Model]) -> models.Q:
+    """Return the condition for rows of a model of versions that a search finds by default."""
+    # Every model with a VersionedManager has it; their base class is a room above this one.
+    return cast(type[Searchable], model).searchable_q()
 
 
 def full_text_index(model: type[models.Model]) -> FullTextIndex | None:

@@ -10,16 +10,18 @@ from functools import reduce, wraps
 from heapq import merge
 from itertools import islice
 from operator import add, attrgetter
-from typing import Any, NoReturn, Self, TypeVar
+from typing import Any, NoReturn, Self
 
 import numpy as np
 from django.core.exceptions import EmptyResultSet
-from django.db import connections, models
+from django.db import models
 from django.db.models import F, Q, Value
 from django.db.models.functions import Length
 from django.db.models.sql import Query
 
+from memory.db.backend import Ranked, get_features, get_index
 from memory.db.budget import split_by_size, text_fields
+from memory.db.django_internals import QuerySet, Row
 from memory.db.expressions import (
     CompiledWhere,
     Condition,
@@ -28,14 +30,13 @@ from memory.db.expressions import (
     VisibleByColumn,
     VisibleOrdered,
 )
+from memory.db.indexes import searchable_condition
 from memory.db.raw_select import by_key, exists_sql, next_in_group
 
-Row = TypeVar("Row", bound=models.Model)
 Lineage = Sequence[tuple[int, int]]
 FEW = 20_000  # rows up to which reading by their first seq is faster
 FETCH_ROWS = 4  # of a stream, per fetch: each may have megabytes
 FETCH_CHARACTERS = 2**20  # per portion, where rows are read by their keys
-Ranked = list[tuple[int, float]]  # (rid, score), best first
 
 
 class BranchNotNamed(RuntimeError):
@@ -70,11 +71,12 @@ class VersionedQuery(Query):
             raise BranchNotNamed(f"{self._model_name}: say .on(branch) or .all_versions() first.")
 
 
-class VersionedQuerySet(models.QuerySet[Row, Row]):
-    _lineage: Lineage | None = None
-    _said: tuple[tuple[bool, tuple, dict], ...] = ()
-    _tokens: dict[str, tuple[str, ...]] = {}
-    _only_searchable = False
+class VersionedQuerySet(QuerySet[Row]):
+    query: VersionedQuery
+    lineage: Lineage | None = None
+    recorded_filters: tuple[tuple[bool, tuple, dict], ...] = ()
+    tokens: dict[str, tuple[str, ...]] = {}
+    only_searchable = False
     _filters: CompiledWhere | None = None  # the filters as compiled SQL, for statements that repeat them
     _known = 0  # number of filters that the index can apply by itself
 
@@ -89,10 +91,10 @@ class VersionedQuerySet(models.QuerySet[Row, Row]):
 
     def in_lineage(self, lineage: Lineage) -> Self:
         """Filter rows visible along a lineage: of each memory the nearest version, unless it is deleted."""
-        if self._lineage is not None:
+        if self.lineage is not None:
             raise BranchNotNamed("A branch was named already.")
         clone = self._with_branch("branch")
-        clone._lineage = tuple(lineage)
+        clone.lineage = tuple(lineage)
         if len(lineage) == 1:
             return clone._add_where(Q(branch_id=lineage[0][0], deleted=False) & _open_at(lineage[0][1]))
         return clone._add_where(Visible(self.model, lineage, known=False))
@@ -102,11 +104,11 @@ class VersionedQuerySet(models.QuerySet[Row, Row]):
 
         At a point of the distant past nearly all versions end later, so that the index of ends does not help.
         """
-        return self._add_where(StartedBefore(self._known_lineage()[0][1])) if self.had_begun(FEW) else self
+        return self._add_where(StartedBefore(self.named_lineage[0][1])) if self.had_begun(FEW) else self
 
     def had_begun(self, most: int) -> bool:
         """Return whether the lineage is one branch with at most so many versions written by its seq."""
-        (branch, limit), *further = self._known_lineage()
+        (branch, limit), *further = self.named_lineage
         begun = self.model._base_manager.using(self.db).filter(branch_id=branch, seq_from__lte=limit)
         return not further and begun.order_by()[: most + 1].count() <= most
 
@@ -115,7 +117,7 @@ class VersionedQuerySet(models.QuerySet[Row, Row]):
         return self._with_branch("all")
 
     def _with_branch(self, what: str) -> Self:
-        clone = self._chain()  # type: ignore[attr-defined]
+        clone = self._chain()
         clone.query.named = what
         return clone
 
@@ -158,7 +160,7 @@ class VersionedQuerySet(models.QuerySet[Row, Row]):
         return islice(merge(*arms, key=attrgetter(by), reverse=down), k)
 
     def _stream_first(self, ordered: models.QuerySet, k: int) -> Iterator[Row]:
-        if not connections[self.db].features.sorts_whole_rows:  # type: ignore[attr-defined]
+        if not get_features(self.db).sorts_whole_rows:
             return ordered[:k].iterator(FETCH_ROWS)
         return self.stream_keys(list(ordered.values_list("pk", flat=True)[:k]))
 
@@ -181,11 +183,11 @@ class VersionedQuerySet(models.QuerySet[Row, Row]):
         ``walk`` are options of ``Walked``; None where the order does not matter.
         """
         base = self.model._base_manager.using(self.db)
-        for i in range(len(self._known_lineage())):
+        for i in range(len(self.named_lineage)):
             yield self._replay_filters(base.filter(self._arm_row(i, walk))).filter(**condition)
 
     def _first(self, ordered: models.QuerySet, k: int) -> Iterable[Row]:
-        if not connections[self.db].features.sorts_whole_rows:  # type: ignore[attr-defined]
+        if not get_features(self.db).sorts_whole_rows:
             return ordered[:k]
         pks = list(ordered.values_list("pk", flat=True)[:k])
         return self.model._base_manager.using(self.db).filter(pk__in=pks)
@@ -202,10 +204,10 @@ class VersionedQuerySet(models.QuerySet[Row, Row]):
         """Map each row to the visible row of the next higher uid with the same value of ``same``, by key."""
         if not pks:
             return {}
-        features: Any = connections[self.db].features
+        features = get_features(self.db)
         look = self._next_by_row if features.limits_correlated_subqueries else self._next_by_union
         found: dict[int, list[int]] = {}
-        for place in range(len(self._known_lineage())):
+        for place in range(len(self.named_lineage)):
             for pk, next_pk in look(place, pks, same):
                 found.setdefault(pk, []).append(next_pk)
         return self._nearest_uid(found)
@@ -249,28 +251,28 @@ class VersionedQuerySet(models.QuerySet[Row, Row]):
             values = (value,) if isinstance(value, str) else tuple(value)
             clone = clone.filter(**{f"{field}__in": values})
             if all(values):  # an empty value has no token
-                both = [value for value in values if value in clone._tokens.get(field, values)]
-                clone._tokens = {**clone._tokens, field: tuple(both)}
+                both = [value for value in values if value in clone.tokens.get(field, values)]
+                clone.tokens = {**clone.tokens, field: tuple(both)}
                 clone._known += 1
         return clone
 
     def searchable(self) -> Self:
         """Filter rows that a search finds by default (the model defines which)."""
-        clone = self.filter(self.model.searchable_q())  # type: ignore[attr-defined]
-        clone._only_searchable = True
+        clone = self.filter(searchable_condition(self.model))
+        clone.only_searchable = True
         clone._known += 1
         return clone
 
     @property
     def known_to_index(self) -> bool:
         """Return whether the index can apply every filter by itself."""
-        return self._known == len(self._said)
+        return self._known == len(self.recorded_filters)
 
     # ---- searching ---------------------------------------------------------------------------
 
     def keyword(self, words: Sequence[str], k: int, also: Sequence[int] = ()) -> tuple[Ranked, Ranked]:
         """Return the best k rows by BM25 over any of the words, and the scores of the rows ``also``."""
-        return connections[self.db].index.keyword(self, words, k, also)  # type: ignore[attr-defined]
+        return get_index(self.db).keyword(self, words, k, also)
 
     def nearest(self, vector: np.ndarray, k: int, model: str, project_id: Any) -> Ranked:
         """Return the best k rows by cosine with ``vector`` (unit length), embedded by ``model``."""
@@ -280,17 +282,17 @@ class VersionedQuerySet(models.QuerySet[Row, Row]):
         self, vector: np.ndarray, k: int, model: str, project_id: Any
     ) -> Sequence[tuple[int, float]]:
         """Return the same hits, deferred to a thread where this process compares vectors."""
-        return connections[self.db].index.nearest(self, vector, k, model, project_id)  # type: ignore[attr-defined]
+        return get_index(self.db).nearest(self, vector, k, model, project_id)
 
     def cosines(self, rids: Sequence[int], vector: np.ndarray, model: str, project_id: Any) -> Ranked:
         """Return the cosine of each of these rows with ``vector``; rows without a vector are left out."""
-        return connections[self.db].index.cosines(rids, self, vector, model, project_id)  # type: ignore[attr-defined]
+        return get_index(self.db).cosines(rids, self, vector, model, project_id)
 
     def rows(self) -> models.QuerySet:
         """Return the same rows as a condition on each row, unordered, for look-ups by primary key."""
         base = self.model._base_manager.using(self.db)
         try:
-            return base.filter(*self._where_conditions([Visible(self.model, self._known_lineage())]))
+            return base.filter(*self._where_conditions([Visible(self.model, self.named_lineage)]))
         except EmptyResultSet:  # filters that no row can pass
             return base.none()
 
@@ -307,22 +309,21 @@ class VersionedQuerySet(models.QuerySet[Row, Row]):
 
     def _visible_by(self, column: str) -> list[Visible]:
         """Return visibility conditions for statements that look rows up by a column."""
-        lineage = self._known_lineage()
-        if column == self.model._meta.pk.name:  # type: ignore[union-attr]
+        lineage = self.named_lineage
+        if column == self.model._meta.pk.name:
             return [Visible(self.model, lineage)]
-        features: Any = connections[self.db].features
-        arm = VisibleByColumn if features.reads_open_rows_first else Visible
+        arm = VisibleByColumn if get_features(self.db).reads_open_rows_first else Visible
         # By another column each arm of the lineage uses its own index.
         return [arm(self.model, lineage, [place]) for place in range(len(lineage))]
 
     def visibility_sql(self, key: str) -> tuple[str, Sequence[Any]]:
         """Return an SQL condition: the row with this key, given as SQL, is one of these."""
-        conditions = self._where_conditions([Visible(self.model, self._known_lineage())])
+        conditions = self._where_conditions([Visible(self.model, self.named_lineage)])
         return exists_sql(self.db, self.model, conditions, key)
 
     def _where_conditions(self, visible: Sequence[Condition]) -> list[Condition]:
         """Combine conditions with the queryset's filters. Raises EmptyResultSet when no row can pass."""
-        if not self._said:
+        if not self.recorded_filters:
             return list(visible)
         if self._filters is None:
             self._filters = CompiledWhere.of(
@@ -334,25 +335,24 @@ class VersionedQuerySet(models.QuerySet[Row, Row]):
 
     def _arm_row(self, i: int, walk: Mapping[str, bool] | None = None) -> Visible:
         """Return the visibility on the i-th branch of the lineage, as a condition on one row."""
-        features: Any = connections[self.db].features
-        if walk is not None and features.must_be_told_to_walk:
-            return VisibleOrdered(self.model, self._known_lineage(), [i], **walk)
-        return Visible(self.model, self._known_lineage(), [i])
+        if walk is not None and get_features(self.db).must_be_told_to_walk:
+            return VisibleOrdered(self.model, self.named_lineage, [i], **walk)
+        return Visible(self.model, self.named_lineage, [i])
 
     def _replay_filters(self, rows: models.QuerySet) -> models.QuerySet:
         """Apply the recorded filters to another queryset of the same model."""
-        said = [(negate, Q(*args, **kwargs)) for negate, args, kwargs in self._said]
+        said = [(negate, Q(*args, **kwargs)) for negate, args, kwargs in self.recorded_filters]
         return rows.filter(*(~condition if negate else condition for negate, condition in said))
 
     # ---- recording filters, refusing everything else --------------------------------------------
 
     def _add_where(self, condition: Q | Condition) -> Self:
-        return super()._filter_or_exclude(False, (condition,), {})  # type: ignore[misc]
+        return super()._filter_or_exclude(False, (condition,), {})
 
     def _filter_or_exclude(self, negate: bool, args: tuple, kwargs: dict) -> Self:
-        clone = super()._filter_or_exclude(negate, args, kwargs)  # type: ignore[misc]
+        clone = super()._filter_or_exclude(negate, args, kwargs)
         if args or kwargs:
-            clone._said = (*self._said, (negate, args, kwargs))
+            clone.recorded_filters = (*self.recorded_filters, (negate, args, kwargs))
         return clone
 
     def complex_filter(self, filter_obj: Any) -> Self:
@@ -362,18 +362,19 @@ class VersionedQuerySet(models.QuerySet[Row, Row]):
         return self.filter(pk__in=[])
 
     def _clone(self) -> Self:
-        clone = super()._clone()  # type: ignore[misc]
-        clone._lineage = self._lineage
-        clone._said, clone._tokens = self._said, self._tokens
-        clone._only_searchable, clone._known = self._only_searchable, self._known
+        clone = super()._clone()
+        clone.lineage = self.lineage
+        clone.recorded_filters, clone.tokens = self.recorded_filters, self.tokens
+        clone.only_searchable, clone._known = self.only_searchable, self._known
         return clone
 
-    def _known_lineage(self) -> Lineage:
+    @property
+    def named_lineage(self) -> Lineage:
         """Return the lineage of the named branch. Raises BranchNotNamed without one."""
-        if self._lineage is None:
-            self.query.check()  # type: ignore[attr-defined]
+        if self.lineage is None:
+            self.query.check()
             raise BranchNotNamed(f"{self.model.__name__}: all versions are no branch; say .on(branch).")
-        return self._lineage
+        return self.lineage
 
 
 def _open_at(limit: int) -> Q:
@@ -386,7 +387,7 @@ def require_branch(name: str) -> Callable[..., Any]:
 
     @wraps(plain)
     def method(self: VersionedQuerySet, *args: Any, **kwargs: Any) -> Any:
-        self.query.check()  # type: ignore[attr-defined]
+        self.query.check()
         return plain(self, *args, **kwargs)
 
     return method

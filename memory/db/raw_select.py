@@ -6,6 +6,7 @@ from typing import Any, TypeVar
 from django.core.exceptions import EmptyResultSet
 from django.db import connections, models
 
+from memory.db.backend import get_backend, get_features
 from memory.db.budget import text_fields
 from memory.db.expressions import ColumnIn, CompiledWhere, Condition, placeholders
 from memory.db.fields import JSONTextField
@@ -70,7 +71,7 @@ def prepare_reading(
     using: str, model: type[models.Model], columns: Sequence[str], cut: int | None = None
 ) -> Reading:
     """Return the Reading of these columns, made once for a connection."""
-    known: dict[Any, Reading] = connections[using].readings  # type: ignore[attr-defined]
+    known = get_backend(using).readings
     key = (model, cut, *columns)
     if key not in known:
         known[key] = Reading(connections[using], model, columns, cut)
@@ -112,7 +113,7 @@ def by_key(
     looks up by key. With ``cut``, long fields are texts of at most so many characters.
     """
     by, values = key[0], list(dict.fromkeys(key[1]))
-    features: Any = connections[using].features
+    features = get_features(using)
     field: Any = model._meta.get_field(by)
     read, shown = prepare_reading(using, model, columns, cut), render_conditions(conditions, using)
     size = features.keys_at_once if field.primary_key and shown else MAX_PARAMETERS
@@ -155,7 +156,8 @@ def read_cut(model: type[Row], by: str, values: Iterable[Any], max_characters: i
     found = by_key(using, model, [field.name for field in fields], (by, values), [], max_characters + 1)
     rows = [model.from_db(using, names, values) for values in found]
     for row in rows:
-        row.truncated = [field.name for field in long if complete_field(row, field, max_characters)]  # type: ignore[attr-defined]
+        cut = [field.name for field in long if complete_field(row, field, max_characters)]
+        row.truncated = cut  # type: ignore[attr-defined]  # added to the row for its reader
     return rows
 
 

@@ -9,6 +9,8 @@ from typing import Any, TypeVar
 
 from django.db import DatabaseError, connection
 
+from memory.db.backend import get_backend
+
 MAX_TRIES = 4
 WAIT_SECONDS = 0.05  # seconds before the second try, twice as long before each later one
 
@@ -43,4 +45,4 @@ def retry_methods(engine: Engine) -> Engine:
 
 
 def _may_help(error: DatabaseError) -> bool:
-    return connection.must_rerun(error)  # type: ignore[attr-defined, no-any-return]
+    return get_backend().must_rerun(error)

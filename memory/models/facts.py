@@ -71,6 +71,7 @@ class Fact(BranchedModel):
     last_accessed_at: datetime | None
     embedding_state: str
     embedding_model: str
+    score: float  # of a hit on the list of facts
 
     fact_text = models.TextField()
     essence = models.CharField(max_length=200)

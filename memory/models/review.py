@@ -4,6 +4,7 @@ from django.db import models
 
 from memory.db.fields import JSONTextField
 from memory.models.branches import Branch
+from memory.models.facts import Fact
 from memory.models.nodes import uuid7
 from memory.models.projects import Project
 
@@ -17,6 +18,12 @@ class ReviewItem(models.Model):
     class Status(models.TextChoices):
         OPEN = "open"
         RESOLVED = "resolved"
+
+    # Set by memory.engines.review.review_queue, and the last by the start page.
+    fact: Fact | None
+    other: Fact | None
+    best: Fact | None
+    both: list[Fact | None]
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="review_items")

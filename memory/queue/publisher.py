@@ -91,7 +91,7 @@ def send_task(app: Celery, name: str, args: tuple[Any, ...], **options: Any) -> 
 
 def ping_broker(app: Celery) -> None:
     with app.connection_for_write() as link:
-        link.default_channel.client.ping()  # type: ignore[attr-defined]  # of Redis
+        link.default_channel.client.ping()  # type: ignore[attr-defined]  # Redis has it
 
 
 publisher = Publisher()
@@ -99,7 +99,7 @@ publisher = Publisher()
 
 def _start_anew() -> None:
     """Reset the publisher in a forked child, without the locks and the thread of its parent."""
-    publisher.__init__()  # type: ignore[misc]
+    Publisher.__init__(publisher)
 
 
 os.register_at_fork(after_in_child=_start_anew)

@@ -146,7 +146,7 @@ def _budget_of(request: Any) -> WordBudget:
         return WordBudget()
     if not hasattr(request, "word_budget"):
         request.word_budget = WordBudget()
-    return request.word_budget  # type: ignore[no-any-return]
+    return request.word_budget
 
 
 def _mark_piece(kind: str, text: str) -> str:

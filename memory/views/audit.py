@@ -28,7 +28,7 @@ class AuditForm(forms.Form):
         super().__init__(initial=filters)
         known = {"": _("any"), **DEEDS}
         known.setdefault(filters["action"], filters["action"])  # of another time, or mistyped
-        self.fields["action"].widget.choices = known.items()  # type: ignore[attr-defined]
+        self.fields["action"].widget.choices = known.items()
 
 
 class Audit(ProjectPage):

@@ -66,7 +66,7 @@ class ProjectPage(LoginRequiredMixin, TemplateView):
         """Render the page of a refusal."""
         return refused(self.request, error, getattr(self, "reader", None), self.frame)
 
-    def handle_no_permission(self) -> HttpResponse:  # type: ignore[override]
+    def handle_no_permission(self) -> HttpResponse:  # type: ignore[override]  # htmx follows no 302
         """Redirect to the login, and from there back to this page."""
         return to_login(self.request)
 
@@ -124,10 +124,10 @@ def plain(request: HttpRequest) -> str:
 
 def to_login(request: HttpRequest) -> HttpResponse:
     """Redirect to the login, which leads back to this page, or to the one with the form or script."""
-    if getattr(request, "htmx", False):
-        page = urlsplit(request.htmx.current_url or "/")  # type: ignore[attr-defined]
+    if details := getattr(request, "htmx", None):
+        page = urlsplit(details.current_url or "/")
         back = redirect_to_login(page._replace(scheme="", netloc="").geturl())
-        return HttpResponseClientRedirect(back.url)  # type: ignore[attr-defined]
+        return HttpResponseClientRedirect(back.url)
     return redirect_to_login(request.get_full_path() if request.method == "GET" else safe_referer(request))
 
 

@@ -57,7 +57,7 @@ class Palette(ProjectPage):
             Entry("project", _("Your projects"), reverse("projects")),
             Entry("command", _("API"), "/api/v1/docs"),
         ]
-        if self.request.user.is_staff:  # type: ignore[union-attr]
+        if self.request.user.is_staff:
             every.append(Entry("gear", _("Admin"), reverse("admin:index")))
         return [entry for entry in every if said.casefold() in entry.title.casefold()]
 

@@ -33,7 +33,7 @@ class FactViewBase(ProjectPage):
 
     @property
     def fact_id(self) -> UUID:
-        return self.kwargs["fact_id"]  # type: ignore[no-any-return]
+        return self.kwargs["fact_id"]
 
     def answer_to(self, error: Day1Error) -> HttpResponse:
         """Return the page for an error; for a missing fact, one that shows where it is or its history."""

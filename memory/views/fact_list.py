@@ -64,7 +64,7 @@ class Facts(BulkActions, ProjectPage):
             query=query, **self.reader.where, filters=filters, include=include, limit=PAGE
         )
         for hit in found.hits:
-            hit.fact.score = hit.score  # type: ignore[attr-defined]
+            hit.fact.score = hit.score
         return Ranked([hit.fact for hit in found.hits])
 
     def filters(self) -> FactFilter:

@@ -50,7 +50,7 @@ class Home(ProjectPage):
             return None
         page = ReviewEngine().list_items(actor=self.reader.actor, status="open", limit=WAITING)
         for item in page.results:
-            item.both = [item.fact, item.other]  # type: ignore[attr-defined]
+            item.both = [item.fact, item.other]
         count = ReviewEngine().count_open(actor=self.reader.actor, most=MAX_COUNTED_QUESTIONS)
         return {
             "results": page.results,

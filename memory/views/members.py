@@ -85,6 +85,6 @@ class RemoveMember(ProjectPage):
         member = MemberEngine().get_member(member_id=member_id, actor=self.reader.actor)
         MemberEngine().remove_member(member_id=member_id, actor=self.reader.actor)
         flash_success(request, _("%(name)s is no member any more.") % {"name": member.user.get_username()})
-        if member.user_id == request.user.pk:  # type: ignore[union-attr]
+        if member.user_id == request.user.pk:
             return redirect("front")
         return redirect(self.reader.url("members"))

@@ -100,7 +100,7 @@ class Answer(ProjectPage):
 
     @property
     def item_id(self) -> UUID:
-        return self.kwargs["item_id"]  # type: ignore[no-any-return]
+        return self.kwargs["item_id"]
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         item = review_engine.get_item(item_id=self.item_id, actor=self.reader.actor)

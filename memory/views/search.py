@@ -77,7 +77,7 @@ class Search(ProjectPage):
 
     def get(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         response = super().get(request, *args, **kwargs)
-        if request.htmx:  # type: ignore[attr-defined]
+        if getattr(request, "htmx", False):
             words = {name: values for name, values in request.GET.lists() if any(values)}
             response["HX-Replace-Url"] = with_query(request.path, words)
         return response
@@ -87,7 +87,7 @@ class Search(ProjectPage):
     ) -> SearchResult:
         """Search; a query while typing, or with ``passing``, is not logged as a recall."""
         actor = self.reader.actor
-        if passing or self.request.htmx:  # type: ignore[attr-defined]
+        if passing or getattr(self.request, "htmx", False):
             actor = replace(actor, surface=PASSING)
         return SearchEngine().search(
             query=query,

@@ -155,7 +155,7 @@ def read_point(text: str) -> At:
         return int(text)
     for read in (UUID, parse_moment):
         try:
-            return read(text)  # type: ignore[no-any-return, operator]
+            return read(text)
         except (ValueError, OverflowError):
             continue
     raise Invalid(

@@ -9,6 +9,7 @@ from django.core.management.color import no_style
 from django.db import connection, models, transaction
 
 from memory.actors import Actor
+from memory.db.backend import get_index
 from memory.engines.branches.manager import BranchManager
 from memory.engines.versions.commits import open_commit
 from memory.engines.versions.lookup import find_branch
@@ -168,14 +169,14 @@ def test_a_past_point_is_searched_as_it_was(actor: Actor) -> None:
 
 def test_a_commit_between_two_statements_hides_nothing(actor: Actor, monkeypatch: pytest.MonkeyPatch) -> None:
     write(actor, "amber one")
-    rows, covers = shown(actor), connection.index.covers
+    rows, covers = shown(actor), get_index().covers
 
     def covers_then_commit(asked: Any) -> bool:
         answer = covers(asked)
         in_another_thread(lambda: change(actor, "amber one", **content_of("birch one")))
         return answer
 
-    monkeypatch.setattr(connection.index, "covers", covers_then_commit)
+    monkeypatch.setattr(get_index(), "covers", covers_then_commit)
     assert found(rows, "amber") == ["amber one"]
 
 
@@ -352,8 +353,8 @@ def test_a_flush_empties_the_index(actor: Actor) -> None:
 def test_cleared_and_filled_anew(actor: Actor) -> None:
     rows = write(actor, "amber one", "amber two")
     with transaction.atomic():
-        connection.index.clear(Fact)
-        connection.index.add(rows)
+        get_index().clear(Fact)
+        get_index().add(rows)
     assert sorted(found(shown(actor), "amber")) == ["amber one", "amber two"]
 
 

@@ -17,6 +17,7 @@ from tests.databases import only_on_matrixone
 
 MySQLdb = pytest.importorskip("MySQLdb", reason="the extra matrixone is not installed")
 
+from memory.db.backend import get_backend  # noqa: E402
 from memory.db.matrixone import errors  # noqa: E402
 from memory.db.matrixone.base import CursorWrapper, DatabaseWrapper  # noqa: E402
 from memory.db.matrixone.boolean_patterns import pattern_of  # noqa: E402
@@ -111,9 +112,9 @@ def test_looking_for_rows_by_another_column_leaves_the_index_of_open_rows_alone(
     assert values == [1, 7, 7, 2, 3]
 
 
-def test_a_row_is_locked_by_what_names_it(mo: DatabaseWrapper) -> None:
+def test_a_row_is_locked_by_what_names_it(mo: DatabaseWrapper, monkeypatch: pytest.MonkeyPatch) -> None:
     cursor = Told()
-    mo.cursor = lambda: cursor  # type: ignore[method-assign]
+    monkeypatch.setattr(mo, "cursor", lambda: cursor)
     conditions = [ColumnIn(Branch, "project", [UUID(int=7)], "t"), ColumnIn(Branch, "name", ["main"], "t")]
     Reading(mo, Branch, ["id", "head"]).where(*(one.render(mo) for one in conditions), lock=True)
     assert cursor.told == [
@@ -270,6 +271,7 @@ def test_what_the_server_gave_up_may_be_run_again(mo: DatabaseWrapper, number: i
 
 def test_work_is_run_again_a_few_times(mo: DatabaseWrapper, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(retry, "connection", mo)
+    monkeypatch.setattr(retry, "get_backend", lambda: mo)
     monkeypatch.setattr(retry, "WAIT_SECONDS", 0)
     seen: list[int] = []
 
@@ -290,7 +292,7 @@ def test_work_is_run_again_a_few_times(mo: DatabaseWrapper, monkeypatch: pytest.
 
 
 def test_writers_of_sqlite_are_never_given_up() -> None:
-    assert connection.vendor == "mysql" or not connection.must_rerun(OperationalError(20631, "again"))
+    assert connection.vendor == "mysql" or not get_backend().must_rerun(OperationalError(20631, "again"))
 
 
 # ---- a server that is not there ----------------------------------------------------------------------
@@ -308,7 +310,7 @@ def test_a_server_that_is_too_old_is_refused_at_every_look(monkeypatch) -> None:
     own: Any = connection.copy()
     monkeypatch.setattr("django.db.backends.base.base.RAN_DB_VERSION_CHECK", set())
     monkeypatch.setattr(type(own.features), "minimum_database_version", (99, 0, 0))
-    release = ".".join(map(str, connection.get_database_version()))  # type: ignore[attr-defined]
+    release = ".".join(map(str, own.get_database_version()))
     for _ in range(2):
         told = f"MatrixOne 99.0.0 or newer is needed; this server is {release}."
         assert own.validation.trouble() == told

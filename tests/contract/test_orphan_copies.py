@@ -11,10 +11,11 @@ from uuid import UUID
 import pytest
 import time_machine
 from django.conf import settings
-from django.db import connection, connections
+from django.db import connection
 from django.utils import timezone
 
 from memory.actors import local_actor
+from memory.db.backend import get_store_copies
 from memory.db.store_copies import prefix_of
 from memory.db.temporary_database import temporary_alias
 from memory.engines.store import snapshots, workspaces
@@ -40,7 +41,7 @@ def nothing_of_other_tests(project):
 
 
 def there() -> tuple[set[str], set[str]]:
-    return connection.copies.frozen(), connection.copies.forks()
+    return get_store_copies().frozen(), get_store_copies().forks()
 
 
 def a_day_later() -> int:
@@ -56,12 +57,12 @@ def die(*args: object) -> None:
 
 
 def snapshot_and_die(project: str) -> None:
-    snapshots.store_snapshot = die  # type: ignore[assignment]
+    pytest.MonkeyPatch().setattr(snapshots, "store_snapshot", die)
     STORES.create_store_snapshot(name="lost", actor=local_actor(UUID(project)))
 
 
 def work_and_die(project: str) -> None:
-    workspaces.store_workspace = die  # type: ignore[assignment]
+    pytest.MonkeyPatch().setattr(workspaces, "store_workspace", die)
     WORK.create_workspace(name="lost", actor=local_actor(UUID(project)))
 
 
@@ -128,11 +129,11 @@ def test_what_others_put_beside_them_stays(actor):
 @databases.only_on_sqlite
 def test_copies_of_another_store_in_the_folder_stay(actor):
     """Share the two folders among stores: DATABASE_URL may name any file."""
-    here = connection.copies
+    here = get_store_copies()
     kept = STORES.create_store_snapshot(name="kept", actor=actor).copy
     shutil.copy(here.online.path, beside := here.folder / "other.sqlite3")
     with temporary_alias({"NAME": str(beside)}) as alias:
-        other = connections[alias].copies
+        other = get_store_copies(alias)
         taken, fork = other.name(UUID(f"{LONG_AGO}3")), other.name(UUID(f"{LONG_AGO}4"), "ws")
         other.take(taken)
         other.fork(fork)
@@ -145,7 +146,7 @@ def test_copies_of_another_store_in_the_folder_stay(actor):
 
 @databases.only_on_sqlite
 def test_one_that_cannot_be_removed_keeps_none_of_the_others(actor, caplog):
-    copies = connection.copies
+    copies = get_store_copies()
     stuck, gone = (copies.folder / "snapshots" / f"{copies.prefix}_{LONG_AGO}{n}.sqlite3" for n in (5, 6))
     stuck.mkdir(parents=True)  # a folder cannot be unlinked as a file
     gone.write_text("x")
@@ -161,5 +162,5 @@ def test_copies_of_other_databases_stay(actor):
     with connection.cursor() as cursor:
         cursor.execute(f"CREATE DATABASE {other}")
     assert delete_orphans() == 0
-    assert connection.copies.has_fork(other)
+    assert get_store_copies().has_fork(other)
     connection.copies._run(f"DROP DATABASE {other}")

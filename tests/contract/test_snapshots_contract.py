@@ -3,10 +3,10 @@
 from dataclasses import replace
 
 import pytest
-from django.db import connection
 from django.utils import timezone
 
 from memory.actors import local_actor
+from memory.db.backend import get_store_copies
 from memory.engines.facts.links import LinkEngine
 from memory.engines.store.snapshots import MAX_SNAPSHOTS
 from memory.engines.versions.lookup import find_branch
@@ -223,9 +223,9 @@ def test_lists_by_kind_and_branch_in_pages(actor):
 
 def test_dropping_gives_the_name_and_the_file_back(actor):
     made = snapshot_manager.create_store_snapshot(name="s", actor=actor)
-    assert connection.copies.has(made.copy)
+    assert get_store_copies().has(made.copy)
     snapshot_manager.drop_snapshot(snapshot_id=made.pk, actor=actor)
-    assert not connection.copies.has(made.copy)
+    assert not get_store_copies().has(made.copy)
     with pytest.raises(NotFound):
         snapshot_manager.restore_snapshot(snapshot_id=made.pk, actor=actor)
     assert snapshot_manager.create_snapshot(name="s", actor=actor).name == "s"

@@ -9,6 +9,7 @@ import pytest
 from django.db import DatabaseError, connection
 
 from memory.actors import local_actor
+from memory.db.backend import get_features, get_store_copies
 from memory.engines.access.keys import KeyEngine
 from memory.engines.audit.trail import broken_at, seal_entries
 from memory.engines.versions.pinned_versions import pin_versions
@@ -24,7 +25,7 @@ from tests.contract.snapshots import branch_manager, fact_engine, found, snapsho
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("copies_open")]
 FILES = pytest.mark.skipif(
-    not connection.features.has_online_backup, reason="this database keeps no snapshots in files"
+    not get_features().has_online_backup, reason="this database keeps no snapshots in files"
 )
 
 
@@ -187,7 +188,7 @@ def test_the_window_that_the_database_keeps(actor):
             snapshot_manager.keep_window(days=days, actor=actor)
     with pytest.raises(ScopeMissing):
         snapshot_manager.keep_window(days=1, actor=replace(actor, scopes=frozenset({"merge"})))
-    if not connection.features.has_time_window:
+    if not get_features().has_time_window:
         with pytest.raises(Conflict, match="no window"):
             snapshot_manager.keep_window(days=1, actor=actor)
         return
@@ -201,7 +202,7 @@ def test_the_window_that_the_database_keeps(actor):
 def test_hostile_names_stay_names(actor):
     name = "'; DROP TABLE memory_fact; -- ../../ 雪"
     made = snapshot_manager.create_store_snapshot(name=name, actor=actor)
-    assert [file.name for file in copies()] == [f"{connection.copies.name(made.pk)}.sqlite3"]
+    assert [file.name for file in copies()] == [f"{get_store_copies().name(made.pk)}.sqlite3"]
     assert snapshot_manager.get_snapshot(snapshot_id=made.pk, actor=actor).name == name
     with pytest.raises(NotFound):
         snapshot_manager.get_snapshot(snapshot_id=uuid4(), actor=actor)

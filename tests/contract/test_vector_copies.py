@@ -6,6 +6,7 @@ import pytest
 from django.db import connection
 
 from memory.actors import Actor
+from memory.db.backend import get_index
 from memory.models import Vector
 from tests.contract.test_vectors_contract import ASKED, MODEL, actor, embed, near, shown, unit
 from tests.databases import only_on_matrixone
@@ -50,7 +51,7 @@ def test_copied_or_not_the_same_is_found(actor: Actor) -> None:
     embed(actor, **VECTORS)
     before = near(shown(actor), actor), cosines(actor)
     assert before == (IN_ORDER, {"east": 1.0, "between": 0.70711, "north": 0.0})
-    connection.index.keep_up(actor.project_id, MODEL)  # type: ignore[attr-defined]
+    get_index().keep_up(actor.project_id, MODEL)
     assert copied() == 3
     assert (near(shown(actor), actor), cosines(actor)) == before
     embed(actor, south=(0, -1, 0.2))  # ready, and not copied yet
@@ -62,10 +63,10 @@ def test_copied_or_not_the_same_is_found(actor: Actor) -> None:
 def test_the_copies_of_vectors_that_were_deleted_go(actor: Actor) -> None:
     write(actor, *VECTORS)
     embed(actor, **VECTORS)
-    connection.index.keep_up(actor.project_id, MODEL)  # type: ignore[attr-defined]
+    get_index().keep_up(actor.project_id, MODEL)
     gone = [row.slot for row in Vector.objects.all() if row.data @ unit(0, 1, 0) > 0.9]
     Vector.objects.filter(slot__in=gone).delete()
-    connection.index.forget(actor.project_id, gone)  # type: ignore[attr-defined]
+    get_index().forget(actor.project_id, gone)
     assert copied() == 2
     assert near(shown(actor), actor) == ["east", "between"]
 
@@ -78,7 +79,7 @@ def test_copies_in_the_order_of_an_older_release_are_made_anew(actor: Actor) -> 
         "INSERT INTO memory_vector_3 SELECT slot, project_id, model, content_hash, n, data FROM memory_vector"
     )
     assert near(shown(actor), actor) == IN_ORDER
-    connection.index.optimize()  # type: ignore[attr-defined]
+    get_index().optimize()
     (made,) = run("SHOW CREATE TABLE memory_vector_3")
     assert "PRIMARY KEY (`project_id`,`model`,`slot`)" in made[1]
     assert copied() == 3

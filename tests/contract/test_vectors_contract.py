@@ -6,11 +6,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from django.db import connection, transaction
+from django.db import transaction
 from django.db.models import F
 from django.utils import timezone
 
 from memory.actors import Actor
+from memory.db.backend import get_backend
 from memory.engines.branches.manager import BranchManager
 from memory.engines.versions.commits import open_commit
 from memory.engines.versions.lookup import find_branch
@@ -233,7 +234,7 @@ def test_a_search_in_the_middle_of_a_commit_misses_nothing_later(actor: Actor) -
 def test_a_reader_in_a_snapshot_sees_the_rows_of_its_time(actor: Actor) -> None:
     write(actor, "a", "b")
     embed(actor, a=(1, 0, 0), b=(0, 1, 0), c=(1, 1, 0))
-    with connection.snapshot():
+    with get_backend().snapshot():
         rows = shown(actor)
         in_another_thread(lambda: change_and_search(actor))
         assert near(rows, actor) == ["a", "b"]
@@ -251,7 +252,7 @@ def test_a_reader_in_a_snapshot_loses_no_vector_for_others(actor: Actor) -> None
     BranchManager().create_branch(name="task/a", actor=actor)
     write(actor, "b", branch="task/a")
     embed(actor, a=(1, 0, 0))
-    with connection.snapshot():
+    with get_backend().snapshot():
         rows = shown(actor, "task/a")
         in_another_thread(lambda: (embed(actor, b=(0, 1, 0)), near(shown(actor), actor)))
         near(rows, actor)

@@ -3,9 +3,9 @@
 from typing import Any
 
 import pytest
-from django.db import connection
 from django.db.models import Count, Exists, Subquery
 
+from memory.db.backend import get_features
 from memory.db.querysets import BranchNotNamed
 from memory.engines.branches.manager import BranchManager
 from memory.engines.versions.commits import open_commit
@@ -136,5 +136,5 @@ def test_rows_picked_by_many_keys_are_those_picked_by_few(by: str, monkeypatch: 
     keys = [value for (value,) in rows.gather_values(by)]
     picked = rows.select_by_key(("rid",), by, keys)
     assert len(picked) == 7
-    monkeypatch.setattr(connection.features, "keys_at_once", 3)
+    monkeypatch.setattr(get_features(), "keys_at_once", 3)
     assert sorted(rows.select_by_key(("rid",), by, [*keys, *keys])) == sorted(picked)

@@ -6,11 +6,12 @@ from dataclasses import replace
 from uuid import uuid4
 
 import pytest
-from django.db import DatabaseError, connection, connections
+from django.db import DatabaseError, connections
 
 from conversations.capture.engine import IngestEngine
 from conversations.models import Message
 from memory.actors import Actor, local_actor
+from memory.db.backend import get_store_copies
 from memory.engines.access.keys import KeyEngine
 from memory.engines.access.projects import ProjectEngine
 from memory.engines.audit.trail import broken_at, seal_entries
@@ -30,14 +31,14 @@ workspace_engine, fact_engine, branch_manager = WorkspaceEngine(), FactEngine(),
 
 
 def there(workspace: Workspace) -> bool:
-    return connection.copies.has_fork(workspace.copy)
+    return get_store_copies().has_fork(workspace.copy)
 
 
 @contextmanager
 def server_on(workspace: Workspace) -> Iterator[None]:
     """Simulate a server on the workspace: its store is the default one."""
     store = connections["default"]
-    with connection.copies.opened_fork(workspace.copy) as alias:
+    with get_store_copies().opened_fork(workspace.copy) as alias:
         connections["default"] = connections[alias]
         try:
             yield
@@ -199,7 +200,7 @@ def test_branches_of_two_projects_with_one_number_are_never_mixed(actor, other_p
 
 def test_who_writes_on_after_a_promote_is_refused(actor):
     made = workspace_engine.create_workspace(name="w", actor=actor)
-    with connection.copies.opened_fork(made.copy) as alias:
+    with get_store_copies().opened_fork(made.copy) as alias:
         late = connections[alias]
         list(Branch.objects.using(alias).all())  # its file stays open, as a server's would
         workspace_engine.promote_workspace(workspace_id=made.pk, actor=actor)
@@ -255,7 +256,7 @@ def test_dropping_removes_everything(actor):
 
 def test_a_workspace_whose_files_are_gone(actor):
     made = workspace_engine.create_workspace(name="w", actor=actor)
-    connection.copies.drop_fork(made.copy)
+    get_store_copies().drop_fork(made.copy)
     with pytest.raises(Conflict, match="gone"):
         workspace_engine.promote_workspace(workspace_id=made.pk, actor=actor)
     assert workspace_engine.drop_workspace(workspace_id=made.pk, actor=actor).state == "dropped"
@@ -308,7 +309,7 @@ def test_a_project_that_is_removed_takes_its_copies_along(actor, other_project):
     kept = SnapshotManager().create_store_snapshot(name="s", actor=actor)
     ProjectEngine().remove_project(project=other_project, actor=actor)
     assert not there(made)
-    assert [connection.copies.has(one) for one in (gone.copy, kept.copy)] == [False, True]
+    assert [get_store_copies().has(one) for one in (gone.copy, kept.copy)] == [False, True]
 
 
 def test_events_that_came_in_there_are_not_taken_in_again(actor):

@@ -60,7 +60,8 @@ def test_what_cannot_be_done_in_parts_has_no_bound(actor: Actor) -> None:
     """Revert a commit larger than the bound, and restore in one commit."""
     commit = commit_rows(actor, MAX_COMMIT_ROWS + 1, bounded=False)
     snapshot = SnapshotManager().create_snapshot(name="s", actor=actor)
-    undone = RevertEngine().revert_commit(commit_id=commit.commit.pk, actor=actor)  # type: ignore[union-attr]
+    assert commit.commit is not None
+    undone = RevertEngine().revert_commit(commit_id=commit.commit.pk, actor=actor)
     assert (undone.removed, shown(actor, "main")) == (MAX_COMMIT_ROWS + 1, [])
     SnapshotManager().restore_snapshot(snapshot_id=snapshot.pk, actor=actor)
     assert len(shown(actor, "main")) == MAX_COMMIT_ROWS + 1

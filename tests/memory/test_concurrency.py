@@ -18,6 +18,7 @@ from django.conf import settings
 from django.db import OperationalError, connection, transaction
 
 from memory.actors import Actor, local_actor
+from memory.db.backend import get_backend
 from memory.db.sqlite.write_lock import FairLock
 from memory.engines.branches.manager import BranchManager
 from memory.engines.versions.commits import open_commit
@@ -181,7 +182,7 @@ def read_words(branch: Branch) -> None:
 
 
 def read_in_a_snapshot(branch: Branch) -> None:
-    with connection.snapshot():
+    with get_backend().snapshot():
         branch.refresh_from_db()
         check_pinned(Fact.objects.on(branch), branch.head - 2)
         read_words(branch)
@@ -210,7 +211,7 @@ def reading(actor: Actor, *reads: Callable[[Branch], None]) -> Iterator[None]:
 
 def test_nothing_is_kept_of_what_is_written_in_a_snapshot_by_mistake(actor: Actor) -> None:
     """Fail a write in a read snapshot, instead of losing it silently."""
-    with suppress(OperationalError), connection.snapshot():
+    with suppress(OperationalError), get_backend().snapshot():
         Branch.objects.filter(project=actor.project_id).update(purpose="x")
         pytest.fail("the write was taken and lost")
 
@@ -317,7 +318,7 @@ def fail_in_a_transaction() -> None:
 
 
 def fail_to_begin() -> None:
-    with connection.snapshot(), suppress(OperationalError), transaction.atomic():
+    with get_backend().snapshot(), suppress(OperationalError), transaction.atomic():
         pass
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from django.db import connection, transaction
 
+from memory.db.backend import get_backend
 from memory.db.sqlite.checkpoint import MAX_BYTES, MIB
 from memory.models import Project
 
@@ -64,10 +65,10 @@ def write(number: int) -> None:
 
 @pytest.fixture
 def sizes() -> Iterator[list[int]]:
-    connection.fold_log()  # type: ignore[attr-defined]
+    get_backend().fold_log()
     found: list[int] = []
     yield found
-    connection.fold_log()  # type: ignore[attr-defined]
+    get_backend().fold_log()
 
 
 @pytest.mark.slow

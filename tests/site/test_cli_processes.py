@@ -87,7 +87,9 @@ def running(env: dict[str, str]) -> Iterator[str]:
         try:
             assert process.stdout is not None
             said = "".join(iter(process.stdout.readline, "  Ctrl-C stops it.\n"))
-            yield re.search(r"Web +(\S+?)/?\n", said)[1]  # type: ignore[index]
+            address = re.search(r"Web +(\S+?)/?\n", said)
+            assert address is not None, said
+            yield address[1]
         finally:
             process.send_signal(signal.SIGINT)
             process.wait(20)

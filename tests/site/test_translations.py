@@ -41,7 +41,7 @@ def written(folder: Path) -> dict[str, str]:
 
 def compiled() -> dict[str, str]:
     with (CATALOGUE / "django.mo").open("rb") as file:
-        catalogue = gettext.GNUTranslations(file)._catalog  # type: ignore[attr-defined]
+        catalogue = gettext.GNUTranslations(file)._catalog  # type: ignore[attr-defined]  # nothing else lists the texts
     return {(key[0] if isinstance(key, tuple) else key): value for key, value in catalogue.items() if key}
 
 

@@ -312,10 +312,10 @@ class Lock:
 
     def _try(self):
         try:
-            if os.name == "nt":
+            if sys.platform == "win32":
                 import msvcrt
 
-                msvcrt.locking(self.handle, msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined]
+                msvcrt.locking(self.handle, msvcrt.LK_NBLCK, 1)
             else:
                 import fcntl
 
@@ -359,7 +359,7 @@ def answer(spool, event):
 def beside():
     """Return the module in the file next to this one."""
     sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-    import delivery  # type: ignore[import-not-found]
+    import delivery
 
     return delivery
 

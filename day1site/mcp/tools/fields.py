@@ -1,7 +1,6 @@
 """JSON Schemas of the declared fields, as tools take them. base.py has the words that schemas are made of."""
 
 from collections.abc import Callable, Iterable
-from typing import Any
 
 from day1site.mcp.tools import base as b
 from memory.engines.fields import types as t
@@ -34,21 +33,24 @@ def _filter(field: FilterField) -> b.Schema:
 
 
 def _choice(field: Field, about: str) -> b.Schema:
-    values = [value for value, _ in field.type.open_choices]  # type: ignore[attr-defined]
+    assert isinstance(field.type, t.Choice)
+    values = [value for value, _ in field.type.open_choices]
     return b.choice(about, [value for value in values if value not in field.tool_excludes])
 
 
 def _whole(field: Field, about: str) -> b.Schema:
-    kind: Any = field.type
-    return b.whole(about, kind.low, kind.high)
+    assert isinstance(field.type, t.Whole)
+    return b.whole(about, field.type.low, field.type.high)
 
 
 def _pattern(field: Field, about: str) -> b.Schema:
-    return b.text(about, maxLength=field.type.max_length)  # type: ignore[attr-defined]
+    assert isinstance(field.type, t.Pattern)
+    return b.text(about, maxLength=field.type.max_length)
 
 
 def _long_text(field: Field, about: str) -> b.Schema:
-    return b.text(about, maxLength=field.type.max_bytes)  # type: ignore[attr-defined]
+    assert isinstance(field.type, t.LongText)
+    return b.text(about, maxLength=field.type.max_bytes)
 
 
 _MAKERS: dict[type[t.Type], Callable[[Field, str], b.Schema]] = {

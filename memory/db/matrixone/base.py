@@ -3,13 +3,14 @@
 import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from django.db import IntegrityError, NotSupportedError, OperationalError
 from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.backends.mysql import base as mysql
 from django.utils.functional import cached_property
 
+from memory.db.backend import Backend
 from memory.db.errors import CommitLost, DatabaseAway
 from memory.db.matrixone import errors
 from memory.db.matrixone.copies import Copies
@@ -87,11 +88,12 @@ class DatabaseWrapper(mysql.DatabaseWrapper):
         "iendswith": "ILIKE CONCAT('%%', {})",
     }
     SchemaEditorClass = DatabaseSchemaEditor
+    features: DatabaseFeatures
     features_class = DatabaseFeatures
     introspection_class = DatabaseIntrospection
     ops_class = DatabaseOperations
     creation_class = DatabaseCreation
-    validation_class = DatabaseValidation  # type: ignore[assignment]
+    validation_class = DatabaseValidation  # type: ignore[assignment]  # not of MySQL's, whose checks do not apply
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -180,7 +182,7 @@ class DatabaseWrapper(mysql.DatabaseWrapper):
 
     def _commit(self) -> None:
         try:
-            super()._commit()  # type: ignore[misc]
+            super()._commit()  # type: ignore[misc]  # internal, so not in the stubs
         except OperationalError as error:
             if errors.code_of(error) in errors.LOST:
                 raise CommitLost() from error
@@ -221,3 +223,9 @@ def _only_reads(execute: Callable, sql: str, params: Any, many: bool, context: d
     if not READS.match(sql):
         raise OperationalError("a snapshot is for reading: attempt to write")
     return execute(sql, params, many, context)
+
+
+if TYPE_CHECKING:
+
+    def offers_everything(wrapper: DatabaseWrapper) -> Backend:
+        return wrapper

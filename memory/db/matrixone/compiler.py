@@ -21,16 +21,18 @@ from django.db.models.lookups import (
     StartsWith,
 )
 
+Rendering = Callable[[Any, Any, Any], Any]  # expression, compiler, connection: SQL and its parameters
 
-class _Ours:
+
+class _Ours(compiler.SQLCompiler):
     def compile(self, node: Any) -> Any:
         ours = getattr(node, "as_matrixone", None)
         if ours is not None:
-            return ours(self, self.connection)  # type: ignore[attr-defined]
-        return super().compile(node)  # type: ignore[misc]
+            return ours(self, self.connection)
+        return super().compile(node)
 
 
-class SQLCompiler(_Ours, compiler.SQLCompiler):
+class SQLCompiler(_Ours):
     pass
 
 
@@ -50,15 +52,24 @@ class SQLAggregateCompiler(_Ours, compiler.SQLAggregateCompiler):
     pass
 
 
+def _render(kind: Any) -> Callable[[Rendering], Rendering]:
+    """Decorate a function: it renders expressions of this kind."""
+
+    def register(rendering: Rendering) -> Rendering:
+        kind.as_matrixone = rendering
+        return rendering
+
+    return register
+
+
+@_render(json.HasKeyLookup)
 def _has_key(lookup: Any, compiler: Any, connection: Any) -> tuple[str, tuple]:
     """Render has_key: MatrixOne has no JSON_CONTAINS_PATH. A key whose value is null counts as missing."""
     sql, params = lookup.as_sql(compiler, connection, template="JSON_EXTRACT(%s, %%s) IS NOT NULL")
     return sql, tuple(params)
 
 
-json.HasKeyLookup.as_matrixone = _has_key  # type: ignore[attr-defined]
-
-
+@_render(Exists)
 def _exists(exists: Any, compiler: Any, connection: Any) -> Any:
     """Render EXISTS without Django's LIMIT 1, with which a correlated subquery finds nothing."""
     plain = exists.copy()
@@ -67,9 +78,7 @@ def _exists(exists: Any, compiler: Any, connection: Any) -> Any:
     return plain.as_sql(compiler, connection)
 
 
-Exists.as_matrixone = _exists  # type: ignore[attr-defined]
-
-
+@_render(Greatest)
 def _greatest(greatest: Any, compiler: Any, connection: Any) -> tuple[str, tuple]:
     """Render GREATEST as CASE: MatrixOne has no GREATEST."""
     (sql, params), *others = [compiler.compile(part) for part in greatest.get_source_expressions()]
@@ -81,9 +90,7 @@ def _greatest(greatest: Any, compiler: Any, connection: Any) -> tuple[str, tuple
     return sql, tuple(params)
 
 
-Greatest.as_matrixone = _greatest  # type: ignore[attr-defined]
-
-
+@_render(Case)
 def _case(case: Any, compiler: Any, connection: Any) -> Any:
     """Render NULL for a CASE with only NULL results: it has no type, so a time column refuses it."""
     answers = [*(when.result for when in case.cases), case.default]
@@ -92,9 +99,7 @@ def _case(case: Any, compiler: Any, connection: Any) -> Any:
     return case.as_sql(compiler, connection)
 
 
-Case.as_matrixone = _case  # type: ignore[attr-defined]
-
-
+@_render(Exact)
 def _exact(lookup: Any, compiler: Any, connection: Any) -> Any:
     """Render a boolean as "= TRUE": the planner panics on a bare column once its table has statistics."""
     sql, params = lookup.as_sql(compiler, connection)
@@ -104,12 +109,10 @@ def _exact(lookup: Any, compiler: Any, connection: Any) -> Any:
     return sql, params
 
 
-Exact.as_matrixone = _exact  # type: ignore[attr-defined]
-
-
 # With an escaped character in its pattern, LIKE reads the others as a regular expression.
 
 
+@_render(Contains)
 def _contains(lookup: Any, compiler: Any, connection: Any) -> Any:
     if not lookup.rhs_is_direct_value() or not lookup.rhs:
         return lookup.as_sql(compiler, connection)
@@ -117,6 +120,7 @@ def _contains(lookup: Any, compiler: Any, connection: Any) -> Any:
     return f"REPLACE({text}, %s, '') <> {text}", (*params, *part, *params)
 
 
+@_render(IContains)
 def _icontains(lookup: Any, compiler: Any, connection: Any) -> Any:
     if not lookup.rhs_is_direct_value() or not lookup.rhs:
         return lookup.as_sql(compiler, connection)
@@ -130,11 +134,7 @@ def _text_and_part(lookup: Any, compiler: Any, connection: Any) -> tuple[str, An
     return text, params, part
 
 
-Contains.as_matrixone = _contains  # type: ignore[attr-defined]
-IContains.as_matrixone = _icontains  # type: ignore[attr-defined]
-
-
-def _side(name: str, any_case: bool = False) -> Callable[..., Any]:
+def _side(name: str, any_case: bool = False) -> Rendering:
     """Return a compiler of prefix or suffix lookups: LEFT or RIGHT with the length of the value."""
 
     def compiled(lookup: Any, compiler: Any, connection: Any) -> Any:
@@ -147,16 +147,14 @@ def _side(name: str, any_case: bool = False) -> Callable[..., Any]:
     return compiled
 
 
-StartsWith.as_matrixone = _side("LEFT")  # type: ignore[attr-defined]
-EndsWith.as_matrixone = _side("RIGHT")  # type: ignore[attr-defined]
-IStartsWith.as_matrixone = _side("LEFT", any_case=True)  # type: ignore[attr-defined]
-IEndsWith.as_matrixone = _side("RIGHT", any_case=True)  # type: ignore[attr-defined]
+_render(StartsWith)(_side("LEFT"))
+_render(EndsWith)(_side("RIGHT"))
+_render(IStartsWith)(_side("LEFT", any_case=True))
+_render(IEndsWith)(_side("RIGHT", any_case=True))
 
 
+@_render(IExact)
 def _iexact(lookup: Any, compiler: Any, connection: Any) -> Any:
     text, params = lookup.process_lhs(compiler, connection)
     other, more = super(BuiltinLookup, lookup).process_rhs(compiler, connection)
     return f"LOWER({text}) = LOWER({other})", (*params, *more)
-
-
-IExact.as_matrixone = _iexact  # type: ignore[attr-defined]

@@ -28,7 +28,7 @@ class DatabaseSchemaEditor(schema.DatabaseSchemaEditor):
     def _field_should_be_indexed(self, model: type[models.Model], field: Any) -> bool:
         # A foreign key has no constraint here that would bring an index, so it is indexed like any column.
         base: Any = BaseDatabaseSchemaEditor
-        limited = field.db_type(self.connection) in self.connection._limited_data_types  # type: ignore[attr-defined]
+        limited = field.db_type(self.connection) in self.connection._limited_data_types  # type: ignore[attr-defined]  # internal, so not in the stubs
         return base._field_should_be_indexed(self, model, field) and not limited
 
     def _create_missing_fk_index(self, model: Any, *, fields: Any, expressions: Any = None) -> None:

@@ -7,10 +7,11 @@ from typing import Any
 
 import numpy as np
 from django.core.exceptions import EmptyResultSet
-from django.db import connections, models
+from django.db import models
 from django.db.models import Q
 from django.db.models.functions import Length
 
+from memory.db.backend import get_backend
 from memory.db.indexes import full_text_index
 from memory.db.matrixone.boolean_patterns import pattern_of
 from memory.db.matrixone.features import DatabaseFeatures
@@ -118,7 +119,7 @@ class SearchIndex:
 
     def _of_texts(self, rows: VersionedQuerySet, scores: dict[str, float]) -> Ranked:
         """Return the visible rows whose texts have these scores, best first."""
-        key = rows.model._meta.pk.name  # type: ignore[union-attr]
+        key = rows.model._meta.pk.name
         found = rows.select_by_key((key, "content_hash"), "content_hash", scores)
         return sorted(((rid, scores[value]) for rid, value in found), key=lambda hit: (-hit[1], hit[0]))
 
@@ -145,8 +146,8 @@ class _Ranking:
     def __init__(self, rows: VersionedQuerySet, pattern: str) -> None:
         index = full_text_index(rows.model)
         assert index is not None
-        self.rows, self.lineage = rows, rows._known_lineage()
-        here, later = split_plain(rows._said)
+        self.rows, self.lineage = rows, rows.named_lineage
+        here, later = split_plain(rows.recorded_filters)
         # The nearest branch shadows the others, and some filters read other tables: MATCH allows neither.
         self.exact = not later and len(self.lineage) == 1
         column = index.fields[0]
@@ -183,9 +184,9 @@ class _Ranking:
     def _filter_passing(self, found: Ranked) -> Ranked:
         if self.exact:
             return found
-        key = self.rows.model._meta.pk.name  # type: ignore[union-attr]
+        key = self.rows.model._meta.pk.name
         shown = dict(self.rows.select_by_key((key, "content_hash"), key, [rid for rid, _ in found]))
-        if (notes := connections[self.rows.db].notes) is not None:  # type: ignore[attr-defined]
+        if (notes := get_backend(self.rows.db).notes) is not None:
             notes.setdefault((HASHES, self.rows.model), {}).update(shown)
         return [hit for hit in found if hit[0] in shown]
 

@@ -13,7 +13,7 @@ class Match(Func):
     """The score of a text for a boolean-mode pattern. The planner accepts no other form."""
 
     template = "MATCH(%(expressions)s) AGAINST (%%s IN BOOLEAN MODE)"
-    output_field = models.FloatField()
+    output_field: models.Field = models.FloatField()
 
     def __init__(self, column: str, pattern: str, **extra: Any) -> None:
         super().__init__(column, **extra)
@@ -30,7 +30,7 @@ class Matches(Match):
     The planner allows only conditions on columns of the same row next to it.
     """
 
-    output_field = models.BooleanField()  # type: ignore[assignment]
+    output_field = models.BooleanField()
 
 
 # ---- vectors ---------------------------------------------------------------------------------------

@@ -3,14 +3,16 @@
 import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from django.db import OperationalError
 from django.db.backends.sqlite3 import base, features, operations
 from django.utils.functional import cached_property
 
+from memory.db.backend import FileBackend
 from memory.db.sqlite.checkpoint import get_log_bound
 from memory.db.sqlite.copies import Copies
+from memory.db.sqlite.django_internals import SQLiteWrapper
 from memory.db.sqlite.online_backup import OnlineCopy
 from memory.db.sqlite.schema import DatabaseSchemaEditor, index_tables
 from memory.db.sqlite.search_index import SearchIndex
@@ -39,8 +41,9 @@ class DatabaseOperations(operations.DatabaseOperations):
         return statements + [f"DELETE FROM {self.quote_name(name)};" for name in indexed]
 
 
-class DatabaseWrapper(base.DatabaseWrapper):
+class DatabaseWrapper(SQLiteWrapper):
     SchemaEditorClass = DatabaseSchemaEditor
+    features: DatabaseFeatures
     features_class = DatabaseFeatures
     ops_class = DatabaseOperations
     data_types = {**base.DatabaseWrapper.data_types, "RowIdField": "integer"}
@@ -134,13 +137,13 @@ class DatabaseWrapper(base.DatabaseWrapper):
             raise OperationalError("database is locked: other writers took too long")
         self._turn = turn
         try:
-            super()._start_transaction_under_autocommit()  # type: ignore[misc]
+            super()._start_transaction_under_autocommit()
         except BaseException:
             self._pass_on()
             raise
 
     def _commit(self) -> None:
-        super()._commit()  # type: ignore[misc]
+        super()._commit()
         note_commit(str(self.settings_dict["NAME"]))
         try:
             if self._turn:  # no other writer of this process can come in between
@@ -150,13 +153,13 @@ class DatabaseWrapper(base.DatabaseWrapper):
 
     def _rollback(self) -> None:
         try:
-            super()._rollback()  # type: ignore[misc]
+            super()._rollback()
         finally:
             self._pass_on()
 
     def _close(self) -> None:
         try:
-            super()._close()  # type: ignore[misc]
+            super()._close()
         finally:
             self._pass_on()
 
@@ -164,3 +167,9 @@ class DatabaseWrapper(base.DatabaseWrapper):
         turn, self._turn = self._turn, None
         if turn:
             turn.release()
+
+
+if TYPE_CHECKING:
+
+    def offers_everything(wrapper: DatabaseWrapper) -> FileBackend:
+        return wrapper

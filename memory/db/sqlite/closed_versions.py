@@ -61,9 +61,9 @@ class ClosedVersions:
         return f"SELECT r, sum(s) AS s FROM ({' UNION ALL '.join(parts)}) GROUP BY r" if parts else "", values
 
     def _narrow_condition(self, index: FullTextIndex, rows: VersionedQuerySet) -> str:
-        lineage = rows._lineage or ()
+        lineage = rows.lineage or ()
         heads = self._load_heads([branch for branch, _ in lineage])
-        states = [True] if rows._only_searchable else [True, False]
+        states = [True] if rows.only_searchable else [True, False]
         points = [
             f"{token}*"
             for branch, seq in lineage
@@ -109,10 +109,10 @@ def match_text(phrases: Sequence[str]) -> str:
 
 def narrowing_tokens(index: FullTextIndex, rows: VersionedQuerySet) -> list[str]:
     """Return for each filtered column the tokens of which a row must have one."""
-    fields = {name: index.tokens.index(name) for name in rows._tokens}
+    fields = {name: index.tokens.index(name) for name in rows.tokens}
     return [
         " OR ".join(value_token(fields[name], value) for value in values) or "none"
-        for name, values in rows._tokens.items()
+        for name, values in rows.tokens.items()
     ]
 
 

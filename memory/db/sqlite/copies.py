@@ -146,6 +146,9 @@ class Copies:
     def window(self) -> int:
         return 0
 
+    def keep_window(self, days: int) -> None:
+        raise CopyFailed("This database keeps no past states.")
+
     # ---- files -----------------------------------------------------------------------------------
 
     def _snapshot_path(self, name: str) -> Path:

@@ -3,14 +3,15 @@
 from typing import Any
 
 from django.db import models
-from django.db.backends.sqlite3 import schema
 
 from memory.db.indexes import FullTextIndex, full_text_index
+from memory.db.sqlite.django_internals import SQLiteSchemaEditor
+from memory.db.sqlite.search_index import SearchIndex
 
 TOKENIZER = "porter unicode61"
 
 
-class DatabaseSchemaEditor(schema.DatabaseSchemaEditor):
+class DatabaseSchemaEditor(SQLiteSchemaEditor):
     def full_text_sql(self, model: type[models.Model], index: FullTextIndex) -> str:
         return self._full_text_table(index.name)
 
@@ -35,7 +36,7 @@ class DatabaseSchemaEditor(schema.DatabaseSchemaEditor):
 
     def _model_indexes_sql(self, model: type[models.Model]) -> list[Any]:
         index = full_text_index(model)
-        return [*super()._model_indexes_sql(model), *([self._full_text_table(index.closed)] if index else [])]  # type: ignore[misc]
+        return [*super()._model_indexes_sql(model), *([self._full_text_table(index.closed)] if index else [])]
 
     def remove_index(self, model: type[models.Model], index: models.Index) -> None:
         super().remove_index(model, index)
@@ -46,7 +47,7 @@ class DatabaseSchemaEditor(schema.DatabaseSchemaEditor):
         super().__exit__(exc_type, exc_value, traceback)
         if exc_type is None and not self.collect_sql:
             # New tables have no statistics, and a remade one has lost them.
-            self.connection.index.seed_statistics()  # type: ignore[attr-defined]
+            SearchIndex(self.connection).seed_statistics()
 
     def execute(self, sql: Any, params: Any = ()) -> None:
         super().execute(sql, params)

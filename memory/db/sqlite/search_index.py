@@ -212,7 +212,7 @@ class SearchIndex:
         """
         if self.connection.in_atomic_block:
             return False
-        branch, limit = (rows._lineage or ((0, 0),))[0]
+        branch, limit = (rows.lineage or ((0, 0),))[0]
         notes = {} if self.connection.notes is None else self.connection.notes
         if ("covers", branch, limit) not in notes:
             known = "SELECT 1 FROM memory_branch WHERE id = %s AND head <= %s AND indexed"
@@ -229,10 +229,10 @@ class SearchIndex:
         Ranking by a token that nearly every row has costs half as much again as the words do. Each row's
         visibility is checked anyway: tokens only reduce the rows.
         """
-        lineage = rows._lineage or ()
-        if not rows._tokens and self._covers_half(index.name, [branch for branch, _ in lineage]):
+        lineage = rows.lineage or ()
+        if not rows.tokens and self._covers_half(index.name, [branch for branch, _ in lineage]):
             return ""
-        states = [False, True] if not rows._only_searchable else [True]
+        states = [False, True] if not rows.only_searchable else [True]
         branches = [state_token(b, OPEN, s) for b, _ in lineage for s in states]
         branches += [state_token(b, HELD, s) for b, _ in lineage[1:] for s in states]
         narrow = [" OR ".join(branches)]
@@ -310,7 +310,7 @@ class SearchIndex:
         """Load the vectors that a search of these rows compares."""
         resident = resident_of(self.connection, rows.model, project_id, model)
         with self.connection.snapshot():
-            resident.load(rows._lineage or ())
+            resident.load(rows.lineage or ())
 
     def nearest(
         self, rows: VersionedQuerySet, vector: np.ndarray, k: int, model: str, project_id: Any

@@ -14,10 +14,11 @@ from typing import Any
 
 import numpy as np
 from django.apps import apps
-from django.db import connection, models
+from django.db import models
 from django.db.models import Q
 
 from memory.conf import conf
+from memory.db.backend import get_backend
 from memory.db.index_tokens import value_code, vector_slots
 from memory.db.indexes import full_text_index
 from memory.db.querysets import Lineage, Ranked, VersionedQuerySet
@@ -71,7 +72,7 @@ class VectorCache:
         None when this connection reads an older state of the database than the cache needs to load.
         """
         with self._lock:
-            return self._build_scan(rows, vector) if self._refresh_lineage(rows._lineage or ()) else None
+            return self._build_scan(rows, vector) if self._refresh_lineage(rows.lineage or ()) else None
 
     def _build_scan(self, rows: VersionedQuerySet, vector: np.ndarray) -> Scan:
         at, vec = self._narrow_visible(self._visible_mask(rows), rows)
@@ -87,7 +88,7 @@ class VectorCache:
     def cosines(self, rids: Sequence[int], rows: VersionedQuerySet, vector: np.ndarray) -> Ranked | None:
         """Return the cosine of each of the rows that has a vector; None as for ``scan``."""
         with self._lock:
-            if not self._refresh_lineage(rows._lineage or ()):
+            if not self._refresh_lineage(rows.lineage or ()):
                 return None
             requested = np.asarray(rids, dtype="i8")
             at = self._find_positions(requested)
@@ -105,8 +106,8 @@ class VectorCache:
 
         Vectors are added later, and so are rows of a point before the lowest complete seq of the branch.
         """
-        lineage = tuple(rows._lineage or ())
-        key = (lineage, rows._only_searchable, self._loaded[lineage[0][0]][0])
+        lineage = tuple(rows.lineage or ())
+        key = (lineage, rows.only_searchable, self._loaded[lineage[0][0]][0])
         shown = self._masks.get(key)
         if shown is None or shown.vectors != self.vectors.size:
             visible = self._find_visible(*key[:2]) if shown is None else shown.visible
@@ -136,7 +137,7 @@ class VectorCache:
     def _narrow_visible(self, shown: "VisibleMask", rows: VersionedQuerySet) -> tuple[np.ndarray, np.ndarray]:
         """Return the rows with a vector that have the tokens, and the positions of their vectors."""
         at, vec = shown.at, shown.vec
-        for name, values in rows._tokens.items():
+        for name, values in rows.tokens.items():
             field = self.token_fields.index(name)
             keep = np.isin(self.rows[f"code{field}"][at], [_code(field, v) for v in values])
             at, vec = at[keep], vec[keep]
@@ -175,7 +176,9 @@ class VectorCache:
         return True
 
     def _load_clock(self) -> tuple[int, int]:
-        notes = {} if connection.notes is None else connection.notes  # type: ignore[attr-defined]
+        notes = get_backend().notes
+        if notes is None:
+            notes = {}
         if ("clock", self.project_id) not in notes:
             clocks = apps.get_model("memory", "VectorClock").objects.all()
             (clock,) = select_by_key(clocks, ("n", "epoch"), "project", [self.project_id]) or [(0, 0)]
@@ -284,7 +287,7 @@ class VectorCache:
         The branch's own past versions shadow those of its ancestors, cached or not: so the database decides
         about each row.
         """
-        (branch, seq), *further = rows._lineage or ()
+        (branch, seq), *further = rows.lineage or ()
         with self._lock:
             known = self._refresh_lineage([(branch, self._load_head(branch)), *further])
             scan, complete = (self._build_scan(rows, vector), self._loaded[branch][0]) if known else (None, 0)

@@ -9,6 +9,7 @@ from django.db import connection, models
 from django.db.models import BooleanField, ExpressionWrapper, Q, Value
 
 from memory.db.expressions import placeholders
+from memory.db.indexes import searchable_condition
 
 BATCH_SIZE = 2000  # rows: all at once would take more memory than the vectors
 
@@ -21,7 +22,7 @@ def load_versions(
     They are rid, seq_from, seq_to, deleted, found, uid, content_hash and the token columns; deleted and found
     (by a plain search) are 0 or 1, uid has 32 digits.
     """
-    searchable = model.searchable_q()  # type: ignore[attr-defined]
+    searchable = searchable_condition(model)
     found = ExpressionWrapper(searchable, BooleanField()) if searchable else Value(True)
     columns = ("rid", "seq_from", "seq_to", "deleted", "found", "uid", "content_hash", *tokens)
     rows = model._base_manager.filter(condition).annotate(found=found).values_list(*columns)

@@ -69,7 +69,7 @@ class KeyEngine:
             rate_per_minute=check_rate(rate_per_minute),
             expires_at=check_expiry(expires_at),
             created_by=actor.label,
-        )  # type: ignore[misc]
+        )
         check_grant(key, actor)
         next_rid.ready()
         with transaction.atomic(savepoint=False):

@@ -10,10 +10,11 @@ from functools import partial
 from typing import Any
 
 from django.apps import apps
-from django.db import connection, transaction
+from django.db import transaction
 from django.db.models import Model, QuerySet
 
 from memory.actors import Actor
+from memory.db.backend import get_index, get_store_copies
 from memory.db.retry import retry_methods
 from memory.engines.audit.trail import record_entry
 from memory.engines.branches.manager import create_main
@@ -131,7 +132,7 @@ def count_memories(rows: QuerySet) -> QuerySet:
 
 def _forget_copies(project: Project) -> None:
     """Drop the project's snapshots and workspaces once the transaction commits."""
-    copies: Any = connection.copies  # type: ignore[attr-defined]
+    copies = get_store_copies()
     for name in project.snapshots.exclude(copy="").values_list("copy", flat=True):
         transaction.on_commit(partial(copies.drop, name))
     for name in project.workspaces.values_list("copy", flat=True):
@@ -157,4 +158,4 @@ def unindex_rows(rows: QuerySet) -> None:
     last = -1
     while batch := list(rows.filter(rid__gt=last).order_by("rid").only("rid")[:BATCH_SIZE]):
         last = batch[-1].rid
-        connection.index.remove(batch)  # type: ignore[attr-defined]
+        get_index().remove(batch)

@@ -97,7 +97,7 @@ def describe_rows(commit: Commit, kind: str, rows: Sequence[Any]) -> list[Commit
         return [describe_confirmation(commit, row, lines) for row in rows]
     if kind == ANSWER:
         return [CommitChange(kind, row.pk, "changed", None, row, lines) for row in rows]
-    shown = _models_by_kind()[kind].objects.on(commit.branch, commit.seq - 1)  # type: ignore[attr-defined]
+    shown = _models_by_kind()[kind].objects.on(commit.branch, commit.seq - 1)
     before = {row.uid: row for row in shown.filter(uid__in=[row.uid for row in rows]).fetch_all()}
     return [describe_version(kind, before.get(row.uid), row, lines) for row in rows]
 

@@ -12,11 +12,12 @@ from typing import Any
 from uuid import UUID
 
 from django.core.exceptions import ImproperlyConfigured
-from django.db import connection, transaction
+from django.db import transaction
 from django.db.models import F, QuerySet
 from django.utils import timezone
 
 from memory.conf import conf
+from memory.db.backend import get_index
 from memory.db.bulk_sql import insert_all
 from memory.engines.embedding.worker import (
     MAX_INVALID_RESPONSES,
@@ -220,7 +221,7 @@ class EmbeddingEngine:
         if provider := active_provider():
             mains = Branch.objects.filter(parent=None).order_by("-head_at")
             for main in mains[: conf().resident_projects]:
-                connection.index.load(Fact.objects.on(main), provider.model, main.project_id)  # type: ignore[attr-defined]
+                get_index().load(Fact.objects.on(main), provider.model, main.project_id)
 
     def forget_other_models(self, project_id: UUID) -> int:
         """Delete the vectors of all other models; return how many, 0 while embedding is off."""
@@ -230,7 +231,7 @@ class EmbeddingEngine:
         others = Vector.objects.filter(project=project_id).exclude(model=model)
         while slots := list(others.values_list("slot", flat=True)[:BATCH_SIZE]):
             count += Vector.objects.filter(slot__in=slots).delete()[0]
-            connection.index.forget(project_id, slots)  # type: ignore[attr-defined]
+            get_index().forget(project_id, slots)
         # invalidates copies in memory
         VectorClock.objects.filter(project=project_id).update(epoch=F("epoch") + 1)
         return count

@@ -13,6 +13,6 @@ def enqueue_embedding(commit: CommitWriter, rows: Sequence[BranchedModel]) -> No
     requested = [row for row in rows if getattr(row, "embed", True) and getattr(row, row.TEXT).strip()]
     if requested and embedder_is_on():
         project_id = commit.actor.project_id
-        texts = {row.content_hash: getattr(row, row.TEXT) for row in requested}  # type: ignore[attr-defined]
+        texts = {row.content_hash: getattr(row, row.TEXT) for row in requested}  # type: ignore[attr-defined]  # models with TEXT have it
         enqueue_texts(project_id, texts, commit.at)
         enqueue("memory.embed", str(project_id))

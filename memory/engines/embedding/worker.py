@@ -11,11 +11,12 @@ from typing import Any
 from uuid import UUID
 
 import numpy as np
-from django.db import connection, transaction
+from django.db import transaction
 from django.db.models import Case, F, QuerySet, Value, When
 from django.utils import timezone
 
 from memory.conf import conf
+from memory.db.backend import get_index
 from memory.exceptions import ProviderNonsense, ProviderUnavailable
 from memory.models import Vector, VectorClock
 from memory.providers.embedding import EmbeddingProvider, tells_words
@@ -69,7 +70,7 @@ class ProjectLocks:
 
     def reset(self) -> None:
         """Reset the locks: a forked child must not wait for a thread of its parent."""
-        self.__init__()  # type: ignore[misc]
+        ProjectLocks.__init__(self)
 
 
 TURNS = ProjectLocks()
@@ -94,7 +95,7 @@ class EmbeddingRun:
                 ready += self._embed_batch(rows)
             limit -= len(rows)
         if ready:
-            connection.index.keep_up(self.project_id, self.model)  # type: ignore[attr-defined]
+            get_index().keep_up(self.project_id, self.model)
         if ready and not self.trouble:
             self._resume_waiting()
         return ready

@@ -258,9 +258,9 @@ class Batch:
         self.commit.add_versions([(fact, supersede_fact(fact, keeper), False) for fact in old])
         self.commit.targets += [str(fact.uid) for fact in old]
         self.changed |= {fact.uid for fact in old}
-        new = None if keeper else self._write_like(old[0], text)
-        link_superseded(self.commit, keeper or new, old)  # type: ignore[arg-type]  # one of the two exists
-        return new
+        successor = keeper or self._write_like(old[0], text)
+        link_superseded(self.commit, successor, old)
+        return None if keeper else successor
 
     def _write_like(self, first: Fact, text: str) -> Fact:
         payload = rules.inherit_fields(first) | {"fact_text": text}

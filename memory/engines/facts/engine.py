@@ -15,6 +15,7 @@ from memory.engines.facts.filters import FactFilter
 from memory.engines.facts.verdicts import record_verdict
 from memory.engines.fields.common import STATED_CHECKS
 from memory.engines.fields.facts import FactContent, NewFact
+from memory.engines.support import validation as c
 from memory.engines.support.pagination import Page, page_of_history, page_of_versions, point_in_list
 from memory.engines.versions.commits import CommitWriter, open_commit
 from memory.engines.versions.lookup import MAIN, find_branch, resolve_point
@@ -178,8 +179,8 @@ class FactEngine:
         Raises NotFound, Invalid; needs the scope curate.
         """
         actor.require("curate", branch_name)
-        status = rules.c.one_of(FactAssessment.Status.values)("verdict", verdict)
-        reason = rules.c.redact_stored(rules.c.text_check(2000))("reason", reason)
+        status = c.one_of(FactAssessment.Status.values)("verdict", verdict)
+        reason = c.redact_stored(c.text_check(2000))("reason", reason)
         with open_commit(actor, branch_name, "fact.verify") as commit:
             fact = self._get_current(commit, fact_id, expected_version)
             record_verdict(commit, [fact], status, reason)
@@ -310,4 +311,4 @@ def with_origin(actor: Actor, fields: Mapping[str, Any]) -> tuple[Actor, dict[st
     """Return the actor with the session, task and agent ids given by the caller. Raises Invalid."""
     known = {name: value for name, value in fields.items() if name in STATED_CHECKS}
     rest = {name: value for name, value in fields.items() if name not in known}
-    return actor.stating(**rules.c.validate(known, STATED_CHECKS)), rest
+    return actor.stating(**c.validate(known, STATED_CHECKS)), rest

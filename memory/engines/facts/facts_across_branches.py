@@ -52,7 +52,7 @@ class Nearest(Generic[Row]):
     def __init__(self, model: type[Row], lineages: Iterable[Lineage], uids: Collection[UUID]) -> None:
         self.rows = defaultdict[tuple[UUID, int], list[Row]](list)
         for stood in open_versions(lineages, "seq_from"):
-            for row in model.objects.all_versions().filter(stood, uid__in=uids):  # type: ignore[attr-defined]
+            for row in model.objects.all_versions().filter(stood, uid__in=uids):
                 self.rows[row.uid, row.branch_id].append(row)
 
     def shown(self, uid: UUID, lineage: Lineage) -> Row | None:

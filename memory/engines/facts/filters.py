@@ -1,7 +1,7 @@
 """Filters of facts, the same for lists, search, explanation and every surface."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import Field, dataclass, fields, replace
 from datetime import datetime
 from typing import Any, ClassVar, Self
 
@@ -25,6 +25,7 @@ class Filter:
     """Base of all filters. A subclass is a frozen dataclass; ``CHECKS`` has the check of each field."""
 
     CHECKS: ClassVar[Mapping[str, c.Check]]
+    __dataclass_fields__: ClassVar[dict[str, Field[Any]]]  # of the subclass
 
     @classmethod
     def of(cls, values: Mapping[str, Any]) -> Self:
@@ -34,7 +35,7 @@ class Filter:
 
     def said(self) -> dict[str, Any]:
         """Return the filters that are set, by name."""
-        names = [f.name for f in fields(self)]  # type: ignore[arg-type]
+        names = [f.name for f in fields(self)]
         return {name: value for name in names if (value := getattr(self, name)) not in (None, "", ())}
 
 

@@ -116,7 +116,7 @@ def describe_targets(lineage: Lineage, links: Sequence[FactLink]) -> dict[UUID, 
     for kind in {link.to_type for link in links}:
         model = target_model(kind)
         column = "essence" if model is Fact else model.TEXT
-        targets = model.objects.in_lineage(lineage).filter(  # type: ignore[attr-defined]
+        targets = model.objects.in_lineage(lineage).filter(
             uid__in=[link.to_id for link in links if link.to_type == kind]
         )
         lines |= {uid: line[:LINE_LENGTH] for uid, line in targets.gather_values("uid", column)}

@@ -48,7 +48,7 @@ def answered_branch(use: Use = NO_USE) -> Field:
 
 def answered_time(name: str, use: Use = NO_USE, **traits: object) -> Field:
     """Return a time that the store sets."""
-    return Field(name, Moment(), use=READ | use, **traits)  # type: ignore[arg-type]
+    return Field(name, Moment(), use=READ | use).changed(**traits)
 
 
 def stated(use: Use = NO_USE, **by_name: Use) -> tuple[Field, ...]:

@@ -10,10 +10,11 @@ from typing import Any
 from uuid import UUID
 
 import numpy as np
-from django.db import connection, transaction
+from django.db import transaction
 from django.utils import timezone
 
 from memory.actors import Actor
+from memory.db.backend import get_backend
 from memory.db.querysets import Lineage, VersionedQuerySet
 from memory.db.retry import retry_methods
 from memory.engines.embedding.engine import SWEEP_SECONDS, active_provider, enqueue_texts, round_robin
@@ -91,7 +92,7 @@ class NearDuplicateEngine:
         return round_robin(projects, self.check_pending, seconds)
 
     def _settle(self, checks: Sequence[NearCheck], vectors: dict[str, np.ndarray], model: str) -> None:
-        with connection.snapshot():  # type: ignore[attr-defined]
+        with get_backend().snapshot():
             questions = list(_questions(checks, vectors, model))
         with transaction.atomic(durable=True):
             # A pair with a review item, of earlier or of another worker just now, is skipped.
@@ -205,7 +206,7 @@ def build_question(branch: Branch, fact: Fact, other: Fact, score: float, model:
         other_id=older.uid,
         pair=f"{branch.pk}:{low}:{high}",
         score=score,
-        details={  # type: ignore[misc]
+        details={
             "model": model,
             "same": is_same(model, score, fact.fact_text, other.fact_text),
             "versions": {str(one.uid): one.version for one in (newer, older)},

@@ -147,7 +147,8 @@ class ReviewEngine:
             new = answer.apply(commit, item, expected_versions)
             close_item(commit, item, answer)
         with_facts([item], actor.project_id)
-        return Resolved(item, commit.commit, new)  # type: ignore[arg-type]  # the item alone makes one
+        assert commit.commit is not None  # the item alone makes one
+        return Resolved(item, commit.commit, new)
 
     @staticmethod
     def _get_item(item_id: UUID, actor: Actor) -> ReviewItem:
@@ -165,14 +166,14 @@ def with_facts(items: Sequence[ReviewItem], project_id: UUID) -> None:
     requested = {(item.branch, uid) for item in items for uid in (item.fact_id, item.other_id)}
     known = facts_on(requested, project_id)
     for item in items:
-        item.fact = known.get((item.branch_id, item.fact_id))  # type: ignore[attr-defined]
-        item.other = known.get((item.branch_id, item.other_id))  # type: ignore[attr-defined]
-        item.best = max(filter(None, (item.fact, item.other)), key=rank_fact, default=None)  # type: ignore[attr-defined]
+        item.fact = known.get((item.branch_id, item.fact_id))
+        item.other = known.get((item.branch_id, item.other_id))
+        item.best = max(filter(None, (item.fact, item.other)), key=rank_fact, default=None)
 
 
 def count_item_bytes(item: ReviewItem) -> int:
     """Return how many bytes a review item and its facts take on a page."""
-    facts: tuple[Fact | None, ...] = (item.fact, item.other)  # type: ignore[attr-defined]
+    facts: tuple[Fact | None, ...] = (item.fact, item.other)
     return count_row_bytes(item) + sum(count_row_bytes(fact) for fact in facts if fact)
 
 

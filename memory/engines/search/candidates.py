@@ -122,7 +122,7 @@ def substring_search(rows: VersionedQuerySet, words: Sequence[str], k: int) -> R
     words = list(words)[:LIKE_WORDS]
     if not words:
         return []
-    text = rows.model.TEXT  # type: ignore[attr-defined]
+    text = rows.model.TEXT
     holds = reduce(or_, (Q(**{f"{text}__icontains": word}) for word in words))
     newest = rows.filter(holds).stream(k, "uid", down=True)
     hits = [(row.pk, matched_share(getattr(row, text), words)) for row in newest]

@@ -9,12 +9,12 @@ from fnmatch import fnmatchcase
 from typing import Any
 
 import numpy as np
-from django.db import connection
 from django.utils import timezone
 
 from memory import ranking
 from memory.actors import Actor
 from memory.conf import conf
+from memory.db.backend import get_backend
 from memory.db.raw_select import select_by_key
 from memory.engines.facts.assessment import (
     Assessment,
@@ -141,7 +141,7 @@ class SearchEngine:
         Raises Invalid, QueryTooLong, BranchNotFound, scope and branch refusals.
         """
         actor.require("read", branch_name)
-        options = self._parse_options(actor, search_type, filters, include, recipe, at, current_cycle)
+        options = parse_options(actor, search_type, filters, include, recipe, at, current_cycle)
         return self._build_result([branch_name], query, options, actor, limit, max_tokens, query_vector)
 
     def search_cross_branch(
@@ -162,7 +162,7 @@ class SearchEngine:
         """Search several branches, by name or pattern (``task/*``); facts with the same text are one hit."""
         actor.require("read")
         names = self._match_branches(actor, branch_names)
-        options = self._parse_options(actor, search_type, filters, include, recipe, None, current_cycle)
+        options = parse_options(actor, search_type, filters, include, recipe, None, current_cycle)
         return self._build_result(names, query, options, actor, limit, max_tokens, query_vector)
 
     # ---- search steps ----------------------------------------------------------------------------
@@ -181,7 +181,7 @@ class SearchEngine:
         check_limit(limit)
         question = build_query(query, query_vector, options.search_type)
         options = widen_pool(options, limit)
-        with connection.snapshot():  # type: ignore[attr-defined]
+        with get_backend().snapshot():
             found = self.ranked(names, question, options, actor)
             hits = found.page(limit, options)
         annotate_usage([hit.fact for hit in hits], actor.project_id)
@@ -261,37 +261,6 @@ class SearchEngine:
         pool.answers |= answers
         return fact_rows(rows, new) if new else []
 
-    # ---- search options --------------------------------------------------------------------------
-
-    def _parse_options(
-        self,
-        actor: Actor,
-        search_type: str,
-        filters: FactFilter | None,
-        include: Sequence[str],
-        recipe: str,
-        at: Any,
-        current_cycle: int | None,
-    ) -> SearchOptions:
-        if search_type not in TYPES:
-            raise Invalid("search_type must be one of {types}.", types=", ".join(TYPES), field="search_type")
-        if unknown := set(include) - set(INCLUDE):
-            raise Invalid(
-                "include knows {known}, not {unknown}.",
-                known=", ".join(INCLUDE),
-                unknown=min(unknown),
-                field="include",
-            )
-        return SearchOptions(
-            search_type,
-            filters or FactFilter(),
-            frozenset(include),
-            get_recipe(actor, recipe),
-            current_cycle,
-            at,
-            now=time_of(at),
-        )
-
     def _match_branches(self, actor: Actor, patterns: Sequence[str]) -> list[str]:
         """Return the live branches that match the patterns and that the actor may use. Raises
         BranchNotFound.
@@ -311,6 +280,36 @@ class SearchEngine:
         if len(named) > MAX_BRANCHES:
             raise Invalid("A search covers at most {most} branches.", most=MAX_BRANCHES, field="branch_names")
         return named
+
+
+def parse_options(
+    actor: Actor,
+    search_type: str,
+    filters: FactFilter | None,
+    include: Sequence[str],
+    recipe: str,
+    at: Any,
+    current_cycle: int | None,
+) -> SearchOptions:
+    """Return the checked options of a search. Raises Invalid."""
+    if search_type not in TYPES:
+        raise Invalid("search_type must be one of {types}.", types=", ".join(TYPES), field="search_type")
+    if unknown := set(include) - set(INCLUDE):
+        raise Invalid(
+            "include knows {known}, not {unknown}.",
+            known=", ".join(INCLUDE),
+            unknown=min(unknown),
+            field="include",
+        )
+    return SearchOptions(
+        search_type,
+        filters or FactFilter(),
+        frozenset(include),
+        get_recipe(actor, recipe),
+        current_cycle,
+        at,
+        now=time_of(at),
+    )
 
 
 def get_recipe(actor: Actor, name: str) -> ranking.Recipe:

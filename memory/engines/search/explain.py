@@ -6,9 +6,8 @@ from itertools import islice
 from typing import Any
 from uuid import UUID
 
-from django.db import connection
-
 from memory.actors import Actor
+from memory.db.backend import get_backend
 from memory.db.querysets import Lineage
 from memory.engines.facts.assessment import annotate_facts, default_exclusions, mask_archived
 from memory.engines.facts.filters import FactFilter
@@ -18,6 +17,7 @@ from memory.engines.search.engine import (
     SearchEngine,
     SearchOptions,
     limit_reflections,
+    parse_options,
     widen_pool,
 )
 from memory.engines.search.query import build_query
@@ -78,12 +78,10 @@ class ExplainEngine:
         """Explain why a search finds a fact or not, for any id. Raises as a search does, never for the id."""
         actor.require("read", branch_name)
         check_limit(limit)
-        options = SearchEngine()._parse_options(
-            actor, search_type, filters, include, recipe, at, current_cycle
-        )
+        options = parse_options(actor, search_type, filters, include, recipe, at, current_cycle)
         question = build_query(query, None, search_type)
         options = widen_pool(options, limit)
-        with connection.snapshot():  # type: ignore[attr-defined]
+        with get_backend().snapshot():
             branch = find_branch(actor, branch_name)
             lineage = branch.lineage(resolve_point(branch, at))
             shown = Fact.objects.in_lineage(lineage).filter(uid=fact_id).fetch_all()

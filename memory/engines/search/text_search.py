@@ -11,13 +11,13 @@ from typing import Any, Protocol
 from uuid import UUID
 
 import numpy as np
-from django.db import connection
 from django.db.models import F
 from django.db.models.functions import Substr
 from django.utils import timezone
 
 from memory import ranking
 from memory.actors import Actor
+from memory.db.backend import get_backend
 from memory.db.querysets import VersionedQuerySet
 from memory.db.raw_select import read_cut
 from memory.engines.search.answer_boost import ASKS
@@ -84,7 +84,7 @@ class TextSearch:
         started = time.perf_counter()
         check_limit(limit)
         question = build_query(query, query_vector, self.search_type)
-        with connection.snapshot():  # type: ignore[attr-defined]
+        with get_backend().snapshot():
             ranked, used, beside = self._rank(question, max(self.recipe.pool, limit))
             hits = self._load_hits(ranked[:limit], beside)
         took = (time.perf_counter() - started) * 1000

@@ -11,6 +11,7 @@ from django.db.models import Min
 from django.utils import timezone
 
 from memory.actors import Actor
+from memory.db.backend import get_backend
 from memory.engines.embedding.engine import EmbeddingEngine
 from memory.models import QueueMessage
 from memory.queue.broker import in_database
@@ -61,7 +62,7 @@ def check_database() -> str:
 
 def check_storage() -> str:
     """Return ok, low, full, read_only or failing: whether the disk takes writes."""
-    state: str = connection.storage_state()  # type: ignore[attr-defined]
+    state = get_backend().storage_state()
     return state
 
 

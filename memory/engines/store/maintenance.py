@@ -5,9 +5,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from django.db import connection, transaction
+from django.db import transaction
 
 from memory.db import atomic_files
+from memory.db.backend import get_features, get_index, get_online_copy
 from memory.db.indexes import full_text_index
 from memory.engines.versions.pinned_versions import Points, fork_points, is_pinned, text_models
 from memory.exceptions import Conflict, Exists
@@ -45,7 +46,7 @@ class MaintenanceEngine:
         The file appears complete and verified, or not at all. Raises Exists without ``force``, Conflict for
         an unusable path.
         """
-        if not connection.features.has_online_backup:  # type: ignore[attr-defined]
+        if not get_features().has_online_backup:
             raise Conflict("This database is backed up with its own tools.")
         path = path.absolute()
         _check_place(path, force)
@@ -68,7 +69,7 @@ def reindex_model(model: type[BranchedModel], tell: Progress) -> int:
     rows, last, seen, count = model._base_manager.order_by("rid"), -1, 0, 0
     with transaction.atomic(savepoint=False):
         total, points = rows.count(), fork_points()
-        connection.index.clear(model)  # type: ignore[attr-defined]
+        get_index().clear(model)
         tell(0, total)
         while batch := list(rows.filter(rid__gt=last)[:BATCH_SIZE]):
             last, seen = batch[-1].rid, seen + len(batch)
@@ -82,16 +83,16 @@ def index_rows(rows: Sequence[Any], points: Points) -> int:
     fresh = [row for row in kept if row.seq_to == OPEN]
     closed = [row for row in kept if row.seq_to != OPEN]
     held = [row for row in closed if is_pinned(points.get(row.branch_id, ()), row.seq_from, row.seq_to)]
-    connection.index.add(fresh)  # type: ignore[attr-defined]
-    connection.index.keep(closed)  # type: ignore[attr-defined]
-    connection.index.hold(held)  # type: ignore[attr-defined]
+    get_index().add(fresh)
+    get_index().keep(closed)
+    get_index().hold(held)
     return len(kept)
 
 
 def reindex_rows(rows: Sequence[Any]) -> None:
     """Reindex versions of one model that were written outside of commits."""
     shown = [row for row in rows if not row.deleted]
-    connection.index.remove(rows)  # type: ignore[attr-defined]
+    get_index().remove(rows)
     index_rows(shown, fork_points())
 
 
@@ -99,7 +100,7 @@ def reindex_rows(rows: Sequence[Any]) -> None:
 
 
 def _check_place(path: Path, force: bool) -> None:
-    if path.resolve() in connection.online_copy.files():  # type: ignore[attr-defined]
+    if path.resolve() in get_online_copy().files():
         raise Conflict("This is the store itself: name another file.")
     if path.is_dir():
         raise Conflict("{path} is a folder: name a file in it.", path=path)
@@ -115,7 +116,7 @@ def create_draft(path: Path) -> Path:
 
 
 def write_copy(draft: Path, tell: Progress) -> None:
-    if trouble := connection.online_copy.write(draft, tell):  # type: ignore[attr-defined]
+    if trouble := get_online_copy().write(draft, tell):
         raise Conflict("The copy is damaged, so nothing was kept: {answer}.", answer=trouble)
 
 

@@ -14,8 +14,9 @@ from uuid import UUID
 import numpy as np
 from django.apps import apps
 from django.contrib.auth import get_user_model
-from django.db import connections, models, transaction
+from django.db import models, transaction
 
+from memory.db.backend import get_backend
 from memory.db.bulk_sql import insert_all
 from memory.db.fields import dumps
 from memory.db.model_graph import in_order
@@ -56,7 +57,7 @@ class StoreMove:
         differs in the end.
         """
         before = self._activity_marker()
-        with connections[self.source].snapshot():  # type: ignore[attr-defined]
+        with get_backend(self.source).snapshot():
             self._check_target()
             total = 2 * sum(rows_of(kind, self.source).count() for kind in self.kinds)
             done = 0
@@ -95,7 +96,8 @@ class StoreMove:
 
     def _activity_marker(self) -> tuple[int, int]:
         """Return a marker that grows with every relevant write."""
-        return tuple(kind._base_manager.using(self.source).count() for kind in (Commit, AuditEntry))  # type: ignore[return-value]
+        commits, entries = (kind._base_manager.using(self.source) for kind in (Commit, AuditEntry))
+        return commits.count(), entries.count()
 
     def _check_still(self, before: tuple[int, int]) -> None:
         if self._activity_marker() != before:

@@ -4,9 +4,9 @@ import logging
 from collections.abc import Callable, Iterable, Iterator
 from datetime import timedelta
 
-from django.db import connection
 from django.utils import timezone
 
+from memory.db.backend import get_store_copies
 from memory.db.store_copies import CopyFailed, begun_at
 from memory.models import Snapshot, Workspace
 
@@ -20,7 +20,7 @@ def delete_orphans() -> int:
 
     Not to be called inside a transaction.
     """
-    copies = connection.copies  # type: ignore[attr-defined]
+    copies = get_store_copies()
     try:
         # List the copies first: a copy whose row is stored meanwhile is then known.
         frozen, forks = copies.frozen(), copies.forks()

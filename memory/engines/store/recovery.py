@@ -8,9 +8,10 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 from uuid import UUID
 
-from django.db import connection, models
+from django.db import models
 from django.db.models import F, Min, Q
 
+from memory.db.backend import get_store_copies
 from memory.db.bulk_sql import insert_all
 from memory.engines.branches.restore import versioned_models
 from memory.engines.embedding.worker import batched
@@ -24,7 +25,7 @@ Lost = list[tuple[type[models.Model], list[models.Model]]]
 
 def lost_rows(copy: str, project_id: UUID) -> Lost:
     """Return the project's rows of a store snapshot that the store lacks, parents first."""
-    copies: Any = connection.copies  # type: ignore[attr-defined]
+    copies = get_store_copies()
     kinds: list[Any] = [Branch, Commit, Session, Confirmation, *versioned_models()]
     missing = {kind: sorted(copies.changed(copy, kind).only_there) for kind in kinds}
     if not any(missing.values()):

@@ -1,17 +1,18 @@
 """Snapshots: named points of a branch, or frozen copies of the whole store. A restore adds commits."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any
+from typing import Any, TypeVar
 from uuid import UUID
 
-from django.db import IntegrityError, connection, transaction
+from django.db import IntegrityError, transaction
 from django.db.models import Q
 from django.utils import timezone
 
 from memory.actors import Actor
+from memory.db.backend import StoreCopies, get_backend, get_features, get_store_copies
 from memory.db.retry import retry_methods
 from memory.db.store_copies import CopyFailed, CopyInfo
 from memory.engines.audit.trail import record_entry
@@ -31,6 +32,7 @@ MAX_WINDOW_DAYS = 100  # days
 NAME = c.text_check(100, least=1)
 DESCRIPTION = c.redact_stored(c.text_check(500))
 Point = int | datetime | UUID | None
+Result = TypeVar("Result")
 
 
 @dataclass(frozen=True)
@@ -67,14 +69,14 @@ class SnapshotManager:
         forbid_patterns(actor)
         made = build_snapshot(actor, name, description)
         _check_room(actor, made.name)
-        made.kind, made.copy = Snapshot.Kind.STORE, backend_copies().name(made.pk)
+        made.kind, made.copy = Snapshot.Kind.STORE, get_store_copies().name(made.pk)
         taken = with_copies(lambda copies: copies.take(made.copy))
         try:
             made.size, made.sha256 = taken.size, taken.sha256
             made.points = points_of(made.copy, actor.project_id)
             return store_snapshot(made, actor, {"copy": made.copy, "sha256": made.sha256})
         except BaseException:
-            backend_copies().drop(made.copy)
+            get_store_copies().drop(made.copy)
             raise
 
     def get_snapshot(self, *, snapshot_id: UUID, actor: Actor) -> Snapshot:
@@ -133,7 +135,7 @@ class SnapshotManager:
         forbid_patterns(actor)
         lost = with_copies(lambda _: find_lost(snapshot))
         if dry_run:
-            with connection.snapshot():  # type: ignore[attr-defined]
+            with get_backend().snapshot():
                 return RestorePlan(snapshot, tuple(_store_plan(snapshot)), count_lost(lost))
         next_rid.ready()
         with transaction.atomic(savepoint=False):
@@ -155,7 +157,7 @@ class SnapshotManager:
         if not snapshot.copy:
             raise Conflict("This snapshot is a point of a branch: read the branch at it.")
         with_copies(lambda copies: copies.check(snapshot.copy, build_copy_info(snapshot)))
-        with backend_copies().opened(snapshot.copy) as alias:
+        with get_store_copies().opened(snapshot.copy) as alias:
             yield alias
 
     # ---- time window of the database -----------------------------------------------------------
@@ -174,7 +176,7 @@ class SnapshotManager:
         forbid_patterns(actor)
         if not 0 <= days <= MAX_WINDOW_DAYS:
             raise Invalid("days is 0 to {most}.", most=MAX_WINDOW_DAYS, field="days")
-        if not connection.features.has_time_window:  # type: ignore[attr-defined]
+        if not get_features().has_time_window:
             raise Conflict("This database keeps no window of its past: make snapshots.")
         with_copies(lambda copies: copies.keep_window(days))
         next_rid.ready()
@@ -190,7 +192,7 @@ def _restore_branch(snapshot: Snapshot, actor: Actor, dry_run: bool) -> RestoreP
     branch = snapshot.branch
     assert branch is not None
     if dry_run:
-        with connection.snapshot():  # type: ignore[attr-defined]
+        with get_backend().snapshot():
             plan = restore_plan(find_branch(actor, branch.name), int(snapshot.seq or 0))
         return RestorePlan(snapshot, (plan,))
     return RestorePlan(
@@ -253,7 +255,7 @@ def _time_of(branch: Branch, seq: int) -> datetime:
 
 
 def find_lost(snapshot: Snapshot) -> Any:
-    backend_copies().check(snapshot.copy, build_copy_info(snapshot))
+    get_store_copies().check(snapshot.copy, build_copy_info(snapshot))
     return lost_rows(snapshot.copy, snapshot.project_id)
 
 
@@ -262,20 +264,16 @@ def find_lost(snapshot: Snapshot) -> Any:
 
 def points_of(copy: str, project_id: UUID) -> dict[str, tuple[int, bool]]:
     """Return (head, whether archived) of each branch in a frozen copy, by branch id."""
-    rows = backend_copies().values(copy, Branch, ["pk", "head", "archived_at"], project=project_id)
+    rows = get_store_copies().values(copy, Branch, ["pk", "head", "archived_at"], project=project_id)
     return {str(pk): (head, archived_at is not None) for pk, head, archived_at in rows}
 
 
-def with_copies(work: Any) -> Any:
+def with_copies(work: Callable[[StoreCopies], Result]) -> Result:
     """Call ``work`` with the backend's copies and return its result. Raises Conflict where it fails."""
     try:
-        return work(backend_copies())
+        return work(get_store_copies())
     except CopyFailed as error:
         raise Conflict(str(error)) from None
-
-
-def backend_copies() -> Any:
-    return connection.copies  # type: ignore[attr-defined]
 
 
 def build_copy_info(snapshot: Snapshot) -> CopyInfo:

@@ -1,13 +1,13 @@
 """Workspaces: separate working copies of the store, promoted as a whole or dropped."""
 
 from dataclasses import dataclass
-from typing import Any
 from uuid import UUID
 
-from django.db import IntegrityError, connection, transaction
+from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from memory.actors import Actor
+from memory.db.backend import StoreCopies, get_store_copies
 from memory.db.retry import retry_methods
 from memory.engines.audit.trail import record_entry
 from memory.engines.store.promotion import Promotion, TableChange
@@ -56,12 +56,12 @@ class WorkspaceEngine:
         check_limits(made)
         with_copies(lambda copies: copies.fork(made.copy))
         try:
-            made.place = connection.copies.place_of_fork(made.copy)  # type: ignore[attr-defined]
-            with connection.copies.opened_fork(made.copy) as alias:  # type: ignore[attr-defined]
+            made.place = get_store_copies().place_of_fork(made.copy)
+            with get_store_copies().opened_fork(made.copy) as alias:
                 made.points = load_heads(made.project_id, alias)
             return store_workspace(made, actor)
         except BaseException:
-            connection.copies.drop_fork(made.copy)  # type: ignore[attr-defined]
+            get_store_copies().drop_fork(made.copy)
             raise
 
     def get_workspace(self, *, workspace_id: UUID, actor: Actor) -> Workspace:
@@ -115,7 +115,7 @@ class WorkspaceEngine:
             raise Conflict("This workspace was {state} already.", state=workspace.state)
         return workspace
 
-    def _promote_workspace(self, workspace: Workspace, actor: Actor, copies) -> WorkspaceDiff:
+    def _promote_workspace(self, workspace: Workspace, actor: Actor, copies: StoreCopies) -> WorkspaceDiff:
         with copies.opened_fork(workspace.copy) as alias, transaction.atomic(using=alias, savepoint=False):
             # Writers there lock a branch's row first: from here on they wait.
             there = Branch.objects.using(alias).order_by("pk")
@@ -157,7 +157,7 @@ def _refuse_moved(moved: tuple[str, ...]) -> None:
         )
 
 
-def load_diff(workspace: Workspace, copies: Any) -> WorkspaceDiff:
+def load_diff(workspace: Workspace, copies: StoreCopies) -> WorkspaceDiff:
     with copies.opened_fork(workspace.copy) as alias:
         return build_diff(workspace, Promotion(workspace, alias, copies))
 
@@ -186,7 +186,7 @@ def build_workspace(actor: Actor, name: str, description: str) -> Workspace:
         name=name,
         slot=f"{actor.project_id.hex}:{name}",
         description=c.redact_stored(c.text_check(500))("description", description),
-        copy=connection.copies.name(pk, "ws"),  # type: ignore[attr-defined]
+        copy=get_store_copies().name(pk, "ws"),
         created_at=timezone.now(),
         created_by=actor.label,
     )

@@ -12,9 +12,10 @@ from datetime import datetime, timedelta
 from typing import Any, TypeVar
 from uuid import UUID
 
-from django.db import connection, transaction
+from django.db import transaction
 
 from memory.actors import Actor
+from memory.db.backend import get_index
 from memory.db.bulk_sql import insert_all, update_one
 from memory.db.querysets import Lineage
 from memory.db.raw_select import fetch_one
@@ -305,9 +306,9 @@ class CommitWriter:
         for rows in _by_model(self._closed.values()):
             # A closed version ends now: if any fork saw it, the newest one did.
             held = [newest is not None and row.seq_from <= newest for row in rows]
-            connection.index.close(rows, held, self.seq)  # type: ignore[attr-defined]
+            get_index().close(rows, held, self.seq)
         for rows in _by_model(self._fresh.values()):
-            connection.index.add([row for row in rows if not row.deleted])  # type: ignore[attr-defined]
+            get_index().add([row for row in rows if not row.deleted])
 
     def _newest_fork(self) -> int | None:
         forks = Branch.objects.filter(parent=self.branch).order_by("-fork_seq")

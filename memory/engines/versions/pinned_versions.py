@@ -9,9 +9,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from django.apps import apps
-from django.db import connection, transaction
+from django.db import transaction
 from django.db.models import QuerySet
 
+from memory.db.backend import get_index
 from memory.models import OPEN, Branch, BranchedModel
 from memory.queue.producer import enqueue
 
@@ -54,7 +55,7 @@ def pin_versions(branch: Branch) -> int:
     count = 0
     with transaction.atomic(savepoint=False):
         for batch in _closed_for(branch):
-            connection.index.hold(batch)  # type: ignore[attr-defined]
+            get_index().hold(batch)
             count += len(batch)
         Branch.objects.filter(pk=branch.pk).update(indexed=True)
     return count
@@ -86,7 +87,7 @@ def unpin(branch: Branch) -> int:
             gone = [
                 row for row in batch if not is_pinned(points.get(row.branch_id, ()), row.seq_from, row.seq_to)
             ]
-            connection.index.release(gone)  # type: ignore[attr-defined]
+            get_index().release(gone)
             count += len(gone)
     return count
 

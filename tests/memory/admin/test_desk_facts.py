@@ -8,6 +8,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from memory.actors import local_actor
+from memory.db.backend import get_features
 from memory.engines.branches.manager import BranchManager
 from memory.engines.facts.engine import FactEngine
 from memory.models import AuditEntry, Commit
@@ -145,7 +146,7 @@ class TestShown:
             return len(seen), counted
 
         page(curator)
-        keys_first = bool(connection.features.sorts_whole_rows)
+        keys_first = bool(get_features().sorts_whole_rows)
         assert queries(10) == queries(100) == (10 + keys_first, [])
 
 

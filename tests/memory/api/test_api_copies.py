@@ -1,9 +1,9 @@
 """Snapshots and workspaces over REST."""
 
 import pytest
-from django.db import connection
 
 from memory.api import copy_shapes
+from memory.db.backend import get_features
 from memory.models import AuditEntry, Snapshot
 from tests.databases import ON_SQLITE
 from tests.memory.api.client import UNKNOWN, Api, api_for, nothing_left, refused
@@ -89,7 +89,7 @@ def test_what_is_refused(api: Api, project, other_project) -> None:
         refused(api.post(f"/snapshots/{pk}/restore", {"dry_run": "yes"}), 400, "invalid", "dry_run")
         refused(api.post("/snapshots/window", {"days": 101}), 400, "invalid", "days")
         refused(api.post("/snapshots/window", {}), 400, "invalid", "days")
-        if not connection.features.has_time_window:
+        if not get_features().has_time_window:
             refused(api.post("/snapshots/window", {"days": 1}), 409, "conflict")
         assert api.get("/snapshots/window").json() == {"days": 0}
         refused(api.post("/workspaces", {}), 400, "invalid", "name")
