@@ -23,13 +23,15 @@ class ProjectCopy:
         self.folder = folder
         for name in FOLDERS:
             shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
-        shutil.copy(ROOT / "manage.py", folder)
         (folder / "data").mkdir()
         (folder / "docs").mkdir()
         shutil.copy(ROOT / "docs" / "concepts.md", folder / "docs")
 
-    def manage(self, *words: str) -> str:
-        return self._run([str(self.folder / "manage.py"), *words])
+    def write_derived_files(self, migration: str) -> None:
+        """Write a migration of this name, and the fields of the command line."""
+        calls = f"c('makemigrations', 'memory', name={migration!r}, verbosity=0); c('write_fields')"
+        imports = "import django; django.setup(); from django.core.management import call_command as c"
+        self._run(["-c", f"{imports}; {calls}"])
 
     def call(self, steps: dict[str, Step]) -> dict[str, Any]:
         """Return the status and the answer of each call, all in one process."""

@@ -36,8 +36,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> ProjectCopy:
     for name, (place, line) in ADDED.items():
         copy.replace(name, place, line + place)
     copy.replace(DECLARATION, "    tags: list[str]\n", "    tags: list[str]\n    mood: str\n")
-    copy.manage("makemigrations", "memory", "--name", "fact_mood")
-    copy.manage("write_fields")
+    copy.write_derived_files("fact_mood")
     return copy
 
 

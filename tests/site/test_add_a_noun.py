@@ -26,8 +26,7 @@ TOO_LONG = "x" * 301
 def project(tmp_path_factory: pytest.TempPathFactory) -> ProjectCopy:
     copy = ProjectCopy(tmp_path_factory.mktemp("code"))
     shutil.copytree(NOUN, copy.folder, dirs_exist_ok=True, ignore=shutil.ignore_patterns("__pycache__"))
-    copy.manage("makemigrations", "memory", "--name", "term")
-    copy.manage("write_fields")
+    copy.write_derived_files("term")
     return copy
 
 
