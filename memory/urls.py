@@ -5,6 +5,8 @@ A page with a branch in its path names the parameter branch_name; the others tak
 
 from django.utils.translation import gettext_lazy as _
 
+from memory.discovery import import_modules
+from memory.views import frames
 from memory.views.agent_setup import FirstEvent
 from memory.views.audit import Audit
 from memory.views.branches import Branches, BranchPage
@@ -56,6 +58,8 @@ PAGES: list[Page] = [
     ("session", SessionPage, "session"),
     ("branches/<path:branch_name>", BranchPage, "branch"),
 ]
+import_modules("memory.views")
+PAGES += frames.PAGES  # of views that say themselves where they are shown
 urlpatterns = build_patterns(PAGES, WEB)
 
 add_section(Section("home", _("Home"), "home", "h", place=10))

@@ -1,15 +1,13 @@
 """A field is declared once: what engines check and surfaces offer follows from it."""
 
 import json
-import shutil
-import subprocess
-import sys
-from pathlib import Path
 from typing import Any, get_type_hints
 
 import pytest
 
 from conversations.engines.fields import CONVERSATION, MESSAGE
+from day1site.cli.fields import FILE
+from day1site.management.commands.write_fields import format_nouns
 from day1site.mcp.tools.fields import input_property
 from memory.api.fields import answer_field, request_field
 from memory.engines.fields.base import Field, Noun, Use
@@ -22,103 +20,16 @@ from memory.engines.fields.capture import (
     RelationFields,
     SessionFields,
 )
-from memory.engines.fields.facts import FACT, FACT_FILTERS, FactFilterFields, NewFact
+from memory.engines.fields.facts import FACT, NewFact
 from memory.engines.fields.keys import KEY
 from memory.engines.fields.links import LINK, NewLink
 from memory.engines.fields.types import Choice, JSONObject, LongText, TagList, Text
 from memory.exceptions import Invalid, TooLarge
 from memory.models import Fact
 
-ROOT = Path(__file__).resolve().parent.parent
-DECLARATION = "memory/engines/fields/facts.py"
-NEW_FIELD = '    Field("mood", Text(30), "How it was said.", label="Mood"),\n'
-# What the surfaces make of the declaration, printed by a copy of the code.
-PROBE = """
-import json, os, sys
-import django
-django.setup()
-from day1site.mcp.tools.base import TOOLS
-import day1site.mcp.tools
-from memory.api.pages import get_schema
-from memory.engines.facts import import_export, rules
-from memory.views.fact_form import FactForm
-from memory.views.labels import FIELDS
-shapes = get_schema()["components"]["schemas"]
-found = {
-    "rest": [name for name, shape in shapes.items() if "mood" in shape.get("properties", {})],
-    "request": shapes["FactInput"]["properties"].get("mood"),
-    "answer": shapes["Fact"]["properties"].get("mood") if "Fact" in shapes else None,
-    "tools": [name for name, tool in TOOLS.items() if "mood" in tool.input["properties"]],
-    "property": TOOLS["memory_write"].input["properties"].get("mood"),
-    "read": "mood" in json.dumps(TOOLS["memory_get"].output),
-    "form": str(FactForm()["mood"]) if "mood" in FactForm.base_fields else None,
-    "label": FIELDS.get("mood"),
-    "engine": ["mood" in rules.CHECKS, "mood" in rules.UPDATE_CHECKS],
-    "line": "mood" in rules.CHECKS and "mood" not in import_export.DERIVED,
-}
-print(json.dumps(found, default=str))
-"""
-
-
-def copy_with_new_field(folder: Path) -> Path:
-    """Copy the code and add one line to the declaration of a fact."""
-    for name in ("memory", "conversations", "curation", "analytics", "day1site", "templates"):
-        shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
-    file = folder / DECLARATION
-    text = file.read_text()
-    place = text.index('    Field("embedding_state"')
-    file.write_text(text[:place] + NEW_FIELD + text[place:])
-    return folder
-
-
-@pytest.fixture(scope="module")
-def surfaces(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
-    folder = copy_with_new_field(tmp_path_factory.mktemp("code"))
-    environment = {
-        "DJANGO_SETTINGS_MODULE": "day1site.settings.dev",
-        "DAY1_DATA_DIR": str(folder / "data"),
-        "PYTHONPATH": str(folder),
-        "PATH": "/usr/bin:/bin",
-    }
-    done = subprocess.run(
-        [sys.executable, "-c", PROBE],
-        cwd=folder,
-        env=environment,
-        capture_output=True,
-        text=True,
-        timeout=120,
-    )
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout)
-
-
-def test_a_new_field_is_in_the_rest_document(surfaces: dict[str, Any]) -> None:
-    requests = {"FactInput", "FactItemInput", "FactUpdateInput", "SupersedeInput"}
-    assert {name for name in surfaces["rest"] if name.endswith("Input")} == requests
-    assert len(set(surfaces["rest"]) - requests) >= 3  # a fact, a version, a found fact
-    assert surfaces["request"] == {"type": "string", "maxLength": 30, "description": "How it was said."}
-
-
-def test_a_new_field_is_offered_by_the_tools(surfaces: dict[str, Any]) -> None:
-    assert surfaces["tools"] == ["memory_write", "memory_update", "memory_supersede"]
-    assert surfaces["property"] == {"type": "string", "description": "How it was said."}
-    assert surfaces["read"] is True
-
-
-def test_a_new_field_is_in_the_form(surfaces: dict[str, Any]) -> None:
-    assert 'name="mood"' in surfaces["form"]
-    assert 'maxlength="30"' in surfaces["form"]
-    assert surfaces["label"] == "Mood"
-
-
-def test_a_new_field_is_checked_and_imported(surfaces: dict[str, Any]) -> None:
-    assert surfaces["engine"] == [True, True]
-    assert surfaces["line"] is True
-
 
 def test_python_knows_the_fields_of_a_new_fact() -> None:
     assert get_type_hints(NewFact).keys() == {*FACT.names(Use.CREATE), *FACT.names(Use.STATE)}
-    assert list(FactFilterFields.__dataclass_fields__) == [one.name for one in FACT_FILTERS]
 
 
 def test_the_declaration_agrees_with_the_model() -> None:
@@ -135,12 +46,18 @@ def test_the_declaration_agrees_with_the_model() -> None:
 
 
 def test_a_program_can_read_the_declaration_as_plain_data() -> None:
-    described = json.loads(json.dumps(FACT.describe()))
+    described = json.loads(json.dumps(FACT.describe()))["fields"]
     (kind,) = [one for one in described if one["name"] == "kind"]
     assert kind["choices"] == list(Fact.Kind.values)
     assert kind["reserved"] == ["REFLECTION"]
     assert kind["type"] == "Choice"
     assert "create" in kind["use"]
+
+
+def test_the_command_line_has_the_fields_as_they_are_declared() -> None:
+    """Compare the file with the declarations: python3 manage.py write_fields writes it anew."""
+    assert FILE.read_text() == format_nouns()
+    assert json.loads(format_nouns()).keys() == {noun.name for noun in NOUNS}
 
 
 NOUNS = (FACT, LINK, OBSERVATION, RELATION, SESSION, BRANCH, KEY, CONVERSATION, MESSAGE)

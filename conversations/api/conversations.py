@@ -1,23 +1,24 @@
-"""/conversations and /messages: create, append, read, search, complete."""
+"""/conversations: create, append, read, complete."""
 
 from rest_framework.decorators import action
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from conversations.api import shapes
-from conversations.api.filters import ConversationFilterSet, MessageFilterSet
+from conversations.api.filters import ConversationFilterSet
 from conversations.api.schema import documented
 from conversations.engines.conversations import ConversationEngine, ConversationFilter
-from conversations.engines.messages import MessageEngine, MessageFilter
+from conversations.engines.messages import MessageEngine
 from memory.api.base import Resource, actor_of, build_cached_response, build_row_response
 from memory.api.reading import Input, parse_id, parse_names, parse_point
-from memory.api.searches import parse_text_search
+from memory.api.routes import serve_at
 from memory.api.shapes import page_shape
 
 conversation_engine, message_engine = ConversationEngine(), MessageEngine()
 FIELDS = ("title", "model", "session_id", "task_id", "agent_id")
 
 
+@serve_at("conversations", "conversation")
 @documented
 class ConversationViewSet(Resource):
     lookup_value_regex = "[^/]+"
@@ -89,27 +90,3 @@ class ConversationViewSet(Resource):
             conversation_id=uid, messages=messages, actor=actor, branch_name=branch
         )
         return Response({"results": [shapes.message(row, branch, actor) for row in rows]}, status=201)
-
-
-@documented
-class MessageViewSet(Resource):
-    lookup_value_regex = "[^/]+"
-    filterset_class = MessageFilterSet
-
-    @action(detail=False, methods=["get"])
-    def search(self, request: Request) -> Response:
-        payload, actor = Input(request), actor_of(request)
-        branch, query, how = parse_text_search(payload)
-        filters = MessageFilter.of(payload.some(MessageFilterSet.base_filters))
-        payload.end()
-        found = message_engine.search_messages(
-            query=query, actor=actor, branch_name=branch, filters=filters, **how
-        )
-        return Response(shapes.messages_found(found, branch, actor))
-
-    def retrieve(self, request: Request, pk: str) -> Response:
-        uid, payload = parse_id(pk), Input(request)
-        branch, at, actor = payload.branch(), payload.take("at", parse_point), actor_of(request)
-        payload.end()
-        row = message_engine.get_message(message_id=uid, actor=actor, branch_name=branch, at=at)
-        return build_row_response(shapes.message(row, branch, actor))

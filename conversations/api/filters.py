@@ -2,36 +2,27 @@
 
 import django_filters as df
 
+from conversations.engines.fields import CONVERSATION_FILTERS, MESSAGE_FILTERS, ROLE_FILTER
 from conversations.models import Conversation, Message
-from memory.api.filters import AnyOf, choice_filter
+from memory.api.filters import filtering
 
 
+@filtering(CONVERSATION_FILTERS)
 class ConversationFilterSet(df.FilterSet):
-    session_id = AnyOf(help_text="Conversations of one of these sessions.")
-    agent_id = AnyOf(help_text="Conversations of one of these agents.")
-    task_id = AnyOf(help_text="Conversations held for one of these tasks.")
-    status = choice_filter(Conversation.Status, "Conversations in one of these states.")
-
     class Meta:
         model = Conversation
         fields: list[str] = []
 
 
+@filtering([ROLE_FILTER])
 class RoleFilterSet(df.FilterSet):
-    role = choice_filter(Message.Role, "Messages of one of these roles.")
-
     class Meta:
         model = Message
         fields: list[str] = []
 
 
-class MessageFilterSet(RoleFilterSet):
-    session_id = AnyOf(help_text="Messages of one of these sessions.")
-    agent_id = AnyOf(help_text="Messages of one of these agents.")
-    conversation_id = df.UUIDFilter(help_text="Messages of this conversation.")
-    after = df.IsoDateTimeFilter(help_text="Messages recorded at this time or later.")
-    before = df.IsoDateTimeFilter(help_text="Messages recorded before this time.")
-
+@filtering(MESSAGE_FILTERS)
+class MessageFilterSet(df.FilterSet):
     class Meta:
         model = Message
         fields: list[str] = []

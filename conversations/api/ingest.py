@@ -9,6 +9,7 @@ from rest_framework.response import Response
 
 from conversations.capture.engine import IngestEngine
 from memory.api.base import Resource, actor_of
+from memory.api.routes import serve_at
 from memory.api.schema import BRANCH, TEXT, query
 from memory.engines.support import validation as c
 from memory.engines.versions.lookup import MAIN
@@ -23,6 +24,7 @@ ANSWER = (
 ingest_engine = IngestEngine()
 
 
+@serve_at("ingest", "ingest")
 class IngestViewSet(Resource):
     @extend_schema(
         summary="Take in events of an agent's program",

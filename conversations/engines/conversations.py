@@ -1,21 +1,19 @@
 """Engine of conversations: create, list, close. MessageEngine handles their messages."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
 from django.db.models import Count, Sum
 
-from conversations.engines.fields import CONVERSATION
+from conversations.engines.fields import CONVERSATION, CONVERSATION_FILTERS
 from conversations.models import Conversation, Message
 from memory.actors import Actor
 from memory.db.querysets import Lineage, VersionedQuerySet
 from memory.db.retry import retry_methods
-from memory.engines.facts.filters import Filter
+from memory.engines.facts.filters import Filter, filters_by
 from memory.engines.fields.base import Use
 from memory.engines.fields.common import STATED_CHECKS
-from memory.engines.fields.filters import several
 from memory.engines.support import validation as c
 from memory.engines.support.pagination import Page, page_of_versions, point_in_list
 from memory.engines.versions.commits import CommitWriter, open_commit
@@ -24,25 +22,11 @@ from memory.exceptions import Conflict, NotFound
 
 Status = Conversation.Status
 CHECKS = CONVERSATION.checks(Use.CREATE)
-TEXT = several(c.text_check(200, least=1))
-FILTERS: dict[str, c.Check] = {
-    "session_id": TEXT,
-    "agent_id": TEXT,
-    "task_id": TEXT,
-    "status": several(c.one_of(Status.values)),
-}
 
 
-@dataclass(frozen=True)
+@filters_by(CONVERSATION_FILTERS)
 class ConversationFilter(Filter):
     """A filter of conversations by all of these; a tuple means any of its values."""
-
-    CHECKS = FILTERS
-
-    session_id: tuple[str, ...] = ()
-    agent_id: tuple[str, ...] = ()
-    task_id: tuple[str, ...] = ()
-    status: tuple[str, ...] = ()
 
     def apply(self, rows: VersionedQuerySet) -> VersionedQuerySet:
         return rows.filter(**{f"{name}__in": value for name, value in self.said().items()})

@@ -1,8 +1,9 @@
 """The fields of conversations and messages."""
 
 from conversations.models import Conversation, Message
-from memory.engines.fields.base import READ, Field, Noun, Use
-from memory.engines.fields.common import answered_branch, answered_id, answered_time, stated
+from memory.engines.fields.base import NO_USE, READ, Field, Noun, Option, Use
+from memory.engines.fields.common import METADATA_OPTION, answered_branch, answered_id, answered_time, stated
+from memory.engines.fields.filters import any_of, one_of, recorded
 from memory.engines.fields.types import (
     Choice,
     Flag,
@@ -17,24 +18,45 @@ from memory.engines.fields.types import (
 )
 
 CREATE = READ | Use.CREATE
+OFFERED = CREATE | Use.OPTION
 TOOL = Use.TOOL_CREATE
 CONTENT_BYTES = 1024 * 1024
 MAX_NUMBER = 2**31 - 1
 CONTENT = LongText(CONTENT_BYTES, blank=True, published=False)
+
+
+def _of_one(name: str) -> Option:
+    return Option(f"of one of these {name}s", f"--{name}", "ID")
+
 
 CONVERSATION = Noun(
     "conversation",
     answered_id(),
     answered_branch(),
     Field("version", Whole(), use=READ),
-    Field("title", Text(300), use=CREATE),
+    Field("title", Text(300), use=OFFERED, option=Option("what it is about")),
     Field("status", Choice(Conversation.Status.choices), use=READ),
-    Field("model", Reference(200), use=CREATE),
+    Field(
+        "model",
+        Reference(200),
+        use=OFFERED,
+        option=Option("the model that answers in it", metavar="NAME"),
+    ),
     Field("message_count", Whole(), use=READ),
     Field("total_tokens", Whole(), use=READ),
     *stated(),
     answered_time("created_at"),
     answered_time("updated_at"),
+)
+CONVERSATION_FILTERS = CONVERSATION.filtered_by(
+    any_of(CONVERSATION["session_id"], "Conversations of one of these sessions.", option=_of_one("session")),
+    any_of(CONVERSATION["agent_id"], "Conversations of one of these agents.", option=_of_one("agent")),
+    any_of(CONVERSATION["task_id"], "Conversations held for one of these tasks.", option=_of_one("task")),
+    any_of(
+        CONVERSATION["status"],
+        "Conversations in one of these states.",
+        option=Option(metavar="STATUS", checked=True),
+    ),
 )
 
 MESSAGE = Noun(
@@ -62,10 +84,29 @@ MESSAGE = Noun(
     Field("has_thinking", Flag(), use=READ),
     Field("tool_calls", ObjectList(CONTENT_BYTES), use=CREATE),
     Field("token_count", Whole(0, MAX_NUMBER), use=CREATE),
-    Field("model", Reference(200), use=CREATE),
-    Field("metadata", JSONObject(), use=CREATE),
+    Field("model", Reference(200), use=OFFERED, option=Option("that said it", metavar="NAME")),
+    Field("metadata", JSONObject(), use=OFFERED, option=METADATA_OPTION),
     Field("embed", Flag(), "Users and assistants by default.", Use.CREATE),
     *stated(),
-    Field("said_at", Moment(), use=CREATE, null=True, answer_help="When it was said, if that was earlier."),
+    Field(
+        "said_at",
+        Moment(),
+        use=OFFERED,
+        null=True,
+        answer_help="When it was said, if that was earlier.",
+        option=Option("when it was said, if that was before"),
+    ),
     answered_time("created_at"),
+)
+ROLE_FILTER = any_of(
+    MESSAGE["role"],
+    "Messages of one of these roles.",
+    option=Option(", ".join(Message.Role.values), metavar="ROLE", checked=True),
+)
+MESSAGE_FILTERS = MESSAGE.filtered_by(
+    ROLE_FILTER,
+    any_of(MESSAGE["session_id"], "Messages of one of these sessions.", use=NO_USE),
+    any_of(MESSAGE["agent_id"], "Messages of one of these agents.", use=NO_USE),
+    one_of("conversation_id", Identifier(), "Messages of this conversation.", use=NO_USE),
+    *recorded("Messages", use=NO_USE),
 )

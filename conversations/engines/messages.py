@@ -1,8 +1,6 @@
 """Engine of messages: append with unique numbers, read in order, search."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from datetime import datetime
 from typing import Any
 from uuid import UUID
 
@@ -10,7 +8,7 @@ import numpy as np
 from django.db.models import F
 
 from conversations.engines.conversations import ConversationEngine, open_conversation
-from conversations.engines.fields import MESSAGE
+from conversations.engines.fields import MESSAGE, MESSAGE_FILTERS
 from conversations.engines.neighbours import neighbours
 from conversations.models import Conversation, Message
 from memory.actors import Actor
@@ -18,10 +16,9 @@ from memory.db.budget import take_within
 from memory.db.querysets import VersionedQuerySet
 from memory.db.retry import retry_methods
 from memory.engines.embedding.enqueue import enqueue_embedding
-from memory.engines.facts.filters import Filter
+from memory.engines.facts.filters import Filter, filters_by
 from memory.engines.fields.base import Use
 from memory.engines.fields.common import STATED_CHECKS
-from memory.engines.fields.filters import several
 from memory.engines.search.text_search import TextSearchResult, text_search
 from memory.engines.support import validation as c
 from memory.engines.support.pagination import (
@@ -48,28 +45,9 @@ EMBEDDED = frozenset({Role.USER, Role.ASSISTANT})
 CHECKS = MESSAGE.checks(Use.CREATE)
 
 
-FILTERS: dict[str, c.Check] = {
-    "role": several(c.one_of(Role.values)),
-    "session_id": several(c.text_check(200, least=1)),
-    "agent_id": several(c.text_check(200, least=1)),
-    "conversation_id": c.parse_uuid,
-    "after": c.parse_time,
-    "before": c.parse_time,
-}
-
-
-@dataclass(frozen=True)
+@filters_by(MESSAGE_FILTERS)
 class MessageFilter(Filter):
     """A filter of messages by all of these; a tuple means any of its values."""
-
-    CHECKS = FILTERS
-
-    role: tuple[str, ...] = ()
-    session_id: tuple[str, ...] = ()
-    agent_id: tuple[str, ...] = ()
-    conversation_id: UUID | None = None
-    after: datetime | None = None
-    before: datetime | None = None
 
     def apply(self, rows: VersionedQuerySet) -> VersionedQuerySet:
         """Apply the filter; ``after`` and ``before`` are times of recording."""

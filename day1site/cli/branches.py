@@ -3,9 +3,10 @@
 from collections.abc import Mapping
 from typing import Any
 
+from day1site.cli.fields import field_options, filter_options
 from day1site.cli.invocation import Invocation, command
 from day1site.cli.output import note, short_time
-from day1site.cli.parameters import OneOf, argument, at_option, drop_empty, option, paging_options, switch
+from day1site.cli.parameters import OneOf, argument, at_option, drop_empty, option, paging_options
 from day1site.cli.rest import Answer
 
 COMMIT_FIELDS = ("kind", "actor_label", "surface", "added", "changed", "removed", "message")
@@ -20,7 +21,7 @@ name_argument = argument("name", "NAME")
 )
 @name_argument
 @option("--parent", default="main", metavar="NAME", help="default main")
-@option("--purpose", metavar="TEXT", help="what it is for")
+@field_options("branch")
 @at_option
 def create(run: Invocation, **options: Any) -> None:
     branch = run.open_client(makes_store=True).create_branch(drop_empty(options))
@@ -28,7 +29,7 @@ def create(run: Invocation, **options: Any) -> None:
 
 
 @command("list", "List the branches by name.", "day1 branch list --archived")
-@switch("--archived", help="archived ones too")
+@filter_options("branch")
 @paging_options
 def list_branches(run: Invocation, archived: bool, **options: Any) -> None:
     client = run.open_client()

@@ -5,6 +5,7 @@ from importlib import import_module
 
 import click
 
+from day1site.cli.fields import list_groups
 from day1site.cli.parameters import common_options
 from day1site.cli.usage import Group
 
@@ -31,20 +32,19 @@ def place(path: str, help: str) -> Entry:
 
 def group(name: str, help: str, example: str, default: str, **actions: Entry) -> Entry:
     """Return the entry of a group of commands on one noun."""
+    return (lambda: build_group(name, help, example, default, actions)), help
 
-    def build() -> Group:
-        about = f"{help[0].upper()}{help[1:]}."
-        return Group(
-            name,
-            table=actions,
-            default=default,
-            help=about,
-            examples=(example,),
-            subcommand_metavar="ACTION ...",
-            no_args_is_help=False,
-        )
 
-    return build, help
+def build_group(name: str, help: str, example: str, default: str, actions: dict[str, Entry]) -> Group:
+    return Group(
+        name,
+        table=actions,
+        default=default,
+        help=f"{help[0].upper()}{help[1:]}.",
+        examples=(example,),
+        subcommand_metavar="ACTION ...",
+        no_args_is_help=False,
+    )
 
 
 TABLE: dict[str, Entry] = {
@@ -181,10 +181,10 @@ TABLE: dict[str, Entry] = {
 
 def build() -> Group:
     """Return the program: all groups and commands, none of them imported yet."""
-
+    groups = {name: place(f"{name}:GROUP", help) for name, help in list_groups()}
     program = Group(
         "day1",
-        table=TABLE,
+        table={**TABLE, **groups},
         help=ABOUT,
         examples=EXAMPLES,
         epilog=EXIT_STATUS,

@@ -2,44 +2,24 @@
 
 from typing import Any
 
+from day1site.cli.fields import field_options, filter_options, state_options
 from day1site.cli.invocation import Invocation, command
 from day1site.cli.output import short_time
 from day1site.cli.parameters import (
-    WHO,
-    OneOf,
     argument,
     at_option,
     branch_option,
-    combine,
     drop_empty,
-    option,
     paging_options,
     split_filters,
-    who_options,
 )
 from day1site.cli.rest import Answer
 
-STATUSES = ("active", "completed", "archived")
-
 conversation_id_argument = argument("id", "CONVERSATION_ID")
-conversation_filters = combine(
-    *(
-        option(f"--{name}", f"filter_{name}_id", multiple=True, metavar="ID", help=f"of one of these {name}s")
-        for name in WHO
-    ),
-    option(
-        "--status",
-        "filter_status",
-        multiple=True,
-        type=OneOf(STATUSES),
-        metavar="STATUS",
-        help=f"one of {', '.join(STATUSES)}",
-    ),
-)
 
 
 @command("list", "List conversations, the newest first.", "day1 conversations list --session s1")
-@conversation_filters
+@filter_options("conversation", "filter_")
 @branch_option
 @paging_options
 @at_option
@@ -61,10 +41,9 @@ def conversation_cells(row: Answer) -> list[Any]:
 
 
 @command("start", "Begin a conversation.", 'day1 conversations start --title "Login" --session s1')
-@option("--title", metavar="TEXT", help="what it is about")
-@option("--model", metavar="NAME", help="the model that answers in it")
+@field_options("conversation")
 @branch_option
-@who_options
+@state_options("conversation")
 def start(run: Invocation, branch: str, **options: Any) -> None:
     row = run.open_client(makes_store=True).create_conversation(branch, drop_empty(options))
     run.show_line(row, f"{row['id']}\tbegun on {branch}")

@@ -7,63 +7,20 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
+from day1site.cli.fields import field_choices, field_names, list_fields
+
 NEW, KNOWN, BROKEN = "new", "known", "broken"
 BATCH_SIZE = 1000
 
-# What a line may hold besides the fields of a new fact; as memory.engines.facts.import_export has it.
-LINE_FIELDS = frozenset(("id", "status", "held_status", "created_at", "links"))
-DERIVED_FIELDS = frozenset(
-    (
-        "verification_status",
-        "verified_at",
-        "verified_by",
-        "verification_method",
-        "verification_reason",
-        "confirmation_count",
-        "access_count",
-        "last_accessed_at",
-        "embedding_state",
-        "embedding_model",
-        "content_hash",
-        "updated_at",
-        "version",
-        "branch",
-        "source_type",
-    )
-)
-# The fields of a new fact; as memory.engines.facts.rules has them.
-FIELDS = frozenset(
-    (
-        "fact_text",
-        "essence",
-        "category",
-        "kind",
-        "priority",
-        "confidence",
-        "parent_id",
-        "source_id",
-        "source",
-        "origin",
-        "visibility",
-        "created_cycle",
-        "updated_cycle",
-        "valid_from",
-        "valid_until",
-        "expires_at",
-        "pinned",
-        "tags",
-        "metadata",
-        "session_id",
-        "task_id",
-        "agent_id",
-    )
-)
-STATUSES = ("created", "active", "done", "superseded", "archived")
+WRITTEN = field_names("fact", "create") | field_names("fact", "state")
+DERIVED_FIELDS = field_names("fact", "ignored")
+# The fields of a new fact, and what a line may hold besides.
+FIELDS = WRITTEN - DERIVED_FIELDS
+LINE_FIELDS = (field_names("fact", "import") - WRITTEN) | {"links"}
+STATUSES = field_choices("fact", "status")
 # Not exported: it says something about this store, not about the fact.
-OMITTED_FIELDS = frozenset(
-    ("access_count", "last_accessed_at", "embedding_state", "embedding_model", "content_hash", "branch")
-)
-LINK_FIELDS = ("to_id", "link_type", "weight", "valid_from", "valid_until")
+OMITTED_FIELDS = field_names("fact", "answer") - field_names("fact", "export")
+LINK_FIELDS = [field["name"] for field in list_fields("link", "create", "export")]
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,7 @@ from typing import Any
 
 from day1site.cli.client import Client
 from day1site.cli.errors import UsageError
+from day1site.cli.fields import FILTERS, field_option, field_options, filter_options, state_options
 from day1site.cli.invocation import Invocation, command, read_text
 from day1site.cli.output import Output, note, short_time, strip_control
 from day1site.cli.parameters import (
@@ -14,16 +15,13 @@ from day1site.cli.parameters import (
     at_option,
     branch_option,
     branches_option,
-    content_options,
     drop_empty,
     expected_version_option,
-    filter_options,
     option,
     paging_options,
     search_options,
     split_filters,
     switch,
-    who_options,
 )
 from day1site.cli.rest import Answer
 
@@ -31,6 +29,7 @@ COLUMNS = ("id", "status", "category", "essence")
 NONE_YET = 'No facts yet. Write one with: day1 write-fact "…"  To look around first: day1 demo'
 VERDICTS = ("verified", "invalidated", "unverified")
 
+fact_filters = filter_options("fact", "filter_", section=FILTERS, metavar="X")
 fact_id_argument = argument("id", "FACT_ID")
 
 
@@ -45,9 +44,9 @@ fact_id_argument = argument("id", "FACT_ID")
 )
 @argument("text", "TEXT", help="what is to be remembered; - reads it from standard input")
 @branch_option
-@content_options
-@who_options
-@option("--parent", "parent_id", metavar="ID", help="the fact that it replaces")
+@field_options("fact")
+@state_options("fact")
+@field_option("fact", "parent_id")
 @switch("--propose", help="keep it, unsearched, until somebody activates it")
 @option(
     "--no-dedup",
@@ -95,8 +94,8 @@ def verify(run: Invocation, id: str, branch: str, **options: Any) -> None:
 )
 @fact_id_argument
 @argument("text", "TEXT", help="the new text; - reads it from standard input")
-@content_options
-@who_options
+@field_options("fact")
+@state_options("fact")
 @branch_option
 @expected_version_option
 def supersede(run: Invocation, id: str, text: str, branch: str, **options: Any) -> None:
@@ -150,7 +149,7 @@ def delete(run: Invocation, id: str, branch: str, **options: Any) -> None:
     metavar="N",
     help="as many essences as fit into so many tokens of a prompt",
 )
-@filter_options
+@fact_filters
 def search(run: Invocation, query: str, branch: Sequence[str], **options: Any) -> None:
     branches = branch or ["main"]
     several = len(branches) > 1 or "*" in branches[0]
@@ -187,7 +186,7 @@ def hit_cells(hit: Mapping[str, Any], several: bool) -> list[Any]:
 @argument("query", "QUERY")
 @branch_option
 @search_options
-@filter_options
+@fact_filters
 def why(run: Invocation, id: str, query: str, branch: str, **options: Any) -> None:
     filters, options = split_filters(options)
     answer = run.open_client().explain_fact(id, query, branch, options, filters)
@@ -212,7 +211,7 @@ def print_reason(out: Output, answer: Answer) -> None:
 @branch_option
 @paging_options
 @at_option
-@filter_options
+@fact_filters
 def list_facts(run: Invocation, branch: str, **options: Any) -> None:
     filters, options = split_filters(options)
     client = run.open_client()

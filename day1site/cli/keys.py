@@ -2,9 +2,10 @@
 
 from typing import Any
 
+from day1site.cli.fields import field_options
 from day1site.cli.invocation import Invocation, command
 from day1site.cli.output import note, short_time
-from day1site.cli.parameters import WHOLE, argument, drop_empty, option, paging_options
+from day1site.cli.parameters import argument, drop_empty, paging_options
 from day1site.cli.rest import Answer
 
 
@@ -14,24 +15,7 @@ from day1site.cli.rest import Answer
     "day1 keys create ci --scope write --branch-pattern 'task/*'",
 )
 @argument("label", "LABEL")
-@option(
-    "--scope",
-    "scopes",
-    multiple=True,
-    metavar="SCOPE",
-    help="read, propose, write (default), curate, merge, admin; each includes those before it",
-)
-@option(
-    "--branch-pattern",
-    "branch_patterns",
-    multiple=True,
-    metavar="PATTERN",
-    help="only these branches, such as 'task/*'; default: all",
-)
-@option("--agent", "agent_id", metavar="ID", help="bind it to this agent")
-@option("--default-branch", metavar="NAME", help="where MCP works when a call names no branch; default: main")
-@option("--rate", "rate_per_minute", type=WHOLE, metavar="N", help="requests per minute")
-@option("--expires-at", metavar="TIME", help="from then on it opens nothing; default: never")
+@field_options("key")
 def create(run: Invocation, **options: Any) -> None:
     fields = {"scopes": ["write"], **drop_empty(options)}
     key = run.open_client(makes_store=True).create_key(fields)

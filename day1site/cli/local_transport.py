@@ -15,7 +15,6 @@ from urllib.parse import unquote
 from django.core.handlers.wsgi import WSGIRequest
 from django.urls import Resolver404, URLResolver
 from django.urls.resolvers import RegexPattern
-from django.utils.module_loading import import_string
 from rest_framework.authentication import BaseAuthentication
 from rest_framework.exceptions import APIException
 from rest_framework.request import Request
@@ -25,23 +24,11 @@ from day1site.cli.errors import Refused
 from day1site.cli.output import note_secrets
 from day1site.cli.rest import REDACTED, Answer, encode_body, encode_query
 from memory.actors import Actor
+from memory.api import routes
 from memory.exceptions import Day1Error
 
 POLL_SECONDS = 0.5  # between two reads of new events
 NO_ADDRESS = "There is no such address."
-# As day1site.api_router registers them; a command imports those of its own noun alone, since all take long.
-VIEWS = {
-    "facts": "memory.api.facts.FactViewSet",
-    "branches": "memory.api.branches.BranchViewSet",
-    "observations": "memory.api.observations.ObservationViewSet",
-    "relations": "memory.api.relations.RelationViewSet",
-    "sessions": "memory.api.sessions.SessionViewSet",
-    "conversations": "conversations.api.conversations.ConversationViewSet",
-    "messages": "conversations.api.conversations.MessageViewSet",
-    "keys": "memory.api.keys.KeyViewSet",
-    "snapshots": "memory.api.snapshots.SnapshotViewSet",
-    "workspaces": "memory.api.workspaces.WorkspaceViewSet",
-}
 
 
 class LocalTransport:
@@ -127,7 +114,7 @@ def resolver(noun: str) -> URLResolver:
     """Return the addresses of one noun."""
     router = SimpleRouter()
     router.trailing_slash = "/?"
-    router.register(noun, import_string(VIEWS[noun]), noun)
+    router.register(noun, routes.find_view(noun), noun)
     return URLResolver(RegexPattern(r"^/"), router.urls)
 
 

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from day1site.cli.fields import field_choices, field_options, filter_options, state_options, take_filters
 from day1site.cli.invocation import Invocation, command, read_text
 from day1site.cli.output import short_time
 from day1site.cli.parameters import (
@@ -10,24 +11,21 @@ from day1site.cli.parameters import (
     at_option,
     branch_option,
     drop_empty,
-    metadata_option,
-    option,
     paging_options,
-    who_options,
 )
 from day1site.cli.rest import Answer
 
-ROLES = ("user", "assistant", "tool_call", "tool_result", "system")
+ROLES = field_choices("message", "role")
 
 
 @command("list", "List the messages of a conversation, in order.", "day1 messages list 0197… --role user")
 @argument("id", "CONVERSATION_ID")
-@option("--role", multiple=True, type=OneOf(ROLES), metavar="ROLE", help=", ".join(ROLES))
+@filter_options("message")
 @branch_option
 @paging_options
 @at_option
 def list_messages(run: Invocation, id: str, branch: str, **options: Any) -> None:
-    filters = drop_empty({"role": options["role"]})
+    filters = take_filters("message", options)
     client = run.open_client()
     run.show_list(
         lambda paging: client.list_messages(id, branch, filters, paging),
@@ -59,11 +57,9 @@ def show(run: Invocation, id: str, branch: str, at: str | None) -> None:
 @argument("id", "CONVERSATION_ID")
 @argument("role", "ROLE", type=OneOf(ROLES), help=", ".join(ROLES))
 @argument("text", "TEXT", help="what was said; - reads it from standard input")
-@option("--model", metavar="NAME", help="that said it")
-@option("--said-at", metavar="TIME", help="when it was said, if that was before")
-@metadata_option
+@field_options("message")
 @branch_option
-@who_options
+@state_options("message")
 def write(run: Invocation, id: str, text: str, branch: str, **options: Any) -> None:
     fields = {"content": read_text(text), **drop_empty(options)}
     (row,) = run.open_client().write_messages(id, branch, [fields])

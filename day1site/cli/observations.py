@@ -2,26 +2,20 @@
 
 from typing import Any
 
+from day1site.cli.fields import FILTERS, field_options, filter_options, state_options
 from day1site.cli.invocation import Invocation, command, read_text
 from day1site.cli.output import short_time
 from day1site.cli.parameters import (
-    OneOf,
     argument,
     at_option,
     branch_option,
-    combine,
     drop_empty,
-    filter_option,
-    metadata_option,
-    option,
     paging_options,
     split_filters,
-    who_options,
 )
 from day1site.cli.rest import Answer
 
-TYPES = ("tool_use", "discovery", "decision", "error", "insight")
-OUTCOMES = ("success", "error", "timeout")
+observation_filters = filter_options("observation", "filter_", section=FILTERS, metavar="X")
 
 
 @command(
@@ -31,32 +25,13 @@ OUTCOMES = ("success", "error", "timeout")
     'day1 write-observation --tool Bash --input "pytest -q" --output "exit code 1"',
 )
 @argument("text", "TEXT", required=False, help="in words; - reads it from standard input")
-@option("--type", "observation_type", type=OneOf(TYPES), help="worked out where not said")
-@option("--tool", "tool_name", metavar="NAME", help="the tool that was called")
-@option("--input", "raw_input", metavar="TEXT", help="what it was given")
-@option("--output", "raw_output", metavar="TEXT", help="what it gave back")
-@option("--outcome", type=OneOf(OUTCOMES), help="worked out where not said")
-@metadata_option
+@field_options("observation")
 @branch_option
-@who_options
+@state_options("observation")
 def write_observation(run: Invocation, text: str | None, branch: str, **options: Any) -> None:
     fields = drop_empty({**options, "summary": None if text is None else read_text(text)})
     row = run.open_client(makes_store=True).write_observation(branch, fields)
     run.show_line(row, f"{row['id']}\t{row['observation_type']} stored on {branch}")
-
-
-def choice_filter(flag: str, name: str, values: tuple[str, ...]) -> Any:
-    return filter_option(flag, name, f"one of {', '.join(values)}", type=OneOf(values))
-
-
-observation_filters = combine(
-    choice_filter("--type", "observation_type", TYPES),
-    choice_filter("--outcome", "outcome", OUTCOMES),
-    filter_option("--tool", "tool_name", "of one of these"),
-    *(filter_option(f"--{name}", f"{name}_id", "of one of these") for name in ("session", "agent", "task")),
-    filter_option("--after", "after", "recorded then or later", metavar="TIME", multiple=False),
-    filter_option("--before", "before", "recorded before", metavar="TIME", multiple=False),
-)
 
 
 def show_observations(run: Invocation, branch: str, options: dict[str, Any]) -> None:

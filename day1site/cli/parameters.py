@@ -10,10 +10,7 @@ from day1site.cli.usage import EVERYWHERE, Option, invalid_choice
 
 Decorator = Callable[[Any], Any]
 
-STATUSES = ("created", "active", "done", "superseded", "archived")
 INCLUDE = ("superseded", "archived", "created", "expired", "outdated", "invalidated")
-FILTERS = "filters, each as often as wanted where several values make sense"
-WHO = ("session", "agent", "task")
 
 
 # ---- types -------------------------------------------------------------------------------------------
@@ -168,53 +165,6 @@ expected_version_option = option(
     "--expected-version", type=WHOLE, metavar="N", help="only if it is still at this version"
 )
 dry_run_option = switch("--dry-run", help="show what would be done, do nothing")
-metadata_option = option("--metadata", type=JSON_OBJECT, metavar="JSON", help="a JSON object to keep with it")
-who_options = combine(
-    *(option(f"--{name}", f"{name}_id", metavar="ID", help=f"the {name} that says it") for name in WHO)
-)
-content_options = combine(
-    option("--category", metavar="NAME", help="such as decision, bug_fix, preference; default general"),
-    option("--kind", metavar="KIND", help="OBSERVATION (default), BELIEF, TASK, OUTPUT_DRAFT, NOTE"),
-    option("--priority", metavar="P", help="P1 to P4; default P3"),
-    option("--confidence", type=NUMBER, metavar="X", help="0 to 1; default 0.7"),
-    option("--essence", metavar="TEXT", help="the line that goes into a prompt; default: the first sentence"),
-    option("--tag", "tags", multiple=True, metavar="TAG", help="as often as wanted"),
-    option("--metadata", type=JSON_OBJECT, metavar="JSON", help='such as \'{"file": "auth.py"}\''),
-    option("--source", metavar="TEXT", help="where it comes from, in words"),
-    option("--source-id", metavar="ID", help="and its id there"),
-    option("--valid-from", metavar="TIME", help="since when it is true in the world"),
-    option("--valid-until", metavar="TIME", help="until when"),
-    option("--expires-at", metavar="TIME", help="from then on no search finds it"),
-    option("--visibility", metavar="NAME", help="private, selective (default), public"),
-    option("--origin", metavar="NAME", help="EXPERIENCE (default), SEEDED_LLM, DISTILLED_LLM"),
-    switch("--pinned", default=None, help="keep it at hand"),
-)
-
-
-def filter_option(flag: str, name: str, help: str, **attrs: Any) -> Decorator:
-    attrs = {"metavar": "X", "multiple": True, **attrs}
-    return option(flag, f"filter_{name}", section=FILTERS, help=help, **attrs)
-
-
-filter_options = combine(
-    filter_option("--category", "category", "one of these categories"),
-    filter_option("--kind", "kind", "one of these kinds"),
-    filter_option(
-        "--status", "status", f"one of {', '.join(STATUSES)}", type=OneOf(STATUSES), metavar="STATUS"
-    ),
-    filter_option("--priority", "priority", "one of these priorities"),
-    filter_option("--tag", "tags", "all of these tags"),
-    filter_option("--session", "session_id", "written in one of these sessions"),
-    filter_option("--agent", "agent_id", "written by one of these agents"),
-    filter_option("--task", "task_id", "written for one of these tasks"),
-    filter_option(
-        "--verification", "verification_status", "unverified, verified or invalidated", multiple=False
-    ),
-    filter_option("--created-after", "created_after", "stored at this time or later", multiple=False),
-    filter_option("--created-before", "created_before", "stored before this time", multiple=False),
-    filter_option("--valid-at", "valid_at", "true in the world at this time", multiple=False),
-    filter_option("--min-confidence", "min_confidence", "0 to 1", type=NUMBER, multiple=False),
-)
 search_options = combine(
     option("--limit", type=WHOLE, metavar="N", help="at most so many, 1 to 100; default 10"),
     option("--type", "search_type", type=OneOf(("hybrid", "keyword", "vector")), help="default hybrid"),

@@ -2,11 +2,10 @@
 
 from typing import Any
 
+from day1site.cli.fields import field_options, filter_options, state_options, take_filters
 from day1site.cli.invocation import Invocation, command
 from day1site.cli.output import Output, note, short_time
 from day1site.cli.parameters import (
-    JSON_OBJECT,
-    NUMBER,
     WHOLE,
     argument,
     at_option,
@@ -14,8 +13,6 @@ from day1site.cli.parameters import (
     drop_empty,
     option,
     paging_options,
-    switch,
-    who_options,
 )
 from day1site.cli.rest import Answer
 
@@ -28,12 +25,9 @@ from day1site.cli.rest import Answer
 @argument("source_entity", "SOURCE")
 @argument("relation_type", "TYPE")
 @argument("target_entity", "TARGET")
-@option("--properties", type=JSON_OBJECT, metavar="JSON", help="such as '{\"port\": 5432}'")
-@option("--confidence", type=NUMBER, metavar="X", help="0 to 1; default 1")
-@option("--valid-from", metavar="TIME", help="since when it is true in the world")
-@option("--valid-until", metavar="TIME", help="until when")
+@field_options("relation")
 @branch_option
-@who_options
+@state_options("relation")
 def write_relation(run: Invocation, branch: str, **options: Any) -> None:
     row = run.open_client(makes_store=True).write_relation(branch, drop_empty(options))
     done = "stored" if row["created"] else f"stated {row['strength']} times"
@@ -74,16 +68,12 @@ def edge_cells(row: Answer) -> list[Any]:
 
 
 @command("list", "List relations.", "day1 relations list --source billing --open")
-@option("--source", metavar="NAME", help="from this one")
-@option("--target", metavar="NAME", help="to this one")
-@option("--type", "relation_type", metavar="NAME", help="of this type")
-@switch("--open", "open_only", default=None, help="not closed ones")
+@filter_options("relation", metavar="NAME")
 @branch_option
 @paging_options
 @at_option
 def list_relations(run: Invocation, branch: str, **options: Any) -> None:
-    names = ("source", "target", "relation_type", "open_only")
-    filters = drop_empty({name: options[name] for name in names})
+    filters = take_filters("relation", options)
     client = run.open_client()
     run.show_list(
         lambda paging: client.list_relations(branch, filters, paging),

@@ -2,11 +2,11 @@
 
 from typing import Any
 
+from day1site.cli.fields import field_options, filter_options, take_filters
 from day1site.cli.invocation import Invocation, command
 from day1site.cli.output import Output, short_time
 from day1site.cli.parameters import (
     WHOLE,
-    OneOf,
     argument,
     branch_option,
     drop_empty,
@@ -16,19 +16,16 @@ from day1site.cli.parameters import (
 from day1site.cli.rest import Answer
 
 FACT_COLUMNS = ("id", "category", "confidence", "fact_text")
-FILTERS = ("branch", "status", "agent_id", "task_id")
 
 session_id_argument = argument("session_id", "SESSION_ID")
 
 
 @command("list", "List sessions, the last begun first.", "day1 sessions list --status active")
 @option("--branch", metavar="NAME", help="default: every branch")
-@option("--status", type=OneOf(("active", "completed", "abandoned")), help="in this state")
-@option("--agent", "agent_id", metavar="ID", help="of this agent")
-@option("--task", "task_id", metavar="ID", help="of this task")
+@filter_options("session")
 @paging_options
-def list_sessions(run: Invocation, **options: Any) -> None:
-    filters = drop_empty({name: options[name] for name in FILTERS})
+def list_sessions(run: Invocation, branch: str | None, **options: Any) -> None:
+    filters = {**drop_empty({"branch": branch}), **take_filters("session", options)}
     client = run.open_client()
     run.show_list(
         lambda paging: client.list_sessions(filters, paging),
@@ -47,10 +44,7 @@ def session_cells(row: Answer) -> list[Any]:
 @command("start", "Begin a session, or find it.", "day1 sessions start s1 --agent claude-code --path .")
 @session_id_argument
 @branch_option
-@option("--path", "project_path", metavar="PATH", help="where the work is done")
-@option("--parent", "parent_session", metavar="ID", help="the session that it goes on from")
-@option("--agent", "agent_id", metavar="ID", help="the agent that works in it")
-@option("--task", "task_id", metavar="ID", help="the task that it is for")
+@field_options("session")
 def start(run: Invocation, branch: str, **options: Any) -> None:
     row = run.open_client(makes_store=True).create_session(branch, drop_empty(options))
     run.show_line(row, f"{row['id']}\t{'begun' if row['created'] else row['status']}")
@@ -93,8 +87,7 @@ def print_context(out: Output, answer: Answer) -> None:
     'day1 sessions end s1 --summary "Moved the queue to Redis."',
 )
 @session_id_argument
-@option("--summary", metavar="TEXT", help="what came of it")
-@option("--status", type=OneOf(("completed", "abandoned")), help="default completed")
+@field_options("session", "update")
 def end(run: Invocation, session_id: str, **options: Any) -> None:
     row = run.open_client().end_session(session_id, drop_empty(options))
     run.show_line(row, f"{row['id']}\t{row['status']}")

@@ -8,6 +8,7 @@ from memory.api import branch_shapes, shapes
 from memory.api.base import Resource, actor_of, build_cached_response, build_row_response
 from memory.api.filters import BranchFilterSet
 from memory.api.reading import Input, parse_names, parse_point
+from memory.api.routes import serve_at
 from memory.api.schema import documented
 from memory.engines.branches.manager import RESERVED, BranchManager
 from memory.engines.support import validation as c
@@ -17,6 +18,7 @@ from memory.exceptions import Invalid
 branch_manager = BranchManager()
 
 
+@serve_at("branches", "branch")
 @documented
 class BranchViewSet(Resource):
     lookup_field = "name"

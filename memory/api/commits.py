@@ -7,12 +7,14 @@ from rest_framework.response import Response
 from memory.api import shapes
 from memory.api.base import Resource, actor_of
 from memory.api.reading import Input, parse_id
+from memory.api.routes import serve_at
 from memory.api.schema import documented
 from memory.engines.branches.revert import RevertEngine
 
 revert_engine = RevertEngine()
 
 
+@serve_at("commits", "commit")
 @documented
 class CommitViewSet(Resource):
     lookup_value_regex = "[^/]+"

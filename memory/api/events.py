@@ -8,6 +8,7 @@ from rest_framework.response import Response
 
 from memory.api import event_shapes as shapes
 from memory.api.base import Resource
+from memory.api.routes import serve_at
 from memory.api.schema import TEXT, document_routes, header, query, route
 from memory.exceptions import Unavailable
 
@@ -27,6 +28,7 @@ documented = document_routes(
 )
 
 
+@serve_at("events", "event")
 @documented
 class EventViewSet(Resource):
     def list(self, request: Request) -> Response:

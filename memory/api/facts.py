@@ -12,6 +12,7 @@ from memory.api.base import Resource, actor_of, build_cached_response, build_row
 from memory.api.filters import FactFilterSet
 from memory.api.reading import Input, parse_id, parse_ids, parse_integer, parse_point, parse_versions, word
 from memory.api.related_shapes import relatives_shape
+from memory.api.routes import serve_at
 from memory.api.schema import documented
 from memory.api.searches import SearchRoutes
 from memory.engines.facts.bulk_actions import ActionEngine
@@ -32,6 +33,7 @@ NOT_JUDGED_YET = (
 )
 
 
+@serve_at("facts", "fact")
 @documented
 class FactViewSet(SearchRoutes, Resource):
     lookup_value_regex = "[^/]+"

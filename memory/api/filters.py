@@ -7,6 +7,7 @@ import django_filters as df
 
 from memory.engines.facts.filters import FactFilter
 from memory.engines.fields import types as t
+from memory.engines.fields.branches import BRANCH_FILTERS
 from memory.engines.fields.facts import FACT_FILTERS
 from memory.engines.fields.filters import FilterField
 from memory.models import Branch, Fact, ReviewItem, Snapshot, Workspace
@@ -20,10 +21,6 @@ class AnyOf(df.BaseInFilter, df.CharFilter):
 
 class AnyChoiceOf(df.BaseInFilter, df.ChoiceFilter):
     """A filter by one of several known values, separated by commas."""
-
-
-def choice_filter(choices: Any, text: str) -> AnyChoiceOf:
-    return AnyChoiceOf(choices=choices.choices, help_text=text)
 
 
 def filtering(fields: Iterable[FilterField]) -> Callable[[type[Filters]], type[Filters]]:
@@ -67,9 +64,8 @@ class FactFilterSet(df.FilterSet):
         return FactFilter.of(values)
 
 
+@filtering(BRANCH_FILTERS)
 class BranchFilterSet(df.FilterSet):
-    archived = df.BooleanFilter(help_text="true lists archived branches too.")
-
     class Meta:
         model = Branch
         fields: list[str] = []

@@ -7,10 +7,12 @@ from rest_framework.response import Response
 
 from memory.api.base import Resource, actor_of
 from memory.api.reading import Input
+from memory.api.routes import serve_at
 from memory.api.schema import documented
 from memory.engines.store.health import check_database, check_health
 
 
+@serve_at("health", "health")
 @documented
 class HealthViewSet(Resource):
     permission_classes = [AllowAny]

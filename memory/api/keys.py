@@ -9,6 +9,7 @@ from rest_framework.response import Response
 from memory.api import shapes
 from memory.api.base import Resource, actor_of, build_row_response
 from memory.api.reading import Input, parse_id, parse_integer, parse_names
+from memory.api.routes import serve_at
 from memory.api.schema import documented
 from memory.engines.access.keys import KeyEngine
 from memory.engines.support import validation as c
@@ -17,6 +18,7 @@ from memory.exceptions import Invalid
 key_engine = KeyEngine()
 
 
+@serve_at("keys", "key")
 @documented
 class KeyViewSet(Resource):
     lookup_value_regex = "[^/]+"

@@ -9,6 +9,7 @@ from memory.api.base import Resource, actor_of, build_row_response
 from memory.api.capture_filters import ObservationFilterSet
 from memory.api.capture_schema import documented
 from memory.api.reading import Input, parse_id, parse_point
+from memory.api.routes import serve_at
 from memory.api.searches import parse_text_search
 from memory.api.shapes import page_shape
 from memory.engines.sessions.observations import ObservationEngine, ObservationFilter
@@ -16,6 +17,7 @@ from memory.engines.sessions.observations import ObservationEngine, ObservationF
 observation_engine = ObservationEngine()
 
 
+@serve_at("observations", "observation")
 @documented
 class ObservationViewSet(Resource):
     lookup_value_regex = "[^/]+"

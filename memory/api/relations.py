@@ -9,6 +9,7 @@ from memory.api.base import Resource, actor_of, build_row_response
 from memory.api.capture_filters import RelationFilterSet
 from memory.api.capture_schema import documented
 from memory.api.reading import Input, parse_id, parse_integer, parse_point
+from memory.api.routes import serve_at
 from memory.api.shapes import page_shape
 from memory.engines.graph.engine import RelationEngine
 from memory.engines.support import validation as c
@@ -18,6 +19,7 @@ relation_engine = RelationEngine()
 NEEDED = ("source_entity", "relation_type", "target_entity")
 
 
+@serve_at("relations", "relation")
 @documented
 class RelationViewSet(Resource):
     lookup_value_regex = "[^/]+"

@@ -8,6 +8,7 @@ from memory.api import shapes
 from memory.api.base import Resource, actor_of
 from memory.api.filters import ReviewFilterSet
 from memory.api.reading import Input, parse_id, parse_versions, word
+from memory.api.routes import serve_at
 from memory.api.schema import documented
 from memory.engines.review.review_queue import ReviewEngine
 from memory.engines.support import validation as c
@@ -16,6 +17,7 @@ from memory.exceptions import Invalid
 review_engine = ReviewEngine()
 
 
+@serve_at("review-items", "review-item")
 @documented
 class ReviewViewSet(Resource):
     lookup_value_regex = "[^/]+"

@@ -9,6 +9,7 @@ from memory.api.base import Resource, actor_of
 from memory.api.capture_filters import SessionFilterSet
 from memory.api.capture_schema import documented
 from memory.api.reading import Input, parse_integer
+from memory.api.routes import serve_at
 from memory.api.shapes import page_shape
 from memory.engines.sessions.manager import CHECKS, SessionManager
 from memory.engines.support import validation as c
@@ -17,6 +18,7 @@ from memory.exceptions import Invalid
 session_manager = SessionManager()
 
 
+@serve_at("sessions", "session")
 @documented
 class SessionViewSet(Resource):
     lookup_field = "session_id"

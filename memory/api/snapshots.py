@@ -8,6 +8,7 @@ from memory.api import copy_shapes, shapes
 from memory.api.base import Resource, actor_of
 from memory.api.filters import SnapshotFilterSet
 from memory.api.reading import Input, parse_id, parse_integer, parse_point
+from memory.api.routes import serve_at
 from memory.api.schema import documented
 from memory.engines.store.snapshots import SnapshotManager
 from memory.engines.support import validation as c
@@ -18,6 +19,7 @@ snapshot_manager = SnapshotManager()
 KIND = c.one_of(Snapshot.Kind.values)
 
 
+@serve_at("snapshots", "snapshot")
 @documented
 class SnapshotViewSet(Resource):
     lookup_value_regex = "[^/]+"

@@ -8,6 +8,7 @@ from memory.api import copy_shapes, shapes
 from memory.api.base import Resource, actor_of
 from memory.api.filters import WorkspaceFilterSet
 from memory.api.reading import Input, parse_id
+from memory.api.routes import serve_at
 from memory.api.schema import documented
 from memory.engines.store.workspaces import WorkspaceEngine
 from memory.engines.support import validation as c
@@ -17,6 +18,7 @@ from memory.models import Workspace
 workspace_engine = WorkspaceEngine()
 
 
+@serve_at("workspaces", "workspace")
 @documented
 class WorkspaceViewSet(Resource):
     lookup_value_regex = "[^/]+"

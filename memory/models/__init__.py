@@ -1,4 +1,7 @@
-"""Models of the memory, one module per resource."""
+"""Models of the memory, one module per resource. A module that is not listed is imported all the same."""
+
+from importlib import import_module
+from pkgutil import iter_modules
 
 from memory.models.audit import AuditEntry
 from memory.models.base import OPEN, BranchedModel
@@ -50,3 +53,6 @@ __all__ = [
     "WorkHandle",
     "Workspace",
 ]
+
+for _module in iter_modules(__path__, f"{__name__}."):
+    import_module(_module.name)

@@ -7,7 +7,7 @@ from django import forms
 from django.http import HttpRequest
 from django.utils.translation import gettext_lazy as _
 
-from memory.engines.facts.filters import CHECKS, FactFilter
+from memory.engines.facts.filters import FactFilter
 from memory.models import Fact, FactAssessment
 from memory.views.labels import FIELDS, WORDS, label_choices
 from memory.views.view_context import with_query
@@ -38,7 +38,7 @@ class FilterForm(forms.Form):
     @property
     def given(self) -> dict[str, str]:
         """Return the filters of the address; a repeated one means any of its values."""
-        lists = {name: self.request.GET.getlist(name) for name in CHECKS}
+        lists = {name: self.request.GET.getlist(name) for name in FactFilter.CHECKS}
         return {name: text for name, values in lists.items() if (text := ",".join(filter(None, values)))}
 
     @property

@@ -1,6 +1,6 @@
 """The two frames of a project's pages: the web's and the admin's. Only addresses and rights differ."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -31,6 +31,18 @@ ADMIN = Frame("admin/frame.html", "admin:", "admin", first="facts", is_admin=Tru
 
 # A route below a project, the view that answers it, and the name of its address.
 Page = tuple[str, Any, str]
+
+PAGES: list[Page] = []
+
+
+def add_page(route: str, name: str) -> Callable[[type], type]:
+    """Return a decorator that shows a view below each project, in both frames."""
+
+    def add(view: type) -> type:
+        PAGES.append((route, view, name))
+        return view
+
+    return add
 
 
 def build_patterns(pages: Iterable[Page], frame: Frame) -> list[URLPattern]:

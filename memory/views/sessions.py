@@ -40,7 +40,7 @@ class SessionPage(ProjectPage):
         learned = FactEngine().list_facts(
             actor=self.reader.actor,
             branch_name=session.branch.name,
-            filters=FactFilter(session_id=(key,)),
+            filters=FactFilter.of({"session_id": [key]}),
             **self.paging(),
         )
         return super().get_context_data(title=key, session=session, page=learned, **kwargs)

@@ -7,7 +7,7 @@ import pytest
 import time_machine
 
 from memory.engines.facts.engine import FactEngine
-from memory.engines.facts.filters import CHECKS, FactFilter
+from memory.engines.facts.filters import FactFilter
 from memory.engines.search.engine import SearchEngine
 from memory.exceptions import Invalid, UnknownField
 
@@ -178,7 +178,7 @@ class TestValues:
 class TestGiven:
     @pytest.mark.parametrize("empty", [None, "", [], ()])
     def test_what_is_empty_is_not_asked_for(self, empty):
-        assert FactFilter.of(dict.fromkeys(CHECKS, empty)) == FactFilter()
+        assert FactFilter.of(dict.fromkeys(FactFilter.CHECKS, empty)) == FactFilter()
         assert FactFilter().said() == FactFilter().each() == {}
 
     def test_what_is_false_or_nothing_is_asked_for(self):

@@ -1,7 +1,7 @@
-"""The tools, in the order in which connections list them."""
+"""The tools, in the order in which connections list them; others follow by name."""
 
-from day1site.mcp.tools import branches, facts, search, sessions, snapshots  # noqa: F401  they declare tools
 from day1site.mcp.tools.base import TOOLS, Tool
+from memory.discovery import import_modules
 
 ORDER = (
     "memory_search",
@@ -23,4 +23,5 @@ ORDER = (
     "snapshot_restore",
 )
 
-ALL: dict[str, Tool] = {name: TOOLS[name] for name in ORDER}
+import_modules(__name__)
+ALL: dict[str, Tool] = {name: TOOLS[name] for name in (*ORDER, *sorted(TOOLS.keys() - set(ORDER)))}

@@ -1,9 +1,9 @@
 """Filters of facts, the same for lists, search, explanation and every surface."""
 
-from collections.abc import Mapping
-from dataclasses import Field, dataclass, fields, replace
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import Field, dataclass
 from datetime import datetime
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 
 from django.db.models import Q, Value
 
@@ -11,21 +11,24 @@ from memory.db.expressions import ContainsText
 from memory.db.fields import dumps
 from memory.db.querysets import Lineage, VersionedQuerySet
 from memory.engines.facts.assessment import with_verification
-from memory.engines.fields.facts import FACT_FILTERS, FactFilterFields
+from memory.engines.fields.facts import FACT_FILTERS
+from memory.engines.fields.filters import FilterField
 from memory.engines.support import validation as c
 from memory.models import Fact
 
+Made = TypeVar("Made", bound="Filter")
 NARROWING = ("category", "kind", "status", "session_id", "agent_id")  # the index has tokens for these
 
 
-CHECKS: dict[str, c.Check] = {one.name: one.make_check() for one in FACT_FILTERS}
-
-
 class Filter:
-    """Base of all filters. A subclass is a frozen dataclass; ``CHECKS`` has the check of each field."""
+    """Base of all filters. ``filters_by`` gives a subclass a field for each declared filter."""
 
     CHECKS: ClassVar[Mapping[str, c.Check]]
     __dataclass_fields__: ClassVar[dict[str, Field[Any]]]  # of the subclass
+
+    if TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any: ...
 
     @classmethod
     def of(cls, values: Mapping[str, Any]) -> Self:
@@ -35,15 +38,25 @@ class Filter:
 
     def said(self) -> dict[str, Any]:
         """Return the filters that are set, by name."""
-        names = [f.name for f in fields(self)]
-        return {name: value for name in names if (value := getattr(self, name)) not in (None, "", ())}
+        return {name: value for name in self.CHECKS if (value := getattr(self, name)) not in (None, "", ())}
 
 
-@dataclass(frozen=True)
-class FactFilter(FactFilterFields, Filter):
+def filters_by(filters: Iterable[FilterField]) -> Callable[[type[Made]], type[Made]]:
+    """Return a decorator that makes a frozen dataclass with these filters; those of many are tuples."""
+
+    def make(cls: type[Made]) -> type[Made]:
+        cls.CHECKS = {one.name: one.make_check() for one in filters}
+        cls.__annotations__ = dict.fromkeys(cls.CHECKS, Any)
+        for one in filters:
+            setattr(cls, one.name, () if one.many else None)
+        return dataclass(frozen=True)(cls)
+
+    return make
+
+
+@filters_by(FACT_FILTERS)
+class FactFilter(Filter):
     """Filter of facts: all fields must match, a tuple by any of its values, but ``tags`` by all of them."""
-
-    CHECKS = CHECKS
 
     def apply(self, rows: VersionedQuerySet, lineage: Lineage, archived: bool = False) -> VersionedQuerySet:
         """Filter the rows by all fields. On an ``archived`` branch every fact counts as archived."""
@@ -58,7 +71,7 @@ class FactFilter(FactFilterFields, Filter):
 
     def each(self) -> dict[str, Self]:
         """Return each set filter separately, by name, to find the one that excludes a fact."""
-        return {name: replace(type(self)(), **{name: value}) for name, value in self.said().items()}
+        return {name: type(self)(**{name: value}) for name, value in self.said().items()}
 
 
 def _conditions(name: str, value: Any, lineage: Lineage) -> list[Any]:

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import Flag, auto
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar
 
 from memory.engines.fields.types import Type
 from memory.engines.support import validation as c
@@ -24,6 +24,7 @@ class Use(Flag):
     TOOL_ANSWER = auto()  # read in the answer of an MCP tool
     TOOL_BRIEF = auto()  # read in the short answer of an MCP tool that wrote
     FORM = auto()  # offered by the form of the pages
+    OPTION = auto()  # offered by the commands that write one
     IMPORT = auto()  # taken over from a line of a file
     IGNORED = auto()  # may stand in a line of a file and is left to the store
     EXPORT = auto()  # written into a line of a file
@@ -34,12 +35,23 @@ class Use(Flag):
         return [str(one.name).lower() for one in self]
 
 
+Filter = TypeVar("Filter", bound="Field")
 NO_USE = Use(0)
 READ = Use.ANSWER | Use.VERSION
 WRITE = Use.CREATE | Use.UPDATE
 TOOLS = Use.TOOL_CREATE | Use.TOOL_UPDATE | Use.TOOL_ANSWER
 LINE = Use.IMPORT | Use.EXPORT
-EVERYWHERE = READ | WRITE | TOOLS | Use.FORM | LINE
+EVERYWHERE = READ | WRITE | TOOLS | Use.FORM | Use.OPTION | LINE
+
+
+@dataclass(frozen=True)
+class Option:
+    """The words of the command line, where they differ from what the field's name, type and help make."""
+
+    help: str = ""
+    flag: str = ""
+    metavar: str = ""
+    checked: bool = False  # a choice that the command line itself refuses, as wrong usage
 
 
 @dataclass(frozen=True)
@@ -66,6 +78,7 @@ class Field:
     form_help: Any = ""
     suggestions: str = ""  # the id of the page's list of values that are offered
     tool_excludes: tuple[str, ...] = ()  # choices that the MCP tools do not offer
+    option: Option = Option()
 
     @cached_property
     def check(self) -> c.Check:
@@ -88,12 +101,21 @@ class Field:
         return self.changed(required=False) if self.required else self
 
 
-class Noun(Sequence[Field]):
-    """The fields of one noun, in the order of its answers."""
+NOUNS: dict[str, "Noun"] = {}
 
-    def __init__(self, name: str, *fields: Field) -> None:
-        self.name, self.fields = name, fields
+
+class Noun(Sequence[Field]):
+    """The fields of one noun, in the order of its answers, and the filters of its lists.
+
+    ``commands`` are the module of its commands and what the help says of them, where the command line's
+    own table does not name them.
+    """
+
+    def __init__(self, name: str, *fields: Field, commands: tuple[str, str] = ("", "")) -> None:
+        self.name, self.fields, self.commands = name, fields, commands
+        self.filters: tuple[Any, ...] = ()
         self._by_name = {field.name: field for field in fields}
+        NOUNS[name] = self
 
     def __getitem__(self, name: Any) -> Any:
         return self.fields[name] if isinstance(name, int | slice) else self._by_name[name]
@@ -116,22 +138,46 @@ class Noun(Sequence[Field]):
         """Return the checks of the fields with these uses, by name."""
         return {field.name: field.check for field in self.used(use, without)}
 
-    def describe(self) -> list[dict[str, Any]]:
-        """Return the fields as plain data, for programs that do not load the engines."""
-        return [describe_field(field) for field in self.fields]
+    def filtered_by(self, *filters: Filter) -> tuple[Filter, ...]:
+        """Declare the filters of its lists and searches, and return them."""
+        self.filters = filters
+        return filters
+
+    def describe(self) -> dict[str, list[Any]]:
+        """Return all of it as plain data, for programs that do not load the engines."""
+        return {
+            "commands": [name for name in self.commands if name],
+            "fields": [describe_field(field) for field in self.fields],
+            "filters": [describe_field(field) | drop_empty({"many": field.many}) for field in self.filters],
+        }
 
 
 def describe_field(field: Field) -> dict[str, Any]:
-    """Return a field as plain data: name, type with its limits, help, default and uses."""
-    words = {"help": field.help, "tool_help": field.tool_help, "label": str(field.title)}
+    """Return a field as plain data: name, type with its limits, help, uses, and the words of its option."""
+    words = {"help": field.help, "option": describe_option(field)}
     traits = {"default": field.default, "required": field.required, "null": field.null}
-    return {"name": field.name, **describe_type(field.type), **words, **traits, "use": field.use.names}
+    about = {"name": field.name, **describe_type(field.type), **words, **traits, "use": field.use.names}
+    return drop_empty(about)
+
+
+def describe_option(field: Field) -> dict[str, Any]:
+    """Return the words of the command line, taken from the field where it has none of its own."""
+    help = field.option.help or field.tool_help or field.help
+    if field.option.checked and not field.option.help:
+        help = f"one of {', '.join(field.type.values)}"  # type: ignore[attr-defined]
+    flag = field.option.flag or f"--{field.name.replace('_', '-')}"
+    metavar, checked = field.option.metavar, field.option.checked
+    return drop_empty({"flag": flag, "help": help, "metavar": metavar, "checked": checked})
 
 
 def describe_type(kind: Type) -> dict[str, Any]:
     """Return a type as plain data: its name and its limits."""
     limits = {name: _describe_limit(name, getattr(kind, name)) for name in kind.__dataclass_fields__}
-    return {"type": type(kind).__name__, **limits}
+    return drop_empty({"type": type(kind).__name__, **limits})
+
+
+def drop_empty(values: dict[str, Any]) -> dict[str, Any]:
+    return {n: value for n, value in values.items() if value is not False and value not in (None, "", [])}
 
 
 def _describe_limit(name: str, value: Any) -> Any:

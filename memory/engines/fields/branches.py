@@ -2,9 +2,10 @@
 
 from django.utils.translation import gettext_lazy as _
 
-from memory.engines.fields.base import READ, Field, Noun, Use
+from memory.engines.fields.base import READ, Field, Noun, Option, Use
 from memory.engines.fields.common import answered_time
-from memory.engines.fields.types import Pattern, Reference, Text, Whole
+from memory.engines.fields.filters import one_of
+from memory.engines.fields.types import Flag, Pattern, Reference, Text, Whole
 
 TOOL = Use.TOOL_ANSWER
 CREATE = READ | TOOL | Use.CREATE | Use.TOOL_CREATE
@@ -45,11 +46,15 @@ BRANCH = Noun(
     Field(
         "purpose",
         Text(500),
-        use=CREATE,
+        use=CREATE | Use.OPTION,
         label=_("Purpose"),
         tool_help="What it is for, up to 500 characters.",
+        option=Option("what it is for"),
     ),
     answered_time("created_at"),
     Field("created_by", Reference(200), use=READ),
     answered_time("archived_at", null=True),
+)
+BRANCH_FILTERS = BRANCH.filtered_by(
+    one_of("archived", Flag(), "true lists archived branches too.", option=Option("archived ones too")),
 )

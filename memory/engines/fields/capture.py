@@ -3,8 +3,16 @@
 from datetime import datetime
 from typing import Any, TypedDict
 
-from memory.engines.fields.base import READ, Field, Noun, Use
-from memory.engines.fields.common import STATED, answered_branch, answered_id, answered_time, stated
+from memory.engines.fields.base import READ, Field, Noun, Option, Use
+from memory.engines.fields.common import (
+    METADATA_OPTION,
+    STATED,
+    answered_branch,
+    answered_id,
+    answered_time,
+    stated,
+)
+from memory.engines.fields.filters import any_of, one_of, recorded
 from memory.engines.fields.types import (
     Choice,
     CutText,
@@ -21,6 +29,7 @@ from memory.engines.fields.types import (
 from memory.models import Observation, Session
 
 CREATE = READ | Use.CREATE
+OFFERED = CREATE | Use.OPTION
 TOOL = Use.TOOL_ANSWER
 NAME_LENGTH = 200
 CUT = "At most 2,000 characters; what was longer ends in a mark."
@@ -29,22 +38,78 @@ OBSERVATION = Noun(
     "observation",
     answered_id(TOOL),
     answered_branch(),
-    Field("observation_type", Choice(Observation.Type.choices), use=CREATE | TOOL),
-    Field("tool_name", CutText(), use=CREATE | TOOL),
+    Field(
+        "observation_type",
+        Choice(Observation.Type.choices),
+        use=OFFERED | TOOL,
+        option=Option("worked out where not said", "--type", checked=True),
+    ),
+    Field(
+        "tool_name",
+        CutText(),
+        use=OFFERED | TOOL,
+        option=Option("the tool that was called", "--tool", "NAME"),
+    ),
     Field("summary", CutText(), "Made from the call when not given.", CREATE | TOOL),
-    Field("raw_input", CutText(json=True), "A text or JSON.", CREATE, answer_help=CUT),
-    Field("raw_output", CutText(json=True), "A text or JSON.", CREATE, answer_help=CUT),
-    Field("outcome", Choice(Observation.Outcome.choices), use=CREATE | TOOL),
+    Field(
+        "raw_input",
+        CutText(json=True),
+        "A text or JSON.",
+        OFFERED,
+        answer_help=CUT,
+        option=Option("what it was given", "--input"),
+    ),
+    Field(
+        "raw_output",
+        CutText(json=True),
+        "A text or JSON.",
+        OFFERED,
+        answer_help=CUT,
+        option=Option("what it gave back", "--output"),
+    ),
+    Field(
+        "outcome",
+        Choice(Observation.Outcome.choices),
+        use=OFFERED | TOOL,
+        option=Option("worked out where not said", checked=True),
+    ),
     Field(
         "parent_id", Identifier(), use=CREATE, null=True, answer_help="The observation that it follows from."
     ),
     Field(
         "message_id", Identifier(), use=CREATE, null=True, answer_help="The message that holds the full text."
     ),
-    Field("metadata", JSONObject(), use=CREATE),
+    Field("metadata", JSONObject(), use=OFFERED, option=METADATA_OPTION),
     Field("embed", Flag(), "Not for plain tool calls, by default.", Use.CREATE),
     *stated(session_id=TOOL, agent_id=TOOL),
     answered_time("created_at", TOOL),
+)
+OBSERVATION_FILTERS = OBSERVATION.filtered_by(
+    any_of(
+        OBSERVATION["observation_type"],
+        "Observations of one of these types.",
+        option=Option(flag="--type", checked=True),
+    ),
+    any_of(OBSERVATION["outcome"], "Observations with one of these outcomes.", option=Option(checked=True)),
+    any_of(
+        OBSERVATION["tool_name"], "Calls of one of these tools.", option=Option("of one of these", "--tool")
+    ),
+    any_of(
+        OBSERVATION["session_id"],
+        "Observations of one of these sessions.",
+        option=Option("of one of these", "--session"),
+    ),
+    any_of(
+        OBSERVATION["agent_id"],
+        "Observations of one of these agents.",
+        option=Option("of one of these", "--agent"),
+    ),
+    any_of(
+        OBSERVATION["task_id"],
+        "Observations made for one of these tasks.",
+        option=Option("of one of these", "--task"),
+    ),
+    *recorded("Observations"),
 )
 OBSERVATION_TEXTS = tuple(field.name for field in OBSERVATION if isinstance(field.type, CutText))
 
@@ -73,21 +138,45 @@ RELATION = Noun(
     _name("source_entity"),
     _name("relation_type"),
     _name("target_entity"),
-    Field("properties", JSONObject(), use=CREATE),
-    Field("confidence", Number(), "1.0 by default.", CREATE | TOOL, default=1.0),
+    Field("properties", JSONObject(), use=OFFERED, option=Option("such as '{\"port\": 5432}'")),
+    Field(
+        "confidence",
+        Number(),
+        "1.0 by default.",
+        OFFERED | TOOL,
+        default=1.0,
+        option=Option("0 to 1; default 1"),
+    ),
     Field("strength", Whole(), use=READ | TOOL, answer_help="How often it was stated while open."),
-    Field("valid_from", Moment(), use=CREATE | TOOL, null=True),
+    Field(
+        "valid_from",
+        Moment(),
+        use=OFFERED | TOOL,
+        null=True,
+        option=Option("since when it is true in the world"),
+    ),
     Field(
         "valid_until",
         Moment(),
         "Later than valid_from.",
-        CREATE | TOOL,
+        OFFERED | TOOL,
         null=True,
         answer_help="null while it is open.",
+        option=Option("until when"),
     ),
     *stated(),
     answered_time("created_at"),
     answered_time("updated_at"),
+)
+RELATION_FILTERS = RELATION.filtered_by(
+    one_of("source", Reference(200), "Relations from this entity.", option=Option("from this one")),
+    one_of("target", Reference(200), "Relations to this entity.", option=Option("to this one")),
+    one_of(
+        "relation_type", Reference(200), "Relations of this type.", option=Option("of this type", "--type")
+    ),
+    one_of(
+        "open_only", Flag(), "true leaves out what was closed.", option=Option("not closed ones", "--open")
+    ),
 )
 RELATION_NAMES = tuple(field.name for field in RELATION if field.required)
 
@@ -112,13 +201,34 @@ SESSION = Noun(
         "status",
         Choice(Session.Status.choices, reserved=(Session.Status.ACTIVE,)),
         use=READ | TOOL | Use.UPDATE,
+        option=Option("default completed", checked=True),
     ),
-    Field("project_path", Text(1000), use=CREATE),
-    Field("parent_session", Reference(200), use=CREATE),
-    _TASK.changed(use=CREATE),
-    _AGENT.changed(use=CREATE | TOOL),
-    Field("summary", LongText(64 * 1024), use=READ | Use.UPDATE),
+    Field(
+        "project_path",
+        Text(1000),
+        use=OFFERED,
+        option=Option("where the work is done", "--path", "PATH"),
+    ),
+    Field(
+        "parent_session",
+        Reference(200),
+        use=OFFERED,
+        option=Option("the session that it goes on from", "--parent"),
+    ),
+    _TASK.changed(use=OFFERED, option=Option("the task that it is for", "--task")),
+    _AGENT.changed(use=OFFERED | TOOL, option=Option("the agent that works in it", "--agent")),
+    Field("summary", LongText(64 * 1024), use=READ | Use.UPDATE, option=Option("what came of it")),
     answered_time("started_at", TOOL),
     answered_time("active_at", null=True, answer_help="When it was last heard of."),
     answered_time("ended_at", TOOL, null=True),
+)
+SESSION_FILTERS = SESSION.filtered_by(
+    one_of(
+        "status",
+        Choice(Session.Status.choices),
+        "Sessions in this state.",
+        option=Option("in this state", checked=True),
+    ),
+    one_of("agent_id", Reference(200), "Sessions of this agent.", option=Option("of this agent", "--agent")),
+    one_of("task_id", Reference(200), "Sessions for this task.", option=Option("of this task", "--task")),
 )

@@ -2,7 +2,7 @@
 
 from django.utils.translation import gettext_lazy as _
 
-from memory.engines.fields.base import LINE, NO_USE, READ, Field, Use
+from memory.engines.fields.base import LINE, NO_USE, READ, Field, Option, Use
 from memory.engines.fields.types import Flag, Identifier, Moment, Reference, Whole
 
 WHO = READ | Use.STATE | LINE
@@ -14,8 +14,16 @@ STATED = (
         WHO,
         label=_("Session"),
         tool_help="The session that this belongs to; an unknown one is begun.",
+        option=Option("the session that says it", "--session"),
     ),
-    Field("task_id", Reference(200), use=WHO, label=_("Task"), tool_help="The task that this is for."),
+    Field(
+        "task_id",
+        Reference(200),
+        use=WHO,
+        label=_("Task"),
+        tool_help="The task that this is for.",
+        option=Option("the task that says it", "--task"),
+    ),
     Field(
         "agent_id",
         Reference(200),
@@ -23,8 +31,10 @@ STATED = (
         WHO,
         label=_("Agent"),
         tool_help="Who you are, when several agents share the key.",
+        option=Option("the agent that says it", "--agent"),
     ),
 )
+METADATA_OPTION = Option("a JSON object to keep with it")
 STATED_CHECKS = {field.name: field.check for field in STATED}
 
 BRANCH = Field("branch", Reference(200), "main when it is not given; branch_name is understood too.")

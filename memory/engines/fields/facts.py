@@ -1,15 +1,14 @@
 """The fields of a fact."""
 
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, TypedDict
 from uuid import UUID
 
 from django.utils.translation import gettext_lazy as _
 
-from memory.engines.fields.base import EVERYWHERE, LINE, READ, TOOLS, WRITE, Field, Noun, Use
+from memory.engines.fields.base import EVERYWHERE, LINE, NO_USE, READ, TOOLS, WRITE, Field, Noun, Option, Use
 from memory.engines.fields.common import answered_branch, answered_id, answered_time, stated
-from memory.engines.fields.filters import FilterField
+from memory.engines.fields.filters import any_of, one_of
 from memory.engines.fields.types import (
     Choice,
     Flag,
@@ -83,6 +82,7 @@ FACT = Noun(
         "fact_text",
         LongText(TEXT_BYTES),
         "At most 64 KiB in UTF-8.",
+        EVERYWHERE & ~Use.OPTION,  # an argument, without a name
         required=True,
         label=_("Text"),
         tool_help="One statement that stands by itself, with names and numbers; up to 64 KiB.",
@@ -96,6 +96,7 @@ FACT = Noun(
         tool_help="The line for an index, 1 to 200 characters; made from the text when absent.",
         label=_("Prompt line"),
         form_help=_("Left empty, it is made from the text."),
+        option=Option("the line that goes into a prompt; default: the first sentence"),
     ),
     Field(
         "category",
@@ -106,6 +107,7 @@ FACT = Noun(
         label=_("Category"),
         suggestions="categories",
         tool_help="Such as decision, preference, bug_fix, architecture, pattern, error, insight.",
+        option=Option("such as decision, bug_fix, preference; default general", metavar="NAME"),
     ),
     Field(
         "kind",
@@ -114,6 +116,7 @@ FACT = Noun(
         use=EVERYWHERE | Use.INHERIT,
         label=_("Kind"),
         tool_help="Default OBSERVATION.",
+        option=Option("OBSERVATION (default), BELIEF, TASK, OUTPUT_DRAFT, NOTE", metavar="KIND"),
     ),
     Field(
         "priority",
@@ -122,6 +125,7 @@ FACT = Noun(
         label=_("Priority"),
         use=EVERYWHERE | Use.INHERIT,
         tool_help="P1 is the highest; default P3.",
+        option=Option("P1 to P4; default P3", metavar="P"),
     ),
     Field(
         "status",
@@ -139,6 +143,7 @@ FACT = Noun(
         default=0.7,
         label=_("Confidence"),
         tool_help="How sure you are; default 0.7.",
+        option=Option("0 to 1; default 0.7"),
     ),
     Field(
         "confirmation_count",
@@ -166,6 +171,7 @@ FACT = Noun(
         use=CREATE_ONLY | Use.TOOL_CREATE | Use.TOOL_ANSWER | Use.TOOL_BRIEF,
         answer_help="The fact that this one replaces.",
         tool_help="The fact that this one replaces.",
+        option=Option("the fact that it replaces", "--parent"),
     ),
     Field(
         "source_type",
@@ -174,29 +180,38 @@ FACT = Noun(
         default="manual",
         label=_("Came about by"),
     ),
-    Field("source_id", Reference(200), use=READ | WRITE | LINE, label=_("Id at its source")),
+    Field(
+        "source_id",
+        Reference(200),
+        use=READ | WRITE | LINE | Use.OPTION,
+        label=_("Id at its source"),
+        option=Option("and its id there"),
+    ),
     Field(
         "source",
         Text(200),
         "The key's label when it is not given.",
-        READ | WRITE | LINE | Use.TOOL_CREATE | Use.TOOL_ANSWER,
+        READ | WRITE | LINE | Use.TOOL_CREATE | Use.TOOL_ANSWER | Use.OPTION,
         label=_("Source"),
         tool_help="Where it comes from, such as a file or an address.",
+        option=Option("where it comes from, in words"),
     ),
     Field(
         "origin",
         Choice(Fact.Origin.choices, reserved=(Fact.Origin.DREAMING,)),
-        use=CREATE_ONLY,
+        use=CREATE_ONLY | Use.OPTION,
         default="EXPERIENCE",
         label=_("Origin"),
+        option=Option("EXPERIENCE (default), SEEDED_LLM, DISTILLED_LLM"),
     ),
     Field(
         "visibility",
         Choice(Fact.Visibility.choices),
         default="selective",
         label=_("Visibility"),
-        use=READ | WRITE | LINE | Use.FORM | Use.TOOL_CREATE | Use.INHERIT,
+        use=READ | WRITE | LINE | Use.FORM | Use.TOOL_CREATE | Use.OPTION | Use.INHERIT,
         tool_help="private facts leave in no export; default selective.",
+        option=Option("private, selective (default), public"),
     ),
     *stated(session_id=Use.TOOL_ANSWER, agent_id=Use.TOOL_ANSWER),
     Field("created_cycle", Whole(), use=CREATE_ONLY),
@@ -208,6 +223,7 @@ FACT = Noun(
         label=_("True from"),
         form_label=_("True from (UTC)"),
         tool_help="Since when it is true.",
+        option=Option("since when it is true in the world"),
     ),
     Field(
         "valid_until",
@@ -217,6 +233,7 @@ FACT = Noun(
         label=_("True until"),
         form_label=_("True until (UTC)"),
         tool_help="Until when it is true.",
+        option=Option("until when"),
     ),
     Field(
         "expires_at",
@@ -225,6 +242,7 @@ FACT = Noun(
         label=_("Expires"),
         form_label=_("Expires (UTC)"),
         tool_help="When it may be forgotten.",
+        option=Option("from then on no search finds it"),
     ),
     Field(
         "pinned",
@@ -233,6 +251,7 @@ FACT = Noun(
         default=False,
         label=_("Pinned"),
         tool_help="Keep it in view.",
+        option=Option("keep it at hand"),
     ),
     Field(
         "tags",
@@ -241,14 +260,16 @@ FACT = Noun(
         label=_("Tags"),
         form_help=_("With commas between them."),
         tool_help="Up to 50 short words.",
+        option=Option("as often as wanted", "--tag"),
     ),
     Field(
         "metadata",
         JSONObject(),
         "At most 64 KiB of JSON, at most 64 levels deep.",
-        READ | WRITE | LINE | TOOLS,
+        READ | WRITE | LINE | TOOLS | Use.OPTION,
         label=_("Metadata"),
         tool_help="Anything else, as JSON.",
+        option=Option('such as \'{"file": "auth.py"}\''),
     ),
     Field("embedding_state", Choice(EMBEDDING_STATES), use=ANNOTATED),
     Field("embedding_model", Reference(200), use=ANNOTATED),
@@ -265,96 +286,92 @@ NEW_FACT_TEXT = FACT["fact_text"].changed(name="new_fact_text")
 FACT_ID = Field("fact_id", Identifier(), tool_help="The fact.")
 
 
-@dataclass(frozen=True)
-class FactFilterFields:
-    """The filters of facts, in Python; a tuple means one of its values."""
-
-    category: tuple[str, ...] = ()
-    kind: tuple[str, ...] = ()
-    status: tuple[str, ...] = ()
-    session_id: tuple[str, ...] = ()
-    agent_id: tuple[str, ...] = ()
-    task_id: tuple[str, ...] = ()
-    priority: tuple[str, ...] = ()
-    visibility: tuple[str, ...] = ()
-    source_type: tuple[str, ...] = ()
-    origin: tuple[str, ...] = ()
-    tags: tuple[str, ...] = ()
-    verification_status: str = ""
-    min_confidence: float | None = None
-    max_confidence: float | None = None
-    created_after: datetime | None = None
-    created_before: datetime | None = None
-    valid_at: datetime | None = None
-    valid_after: datetime | None = None
-    valid_before: datetime | None = None
-    pinned: bool | None = None
-    parent_id: UUID | None = None
-
-
-def _any_of(name: str, help: str, tool_help: str = "", tool_item: str = "", kind: Any = None) -> FilterField:
-    known = FACT[name].type
-    kind = kind or (Choice(known.choices) if isinstance(known, Choice) else Reference(200, 1))
-    return FilterField(name, kind, help, tool_help=tool_help, tool_item=tool_item, many=True)
-
-
-def _one(name: str, kind: Any, help: str, tool_help: str = "") -> FilterField:
-    return FilterField(name, kind, help, tool_help=tool_help)
-
-
-FACT_FILTERS = (
-    _any_of(
-        "category",
+FACT_FILTERS = FACT.filtered_by(
+    any_of(
+        FACT["category"],
         "Facts of one of these categories.",
-        "Only facts of one of these categories.",
-        kind=Reference(100, 1),
+        Reference(100, 1),
+        tools=True,
+        option=Option("one of these categories"),
     ),
-    _any_of("kind", "Facts of one of these kinds.", "Only facts of one of these kinds.", "A kind."),
-    _any_of("status", "Facts in one of these states of their life."),
-    _any_of(
-        "session_id",
+    any_of(
+        FACT["kind"],
+        "Facts of one of these kinds.",
+        tools=True,
+        tool_item="A kind.",
+        option=Option("one of these kinds"),
+    ),
+    any_of(
+        FACT["status"],
+        "Facts in one of these states of their life.",
+        option=Option(metavar="STATUS", checked=True),
+    ),
+    any_of(
+        FACT["session_id"],
         "Facts written in one of these sessions.",
-        "Only facts written in one of these sessions.",
+        tools=True,
+        option=Option("written in one of these sessions", "--session"),
     ),
-    _any_of(
-        "agent_id", "Facts written by one of these agents.", "Only facts written by one of these agents."
+    any_of(
+        FACT["agent_id"],
+        "Facts written by one of these agents.",
+        tools=True,
+        option=Option("written by one of these agents", "--agent"),
     ),
-    _any_of("task_id", "Facts written for one of these tasks."),
-    _any_of("priority", "Facts of one of these priorities."),
-    _any_of("visibility", "Facts of one of these visibilities."),
-    _any_of("source_type", "Facts that came about in one of these ways."),
-    _any_of("origin", "Facts of one of these origins."),
-    _any_of(
-        "tags",
+    any_of(
+        FACT["task_id"],
+        "Facts written for one of these tasks.",
+        option=Option("written for one of these tasks", "--task"),
+    ),
+    any_of(FACT["priority"], "Facts of one of these priorities.", option=Option("one of these priorities")),
+    any_of(FACT["visibility"], "Facts of one of these visibilities.", use=NO_USE),
+    any_of(FACT["source_type"], "Facts that came about in one of these ways.", use=NO_USE),
+    any_of(FACT["origin"], "Facts of one of these origins.", use=NO_USE),
+    any_of(
+        FACT["tags"],
         "Facts that have all of these tags.",
-        "Only facts that have all of these tags.",
-        kind=Reference(100, 1),
+        Reference(100, 1),
+        tools=True,
+        option=Option("all of these tags", "--tag"),
     ),
-    _one(
+    one_of(
         "verification_status",
         FACT["verification_status"].type,
         "Facts with this verdict on what they say now.",
-        "Only facts with this verdict.",
+        tool_help="Only facts with this verdict.",
+        option=Option("unverified, verified or invalidated", "--verification"),
     ),
-    _one(
+    one_of(
         "min_confidence",
         Number(),
         "Facts with at least this confidence, 0 to 1.",
-        "Only facts with at least this confidence.",
+        tool_help="Only facts with at least this confidence.",
+        option=Option("0 to 1"),
     ),
-    _one("max_confidence", Number(), "Facts with at most this confidence, 0 to 1."),
-    _one(
+    one_of("max_confidence", Number(), "Facts with at most this confidence, 0 to 1.", use=NO_USE),
+    one_of(
         "created_after",
         Moment(),
         "Facts stored at this time or later.",
-        "Only facts stored at this time or later.",
+        tools=True,
+        option=Option("stored at this time or later"),
     ),
-    _one("created_before", Moment(), "Facts stored before this time.", "Only facts stored before this time."),
-    _one(
-        "valid_at", Moment(), "Facts that were true at this time.", "Only facts that were true at this time."
+    one_of(
+        "created_before",
+        Moment(),
+        "Facts stored before this time.",
+        tools=True,
+        option=Option("stored before this time"),
     ),
-    _one("valid_after", Moment(), "Facts that were still true after this time."),
-    _one("valid_before", Moment(), "Facts that were true already before this time."),
-    _one("pinned", Flag(), "Facts that are, or are not, pinned."),
-    _one("parent_id", Identifier(), "The facts that replace the fact with this id."),
+    one_of(
+        "valid_at",
+        Moment(),
+        "Facts that were true at this time.",
+        tools=True,
+        option=Option("true in the world at this time"),
+    ),
+    one_of("valid_after", Moment(), "Facts that were still true after this time.", use=NO_USE),
+    one_of("valid_before", Moment(), "Facts that were true already before this time.", use=NO_USE),
+    one_of("pinned", Flag(), "Facts that are, or are not, pinned.", use=NO_USE),
+    one_of("parent_id", Identifier(), "The facts that replace the fact with this id.", use=NO_USE),
 )

@@ -3,12 +3,14 @@
 from dataclasses import dataclass
 from typing import Any
 
-from memory.engines.fields.base import Field
-from memory.engines.fields.types import Flag, Number
+from memory.engines.fields.base import Field, Option
+from memory.engines.fields.types import Choice, Flag, Moment, Number, Reference, Type
 from memory.engines.support import validation as c
 from memory.exceptions import Invalid
 
 MAX_VALUES = 50
+RECORDED_AFTER = Option("recorded then or later", metavar="TIME")
+RECORDED_BEFORE = Option("recorded before", metavar="TIME")
 
 
 @dataclass(frozen=True)
@@ -26,6 +28,28 @@ class FilterField(Field):
         if isinstance(self.type, Flag):
             return _flag
         return _fraction if isinstance(self.type, Number) else check
+
+
+def any_of(field: Field, help: str, kind: Type | None = None, **traits: Any) -> FilterField:
+    """Return the filter of rows with one of some values of a field."""
+    if isinstance(field.type, Choice):
+        kind = Choice(field.type.choices)  # reserved ones may be looked for
+    return one_of(field.name, kind or Reference(200, 1), help, many=True, **traits)
+
+
+def one_of(name: str, kind: Type, help: str, tools: bool = False, **traits: Any) -> FilterField:
+    """Return a filter that takes one value; ``tools`` offers it to models in the same words."""
+    if tools:
+        traits.setdefault("tool_help", f"Only {help[0].lower()}{help[1:]}")
+    return FilterField(name, kind, help, **traits)
+
+
+def recorded(rows: str, **traits: Any) -> tuple[FilterField, FilterField]:
+    """Return the filters of when rows were recorded."""
+    return (
+        one_of("after", Moment(), f"{rows} recorded at this time or later.", **traits, option=RECORDED_AFTER),
+        one_of("before", Moment(), f"{rows} recorded before this time.", **traits, option=RECORDED_BEFORE),
+    )
 
 
 def several(check: c.Check) -> c.Check:

@@ -5,11 +5,12 @@ import re
 from django.utils.translation import gettext_lazy as _
 
 from memory.actors import SCOPES
-from memory.engines.fields.base import READ, Field, Noun, Use
+from memory.engines.fields.base import READ, Field, Noun, Option, Use
 from memory.engines.fields.common import answered_time
 from memory.engines.fields.types import Choice, Identifier, ListOf, Moment, Pattern, Reference, Text, Whole
 
 CREATE = READ | Use.CREATE
+OFFERED = CREATE | Use.OPTION
 HIGHEST_RATE = 1_000_000
 DEFAULT_RATE = 6000
 BRANCH_PATTERN = re.compile(r"[a-z0-9._*?-]+(/[a-z0-9._*?-]+)*")
@@ -22,30 +23,56 @@ KEY = Noun(
     Field(
         "scopes",
         ListOf(Choice([(scope, scope) for scope in SCOPES]), min_items=1),
-        use=CREATE,
+        use=OFFERED,
         required=True,
         label=_("It may"),
+        option=Option(
+            "read, propose, write (default), curate, merge, admin; each includes those before it",
+            "--scope",
+            "SCOPE",
+        ),
     ),
     Field(
         "branch_patterns",
         ListOf(Pattern(200, regex=rf"^{BRANCH_PATTERN.pattern}$")),
         "Every branch when it is empty.",
-        CREATE,
+        OFFERED,
         label=_("Branches"),
+        option=Option("only these branches, such as 'task/*'; default: all", "--branch-pattern", "PATTERN"),
     ),
-    Field("agent_id", Reference(200), "Bind the key to this agent.", CREATE, label=_("Agent")),
+    Field(
+        "agent_id",
+        Reference(200),
+        "Bind the key to this agent.",
+        OFFERED,
+        label=_("Agent"),
+        option=Option("bind it to this agent", "--agent"),
+    ),
     Field(
         "default_branch",
         Reference(200),
         "Where MCP works when a call names no branch; main when it is empty.",
-        CREATE,
+        OFFERED,
         answer_help="Where MCP works when a call names no branch; empty is main.",
         label=_("Branch at first"),
+        option=Option("where MCP works when a call names no branch; default: main", metavar="NAME"),
     ),
-    Field("rate_per_minute", Whole(1, HIGHEST_RATE), use=CREATE, default=DEFAULT_RATE),
+    Field(
+        "rate_per_minute",
+        Whole(1, HIGHEST_RATE),
+        use=OFFERED,
+        default=DEFAULT_RATE,
+        option=Option("requests per minute", "--rate"),
+    ),
     answered_time("created_at"),
     Field("created_by", Reference(200), use=READ),
-    Field("expires_at", Moment(), use=CREATE, null=True),
+    Field(
+        "expires_at",
+        Moment(),
+        use=OFFERED,
+        null=True,
+        option=Option("from then on it opens nothing; default: never"),
+    ),
     answered_time("last_used_at", null=True),
     answered_time("revoked_at", null=True),
 )

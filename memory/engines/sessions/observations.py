@@ -1,7 +1,6 @@
 """Observations: captured once, never changed. A text that is too long is cut with a mark, never refused."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -10,12 +9,11 @@ from memory.actors import Actor
 from memory.db.querysets import VersionedQuerySet
 from memory.db.retry import retry_methods
 from memory.engines.embedding.enqueue import enqueue_embedding
-from memory.engines.facts.filters import Filter
+from memory.engines.facts.filters import Filter, filters_by
 from memory.engines.facts.links import target_model
 from memory.engines.fields.base import Use
-from memory.engines.fields.capture import OBSERVATION, OBSERVATION_TEXTS
+from memory.engines.fields.capture import OBSERVATION, OBSERVATION_FILTERS, OBSERVATION_TEXTS
 from memory.engines.fields.common import STATED_CHECKS
-from memory.engines.fields.filters import several
 from memory.engines.search.text_search import TextSearchResult, text_search
 from memory.engines.sessions import tool_calls as o
 from memory.engines.support import validation as c
@@ -29,32 +27,9 @@ BULK = 1000
 CHECKS = {f.name: f.check for f in OBSERVATION.used(Use.CREATE) if f.name not in OBSERVATION_TEXTS}
 
 
-FILTERS: dict[str, c.Check] = {
-    "observation_type": several(c.one_of(Observation.Type.values)),
-    "outcome": several(c.one_of(Observation.Outcome.values)),
-    **{
-        name: several(c.text_check(200, least=1))
-        for name in ("tool_name", "session_id", "agent_id", "task_id")
-    },
-    "after": c.parse_time,
-    "before": c.parse_time,
-}
-
-
-@dataclass(frozen=True)
+@filters_by(OBSERVATION_FILTERS)
 class ObservationFilter(Filter):
     """Filter of observations: all fields must match, a tuple by any of its values."""
-
-    CHECKS = FILTERS
-
-    observation_type: tuple[str, ...] = ()
-    outcome: tuple[str, ...] = ()
-    tool_name: tuple[str, ...] = ()
-    session_id: tuple[str, ...] = ()
-    agent_id: tuple[str, ...] = ()
-    task_id: tuple[str, ...] = ()
-    after: datetime | None = None
-    before: datetime | None = None
 
     def apply(self, rows: VersionedQuerySet) -> VersionedQuerySet:
         """Filter the rows by all fields; ``after`` and ``before`` are times of recording."""

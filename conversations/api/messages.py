@@ -1,0 +1,41 @@
+"""/messages: read, search."""
+
+from rest_framework.decorators import action
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from conversations.api import shapes
+from conversations.api.filters import MessageFilterSet
+from conversations.api.schema import documented
+from conversations.engines.messages import MessageEngine, MessageFilter
+from memory.api.base import Resource, actor_of, build_row_response
+from memory.api.reading import Input, parse_id, parse_point
+from memory.api.routes import serve_at
+from memory.api.searches import parse_text_search
+
+message_engine = MessageEngine()
+
+
+@serve_at("messages", "message")
+@documented
+class MessageViewSet(Resource):
+    lookup_value_regex = "[^/]+"
+    filterset_class = MessageFilterSet
+
+    @action(detail=False, methods=["get"])
+    def search(self, request: Request) -> Response:
+        payload, actor = Input(request), actor_of(request)
+        branch, query, how = parse_text_search(payload)
+        filters = MessageFilter.of(payload.some(MessageFilterSet.base_filters))
+        payload.end()
+        found = message_engine.search_messages(
+            query=query, actor=actor, branch_name=branch, filters=filters, **how
+        )
+        return Response(shapes.messages_found(found, branch, actor))
+
+    def retrieve(self, request: Request, pk: str) -> Response:
+        uid, payload = parse_id(pk), Input(request)
+        branch, at, actor = payload.branch(), payload.take("at", parse_point), actor_of(request)
+        payload.end()
+        row = message_engine.get_message(message_id=uid, actor=actor, branch_name=branch, at=at)
+        return build_row_response(shapes.message(row, branch, actor))

@@ -1,0 +1,34 @@
+"""``manage.py write_fields``: write the declared fields down for the command line, which loads no engine."""
+
+import json
+from typing import Any
+
+from django.core.management.base import BaseCommand
+
+from day1site.cli.fields import FILE
+from memory.discovery import import_from_apps
+from memory.engines.fields.base import NOUNS, Noun
+
+
+def format_nouns() -> str:
+    """Return all nouns as JSON, with a line for each field and each filter."""
+    import_from_apps("engines.fields")
+    nouns = (f"{json.dumps(name)}: {format_noun(NOUNS[name])}" for name in sorted(NOUNS))
+    return "{\n" + ",\n".join(nouns) + "\n}\n"
+
+
+def format_noun(noun: Noun) -> str:
+    parts = (f" {json.dumps(part)}: [\n{format_rows(rows)}\n ]" for part, rows in noun.describe().items())
+    return "{\n" + ",\n".join(parts) + "\n}"
+
+
+def format_rows(rows: list[dict[str, Any]]) -> str:
+    return ",\n".join(f"  {json.dumps(row, ensure_ascii=False)}" for row in rows)
+
+
+class Command(BaseCommand):
+    help = "Write day1site/cli/fields.json anew from the declarations of all nouns."
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        FILE.write_text(format_nouns(), encoding="utf-8")
+        self.stdout.write(f"{FILE.name} has {len(NOUNS)} nouns.")

@@ -1,0 +1,31 @@
+"""The resources of the REST API: each ViewSet says where it is served."""
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from django.apps import apps
+from django.utils.module_loading import module_has_submodule
+from rest_framework.viewsets import ViewSetMixin
+
+from memory.discovery import import_modules
+
+View = TypeVar("View", bound=type[ViewSetMixin])
+ROUTES: dict[str, tuple[Any, str]] = {}
+
+
+def serve_at(prefix: str, name: str) -> Callable[[View], View]:
+    """Return a decorator that serves a ViewSet at ``/prefix``; ``name`` begins the names of its routes."""
+
+    def add(view: View) -> View:
+        ROUTES[prefix] = (view, name)
+        return view
+
+    return add
+
+
+def find_view(prefix: str) -> Any:
+    """Return the ViewSet of a resource, from the module that is called like it: all of them take long."""
+    for app in apps.get_app_configs():
+        if prefix not in ROUTES and app.module and module_has_submodule(app.module, f"api.{prefix}"):
+            import_modules(f"{app.name}.api.{prefix}")
+    return ROUTES[prefix][0]

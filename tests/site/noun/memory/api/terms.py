@@ -1,0 +1,51 @@
+"""/terms: write, list."""
+
+import sys
+
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from memory.api import fields as f
+from memory.api.base import Resource, actor_of, build_row_response
+from memory.api.reading import Input
+from memory.api.routes import serve_at
+from memory.api.schema import PAGING, document_routes, page, route
+from memory.api.shapes import build_renderer, page_shape
+from memory.engines.fields.base import Use
+from memory.engines.fields.terms import TERM
+from memory.engines.graph.terms import TermEngine
+
+term_engine = TermEngine()
+
+
+@f.declares(TERM.used(Use.CREATE))
+class TermInput(f.RequestShape):
+    """A new term."""
+
+
+@f.declares(TERM.used(Use.ANSWER))
+class TermShape(f.AnswerShape):
+    """A term, as it is read."""
+
+
+render = build_renderer(TermShape)
+ROUTES = {
+    "TermViewSet": {
+        "create": route("Write a term", {201: TermShape}, TermInput),
+        "list": route("List terms, newest first", {200: page(TermShape)}, None, PAGING),
+    }
+}
+
+
+@serve_at("terms", "term")
+@document_routes(ROUTES, sys.modules[__name__])
+class TermViewSet(Resource):
+    def create(self, request: Request) -> Response:
+        fields = Input(request).fields()
+        return build_row_response(render(term_engine.write_term(actor=actor_of(request), **fields)), 201)
+
+    def list(self, request: Request) -> Response:
+        payload = Input(request)
+        paging = payload.paging()
+        payload.end()
+        return Response(page_shape(term_engine.list_terms(actor=actor_of(request), **paging), render))

@@ -1,0 +1,39 @@
+"""Terms: written once, read by everybody."""
+
+from typing import Any
+
+from django.db import transaction
+from django.utils import timezone
+
+from memory.actors import Actor
+from memory.db.retry import retry_methods
+from memory.engines.audit.trail import record_entry
+from memory.engines.fields.base import Use
+from memory.engines.fields.terms import TERM
+from memory.engines.support import validation as c
+from memory.engines.support.pagination import Page, page_of
+from memory.exceptions import Exists, Invalid
+from memory.models.terms import Term
+
+CHECKS = TERM.checks(Use.CREATE)
+
+
+@retry_methods
+class TermEngine:
+    def write_term(self, *, actor: Actor, **fields: Any) -> Term:
+        """Write a term down. Raises Invalid, UnknownField, Exists."""
+        actor.require("write")
+        values = c.validate(fields, CHECKS)
+        for name in CHECKS.keys() - values.keys():
+            raise Invalid("{field} is needed.", field=name)
+        with transaction.atomic(savepoint=False):
+            if Term.objects.filter(project=actor.project_id, name=values["name"]).exists():
+                raise Exists("A term {name} exists already.", name=values["name"], field="name")
+            term = Term.objects.create(project_id=actor.project_id, created_at=timezone.now(), **values)
+            record_entry(actor, "term.write", term.name)
+        return term
+
+    def list_terms(self, *, actor: Actor, limit: int = 50, cursor: str = "") -> Page[Term]:
+        """List the project's terms, the newest first."""
+        actor.require("read")
+        return page_of(Term.objects.filter(project=actor.project_id), key="-id", limit=limit, cursor=cursor)

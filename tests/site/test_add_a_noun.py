@@ -1,0 +1,90 @@
+"""A noun is eight files, found by where they are: CONTRIBUTING's "add a noun", done to a copy of the project.
+
+The files are in tests/site/noun: terms, words and what they mean.
+"""
+
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.site.project_copy import ProjectCopy
+
+pytestmark = pytest.mark.slow
+
+NOUN = Path(__file__).with_name("noun")
+MAX_FILES = 8
+MADE_BY_COMMANDS = {"memory/migrations/0015_term.py", "day1site/cli/fields.json"}
+WORDS = "What it means here, up to 300 characters."
+REFUSAL = "meaning has at most 300 characters."
+MEANING = "A line of work."
+TOO_LONG = "x" * 301
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory: pytest.TempPathFactory) -> ProjectCopy:
+    copy = ProjectCopy(tmp_path_factory.mktemp("code"))
+    shutil.copytree(NOUN, copy.folder, dirs_exist_ok=True, ignore=shutil.ignore_patterns("__pycache__"))
+    copy.write_derived_files("term")
+    return copy
+
+
+@pytest.fixture(scope="module")
+def answers(project: ProjectCopy) -> dict[str, Any]:
+    word = {"name": "x", "meaning": TOO_LONG}
+    steps = {
+        "rest": ("rest", "POST", "/terms", {"name": "branch", "meaning": MEANING}),
+        "rest refused": ("rest", "POST", "/terms", word),
+        "mcp": ("mcp", "term_write", {"name": "commit", "meaning": "A change."}),
+        "mcp refused": ("mcp", "term_write", word),
+        "cli": ("cli", "terms", "write", "fact", "--meaning", "A statement."),
+        "cli refused": ("cli", "terms", "write", "x", "--meaning", TOO_LONG),
+        "page": ("page", "/p/default/terms", {"name": "key", "meaning": "A token."}),
+        "page refused": ("page", "/admin/p/default/terms", word),
+        "rest list": ("rest", "GET", "/terms"),
+        "mcp list": ("mcp", "term_list", {}),
+        "cli list": ("cli", "terms"),
+        "shape": ("shape", "TermInput"),
+        "tool": ("tool", "term_write"),
+        "help": ("cli", "terms", "write", "--help"),
+        "commands": ("cli", "--help"),
+    }
+    return project.call(steps)
+
+
+def test_a_noun_is_at_most_eight_files(project: ProjectCopy) -> None:
+    changed = project.list_changes()
+    written = {str(file.relative_to(NOUN)) for file in NOUN.rglob("*.py")}
+    assert changed == written | MADE_BY_COMMANDS
+    assert len(changed - {"day1site/cli/fields.json"}) <= MAX_FILES
+
+
+@pytest.mark.parametrize("surface", ["rest", "mcp", "cli"])
+def test_what_one_surface_writes_every_other_reads(answers: dict[str, Any], surface: str) -> None:
+    assert [answers[name][0] for name in ("rest", "mcp", "cli", "page")] == [201, 200, 0, 200]
+    assert answers[f"{surface} list"][0] in (0, 200)
+    listed = str(answers[f"{surface} list"][1])
+    for meaning in (MEANING, "A change.", "A statement.", "A token."):
+        assert meaning in listed
+        assert meaning in answers["page"][1]
+
+
+def test_each_surface_says_what_the_field_is(answers: dict[str, Any]) -> None:
+    meaning = {"type": "string", "minLength": 1, "maxLength": 300, "description": WORDS}
+    assert answers["shape"][1]["properties"]["meaning"] == meaning
+    assert sorted(answers["shape"][1]["required"]) == ["meaning", "name"]
+    assert answers["tool"][1]["properties"]["meaning"] == {"type": "string", "description": WORDS}
+    assert f"--meaning TEXT  {WORDS[0].lower()}{WORDS[1:-1]}" in answers["help"][1]
+    assert "  terms              write and list terms\n" in answers["commands"][1]
+    assert WORDS in answers["page"][1]
+    assert 'name="meaning" dir="auto" maxlength="300"' in answers["page"][1]
+    assert "<th>Meaning</th>" in answers["page"][1]
+
+
+@pytest.mark.parametrize(("surface", "status"), [("rest", 400), ("mcp", 400), ("cli", 1), ("page", 400)])
+def test_each_surface_refuses_a_bad_value(answers: dict[str, Any], surface: str, status: int) -> None:
+    got, text = answers[f"{surface} refused"]
+    assert got == status
+    assert REFUSAL.partition(" ")[2] in str(text)
+    assert TOO_LONG not in str(answers["rest list"][1])
