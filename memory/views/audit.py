@@ -42,6 +42,7 @@ class Audit(ProjectPage):
             name: self.request.GET.get(name, "").strip() for name in AuditForm.base_fields
         }
         shown: dict[str, Any] = {"form": AuditForm(filters), "set": sum(map(bool, filters.values()))}
+        shown |= {"filtered": True, "show_all": _("Show all entries")}
         try:
             shown["page"] = AuditEngine().list_entries(actor=self.reader.actor, **filters, **self.paging())
         except Invalid as error:  # what was asked for stays in the form, to be mended

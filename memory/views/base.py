@@ -110,8 +110,9 @@ def refused(
     """Render a refusal: the error's sentence with its status."""
     shell = base_context(reader) if reader else {"frame": frame.template}
     name = "parts/refused.html" if getattr(request, "htmx", False) else "refused.html"
-    context = {**shell, "error": error, "sentence": error_sentence(error), "plain": plain(request)}
-    return render(request, name, context, status=error.status)
+    title = _("Not found") if error.status == 404 else f"{error.status} · Day1"
+    said = {"error": error, "sentence": error_sentence(error), "plain": plain(request)}
+    return render(request, name, {**shell, **said, "title": title}, status=error.status)
 
 
 def plain(request: HttpRequest) -> str:

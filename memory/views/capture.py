@@ -33,6 +33,7 @@ class Observations(Listing):
     title = _("Observations")
     filters = ObservationFilterSet
     labels = OBSERVED
+    show_all = _("Show all observations")
 
     def listed(self, payload: dict[str, Any]) -> Any:
         filters = ObservationFilter.of(payload)
@@ -49,6 +50,7 @@ class Observations(Listing):
 class ObservationPage(ProjectPage):
     template_name = "observation.html"
     section = "observations"
+    extra_context = {"list_title": Observations.title}
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         uid: UUID = kwargs.pop("observation_id")
@@ -71,6 +73,7 @@ class Relations(Listing):
     title = _("Relations")
     filters = RelationFilterSet
     labels = RELATED
+    show_all = _("Show all relations")
 
     def listed(self, payload: dict[str, Any]) -> Any:
         requested = {**payload, "open_only": bool(payload.get("open_only"))}
@@ -86,6 +89,7 @@ class Relations(Listing):
 class RelationPage(ProjectPage):
     template_name = "relation.html"
     section = "relations"
+    extra_context = {"list_title": Relations.title}
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         uid: UUID = kwargs.pop("relation_id")

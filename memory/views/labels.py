@@ -150,6 +150,21 @@ DEEDS: dict[str, Any] = {
     "demo.load": _("loaded the demo"),
 }
 
+# Parts of a score.
+SIGNALS: dict[str, Any] = {
+    "hybrid": _("keyword and semantic"),
+    "keyword": _("keyword"),
+    "vector": _("semantic"),
+    "words": _("term match"),
+    "recency": _("recency"),
+    "reply": _("as an answer"),
+    "following": _("what follows"),
+    "verification": _("verified"),
+    "priority": _("priority"),
+    "confidence": _("confidence"),
+    "confirmations": _("confirmed"),
+}
+
 
 def label_choices(values: Any) -> list[tuple[str, Any]]:
     """Return choices of a form: each value with its label."""

@@ -2,11 +2,15 @@
 
 from typing import Any
 
+from django import forms
+from django.utils.translation import gettext_lazy as _
+
 from memory.exceptions import Invalid
 from memory.views.base import ProjectPage
 from memory.views.error_text import error_sentence
 from memory.views.filterset_form import filter_form, said
 
+ACTIVE, RUNNING = "active", _("running")
 FOUND = 50  # rows of a search
 
 
@@ -15,10 +19,12 @@ class Listing(ProjectPage):
 
     filters: Any = None
     labels: dict[str, Any] = {}
+    show_all: Any = ""  # the words of the link to the list without filters
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         query, payload = self.request.GET.get("q", "").strip(), said(self.request.GET, self.filters)
         form = filter_form(self.filters, self.request.GET, self.labels)
+        name_running(form)
         listed: dict[str, Any] = {"page": None, "error": ""}
         try:
             listed["page"] = self.found(query, payload) if query else self.listed(payload)
@@ -26,6 +32,7 @@ class Listing(ProjectPage):
             listed["error"] = error_sentence(error)
         filtered = bool(query or payload)
         found = {**listed, "form": form, "query": query, "filtered": filtered, "set": len(payload)}
+        found["show_all"] = self.show_all
         return super().get_context_data(**found, **kwargs)
 
     def listed(self, payload: dict[str, Any]) -> Any:
@@ -33,8 +40,15 @@ class Listing(ProjectPage):
         raise NotImplementedError
 
     def found(self, query: str, payload: dict[str, Any]) -> Any:
-        """Return the results of a search."""
-        raise NotImplementedError
+        """Return the results of a search; the list itself where it has none."""
+        return self.listed(payload)
+
+
+def name_running(form: forms.Form) -> None:
+    """Call the status active of a session or conversation running: for a fact it means something else."""
+    if field := form.fields.get("status"):
+        choices = field.widget.choices  # type: ignore[attr-defined]
+        field.widget.choices = [(value, RUNNING if value == ACTIVE else word) for value, word in choices]
 
 
 def only(payload: dict[str, Any], *known: str) -> dict[str, Any]:

@@ -74,6 +74,7 @@ class RemoveMember(ProjectPage):
 
     template_name = "members/remove.html"
     title = lazy("Remove a member")
+    extra_context = {"verb": lazy("Remove")}
     scope = "admin"
     section = "members"
 
