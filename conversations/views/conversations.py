@@ -31,7 +31,18 @@ class Conversations(Listing):
     title = _("Conversations")
     filters = ConversationFilterSet
     labels = LABELS
-    show_all = _("Show all conversations")
+    extra_context = {
+        "lead": _("What people and agents said, the newest first."),
+        "lead_of_found": _("What people and agents said, the best answers first."),
+        "search": _("Search the messages by words and meaning"),
+        "drawing": "message",
+        "none_fits": _("Nothing that was said on this branch until this time fits."),
+        "none_yet": _(
+            "Nothing was said on this branch yet. Conversations come from the hooks of an agent's program, or"
+            " over the API."
+        ),
+        "show_all": _("Show all conversations"),
+    }
 
     def listed(self, payload: dict[str, Any]) -> Any:
         filters = ConversationFilter.of(payload)

@@ -149,6 +149,25 @@ def card(content: str, name: str, title: Any, drawing: str = "") -> SafeString:
     return format_html(html, name, heading, content)
 
 
+@register.simple_block_tag
+def bar_menu(content: str, drawing: str, title: Any, value: Any) -> SafeString:
+    """Render a menu of the bar: what it is about, what is chosen now, and the rest when it is opened."""
+    html = (
+        '<details class="menu" name="bar"><summary title="{0}">{1}<span class="visually-hidden">{0}:</span>'
+        '<span class="cut">{2}</span>{3}</summary><div class="menu-body">{4}</div></details>'
+    )
+    return format_html(html, title, icon(drawing), value, icon("down"), content)
+
+
+@register.simple_tag
+def menu_item(drawing: str, text: Any, address: str, is_current: bool = False, more: Any = "") -> SafeString:
+    """Render an item of a menu; the current one is marked."""
+    current = SafeString(' aria-current="true"') if is_current else ""
+    quiet = format_html(' <span class="quiet small">{}</span>', more) if more else ""
+    html = '<li><a href="{}"{}>{}{}</a></li>'
+    return format_html(html, address, current, label(drawing, text), quiet)
+
+
 @register.simple_tag(takes_context=True)
 def filter_link(context: template.Context, name: str, value: Any, text: Any = "") -> SafeString | str:
     """Render a value of a row as the filter of the same list by it; '' for none."""

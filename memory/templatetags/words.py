@@ -4,16 +4,16 @@ from html import escape
 from typing import Any
 
 from django import template
-from django.template.defaultfilters import truncatechars
+from django.template.defaultfilters import date, truncatechars
 from django.utils.html import format_html
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext, gettext_lazy
 
 from memory.engines.facts.field_diff import display_changes
 from memory.engines.support.word_diff import WordBudget, compare_words
-from memory.templatetags.day1 import badge, icon, maker
+from memory.templatetags.day1 import badge, icon, maker, word
 from memory.views.error_text import error_sentence, explain_sentence
-from memory.views.labels import DEEDS, FIELDS, SIGNALS
+from memory.views.labels import DEEDS, FIELDS, RUNNING, SIGNALS
 
 register = template.Library()
 
@@ -110,6 +110,17 @@ def author(commit: Any) -> SafeString:
 
 
 @register.filter
+def validity(one: Any, form: str) -> str:
+    """Return from when until when a fact or relation is true; "" where it has no limit."""
+    since, until = date(one.valid_from, form), date(one.valid_until, form)
+    if since and until:
+        return f"{since} – {until}"
+    if until:
+        return gettext("until %(until)s") % {"until": until}
+    return gettext("since %(since)s") % {"since": since} if since else ""
+
+
+@register.filter
 def end_of(link_end: Any, ends: dict[Any, str]) -> Any:
     """Return the text of the fact at a link's end; its id where it is not visible."""
     return ends.get(link_end, link_end)
@@ -118,6 +129,12 @@ def end_of(link_end: Any, ends: dict[Any, str]) -> Any:
 @register.filter
 def field_word(name: str) -> Any:
     return FIELDS.get(name, name)
+
+
+@register.filter
+def run_word(status: str) -> Any:
+    """Return the label of a state of a session or conversation: active means something else for a fact."""
+    return RUNNING if status == "active" else word(status)
 
 
 @register.filter

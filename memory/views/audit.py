@@ -36,13 +36,22 @@ class Audit(ProjectPage):
     section = "audit"
     scope = "admin"
     title = _("Audit")
+    extra_context = {
+        "lead": _(
+            "Who did what in this project, newest first. Nothing here can be changed; sealed entries are"
+            " chained, so that a change would show."
+        ),
+        "filtered": True,  # without filters there is always an entry
+        "drawing": "search",
+        "none_fits": _("No entry fits."),
+        "show_all": _("Show all entries"),
+    }
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         filters: dict[str, Any] = {
             name: self.request.GET.get(name, "").strip() for name in AuditForm.base_fields
         }
         shown: dict[str, Any] = {"form": AuditForm(filters), "set": sum(map(bool, filters.values()))}
-        shown |= {"filtered": True, "show_all": _("Show all entries")}
         try:
             shown["page"] = AuditEngine().list_entries(actor=self.reader.actor, **filters, **self.paging())
         except Invalid as error:  # what was asked for stays in the form, to be mended

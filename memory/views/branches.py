@@ -14,6 +14,7 @@ from memory.engines.facts.evidence import EvidenceEngine
 from memory.engines.versions.lookup import MAIN
 from memory.exceptions import Day1Error, Invalid
 from memory.views.base import ProjectPage
+from memory.views.error_text import error_sentence
 from memory.views.flash import flash_success
 from memory.views.view_context import read_point, with_query
 from memory.views.widgets import add_form_error
@@ -62,6 +63,11 @@ class Branches(ProjectPage):
     template_name = "branches.html"
     section = "branches"
     title = gettext_lazy("Branches")
+    extra_context = {
+        "lead": gettext_lazy(
+            "A branch starts with all that its parent holds, and is isolated from then on, both ways."
+        )
+    }
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         archived = self.request.GET.get("archived") == "1"
@@ -85,7 +91,10 @@ class Branches(ProjectPage):
             )
         except Day1Error as error:
             form.errors.clear()  # the engine has looked at it all
-            add_form_error(form, error)
+            if error.code == "exists":
+                form.add_error("name", error_sentence(error))
+            else:
+                add_form_error(form, error)
             return self.render_to_response(self.get_context_data(form=form), status=error.status)
         flash_success(request, _("The branch %(name)s was made.") % {"name": branch.name})
         return redirect(self.reader.url("branch", branch.name, branch="", at=""))

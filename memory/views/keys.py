@@ -165,6 +165,14 @@ class Keys(KeyPage):
 
     template_name = "keys/list.html"
     title = lazy("Agents & keys")
+    extra_context = {
+        "lead": lazy(
+            "A key says who an agent is and what it may do. Give each agent its own: then every memory says"
+            " where it came from. If one leaks, revoke only that one."
+        ),
+        "drawing": "key",
+        "none_yet": lazy("There is no key yet: no agent can reach this project."),
+    }
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         page = KeyEngine().list_keys(actor=self.reader.actor, **self.paging())

@@ -100,6 +100,7 @@ FIELDS: dict[str, Any] = {
     "after": _("Recorded from"),
     "before": _("Recorded before"),
 }
+RUNNING = _("running")  # the state active of a session or conversation
 # Actions of commits and audit entries, by their kind.
 DEEDS: dict[str, Any] = {
     "fact.write": _("wrote a fact"),

@@ -3,23 +3,24 @@
 from typing import Any
 
 from django import forms
-from django.utils.translation import gettext_lazy as _
 
 from memory.exceptions import Invalid
 from memory.views.base import ProjectPage
 from memory.views.error_text import error_sentence
 from memory.views.filterset_form import filter_form, said
+from memory.views.labels import RUNNING
 
-ACTIVE, RUNNING = "active", _("running")
 FOUND = 50  # rows of a search
 
 
 class Listing(ProjectPage):
-    """A list with filters and a search. What was asked wrongly stays in the form, to be mended."""
+    """A list with filters and a search. What was asked wrongly stays in the form, to be mended.
+
+    The words of list.html are in ``extra_context``.
+    """
 
     filters: Any = None
     labels: dict[str, Any] = {}
-    show_all: Any = ""  # the words of the link to the list without filters
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         query, payload = self.request.GET.get("q", "").strip(), said(self.request.GET, self.filters)
@@ -32,7 +33,6 @@ class Listing(ProjectPage):
             listed["error"] = error_sentence(error)
         filtered = bool(query or payload)
         found = {**listed, "form": form, "query": query, "filtered": filtered, "set": len(payload)}
-        found["show_all"] = self.show_all
         return super().get_context_data(**found, **kwargs)
 
     def listed(self, payload: dict[str, Any]) -> Any:
@@ -48,7 +48,7 @@ def name_running(form: forms.Form) -> None:
     """Call the status active of a session or conversation running: for a fact it means something else."""
     if field := form.fields.get("status"):
         choices = field.widget.choices  # type: ignore[attr-defined]
-        field.widget.choices = [(value, RUNNING if value == ACTIVE else word) for value, word in choices]
+        field.widget.choices = [(value, RUNNING if value == "active" else word) for value, word in choices]
 
 
 def only(payload: dict[str, Any], *known: str) -> dict[str, Any]:

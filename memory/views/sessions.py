@@ -18,7 +18,14 @@ class Sessions(Listing):
     title = _("Sessions")
     filters = SessionFilterSet
     labels = {"status": _("State"), "agent_id": _("Agent")}
-    show_all = _("Show all sessions")
+    extra_context = {
+        "drawing": "agent",
+        "none_fits": _("No session fits."),
+        "none_yet": _(
+            "A session is a run of an agent. It begins here when a write names it for the first time:"
+        ),
+        "show_all": _("Show all sessions"),
+    }
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         return super().get_context_data(only=self.branch_name, **kwargs)
