@@ -8,6 +8,7 @@ from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import redirect, render
 from django.urls import reverse_lazy
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_POST
 
 from day1site.login import LoginForm, PasswordForm, ThrottledForms
@@ -16,7 +17,9 @@ from memory.views.base import LAST, safe_referer
 from memory.views.flash import flash_success
 
 THEME = "day1_theme"
-THEMES = ("light", "dark")
+# The icon and the name of each theme.
+THEMES = {"light": ("sun", gettext_lazy("Light")), "dark": ("moon", gettext_lazy("Dark"))}
+SYSTEM = ("", "system", gettext_lazy("As the system"))
 YEAR = 365 * 24 * 3600
 
 
@@ -77,6 +80,7 @@ def theme(request: HttpRequest) -> HttpResponse:
 
 
 def look(request: HttpRequest) -> dict[str, Any]:
-    """Return the chosen theme for every template; "" for the system's."""
+    """Return for every template the themes, and the chosen one; "" is the system's."""
     chosen = request.COOKIES.get(THEME, "")
-    return {"theme": chosen if chosen in THEMES else ""}
+    themes = [SYSTEM, *((name, *theme) for name, theme in THEMES.items())]
+    return {"theme": chosen if chosen in THEMES else "", "themes": themes}

@@ -1,17 +1,24 @@
 """Error pages and problem responses, for every path."""
 
 import sys
-from typing import Any
 
 from django.contrib import messages
 from django.core.exceptions import DisallowedHost
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
-from django.shortcuts import render
 from django.template.loader import render_to_string
 from django.urls import reverse
 from django.utils.translation import gettext as _
 from django_htmx.http import HttpResponseClientRedirect
 
+from day1site.failures import (
+    BAD_REQUEST,
+    FORBIDDEN,
+    FORM_OUTDATED,
+    NOT_FOUND,
+    Failure,
+    storage_failure,
+)
+from day1site.failures import BROKEN as BROKEN_PAGE
 from memory.api.problems import BROKEN, RETRY_SECONDS, render_problem, unknown_route
 from memory.db.errors import StorageRefused
 from memory.views.base import safe_referer
@@ -26,17 +33,17 @@ def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
         named = isinstance(exception, DisallowedHost)
         detail = UNKNOWN_HOST if named else "The request is not one that this server takes."
         return render_problem(400, "invalid", detail)
-    return failure("400.html", 400)
+    return render_failure(BAD_REQUEST)
 
 
 def page_not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
     if request.path.startswith("/api/"):
         return unknown_route(request)
-    return render(request, "404.html", status=404)
+    return render_failure(NOT_FOUND, request)
 
 
 def forbidden(request: HttpRequest, exception: Exception) -> HttpResponse:
-    return render(request, "403.html", status=403)
+    return render_failure(FORBIDDEN, request)
 
 
 def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
@@ -47,7 +54,7 @@ def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
     """
     page = safe_referer(request, "")
     if not page or page.startswith(reverse("login")):
-        return render(request, "403_csrf.html", status=403)
+        return render_failure(FORM_OUTDATED, request)
     text = _("The form was out of date, so nothing was sent: look at it and send it again.")
     messages.warning(request, text, extra_tags=AGAIN)
     htmx = getattr(request, "htmx", False)
@@ -59,16 +66,18 @@ def server_error(request: HttpRequest) -> HttpResponse:
     if request.path.startswith("/api/"):
         return render_problem(*BROKEN)
     error = sys.exc_info()[1]  # the session may have been what failed to store
-    return storage_refused(error) if isinstance(error, StorageRefused) else failure("500.html", 500)
+    return storage_refused(error) if isinstance(error, StorageRefused) else render_failure(BROKEN_PAGE)
 
 
 def storage_refused(error: StorageRefused) -> HttpResponse:
     """Return a page that explains why nothing can be stored now."""
-    response = failure("503_storage.html", 503, {"storage": error.state})
+    response = render_failure(storage_failure(error.state == "full"))
     response["Retry-After"] = str(RETRY_SECONDS)
     return response
 
 
-def failure(template: str, status: int, context: dict[str, Any] | None = None) -> HttpResponse:
-    """Return a page rendered without the request, which may be the cause."""
-    return HttpResponse(render_to_string(template, context), status=status)
+def render_failure(failure: Failure, request: HttpRequest | None = None) -> HttpResponse:
+    """Return the page of a failure; without a request where that may be the cause."""
+    return HttpResponse(
+        render_to_string("failure.html", {"failure": failure}, request), status=failure.status
+    )

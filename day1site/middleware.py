@@ -11,7 +11,8 @@ from django.middleware.locale import LocaleMiddleware
 from django.utils import translation
 from django.utils.deprecation import MiddlewareMixin
 
-from day1site.error_views import failure, storage_refused
+from day1site.error_views import render_failure, storage_refused
+from day1site.failures import database_away
 from memory.db.errors import CommitLost, DatabaseAway, StorageRefused
 
 logger = logging.getLogger(__name__)
@@ -60,5 +61,4 @@ class DatabaseTrouble(MiddlewareMixin):
         if not isinstance(error, DatabaseAway | CommitLost):
             return None
         logger.warning("%s %s: %r", request.method, request.path, error)
-        stored = "unknown" if isinstance(error, CommitLost) else "no"
-        return failure("503.html", 503, {"stored": stored})
+        return render_failure(database_away(isinstance(error, CommitLost)))

@@ -8,7 +8,6 @@ from django.utils.translation import gettext_lazy as _
 from conversations.api.filters import ConversationFilterSet, RoleFilterSet
 from conversations.engines.conversations import ConversationEngine, ConversationFilter
 from conversations.engines.messages import MessageEngine, MessageFilter, may_read_thinking
-from conversations.models import Conversation
 from memory.engines.facts.links import LinkEngine
 from memory.exceptions import Invalid
 from memory.views.base import ProjectPage
@@ -32,14 +31,18 @@ class Conversations(Listing):
     title = _("Conversations")
     filters = ConversationFilterSet
     labels = LABELS
-
-    def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
-        """Return the context; the label of the status active differs from that of facts."""
-        context = super().get_context_data(**kwargs)
-        choice = context["form"].fields["status"].widget
-        active, running = Conversation.Status.ACTIVE, _("running")
-        choice.choices = [(value, running if value == active else word) for value, word in choice.choices]
-        return context
+    extra_context = {
+        "lead": _("What people and agents said, the newest first."),
+        "lead_of_found": _("What people and agents said, the best answers first."),
+        "search": _("Search the messages by words and meaning"),
+        "drawing": "message",
+        "none_fits": _("Nothing that was said on this branch until this time fits."),
+        "none_yet": _(
+            "Nothing was said on this branch yet. Conversations come from the hooks of an agent's program, or"
+            " over the API."
+        ),
+        "show_all": _("Show all conversations"),
+    }
 
     def listed(self, payload: dict[str, Any]) -> Any:
         filters = ConversationFilter.of(payload)
@@ -53,6 +56,7 @@ class Conversations(Listing):
 class ConversationPage(ProjectPage):
     template_name = "conversation.html"
     section = "conversations"
+    extra_context = {"list_title": Conversations.title}
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         uid: UUID = kwargs.pop("conversation_id")
@@ -80,6 +84,7 @@ class ConversationPage(ProjectPage):
 class MessagePage(ProjectPage):
     template_name = "message.html"
     section = "conversations"
+    extra_context = {"list_title": Conversations.title}
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         uid: UUID = kwargs.pop("message_id")
@@ -87,4 +92,4 @@ class MessagePage(ProjectPage):
         row.facts = LinkEngine().facts_from(source_ids=[uid], **self.reader.where).get(uid, [])
         talk = ConversationEngine().get_conversation(conversation_id=row.conversation_id, **self.reader.where)
         thinking = may_read_thinking(self.reader.actor)
-        return super().get_context_data(message=row, one=talk, title=str(talk), thinking=thinking, **kwargs)
+        return super().get_context_data(one=row, talk=talk, title=str(talk), thinking=thinking, **kwargs)

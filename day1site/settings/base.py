@@ -65,6 +65,13 @@ TEMPLATES = [
                 "django.template.context_processors.i18n",
                 "day1site.account_views.look",
             ],
+            # What every page uses; a library for a few pages is loaded by those.
+            "builtins": [
+                "django.templatetags.i18n",
+                "memory.templatetags.day1",
+                "memory.templatetags.words",
+                "memory.templatetags.elements",
+            ],
         },
     },
 ]

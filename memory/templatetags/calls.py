@@ -5,10 +5,18 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from django import template
+from django.utils.text import Truncator
 
 register = template.Library()
 NAMES, GIVEN = ("name", "tool_name"), ("input", "arguments")
+LISTED = 2000  # characters of a message in a list
 MAX_DEPTH = 10  # levels that are indented: of a thousand, each bracket would be indented by 2,000 spaces
+
+
+@register.filter
+def content_of(message: Any, whole: Any) -> str:
+    """Return what a message says: whole, or its beginning in a list."""
+    return message.content if whole else Truncator(message.content).chars(LISTED)
 
 
 @register.filter

@@ -47,6 +47,7 @@ DEEDS = {
     "refuse": ("close", gettext_lazy("Refuse")),
     "restore": ("undo", gettext_lazy("Restore")),
     "archive": ("archived", gettext_lazy("Archive")),
+    "unverify": ("unverified", gettext_lazy("Clear verdict")),
 }
 KEYS = {"verify": "v", "invalidate": "i", "accept": "v", "refuse": "i"}
 # Badges of authors, by the kind of an actor.
@@ -159,6 +160,7 @@ def maker(kind: str, label: str = "") -> SafeString:
     return badge(MAKERS.get(kind, "person"), label)
 
 
+@register.filter
 @register.simple_tag
 def moment(at: datetime | None) -> SafeString | str:
     """Render a time as its age, with the exact time as its title; '' for none."""
@@ -192,6 +194,12 @@ def redo_of(message: Any) -> str:
     """Return the address that redoes an undone action; '' for none."""
     tags = message.extra_tags or ""
     return tags.removeprefix(REDO) if tags.startswith(REDO) else ""
+
+
+@register.filter(name="is")
+def equal(value: Any, other: Any) -> bool:
+    """Return whether both are the same, for the argument of a tag."""
+    return bool(value == other)
 
 
 @register.filter(name="any")

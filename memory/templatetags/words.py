@@ -4,31 +4,19 @@ from html import escape
 from typing import Any
 
 from django import template
+from django.template.defaultfilters import date, truncatechars
 from django.utils.html import format_html
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext, gettext_lazy
 
 from memory.engines.facts.field_diff import display_changes
 from memory.engines.support.word_diff import WordBudget, compare_words
-from memory.templatetags.day1 import badge, icon, maker
+from memory.templatetags.day1 import badge, icon, maker, word
 from memory.views.error_text import error_sentence, explain_sentence
-from memory.views.labels import DEEDS, FIELDS
+from memory.views.labels import DEEDS, FIELDS, RUNNING, SIGNALS
 
 register = template.Library()
 
-SIGNALS = {
-    "hybrid": gettext_lazy("keyword and semantic"),
-    "keyword": gettext_lazy("keyword"),
-    "vector": gettext_lazy("semantic"),
-    "words": gettext_lazy("term match"),
-    "recency": gettext_lazy("recency"),
-    "reply": gettext_lazy("as an answer"),
-    "following": gettext_lazy("what follows"),
-    "verification": gettext_lazy("verified"),
-    "priority": gettext_lazy("priority"),
-    "confidence": gettext_lazy("confidence"),
-    "confirmations": gettext_lazy("confirmed"),
-}
 EDGES = {
     "ASSOCIATED": (gettext_lazy("goes with"), gettext_lazy("goes with")),
     "DEPENDS_ON": (gettext_lazy("depends on"), gettext_lazy("is needed by")),
@@ -65,6 +53,10 @@ CHANGE_KINDS = {
     "message": gettext_lazy("Messages"),
     "observation": gettext_lazy("Observations"),
 }
+# The field that says of what kind a row is, and the one with its text; others are told by their name.
+NATURES = {"message": "role", "observation": "observation_type", "conversation": "status"}
+TEXTS = {"message": "content", "observation": "summary"}
+LONGEST = 600  # characters of a text in a list of changes
 PIECES = {"same": "{}", "removed": "<del>{}</del>", "added": "<ins>{}</ins>"}
 
 
@@ -85,6 +77,16 @@ def source_page(context: template.Context, kind: str, uid: Any, branch: str | No
     """Return the address of a memory's page; "" where there is none."""
     place = {} if branch is None else {"branch": branch, "at": ""}
     return context["reader"].url(kind, uid, **place) if kind in SOURCES else ""
+
+
+@register.simple_tag(takes_context=True)
+def memory_line(
+    context: template.Context, kind: str, uid: Any, text: Any, branch: str | None = None
+) -> SafeString:
+    """Render the line of a memory, which leads to its page where it has one."""
+    if address := source_page(context, kind, uid, branch):
+        return format_html('<a class="line" href="{}" dir="auto">{}</a>', address, text)
+    return format_html('<p class="memory" dir="auto">{}</p>', text)
 
 
 @register.simple_tag
@@ -108,6 +110,17 @@ def author(commit: Any) -> SafeString:
 
 
 @register.filter
+def validity(one: Any, form: str) -> str:
+    """Return from when until when a fact or relation is true; "" where it has no limit."""
+    since, until = date(one.valid_from, form), date(one.valid_until, form)
+    if since and until:
+        return f"{since} – {until}"
+    if until:
+        return gettext("until %(until)s") % {"until": until}
+    return gettext("since %(since)s") % {"since": since} if since else ""
+
+
+@register.filter
 def end_of(link_end: Any, ends: dict[Any, str]) -> Any:
     """Return the text of the fact at a link's end; its id where it is not visible."""
     return ends.get(link_end, link_end)
@@ -119,6 +132,12 @@ def field_word(name: str) -> Any:
 
 
 @register.filter
+def run_word(status: str) -> Any:
+    """Return the label of a state of a session or conversation: active means something else for a fact."""
+    return RUNNING if status == "active" else word(status)
+
+
+@register.filter
 def kind_word(kind: str) -> Any:
     return DEEDS.get(kind, kind)
 
@@ -126,6 +145,14 @@ def kind_word(kind: str) -> Any:
 @register.simple_tag
 def edge_word(link_type: str, outward: bool) -> Any:
     return EDGES.get(link_type, (link_type, link_type))[0 if outward else 1]
+
+
+@register.simple_tag
+def edge_badge(link_type: str, outward: bool) -> SafeString:
+    """Render the badge of a link: what it says of its end that is not shown."""
+    drawing = "conflict" if link_type == "CONTESTED_BY" else "link"
+    tone = "badge conflict" if drawing == "conflict" else "badge"
+    return format_html('<span class="{}">{}{}</span>', tone, icon(drawing), edge_word(link_type, outward))
 
 
 @register.simple_tag(takes_context=True)
@@ -193,6 +220,19 @@ def changes_of(change: Any) -> list[tuple[str, tuple[Any, Any]]]:
         return []
     pairs = display_changes(change.before, change.after)
     return [(name, pair) for name, pair in pairs.items() if name not in ("fact_text", "updated_cycle")]
+
+
+@register.filter
+def nature_of(change: Any) -> str:
+    """Return what kind of message, observation or conversation a change is about; "" for others."""
+    return str(getattr(change.row, NATURES[change.kind])) if change.kind in NATURES else ""
+
+
+@register.filter
+def text_of(change: Any) -> str:
+    """Return the text of the row of a change, cut where it is long."""
+    name = TEXTS.get(change.kind)
+    return truncatechars(getattr(change.row, name), LONGEST) if name else str(change.row)
 
 
 @register.filter

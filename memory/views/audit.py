@@ -36,6 +36,16 @@ class Audit(ProjectPage):
     section = "audit"
     scope = "admin"
     title = _("Audit")
+    extra_context = {
+        "lead": _(
+            "Who did what in this project, newest first. Nothing here can be changed; sealed entries are"
+            " chained, so that a change would show."
+        ),
+        "filtered": True,  # without filters there is always an entry
+        "drawing": "search",
+        "none_fits": _("No entry fits."),
+        "show_all": _("Show all entries"),
+    }
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         filters: dict[str, Any] = {

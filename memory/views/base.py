@@ -14,6 +14,7 @@ from django.utils import timezone
 from django.utils.cache import patch_cache_control
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 from django.views.generic.base import TemplateView
 from django_htmx.http import HttpResponseClientRedirect
 
@@ -26,6 +27,8 @@ from memory.views.view_context import ViewContext, reader_of, with_query
 from memory.views.widgets import parse_number
 
 PAGE = 50
+HEADINGS = {404: gettext_lazy("Not found"), 403: gettext_lazy("You don’t have access")}
+THAT_FAILED = gettext_lazy("That did not work")
 PLACE = ("branch", "at", "cursor")  # the words of an address that say where it is read
 
 
@@ -110,8 +113,10 @@ def refused(
     """Render a refusal: the error's sentence with its status."""
     shell = base_context(reader) if reader else {"frame": frame.template}
     name = "parts/refused.html" if getattr(request, "htmx", False) else "refused.html"
-    context = {**shell, "error": error, "sentence": error_sentence(error), "plain": plain(request)}
-    return render(request, name, context, status=error.status)
+    title = _("Not found") if error.status == 404 else f"{error.status} · Day1"
+    said = {"error": error, "sentence": error_sentence(error), "plain": plain(request)}
+    said["heading"] = HEADINGS.get(error.status, THAT_FAILED)
+    return render(request, name, {**shell, **said, "title": title}, status=error.status)
 
 
 def plain(request: HttpRequest) -> str:

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from django import forms
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.utils.translation import gettext as _
@@ -13,11 +14,47 @@ from memory.engines.facts.evidence import EvidenceEngine
 from memory.engines.versions.lookup import MAIN
 from memory.exceptions import Day1Error, Invalid
 from memory.views.base import ProjectPage
+from memory.views.error_text import error_sentence
 from memory.views.flash import flash_success
 from memory.views.view_context import read_point, with_query
+from memory.views.widgets import add_form_error
 
 branch_manager = BranchManager()
-TABS = ("diff", "log", "stats")
+CODE = {"autocomplete": "off", "spellcheck": "false"}  # of fields for names that no dictionary has
+TABS = {
+    "diff": gettext_lazy("Differences"),
+    "log": gettext_lazy("Commits"),
+    "stats": gettext_lazy("What it holds"),
+}
+
+
+class BranchForm(forms.Form):
+    """A form whose fields are all texts: the engine validates them."""
+
+    name = forms.CharField(
+        label=gettext_lazy("Name"),
+        max_length=200,
+        help_text=gettext_lazy("a–z, 0–9, '.', '_', '-' in segments between '/'"),
+        widget=forms.TextInput(attrs={"placeholder": "task/…", **CODE}),
+    )
+    parent = forms.CharField(label=gettext_lazy("Parent"), max_length=200, widget=forms.TextInput(attrs=CODE))
+    at = forms.CharField(
+        label=gettext_lazy("As it was at"),
+        help_text=gettext_lazy("A commit's number or id, a day or a time (UTC)"),
+        widget=forms.TextInput(attrs={"placeholder": gettext_lazy("now"), "autocomplete": "off"}),
+        required=False,
+    )
+    purpose = forms.CharField(
+        label=gettext_lazy("Purpose"),
+        max_length=500,
+        widget=forms.TextInput(attrs={"dir": "auto"}),
+        required=False,
+    )
+
+    @property
+    def place(self) -> list[forms.BoundField]:
+        """The fields that say where it begins."""
+        return [self["name"], self["parent"], self["at"]]
 
 
 class Branches(ProjectPage):
@@ -26,17 +63,24 @@ class Branches(ProjectPage):
     template_name = "branches.html"
     section = "branches"
     title = gettext_lazy("Branches")
+    extra_context = {
+        "lead": gettext_lazy(
+            "A branch starts with all that its parent holds, and is isolated from then on, both ways."
+        )
+    }
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         archived = self.request.GET.get("archived") == "1"
         page = branch_manager.list_branches(actor=self.reader.actor, archived=archived, **self.paging())
-        typed = {"parent": self.reader.branch.name, "at": self.reader.at_text, **kwargs.pop("typed", {})}
+        here = {"parent": self.reader.branch.name, "at": self.reader.at_text}
+        kwargs.setdefault("form", BranchForm(initial=here))
         return super().get_context_data(
-            page=page, archived=archived, may_create=self.reader.can["write"], typed=typed, **kwargs
+            page=page, archived=archived, may_create=self.reader.can["write"], **kwargs
         )
 
     def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        typed = {name: request.POST.get(name, "").strip() for name in ("name", "parent", "at", "purpose")}
+        form = BranchForm(request.POST)
+        typed = {name: request.POST.get(name, "").strip() for name in form.fields}
         try:
             branch = branch_manager.create_branch(
                 name=typed["name"],
@@ -46,8 +90,12 @@ class Branches(ProjectPage):
                 actor=self.reader.actor,
             )
         except Day1Error as error:
-            context = self.get_context_data(typed=typed, error=error)
-            return self.render_to_response(context, status=error.status)
+            form.errors.clear()  # the engine has looked at it all
+            if error.code == "exists":
+                form.add_error("name", error_sentence(error))
+            else:
+                add_form_error(form, error)
+            return self.render_to_response(self.get_context_data(form=form), status=error.status)
         flash_success(request, _("The branch %(name)s was made.") % {"name": branch.name})
         return redirect(self.reader.url("branch", branch.name, branch="", at=""))
 
@@ -65,6 +113,7 @@ class BranchPage(ProjectPage):
         context = super().get_context_data(title=branch.name, branch=branch, tab=tab, tabs=TABS, **kwargs)
         return {
             **context,
+            "tab_template": f"branch/{tab}.html",
             "may_archive": self._may_archive(),
             "may_restore": self.reader.can["curate"],
             **getattr(self, f"_{tab}")(),

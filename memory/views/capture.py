@@ -33,6 +33,18 @@ class Observations(Listing):
     title = _("Observations")
     filters = ObservationFilterSet
     labels = OBSERVED
+    extra_context = {
+        "lead": _("What agents did and noticed, the newest first. They are never changed."),
+        "lead_of_found": _("What agents did and noticed, the best answers first. They are never changed."),
+        "search": _("Search by words and meaning"),
+        "drawing": "command",
+        "none_fits": _("No observation on this branch at this time fits."),
+        "none_yet": _(
+            "This branch holds no observations yet. They come from the hooks of an agent's program, one for"
+            " each call of a tool."
+        ),
+        "show_all": _("Show all observations"),
+    }
 
     def listed(self, payload: dict[str, Any]) -> Any:
         filters = ObservationFilter.of(payload)
@@ -49,6 +61,7 @@ class Observations(Listing):
 class ObservationPage(ProjectPage):
     template_name = "observation.html"
     section = "observations"
+    extra_context = {"list_title": Observations.title}
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         uid: UUID = kwargs.pop("observation_id")
@@ -71,6 +84,16 @@ class Relations(Listing):
     title = _("Relations")
     filters = RelationFilterSet
     labels = RELATED
+    extra_context = {
+        "lead": _("What is connected to what, as agents stated it."),
+        "search": _("What holds of one entity, by its name"),
+        "drawing": "link",
+        "none_fits": _("No relation on this branch at this time fits."),
+        "none_yet": _(
+            "This branch holds no relations yet. Agents state them over the API, such as: billing uses Redis."
+        ),
+        "show_all": _("Show all relations"),
+    }
 
     def listed(self, payload: dict[str, Any]) -> Any:
         requested = {**payload, "open_only": bool(payload.get("open_only"))}
@@ -86,6 +109,7 @@ class Relations(Listing):
 class RelationPage(ProjectPage):
     template_name = "relation.html"
     section = "relations"
+    extra_context = {"list_title": Relations.title}
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         uid: UUID = kwargs.pop("relation_id")

@@ -5,6 +5,7 @@ from typing import Any
 
 from django.urls import reverse
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from memory.engines.branches.manager import BranchManager
 from memory.engines.facts.recall_log import PASSING
@@ -34,6 +35,7 @@ class Group:
 class Palette(ProjectPage):
     template_name = "palette.html"
     fragment_name = "parts/palette_results.html"
+    title = gettext_lazy("Go to")
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         said = " ".join(self.request.GET.get("q", "").replace("\0", " ").split())[:MAX_QUERY_LENGTH]

@@ -108,8 +108,14 @@ class Edit(FactViewBase):
         fact = self.fact()
         form = kwargs.pop("form", None) or FactForm(initial=shown_as(fact))
         kwargs |= {"fact": fact, "form": form, "anew": self.anew, "categories": CATEGORIES}
-        kwargs.setdefault("title", _("Supersede") if self.anew else _("Edit"))
-        return super().get_context_data(**kwargs)
+        title, heading, verb = self.words()
+        return super().get_context_data(**{"title": title, "heading": heading, "verb": verb, **kwargs})
+
+    def words(self) -> tuple[str, str, str]:
+        """Return the title of the page, its heading and what the button says."""
+        if self.anew:
+            return _("Supersede"), _("A new fact in the place of this one"), _("Supersede")
+        return _("Edit"), _("Correct this fact"), _("Save")
 
     @property
     def anew(self) -> bool:

@@ -6,6 +6,7 @@ from uuid import UUID
 
 from django.http import HttpResponse
 from django.shortcuts import render
+from django.utils.translation import gettext, gettext_lazy
 
 from memory import ranking
 from memory.engines.facts.assessment import exclusion_reasons, time_of
@@ -41,7 +42,8 @@ class FactViewBase(ProjectPage):
             return super().answer_to(error)
         shell = base_context(self.reader, self.section)
         instead = missing_context(self.reader, self.fact_id, self.request.GET.get("cursor", ""))
-        return render(self.request, "fact_missing.html", {**shell, **instead}, status=404)
+        context = {**shell, **instead, "title": gettext("Not found")}
+        return render(self.request, "fact_missing.html", context, status=404)
 
     def fact(self) -> Fact:
         """Return the fact as the reader sees it. Raises NotFound."""
@@ -133,6 +135,7 @@ class Why(FactViewBase):
 
     template_name = "fact_why.html"
     fragment_name = "parts/fact_why.html"
+    title = gettext_lazy("Why is it found?")
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         query = self.request.GET.get("q", "").strip()

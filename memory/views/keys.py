@@ -164,6 +164,15 @@ class Keys(KeyPage):
     """The keys of the project, and a form for a new one."""
 
     template_name = "keys/list.html"
+    title = lazy("Agents & keys")
+    extra_context = {
+        "lead": lazy(
+            "A key says who an agent is and what it may do. Give each agent its own: then every memory says"
+            " where it came from. If one leaks, revoke only that one."
+        ),
+        "drawing": "key",
+        "none_yet": lazy("There is no key yet: no agent can reach this project."),
+    }
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         page = KeyEngine().list_keys(actor=self.reader.actor, **self.paging())
@@ -184,6 +193,7 @@ class RotateKey(KeyPage):
     """A form for the end of the old key; its answer shows the new one."""
 
     template_name = "keys/rotate.html"
+    title = lazy("Rotate a key")
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         kwargs.setdefault("form", RotateForm())
@@ -205,6 +215,8 @@ class RevokeKey(KeyPage):
     """A confirmation with its consequences, which revokes the key."""
 
     template_name = "keys/revoke.html"
+    title = lazy("Revoke a key")
+    extra_context = {"verb": lazy("Revoke")}
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         return super().get_context_data(key=own_key(self.reader.actor, self.kwargs["key_id"]), **kwargs)
@@ -219,7 +231,7 @@ def show_once(page: KeyPage, key: ApiKey, token: str) -> HttpResponse:
     """Render the page with the token, which is shown only once and never cached."""
     page.template_name = "keys/made.html"
     setup = setup_context(page.request, page.reader, key, token)
-    context = ProjectPage.get_context_data(page, key=key, **setup)
+    context = ProjectPage.get_context_data(page, key=key, title=_("The new key"), **setup)
     response = page.render_to_response(context, status=201)
     response["Cache-Control"] = "no-store"
     return response

@@ -100,6 +100,7 @@ FIELDS: dict[str, Any] = {
     "after": _("Recorded from"),
     "before": _("Recorded before"),
 }
+RUNNING = _("running")  # the state active of a session or conversation
 # Actions of commits and audit entries, by their kind.
 DEEDS: dict[str, Any] = {
     "fact.write": _("wrote a fact"),
@@ -148,6 +149,21 @@ DEEDS: dict[str, Any] = {
     "workspace.drop": _("dropped a workspace"),
     "demo.begin": _("began to load the demo"),
     "demo.load": _("loaded the demo"),
+}
+
+# Parts of a score.
+SIGNALS: dict[str, Any] = {
+    "hybrid": _("keyword and semantic"),
+    "keyword": _("keyword"),
+    "vector": _("semantic"),
+    "words": _("term match"),
+    "recency": _("recency"),
+    "reply": _("as an answer"),
+    "following": _("what follows"),
+    "verification": _("verified"),
+    "priority": _("priority"),
+    "confidence": _("confidence"),
+    "confirmations": _("confirmed"),
 }
 
 

@@ -2,16 +2,22 @@
 
 from typing import Any
 
+from django import forms
+
 from memory.exceptions import Invalid
 from memory.views.base import ProjectPage
 from memory.views.error_text import error_sentence
 from memory.views.filterset_form import filter_form, said
+from memory.views.labels import RUNNING
 
 FOUND = 50  # rows of a search
 
 
 class Listing(ProjectPage):
-    """A list with filters and a search. What was asked wrongly stays in the form, to be mended."""
+    """A list with filters and a search. What was asked wrongly stays in the form, to be mended.
+
+    The words of list.html are in ``extra_context``.
+    """
 
     filters: Any = None
     labels: dict[str, Any] = {}
@@ -19,6 +25,7 @@ class Listing(ProjectPage):
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         query, payload = self.request.GET.get("q", "").strip(), said(self.request.GET, self.filters)
         form = filter_form(self.filters, self.request.GET, self.labels)
+        name_running(form)
         listed: dict[str, Any] = {"page": None, "error": ""}
         try:
             listed["page"] = self.found(query, payload) if query else self.listed(payload)
@@ -33,8 +40,15 @@ class Listing(ProjectPage):
         raise NotImplementedError
 
     def found(self, query: str, payload: dict[str, Any]) -> Any:
-        """Return the results of a search."""
-        raise NotImplementedError
+        """Return the results of a search; the list itself where it has none."""
+        return self.listed(payload)
+
+
+def name_running(form: forms.Form) -> None:
+    """Call the status active of a session or conversation running: for a fact it means something else."""
+    if field := form.fields.get("status"):
+        choices = field.widget.choices  # type: ignore[attr-defined]
+        field.widget.choices = [(value, RUNNING if value == "active" else word) for value, word in choices]
 
 
 def only(payload: dict[str, Any], *known: str) -> dict[str, Any]:

@@ -36,6 +36,12 @@ class Members(ProjectPage):
     template_name = "members/list.html"
     section = "members"
     title = lazy("Members")
+    extra_context = {
+        "lead": lazy(
+            "Only members see this project. Viewers read; curators also verify and correct; maintainers also"
+            " keep keys and members."
+        )
+    }
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         page = MemberEngine().list_members(actor=self.reader.actor, **self.paging())
@@ -74,6 +80,7 @@ class RemoveMember(ProjectPage):
 
     template_name = "members/remove.html"
     title = lazy("Remove a member")
+    extra_context = {"verb": lazy("Remove")}
     scope = "admin"
     section = "members"
 

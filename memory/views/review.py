@@ -65,6 +65,30 @@ def read_versions(post: QueryDict) -> dict[UUID, int]:
     return {uid: version for uid, version in read.items() if version is not None}
 
 
+HOW = gettext_lazy(
+    "When a new fact says nearly the same as another, Day1 merges nothing by itself: the question appears"
+    " here."
+)
+# What an empty list says: its icon, that there is nothing, and what would be here.
+NOTHING: dict[str, dict[str, Any]] = {
+    "open": {"drawing": "check", "none_yet": gettext_lazy("Nothing waits for you."), "more": HOW},
+    "all": {"drawing": "check", "none_yet": gettext_lazy("There was no question yet."), "more": HOW},
+    "resolved": {
+        "drawing": "inbox",
+        "none_yet": gettext_lazy("Nothing was answered yet."),
+        "more": gettext_lazy("Answered questions stay here, with who answered. Every answer can be undone."),
+    },
+    "proposed": {
+        "drawing": "proposal",
+        "none_yet": gettext_lazy("No proposal waits."),
+        "more": gettext_lazy(
+            "What an agent writes with a key that may only propose appears here: no search finds it until a"
+            " person accepts it."
+        ),
+    },
+}
+
+
 class Review(ProjectPage):
     template_name = "review.html"
     section = "review"
@@ -85,8 +109,13 @@ class Review(ProjectPage):
         else:
             page = review_engine.list_items(**listed, status="" if status == "all" else status)
         waiting = PROPOSALS.count_proposals(actor=self.reader.actor, maximum=COUNTED)
-        shown = {"page": page, "status": status, "statuses": STATUSES.items(), "only": only}
-        return super().get_context_data(**shown, proposals=waiting, **kwargs)
+        shown = {
+            "page": page,
+            "status": status,
+            "statuses": STATUSES.items(),
+            "only": only,
+        }
+        return super().get_context_data(**shown, **NOTHING[status], proposals=waiting, **kwargs)
 
 
 class Answer(ProjectPage):

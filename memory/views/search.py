@@ -4,7 +4,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from django import forms
 from django.http import HttpRequest, HttpResponse
+from django.utils.text import Truncator
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 
 from memory import ranking
 from memory.engines.facts.assessment import exclusion_reasons, time_of
@@ -14,10 +18,12 @@ from memory.exceptions import Invalid
 from memory.views.base import ProjectPage
 from memory.views.error_text import error_sentence
 from memory.views.filter_form import FilterForm
+from memory.views.labels import SIGNALS
 from memory.views.view_context import with_query
 from memory.views.widgets import parse_number
 
 LIMIT = 10
+TITLE = 45  # characters of a query in the title of the page
 # The parts of a score that lie between 0 and 1.
 PARTS = ("keyword", "vector", "words", "recency", "reply", "following")
 
@@ -46,6 +52,28 @@ def split_signals(signals: Mapping[str, float]) -> tuple[Named, Named]:
     return parts, [pair for pair in others if abs(pair[1] - 1) > 0.001]
 
 
+class BoundsForm(forms.Form):
+    """How to search, how many facts, and what they may cost in a prompt; the engine checks them."""
+
+    search_type = forms.CharField(label=_("Search by"), required=False, widget=forms.Select)
+    limit = forms.CharField(
+        label=_("Facts at most"),
+        required=False,
+        widget=forms.NumberInput(attrs={"min": 1, "max": 100, "placeholder": LIMIT}),
+    )
+    budget = forms.CharField(
+        label=_("Tokens of a prompt"),
+        required=False,
+        widget=forms.NumberInput(attrs={"min": 1, "max": 999999, "placeholder": _("no limit")}),
+    )
+
+    def __init__(self, payload: Mapping[str, Any]) -> None:
+        super().__init__(initial=dict(payload.items()), auto_id="%s")
+        usual, *others = TYPES
+        choices = [("", SIGNALS[usual]), *((name, SIGNALS[name]) for name in others)]
+        self.fields["search_type"].widget.choices = choices  # type: ignore[attr-defined]
+
+
 class Search(ProjectPage):
     template_name = "search.html"
     fragment_name = "parts/search_results.html"
@@ -53,11 +81,12 @@ class Search(ProjectPage):
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         form, get = FilterForm(self.request), self.request.GET
-        query = get.get("q", "").strip()
+        query, search = get.get("q", "").strip(), gettext("Search")
         context = super().get_context_data(
             form=form,
             query=query,
-            types=TYPES,
+            title=f"{Truncator(query).chars(TITLE)} · {search}" if query else search,
+            bounds=BoundsForm(get),
             flags=INCLUDE,
             included=get.getlist("include"),
             budget=get.get("budget", ""),

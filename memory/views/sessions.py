@@ -4,28 +4,41 @@ from typing import Any
 
 from django.utils.translation import gettext_lazy as _
 
+from memory.api.capture_filters import SessionFilterSet
 from memory.engines.facts.engine import FactEngine
 from memory.engines.facts.filters import FactFilter
 from memory.engines.sessions.manager import SessionManager
-from memory.models import Session
 from memory.views.base import ProjectPage
+from memory.views.list_base import Listing
 
 
-class Sessions(ProjectPage):
+class Sessions(Listing):
     template_name = "sessions.html"
     section = "sessions"
     title = _("Sessions")
+    filters = SessionFilterSet
+    labels = {"status": _("State"), "agent_id": _("Agent")}
+    extra_context = {
+        "drawing": "agent",
+        "none_fits": _("No session fits."),
+        "none_yet": _(
+            "A session is a run of an agent. It begins here when a write names it for the first time:"
+        ),
+        "show_all": _("Show all sessions"),
+    }
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
-        name = self.reader.branch.name if self.request.GET.get("branch") else ""
-        filters: dict[str, Any] = {
-            field: self.request.GET.get(field, "").strip() for field in ("status", "agent_id")
-        }
-        page = SessionManager().get_recent_sessions(
-            actor=self.reader.actor, branch_name=name, **filters, **self.paging()
+        return super().get_context_data(only=self.branch_name, **kwargs)
+
+    def listed(self, payload: dict[str, Any]) -> Any:
+        return SessionManager().get_recent_sessions(
+            actor=self.reader.actor, branch_name=self.branch_name, **payload, **self.paging()
         )
-        statuses = Session.Status.choices
-        return super().get_context_data(page=page, only=name, filters=filters, statuses=statuses, **kwargs)
+
+    @property
+    def branch_name(self) -> str:
+        """Return the branch that the address asks for; "" for all."""
+        return self.reader.branch.name if self.request.GET.get("branch") else ""
 
 
 class SessionPage(ProjectPage):
