@@ -1,7 +1,7 @@
 """SQL compilers for MatrixOne; an expression that differs there has the method ``as_matrixone``."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from django.db.backends.mysql import compiler
 from django.db.models import Case, Exists, Value
@@ -24,7 +24,13 @@ from django.db.models.lookups import (
 Rendering = Callable[[Any, Any, Any], Any]  # expression, compiler, connection: SQL and its parameters
 
 
-class _Ours(compiler.SQLCompiler):
+if TYPE_CHECKING:
+    Compiler = compiler.SQLCompiler
+else:
+    Compiler = object  # a mixin: each compiler below keeps its own order of methods
+
+
+class _Ours(Compiler):
     def compile(self, node: Any) -> Any:
         ours = getattr(node, "as_matrixone", None)
         if ours is not None:
@@ -32,7 +38,7 @@ class _Ours(compiler.SQLCompiler):
         return super().compile(node)
 
 
-class SQLCompiler(_Ours):
+class SQLCompiler(_Ours, compiler.SQLCompiler):
     pass
 
 
