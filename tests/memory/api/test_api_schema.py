@@ -53,7 +53,12 @@ def test_requests_have_the_fields_that_the_engines_take() -> None:
     assert names(r.ActionInput) == options(ActionEngine.act) | {"branch"} | STATED
     assert names(r.ResolveInput) == options(ReviewEngine.resolve) - {"item_id"} | STATED
     assert names(r.LinkInput) == links.CHECKS.keys() | STATED | WHERE
-    assert names(r.SearchInput) >= filters.FactFilter.CHECKS.keys() | {"query", "branch", "branches", "time_range"}
+    assert names(r.SearchInput) >= filters.FactFilter.CHECKS.keys() | {
+        "query",
+        "branch",
+        "branches",
+        "time_range",
+    }
 
 
 def options(method: Any) -> set[str]:
