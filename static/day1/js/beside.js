@@ -1,0 +1,90 @@
+// In a wide window a fact is read beside its list: a click, or j and k, fetch the part of its page. In a narrow one,
+// and without this, the link leads to the page. The address remembers the fact; Back leaves the list.
+import { expect_action } from "./undo.js";
+import { in_turn, leave, read } from "./serial.js";
+
+const SETTLE_MS = 150; // a row that j only passes over is not fetched
+const PARAMETER = "shown";
+
+const list = document.getElementById("rows");
+const pane = document.querySelector("[data-beside]");
+let request = null;
+let timer = null;
+
+const is_wide = () => pane.offsetParent !== null;
+const row_of = (link) => link.closest(".rows > li");
+const id_of = (link) => new URL(link.href).pathname.split("/").pop();
+
+function mark(row) {
+    document.querySelector("main .at")?.classList.remove("at");
+    row.classList.add("at");
+}
+
+async function show(link) {
+    clearTimeout(timer);
+    request?.abort();
+    request = new AbortController();
+    const headers = { "HX-Request": "true", "HX-Current-URL": location.href };
+    const answer = await fetch(link.href, { headers, signal: request.signal }).catch(() => null);
+    if (!answer) return; // another fact was chosen meanwhile, or the server is away
+    if (!answer.ok || answer.headers.get("HX-Redirect")) return location.assign(link.href);
+    fill((await read(answer)).body);
+    const address = new URL(location.href);
+    address.searchParams.set(PARAMETER, id_of(link));
+    history.replaceState(history.state, "", address);
+}
+
+function fill(part) {
+    pane.replaceChildren(...part.childNodes);
+    pane.scrollTop = 0;
+    htmx.process(pane);
+}
+
+// A second click on the line of the fact that is shown opens its page, and so do Enter and a new tab.
+function clicked(event) {
+    const link = event.target.closest("a.line");
+    const elsewhere = event.ctrlKey || event.metaKey || event.shiftKey || event.altKey || event.detail !== 1;
+    if (!link || elsewhere || !is_wide() || id_of(link) === new URL(location.href).searchParams.get(PARAMETER)) return;
+    event.preventDefault();
+    mark(row_of(link));
+    show(link);
+}
+
+function focused(event) {
+    if (!event.target.matches(".at a.line") || !is_wide()) return;
+    clearTimeout(timer);
+    timer = setTimeout(() => show(event.target), SETTLE_MS);
+}
+
+// What is done beside the list changes the list too: both are drawn anew.
+async function send(form, data) {
+    const answer = await fetch(form.getAttribute("action"), { method: "POST", body: data, redirect: "manual" });
+    if (answer.type === "opaqueredirect") {
+        leave();
+        location.reload();
+        return true;
+    }
+    fill((await read(answer)).getElementById("content")); // it says why not
+    return false;
+}
+
+function submitted(event) {
+    const form = event.target;
+    if (form.method !== "post" || event.submitter?.formMethod === "dialog") return;
+    event.preventDefault();
+    if ("sent" in form.dataset) return;
+    form.dataset.sent = "";
+    expect_action(in_turn(() => send(form, new FormData(form, event.submitter))));
+}
+
+if (list && pane) {
+    list.addEventListener("click", clicked);
+    list.addEventListener("focusin", focused);
+    pane.addEventListener("submit", submitted);
+    const chosen = new URL(location.href).searchParams.get(PARAMETER);
+    const link = chosen && list.querySelector(`a.line[href*="${CSS.escape(chosen)}"]`);
+    if (link && is_wide()) {
+        mark(row_of(link));
+        show(link);
+    }
+}
