@@ -140,7 +140,8 @@ class TestShown:
             FactEngine().write_facts(facts=texts, actor=actor)
             with CaptureQueriesContext(connection) as seen:
                 page(curator)
-            # One reads how many questions wait, for the navigation. Confirmations are counted for the facts of the page; the facts themselves never.
+            # One query more reads how many questions wait, for the navigation.
+            # Confirmations are counted for the facts of the page; the facts themselves never.
             counted = [q for q in seen if "COUNT(*)" in q["sql"].upper()]
             return len(seen), counted
 
