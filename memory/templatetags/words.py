@@ -6,7 +6,7 @@ from typing import Any
 from django import template
 from django.utils.html import format_html
 from django.utils.safestring import SafeString, mark_safe
-from django.utils.translation import gettext, gettext_lazy, ngettext_lazy
+from django.utils.translation import gettext, gettext_lazy, ngettext_lazy, npgettext_lazy
 
 from memory.engines.facts.field_diff import display_changes
 from memory.engines.support.word_diff import WordBudget, compare_words
@@ -55,15 +55,15 @@ TOO_LONG = gettext_lazy("(too long to compare word by word)")
 # What has a page of its own, whose address is named after it.
 SOURCES = frozenset({"fact", "observation", "message", "conversation", "relation"})
 CHANGE_KINDS = {
-    "fact": ngettext_lazy("fact", "facts"),
-    "verdict": ngettext_lazy("verdict", "verdicts"),
-    "confirmation": ngettext_lazy("confirmation", "confirmations"),
-    "answer": ngettext_lazy("answer", "answers"),
-    "link": ngettext_lazy("link", "links"),
-    "relation": ngettext_lazy("relation", "relations"),
-    "conversation": ngettext_lazy("conversation", "conversations"),
-    "message": ngettext_lazy("message", "messages"),
-    "observation": ngettext_lazy("observation", "observations"),
+    "fact": npgettext_lazy("counted", "fact", "facts"),
+    "verdict": npgettext_lazy("counted", "verdict", "verdicts"),
+    "confirmation": npgettext_lazy("counted", "confirmation", "confirmations"),
+    "answer": npgettext_lazy("counted", "answer", "answers"),
+    "link": npgettext_lazy("counted", "link", "links"),
+    "relation": npgettext_lazy("counted", "relation", "relations"),
+    "conversation": npgettext_lazy("counted", "conversation", "conversations"),
+    "message": npgettext_lazy("counted", "message", "messages"),
+    "observation": npgettext_lazy("counted", "observation", "observations"),
 }
 PIECES = {"same": "{}", "removed": "<del>{}</del>", "added": "<ins>{}</ins>"}
 
