@@ -44,8 +44,8 @@ def test_typed_tokens_filter_and_go_one_by_one(visit: Callable[..., Page], serve
     page.wait_for_url(f"**{LIST}?agent_id=ledger")
     settle(page)
     page.locator("summary", has_text="Filters").click()
-    page.get_by_label("Category").fill("design")
-    page.get_by_label("Category").press("Tab")
+    page.get_by_role("textbox", name="Category").fill("design")
+    page.get_by_role("textbox", name="Category").press("Tab")
     page.wait_for_url(lambda url: "category=design" in url and "agent_id=ledger" in url and "q=" not in url)
     expect(page.locator("#tokens").get_by_role("link", name="category:design")).to_be_visible()
 

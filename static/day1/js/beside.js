@@ -8,7 +8,7 @@ const PARAMETER = "shown";
 
 const list = document.getElementById("rows");
 const pane = document.querySelector("[data-beside]");
-let request = null;
+let chosen = null; // the line whose fact is shown, or on its way
 let timer = null;
 
 const is_wide = () => pane.offsetParent !== null;
@@ -22,11 +22,10 @@ function mark(row) {
 
 async function show(link) {
     clearTimeout(timer);
-    request?.abort();
-    request = new AbortController();
+    chosen = link;
     const headers = { "HX-Request": "true", "HX-Current-URL": location.href };
-    const answer = await fetch(link.href, { headers, signal: request.signal }).catch(() => null);
-    if (!answer) return; // another fact was chosen meanwhile, or the server is away
+    const answer = await fetch(link.href, { headers }).catch(() => null);
+    if (!answer || chosen !== link) return; // the server is away, or another fact was chosen meanwhile
     if (!answer.ok || answer.headers.get("HX-Redirect")) return location.assign(link.href);
     fill((await read(answer)).body);
     const address = new URL(location.href);
@@ -81,8 +80,8 @@ if (list && pane) {
     list.addEventListener("click", clicked);
     list.addEventListener("focusin", focused);
     pane.addEventListener("submit", submitted);
-    const chosen = new URL(location.href).searchParams.get(PARAMETER);
-    const link = chosen && list.querySelector(`a.line[href*="${CSS.escape(chosen)}"]`);
+    const uid = new URL(location.href).searchParams.get(PARAMETER);
+    const link = uid && list.querySelector(`a.line[href*="${CSS.escape(uid)}"]`);
     if (link && is_wide()) {
         mark(row_of(link));
         show(link);

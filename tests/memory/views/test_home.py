@@ -163,10 +163,10 @@ def ask(branch: Branch, how_many: int) -> None:
             kind="contradiction",
             fact_id=uuid4(),
             other_id=uuid4(),
-            pair=f"{branch.name} {number}",
+            pair=str(uuid4()),
             score=0.9,
         )
-        for number in range(how_many)
+        for _ in range(how_many)
     )
 
 
