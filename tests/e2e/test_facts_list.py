@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.e2e.key_scene import cookies, server, settle, states, visit, write
+from tests.e2e.key_scene import LOADED, cookies, run, server, settle, states, visit, write
 from tests.site.test_up import Up
 
 pytestmark = pytest.mark.browser
@@ -32,7 +32,8 @@ def test_eight_to_twelve_facts_are_seen(visit: Callable[..., Page], server: Up, 
 
 
 def test_typed_tokens_filter_and_go_one_by_one(visit: Callable[..., Page], server: Up) -> None:
-    write(server, "The ledger closes at six.", agent_id="ledger", category="design")
+    fact = "fact_text='The ledger closes at six.', category='design', actor=actor.stating(agent_id='ledger')"
+    run(server, f"{LOADED}facts.write_fact({fact})")
     page = visit(LIST)
     page.keyboard.press("/")
     page.keyboard.type("agent:ledger category:design")

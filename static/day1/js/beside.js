@@ -1,7 +1,7 @@
 // In a wide window a fact is read beside its list: a click, or j and k, fetch the part of its page. In a narrow one,
 // and without this, the link leads to the page. The address remembers the fact; Back leaves the list.
 import { expect_action } from "./undo.js";
-import { in_turn, leave, read } from "./serial.js";
+import { in_turn, read, replace_toasts } from "./serial.js";
 
 const SETTLE_MS = 150; // a row that j only passes over is not fetched
 const PARAMETER = "shown";
@@ -57,14 +57,22 @@ function focused(event) {
 
 // What is done beside the list changes the list too: both are drawn anew.
 async function send(form, data) {
-    const answer = await fetch(form.getAttribute("action"), { method: "POST", body: data, redirect: "manual" });
-    if (answer.type === "opaqueredirect") {
-        leave();
-        location.reload();
-        return true;
-    }
-    fill((await read(answer)).getElementById("content")); // it says why not
-    return false;
+    const answer = await fetch(form.getAttribute("action"), { method: "POST", body: data });
+    const page = await read(answer);
+    if (answer.url.includes("/login")) return location.reload();
+    replace_toasts(page);
+    if (answer.ok) await draw_row();
+    else fill(page.getElementById("content")); // it says why not
+    return answer.ok;
+}
+
+async function draw_row() {
+    const row = row_of(chosen);
+    const fresh = (await read(await fetch(location.href))).getElementById(row.id);
+    if (fresh) row.replaceWith(fresh);
+    const link = (fresh ?? row).querySelector("a.line");
+    mark(row_of(link));
+    await show(link);
 }
 
 function submitted(event) {
