@@ -7,7 +7,7 @@ from django import template
 from django.template.defaultfilters import date, truncatechars
 from django.utils.html import format_html
 from django.utils.safestring import SafeString, mark_safe
-from django.utils.translation import gettext, gettext_lazy
+from django.utils.translation import gettext, gettext_lazy, ngettext_lazy, npgettext_lazy
 
 from memory.engines.facts.field_diff import display_changes
 from memory.engines.support.word_diff import WordBudget, compare_words
@@ -32,26 +32,26 @@ CHANGES = {
     "removed": ("error", "close", gettext_lazy("removed")),
 }
 COUNTED = {
-    ("fact", "added"): gettext_lazy("facts added"),
-    ("fact", "changed"): gettext_lazy("facts changed"),
-    ("fact", "removed"): gettext_lazy("facts removed"),
-    ("link", "added"): gettext_lazy("links added"),
-    ("link", "changed"): gettext_lazy("links changed"),
-    ("link", "removed"): gettext_lazy("links removed"),
+    ("fact", "added"): ngettext_lazy("fact added", "facts added"),
+    ("fact", "changed"): ngettext_lazy("fact changed", "facts changed"),
+    ("fact", "removed"): ngettext_lazy("fact removed", "facts removed"),
+    ("link", "added"): ngettext_lazy("link added", "links added"),
+    ("link", "changed"): ngettext_lazy("link changed", "links changed"),
+    ("link", "removed"): ngettext_lazy("link removed", "links removed"),
 }
 TOO_LONG = gettext_lazy("(too long to compare word by word)")
 # What has a page of its own, whose address is named after it.
 SOURCES = frozenset({"fact", "observation", "message", "conversation", "relation"})
 CHANGE_KINDS = {
-    "fact": gettext_lazy("Facts"),
-    "verdict": gettext_lazy("Verdicts"),
-    "confirmation": gettext_lazy("Confirmations"),
-    "answer": gettext_lazy("Answers"),
-    "link": gettext_lazy("Links"),
-    "relation": gettext_lazy("Relations"),
-    "conversation": gettext_lazy("Conversations"),
-    "message": gettext_lazy("Messages"),
-    "observation": gettext_lazy("Observations"),
+    "fact": npgettext_lazy("counted", "fact", "facts"),
+    "verdict": npgettext_lazy("counted", "verdict", "verdicts"),
+    "confirmation": npgettext_lazy("counted", "confirmation", "confirmations"),
+    "answer": npgettext_lazy("counted", "answer", "answers"),
+    "link": npgettext_lazy("counted", "link", "links"),
+    "relation": npgettext_lazy("counted", "relation", "relations"),
+    "conversation": npgettext_lazy("counted", "conversation", "conversations"),
+    "message": npgettext_lazy("counted", "message", "messages"),
+    "observation": npgettext_lazy("counted", "observation", "observations"),
 }
 # The field that says of what kind a row is, and the one with its text; others are told by their name.
 NATURES = {"message": "role", "observation": "observation_type", "conversation": "status"}
@@ -202,15 +202,15 @@ def change_badge(change: str) -> SafeString:
 
 
 @register.simple_tag
-def change_word(kind: str, change: str) -> Any:
-    """Return the label of a count of differences."""
-    return COUNTED[kind, change]
+def change_word(kind: str, change: str, count: int) -> Any:
+    """Return the words after a count of differences."""
+    return COUNTED[kind, change] % count
 
 
 @register.filter
-def change_kind(kind: str) -> Any:
-    """Return the plural label of a kind of change."""
-    return CHANGE_KINDS.get(kind, kind)
+def change_kind(kind: str, count: int = 2) -> Any:
+    """Return the words after a count of changes of a kind; the plural without one."""
+    return CHANGE_KINDS[kind] % count
 
 
 @register.filter

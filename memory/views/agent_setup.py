@@ -26,7 +26,7 @@ class FirstEvent(ProjectPage):
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         key_id = read_key(self.request.GET)
         activity = KeyActivityEngine().get_latest(actor=self.reader.actor, key_id=key_id)
-        return {"reader": self.reader, "activity": activity, "is_new_key": key_id is not None}
+        return {"reader": self.reader, "activity": activity}
 
 
 def read_key(query: Mapping[str, str]) -> UUID | None:
@@ -47,7 +47,6 @@ def setup_context(
         "program_name": _chosen(request.GET.get("client", "")),
         "token": token,
         "activity": KeyActivityEngine().get_latest(actor=reader.actor, key_id=key_id),
-        "is_new_key": key_id is not None,
         "activity_url": reader.url("first-event", branch="", at="") + query,
         "stream_url": STREAM.format(slug=reader.project.slug) + query,
     }

@@ -24,6 +24,7 @@ from memory.views.view_context import ViewContext
 
 VERSIONS = 10
 QUESTIONS = 20
+BESIDE_LIST = "fact/beside.html"  # the frame of a fact's page that a script shows beside a list
 TIMED = ("expired", "outdated")  # the states that no badge of its own tells
 
 
@@ -111,6 +112,8 @@ class FactPage(FactViewBase):
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         fact = self.fact()
+        if getattr(self.request, "htmx", False):
+            kwargs["frame"] = BESIDE_LIST
         return super().get_context_data(
             fact=fact,
             title=fact.essence,

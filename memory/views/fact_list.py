@@ -19,7 +19,8 @@ from memory.views.bulk import BulkActions, has_proposals, mark_ticked
 from memory.views.error_text import error_sentence
 from memory.views.fact_actions import undo_of
 from memory.views.fact_form import CATEGORIES
-from memory.views.filter_form import FilterForm
+from memory.views.filter_form import REPEATABLE, FilterForm
+from memory.views.filter_tokens import TokenFilters, read_line
 from memory.views.flash import flash_success
 
 
@@ -32,7 +33,9 @@ class Ranked:
     previous: str | None = None
 
 
-class Facts(BulkActions, ProjectPage):
+class Facts(BulkActions, TokenFilters, ProjectPage):
+    token_fields = FactFilter.CHECKS.keys()
+    repeatable_fields = REPEATABLE
     template_name = "facts.html"
     fragment_name = "parts/fact_rows.html"
     section = "facts"
@@ -42,6 +45,7 @@ class Facts(BulkActions, ProjectPage):
         form, query = FilterForm(self.request), self.request.GET.get("q", "").strip()
         shown: dict[str, Any] = {"form": form, "query": query, "report": take_report(self.request)}
         try:
+            read_line(query, self.token_fields)  # refuses a filter that there is not
             page: Any = self._search(query, form.filters) if query else self._list(form.filters)
             mark_ticked(page.results, self.request)
             shown |= {"page": page, "proposals": has_proposals(page.results)}

@@ -8,12 +8,13 @@ from django.http import HttpRequest
 from django.utils.translation import gettext_lazy as _
 
 from memory.engines.facts.filters import FactFilter
+from memory.engines.fields.facts import FACT_FILTERS
 from memory.models import Fact, FactAssessment
-from memory.views.labels import FIELDS, WORDS, label_choices
-from memory.views.view_context import with_query
+from memory.views.filter_tokens import list_chips
+from memory.views.labels import FIELDS, label_choices
 from memory.views.widgets import MomentInput
 
-# Filters with a form field; the others are set by links and shown as chips.
+# Filters with a form field; the others are set by tokens and links.
 CHOICES: dict[str, Iterable[str]] = {
     "status": Fact.Status.values,
     "verification_status": FactAssessment.Status.values,
@@ -21,6 +22,7 @@ CHOICES: dict[str, Iterable[str]] = {
     "priority": Fact.Priority.values,
 }
 TIMES = ("created_after", "created_before")
+REPEATABLE = frozenset(one.name for one in FACT_FILTERS if one.many)
 SHOWN = ("category", *CHOICES, "tags", "agent_id", "session_id", "max_confidence", *TIMES)
 
 
@@ -28,12 +30,11 @@ class FilterForm(forms.Form):
     """A form bound to the address; the engine validates its values."""
 
     def __init__(self, request: HttpRequest) -> None:
-        super().__init__(request.GET)
         self.request = request
+        super().__init__(self.given)
         for name in SHOWN:
-            self.fields[name] = forms.CharField(
-                label=FIELDS[name], required=False, widget=filter_widget(name)
-            )
+            widget = filter_widget(name, self.given.get(name, ""))
+            self.fields[name] = forms.CharField(label=FIELDS[name], required=False, widget=widget)
 
     @property
     def given(self) -> dict[str, str]:
@@ -47,22 +48,20 @@ class FilterForm(forms.Form):
         return FactFilter.of(self.given)
 
     @property
+    def without_field(self) -> dict[str, str]:
+        """Return the active filters that the form has no field for."""
+        return {name: text for name, text in self.given.items() if name not in SHOWN}
+
+    @property
     def chips(self) -> list[dict[str, Any]]:
-        """Return each active filter, with the address without it."""
-        words = {name: values for name, values in self.request.GET.lists() if name != "cursor"}
-        return [
-            {
-                "label": FIELDS.get(name, name),
-                "value": WORDS.get(value, value) if name in CHOICES else value,
-                "url": with_query(self.request.path, {**words, name: ""}),
-            }
-            for name, value in self.given.items()
-        ]
+        """Return each active filter as a token, with the address without it."""
+        return list(list_chips(self.request, self.given, REPEATABLE))
 
 
-def filter_widget(name: str) -> forms.Widget:
+def filter_widget(name: str, value: str = "") -> forms.Widget:
     if name in CHOICES:
-        return forms.Select(choices=[("", _("any")), *label_choices(CHOICES[name])])
+        several = [(value, value)] if "," in value else []
+        return forms.Select(choices=[("", _("any")), *label_choices(CHOICES[name]), *several])
     if name in TIMES:
         return MomentInput()
     return forms.TextInput(attrs={"autocomplete": "off", "spellcheck": "false"})

@@ -16,7 +16,6 @@ from memory.views.base import ProjectPage
 
 NEWEST = 8
 WAITING = 5
-MAX_COUNTED_QUESTIONS = 100  # questions are counted up to this number
 FRESH = 15  # seconds that the health is cached: pinging a broker may take one
 
 
@@ -44,18 +43,17 @@ class Home(ProjectPage):
         key = f"health:{self.reader.project.pk}"
         return cache.get_or_set(key, lambda: check_health(self.reader.actor), FRESH) or {}
 
-    def waiting(self) -> dict[str, Any] | None:
-        """Return the newest open questions and their number; None in the past or without the scope curate."""
+    def waiting(self) -> Any:
+        """Return the newest open questions; None in the past or without the scope curate."""
         if not (self.reader.can["curate"] and self.reader.is_now):
             return None
-        page = ReviewEngine().list_items(actor=self.reader.actor, status="open", limit=WAITING)
+        branch = "" if self.reader.is_main else self.reader.branch.name
+        page = ReviewEngine().list_items(
+            actor=self.reader.actor, branch_name=branch, status="open", limit=WAITING
+        )
         for item in page.results:
             item.both = [item.fact, item.other]
-        count = ReviewEngine().count_open(actor=self.reader.actor, most=MAX_COUNTED_QUESTIONS)
-        return {
-            "results": page.results,
-            "count": count if count < MAX_COUNTED_QUESTIONS else f"{MAX_COUNTED_QUESTIONS - 1}+",
-        }
+        return page
 
     def work(self) -> list[Work]:
         """Return the work of the current day: today, or that of the past point."""

@@ -1,5 +1,6 @@
 """What the lists share that have filters and a search."""
 
+from collections.abc import Collection
 from typing import Any
 
 from django import forms
@@ -7,13 +8,14 @@ from django import forms
 from memory.exceptions import Invalid
 from memory.views.base import ProjectPage
 from memory.views.error_text import error_sentence
+from memory.views.filter_tokens import TokenFilters, list_chips, read_line
 from memory.views.filterset_form import filter_form, said
 from memory.views.labels import RUNNING
 
 FOUND = 50  # rows of a search
 
 
-class Listing(ProjectPage):
+class Listing(TokenFilters, ProjectPage):
     """A list with filters and a search. What was asked wrongly stays in the form, to be mended.
 
     The words of list.html are in ``extra_context``.
@@ -22,17 +24,23 @@ class Listing(ProjectPage):
     filters: Any = None
     labels: dict[str, Any] = {}
 
+    @property
+    def token_fields(self) -> Collection[str]:  # type: ignore[override]
+        return self.filters.base_filters.keys()  # type: ignore[no-any-return]
+
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         query, payload = self.request.GET.get("q", "").strip(), said(self.request.GET, self.filters)
         form = filter_form(self.filters, self.request.GET, self.labels)
         name_running(form)
         listed: dict[str, Any] = {"page": None, "error": ""}
         try:
+            read_line(query, self.token_fields)  # refuses a filter that there is not
             listed["page"] = self.found(query, payload) if query else self.listed(payload)
         except Invalid as error:
             listed["error"] = error_sentence(error)
         filtered = bool(query or payload)
         found = {**listed, "form": form, "query": query, "filtered": filtered, "set": len(payload)}
+        found["chips"] = list(list_chips(self.request, payload))
         return super().get_context_data(**found, **kwargs)
 
     def listed(self, payload: dict[str, Any]) -> Any:

@@ -9,14 +9,16 @@ from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
 
 from memory.actors import ROLE_SCOPES, SCOPES, Actor
-from memory.engines.access.members import memberships_of
+from memory.engines.access.members import actor_of_member, memberships_of
 from memory.models import Membership
 from memory.views.frames import ADMIN
+from memory.views.view_context import count_questions
 
 if TYPE_CHECKING:
     from django_stubs_ext import StrOrPromise
 
 LAST = "day1_project"  # in the session: the project that was open last
+REVIEW = "review"  # the section whose questions are counted
 UPKEEP = 80  # sections from this place on stand apart: who may use the project, and what was done
 
 
@@ -41,6 +43,7 @@ class Entry:
     url: str
     letter: str = ""
     is_current: bool = False
+    count: str | None = None  # None where nothing is counted
 
 
 SECTIONS: list[Section] = []
@@ -75,7 +78,7 @@ def list_entries(
     if reader:
         name, entries = reader.project.name, list(_list_of_reader(reader, section))
     elif member := last_member(request):
-        name, entries = member.project.name, list(_list_of_member(member))
+        name, entries = member.project.name, list(_list_of_member(member, request.user))
     else:
         name, entries = "", []
     apart = {one.title for one in SECTIONS if one.place >= UPKEEP}
@@ -95,14 +98,18 @@ def last_member(request: HttpRequest) -> Membership | None:
 
 def _list_of_reader(reader: Any, current: str) -> Iterable[Entry]:
     for one in sections_for(reader.actor):
-        yield Entry(one.title, one.icon, reader.url(one.name), one.letter, one.name == current)
+        count = reader.open_questions if one.name == REVIEW else None
+        yield Entry(one.title, one.icon, reader.url(one.name), one.letter, one.name == current, count)
 
 
-def _list_of_member(member: Membership) -> Iterable[Entry]:
+def _list_of_member(member: Membership, user: Any) -> Iterable[Entry]:
     held = SCOPES.index(ROLE_SCOPES[member.role])
     for one in SECTIONS:
         if SCOPES.index(one.scope) <= held:
-            yield Entry(one.title, one.icon, ADMIN.reverse(one.name, member.project.slug), one.letter)
+            url = ADMIN.reverse(one.name, member.project.slug)
+            counts = one.name == REVIEW
+            count = count_questions(actor_of_member(member, user, ADMIN.surface)) if counts else None
+            yield Entry(one.title, one.icon, url, one.letter, count=count)
 
 
 def _list_of_server(request: HttpRequest) -> Iterable[Entry]:

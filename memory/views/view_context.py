@@ -18,12 +18,14 @@ from django.utils import timezone
 from memory.actors import SCOPES, Actor
 from memory.engines.access.members import actor_of_member, memberships_of
 from memory.engines.branches.manager import BranchManager
+from memory.engines.review.review_queue import ReviewEngine
 from memory.engines.versions.lookup import MAIN, resolve_point
 from memory.exceptions import Conflict, Invalid, NotFound
 from memory.models import Branch, Commit, Membership, Project
 from memory.views.frames import WEB, Frame
 
 SEQ = re.compile(r"\d{1,18}")
+MAX_COUNTED_QUESTIONS = 100  # open questions are counted up to this number
 RECENT = 8  # branches in the picker of the top bar
 
 At = int | UUID | datetime | None
@@ -100,6 +102,13 @@ class ViewContext:
         """Return the branches with the latest writes, for the picker."""
         return BranchManager().find_branches(actor=self.actor, limit=RECENT)
 
+    @cached_property
+    def open_questions(self) -> str:
+        """Return how many questions wait where the review page of this branch looks, see count_questions."""
+        if not (self.can["curate"] and self.is_now):
+            return ""
+        return count_questions(self.actor, None if self.is_main else self.branch)
+
     def url(self, name: str, *args: Any, **query: Any) -> str:
         """Return the address of a page of this project in this frame, on the same branch at the same time.
 
@@ -109,6 +118,12 @@ class ViewContext:
         if words["branch"] == MAIN:
             words["branch"] = ""
         return with_query(self.frame.reverse(name, self.project.slug, *args), words)
+
+
+def count_questions(actor: Actor, branch: Branch | None = None) -> str:
+    """Return the number of open questions, on all branches or on one: "" for none, "99+" for many."""
+    count = ReviewEngine().count_open(actor=actor, most=MAX_COUNTED_QUESTIONS, branch=branch)
+    return f"{MAX_COUNTED_QUESTIONS - 1}+" if count == MAX_COUNTED_QUESTIONS else str(count or "")
 
 
 def with_query(path: str, words: dict[str, Any]) -> str:

@@ -132,7 +132,7 @@ def test_the_page_of_a_new_key_waits_for_that_key_alone(server: Up, view: View) 
     assert shlex.split(command)[0] == "curl"
     subprocess.run(shlex.split(command), check=True, capture_output=True, timeout=TIMEOUT_SECONDS)
     expect(state_of(page)).to_have_attribute("data-state", "event", timeout=ALMOST_AT_ONCE_MS)
-    expect(state_of(page)).to_contain_text("The first event has come. laptop")
+    expect(state_of(page)).to_contain_text("Connected. Last call: laptop")
     check_clean(view, server.first["url"])
 
 

@@ -163,6 +163,40 @@ def test_the_queue_goes_on_after_its_first_page(visit: Callable[..., Page], serv
     expect(page.get_by_role("link", name="Look for more")).to_be_focused()
 
 
+@pytest.mark.parametrize("path", QUEUES)
+def test_what_is_typed_for_the_editor_answers_nothing(
+    visit: Callable[..., Page], server: Up, path: str
+) -> None:
+    ask(server, 4)
+    page = visit(path)
+    page.reload(wait_until="commit")
+    page.locator(".question.at").wait_for()  # marked, and perhaps not drawn yet
+    page.keyboard.type("evive la vie, iuvi")
+    expect(page.locator("textarea:focus")).to_have_count(1)
+    page.wait_for_timeout(500)
+    assert resolutions(server) == []
+    expect(page.locator(WAITING)).to_have_count(4)
+
+
+def test_keys_before_the_question_is_drawn_wait_for_it_until_e(
+    visit: Callable[..., Page], server: Up
+) -> None:
+    ask(server, 4)
+    page = visit("/p/default/review")
+    # All in one turn of the page: none of the questions behind the first was drawn when they are pressed.
+    page.evaluate(
+        """for (const key of "ievijuvi".split("")) {
+            const options = { key, bubbles: true, cancelable: true };
+            document.body.dispatchEvent(new KeyboardEvent("keydown", options));
+        }"""
+    )
+    expect(page.locator(DONE)).to_have_count(1, timeout=15000)
+    expect(page.locator("textarea:focus")).to_have_count(1)
+    page.wait_for_timeout(500)
+    assert [answer for _text, answer in resolutions(server)] == ["keep_both"]
+    expect(page.locator(WAITING)).to_have_count(3)
+
+
 # ---- undoing several -----------------------------------------------------------------------------------
 
 

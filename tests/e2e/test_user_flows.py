@@ -114,6 +114,7 @@ def test_one_text_for_both_is_written_with_the_keyboard(enter: Any, server: Up) 
     page = enter("cora")
     page.goto(f"{server.first['url']}/p/default/review")
     page.keyboard.press("e")
+    expect(page.locator("textarea:focus")).to_have_count(1)
     page.keyboard.press("ControlOrMeta+a")
     page.keyboard.type("Tokens live as long as vive la vie.")  # v and i are letters here
     page.keyboard.press("Tab")

@@ -23,7 +23,7 @@ from memory.engines.versions.branch_access import filter_allowed_branches
 from memory.engines.versions.commits import CommitWriter, open_commit
 from memory.engines.versions.lookup import find_branch
 from memory.exceptions import Conflict, Invalid, NotFound
-from memory.models import Commit, Confirmation, Fact, ReviewItem
+from memory.models import Branch, Commit, Confirmation, Fact, ReviewItem
 
 Status = Fact.Status
 # Decisions on a pair of near duplicates; KEEPING lists those that name the fact to keep.
@@ -91,14 +91,16 @@ class ReviewEngine:
             size=count_item_bytes,
         )
 
-    def count_open(self, *, actor: Actor, most: int) -> int:
-        """Count the open items on live branches that the actor may use, up to ``most``.
+    def count_open(self, *, actor: Actor, most: int, branch: Branch | None = None) -> int:
+        """Count the open items on live branches that the actor may use, or on one, up to ``most``.
 
         Needs the scope curate.
         """
         actor.require("curate")
         items = _of_project(actor).filter(IN_USE, status=ReviewItem.Status.OPEN)
-        return filter_allowed_branches(items, actor)[:most].count()
+        if branch:
+            items = items.filter(branch=branch)
+        return len(filter_allowed_branches(items, actor).values_list("pk")[:most])
 
     def get_item(self, *, item_id: UUID, actor: Actor) -> ReviewItem:
         """Return a review item with its two facts. Needs the scope curate. Raises NotFound."""

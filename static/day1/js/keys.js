@@ -5,6 +5,7 @@ import { undo } from "./undo.js";
 const OFF = "day1-keys-off";
 const WAIT = 1500; // milliseconds for the letter after g
 const ROWS = "main [data-rows] > *, main .rows > li, main tbody > tr";
+const BESIDE = "[data-beside]"; // a fact that is shown beside its list: the keys are the list's
 
 let since = 0;
 
@@ -48,7 +49,7 @@ function act_on_row(key) {
     if (!/^[a-z]$/.test(key)) return false;
     const wanted = `[data-key="${key}"]`;
     if (current()) return click(wanted, current());
-    const own = [...document.querySelectorAll(`main ${wanted}`)].find((one) => !one.closest(ROWS));
+    const own = [...document.querySelectorAll(`main ${wanted}`)].find((one) => !one.closest(`${ROWS}, ${BESIDE}`));
     own?.click();
     return Boolean(own);
 }
@@ -56,7 +57,7 @@ function act_on_row(key) {
 export const is_typing = (element) =>
     element.isContentEditable || element.matches("textarea, select, input:not([type=checkbox], [type=radio])");
 
-const rows = () => [...document.querySelectorAll(ROWS)].filter((row) => row.offsetParent);
+const rows = () => [...document.querySelectorAll(ROWS)].filter((row) => row.offsetParent && !row.closest(BESIDE));
 const current = () => document.querySelector("main .at");
 
 function click(selector, within = document) {
@@ -78,7 +79,7 @@ function mark(row) {
 
 // The mark goes where the focus goes, so that a key acts on what the reader sees chosen.
 function follow(event) {
-    if (!current() || !event.target.closest("main") || event.target.matches("main")) return;
+    if (!current() || !event.target.closest("main") || event.target.matches(`main, ${BESIDE} *`)) return;
     if (!current().contains(event.target)) mark(event.target.closest(ROWS));
 }
 

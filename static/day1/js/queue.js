@@ -88,6 +88,7 @@ function run() {
         if (!current || !questions().includes(current)) return fetching ? undefined : presses.splice(0);
         if (!drawn.has(current)) return undefined;
         const key = presses.shift();
+        if (key === "e") presses.splice(0); // what follows was meant for the editor
         if (in_sight(current)) ON_QUESTION[key]();
         else point(current); // scrolled away: the reader is led back, and nothing is answered unseen
     }
@@ -107,9 +108,11 @@ function pressed(event) {
     last = event.key;
     if (event.key === "Escape" && is_typing(event.target)) return leave_field(event);
     if (after === "g" || asleep(event)) return;
-    if (!ACTIONS[event.key] && !ON_QUESTION[event.key]) return;
+    const editing = presses.includes("e") && event.key.length === 1; // typed for an editor that is not open yet
+    if (!editing && !ACTIONS[event.key] && !ON_QUESTION[event.key]) return;
     event.preventDefault();
     event.stopImmediatePropagation();
+    if (editing) return;
     if (event.repeat && !/^[jk]$/.test(event.key)) return; // a key that is held down answers once
     if (ACTIONS[event.key]) return ACTIONS[event.key]();
     presses.push(event.key);

@@ -34,9 +34,12 @@ export async function read(answer) {
     return new DOMParser().parseFromString(await answer.text(), "text/html");
 }
 
+// What an answer brings along beside its own part: messages, and how many questions wait.
 export function replace_toasts(page) {
-    const fresh = page.getElementById("toasts");
-    if (fresh) document.getElementById("toasts")?.replaceWith(fresh);
+    for (const id of ["toasts", "open-questions"]) {
+        const fresh = page.getElementById(id);
+        if (fresh) document.getElementById(id)?.replaceWith(fresh);
+    }
 }
 
 export function sending() {

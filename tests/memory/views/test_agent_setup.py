@@ -2,6 +2,7 @@
 
 import html
 import re
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -95,6 +96,22 @@ def test_a_preset_is_a_scope_unless_one_is_chosen(
     assert ApiKey.objects.get().scopes == [scope]
 
 
+def test_a_key_is_made_alike_in_both_frames(maintainer: Client) -> None:
+    """The presets, the rate and the end are those of one form."""
+    fields, keys = [], []
+    for place in ("/p/test/keys", "/admin/p/test/keys"):
+        form = text(maintainer.get(place)).partition('id="new"')[2].partition("</main>")[0]
+        fields.append(re.findall(r'<(?:input|select|textarea)[^>]* name="(?!csrf)[^>]*>', form))
+        given = {"label": place, "preset": "reader", "days": "30", "rate_per_minute": "7"}
+        assert maintainer.post(place, given).status_code == 201
+        key = ApiKey.objects.get(label=place)
+        keys.append(
+            (key.scopes, key.rate_per_minute, round((key.expires_at - key.created_at) / timedelta(days=1)))
+        )
+    assert fields[0] == fields[1]
+    assert keys[0] == keys[1] == (["read"], 7, 30)
+
+
 def test_an_unknown_preset_makes_no_key(maintainer: Client) -> None:
     answer = maintainer.post("/p/test/keys", {"label": "one", "preset": "owner"})
     assert (answer.status_code, "Select a valid choice." in text(answer)) == (400, True)
@@ -123,6 +140,15 @@ def test_the_state_alone_for_who_looks_again(viewer: Client, stranger: Client, a
     assert ("laptop" in page, "<html" in page, token in page) == (True, False, False)
     assert stranger.get("/p/test/first-event").status_code == 404
     assert stranger.get(f"/p/other/first-event?key={key.pk}").status_code == 404
+
+
+def test_the_first_call_of_a_key_connects_it(viewer: Client, maintainer: Client, actor: Actor) -> None:
+    _key, token = KeyEngine().create_key(label="mcp only", scopes=["read"], actor=actor)
+    Api(token)("GET", "/facts/search?query=deploys")
+    buffer.flush()
+    for page in (viewer.get("/p/test/first-event"), viewer.get("/p/test/"), maintainer.get("/p/test/keys")):
+        assert '<p class="note good" data-state="reached">' in text(page)
+        assert "Waiting for the first event" not in text(page)
 
 
 @pytest.mark.parametrize(("query", "status"), [("?key=1", 400), (f"?key={UNKNOWN}", 404)])

@@ -68,7 +68,8 @@ def test_filters_stand_in_the_address_and_can_be_taken_away(viewer: Client, acto
     write(actor, "Gift tokens are red.", category="design")
     page = text(viewer.get("/p/test/search?q=tokens&category=design"))
     assert ("Gift tokens" in page, "Access tokens" in page) == (True, False)
-    assert '<a href="/p/test/search?q=tokens" title="Take this filter away">' in page
+    assert '<a href="/p/test/search?q=tokens" title="Category: design. Take this filter away">' in page
+    assert "<bdi>category:design</bdi>" in page
 
 
 @pytest.mark.parametrize(
@@ -84,7 +85,7 @@ def test_a_filter_by_time_keeps_a_time_that_a_link_gave(
 ) -> None:
     write(actor, "Gift tokens are red.")
     for path in ("facts?", "search?q=tokens&"):
-        page = text(viewer.get(f"/p/test/{path}created_after={given}"))
+        page = text(viewer.get(f"/p/test/{path}created_after={given}", follow=True))
         value = f' value="{shown}"' if shown else ""
         assert f'<input type="datetime-local" name="created_after"{value} ' in page
         assert "Gift tokens" in page

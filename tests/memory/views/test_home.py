@@ -1,11 +1,13 @@
-"""The home page: health, pending work, the day's contributors."""
+"""The home page: health, pending work, the day's contributors; the count at Review."""
 
+import re
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 from uuid import uuid4
 
 import pytest
+from django.contrib.auth import get_user_model
 from django.core.cache import cache
 from django.test import Client
 from django.utils import timezone
@@ -14,7 +16,7 @@ from memory.actors import Actor
 from memory.engines.activity.contributors import TodayEngine
 from memory.engines.branches.manager import BranchManager
 from memory.engines.facts.engine import FactEngine
-from memory.models import Branch, Project, ReviewItem, Vector
+from memory.models import Branch, Membership, Project, ReviewItem, Vector
 from tests.memory.views.test_page_frame import text
 
 
@@ -150,3 +152,54 @@ def test_text_with_markup_and_from_right_to_left(viewer: Client, actor: Actor) -
     FactEngine().write_fact(fact_text="<img src=x onerror=alert(1)> ذاكرة", actor=actor)
     page = words(viewer)
     assert ("<img src=x" in page, "&lt;img src=x" in page, 'dir="auto"' in page) == (False, True, True)
+
+
+def ask(branch: Branch, how_many: int) -> None:
+    """Put open questions on a branch."""
+    ReviewItem.objects.bulk_create(
+        ReviewItem(
+            project=branch.project,
+            branch=branch,
+            kind="contradiction",
+            fact_id=uuid4(),
+            other_id=uuid4(),
+            pair=str(uuid4()),
+            score=0.9,
+        )
+        for _ in range(how_many)
+    )
+
+
+def counted(client: Client, path: str) -> list[str]:
+    return re.findall(r'<span class="count"(?: id="open-questions")?>([^<]*)</span>', text(client.get(path)))
+
+
+def test_the_navigation_counts_what_waits_here(
+    viewer: Client, curator: Client, actor: Actor, main: Branch
+) -> None:
+    task = BranchManager().create_branch(name="task/a", actor=actor)
+    assert counted(curator, "/p/test/facts") == [""]
+    ask(main, 2)
+    ask(task, 1)
+    assert counted(curator, "/p/test/facts") == counted(curator, "/p/test/review") == ["3"]
+    assert counted(curator, "/p/test/facts?branch=task/a") == ["1"]
+    assert "<strong>1</strong> Needs review" in words(curator, "?branch=task/a")
+    assert counted(curator, f"/p/test/facts?at={timezone.now():%Y-%m-%dT%H:%M:%S}") == [""]
+    assert counted(viewer, "/p/test/facts") == []
+    ask(main, 97)
+    assert counted(curator, "/p/test/facts") == ["99+"]
+    BranchManager().archive_branch(name="task/a", actor=actor)
+    assert counted(curator, "/p/test/facts?branch=task/a") == [""]
+
+
+def test_the_navigation_of_the_server_counts_it_too(admin_client: Client, main: Branch) -> None:
+    ask(main, 4)
+    user = get_user_model().objects.get(username="admin")
+    Membership.objects.create(project=main.project, user=user, role=Membership.Role.CURATOR)
+    assert counted(admin_client, "/admin/p/test/facts") == ["4"]
+    assert counted(admin_client, "/admin/auth/user/") == ["4"]
+
+
+def test_one_fact_is_one(viewer: Client, actor: Actor) -> None:
+    FactEngine().write_fact(fact_text="One.", actor=actor)
+    assert "<strong>1</strong> Fact added today" in words(viewer)

@@ -1,0 +1,107 @@
+"""Filters as one line of tokens, such as ``belief:unverified agent:ledger``, and words to search."""
+
+import re
+from collections.abc import Collection, Iterator, Mapping
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django_htmx.http import HttpResponseClientRedirect
+
+from memory.exceptions import Invalid
+from memory.views.labels import FIELDS, WORDS
+from memory.views.view_context import with_query
+
+# A token, or words in quotation marks, which are never one. An address of the web or a C++ name is no token.
+PIECE = re.compile(r'(?<!\S)(?:([a-z_]+):("[^"]+"|[^\s:/"]\S*)|"[^"]*")')
+# Names of tokens that are shorter than those of their filters.
+SHORT_NAMES = {
+    "verification_status": "belief",
+    "agent_id": "agent",
+    "session_id": "session",
+    "task_id": "task",
+    "tags": "tag",
+    "created_after": "after",
+    "created_before": "before",
+    "observation_type": "type",
+    "tool_name": "tool",
+    "relation_type": "relation",
+}
+
+
+class TokenFilters:
+    """A mixin for pages with a search field: tokens that are typed into it become filters of the address.
+
+    The address that a form made is replaced by one without empty parameters.
+    """
+
+    request: HttpRequest
+    token_fields: Collection[str] = ()
+    repeatable_fields: Collection[str] = ()  # those that take several values
+
+    def get(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        given = dict(request.GET.lists())
+        words = {name: kept for name, values in given.items() if (kept := [one for one in values if one])}
+        typed = self._typed_words(words)
+        address, by_script = with_query(request.path, words | typed), getattr(request, "htmx", False)
+        if typed or (words != given and not by_script):
+            return (HttpResponseClientRedirect if by_script else HttpResponseRedirect)(address)
+        response: HttpResponse = super().get(request, *args, **kwargs)  # type: ignore[misc]
+        if by_script:
+            response["HX-Push-Url"] = address
+        return response
+
+    def _typed_words(self, words: Mapping[str, list[str]]) -> dict[str, Any]:
+        """Return the parameters that change by the typed tokens; a line with an unknown one changes none."""
+        try:
+            typed, text = read_line(" ".join(words.get("q", ())), self.token_fields)
+        except Invalid:
+            return {}
+        changed = {name: self._merge(name, words.get(name, []), values) for name, values in typed.items()}
+        return {**changed, "q": text, "cursor": ""} if typed else {}
+
+    def _merge(self, name: str, before: list[str], values: list[str]) -> str:
+        """Return all values of a filter that takes several, else the one that was typed last."""
+        if name not in self.repeatable_fields:
+            return values[-1]
+        return ",".join(dict.fromkeys([*",".join(before).split(","), *values])).strip(",")
+
+
+def read_line(line: str, fields: Collection[str]) -> tuple[dict[str, list[str]], str]:
+    """Return the filters of a typed line, and the words beside them. Raises Invalid for an unknown token."""
+    known = {SHORT_NAMES.get(name, name): name for name in fields}
+    filters: dict[str, list[str]] = {}
+    for piece in PIECE.finditer(line):
+        if token := piece[1]:
+            name = known.get(token, token)
+            if name not in fields:
+                raise Invalid(
+                    "There is no filter {name}. There are: {known}. In quotation marks it is searched for.",
+                    name=token,
+                    known=", ".join(sorted(known)),
+                )
+            filters.setdefault(name, []).append(piece[2].strip('"'))
+    text = PIECE.sub(lambda piece: "" if piece[1] else piece[0], line)
+    return filters, " ".join(text.split())
+
+
+def list_chips(
+    request: HttpRequest, given: Mapping[str, str], repeatable: Collection[str] = ()
+) -> Iterator[dict[str, Any]]:
+    """Yield each active filter as a token, with the address without it."""
+    words = {name: values for name, values in request.GET.lists() if name != "cursor"}
+    for name, text in given.items():
+        values = text.split(",") if name in repeatable else [text]
+        for value in values:
+            rest = ",".join(one for one in values if one != value)
+            yield {
+                "token": write_token(name, value),
+                "label": FIELDS.get(name, name),
+                "value": WORDS.get(value, value),
+                "url": with_query(request.path, {**words, name: rest}),
+            }
+
+
+def write_token(name: str, value: str) -> str:
+    """Return a filter as it is typed."""
+    token = SHORT_NAMES.get(name, name)
+    return f'{token}:"{value}"' if " " in value else f"{token}:{value}"

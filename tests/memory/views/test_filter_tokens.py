@@ -1,0 +1,135 @@
+"""Filters as one line of tokens, and addresses without empty parameters."""
+
+import re
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from memory.actors import Actor
+from memory.engines.facts.engine import FactEngine
+from memory.engines.sessions.observations import ObservationEngine
+from memory.exceptions import Invalid
+from memory.views.filter_tokens import read_line
+from tests.memory.views.test_page_frame import text
+
+pytestmark = pytest.mark.django_db(transaction=True)
+LIST = "/p/test/facts"
+HTMX = {"HX-Request": "true", "HX-Current-URL": f"http://testserver{LIST}"}
+FIELDS = ("verification_status", "agent_id", "tags", "category")
+
+
+@pytest.fixture
+def facts(actor: Actor) -> None:
+    for agent, said in (("ledger", "Fees are data."), ("ops", "On call changes on Tuesday.")):
+        FactEngine().write_fact(fact_text=said, tags=[agent, "both"], actor=actor.stating(agent_id=agent))
+
+
+def lines(page: str) -> list[str]:
+    return re.findall(r'<a class="line"[^>]*>([^<]*)</a>', page)
+
+
+def tokens(page: str) -> dict[str, str]:
+    """Return the tokens of a page, each with the address without it."""
+    found = re.findall(r'<a href="([^"]*)"\s+title="[^"]*">\s*<bdi>([^<]*)</bdi>', page)
+    return {token.replace("&quot;", '"'): address.replace("&amp;", "&") for address, token in found}
+
+
+@pytest.mark.parametrize(
+    ("line", "filters", "words"),
+    [
+        (
+            "belief:unverified agent:ledger",
+            {"verification_status": ["unverified"], "agent_id": ["ledger"]},
+            "",
+        ),
+        ("fees tag:a of tag:b", {"tags": ["a", "b"]}, "fees of"),
+        ('agent:"a b" x', {"agent_id": ["a b"]}, "x"),
+        ("verification_status:verified", {"verification_status": ["verified"]}, ""),
+        ("https://day1.example std::vector 12:30 a: b", {}, "https://day1.example std::vector 12:30 a: b"),
+        ('"localhost:8765" "agent:x y"', {}, '"localhost:8765" "agent:x y"'),
+        ("", {}, ""),
+    ],
+)
+def test_a_line_is_filters_and_words(line: str, filters: dict[str, list[str]], words: str) -> None:
+    assert read_line(line, FIELDS) == (filters, words)
+
+
+def test_an_unknown_token_says_which_there_are() -> None:
+    with pytest.raises(Invalid) as refused:
+        read_line("fees colour:red", FIELDS)
+    assert refused.value.data["known"] == "agent, belief, category, tag"
+
+
+def test_a_typed_line_becomes_the_address(viewer: Client, facts: None) -> None:
+    answer = viewer.get(f"{LIST}?q=belief:unverified+agent:ledger+fees&category=&tags=")
+    assert (answer.status_code, answer["Location"]) == (
+        302,
+        f"{LIST}?q=fees&verification_status=unverified&agent_id=ledger",
+    )
+    page = text(viewer.get(answer["Location"]))
+    assert lines(page) == ["Fees are data."]
+    assert list(tokens(page)) == ["agent:ledger", "belief:unverified"]
+    assert 'name="q" type="search" value="fees"' in " ".join(page.split())
+
+
+def test_tokens_are_taken_away_one_by_one(viewer: Client, facts: None) -> None:
+    answer = viewer.get(f"{LIST}?agent_id=ledger&q=agent:ops+agent:ledger")
+    assert answer["Location"] == f"{LIST}?agent_id=ledger%2Cops"
+    page = text(viewer.get(answer["Location"]))
+    assert len(lines(page)) == 2
+    assert tokens(page) == {"agent:ledger": f"{LIST}?agent_id=ops", "agent:ops": f"{LIST}?agent_id=ledger"}
+    page = text(viewer.get(f"{LIST}?agent_id=ops"))
+    assert (lines(page), tokens(page)) == (["On call changes on Tuesday."], {"agent:ops": LIST})
+
+
+def test_a_filter_that_takes_one_value_is_replaced(viewer: Client, facts: None) -> None:
+    answer = viewer.get(f"{LIST}?verification_status=unverified&q=belief:verified")
+    assert answer["Location"] == f"{LIST}?verification_status=verified"
+
+
+def test_an_unknown_token_stays_in_the_field(viewer: Client, facts: None) -> None:
+    page = text(viewer.get(f"{LIST}?q=colour:red"))
+    assert "There is no filter colour. There are: after, agent, before, belief, category," in page
+    assert 'value="colour:red"' in page
+    assert lines(text(viewer.get(f'{LIST}?q="fees:data"'))) == ["Fees are data."]
+
+
+def test_a_value_that_there_is_not_is_refused_beside_its_token(viewer: Client, facts: None) -> None:
+    page = text(viewer.get(f"{LIST}?q=belief:maybe", follow=True))
+    assert 'class="note error" role="alert"' in page
+    assert list(tokens(page)) == ["belief:maybe"]
+
+
+def test_a_filter_without_a_field_is_kept_by_the_form(viewer: Client, facts: None) -> None:
+    page = text(viewer.get(f'{LIST}?q=task:"a "b"'.replace('"b"', 'b"'), follow=True))
+    assert '<input type="hidden" name="task_id" value="a b">' in page
+    assert list(tokens(page)) == ['task:"a b"']
+
+
+def test_a_script_is_told_the_address_without_empty_parameters(viewer: Client, facts: None) -> None:
+    answer = viewer.get(f"{LIST}?q=&category=&agent_id=ledger", headers=HTMX)
+    assert (answer.status_code, answer["HX-Push-Url"]) == (200, f"{LIST}?agent_id=ledger")
+    assert list(tokens(text(answer))) == ["agent:ledger"]
+    answer = viewer.get(f"{LIST}?q=agent:ops&category=", headers=HTMX)
+    assert answer["HX-Redirect"] == f"{LIST}?agent_id=ops"
+
+
+def test_other_lists_take_tokens(viewer: Client, actor: Actor) -> None:
+    for tool in ("bash", "git"):
+        ObservationEngine().write_observation(
+            observation_type="tool_use", summary=f"Used {tool}.", tool_name=tool, actor=actor
+        )
+    answer = viewer.get("/p/test/observations?q=tool:bash&outcome=")
+    assert answer["Location"] == "/p/test/observations?tool_name=bash"
+    page = text(viewer.get(answer["Location"]))
+    assert ("Used bash." in page, "Used git." in page) == (True, False)
+    assert tokens(page) == {"tool:bash": "/p/test/observations"}
+    assert "There is no filter belief." in text(viewer.get("/p/test/observations?q=belief:verified"))
+
+
+def test_a_fact_beside_its_list_is_the_part_of_its_page(viewer: Client, actor: Actor, facts: None) -> None:
+    fact: Any = FactEngine().list_facts(actor=actor).results[0]
+    part = text(viewer.get(f"{LIST}/{fact.uid}", headers=HTMX))
+    assert ("<html" in part, fact.fact_text in part, "Is it believed?" in part) == (False, True, True)
+    assert f'<a href="{LIST}/{fact.uid}">Open its page</a>' in part
