@@ -39,11 +39,13 @@ class TokenFilters:
     repeatable_fields: Collection[str] = ()  # those that take several values
 
     def get(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        given = dict(request.GET.lists())
-        words = {name: kept for name, values in given.items() if (kept := [one for one in values if one])}
+        parameters = dict(request.GET.lists())
+        words = {
+            name: kept for name, values in parameters.items() if (kept := [one for one in values if one])
+        }
         typed = self._typed_words(words)
         address, by_script = with_query(request.path, words | typed), getattr(request, "htmx", False)
-        if typed or (words != given and not by_script):
+        if typed or (words != parameters and not by_script):
             return (HttpResponseClientRedirect if by_script else HttpResponseRedirect)(address)
         response: HttpResponse = super().get(request, *args, **kwargs)  # type: ignore[misc]
         if by_script:
@@ -85,11 +87,11 @@ def read_line(line: str, fields: Collection[str]) -> tuple[dict[str, list[str]],
 
 
 def list_chips(
-    request: HttpRequest, given: Mapping[str, str], repeatable: Collection[str] = ()
+    request: HttpRequest, active: Mapping[str, str], repeatable: Collection[str] = ()
 ) -> Iterator[dict[str, Any]]:
     """Yield each active filter as a token, with the address without it."""
     words = {name: values for name, values in request.GET.lists() if name != "cursor"}
-    for name, text in given.items():
+    for name, text in active.items():
         values = text.split(",") if name in repeatable else [text]
         for value in values:
             rest = ",".join(one for one in values if one != value)
