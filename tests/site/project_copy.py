@@ -23,6 +23,7 @@ class ProjectCopy:
         self.folder = folder
         for name in FOLDERS:
             shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
+        shutil.copy(ROOT / "manage.py", folder)  # by it the settings know a checkout
         (folder / "data").mkdir()
         (folder / "docs").mkdir()
         shutil.copy(ROOT / "docs" / "concepts.md", folder / "docs")
