@@ -36,7 +36,7 @@ def button(text: Any, drawing: str = "", tone: str = "", key: str = "", **attrib
     """Render a button that sends its form. ``key`` presses it; ``shows_key`` draws that key on it."""
     drawn = key if attributes.pop("shows_key", False) else ""
     content = label(drawing, text, drawn) if drawing else format_html("{}{}", text, key_caps(drawn))
-    return render_button(tone, {"type": "submit", "data_key": key, **attributes}, content)
+    return render_button(tone, {"type": "submit", **attributes, "data_key": key}, content)
 
 
 def render_button(tone: str, attributes: dict[str, Any], content: SafeString) -> SafeString:
