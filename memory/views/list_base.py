@@ -33,7 +33,10 @@ class Listing(ProjectPage):
             listed["error"] = error_sentence(error)
         filtered = bool(query or payload)
         found = {**listed, "form": form, "query": query, "filtered": filtered, "set": len(payload)}
-        return super().get_context_data(**found, **kwargs)
+        context = super().get_context_data(**found, **kwargs)
+        if query:
+            context["lead"] = context.get("lead_of_found", context.get("lead"))
+        return context
 
     def listed(self, payload: dict[str, Any]) -> Any:
         """Return the page of the list for these filters."""
