@@ -36,7 +36,7 @@ def button(text: Any, drawing: str = "", tone: str = "", key: str = "", **attrib
     """Render a button that sends its form. ``key`` presses it; ``shows_key`` draws that key on it."""
     drawn = key if attributes.pop("shows_key", False) else ""
     content = label(drawing, text, drawn) if drawing else format_html("{}{}", text, key_caps(drawn))
-    return render_button(tone, {"type": "submit", "data_key": key, **attributes}, content)
+    return render_button(tone, {"type": "submit", **attributes, "data_key": key}, content)
 
 
 def render_button(tone: str, attributes: dict[str, Any], content: SafeString) -> SafeString:
@@ -160,12 +160,14 @@ def bar_menu(content: str, drawing: str, title: Any, value: Any) -> SafeString:
 
 
 @register.simple_tag
-def menu_item(drawing: str, text: Any, address: str, is_current: bool = False, more: Any = "") -> SafeString:
+def menu_item(
+    drawing: str, text: Any, address: str, is_current: bool = False, more: Any = "", mark: str = "check"
+) -> SafeString:
     """Render an item of a menu; the current one is marked."""
     current = SafeString(' aria-current="true"') if is_current else ""
     quiet = format_html(' <span class="quiet small">{}</span>', more) if more else ""
     html = '<li><a href="{}"{}>{}{}</a></li>'
-    return format_html(html, address, current, label(drawing, text), quiet)
+    return format_html(html, address, current, label(mark if is_current else drawing, text), quiet)
 
 
 @register.simple_tag(takes_context=True)
@@ -216,11 +218,11 @@ class ValueNode(template.Node):
 
     def render(self, context: template.Context) -> SafeString | str:
         value = self.value.resolve(context)
-        given = {name: option.resolve(context) for name, option in self.options.items()}
-        if "filter" in given:
-            return filter_link(context, given["filter"], value, given.get("text", ""))
-        if "none" in given and not value:
-            return format_html('<span class="quiet">{}</span>', given["none"])
+        options = {name: option.resolve(context) for name, option in self.options.items()}
+        if "filter" in options:
+            return filter_link(context, options["filter"], value, options.get("text", ""))
+        if "none" in options and not value:
+            return format_html('<span class="quiet">{}</span>', options["none"])
         return conditional_escape(value)
 
 

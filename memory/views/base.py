@@ -114,9 +114,9 @@ def refused(
     shell = base_context(reader) if reader else {"frame": frame.template}
     name = "parts/refused.html" if getattr(request, "htmx", False) else "refused.html"
     title = _("Not found") if error.status == 404 else f"{error.status} · Day1"
-    said = {"error": error, "sentence": error_sentence(error), "plain": plain(request)}
-    said["heading"] = HEADINGS.get(error.status, THAT_FAILED)
-    return render(request, name, {**shell, **said, "title": title}, status=error.status)
+    context = {"error": error, "sentence": error_sentence(error), "plain": plain(request)}
+    context["heading"] = HEADINGS.get(error.status, THAT_FAILED)
+    return render(request, name, {**shell, **context, "title": title}, status=error.status)
 
 
 def plain(request: HttpRequest) -> str:

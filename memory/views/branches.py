@@ -72,8 +72,8 @@ class Branches(ProjectPage):
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         archived = self.request.GET.get("archived") == "1"
         page = branch_manager.list_branches(actor=self.reader.actor, archived=archived, **self.paging())
-        here = {"parent": self.reader.branch.name, "at": self.reader.at_text}
-        kwargs.setdefault("form", BranchForm(initial=here))
+        initial = {"parent": self.reader.branch.name, "at": self.reader.at_text}
+        kwargs.setdefault("form", BranchForm(initial=initial))
         return super().get_context_data(
             page=page, archived=archived, may_create=self.reader.can["write"], **kwargs
         )
@@ -90,7 +90,7 @@ class Branches(ProjectPage):
                 actor=self.reader.actor,
             )
         except Day1Error as error:
-            form.errors.clear()  # the engine has looked at it all
+            form.errors.clear()  # the engine has checked all of it
             if error.code == "exists":
                 form.add_error("name", error_sentence(error))
             else:

@@ -41,7 +41,10 @@ class Listing(TokenFilters, ProjectPage):
         filtered = bool(query or payload)
         found = {**listed, "form": form, "query": query, "filtered": filtered, "set": len(payload)}
         found["chips"] = list(list_chips(self.request, payload))
-        return super().get_context_data(**found, **kwargs)
+        context = super().get_context_data(**found, **kwargs)
+        if query:
+            context["lead"] = context.get("lead_of_found", context.get("lead"))
+        return context
 
     def listed(self, payload: dict[str, Any]) -> Any:
         """Return the page of the list for these filters."""
