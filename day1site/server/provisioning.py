@@ -39,10 +39,12 @@ def copy_before_migration() -> Path | None:
     A migration that was interrupted leaves the copy of its first try. Elsewhere than on SQLite the database's
     own tools make copies.
     """
+    if not get_features().has_online_backup:
+        return None  # without a look into the database, which the migration may have to make
     executor = MigrationExecutor(connection)
     pending = executor.migration_plan(executor.loader.graph.leaf_nodes())
     known = executor.loader.applied_migrations
-    if not known or not pending or not get_features().has_online_backup:
+    if not known or not pending:
         return None
     database = Path(str(connection.settings_dict["NAME"]))
     path = database.with_name(f"{database.name}.before-{pending[0][0].name}")

@@ -295,6 +295,21 @@ def test_writers_of_sqlite_are_never_given_up() -> None:
     assert connection.vendor == "mysql" or not get_backend().must_rerun(OperationalError(20631, "again"))
 
 
+# ---- tables --------------------------------------------------------------------------------------------
+
+
+def test_an_index_is_left_out_where_it_would_hold_all_rows(mo: DatabaseWrapper) -> None:
+    named = {index.name: index for index in Fact._meta.indexes}
+    with mo.schema_editor(collect_sql=True, atomic=False) as editor:
+        for name in ("fact_proposed", "fact_parent"):
+            editor.add_index(Fact, named[name])
+            editor.remove_index(Fact, named[name])
+    assert editor.collected_sql == [
+        "CREATE INDEX `fact_parent` ON `memory_fact` (`parent_id`);",
+        "DROP INDEX `fact_parent` ON `memory_fact`;",
+    ]
+
+
 # ---- a server that is not there ----------------------------------------------------------------------
 
 

@@ -163,4 +163,4 @@ def test_copies_of_other_databases_stay(actor):
         cursor.execute(f"CREATE DATABASE {other}")
     assert delete_orphans() == 0
     assert get_store_copies().has_fork(other)
-    connection.copies._run(f"DROP DATABASE {other}")
+    connection.copies._run_statement(f"DROP DATABASE {other}")

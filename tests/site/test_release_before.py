@@ -6,13 +6,14 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tests.databases import only_on_sqlite
 from tests.site.test_up import ROOT, Up, environment
 
-pytestmark = [pytest.mark.slow, only_on_sqlite]
+pytestmark = pytest.mark.slow
 BEFORE = "0010_closed_versions"  # the newest migration of that release
 
 
@@ -23,18 +24,29 @@ def run(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-def texts(folder: Path) -> list[str]:
-    found = run(folder, "day1", "--format", "json", "facts", "list")
+def listed(folder: Path, *words: str) -> list[dict[str, Any]]:
+    found = run(folder, "day1", "--format", "json", *words)
     assert found.returncode == 0, found.stderr
-    return [fact["fact_text"] for fact in json.loads(found.stdout)["results"]]
+    return json.loads(found.stdout)["results"]
+
+
+def make(folder: Path, *words: str) -> str:
+    """Run a command that writes one memory, and return its id."""
+    made = run(folder, "day1", "--format", "json", *words)
+    assert made.returncode == 0, made.stderr
+    return str(json.loads(made.stdout)["id"])
+
+
+def texts(folder: Path) -> list[str]:
+    return [fact["fact_text"] for fact in listed(folder, "facts", "list")]
 
 
 @pytest.fixture
 def old_store(tmp_path: Path) -> Path:
     """Return a data directory with one fact and a verdict, at the schema of the release before."""
-    fact = run(tmp_path, "day1", "--format", "json", "write-fact", "Kept over releases: Grüße, 雪.")
-    assert fact.returncode == 0, fact.stderr
-    assert run(tmp_path, "day1", "verify", json.loads(fact.stdout)["id"], "verified").returncode == 0
+    fact = make(tmp_path, "write-fact", "Kept over releases: Grüße, 雪.")
+    assert run(tmp_path, "day1", "verify", fact, "verified").returncode == 0
+    make(tmp_path, "write-observation", "Tests pass.", "--tool", "Bash", "--input", "make test")
     back = run(tmp_path, "migrate", "memory", BEFORE)
     assert back.returncode == 0, back.stderr
     return tmp_path
@@ -47,6 +59,7 @@ def new_server(old_store: Path) -> Iterator[Up]:
     server.end()
 
 
+@only_on_sqlite
 def test_a_store_of_the_release_before_is_copied_and_migrated(old_store: Path, new_server: Up) -> None:
     output = new_server.ready().output()
     (copy,) = old_store.glob("day1.sqlite3.before-*")
@@ -62,6 +75,20 @@ def test_a_store_of_the_release_before_is_copied_and_migrated(old_store: Path, n
         ]
 
 
+def test_the_migrations_since_keep_what_is_there(old_store: Path) -> None:
+    assert run(old_store, "migrate").returncode == 0
+    (fact,) = listed(old_store, "facts", "list")
+    assert (fact["fact_text"], fact["verification_status"]) == ("Kept over releases: Grüße, 雪.", "verified")
+    (found,) = listed(old_store, "search", "releases")
+    assert found["fact"]["id"] == fact["id"]
+    (call,) = listed(old_store, "observations", "list")
+    assert (call["tool_name"], call["summary"]) == ("Bash", "Tests pass.")
+    make(old_store, "write-fact", "Written since.")
+    assert len(texts(old_store)) == 2
+    assert run(old_store, "migrate", "--check").returncode == 0
+
+
+@only_on_sqlite
 def test_a_current_store_is_not_copied(tmp_path: Path) -> None:
     assert run(tmp_path, "day1", "write-fact", "One.").returncode == 0
     assert run(tmp_path, "day1", "write-fact", "Two.").returncode == 0

@@ -17,6 +17,14 @@ class DatabaseSchemaEditor(schema.DatabaseSchemaEditor):
     sql_rename_column = BaseDatabaseSchemaEditor.sql_rename_column
     _supports_limited_data_type_defaults = False
 
+    def add_index(self, model: type[models.Model], index: models.Index) -> None:
+        if serves_without_condition(index):
+            super().add_index(model, index)
+
+    def remove_index(self, model: type[models.Model], index: models.Index) -> None:
+        if serves_without_condition(index):
+            super().remove_index(model, index)
+
     def full_text_sql(self, model: type[models.Model], index: FullTextIndex) -> str:
         column: Any = model._meta.get_field(index.fields[0])
         name, table, of = map(self.quote_name, (index.name, model._meta.db_table, column.column))
@@ -33,3 +41,11 @@ class DatabaseSchemaEditor(schema.DatabaseSchemaEditor):
 
     def _create_missing_fk_index(self, model: Any, *, fields: Any, expressions: Any = None) -> None:
         """Do nothing: no index ever replaces that of a foreign key."""
+
+
+def serves_without_condition(index: models.Index) -> bool:
+    """Return whether an index is of use without its condition, which the server cannot keep.
+
+    One whose condition is about other columns would hold all rows, for every writer to pay.
+    """
+    return index.condition is None or index.condition.referenced_base_fields <= set(index.fields)
