@@ -90,7 +90,7 @@ class Searches:
     def _filtered(self, how: dict[str, Any]) -> Callable[[Query], Any]:
         from memory.engines.facts.filters import FactFilter
 
-        chosen = FactFilter.of(how)
+        chosen = FactFilter.from_values(how)
         return lambda query: self.engine(query, filters=chosen)
 
     def run(self, kinds: Sequence[str], warm: Sequence[Query], counted: Sequence[Query]) -> None:

@@ -18,7 +18,7 @@ def gather(count: int) -> None:
     from memory.models import Branch, Project
     from memory.models.nodes import next_rid
 
-    next_rid.ready()
+    next_rid.ensure_lease()
     project = Project.objects.get(slug="default")
     main = Branch.objects.get(project=project, name="main")
     beside = (members, keys, branches, sessions, entries, recalls, questions)
@@ -32,10 +32,10 @@ def put(rows: Iterable[Any]) -> None:
     from memory.db.backend import get_index
 
     some = list(rows)
-    for row in some if hasattr(some[0], "rehash") else ():
-        row.rehash()
+    for row in some if hasattr(some[0], "compute_hashes") else ():
+        row.compute_hashes()
     type(some[0])._base_manager.bulk_create(some, batch_size=500)
-    get_index().add(some)
+    get_index().index_rows(some)
 
 
 def periodic_task() -> None:
@@ -152,7 +152,7 @@ def observations(project: Any, main: Any, count: int) -> list[Any]:
     what = {"observation_type": "insight", "session_id": "s-7", "agent_id": "a-7"}
     made = [Observation(summary=f"Noticed {n}", **what, **version(main)) for n in range(count)]
     for one in made:
-        one.rehash()
+        one.compute_hashes()
     return made
 
 

@@ -78,12 +78,12 @@ class Builder:
 
         BranchManager().create_branch(name=CHILD, actor=self.actor)
         with open_commit(self.actor, CHILD, "bench") as commit:
-            old = commit.visible(Fact).newest(CHILD_CHANGES * 8 // 10)
+            old = commit.visible_rows(Fact).newest(CHILD_CHANGES * 8 // 10)
             for number, row in enumerate(old):
                 if number % 8:
-                    commit.change(row, fact_text=edited(row.fact_text, 1))
+                    commit.change_row(row, fact_text=edited(row.fact_text, 1))
                 else:
-                    commit.remove(row)
+                    commit.remove_row(row)
         new = [fact(f"childo {text}", i) for i, text in enumerate(self.texts[: CHILD_CHANGES // 5])]
         from memory.engines.facts.engine import FactEngine
 

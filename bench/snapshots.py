@@ -50,8 +50,8 @@ def snapshots(actor: Any) -> dict[str, float]:
     engine, name = SnapshotManager(), f"bench-{time.time_ns()}"
     found = {"a point of a branch": timed(lambda: engine.create_snapshot(name=name, actor=actor))[0]}
     bare = f"bench_{time.time_ns()}"
-    found["the database alone: snapshot"] = timed(lambda: get_store_copies().take(bare))[0]
-    get_store_copies().drop(bare)
+    found["the database alone: snapshot"] = timed(lambda: get_store_copies().take_snapshot(bare))[0]
+    get_store_copies().drop_snapshot(bare)
     label = "snapshot of the store"
     found[label], made = timed(lambda: engine.create_store_snapshot(name=f"{name}-store", actor=actor))
     more(actor, f"after {name}")
@@ -69,12 +69,12 @@ def workspaces(actor: Any) -> dict[str, float]:
     from memory.engines.store.workspaces import WorkspaceEngine
 
     engine, bare = WorkspaceEngine(), f"bench_{time.time_ns()}"
-    found = {"the database alone: workspace": timed(lambda: get_store_copies().fork(bare))[0]}
-    get_store_copies().drop_fork(bare)
+    found = {"the database alone: workspace": timed(lambda: get_store_copies().create_workspace(bare))[0]}
+    get_store_copies().drop_workspace(bare)
     made = timed(lambda: engine.create_workspace(name=bare, actor=actor))
     found["workspace"] = made[0]
     store = connections["default"]
-    with get_store_copies().opened_fork(made[1].copy) as alias:
+    with get_store_copies().open_workspace(made[1].copy) as alias:
         connections["default"] = connections[alias]
         more(actor, bare)
         connections["default"] = store

@@ -228,7 +228,7 @@ class Builder:
         from memory.models import FactAssessment, hashes
         from memory.models.nodes import next_rid
 
-        next_rid.ready()
+        next_rid.ensure_lease()
         rows = []
         for i in np.flatnonzero(self.rng.random(self.size.facts) < 0.11):
             rid, essence = next_rid(), essence_of(texts[i])
@@ -336,7 +336,7 @@ def index(rows: Sequence[dict[str, Any]], ends: int | None = None) -> None:
     )
     span = {"seq_to": ends} if ends else {}
     facts = [Fact(uid=row["uid"], **{name: row[name] for name in names}, **span) for row in rows]
-    (get_index().keep if ends else get_index().add)(facts)
+    (get_index().index_closed if ends else get_index().index_rows)(facts)
 
 
 def essence_of(text: str) -> str:

@@ -109,7 +109,7 @@ class EngineStore:
         from memory.engines.embedding.engine import EmbeddingEngine
 
         EmbeddingEngine().embed_pending(self.actor.project_id, limit=64)
-        return EmbeddingEngine().backlog(self.actor.project_id)["pending"]
+        return EmbeddingEngine().count_backlog(self.actor.project_id)["pending"]
 
     def search(self, branch: str, query: str, recipe: str, search_type: str) -> tuple[list[str], float]:
         from memory.engines.search.engine import SearchEngine

@@ -79,7 +79,7 @@ def theme(request: HttpRequest) -> HttpResponse:
     return response
 
 
-def look(request: HttpRequest) -> dict[str, Any]:
+def login_context(request: HttpRequest) -> dict[str, Any]:
     """Return for every template the themes, and the chosen one; "" is the system's."""
     chosen = request.COOKIES.get(THEME, "")
     themes = [SYSTEM, *((name, *theme) for name, theme in THEMES.items())]

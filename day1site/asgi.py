@@ -72,12 +72,12 @@ class Later:
 
     def _start(self) -> "asyncio.Future[App]":
         """Start the application once per event loop; a failed start is tried again."""
-        loop, there = asyncio.get_running_loop(), self._started
-        if there is None or there.get_loop() is not loop or (there.done() and there.exception()):
-            self._started = there = loop.create_future()
+        loop, started = asyncio.get_running_loop(), self._started
+        if started is None or started.get_loop() is not loop or (started.done() and started.exception()):
+            self._started = started = loop.create_future()
             self._stopping = asyncio.Event()
-            self._life = loop.create_task(self._live(there, self._stopping))
-        return there
+            self._life = loop.create_task(self._live(started, self._stopping))
+        return started
 
     async def _live(self, started: "asyncio.Future[App]", stopping: asyncio.Event) -> None:
         try:
@@ -113,12 +113,12 @@ class Refused(Exception):
         self.problem = problem
 
 
-class Room:
+class RequestBudget:
     """Limits on concurrent requests and the total size of their bodies, so that slow clients leave
     capacity.
     """
 
-    requests = held = 0
+    requests = buffered = 0
 
     def enter(self) -> bool:
         """Count a new request; return False when there are too many."""
@@ -132,15 +132,15 @@ class Room:
         refusal.
         """
         body += piece
-        self.held += len(piece)
+        self.buffered += len(piece)
         too_large = len(body) > BODY_LIMIT
-        if not too_large and (len(body) <= SMALL or self.held <= BODY_BUDGET_BYTES):
+        if not too_large and (len(body) <= SMALL or self.buffered <= BODY_BUDGET_BYTES):
             return None
         self.drop(body)
         return Refused(TOO_LARGE if too_large else BUSY)
 
     def drop(self, body: bytearray) -> None:
-        self.held -= len(body)
+        self.buffered -= len(body)
         body.clear()
 
     def leave(self, body: bytearray) -> None:
@@ -148,7 +148,7 @@ class Room:
         self.requests -= 1
 
 
-room = Room()
+request_budget = RequestBudget()
 
 
 async def application(scope: Scope, receive: Receive, send: Send) -> None:
@@ -159,7 +159,7 @@ async def application(scope: Scope, receive: Receive, send: Send) -> None:
         return
     if scope["type"] != "http":
         return
-    if not room.enter():
+    if not request_budget.enter():
         await send_problem(send, BUSY)
         return
     body = bytearray()
@@ -168,7 +168,7 @@ async def application(scope: Scope, receive: Receive, send: Send) -> None:
             with_length(scope, len(body), content_length(scope))
             await app_for(scope["path"])(scope, replay(bytes(body), receive), send)
     finally:
-        room.leave(body)
+        request_budget.leave(body)
 
 
 async def live(receive: Receive, send: Send) -> None:
@@ -219,7 +219,7 @@ async def read_body(body: bytearray, declared: int | None, receive: Receive) -> 
             return False
         piece = message.get("body", b"")
         seen += len(piece)
-        refused = refused or room.take(body, piece)
+        refused = refused or request_budget.take(body, piece)
         if refused and (seen >= DRAIN_LIMIT or not message.get("more_body")):
             raise refused
         if not message.get("more_body"):
@@ -251,8 +251,8 @@ def content_length(scope: Scope) -> int | None:
 
 async def send_problem(send: Send, problem: Problem) -> None:
     status, title, code, detail = problem
-    told = {"type": f"/errors/{code}", "title": title, "status": status, "code": code, "detail": detail}
-    body = json.dumps(told).encode()
+    document = {"type": f"/errors/{code}", "title": title, "status": status, "code": code, "detail": detail}
+    body = json.dumps(document).encode()
     headers = [
         (b"content-type", b"application/problem+json"),
         (b"content-length", str(len(body)).encode()),

@@ -293,7 +293,7 @@ def check_building() -> None:
         "build-essential": shutil.which("cc") or shutil.which("gcc"),
         "python3-dev": os.path.exists(os.path.join(sysconfig.get_path("include"), "Python.h")),
     }
-    if missing := [name for name, there in requested.items() if not there]:
+    if missing := [name for name, installed in requested.items() if not installed]:
         raise Refusal(
             "The driver for MatrixOne is built on this machine, which lacks packages for that: run"
             f" apt-get install {' '.join(missing)} (Debian and Ubuntu; elsewhere the like), then this again."

@@ -35,14 +35,14 @@ class Actor:
     expires_at: datetime | None = None
     told_at: datetime | None = None  # see acting_at
 
-    def can(self, scope: str) -> bool:
+    def has_scope(self, scope: str) -> bool:
         """Return whether the actor's scopes include this one, by itself or through a wider one."""
         requested = SCOPES.index(scope)
-        return any(SCOPES.index(held) >= requested for held in self.scopes)
+        return any(SCOPES.index(own) >= requested for own in self.scopes)
 
-    def require(self, scope: str, branch_name: str | None = None) -> None:
+    def require_scope(self, scope: str, branch_name: str | None = None) -> None:
         """Check a scope and, if given, a branch. Raises ScopeMissing or BranchForbidden."""
-        if not self.can(scope):
+        if not self.has_scope(scope):
             raise ScopeMissing(scope=scope)
         if branch_name is not None and not self.may_use(branch_name):
             raise BranchForbidden(name=branch_name)
@@ -58,16 +58,16 @@ class Actor:
         For memory that is older than the store. A commit is still never earlier than the one before it on its
         branch, and the audit trail has the real time. Raises Invalid for a time in the future.
         """
-        self.require("admin")
+        self.require_scope("admin")
         if moment > timezone.now():
             raise Invalid("Nothing was done in the future.", field="at")
         return replace(self, told_at=moment)
 
-    def now(self) -> datetime:
+    def write_time(self) -> datetime:
         """Return the time under which the actor's next write is recorded."""
         return self.told_at or timezone.now()
 
-    def stating(self, session_id: str = "", task_id: str = "", agent_id: str = "") -> Self:
+    def with_origin(self, session_id: str = "", task_id: str = "", agent_id: str = "") -> Self:
         """Return a copy of the actor with session, task and agent ids.
 
         Raises AgentForbidden for another's agent.
@@ -81,7 +81,7 @@ class Actor:
             agent_id=agent_id or self.bound_agent or self.agent_id,
         )
 
-    def stated(self) -> dict[str, str]:
+    def origin_fields(self) -> dict[str, str]:
         """Return the session, task and agent ids as the fields of a row."""
         return {"session_id": self.session_id, "task_id": self.task_id, "agent_id": self.agent_id}
 

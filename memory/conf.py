@@ -46,9 +46,9 @@ def conf() -> Conf:
     return settings_given
 
 
-def _forget(*, setting: str, **_: Any) -> None:
+def _clear_settings(*, setting: str, **_: Any) -> None:
     if setting == "DAY1":
         conf.cache_clear()
 
 
-setting_changed.connect(_forget, dispatch_uid="day1.conf")
+setting_changed.connect(_clear_settings, dispatch_uid="day1.conf")

@@ -257,14 +257,14 @@ def redact_value(name: str, value: Any, depth: int) -> Any:
 def make_replacer(kind: str) -> Callable[[re.Match], str]:
     announced = ANNOUNCED.get(kind)
 
-    def replace(match: re.Match) -> str:
+    def replace_match(match: re.Match) -> str:
         groups = match.groupdict()
         whole, secret = match[0], groups.get("s") or groups.get("t") or match[0]
         if announced and not announced.search(_line_before(match)):
             return whole
         return whole if secret.startswith("[redacted") else whole.replace(secret, f"[redacted: {kind}]")
 
-    return replace
+    return replace_match
 
 
 def _line_before(match: re.Match) -> str:

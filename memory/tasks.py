@@ -18,7 +18,10 @@ def embed(project_id: str, model: str | None = None) -> None:
     from memory.queue.producer import enqueue
 
     engine = EmbeddingEngine()
-    if engine.embed_pending(UUID(project_id), BATCH_SIZE) and engine.backlog(UUID(project_id))["pending"]:
+    if (
+        engine.embed_pending(UUID(project_id), BATCH_SIZE)
+        and engine.count_backlog(UUID(project_id))["pending"]
+    ):
         enqueue("memory.embed", project_id)  # the rest is queued again, so that other projects get their turn
 
 
@@ -26,7 +29,7 @@ def embed(project_id: str, model: str | None = None) -> None:
 def sweep_embeddings() -> None:
     from memory.engines.embedding.engine import EmbeddingEngine
 
-    EmbeddingEngine().sweep()
+    EmbeddingEngine().embed_due()
 
 
 @shared_task(name="memory.catch_up")
@@ -40,7 +43,7 @@ def catch_up() -> None:
 
     try:
         warm_up()
-        EmbeddingEngine().load()
+        EmbeddingEngine().load_vectors()
         for project_id in Project.objects.values_list("pk", flat=True):
             EmbeddingEngine().want_missing(project_id)
             enqueue("memory.embed", str(project_id))
@@ -61,7 +64,7 @@ def near(project_id: str) -> None:
 def sweep_near() -> None:
     from memory.engines.review.near_duplicates import NearDuplicateEngine
 
-    NearDuplicateEngine().sweep()
+    NearDuplicateEngine().compare_due()
 
 
 @shared_task(name="memory.hold_past")
@@ -89,7 +92,7 @@ def sweep_branches() -> None:
 def consolidate(session_pk: int) -> None:
     from memory.engines.sessions.manager import SessionManager
 
-    SessionManager().consolidate(session_pk)
+    SessionManager().consolidate_session(session_pk)
 
 
 @shared_task(name="memory.sweep_sessions")

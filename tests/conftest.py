@@ -70,8 +70,8 @@ def pytest_sessionfinish() -> None:
 @pytest.fixture(autouse=True)
 def nothing_left_over() -> Iterator[None]:
     """Reset ids of a rolled back database or an advanced clock, and drop unwritten values."""
-    next_rid.reset()
-    new_uuid.reset()
+    next_rid.drop_leases()
+    new_uuid.restart_ids()
     ContentType.objects.clear_cache()
     yield
     buffer.clear()
@@ -109,8 +109,8 @@ def copies_open(project: Project, django_db_blocker: Any) -> Iterator[None]:
         yield
         copies = get_store_copies()
         for name in Snapshot.objects.exclude(copy="").values_list("copy", flat=True):
-            copies.drop(name)
+            copies.drop_snapshot(name)
         for name in Workspace.objects.values_list("copy", flat=True):
-            copies.drop_fork(name)
+            copies.drop_workspace(name)
         if get_features().has_time_window:
             copies.keep_window(0)

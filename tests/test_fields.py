@@ -29,12 +29,12 @@ from memory.models import Fact
 
 
 def test_python_knows_the_fields_of_a_new_fact() -> None:
-    assert get_type_hints(NewFact).keys() == {*FACT.names(Use.CREATE), *FACT.names(Use.STATE)}
+    assert get_type_hints(NewFact).keys() == {*FACT.field_names(Use.CREATE), *FACT.field_names(Use.STATE)}
 
 
 def test_the_declaration_agrees_with_the_model() -> None:
     columns = {field.name: field for field in Fact._meta.get_fields()}
-    for field in FACT.used(Use.CREATE):
+    for field in FACT.select_fields(Use.CREATE):
         column: Any = columns[field.name]
         assert column.null == field.null, field.name
         if column.has_default() and field.default is not None:
@@ -46,7 +46,7 @@ def test_the_declaration_agrees_with_the_model() -> None:
 
 
 def test_a_program_can_read_the_declaration_as_plain_data() -> None:
-    described = json.loads(json.dumps(FACT.describe()))["fields"]
+    described = json.loads(json.dumps(FACT.describe_fields()))["fields"]
     (kind,) = [one for one in described if one["name"] == "kind"]
     assert kind["choices"] == list(Fact.Kind.values)
     assert kind["reserved"] == ["REFLECTION"]
@@ -65,15 +65,15 @@ NOUNS = (FACT, LINK, OBSERVATION, RELATION, SESSION, BRANCH, KEY, CONVERSATION, 
 
 @pytest.mark.parametrize("noun", NOUNS, ids=lambda noun: noun.name)
 def test_every_field_has_a_place_in_the_rest_document(noun: Noun) -> None:
-    for field in noun.used(Use.CREATE):
+    for field in noun.select_fields(Use.CREATE):
         assert request_field(field).required == field.required, field.name
-    for field in noun.used(Use.ANSWER):
+    for field in noun.select_fields(Use.ANSWER):
         assert answer_field(field).allow_null == (field.null or field.answer_null), field.name
 
 
 @pytest.mark.parametrize("noun", NOUNS, ids=lambda noun: noun.name)
 def test_every_field_for_tools_has_words_for_models(noun: Noun) -> None:
-    for field in (*noun.used(Use.TOOL_CREATE), *noun.used(Use.TOOL_UPDATE)):
+    for field in (*noun.select_fields(Use.TOOL_CREATE), *noun.select_fields(Use.TOOL_UPDATE)):
         assert input_property(field)["description"], field.name
 
 
@@ -81,14 +81,16 @@ def test_every_field_for_tools_has_words_for_models(noun: Noun) -> None:
 def test_names_are_declared_once_in_a_noun(noun: Noun) -> None:
     names = [field.name for field in noun]
     assert len(names) == len(set(names))
-    assert json.dumps(noun.describe())
+    assert json.dumps(noun.describe_fields())
 
 
 def test_python_knows_the_fields_of_other_nouns() -> None:
-    assert get_type_hints(NewLink).keys() == set(LINK.names(Use.CREATE))
-    relation = {*RELATION.names(Use.CREATE), *RELATION.names(Use.STATE)} - set(RELATION_NAMES)
+    assert get_type_hints(NewLink).keys() == set(LINK.field_names(Use.CREATE))
+    relation = {*RELATION.field_names(Use.CREATE), *RELATION.field_names(Use.STATE)} - set(RELATION_NAMES)
     assert get_type_hints(RelationFields).keys() == relation
-    assert get_type_hints(SessionFields).keys() == {*SESSION.names(Use.CREATE), "summary"} - {"session_id"}
+    assert get_type_hints(SessionFields).keys() == {*SESSION.field_names(Use.CREATE), "summary"} - {
+        "session_id"
+    }
 
 
 def test_a_refusal_names_the_field_and_its_limit() -> None:
@@ -102,7 +104,7 @@ def test_a_refusal_names_the_field_and_its_limit() -> None:
 
 def test_a_text_is_redacted_and_a_reference_is_not() -> None:
     secret = "day1_abcdefgh_" + "A" * 49
-    redacted = {field.name for field in FACT.used(Use.CREATE) if secret_is_gone(field, secret)}
+    redacted = {field.name for field in FACT.select_fields(Use.CREATE) if secret_is_gone(field, secret)}
     assert redacted == {"fact_text", "essence", "category", "source", "tags", "metadata"}
 
 

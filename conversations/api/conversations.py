@@ -26,17 +26,21 @@ class ConversationViewSet(Resource):
 
     def create(self, request: Request) -> Response:
         payload = Input(request)
-        branch, actor = payload.branch(), actor_of(request)
+        branch, actor = payload.take_branch(), actor_of(request)
         row = conversation_engine.create_conversation(
-            actor=actor, branch_name=branch, **payload.fields(FIELDS)
+            actor=actor, branch_name=branch, **payload.take_fields(FIELDS)
         )
         return build_row_response(shapes.conversation(row, branch=branch), 201)
 
     def list(self, request: Request) -> Response:
         payload = Input(request)
-        branch, at, paging = payload.branch(), payload.take("at", parse_point), payload.paging()
-        filters = ConversationFilter.of(payload.some(ConversationFilterSet.base_filters))
-        payload.end()
+        branch, at, paging = (
+            payload.take_branch(),
+            payload.take_value("at", parse_point),
+            payload.take_paging(),
+        )
+        filters = ConversationFilter.from_values(payload.take_unchecked(ConversationFilterSet.base_filters))
+        payload.refuse_unknown()
         found = conversation_engine.list_conversations(
             actor=actor_of(request), branch_name=branch, filters=filters, at=at, **paging
         )
@@ -44,8 +48,8 @@ class ConversationViewSet(Resource):
 
     def retrieve(self, request: Request, pk: str) -> Response:
         uid, payload = parse_id(pk), Input(request)
-        branch, at = payload.branch(), payload.take("at", parse_point)
-        payload.end()
+        branch, at = payload.take_branch(), payload.take_value("at", parse_point)
+        payload.refuse_unknown()
         row = conversation_engine.get_conversation(
             conversation_id=uid, actor=actor_of(request), branch_name=branch, at=at
         )
@@ -54,8 +58,8 @@ class ConversationViewSet(Resource):
     @action(detail=True, methods=["post"])
     def complete(self, request: Request, pk: str) -> Response:
         uid, payload = parse_id(pk), Input(request)
-        branch, actor = payload.branch(), payload.actor(actor_of(request))
-        payload.end()
+        branch, actor = payload.take_branch(), payload.take_actor(actor_of(request))
+        payload.refuse_unknown()
         row = conversation_engine.close_conversation(conversation_id=uid, actor=actor, branch_name=branch)
         return build_row_response(shapes.conversation(row, branch=branch))
 
@@ -64,9 +68,13 @@ class ConversationViewSet(Resource):
     @action(detail=True, methods=["get"])
     def messages(self, request: Request, pk: str) -> Response:
         uid, payload = parse_id(pk), Input(request)
-        branch, at, paging = payload.branch(), payload.take("at", parse_point), payload.paging()
-        roles, actor = payload.take("role", parse_names, ()), actor_of(request)
-        payload.end()
+        branch, at, paging = (
+            payload.take_branch(),
+            payload.take_value("at", parse_point),
+            payload.take_paging(),
+        )
+        roles, actor = payload.take_value("role", parse_names, ()), actor_of(request)
+        payload.refuse_unknown()
         found = message_engine.list_messages(
             conversation_id=uid, actor=actor, branch_name=branch, roles=roles, at=at, **paging
         )
@@ -75,17 +83,17 @@ class ConversationViewSet(Resource):
     @messages.mapping.post
     def add_message(self, request: Request, pk: str) -> Response:
         uid, payload = parse_id(pk), Input(request)
-        branch, actor = payload.branch(), payload.actor(actor_of(request))
-        fields = payload.fields()
+        branch, actor = payload.take_branch(), payload.take_actor(actor_of(request))
+        fields = payload.take_fields()
         row = message_engine.write_message(conversation_id=uid, actor=actor, branch_name=branch, **fields)
         return build_row_response(shapes.message(row, branch, actor), 201)
 
     @action(detail=True, methods=["post"], url_path="messages/batch")
     def batch(self, request: Request, pk: str) -> Response:
         uid, payload = parse_id(pk), Input(request)
-        branch, actor = payload.branch(), payload.actor(actor_of(request))
+        branch, actor = payload.take_branch(), payload.take_actor(actor_of(request))
         messages = payload.body.pop("messages", None)
-        payload.end()
+        payload.refuse_unknown()
         rows = message_engine.write_messages(
             conversation_id=uid, messages=messages, actor=actor, branch_name=branch
         )

@@ -26,8 +26,8 @@ class MessageViewSet(Resource):
     def search(self, request: Request) -> Response:
         payload, actor = Input(request), actor_of(request)
         branch, query, how = parse_text_search(payload)
-        filters = MessageFilter.of(payload.some(MessageFilterSet.base_filters))
-        payload.end()
+        filters = MessageFilter.from_values(payload.take_unchecked(MessageFilterSet.base_filters))
+        payload.refuse_unknown()
         found = message_engine.search_messages(
             query=query, actor=actor, branch_name=branch, filters=filters, **how
         )
@@ -35,7 +35,7 @@ class MessageViewSet(Resource):
 
     def retrieve(self, request: Request, pk: str) -> Response:
         uid, payload = parse_id(pk), Input(request)
-        branch, at, actor = payload.branch(), payload.take("at", parse_point), actor_of(request)
-        payload.end()
+        branch, at, actor = payload.take_branch(), payload.take_value("at", parse_point), actor_of(request)
+        payload.refuse_unknown()
         row = message_engine.get_message(message_id=uid, actor=actor, branch_name=branch, at=at)
         return build_row_response(shapes.message(row, branch, actor))

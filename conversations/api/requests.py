@@ -4,17 +4,17 @@ from rest_framework import serializers as s
 
 from conversations.engines.fields import CONVERSATION, MESSAGE
 from conversations.engines.messages import BULK
-from memory.api.fields import declares
+from memory.api.fields import declare_fields
 from memory.api.requests import OnBranch, Stated
 from memory.engines.fields.base import Use
 
 
-@declares(CONVERSATION.used(Use.CREATE))
+@declare_fields(CONVERSATION.select_fields(Use.CREATE))
 class ConversationInput(OnBranch, Stated):
     """A conversation to create."""
 
 
-@declares(MESSAGE.used(Use.CREATE))
+@declare_fields(MESSAGE.select_fields(Use.CREATE))
 class MessageItemInput(Stated):
     """One message of many."""
 

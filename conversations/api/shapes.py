@@ -12,17 +12,17 @@ from conversations.models import Message
 from memory.actors import Actor
 from memory.api import shapes
 from memory.api.capture_shapes import LookShape, text_results
-from memory.api.fields import AnswerShape, declares
+from memory.api.fields import AnswerShape, declare_fields
 from memory.engines.fields.base import Use
 from memory.engines.search.text_search import TextSearchResult
 
 
-@declares(CONVERSATION.used(Use.ANSWER))
+@declare_fields(CONVERSATION.select_fields(Use.ANSWER))
 class ConversationShape(AnswerShape):
     """A conversation, as it is read."""
 
 
-@declares(MESSAGE.used(Use.ANSWER))
+@declare_fields(MESSAGE.select_fields(Use.ANSWER))
 class MessageShape(AnswerShape):
     """A message, as it is read."""
 

@@ -49,12 +49,12 @@ class IngestEngine:
 
         Raises TooLarge, BranchNotFound, BranchArchived, scope and branch refusals.
         """
-        actor.require("write", branch_name)
+        actor.require_scope("write", branch_name)
         if len(events) > MAX_EVENTS:
             raise TooLarge(what="The list", limit=f"{MAX_EVENTS} events")
         actor = replace(actor, surface=SURFACE)
         read = [event for raw in events if (event := read_event(raw, client))]
-        next_rid.ready()
+        next_rid.ensure_lease()
         return retry_on_conflict(partial(self._ingest, read, actor, branch_name, answered))
 
     @staticmethod
@@ -100,7 +100,7 @@ def _fresh(events: Iterable[HookEvent], actor: Actor) -> list[HookEvent]:
 def _take(events: Sequence[HookEvent], actor: Actor, branch_name: str) -> None:
     """Store events that begin a session or become rows, in one commit."""
     keys = {event.session for event in events}
-    who = actor.stating(session_id=events[0].session) if len(keys) == 1 else actor
+    who = actor.with_origin(session_id=events[0].session) if len(keys) == 1 else actor
     with open_commit(who, branch_name, "hook.ingest") as commit:
         rows = EventRows(commit, actor)
         for event in events:
@@ -111,7 +111,7 @@ def _take(events: Sequence[HookEvent], actor: Actor, branch_name: str) -> None:
             SessionManager().learn_from(session_id=event.session, actor=actor)
         elif event.name == "PostCompact":
             summary = cut_middle(clean_text(event.summary), MAX_SUMMARY_BYTES)
-            SessionManager().summarise(session_id=event.session, actor=actor, summary=summary)
+            SessionManager().replace_summary(session_id=event.session, actor=actor, summary=summary)
 
 
 def _end(event: HookEvent, actor: Actor) -> None:
@@ -144,14 +144,14 @@ def _context(event: HookEvent, actor: Actor, branch_name: str) -> str:
     rows = Session.objects.filter(project=actor.project_id, key=event.session).select_related("branch")
     session = rows.get()
     own = session.branch.name == branch_name
-    if not actor.can("read") or (own and session.context):
+    if not actor.has_scope("read") or (own and session.context):
         return session.context if own else ""
     now = timezone.now()
     found = start_context(session, actor, find_branch(actor, branch_name).lineage(), now)
     if found.text and own:
         Session.objects.filter(pk=session.pk).update(context=found.text)
     if found.text:
-        who = actor.stating(session_id=session.key)
+        who = actor.with_origin(session_id=session.key)
         log_recall(who, [branch_name], "", found.fact_ids)
     return found.text
 

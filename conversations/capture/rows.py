@@ -67,7 +67,7 @@ class EventRows:
         for uid, rows in self.messages.items():
             MessageEngine().add(self.commit, known[uid], rows)
         if self.observations:
-            ObservationEngine().add(self.commit, self.observations)
+            ObservationEngine().add_observations(self.commit, self.observations)
         for key, size in self._long.items():
             Session.objects.filter(pk=self._sessions[key].pk).update(captured=F("captured") + size)
 
@@ -77,7 +77,7 @@ class EventRows:
         manager = SessionManager()
         if event.session not in self._sessions:
             who = replace(self.actor, agent_id=self.actor.bound_agent or event.client)
-            self._sessions[event.session] = manager.follow(
+            self._sessions[event.session] = manager.get_or_create(
                 session_id=event.session,
                 actor=who,
                 branch_name=self.commit.branch.name,
@@ -92,7 +92,9 @@ class EventRows:
         place = (event.session, who.agent_id)
         known = self.conversations.get(place)
         if known is None:
-            rows = self.commit.visible(Conversation).filter(session_id=event.session, agent_id=who.agent_id)
+            rows = self.commit.visible_rows(Conversation).filter(
+                session_id=event.session, agent_id=who.agent_id
+            )
             known = next(iter(rows.newest(1)), None)
         if known is None or (event.name in BEGINS and known.status != Conversation.Status.ACTIVE):
             title = " ".join(filter(None, ["Subagent" if event.agent else "", event.agent_type]))
@@ -128,7 +130,7 @@ class EventRows:
         by_hash = {content_hash(text): text for text in clean if text}
         cut = {key: content_hash(cut_middle(text, LONG)) for key, text in by_hash.items()}
         own = {"session_id": event.session, "role": Role.ASSISTANT}
-        stored = self.commit.visible(Message).filter(**own, content_hash__in=[*by_hash, *cut.values()])
+        stored = self.commit.visible_rows(Message).filter(**own, content_hash__in=[*by_hash, *cut.values()])
         known = {known for (known,) in stored.gather_values("content_hash")}
         known |= {row.content_hash for rows in self.messages.values() for row in rows}
         for key, text in by_hash.items():

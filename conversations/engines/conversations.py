@@ -21,7 +21,7 @@ from memory.engines.versions.lookup import MAIN, find_branch, resolve_point
 from memory.exceptions import Conflict, NotFound
 
 Status = Conversation.Status
-CHECKS = CONVERSATION.checks(Use.CREATE)
+CHECKS = CONVERSATION.field_checks(Use.CREATE)
 
 
 @filters_by(CONVERSATION_FILTERS)
@@ -29,7 +29,7 @@ class ConversationFilter(Filter):
     """A filter of conversations by all of these; a tuple means any of its values."""
 
     def apply(self, rows: VersionedQuerySet) -> VersionedQuerySet:
-        return rows.filter(**{f"{name}__in": value for name, value in self.said().items()})
+        return rows.filter(**{f"{name}__in": value for name, value in self.as_dict().items()})
 
 
 @retry_methods
@@ -51,11 +51,11 @@ class ConversationEngine:
 
         Raises Invalid, BranchNotFound, BranchArchived.
         """
-        actor.require("write", branch_name)
+        actor.require_scope("write", branch_name)
         stated = c.validate(
             {"session_id": session_id, "task_id": task_id, "agent_id": agent_id}, STATED_CHECKS
         )
-        actor = actor.stating(**stated)
+        actor = actor.with_origin(**stated)
         payload = c.validate({"title": title, "model": model}, CHECKS)
         with open_commit(actor, branch_name, "conversation.create") as commit:
             conversation = self.begin(commit, actor, **payload)
@@ -63,7 +63,7 @@ class ConversationEngine:
 
     def begin(self, commit: CommitWriter, actor: Actor, **fields: Any) -> Conversation:
         """Create a conversation in the caller's commit."""
-        (conversation,) = commit.add([Conversation(**actor.stated(), **fields)])
+        (conversation,) = commit.add_rows([Conversation(**actor.origin_fields(), **fields)])
         commit.begin_sessions([conversation])
         commit.targets.append(str(conversation.uid))
         return conversation
@@ -72,12 +72,12 @@ class ConversationEngine:
         self, *, conversation_id: UUID, actor: Actor, branch_name: str = MAIN
     ) -> Conversation:
         """Close a conversation to new messages; again, it changes nothing. Raises NotFound."""
-        actor.require("write", branch_name)
+        actor.require_scope("write", branch_name)
         with open_commit(actor, branch_name, "conversation.close") as commit:
-            conversation = commit.get(Conversation, conversation_id)
+            conversation = commit.get_version(Conversation, conversation_id)
             if conversation.status == Status.ACTIVE:
                 commit.targets.append(str(conversation.uid))
-                conversation = commit.change(conversation, status=Status.COMPLETED)
+                conversation = commit.change_row(conversation, status=Status.COMPLETED)
         return attach_counts([conversation], commit.lineage)[0]
 
     # ---- reading -------------------------------------------------------------------------------
@@ -86,7 +86,7 @@ class ConversationEngine:
         self, *, conversation_id: UUID, actor: Actor, branch_name: str = MAIN, at: Any = None
     ) -> Conversation:
         """Return a conversation with its counts. Raises NotFound."""
-        actor.require("read", branch_name)
+        actor.require_scope("read", branch_name)
         branch = find_branch(actor, branch_name)
         lineage = branch.lineage(resolve_point(branch, at))
         found = Conversation.objects.in_lineage(lineage).filter(uid=conversation_id).fetch_all()
@@ -98,7 +98,7 @@ class ConversationEngine:
         self, *, session_id: str, actor: Actor, branch_name: str = MAIN
     ) -> Conversation:
         """Return the newest conversation of a session. Raises NotFound."""
-        filters = ConversationFilter.of({"session_id": session_id})
+        filters = ConversationFilter.from_values({"session_id": session_id})
         page = self.list_conversations(actor=actor, branch_name=branch_name, filters=filters, limit=1)
         if not page.results or not session_id:
             raise NotFound("This session has no conversation here.")
@@ -115,7 +115,7 @@ class ConversationEngine:
         cursor: str = "",
     ) -> Page[Conversation]:
         """Return a page of conversations, newest first."""
-        actor.require("read", branch_name)
+        actor.require_scope("read", branch_name)
         branch = find_branch(actor, branch_name)
         seq = resolve_point(branch, point_in_list(branch, cursor, at))
         rows = (filters or ConversationFilter()).apply(Conversation.objects.on(branch, seq))
@@ -126,7 +126,7 @@ class ConversationEngine:
 
 def open_conversation(commit: CommitWriter, conversation_id: UUID) -> Conversation:
     """Return an active conversation. Raises NotFound, Conflict when it is closed."""
-    for conversation in commit.visible(Conversation).filter(uid=conversation_id).fetch_all():
+    for conversation in commit.visible_rows(Conversation).filter(uid=conversation_id).fetch_all():
         if conversation.status != Status.ACTIVE:
             raise Conflict(
                 "This conversation is {status} and takes no more messages.", status=conversation.status

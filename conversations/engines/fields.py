@@ -2,7 +2,13 @@
 
 from conversations.models import Conversation, Message
 from memory.engines.fields.base import NO_USE, READ, Field, Noun, Option, Use
-from memory.engines.fields.common import METADATA_OPTION, answered_branch, answered_id, answered_time, stated
+from memory.engines.fields.common import (
+    METADATA_OPTION,
+    answered_branch,
+    answered_id,
+    answered_time,
+    origin_fields,
+)
 from memory.engines.fields.filters import any_of, one_of, recorded
 from memory.engines.fields.types import (
     Choice,
@@ -44,7 +50,7 @@ CONVERSATION = Noun(
     ),
     Field("message_count", Whole(), use=READ),
     Field("total_tokens", Whole(), use=READ),
-    *stated(),
+    *origin_fields(),
     answered_time("created_at"),
     answered_time("updated_at"),
 )
@@ -87,7 +93,7 @@ MESSAGE = Noun(
     Field("model", Reference(200), use=OFFERED, option=Option("that said it", metavar="NAME")),
     Field("metadata", JSONObject(), use=OFFERED, option=METADATA_OPTION),
     Field("embed", Flag(), "Users and assistants by default.", Use.CREATE),
-    *stated(),
+    *origin_fields(),
     Field(
         "said_at",
         Moment(),

@@ -42,7 +42,7 @@ Role = Message.Role
 EMBEDDED = frozenset({Role.USER, Role.ASSISTANT})
 
 
-CHECKS = MESSAGE.checks(Use.CREATE)
+CHECKS = MESSAGE.field_checks(Use.CREATE)
 
 
 @filters_by(MESSAGE_FILTERS)
@@ -55,8 +55,8 @@ class MessageFilter(Filter):
         rows = rows.filter_indexed(**{name: value for name, value in narrow.items() if value})
         exact = {"conversation_id": self.conversation_id, "created_at__gte": self.after}
         exact["created_at__lt"] = self.before
-        said = {name: value for name, value in exact.items() if value}
-        return rows.filter(**said) if said else rows
+        exact_values = {name: value for name, value in exact.items() if value}
+        return rows.filter(**exact_values) if exact_values else rows
 
 
 @retry_methods
@@ -86,7 +86,7 @@ class MessageEngine:
         branch_name: str = MAIN,
     ) -> Sequence[Message]:
         """Append up to 1,000 messages in one commit, all or none, numbered in their order."""
-        actor.require("write", branch_name)
+        actor.require_scope("write", branch_name)
         if not isinstance(messages, Sequence) or not messages:
             raise Invalid("{field} must be a list with at least one message.", field="messages")
         if len(messages) > BULK:
@@ -105,7 +105,7 @@ class MessageEngine:
             row.session_id = row.session_id or conversation.session_id
             row.task_id = row.task_id or conversation.task_id
             row.agent_id = row.agent_id or conversation.agent_id
-        commit.add(rows)
+        commit.add_rows(rows)
         commit.begin_sessions(rows)
         enqueue_embedding(commit, rows)
         commit.targets += [str(row.uid) for row in rows]
@@ -133,20 +133,20 @@ class MessageEngine:
 
         Raises Invalid, QueryTooLong, BranchNotFound, scope and branch errors.
         """
-        actor.require("read", branch_name)
+        actor.require_scope("read", branch_name)
         branch = find_branch(actor, branch_name)
         every = Message.objects.on(branch, resolve_point(branch, at))
         rows = (filters or MessageFilter()).apply(every)
         search = text_search(
             rows, actor=actor, search_type=search_type, recipe=recipe, neighbours=neighbours, everyone=every
         )
-        return search.find(query, limit, query_vector)
+        return search.find_rows(query, limit, query_vector)
 
     def get_message(
         self, *, message_id: UUID, actor: Actor, branch_name: str = MAIN, at: Any = None
     ) -> Message:
         """Return a message. Raises NotFound."""
-        actor.require("read", branch_name)
+        actor.require_scope("read", branch_name)
         branch = find_branch(actor, branch_name)
         for row in Message.objects.on(branch, resolve_point(branch, at)).filter(uid=message_id).fetch_all():
             return row
@@ -165,7 +165,7 @@ class MessageEngine:
     ) -> Page[Message]:
         """Return a page of a conversation's messages in their order. Raises NotFound for the conversation."""
         check_limit(limit)
-        branch = find_branch(actor, branch_name) if actor.can("read") else None
+        branch = find_branch(actor, branch_name) if actor.has_scope("read") else None
         point = at if branch is None else point_in_list(branch, cursor, at)
         ConversationEngine().get_conversation(
             conversation_id=conversation_id, actor=actor, branch_name=branch_name, at=point
@@ -187,7 +187,7 @@ class MessageEngine:
 
 def may_read_thinking(actor: Actor) -> bool:
     """Return whether the actor may read a model's thinking, which is for curators."""
-    return actor.can("curate")
+    return actor.has_scope("curate")
 
 
 # ---- helpers ---------------------------------------------------------------------------------------
@@ -197,7 +197,7 @@ def message_of(payload: Mapping[str, Any], actor: Actor) -> Message:
     """Build an unsaved message from a caller's fields. Raises UnknownField, Invalid, TooLarge."""
     if not isinstance(payload, Mapping):
         raise Invalid("A message must be an object.", field="")
-    actor = actor.stating(
+    actor = actor.with_origin(
         **c.validate({k: v for k, v in payload.items() if k in STATED_CHECKS}, STATED_CHECKS)
     )
     fields = c.validate({k: v for k, v in payload.items() if k not in STATED_CHECKS}, CHECKS)
@@ -208,19 +208,19 @@ def message_of(payload: Mapping[str, Any], actor: Actor) -> Message:
     content = fields.setdefault("content", "")
     fields.setdefault("token_count", count_tokens(content))
     fields.setdefault("embed", fields["role"] in EMBEDDED)
-    message = Message(**fields, **actor.stated())
-    message.rehash()
+    message = Message(**fields, **actor.origin_fields())
+    message.compute_hashes()
     return message
 
 
 def _number(commit: CommitWriter, conversation: Conversation, rows: Sequence[Message]) -> None:
     """Assign each row its requested number if that is free, else the next. Raises Exists."""
-    there = commit.visible(Message).filter(conversation_id=conversation.uid)
-    last = there.highest(1, "sequence_num")
+    messages = commit.visible_rows(Message).filter(conversation_id=conversation.uid)
+    last = messages.highest(1, "sequence_num")
     following = last[0].sequence_num + 1 if last else 1
     requested = [row.sequence_num for row in rows if row.sequence_num is not None]
     taken = (
-        {row.sequence_num for row in there.filter(sequence_num__in=requested).fetch_all()}
+        {row.sequence_num for row in messages.filter(sequence_num__in=requested).fetch_all()}
         if requested
         else set()
     )

@@ -18,13 +18,15 @@ def neighbours(rows: VersionedQuerySet, rids: Sequence[int]) -> Mapping[int, Adj
     """Return the messages before and after each message, preferring users and assistants over tools."""
     requested = list(rows.rows().filter(pk__in=rids).values_list(*COLUMNS))
     places = _places(rows, requested)
-    return {rid: _beside(places[conversation], number, rid) for rid, conversation, number, _ in requested}
+    return {
+        rid: _find_adjacent(places[conversation], number, rid) for rid, conversation, number, _ in requested
+    }
 
 
-def _places(rows: VersionedQuerySet, asked: Sequence[tuple]) -> Mapping[UUID, list[Place]]:
+def _places(rows: VersionedQuerySet, keys: Sequence[tuple]) -> Mapping[UUID, list[Place]]:
     """Return the messages around the requested ones, by conversation, in order."""
     requested: dict[UUID, set[int]] = defaultdict(set)
-    for _, conversation, number, _ in asked:
+    for _, conversation, number, _ in keys:
         requested[conversation].update(range(max(1, number - REACH), number + REACH + 1))
     numbers = set().union(*requested.values())
     found = rows.rows().filter(conversation_id__in=list(requested), sequence_num__in=numbers)
@@ -37,7 +39,7 @@ def _places(rows: VersionedQuerySet, asked: Sequence[tuple]) -> Mapping[UUID, li
     return defaultdict(list, {conversation: sorted(batch) for conversation, batch in places.items()})
 
 
-def _beside(places: Sequence[Place], number: int, rid: int) -> Adjacent:
+def _find_adjacent(places: Sequence[Place], number: int, rid: int) -> Adjacent:
     before = [place for place in places if number - REACH <= place[0] < number]
     after = [place for place in places if number < place[0] <= number + REACH]
     return Adjacent(_nearest(before[::-1]), _nearest(after))

@@ -27,7 +27,7 @@ class SessionConversations:
         page = ConversationEngine().list_conversations(
             actor=actor,
             branch_name=session.branch.name,
-            filters=ConversationFilter.of({"session_id": session.key}),
+            filters=ConversationFilter.from_values({"session_id": session.key}),
         )
         left, found = limits["messages"], []
         for conversation in page.results:

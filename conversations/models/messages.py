@@ -59,6 +59,6 @@ class Message(BranchedModel):
     def embedded_q(cls) -> models.Q:
         return models.Q(embed=True)
 
-    def rehash(self) -> None:
+    def compute_hashes(self) -> None:
         """Compute the hash from the content."""
         self.content_hash = content_hash(self.content)

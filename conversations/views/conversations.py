@@ -12,8 +12,8 @@ from memory.engines.facts.links import LinkEngine
 from memory.exceptions import Invalid
 from memory.views.base import ProjectPage
 from memory.views.error_text import error_sentence
-from memory.views.filterset_form import filter_form, said
-from memory.views.list_base import FOUND, Listing, only
+from memory.views.filterset_form import active_filters, filter_form
+from memory.views.list_base import FOUND, Listing, require_known
 
 LABELS = {
     "session_id": _("Session"),
@@ -44,12 +44,12 @@ class Conversations(Listing):
         "show_all": _("Show all conversations"),
     }
 
-    def listed(self, payload: dict[str, Any]) -> Any:
-        filters = ConversationFilter.of(payload)
+    def list_rows(self, payload: dict[str, Any]) -> Any:
+        filters = ConversationFilter.from_values(payload)
         return ConversationEngine().list_conversations(**self.reader.where, filters=filters, **self.paging())
 
-    def found(self, query: str, payload: dict[str, Any]) -> Any:
-        filters = MessageFilter.of(only(payload, "session_id", "agent_id"))
+    def search_rows(self, query: str, payload: dict[str, Any]) -> Any:
+        filters = MessageFilter.from_values(require_known(payload, "session_id", "agent_id"))
         return MessageEngine().search_messages(query=query, filters=filters, limit=FOUND, **self.reader.where)
 
 
@@ -61,7 +61,7 @@ class ConversationPage(ProjectPage):
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         uid: UUID = kwargs.pop("conversation_id")
         one = ConversationEngine().get_conversation(conversation_id=uid, **self.reader.where)
-        payload = said(self.request.GET, RoleFilterSet)
+        payload = active_filters(self.request.GET, RoleFilterSet)
         form = filter_form(RoleFilterSet, self.request.GET, {"role": _("Role")})
         shown: dict[str, Any] = {"page": None, "error": "", "one": one, "form": form, "title": str(one)}
         shown |= {"set": len(payload), "filtered": bool(payload)}

@@ -120,13 +120,13 @@ class PeriodicTasks(beat.PeriodicTaskAdmin, OfServer):
         """Run the selected tasks now, regardless of their schedules; none when one is unknown."""
         self.celery_app.loader.import_default_modules()
         if unknown := [task.name for task in queryset if task.task not in self.celery_app.tasks]:
-            said = gettext("No worker knows what these are to run: {names}. Nothing was sent.")
-            return self.message_user(request, said.format(names=", ".join(unknown)), messages.ERROR)
+            sentence = gettext("No worker knows what these are to run: {names}. Nothing was sent.")
+            return self.message_user(request, sentence.format(names=", ".join(unknown)), messages.ERROR)
         for task in queryset:
             run = self.celery_app.tasks[task.task]
             run.apply_async(args=loads(task.args), kwargs=loads(task.kwargs), queue=task.queue or None)
-        said = gettext("Sent to the workers: {names}.")
-        return self.message_user(request, said.format(names=", ".join(task.name for task in queryset)))
+        sentence = gettext("Sent to the workers: {names}.")
+        return self.message_user(request, sentence.format(names=", ".join(task.name for task in queryset)))
 
     @admin.display(description=_("Schedule"))
     def schedule(self, task: PeriodicTask) -> Any:

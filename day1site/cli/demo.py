@@ -67,10 +67,10 @@ def remove_demo(run: Invocation, yes: bool, force: bool) -> None:
     from day1site.demo import loader
 
     actor = find_actor(run.project)
-    counts, foreign = loader.look()
+    counts, foreign = loader.load_counts()
     note(f"The project demo holds {format_counts(counts)}.")
     if foreign:
-        note(f"Done in it by others: {loader.told(foreign)}.")
+        note(f"Done in it by others: {loader.format_counts(foreign)}.")
     if not (foreign and not force):  # refused anyway
         confirm(yes)
     removed = loader.remove(actor, force=force)

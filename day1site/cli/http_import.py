@@ -51,7 +51,7 @@ class HttpImport:
         self.refused: list[Outcome] = []
         self._loaded = False
 
-    def take(self, lines: Sequence[tuple[int, Any]]) -> list[Outcome]:
+    def apply_lines(self, lines: Sequence[tuple[int, Any]]) -> list[Outcome]:
         """Store the lines; as many commits as the requests need."""
         self._load()
         outcomes, left = _checked(lines)
@@ -64,7 +64,7 @@ class HttpImport:
         self._send_links()
         return sorted(outcomes, key=lambda outcome: outcome.number)
 
-    def look(self, lines: Sequence[tuple[int, Any]]) -> list[Outcome]:
+    def preview_lines(self, lines: Sequence[tuple[int, Any]]) -> list[Outcome]:
         """Return what ``take`` would do, as far as it shows without the server, which checks the fields."""
         self._load()
         outcomes, left = _checked(lines)
@@ -75,7 +75,7 @@ class HttpImport:
         self.links = [link for link in self.links if self._target(link[2]) is None]
         return outcomes
 
-    def unresolved(self) -> list[Outcome]:
+    def list_unresolved(self) -> list[Outcome]:
         """Return the links whose other end never came, and those that the server refused."""
         reason = "not_found: a link's to_id names no fact of the file or of this branch"
         return [*self.refused, *(Outcome(number, BROKEN, reason=reason) for number, _, _ in self.links)]

@@ -74,7 +74,7 @@ def open_source(name: str) -> Iterator[tuple[IO[bytes], int | None]]:
 def import_lines(importer: Importer, stream: IO[bytes], total: int | None, dry_run: bool) -> Tally:
     """Take the lines batch by batch; what is stored is stored, whatever comes later."""
     tally = Tally()
-    take = importer.look if dry_run else importer.take
+    take = importer.preview_lines if dry_run else importer.apply_lines
     lines = read_lines(stream)
     with progress("Looking" if dry_run else "Importing") as update:
         while batch := list(islice(lines, BATCH_SIZE)):
@@ -85,7 +85,7 @@ def import_lines(importer: Importer, stream: IO[bytes], total: int | None, dry_r
             for outcome in take(good) if good else ():
                 tally.add(outcome)
             update(batch[-1][0], total)
-    for outcome in importer.unresolved():
+    for outcome in importer.list_unresolved():
         tally.add(outcome)
     return tally
 

@@ -62,7 +62,7 @@ class LocalTransport:
         from memory.engines.activity.events import EventEngine
 
         engine = EventEngine()
-        watch = engine.watch(
+        watch = engine.open_watch(
             actor=self.actor,
             branches=query.get("branch", ()),
             kinds=query.get("kind", ()),
@@ -70,8 +70,8 @@ class LocalTransport:
         )
         position = watch.after
         while True:
-            found, reached = engine.read(project_id=self.actor.project_id, after=position)
-            yield from (render(event) for event in found if watch.sees(event))
+            found, reached = engine.read_events(project_id=self.actor.project_id, after=position)
+            yield from (render(event) for event in found if watch.matches_event(event))
             if reached == position:
                 time.sleep(POLL_SECONDS)
             position = reached

@@ -40,7 +40,7 @@ def reindex(run: Invocation) -> None:
     from memory.engines.store.maintenance import MaintenanceEngine
 
     with progress("Reindexing") as update:
-        count = MaintenanceEngine().reindex(update)
+        count = MaintenanceEngine().rebuild_index(update)
     run.show_line({"indexed": count}, f"{count} versions indexed.")
 
 
@@ -59,8 +59,8 @@ def reembed(run: Invocation, forget_others: bool) -> None:
     engine, made, waiting, forgotten = EmbeddingEngine(), 0, 0, 0
     for project in Project.objects.all():
         with progress(f"Embedding {project.slug}") as update:
-            made += engine.reembed(project.pk, update)
-        waiting += engine.backlog(project.pk)["pending"]
+            made += engine.reembed_all(project.pk, update)
+        waiting += engine.count_backlog(project.pk)["pending"]
         forgotten += engine.forget_other_models(project.pk) if forget_others else 0
     answer = {"model": model_in_force(), "embedded": made, "pending": waiting, "forgotten": forgotten}
     run.show_line(answer, describe_embedding(answer))
@@ -82,7 +82,7 @@ def backup(run: Invocation, file: str, force: bool) -> None:
     from memory.engines.store.maintenance import MaintenanceEngine
 
     with progress("Copying") as update:
-        copy = MaintenanceEngine().backup(Path(file), force=force, progress=update)
+        copy = MaintenanceEngine().copy_store(Path(file), force=force, progress=update)
     answer = {"file": str(copy.path), "bytes": copy.size, "sha256": copy.sha256}
     run.show_line(answer, f"{copy.sha256}  {file}")
 

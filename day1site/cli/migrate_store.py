@@ -58,7 +58,7 @@ def carry_tables(alias: str, update: Any) -> Any:
 
     make_tables()
     check_same_tables(alias)
-    return StoreMove(alias).run(update)
+    return StoreMove(alias).copy_store(update)
 
 
 def make_tables() -> None:

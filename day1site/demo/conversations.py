@@ -20,24 +20,24 @@ NOTED = (Observation.Type.DECISION, Observation.Type.INSIGHT)
 Turns = list[Mapping[str, Any]]
 
 
-def tell_talk(where: Mapping[str, Any], title: str, model: str, said: Turns) -> None:
+def tell_talk(where: Mapping[str, Any], title: str, model: str, turns: Turns) -> None:
     """Store a conversation as hooks do: a tool result is a message, and an observation that refers to it.
 
     A turn is {user}, {assistant, thinking}, {tool, input, output}, {decision} or {insight}.
     """
     actor: Actor = where["actor"]
     talk = ConversationEngine().create_conversation(title=title, model=model, **where)
-    messages = list(_messages(said, model, actor.now()))
+    messages = list(_messages(turns, model, actor.write_time()))
     written = MessageEngine().write_messages(conversation_id=talk.uid, messages=messages, **where)
     answers = iter([row for row in written if row.role == Message.Role.TOOL_RESULT])
-    observed = list(_observations(said, answers))
+    observed = list(_observations(turns, answers))
     if observed:
         ObservationEngine().write_observations(observations=observed, **where)
     _learn(actor)
 
 
-def _messages(said: Turns, model: str, began: datetime) -> Iterator[dict[str, Any]]:
-    for place, turn in enumerate(said):
+def _messages(turns: Turns, model: str, began: datetime) -> Iterator[dict[str, Any]]:
+    for place, turn in enumerate(turns):
         at = {"said_at": began + place * TURN}
         for role in SPOKEN:
             if role in turn:
@@ -49,8 +49,8 @@ def _messages(said: Turns, model: str, began: datetime) -> Iterator[dict[str, An
             yield {"role": role, "content": content, "tool_calls": [call], **at}
 
 
-def _observations(said: Turns, answers: Iterator[Message]) -> Iterator[dict[str, Any]]:
-    for turn in said:
+def _observations(turns: Turns, answers: Iterator[Message]) -> Iterator[dict[str, Any]]:
+    for turn in turns:
         if "tool" in turn:
             call = {"tool_name": turn["tool"], "raw_input": turn["input"], "raw_output": turn["output"]}
             yield {**call, "message_id": next(answers).uid}
@@ -64,5 +64,5 @@ def _learn(actor: Actor) -> None:
     engine = load_consolidator()
     session = SessionManager().get_session(session_id=actor.session_id, actor=actor)
     if engine is not None:
-        who = replace(system_actor(session), surface=actor.surface).acting_at(actor.now())
+        who = replace(system_actor(session), surface=actor.surface).acting_at(actor.write_time())
         engine.consolidate_session(session=session, actor=who)

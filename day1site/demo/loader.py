@@ -14,7 +14,7 @@ from memory.engines.access.projects import ProjectEngine, count_rows
 from memory.engines.audit.trail import record_entry
 from memory.exceptions import Conflict, NotFound
 from memory.models import AuditEntry, Project
-from memory.views.labels import DEEDS
+from memory.views.labels import ACTION_LABELS
 
 SLUG, NAME = "demo", "Demo: Tidemark Pay"
 BEGUN, LOADED = "demo.begin", "demo.load"
@@ -47,7 +47,7 @@ def present() -> bool:
     return Project.objects.filter(slug=SLUG).exists()
 
 
-def look() -> tuple[Counts, Counts]:
+def load_counts() -> tuple[Counts, Counts]:
     """Return the demo's row counts, and the counts of others' actions in it.
 
     Raises NotFound where there is no demo, Conflict when another project has its name.
@@ -72,9 +72,9 @@ def foreign(project: Project) -> Counts:
     return dict(acts.values_list("action").annotate(count=Count("pk")))
 
 
-def told(acts: Counts) -> str:
+def format_counts(acts: Counts) -> str:
     """Return actions in the words of the audit pages, with their counts."""
-    return ", ".join(f"{count} × {DEEDS.get(name, name)}" for name, count in acts.items())
+    return ", ".join(f"{count} × {ACTION_LABELS.get(name, name)}" for name, count in acts.items())
 
 
 # ---- pieces ----------------------------------------------------------------------------------------
@@ -109,7 +109,8 @@ def _check_removable(project: Project, force: bool) -> None:
     _demo()  # another removal may have ended since
     if (acts := foreign(project)) and not force:
         raise Conflict(
-            "Others worked in the demo too ({acts}); --force removes what came of it.", acts=told(acts)
+            "Others worked in the demo too ({acts}); --force removes what came of it.",
+            acts=format_counts(acts),
         )
 
 

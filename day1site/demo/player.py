@@ -48,7 +48,7 @@ class Teller:
 
     def _where(self, step: Step, at: datetime) -> dict[str, Any]:
         who = actor_in(self.project_id, step.by, "key" if step.agent_id else "local").acting_at(at)
-        who = who.stating(session_id=step.session_id, task_id=step.task_id, agent_id=step.agent_id)
+        who = who.with_origin(session_id=step.session_id, task_id=step.task_id, agent_id=step.agent_id)
         return {"actor": who, "branch_name": step.branch}
 
     # ---- acts ----------------------------------------------------------------------------------

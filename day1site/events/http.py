@@ -88,18 +88,21 @@ def wrong_request(scope: Scope) -> tuple[int, str, str] | tuple[int, str, str, t
 
 def stream_for(query: str, headers: Mapping[bytes, bytes]) -> Stream:
     """Return the stream that a request describes. Raises Unauthenticated, RateLimited, and as
-    EventEngine.watch does.
+    EventEngine.open_watch does.
     """
-    key = KeyEngine().verify(bearer(headers))
+    key = KeyEngine().verify_token(bearer(headers))
     count_request(str(key.pk), key.rate_per_minute)
     payload = Query(query)
-    branches = [*payload.take("branch", parse_names, []), *payload.take("branch_name", parse_names, [])]
-    kinds, after = payload.take("kind", parse_names, []), payload.take("last_event_id", count)
-    payload.end()
+    branches = [
+        *payload.take_value("branch", parse_names, []),
+        *payload.take_value("branch_name", parse_names, []),
+    ]
+    kinds, after = payload.take_value("kind", parse_names, []), payload.take_value("last_event_id", count)
+    payload.refuse_unknown()
     if (header := headers.get(b"last-event-id", b"").decode("latin-1").strip()) != "":
         after = place_of(header)  # a reconnecting client's header is newer than its address
     who = get_actor(key, SURFACE)
-    return Stream(EventEngine().watch(actor=who, branches=branches, kinds=kinds, after=after))
+    return Stream(EventEngine().open_watch(actor=who, branches=branches, kinds=kinds, after=after))
 
 
 def place_of(text: str) -> int:
@@ -124,9 +127,9 @@ async def tell(hub: Hub, stream: Stream, send: Send) -> None:
     await say(send, f"retry: {RETRY}\n".encode() + mark("start", stream.place))
     while not stream.over:
         stream.wake.clear()
-        told, place = await hub.next(stream)
+        events, place = await hub.next(stream)
         more, stream.place = place > stream.place, place
-        await say(send, b"".join(text for event, text in told if stream.watch.sees(event)))
+        await say(send, b"".join(text for event, text in events if stream.watch.matches_event(event)))
         if not more and not stream.over:
             await rest(stream, send)
     await say(send, f": {stream.over}\n\n".encode(), last=True)

@@ -20,7 +20,7 @@ from memory.exceptions import RateLimited, Unavailable
 
 logger = logging.getLogger(__name__)
 T = TypeVar("T")
-Told = tuple[Event, bytes]  # an event, and its encoded message
+EncodedEvent = tuple[Event, bytes]  # an event, and its encoded message
 
 _complaint = Complaint()
 
@@ -60,16 +60,16 @@ class Feed:
 
     def __init__(self, place: int) -> None:
         self.since = self.place = place
-        self.recent: list[Told] = []
+        self.recent: list[EncodedEvent] = []
 
-    def add(self, told: list[Told], place: int) -> None:
-        self.recent += told
+    def add(self, events: list[EncodedEvent], place: int) -> None:
+        self.recent += events
         self.place = place
         if (many := len(self.recent) - MAX_KEPT_EVENTS) > 0:
             self.since = self.recent[many - 1][0].place
             del self.recent[:many]
 
-    def after(self, place: int) -> list[Told]:
+    def after(self, place: int) -> list[EncodedEvent]:
         return [one for one in self.recent if one[0].place > place]
 
 
@@ -78,8 +78,8 @@ class Hub:
         self.threads = threads
         self.streams: set[Stream] = set()
         self.feeds: dict[UUID, Feed] = {}
-        self.wanted = asyncio.Event()  # set while there are streams
-        self.history: History[Told] = History(lambda *page: self.work(partial(read, *page)))
+        self.has_streams = asyncio.Event()  # set while there are streams
+        self.history: History[EncodedEvent] = History(lambda *page: self.work(partial(read, *page)))
 
     async def work(self, do: Callable[..., T]) -> T:
         """Run a database function in one of the threads that serve Django."""
@@ -95,14 +95,14 @@ class Hub:
             raise Unavailable("The server has {most} streams at once; try again.", most=IN_ALL, retry_after=5)
         self.streams.add(stream)
         self.feeds.setdefault(stream.project, Feed(stream.watch.newest))
-        self.wanted.set()
+        self.has_streams.set()
 
     def leave(self, stream: Stream) -> None:
         self.streams.discard(stream)
         if not any(other.project == stream.project for other in self.streams):
             self.feeds.pop(stream.project, None)
         if not self.streams:
-            self.wanted.clear()
+            self.has_streams.clear()
 
     def end_all(self, why: str) -> None:
         for stream in self.streams:
@@ -110,32 +110,32 @@ class Hub:
 
     # ---- events ----------------------------------------------------------------------------------
 
-    async def next(self, stream: Stream) -> tuple[list[Told], int]:
+    async def next(self, stream: Stream) -> tuple[list[EncodedEvent], int]:
         """Return the next events of a stream, as far as one read reaches, and the last position read."""
         feed = self.feeds[stream.project]
         if stream.place < feed.since:
-            told, place = await self.history.get_page(stream.project, stream.place)
-            return [one for one in told if one[0].place > stream.place], max(place, stream.place)
+            events, place = await self.history.get_page(stream.project, stream.place)
+            return [one for one in events if one[0].place > stream.place], max(place, stream.place)
         return feed.after(stream.place), max(feed.place, stream.place)
 
     async def run(self) -> None:
         """Poll for events while there are streams. A failure is retried at the next poll."""
         keys_at = 0.0
         while True:
-            await self.wanted.wait()
+            await self.has_streams.wait()
             for project in list(self.feeds):
-                await tried(self.look(project), "Events could not be read.")
+                await tried(self.poll(project), "Events could not be read.")
             if (now := asyncio.get_running_loop().time()) > keys_at + KEY_SECONDS:
                 keys_at = now
                 await tried(self.check_keys(), "The keys of those who follow could not be checked.")
             await asyncio.sleep(POLL_SECONDS)
 
-    async def look(self, project: UUID) -> None:
+    async def poll(self, project: UUID) -> None:
         if (feed := self.feeds.get(project)) is None:
             return
-        told, place = await self.work(partial(read, project, feed.place))
+        events, place = await self.work(partial(read, project, feed.place))
         if place > feed.place:
-            feed.add(told, place)
+            feed.add(events, place)
             for stream in self.streams:
                 if stream.project == project:
                     stream.wake.set()
@@ -158,6 +158,6 @@ async def tried(work: Awaitable[None], failure: str) -> None:
         logger.exception(failure)
 
 
-def read(project: UUID, after: int) -> tuple[list[Told], int]:
-    events, place = EventEngine().read(project_id=project, after=after)
+def read(project: UUID, after: int) -> tuple[list[EncodedEvent], int]:
+    events, place = EventEngine().read_events(project_id=project, after=after)
     return [(event, stream_message(event)) for event in events], place

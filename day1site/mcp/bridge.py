@@ -108,12 +108,12 @@ def in_header(text: str) -> str:
 def refusal(message: Message, error: HTTPError) -> Message:
     """Return the server's refusal: a JSON-RPC error as it is, a problem as a JSON-RPC error."""
     try:
-        told = json.loads(error.read())
+        problem = json.loads(error.read())
     except ValueError:
-        told = {}
-    if "jsonrpc" in told:
-        return {**told, "id": message.get("id")}
-    return failure(message, f"{told.get('code', 'error')}: {told.get('detail', f'HTTP {error.code}')}")
+        problem = {}
+    if "jsonrpc" in problem:
+        return {**problem, "id": message.get("id")}
+    return failure(message, f"{problem.get('code', 'error')}: {problem.get('detail', f'HTTP {error.code}')}")
 
 
 def failure(message: Message | None, text: str, code: int = SERVER_ERROR) -> Message:

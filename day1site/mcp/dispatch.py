@@ -53,20 +53,22 @@ def run(tool: Tool, caller: Caller, arguments: Mapping[str, Any]) -> dict[str, A
         return {**found, "redacted": count} if count and tool.writes else found
     except Day1Error as error:
         handle = error.code == "not_found" and error.data.get("field") == "work"
-        raise Refusal(said(error.code, error.text, HANDLE if handle else "")) from None
+        raise Refusal(format_refusal(error.code, error.text, HANDLE if handle else "")) from None
     except StorageRefused as error:
         logger.warning("%s: %s", tool.name, error)
-        raise Refusal(said("unavailable", error.text, "Tell the people who run the server.")) from None
+        raise Refusal(
+            format_refusal("unavailable", error.text, "Tell the people who run the server.")
+        ) from None
     except OperationalError as error:
         if "lock" not in str(error).lower():
             raise _broken(tool) from error
         logger.warning("%s: %s", tool.name, error)
-        raise Refusal(said("unavailable", BUSY)) from None
+        raise Refusal(format_refusal("unavailable", BUSY)) from None
     except Exception as error:
         raise _broken(tool) from error
 
 
-def said(code: str, text: str, do: str = "") -> str:
+def format_refusal(code: str, text: str, do: str = "") -> str:
     """Return the text of a refusal; lone surrogates from the caller's input are replaced."""
     words = f"{code}: {text[:1000]} {do or DO.get(code, '')}".strip()
     return words.encode("utf-8", "replace").decode()
@@ -74,7 +76,7 @@ def said(code: str, text: str, do: str = "") -> str:
 
 def _broken(tool: Tool) -> Refusal:
     logger.exception("%s failed", tool.name)
-    return Refusal(said("error", BROKEN))
+    return Refusal(format_refusal("error", BROKEN))
 
 
 def _answer(tool: Tool, caller: Caller, arguments: Mapping[str, Any]) -> dict[str, Any]:
@@ -82,11 +84,11 @@ def _answer(tool: Tool, caller: Caller, arguments: Mapping[str, Any]) -> dict[st
     key = call.take("idempotency_key", c.plain_text) if tool.writes else None
     if key is None:
         return tool.run(call)
-    kept = IdempotencyEngine().once(
+    kept = IdempotencyEngine().run_once(
         actor=caller.actor,
         key=key,
         route=f"mcp {tool.name}",
-        request=call.said,
+        request=call.canonical_arguments,
         work=lambda: Answer(200, json.dumps(tool.run(call))),
     )
     found: dict[str, Any] = json.loads(kept.body)

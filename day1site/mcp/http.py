@@ -41,8 +41,8 @@ async def answer(
         await refuse(send, *problem)
         return
     try:
-        look = partial(in_thread, caller_of, scope, headers)
-        caller = await asyncio.get_running_loop().run_in_executor(threads, look)
+        find_caller = partial(in_thread, caller_of, scope, headers)
+        caller = await asyncio.get_running_loop().run_in_executor(threads, find_caller)
     except Unauthenticated as error:
         await refuse_for(send, scope, error, challenge(error.text))
         return
@@ -68,7 +68,7 @@ def caller_in(ctx: Context) -> Caller:
 
 def caller_of(scope: Scope, headers: dict[bytes, bytes]) -> Caller:
     """Return the key's actor with the branch of the address or header. Raises Unauthenticated."""
-    key = KeyEngine().verify(bearer(headers))
+    key = KeyEngine().verify_token(bearer(headers))
     return Caller(get_actor(key, SURFACE), branch_in(scope, headers), key.rate_per_minute)
 
 
@@ -78,5 +78,7 @@ def branch_in(scope: Scope, headers: dict[bytes, bytes]) -> str:
 
 
 def challenge(text: str) -> tuple[bytes, bytes]:
-    told = text.replace('"', "'")
-    return b"www-authenticate", f'Bearer error="invalid_token", error_description="{told}"'.encode("latin-1")
+    quoted = text.replace('"', "'")
+    return b"www-authenticate", f'Bearer error="invalid_token", error_description="{quoted}"'.encode(
+        "latin-1"
+    )

@@ -47,19 +47,19 @@ with memory_get, and name the ids. If there is nothing, say so.
 
 def get(caller: Caller, name: str, payload: Mapping[str, str]) -> m.GetPromptResult:
     """Build a prompt. Raises NotFound for an unknown name, and as the search or the context do."""
-    said = {key: value for key, value in payload.items() if value}
+    arguments = {key: value for key, value in payload.items() if value}
     if name == "recall":
-        topic = said.pop("topic", "")
+        topic = arguments.pop("topic", "")
         if not topic.strip():
             raise Invalid("{field} is needed.", field="topic")
         return _message(
             RECALL.format(topic=json.dumps(topic, ensure_ascii=False)),
             caller,
             memory_search,
-            {"query": topic, **said},
+            {"query": topic, **arguments},
         )
     if name == "catch_up":
-        return _message(CATCH_UP, caller, memory_context, said)
+        return _message(CATCH_UP, caller, memory_context, arguments)
     raise NotFound("There is no prompt named {name}.", name=name[:100])
 
 

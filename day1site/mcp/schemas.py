@@ -69,14 +69,14 @@ def only(shape: type[s.Serializer], *names: str) -> type[s.Serializer]:
     return Part
 
 
-FactPart = only(shapes.FactShape, *FACT.names(Use.TOOL_ANSWER))
+FactPart = only(shapes.FactShape, *FACT.field_names(Use.TOOL_ANSWER))
 # For writers, who have the text already; it may be long.
-KeptPart = only(shapes.FactShape, *FACT.names(Use.TOOL_BRIEF))
+KeptPart = only(shapes.FactShape, *FACT.field_names(Use.TOOL_BRIEF))
 VersionPart = only(shapes.VersionShape, "version", "fact_text", "status", "updated_at", "deleted")
-ObservationPart = only(capture_shapes.ObservationShape, *OBSERVATION.names(Use.TOOL_ANSWER))
-EdgePart = only(capture_shapes.RelationShape, *RELATION.names(Use.TOOL_ANSWER))
-BranchPart = only(shapes.BranchShape, *BRANCH.names(Use.TOOL_ANSWER))
-SessionPart = only(capture_shapes.SessionShape, *SESSION.names(Use.TOOL_ANSWER))
+ObservationPart = only(capture_shapes.ObservationShape, *OBSERVATION.field_names(Use.TOOL_ANSWER))
+EdgePart = only(capture_shapes.RelationShape, *RELATION.field_names(Use.TOOL_ANSWER))
+BranchPart = only(shapes.BranchShape, *BRANCH.field_names(Use.TOOL_ANSWER))
+SessionPart = only(capture_shapes.SessionShape, *SESSION.field_names(Use.TOOL_ANSWER))
 
 fact = shapes.build_renderer(FactPart)
 kept = shapes.build_renderer(KeptPart)

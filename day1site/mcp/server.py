@@ -16,7 +16,7 @@ from mcp.shared.exceptions import MCPError
 from day1site import __version__
 from day1site.mcp import prompts, resources
 from day1site.mcp.call_context import Caller
-from day1site.mcp.dispatch import Refusal, run, said
+from day1site.mcp.dispatch import Refusal, format_refusal, run
 from day1site.mcp.tools import ALL, Tool
 from day1site.server.asgi_auth import in_thread
 from memory.exceptions import Day1Error, NotFound
@@ -56,7 +56,7 @@ class Handlers:
 
     async def list_tools(self, ctx: Context, _: Any) -> m.ListToolsResult:
         actor = self.caller_of(ctx).actor
-        return m.ListToolsResult(tools=[described(one) for one in ALL.values() if actor.can(one.scope)])
+        return m.ListToolsResult(tools=[described(one) for one in ALL.values() if actor.has_scope(one.scope)])
 
     async def call_tool(self, ctx: Context, params: m.CallToolRequestParams) -> m.CallToolResult:
         if (tool := ALL.get(params.name)) is None:
@@ -67,20 +67,20 @@ class Handlers:
             return m.CallToolResult(content=[m.TextContent(type="text", text=str(refusal))], is_error=True)
 
     async def list_resources(self, ctx: Context, _: Any) -> m.ListResourcesResult:
-        return await self.work(ctx, asked(resources.listed))
+        return await self.work(ctx, with_rate_limit(resources.listed))
 
     async def list_templates(self, ctx: Context, _: Any) -> m.ListResourceTemplatesResult:
         return m.ListResourceTemplatesResult(resource_templates=resources.TEMPLATES)
 
     async def read(self, ctx: Context, params: m.ReadResourceRequestParams) -> m.ReadResourceResult:
-        return await self.work(ctx, asked(lambda caller: resources.read(caller, str(params.uri))))
+        return await self.work(ctx, with_rate_limit(lambda caller: resources.read(caller, str(params.uri))))
 
     async def list_prompts(self, ctx: Context, _: Any) -> m.ListPromptsResult:
         return m.ListPromptsResult(prompts=prompts.ALL)
 
     async def get_prompt(self, ctx: Context, params: m.GetPromptRequestParams) -> m.GetPromptResult:
         payload = params.arguments or {}
-        return await self.work(ctx, asked(lambda caller: prompts.get(caller, params.name, payload)))
+        return await self.work(ctx, with_rate_limit(lambda caller: prompts.get(caller, params.name, payload)))
 
 
 def build(caller_of: Callable[[Context], Caller], threads: Executor) -> Server[Any]:
@@ -103,7 +103,7 @@ def build(caller_of: Callable[[Context], Caller], threads: Executor) -> Server[A
     )
 
 
-def asked(do: Callable[[Caller], T]) -> Callable[[Caller], T]:
+def with_rate_limit(do: Callable[[Caller], T]) -> Callable[[Caller], T]:
     """Wrap a handler with the key's rate limit. Raises MCPError for refusals."""
 
     def counted(caller: Caller) -> T:
@@ -114,7 +114,7 @@ def asked(do: Callable[[Caller], T]) -> Callable[[Caller], T]:
             kind = (
                 m.INVALID_PARAMS if isinstance(error, NotFound) or error.status == 400 else m.INTERNAL_ERROR
             )
-            raise MCPError(kind, said(error.code, error.text)) from None
+            raise MCPError(kind, format_refusal(error.code, error.text)) from None
 
     return counted
 

@@ -18,7 +18,7 @@ SESSION = "CLAUDE_CODE_SESSION_ID"
 
 def serve(actor: Actor, branch: str) -> None:
     """Answer as ``actor`` until the input ends; ``branch`` is for calls that name none."""
-    caller = Caller(actor.stating(session_id=os.environ.get(SESSION, "")), branch)
+    caller = Caller(actor.with_origin(session_id=os.environ.get(SESSION, "")), branch)
     buffer.start()
     with ThreadPoolExecutor(THREADS, "day1-mcp") as threads:
         asyncio.run(_serve(caller, threads))

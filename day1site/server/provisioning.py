@@ -49,7 +49,7 @@ def copy_before_migration() -> Path | None:
     database = Path(str(connection.settings_dict["NAME"]))
     path = database.with_name(f"{database.name}.before-{pending[0][0].name}")
     if not path.exists():
-        MaintenanceEngine().backup(path)
+        MaintenanceEngine().copy_store(path)
         logger.warning("The store comes from an earlier release and is migrated; a copy of it is %s.", path)
     return path
 

@@ -63,7 +63,7 @@ TEMPLATES = [
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
                 "django.template.context_processors.i18n",
-                "day1site.account_views.look",
+                "day1site.account_views.login_context",
             ],
             # What every page uses; a library for a few pages is loaded by those.
             "builtins": [

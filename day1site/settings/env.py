@@ -23,7 +23,7 @@ class Env(environ.Env):
     """Environment in which an empty variable counts as unset. Every method raises ImproperlyConfigured."""
 
     def whole(self, name: str, default: int, low: int, high: int) -> int:
-        text = self.given(name)
+        text = self.read_text(name)
         try:
             number = int(text or default)
         except ValueError:
@@ -31,7 +31,7 @@ class Env(environ.Env):
         return number if low <= number <= high else wrong(name, f"a whole number from {low} to {high}", text)
 
     def seconds(self, name: str, default: float, low: float, high: float) -> float:
-        text = self.given(name)
+        text = self.read_text(name)
         try:
             number = float(text or default)
         except ValueError:
@@ -39,29 +39,29 @@ class Env(environ.Env):
         return number if low <= number <= high else wrong(name, f"seconds from {low:g} to {high:g}", text)
 
     def flag(self, name: str, default: bool) -> bool:
-        text = self.given(name)
+        text = self.read_text(name)
         found = FLAGS.get(text.lower(), default if not text else None)
         return wrong(name, "true or false", text) if found is None else found
 
     def choice(self, name: str, default: str, known: Collection[str]) -> str:
-        text = self.given(name) or default
+        text = self.read_text(name) or default
         return text if text in known else wrong(name, f"one of {', '.join(known)}", text)
 
     def address(self, name: str, default: str, schemes: Collection[str]) -> str:
         """Return a URL with one of these schemes, or the default, which may be empty."""
-        text = self.given(name) or default
+        text = self.read_text(name) or default
         if not text or urlsplit(text).scheme in schemes:
             return text
         wrong(name, f"an address that begins with {' or '.join(f'{one}://' for one in schemes)}", text)
 
     def names(self, name: str) -> list[str]:
         """Return the comma-separated values."""
-        return [part.strip() for part in self.given(name).split(",") if part.strip()]
+        return [part.strip() for part in self.read_text(name).split(",") if part.strip()]
 
     def needed(self, name: str) -> str:
-        return self.given(name) or missing(name)
+        return self.read_text(name) or missing(name)
 
-    def given(self, name: str) -> str:
+    def read_text(self, name: str) -> str:
         return self.str(name, "").strip()
 
 

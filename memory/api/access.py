@@ -30,7 +30,7 @@ class KeyAuthentication(BaseAuthentication):
         scheme, _, token = header.partition(" ")
         if scheme.lower() != "bearer" or not token.strip():
             raise Unauthenticated("The Authorization header must be: Bearer, a space, an API key.")
-        key = KeyEngine().verify(token.strip())
+        key = KeyEngine().verify_token(token.strip())
         return key, get_actor(key, SURFACE)
 
     def authenticate_header(self, request: Request) -> str:

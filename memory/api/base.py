@@ -56,9 +56,9 @@ class Resource(ViewSet):
 
         def work() -> Answer:
             made.append(handler(request, *args, **kwargs))
-            return Answer(made[-1].status_code, kept_text(self.kept(made[-1].data)))
+            return Answer(made[-1].status_code, kept_text(self.storable_data(made[-1].data)))
 
-        answer = IdempotencyEngine().once(
+        answer = IdempotencyEngine().run_once(
             actor=actor_of(request),
             key=key,
             route=f"POST {request.path.rstrip('/')}",
@@ -72,7 +72,7 @@ class Resource(ViewSet):
         response.headers[REPLAYED] = "true"
         return response
 
-    def kept(self, data: Any) -> Any:
+    def storable_data(self, data: Any) -> Any:
         """Return the part of an answer that may be stored."""
         return data
 
@@ -156,11 +156,11 @@ def expected_version(request: Request, payload: Input, current: Callable[[], int
 
     ``current`` is called only for ambiguous tags. Raises Invalid, StaleVersion.
     """
-    said = payload.take("expected_version", count)
+    header = payload.take_value("expected_version", count)
     matched = matches_etag(request.headers.get("If-Match"), current)
-    if None not in (said, matched) and said != matched:
+    if None not in (header, matched) and header != matched:
         raise Invalid("If-Match and expected_version name different versions.", field="expected_version")
-    return said if matched is None else matched
+    return header if matched is None else matched
 
 
 def matches_etag(header: str | None, current: Callable[[], int]) -> int | None:

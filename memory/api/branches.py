@@ -28,71 +28,71 @@ class BranchViewSet(Resource):
 
     def create(self, request: Request) -> Response:
         payload = Input(request)
-        actor = payload.actor(actor_of(request))
-        name = payload.take("name", c.plain_text)
+        actor = payload.take_actor(actor_of(request))
+        name = payload.take_value("name", c.plain_text)
         if name is None:
             raise Invalid("{field} is needed.", field="name")
         how = {
-            "parent": payload.take("parent", c.text_check(200), MAIN),
-            "at": payload.take("at", parse_point),
-            "purpose": payload.take("purpose", c.plain_text, ""),
+            "parent": payload.take_value("parent", c.text_check(200), MAIN),
+            "at": payload.take_value("at", parse_point),
+            "purpose": payload.take_value("purpose", c.plain_text, ""),
         }
-        payload.end()
+        payload.refuse_unknown()
         return build_row_response(
             shapes.branch_shape(branch_manager.create_branch(name=name, actor=actor, **how)), 201
         )
 
     def list(self, request: Request) -> Response:
         payload = Input(request)
-        archived, paging = payload.take("archived", c.check_boolean, False), payload.paging()
-        payload.end()
+        archived, paging = payload.take_value("archived", c.check_boolean, False), payload.take_paging()
+        payload.refuse_unknown()
         page = branch_manager.list_branches(actor=actor_of(request), archived=archived, **paging)
         return Response(shapes.page_shape(page, shapes.branch_shape))
 
     def retrieve(self, request: Request, name: str) -> Response:
-        Input(request).end()
+        Input(request).refuse_unknown()
         return build_cached_response(
             request, shapes.branch_shape(branch_manager.get_branch(name=name, actor=actor_of(request)))
         )
 
     def destroy(self, request: Request, name: str) -> Response:
         payload = Input(request)
-        actor = payload.actor(actor_of(request))
-        payload.end()
+        actor = payload.take_actor(actor_of(request))
+        payload.refuse_unknown()
         return build_row_response(shapes.branch_shape(branch_manager.archive_branch(name=name, actor=actor)))
 
     @action(detail=True, methods=["post"])
     def restore(self, request: Request, name: str) -> Response:
         payload = Input(request)
-        actor = payload.actor(actor_of(request))
-        payload.end()
+        actor = payload.take_actor(actor_of(request))
+        payload.refuse_unknown()
         return build_row_response(shapes.branch_shape(branch_manager.restore_branch(name=name, actor=actor)))
 
     @action(detail=True, methods=["get"])
     def log(self, request: Request, name: str) -> Response:
         payload = Input(request)
-        paging = payload.paging()
-        payload.end()
-        page = branch_manager.log(name=name, actor=actor_of(request), **paging)
+        paging = payload.take_paging()
+        payload.refuse_unknown()
+        page = branch_manager.list_commits(name=name, actor=actor_of(request), **paging)
         return Response(shapes.page_shape(page, shapes.commit))
 
     @action(detail=True, methods=["get"])
     def diff(self, request: Request, name: str) -> Response:
         payload = Input(request)
-        kind = payload.take("type", c.text_check(20), "fact")
+        kind = payload.take_value("type", c.text_check(20), "fact")
         how = {
-            "at": payload.take("at", parse_point),
-            "against": payload.take("against", c.text_check(200), ""),
-            "against_at": payload.take("against_at", parse_point),
-            "base": payload.take("base", c.text_check(20), ""),
-            "change": payload.take("change", parse_names, ()),
-            **payload.paging(),
+            "at": payload.take_value("at", parse_point),
+            "against": payload.take_value("against", c.text_check(200), ""),
+            "against_at": payload.take_value("against_at", parse_point),
+            "base": payload.take_value("base", c.text_check(20), ""),
+            "change": payload.take_value("change", parse_names, ()),
+            **payload.take_paging(),
         }
-        payload.end()
-        found = branch_manager.diff(name=name, actor=actor_of(request), kind=kind, **how)
+        payload.refuse_unknown()
+        found = branch_manager.compare_branch(name=name, actor=actor_of(request), kind=kind, **how)
         return Response(branch_shapes.diff_shape(found, kind))
 
     @action(detail=True, methods=["get"])
     def stats(self, request: Request, name: str) -> Response:
-        Input(request).end()
-        return Response(branch_shapes.stats(branch_manager.stats(name=name, actor=actor_of(request))))
+        Input(request).refuse_unknown()
+        return Response(branch_shapes.stats(branch_manager.load_stats(name=name, actor=actor_of(request))))

@@ -2,18 +2,18 @@
 
 from rest_framework import serializers as s
 
-from memory.api.fields import declares, request_field
+from memory.api.fields import declare_fields, request_field
 from memory.api.requests import OnBranch, Stated
 from memory.engines.fields.base import Use
 from memory.engines.fields.capture import OBSERVATION, RELATION, SESSION
 
 
-@declares(OBSERVATION.used(Use.CREATE))
+@declare_fields(OBSERVATION.select_fields(Use.CREATE))
 class ObservationInput(OnBranch, Stated):
     """A summary, or a tool call to summarise. Texts are cut at 2,000 characters, never refused."""
 
 
-@declares(RELATION.used(Use.CREATE))
+@declare_fields(RELATION.select_fields(Use.CREATE))
 class RelationInput(OnBranch, Stated):
     """An edge between two entities."""
 
@@ -24,7 +24,7 @@ class CloseInput(OnBranch, Stated):
     valid_until = request_field(RELATION["valid_until"], help_text="Now when it is not given.")
 
 
-@declares(SESSION.used(Use.CREATE))
+@declare_fields(SESSION.select_fields(Use.CREATE))
 class SessionInput(OnBranch):
     """A session; the id is the client's own."""
 

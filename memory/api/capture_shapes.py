@@ -5,7 +5,7 @@ from typing import Any
 from rest_framework import serializers as s
 
 from memory.api import shapes
-from memory.api.fields import AnswerShape, declares
+from memory.api.fields import AnswerShape, declare_fields
 from memory.engines.fields.base import Use
 from memory.engines.fields.capture import OBSERVATION, RELATION, SESSION
 from memory.engines.fields.facts import FACT
@@ -14,7 +14,7 @@ from memory.engines.search.text_search import TextSearchResult
 from memory.engines.sessions.manager import SessionContext
 
 
-@declares(OBSERVATION.used(Use.ANSWER))
+@declare_fields(OBSERVATION.select_fields(Use.ANSWER))
 class ObservationShape(AnswerShape):
     """An observation, as it is read."""
 
@@ -43,7 +43,7 @@ class ObservationsFoundShape(LookShape):
     results = ObservationHitShape(many=True)
 
 
-@declares(RELATION.used(Use.ANSWER))
+@declare_fields(RELATION.select_fields(Use.ANSWER))
 class RelationShape(AnswerShape):
     """A relation, as it is read."""
 
@@ -66,7 +66,7 @@ class GraphShape(s.Serializer):
     truncated = s.BooleanField(help_text="true when there were more than 1,000 edges, or 4 MiB.")
 
 
-@declares(SESSION.used(Use.ANSWER))
+@declare_fields(SESSION.select_fields(Use.ANSWER))
 class SessionShape(AnswerShape):
     """A session, as it is read."""
 
@@ -77,7 +77,7 @@ class WrittenSessionShape(SessionShape):
     created = s.BooleanField()
 
 
-@declares(FACT[name] for name in ("id", "fact_text", "category", "confidence"))
+@declare_fields(FACT[name] for name in ("id", "fact_text", "category", "confidence"))
 class BriefFactShape(AnswerShape):
     """The part of a fact that a session's context has."""
 

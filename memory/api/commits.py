@@ -21,14 +21,14 @@ class CommitViewSet(Resource):
 
     def retrieve(self, request: Request, pk: str) -> Response:
         commit_id = parse_id(pk)
-        Input(request).end()
+        Input(request).refuse_unknown()
         return Response(shapes.commit(revert_engine.get_commit(commit_id=commit_id, actor=actor_of(request))))
 
     @action(detail=True, methods=["post"])
     def revert(self, request: Request, pk: str) -> Response:
         commit_id, payload = parse_id(pk), Input(request)
-        actor = payload.actor(actor_of(request))
-        payload.end()
+        actor = payload.take_actor(actor_of(request))
+        payload.refuse_unknown()
         return Response(
             shapes.commit(revert_engine.revert_commit(commit_id=commit_id, actor=actor)), status=201
         )

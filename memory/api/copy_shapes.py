@@ -122,12 +122,12 @@ def snapshot_shape(row: Snapshot) -> dict[str, Any]:
 
 def restore_shape(plan: RestorePlan) -> dict[str, Any]:
     branches = [_branch_plan(one) for one in plan.branches]
-    told = {"dry_run": plan.dry_run, "branches": branches, "mended": dict(plan.mended)}
-    return {"snapshot": snapshot_shape(plan.snapshot), **told}
+    body = {"dry_run": plan.dry_run, "branches": branches, "mended": dict(plan.mended)}
+    return {"snapshot": snapshot_shape(plan.snapshot), **body}
 
 
 def workspace_diff(diff: WorkspaceDiff) -> dict[str, Any]:
     tables = {name: {"added": one.added, "changed": one.changed} for name, one in diff.tables.items()}
     branches = [_branch_change(one) for one in diff.branches]
-    told = {"branches": branches, "tables": tables, "moved": list(diff.moved)}
-    return {"workspace": workspace(diff.workspace), **told}
+    body = {"branches": branches, "tables": tables, "moved": list(diff.moved)}
+    return {"workspace": workspace(diff.workspace), **body}

@@ -44,8 +44,8 @@ class FactViewSet(SearchRoutes, Resource):
     def create(self, request: Request) -> Response:
         payload = Input(request)
         how = self._write_options(payload)
-        branch, actor = payload.branch(), payload.actor(actor_of(request))
-        written = fact_engine.write_fact(actor=actor, branch_name=branch, **how, **payload.fields())
+        branch, actor = payload.take_branch(), payload.take_actor(actor_of(request))
+        written = fact_engine.write_fact(actor=actor, branch_name=branch, **how, **payload.take_fields())
         row = shapes.fact(written.fact, branch=branch, created=written.created)
         return build_row_response(row, 201 if written.created else 200)
 
@@ -53,9 +53,9 @@ class FactViewSet(SearchRoutes, Resource):
     def bulk(self, request: Request) -> Response:
         payload = Input(request)
         how = self._write_options(payload)
-        branch, actor = payload.branch(), payload.actor(actor_of(request))
+        branch, actor = payload.take_branch(), payload.take_actor(actor_of(request))
         facts = payload.body.pop("facts", None)
-        payload.end()
+        payload.refuse_unknown()
         done = fact_engine.write_facts(facts=facts, actor=actor, branch_name=branch, **how)
         results = [{"id": str(row.fact.uid), "created": row.created} for row in done.results]
         commit = shapes.commit(done.commit) if done.commit else None
@@ -64,53 +64,58 @@ class FactViewSet(SearchRoutes, Resource):
     @action(detail=False, methods=["post"])
     def actions(self, request: Request) -> Response:
         payload = Input(request)
-        branch, actor = payload.branch(), payload.actor(actor_of(request))
+        branch, actor = payload.take_branch(), payload.take_actor(actor_of(request))
         requested = {
-            "action": payload.take("action", word),
-            "fact_ids": payload.take("fact_ids", parse_ids),
-            "expected_versions": payload.take("expected_versions", parse_versions),
-            "replaced_by": payload.take("replaced_by", c.optional_check(c.parse_uuid)),
+            "action": payload.take_value("action", word),
+            "fact_ids": payload.take_value("fact_ids", parse_ids),
+            "expected_versions": payload.take_value("expected_versions", parse_versions),
+            "replaced_by": payload.take_value("replaced_by", c.optional_check(c.parse_uuid)),
             **{
-                name: payload.take(name, c.plain_text, "") for name in ("reason", "category", "new_fact_text")
+                name: payload.take_value(name, c.plain_text, "")
+                for name in ("reason", "category", "new_fact_text")
             },
         }
-        payload.end()
+        payload.refuse_unknown()
         for name in ("action", "fact_ids"):
             if requested[name] is None:
                 raise Invalid("{field} is needed.", field=name)
-        return Response(shapes.report_shape(ActionEngine().act(actor=actor, branch_name=branch, **requested)))
+        return Response(
+            shapes.report_shape(ActionEngine().apply_action(actor=actor, branch_name=branch, **requested))
+        )
 
     @staticmethod
     def _write_options(payload: Input) -> dict[str, Any]:
         defaults = {"propose": False, "deduplicate": True}
-        return {name: payload.take(name, c.check_boolean, default) for name, default in defaults.items()}
+        return {
+            name: payload.take_value(name, c.check_boolean, default) for name, default in defaults.items()
+        }
 
     def partial_update(self, request: Request, pk: str) -> Response:
-        def update(payload: Input, **who: Any) -> Fact:
-            return fact_engine.update_fact(updates=payload.rest(), **who)
+        def update_fact(payload: Input, **who: Any) -> Fact:
+            return fact_engine.update_fact(updates=payload.take_rest(), **who)
 
-        return self._change_fact(request, pk, update)
+        return self._change_fact(request, pk, update_fact)
 
     def destroy(self, request: Request, pk: str) -> Response:
         payload = Input(request)
         who = self._write_target(request, payload, pk)
-        payload.end()
+        payload.refuse_unknown()
         fact_engine.delete_fact(**who)
         return Response(status=204)
 
     @action(detail=True, methods=["post"])
     def supersede(self, request: Request, pk: str) -> Response:
-        def replace(payload: Input, fact_id: Any, **who: Any) -> Fact:
+        def replace_fact(payload: Input, fact_id: Any, **who: Any) -> Fact:
             if "new_fact_text" not in payload.body:
                 raise Invalid("{field} is needed.", field="new_fact_text")
             if "fact_text" in payload.body:
                 raise UnknownField(field="fact_text")
             text = payload.body.pop("new_fact_text")
             return fact_engine.supersede_fact(
-                old_fact_id=fact_id, new_fact_text=text, **who, **payload.fields()
+                old_fact_id=fact_id, new_fact_text=text, **who, **payload.take_fields()
             )
 
-        return self._change_fact(request, pk, replace, 201)
+        return self._change_fact(request, pk, replace_fact, 201)
 
     @action(detail=True, methods=["post"])
     def archive(self, request: Request, pk: str) -> Response:
@@ -122,23 +127,27 @@ class FactViewSet(SearchRoutes, Resource):
 
     @action(detail=True, methods=["post"])
     def verify(self, request: Request, pk: str) -> Response:
-        def judge(payload: Input, **who: Any) -> Fact:
-            verdict = payload.take("verdict", word)
+        def record_verdict(payload: Input, **who: Any) -> Fact:
+            verdict = payload.take_value("verdict", word)
             if verdict is None:
                 raise Invalid(NOT_JUDGED_YET, field="verdict")
-            reason = payload.take("reason", c.plain_text, "")
-            payload.end()
+            reason = payload.take_value("reason", c.plain_text, "")
+            payload.refuse_unknown()
             return fact_engine.set_verification(verdict=verdict, reason=reason, **who)
 
-        return self._change_fact(request, pk, judge)
+        return self._change_fact(request, pk, record_verdict)
 
     # ---- reading -------------------------------------------------------------------------------
 
     def list(self, request: Request) -> Response:
         payload = Input(request)
-        branch, at, paging = payload.branch(), payload.take("at", parse_point), payload.paging()
-        filters = FactFilterSet.read(payload.some(FactFilterSet.base_filters))
-        payload.end()
+        branch, at, paging = (
+            payload.take_branch(),
+            payload.take_value("at", parse_point),
+            payload.take_paging(),
+        )
+        filters = FactFilterSet.parse_values(payload.take_unchecked(FactFilterSet.base_filters))
+        payload.refuse_unknown()
         page = fact_engine.list_facts(
             actor=actor_of(request), branch_name=branch, filters=filters, at=at, **paging
         )
@@ -156,16 +165,18 @@ class FactViewSet(SearchRoutes, Resource):
     @action(detail=True, methods=["get"])
     def history(self, request: Request, pk: str) -> Response:
         fact_id, payload = parse_id(pk), Input(request)
-        branch, paging = payload.branch(), payload.paging()
-        payload.end()
-        page = fact_engine.history(fact_id=fact_id, actor=actor_of(request), branch_name=branch, **paging)
+        branch, paging = payload.take_branch(), payload.take_paging()
+        payload.refuse_unknown()
+        page = fact_engine.list_versions(
+            fact_id=fact_id, actor=actor_of(request), branch_name=branch, **paging
+        )
         return Response(shapes.page_shape(page, lambda row: shapes.version_shape(row, branch)))
 
     @action(detail=True, methods=["get"])
     def explain(self, request: Request, pk: str) -> Response:
         fact_id, payload = parse_id(pk), Input(request)
-        branch, limit, query, how = self.wish(payload)
-        payload.end()
+        branch, limit, query, how = self.parse_options(payload)
+        payload.refuse_unknown()
         answer = ExplainEngine().explain(
             query=query, fact_id=fact_id, actor=actor_of(request), branch_name=branch, limit=limit, **how
         )
@@ -174,10 +185,13 @@ class FactViewSet(SearchRoutes, Resource):
     @action(detail=True, methods=["get"])
     def related(self, request: Request, pk: str) -> Response:
         fact_id, payload = parse_id(pk), Input(request)
-        branch, at = payload.branch(), payload.take("at", parse_point)
-        depth, limit = payload.take("depth", parse_integer, 1), payload.take("limit", parse_integer, 10)
-        payload.end()
-        found = RelatedEngine().related(
+        branch, at = payload.take_branch(), payload.take_value("at", parse_point)
+        depth, limit = (
+            payload.take_value("depth", parse_integer, 1),
+            payload.take_value("limit", parse_integer, 10),
+        )
+        payload.refuse_unknown()
+        found = RelatedEngine().find_related(
             fact_id=fact_id, actor=actor_of(request), branch_name=branch, at=at, depth=depth, limit=limit
         )
         return Response(relatives_shape(found, branch))
@@ -187,8 +201,12 @@ class FactViewSet(SearchRoutes, Resource):
     @action(detail=True, methods=["get"], url_path="links")
     def links(self, request: Request, pk: str) -> Response:
         fact_id, payload = parse_id(pk), Input(request)
-        branch, at, paging = payload.branch(), payload.take("at", parse_point), payload.paging()
-        payload.end()
+        branch, at, paging = (
+            payload.take_branch(),
+            payload.take_value("at", parse_point),
+            payload.take_paging(),
+        )
+        payload.refuse_unknown()
         page = link_engine.list_links(
             fact_id=fact_id, actor=actor_of(request), branch_name=branch, at=at, **paging
         )
@@ -197,15 +215,17 @@ class FactViewSet(SearchRoutes, Resource):
     @links.mapping.post
     def add_link(self, request: Request, pk: str) -> Response:
         fact_id, payload = parse_id(pk), Input(request)
-        branch, actor = payload.branch(), payload.actor(actor_of(request))
-        link = link_engine.write_link(from_id=fact_id, actor=actor, branch_name=branch, **payload.fields())
+        branch, actor = payload.take_branch(), payload.take_actor(actor_of(request))
+        link = link_engine.write_link(
+            from_id=fact_id, actor=actor, branch_name=branch, **payload.take_fields()
+        )
         return build_row_response(shapes.link(link, branch=branch), 201)
 
     @action(detail=True, methods=["delete"], url_path="links/(?P<link_id>[^/]+)")
     def remove_link(self, request: Request, pk: str, link_id: str) -> Response:
         fact_id, other, payload = parse_id(pk), parse_id(link_id, "link_id"), Input(request)
-        branch, actor = payload.branch(), payload.actor(actor_of(request))
-        payload.end()
+        branch, actor = payload.take_branch(), payload.take_actor(actor_of(request))
+        payload.refuse_unknown()
         link_engine.delete_link(from_id=fact_id, link_id=other, actor=actor, branch_name=branch)
         return Response(status=204)
 
@@ -215,8 +235,8 @@ class FactViewSet(SearchRoutes, Resource):
         """Parse the fact, branch, actor and expected version of a request."""
         who: dict[str, Any] = {
             "fact_id": parse_id(pk),
-            "branch_name": payload.branch(),
-            "actor": payload.actor(actor_of(request)),
+            "branch_name": payload.take_branch(),
+            "actor": payload.take_actor(actor_of(request)),
         }
         expected = expected_version(request, payload, lambda: fact_engine.get_fact(**who).version)
         return {**who, "expected_version": expected}
@@ -231,8 +251,8 @@ class FactViewSet(SearchRoutes, Resource):
 
     def _get_fact(self, request: Request, pk: str) -> tuple[Fact, str]:
         fact_id, payload = parse_id(pk), Input(request)
-        branch, at = payload.branch(), payload.take("at", parse_point)
-        payload.end()
+        branch, at = payload.take_branch(), payload.take_value("at", parse_point)
+        payload.refuse_unknown()
         return fact_engine.get_fact(
             fact_id=fact_id, actor=actor_of(request), branch_name=branch, at=at
         ), branch
@@ -240,7 +260,7 @@ class FactViewSet(SearchRoutes, Resource):
 
 def move_handler(move: Callable[..., Fact]) -> Callable[..., Fact]:
     def moved(payload: Input, **who: Any) -> Fact:
-        payload.end()
+        payload.refuse_unknown()
         return move(**who)
 
     return moved

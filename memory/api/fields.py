@@ -37,10 +37,10 @@ class AnswerShape(DeclaredShape):
         return answer_field(field)
 
 
-def declares(fields: Iterable[Field]) -> Callable[[type[Shape]], type[Shape]]:
+def declare_fields(fields: Iterable[Field]) -> Callable[[type[Shape]], type[Shape]]:
     """Return a decorator that puts fields into a shape: after inherited ones, before those it names."""
 
-    def add(shape: type[Shape]) -> type[Shape]:
+    def add_fields(shape: type[Shape]) -> type[Shape]:
         made = {field.name: shape.make_field(field) for field in fields}
         old = {name for base in shape.__bases__ for name in getattr(base, "_declared_fields", ())}
         inherited = {name: field for name, field in shape._declared_fields.items() if name in old}
@@ -48,28 +48,30 @@ def declares(fields: Iterable[Field]) -> Callable[[type[Shape]], type[Shape]]:
         shape._declared_fields = {**inherited, **made, **own}
         return shape
 
-    return add
+    return add_fields
 
 
 def request_field(field: Field, **traits: Any) -> s.Field:
     """Return the field of a request, with its limits."""
     null: Traits = {"allow_null": True} if field.null else {}
     required: Traits = {} if field.required else {"required": False}
-    return _make(_REQUEST, field.type, **{**_described(field.help), **required, **null, **traits})
+    return _make_field(_REQUEST, field.type, **{**_describe_traits(field.help), **required, **null, **traits})
 
 
 def answer_field(field: Field, **traits: Any) -> s.Field:
     """Return the field of an answer: its type, without limits."""
     null: Traits = {"allow_null": True} if field.null or field.answer_null else {}
     source: Traits = {"source": field.attribute} if field.attribute else {}
-    return _make(_ANSWER, field.type, **{**_described(field.answer_help), **source, **null, **traits})
+    return _make_field(
+        _ANSWER, field.type, **{**_describe_traits(field.answer_help), **source, **null, **traits}
+    )
 
 
-def _described(text: str) -> Traits:
+def _describe_traits(text: str) -> Traits:
     return {"help_text": text} if text else {}
 
 
-def _make(makers: dict[type[t.Type], Callable[..., s.Field]], kind: t.Type, **traits: Any) -> s.Field:
+def _make_field(makers: dict[type[t.Type], Callable[..., s.Field]], kind: t.Type, **traits: Any) -> s.Field:
     maker = next(makers[one] for one in type(kind).__mro__ if one in makers)
     return maker(kind, **traits)
 
@@ -90,28 +92,28 @@ def _long_text(kind: t.LongText, **traits: Any) -> s.Field:
     return s.CharField(**bounds, **blank, **traits)
 
 
-def _list(kind: t.ListOf, **traits: Any) -> s.Field:
+def _make_list(kind: t.ListOf, **traits: Any) -> s.Field:
     bounds: Traits = {"min_length": kind.min_items} if kind.min_items else {}
-    return s.ListField(child=_make(_REQUEST, kind.item), **bounds, **traits)
+    return s.ListField(child=_make_field(_REQUEST, kind.item), **bounds, **traits)
 
 
 def _cut_text(kind: t.CutText, **traits: Any) -> s.Field:
     return s.JSONField(**traits) if kind.json else s.CharField(allow_blank=True, **traits)
 
 
-def _range(kind: t.Number | t.Whole) -> Traits:
+def _make_range(kind: t.Number | t.Whole) -> Traits:
     return {"min_value": kind.low, "max_value": kind.high}
 
 
 _REQUEST: dict[type[t.Type], Callable[..., s.Field]] = {
     t.Text: _short_text,
     t.Pattern: lambda kind, **traits: s.RegexField(kind.regex, max_length=kind.max_length, **traits),
-    t.ListOf: _list,
+    t.ListOf: _make_list,
     t.LongText: _long_text,
     t.CutText: _cut_text,
     t.Choice: lambda kind, **traits: s.ChoiceField(choices=kind.open_choices, **traits),
-    t.Number: lambda kind, **traits: s.FloatField(**_range(kind), **traits),
-    t.Whole: lambda kind, **traits: s.IntegerField(**_range(kind), **traits),
+    t.Number: lambda kind, **traits: s.FloatField(**_make_range(kind), **traits),
+    t.Whole: lambda kind, **traits: s.IntegerField(**_make_range(kind), **traits),
     t.Flag: lambda _, **traits: s.BooleanField(**traits),
     t.Moment: lambda _, **traits: s.DateTimeField(**traits),
     t.Identifier: lambda _, **traits: s.UUIDField(**traits),

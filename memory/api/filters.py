@@ -23,14 +23,14 @@ class AnyChoiceOf(df.BaseInFilter, df.ChoiceFilter):
     """A filter by one of several known values, separated by commas."""
 
 
-def filtering(fields: Iterable[FilterField]) -> Callable[[type[Filters]], type[Filters]]:
+def declare_filters(fields: Iterable[FilterField]) -> Callable[[type[Filters]], type[Filters]]:
     """Return a decorator that puts declared filters into a FilterSet."""
 
-    def add(filters: type[Filters]) -> type[Filters]:
+    def add_filters(filters: type[Filters]) -> type[Filters]:
         filters.base_filters = {field.name: make_filter(field) for field in fields} | filters.base_filters
         return filters
 
-    return add
+    return add_filters
 
 
 def make_filter(field: FilterField) -> df.Filter:
@@ -50,7 +50,7 @@ def make_filter(field: FilterField) -> df.Filter:
     return (AnyOf if field.many else df.CharFilter)(**traits)
 
 
-@filtering(FACT_FILTERS)
+@declare_filters(FACT_FILTERS)
 class FactFilterSet(df.FilterSet):
     """The names and types of the filters; the engine's FactFilter defines their meaning."""
 
@@ -59,12 +59,12 @@ class FactFilterSet(df.FilterSet):
         fields: list[str] = []
 
     @classmethod
-    def read(cls, values: Mapping[str, Any]) -> FactFilter:
+    def parse_values(cls, values: Mapping[str, Any]) -> FactFilter:
         """Parse the engine's filter from a caller's values. Raises UnknownField, Invalid."""
-        return FactFilter.of(values)
+        return FactFilter.from_values(values)
 
 
-@filtering(BRANCH_FILTERS)
+@declare_filters(BRANCH_FILTERS)
 class BranchFilterSet(df.FilterSet):
     class Meta:
         model = Branch

@@ -18,9 +18,9 @@ class HealthViewSet(Resource):
     permission_classes = [AllowAny]
 
     def list(self, request: Request) -> Response:
-        Input(request).end()
-        told = check_health(actor_of(request))
-        return Response(told, status=200 if told.get("database", "ok") == "ok" else 503)
+        Input(request).refuse_unknown()
+        report = check_health(actor_of(request))
+        return Response(report, status=200 if report.get("database", "ok") == "ok" else 503)
 
     @action(detail=False, methods=["get"], authentication_classes=[])
     def live(self, request: Request) -> Response:

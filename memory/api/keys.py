@@ -26,15 +26,15 @@ class KeyViewSet(Resource):
     def create(self, request: Request) -> Response:
         payload = Input(request)
         requested = {
-            "label": payload.take("label", c.plain_text),
-            "scopes": payload.take("scopes", parse_names),
-            "branch_patterns": payload.take("branch_patterns", parse_names, []),
-            "agent_id": payload.take("agent_id", c.plain_text, ""),
-            "default_branch": payload.take("default_branch", c.text_check(200), ""),
-            "rate_per_minute": payload.take("rate_per_minute", parse_integer, 6000),
-            "expires_at": payload.take("expires_at", c.parse_time),
+            "label": payload.take_value("label", c.plain_text),
+            "scopes": payload.take_value("scopes", parse_names),
+            "branch_patterns": payload.take_value("branch_patterns", parse_names, []),
+            "agent_id": payload.take_value("agent_id", c.plain_text, ""),
+            "default_branch": payload.take_value("default_branch", c.text_check(200), ""),
+            "rate_per_minute": payload.take_value("rate_per_minute", parse_integer, 6000),
+            "expires_at": payload.take_value("expires_at", c.parse_time),
         }
-        payload.end()
+        payload.refuse_unknown()
         for name in ("label", "scopes"):
             if requested[name] is None:
                 raise Invalid("{field} is needed.", field=name)
@@ -42,27 +42,27 @@ class KeyViewSet(Resource):
 
     def list(self, request: Request) -> Response:
         payload = Input(request)
-        paging = payload.paging()
-        payload.end()
+        paging = payload.take_paging()
+        payload.refuse_unknown()
         page = key_engine.list_keys(actor=actor_of(request), **paging)
         return Response(shapes.page_shape(page, shapes.key))
 
     @action(detail=True, methods=["post"])
     def revoke(self, request: Request, pk: str) -> Response:
         key_id = parse_id(pk)
-        Input(request).end()
+        Input(request).refuse_unknown()
         return build_row_response(shapes.key(key_engine.revoke_key(key_id=key_id, actor=actor_of(request))))
 
     @action(detail=True, methods=["post"])
     def rotate(self, request: Request, pk: str) -> Response:
         key_id, payload = parse_id(pk), Input(request)
-        grace = payload.take("grace_seconds", parse_integer, 0)
-        payload.end()
+        grace = payload.take_value("grace_seconds", parse_integer, 0)
+        payload.refuse_unknown()
         return new_key_response(
             *key_engine.rotate_key(key_id=key_id, actor=actor_of(request), grace_seconds=grace)
         )
 
-    def kept(self, data: Any) -> Any:
+    def storable_data(self, data: Any) -> Any:
         """Return the answer without the token: only its hash is stored."""
         return {**data, "token": None} if "token" in data else data
 

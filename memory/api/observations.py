@@ -25,8 +25,8 @@ class ObservationViewSet(Resource):
 
     def create(self, request: Request) -> Response:
         payload = Input(request)
-        branch, actor = payload.branch(), payload.actor(actor_of(request))
-        row = observation_engine.write_observation(actor=actor, branch_name=branch, **payload.fields())
+        branch, actor = payload.take_branch(), payload.take_actor(actor_of(request))
+        row = observation_engine.write_observation(actor=actor, branch_name=branch, **payload.take_fields())
         return build_row_response(shapes.observation(row, branch=branch), 201)
 
     def list(self, request: Request) -> Response:
@@ -40,8 +40,8 @@ class ObservationViewSet(Resource):
     def search(self, request: Request) -> Response:
         payload = Input(request)
         branch, query, how = parse_text_search(payload)
-        filters = ObservationFilter.of(payload.some(ObservationFilterSet.base_filters))
-        payload.end()
+        filters = ObservationFilter.from_values(payload.take_unchecked(ObservationFilterSet.base_filters))
+        payload.refuse_unknown()
         found = observation_engine.search_observations(
             query=query, actor=actor_of(request), branch_name=branch, filters=filters, **how
         )
@@ -49,23 +49,23 @@ class ObservationViewSet(Resource):
 
     def _list_rows(self, request: Request, timeline: bool) -> Response:
         payload = Input(request)
-        branch, paging = payload.branch(), payload.paging()
-        where = {} if timeline else {"at": payload.take("at", parse_point)}
-        filters = payload.some(ObservationFilterSet.base_filters)
-        payload.end()
+        branch, paging = payload.take_branch(), payload.take_paging()
+        where = {} if timeline else {"at": payload.take_value("at", parse_point)}
+        filters = payload.take_unchecked(ObservationFilterSet.base_filters)
+        payload.refuse_unknown()
         who = {"actor": actor_of(request), "branch_name": branch, **paging}
         if timeline:
-            found = observation_engine.timeline(**who, **filters)
+            found = observation_engine.list_timeline(**who, **filters)
         else:
             found = observation_engine.list_observations(
-                **who, **where, filters=ObservationFilter.of(filters)
+                **who, **where, filters=ObservationFilter.from_values(filters)
             )
         return Response(page_shape(found, lambda row: shapes.observation(row, branch=branch)))
 
     def retrieve(self, request: Request, pk: str) -> Response:
         uid, payload = parse_id(pk), Input(request)
-        branch, at = payload.branch(), payload.take("at", parse_point)
-        payload.end()
+        branch, at = payload.take_branch(), payload.take_value("at", parse_point)
+        payload.refuse_unknown()
         row = observation_engine.get_observation(
             observation_id=uid, actor=actor_of(request), branch_name=branch, at=at
         )

@@ -31,12 +31,12 @@ class IndexView(APIView):
     resources: Mapping[str, str] = {}  # route names by resource
 
     def get(self, request: Request) -> Response:
-        Input(request).end()
+        Input(request).refuse_unknown()
         pages = {name: reverse(name) for name in ("docs", "schema")}
         resources = {name: reverse(route) for name, route in self.resources.items()}
         health = resources.pop("health")
-        told = {"name": "Day1", "version": self.version, **pages, "health": health, "resources": resources}
-        return Response(told)
+        body = {"name": "Day1", "version": self.version, **pages, "health": health, "resources": resources}
+        return Response(body)
 
 
 class SchemaView(SpectacularAPIView):

@@ -92,7 +92,7 @@ ARGUMENTS = frozenset(
 
 
 class Input:
-    """Query and body of one request. Each name is taken once; ``rest`` returns the remaining body."""
+    """Query and body of one request. Each name is taken once; ``take_rest`` returns the remaining body."""
 
     def __init__(self, request: Request) -> None:
         self.query: dict[str, Any] = {
@@ -100,7 +100,7 @@ class Input:
         }
         self.body = body_of(request)
 
-    def take(self, name: str, check: c.Check, default: Any = None) -> Any:
+    def take_value(self, name: str, check: c.Check, default: Any = None) -> Any:
         """Take a value from the query or the body. Raises Invalid if it is invalid or both differ."""
         found = []
         if name in self.query:
@@ -121,28 +121,28 @@ class Input:
             return [part for text in value for part in text.split(",")] if check is parse_names else value
         return convert(value)
 
-    def branch(self, default: str = MAIN) -> str:
+    def take_branch(self, default: str = MAIN) -> str:
         """Take the branch, named ``branch`` or ``branch_name``. Raises Invalid if they differ."""
-        payload = [self.take(name, c.text_check(200)) for name in ("branch", "branch_name")]
-        said = [name for name in payload if name is not None]
-        if len(set(said)) > 1:
+        payload = [self.take_value(name, c.text_check(200)) for name in ("branch", "branch_name")]
+        names = [name for name in payload if name is not None]
+        if len(set(names)) > 1:
             raise Invalid("branch and branch_name name different branches.", field="branch")
-        return said[0] if said and said[0] else default
+        return names[0] if names and names[0] else default
 
-    def actor(self, actor: Actor) -> Actor:
+    def take_actor(self, actor: Actor) -> Actor:
         """Return the actor with the request's session, task and agent ids. Raises AgentForbidden."""
-        stated = {name: self.take(name, check, "") for name, check in STATED_CHECKS.items()}
-        return actor.stating(**stated) if any(stated.values()) else actor
+        stated = {name: self.take_value(name, check, "") for name, check in STATED_CHECKS.items()}
+        return actor.with_origin(**stated) if any(stated.values()) else actor
 
-    def paging(self, default: int = 50) -> dict[str, Any]:
+    def take_paging(self, default: int = 50) -> dict[str, Any]:
         """Take ``limit`` and ``cursor`` of a list."""
         cursor = c.text_check(MAX_CURSOR_LENGTH)
         return {
-            "limit": self.take("limit", parse_integer, default),
-            "cursor": self.take("cursor", cursor, ""),
+            "limit": self.take_value("limit", parse_integer, default),
+            "cursor": self.take_value("cursor", cursor, ""),
         }
 
-    def some(self, known: Iterable[str]) -> dict[str, Any]:
+    def take_unchecked(self, known: Iterable[str]) -> dict[str, Any]:
         """Take all values of these names unchecked: the engine checks them."""
         found = {}
         for name in known:
@@ -151,23 +151,23 @@ class Input:
                     found[name] = source.pop(name)
         return found
 
-    def rest(self) -> Mapping[str, Any]:
+    def take_rest(self) -> Mapping[str, Any]:
         """Return the rest of the body. Raises UnknownField for an unused query parameter."""
         self._refuse_unknown(self.query)
         return self.body
 
-    def fields(self, known: Collection[str] = ()) -> dict[str, Any]:
+    def take_fields(self, known: Collection[str] = ()) -> dict[str, Any]:
         """Return the rest of the body as the fields of a row, which the engine validates.
 
         With ``known``, only these names are allowed. Raises UnknownField.
         """
-        found = dict(self.rest())
+        found = dict(self.take_rest())
         for name in found:
             if name in ARGUMENTS or (known and name not in known):
                 raise UnknownField(field=name)
         return found
 
-    def end(self) -> None:
+    def refuse_unknown(self) -> None:
         """Refuse unknown fields. Raises UnknownField for any unused name."""
         self._refuse_unknown(self.query)
         self._refuse_unknown(self.body)

@@ -27,8 +27,8 @@ class RelationViewSet(Resource):
 
     def create(self, request: Request) -> Response:
         payload = Input(request)
-        branch, actor = payload.branch(), payload.actor(actor_of(request))
-        requested = payload.fields()
+        branch, actor = payload.take_branch(), payload.take_actor(actor_of(request))
+        requested = payload.take_fields()
         for name in NEEDED:
             if name not in requested:
                 raise Invalid("{field} is needed.", field=name)
@@ -38,12 +38,17 @@ class RelationViewSet(Resource):
 
     def list(self, request: Request) -> Response:
         payload = Input(request)
-        branch, at, paging = payload.branch(), payload.take("at", parse_point), payload.paging()
+        branch, at, paging = (
+            payload.take_branch(),
+            payload.take_value("at", parse_point),
+            payload.take_paging(),
+        )
         requested = {
-            name: payload.take(name, c.text_check(200), "") for name in ("source", "target", "relation_type")
+            name: payload.take_value(name, c.text_check(200), "")
+            for name in ("source", "target", "relation_type")
         }
-        open_only = payload.take("open_only", c.check_boolean, False)
-        payload.end()
+        open_only = payload.take_value("open_only", c.check_boolean, False)
+        payload.refuse_unknown()
         found = relation_engine.list_relations(
             actor=actor_of(request), branch_name=branch, at=at, open_only=open_only, **requested, **paging
         )
@@ -51,8 +56,8 @@ class RelationViewSet(Resource):
 
     def retrieve(self, request: Request, pk: str) -> Response:
         uid, payload = parse_id(pk), Input(request)
-        branch, at = payload.branch(), payload.take("at", parse_point)
-        payload.end()
+        branch, at = payload.take_branch(), payload.take_value("at", parse_point)
+        payload.refuse_unknown()
         row = relation_engine.get_relation(
             relation_id=uid, actor=actor_of(request), branch_name=branch, at=at
         )
@@ -61,13 +66,13 @@ class RelationViewSet(Resource):
     @action(detail=False, methods=["get"])
     def graph(self, request: Request) -> Response:
         payload = Input(request)
-        branch, at = payload.branch(), payload.take("at", parse_point)
-        entity = payload.take("entity", c.plain_text)
+        branch, at = payload.take_branch(), payload.take_value("at", parse_point)
+        entity = payload.take_value("entity", c.plain_text)
         kind, depth = (
-            payload.take("relation_type", c.text_check(200), ""),
-            payload.take("depth", parse_integer, 2),
+            payload.take_value("relation_type", c.text_check(200), ""),
+            payload.take_value("depth", parse_integer, 2),
         )
-        payload.end()
+        payload.refuse_unknown()
         if entity is None:
             raise Invalid("{field} is needed.", field="entity")
         found = relation_engine.graph_query(
@@ -78,9 +83,9 @@ class RelationViewSet(Resource):
     @action(detail=True, methods=["post"])
     def close(self, request: Request, pk: str) -> Response:
         uid, payload = parse_id(pk), Input(request)
-        branch, actor = payload.branch(), payload.actor(actor_of(request))
-        until = payload.take("valid_until", c.parse_time)
-        payload.end()
+        branch, actor = payload.take_branch(), payload.take_actor(actor_of(request))
+        until = payload.take_value("valid_until", c.parse_time)
+        payload.refuse_unknown()
         row = relation_engine.close_relation(
             relation_id=uid, actor=actor, branch_name=branch, valid_until=until
         )

@@ -6,7 +6,7 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers as s
 
 from memory import ranking
-from memory.api.fields import RequestShape, declares, request_field
+from memory.api.fields import RequestShape, declare_fields, request_field
 from memory.api.filters import FactFilterSet
 from memory.engines.access.keys import MAX_GRACE_SECONDS
 from memory.engines.facts.bulk_actions import ACTIONS, MAX_FACTS, REASON
@@ -57,32 +57,32 @@ VERSIONS = VersionsField(
 )
 
 
-@declares((common.BRANCH,))
+@declare_fields((common.BRANCH,))
 class OnBranch(RequestShape):
     """The branch of a request."""
 
 
-@declares(common.STATED)
+@declare_fields(common.STATED)
 class Stated(RequestShape):
     """The caller's session, task and agent."""
 
 
-@declares((common.EXPECTED_VERSION,))
+@declare_fields((common.EXPECTED_VERSION,))
 class Expecting(RequestShape):
     """The version that the caller has read."""
 
 
-@declares(facts.CONTENT)
+@declare_fields(facts.CONTENT)
 class FactContent(RequestShape):
     """The writable fields of a fact, which can be changed later."""
 
 
-@declares(facts.CREATED)
+@declare_fields(facts.CREATED)
 class FactItemInput(FactContent, Stated):
     """One fact of many."""
 
 
-@declares((common.PROPOSE, common.DEDUPLICATE))
+@declare_fields((common.PROPOSE, common.DEDUPLICATE))
 class Writing(OnBranch, Stated):
     """The branch and options of a write."""
 
@@ -97,17 +97,17 @@ class FactsInput(Writing):
     facts = s.ListField(child=FactItemInput(), min_length=1, max_length=BULK)
 
 
-@declares(tuple(field.optional() for field in facts.CONTENT))
+@declare_fields(tuple(field.as_optional() for field in facts.CONTENT))
 class FactChange(RequestShape):
     """What a writer may change of a fact."""
 
 
-@declares(facts.UPDATED)
+@declare_fields(facts.UPDATED)
 class FactUpdateInput(FactChange, OnBranch, Stated, Expecting):
     """The fields to change; the rest stays."""
 
 
-@declares((facts.NEW_FACT_TEXT,))
+@declare_fields((facts.NEW_FACT_TEXT,))
 class SupersedeInput(FactItemInput, OnBranch, Expecting):
     """The new fact. Omitted fields are copied from the old one."""
 
@@ -143,7 +143,7 @@ class ActionInput(OnBranch, Stated):
         required=False, allow_null=True, help_text="A fact that is there, with supersede."
     )
     new_fact_text = request_field(
-        facts.NEW_FACT_TEXT.optional(), help_text="A new fact instead of replaced_by, with supersede."
+        facts.NEW_FACT_TEXT.as_optional(), help_text="A new fact instead of replaced_by, with supersede."
     )
 
 
@@ -155,13 +155,13 @@ class ResolveInput(Stated):
         required=False, allow_null=True, help_text="The fact that stays: supersede, same, archive."
     )
     new_fact_text = request_field(
-        facts.NEW_FACT_TEXT.optional(), help_text="What takes the place of both, with combine."
+        facts.NEW_FACT_TEXT.as_optional(), help_text="What takes the place of both, with combine."
     )
     reason = s.CharField(max_length=REASON, required=False, allow_blank=True)
     expected_versions = VERSIONS
 
 
-@declares(LINK.used(Use.CREATE))
+@declare_fields(LINK.select_fields(Use.CREATE))
 class LinkInput(OnBranch, Stated):
     """The other end of a link, and its type."""
 
@@ -203,14 +203,14 @@ class SearchInput(OnBranch, Searching):
         return {**super().get_fields(), **filter_fields()}
 
 
-@declares(BRANCH.used(Use.CREATE))
+@declare_fields(BRANCH.select_fields(Use.CREATE))
 class BranchInput(Stated):
     """A branch to create."""
 
     at = PointField(required=False)
 
 
-@declares(KEY.used(Use.CREATE))
+@declare_fields(KEY.select_fields(Use.CREATE))
 class KeyInput(RequestShape):
     """The scopes, branches, rate and expiry of a key."""
 
@@ -234,18 +234,18 @@ def filter_fields() -> dict[str, s.Field]:
 def build_field(name: str, one: Any) -> s.Field:
     kind, extra = type(one).__name__, one.extra
     most = 200 if name.endswith("_id") else 100
-    told: dict[str, Any] = {"required": False, "help_text": extra["help_text"]}
+    traits: dict[str, Any] = {"required": False, "help_text": extra["help_text"]}
     match kind:
         case "AnyOf":
-            return s.ListField(child=s.CharField(max_length=most), min_length=1, max_length=50, **told)
+            return s.ListField(child=s.CharField(max_length=most), min_length=1, max_length=50, **traits)
         case "AnyChoiceOf":
-            return s.ListField(child=s.ChoiceField(extra["choices"]), min_length=1, max_length=50, **told)
+            return s.ListField(child=s.ChoiceField(extra["choices"]), min_length=1, max_length=50, **traits)
         case "ChoiceFilter":
-            return s.ChoiceField(extra["choices"], **told)
+            return s.ChoiceField(extra["choices"], **traits)
         case "NumberFilter":
-            return s.FloatField(min_value=0, max_value=1, **told)
+            return s.FloatField(min_value=0, max_value=1, **traits)
         case "BooleanFilter":
-            return s.BooleanField(**told)
+            return s.BooleanField(**traits)
         case "UUIDFilter":
-            return s.UUIDField(**told)
-    return s.DateTimeField(**told)
+            return s.UUIDField(**traits)
+    return s.DateTimeField(**traits)

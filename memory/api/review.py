@@ -25,10 +25,10 @@ class ReviewViewSet(Resource):
 
     def list(self, request: Request) -> Response:
         payload = Input(request)
-        branch, paging = payload.branch(default=""), payload.paging()
-        requested = {name: payload.take(name, c.plain_text, "") for name in ("status", "kind")}
-        fact_id = payload.take("fact_id", c.optional_check(c.parse_uuid))
-        payload.end()
+        branch, paging = payload.take_branch(default=""), payload.take_paging()
+        requested = {name: payload.take_value(name, c.plain_text, "") for name in ("status", "kind")}
+        fact_id = payload.take_value("fact_id", c.optional_check(c.parse_uuid))
+        payload.refuse_unknown()
         page = review_engine.list_items(
             actor=actor_of(request), branch_name=branch, fact_id=fact_id, **requested, **paging
         )
@@ -36,22 +36,22 @@ class ReviewViewSet(Resource):
 
     def retrieve(self, request: Request, pk: str) -> Response:
         item_id = parse_id(pk)
-        Input(request).end()
+        Input(request).refuse_unknown()
         return Response(shapes.review_shape(review_engine.get_item(item_id=item_id, actor=actor_of(request))))
 
     @action(detail=True, methods=["post"])
     def resolve(self, request: Request, pk: str) -> Response:
         item_id, payload = parse_id(pk), Input(request)
-        actor = payload.actor(actor_of(request))
+        actor = payload.take_actor(actor_of(request))
         requested = {
-            "decision": payload.take("decision", word),
-            "keep": payload.take("keep", c.optional_check(c.parse_uuid)),
-            "expected_versions": payload.take("expected_versions", parse_versions),
-            **{name: payload.take(name, c.plain_text, "") for name in ("reason", "new_fact_text")},
+            "decision": payload.take_value("decision", word),
+            "keep": payload.take_value("keep", c.optional_check(c.parse_uuid)),
+            "expected_versions": payload.take_value("expected_versions", parse_versions),
+            **{name: payload.take_value(name, c.plain_text, "") for name in ("reason", "new_fact_text")},
         }
-        payload.end()
+        payload.refuse_unknown()
         if requested["decision"] is None:
             raise Invalid("{field} is needed.", field="decision")
         return Response(
-            shapes.resolved_shape(review_engine.resolve(item_id=item_id, actor=actor, **requested))
+            shapes.resolved_shape(review_engine.resolve_item(item_id=item_id, actor=actor, **requested))
         )

@@ -177,7 +177,7 @@ def route(text: str, answers: dict[int, Any], request: Any = None, parameters: A
 
 
 DEPTH = query("depth", {"type": "integer", "minimum": 0, "maximum": 6, "default": 1}, "Relations between.")
-F, ONE = shapes.FactShape, [BRANCH, AT, IF_NONE_MATCH]
+FACT, ONE = shapes.FactShape, [BRANCH, AT, IF_NONE_MATCH]
 WRITTEN = {201: shapes.WrittenShape, 200: shapes.WrittenShape}
 BULK = {201: shapes.BulkShape, 200: shapes.BulkShape}
 LISTING = [BRANCH, AT, *PAGING]
@@ -202,21 +202,21 @@ SNAPSHOT, WORKSPACE = copy_shapes.SnapshotShape, copy_shapes.WorkspaceShape
 ROUTES: dict[str, dict[str, Callable]] = {
     "FactViewSet": {
         "create": route("Write a fact", WRITTEN, r.FactInput),
-        "list": route("List facts, newest first", {200: page(F)}, None, [*LISTING, *FILTERS]),
+        "list": route("List facts, newest first", {200: page(FACT)}, None, [*LISTING, *FILTERS]),
         "bulk": route("Write up to 1,000 facts, all or none", BULK, r.FactsInput),
         "actions": route("Do something to up to 1,000 facts", {200: shapes.ReportShape}, r.ActionInput),
-        "retrieve": route("Read a fact", {200: F, 304: SAME}, None, ONE),
-        "partial_update": route("Correct a fact", {200: F}, r.FactUpdateInput, [IF_MATCH]),
+        "retrieve": route("Read a fact", {200: FACT, 304: SAME}, None, ONE),
+        "partial_update": route("Correct a fact", {200: FACT}, r.FactUpdateInput, [IF_MATCH]),
         "destroy": route(
             "Delete a fact on this branch",
             {204: GONE},
             None,
             [BRANCH, *STATED, EXPECTED, IF_MATCH],
         ),
-        "supersede": route("Replace a fact by a new one", {201: F}, r.SupersedeInput, [IF_MATCH]),
-        "archive": route("Retire a fact", {200: F}, r.MoveInput, [IF_MATCH]),
-        "restore": route("Bring an archived fact back", {200: F}, r.MoveInput, [IF_MATCH]),
-        "verify": route("A person's verdict on a fact", {200: F}, r.VerdictInput, [IF_MATCH]),
+        "supersede": route("Replace a fact by a new one", {201: FACT}, r.SupersedeInput, [IF_MATCH]),
+        "archive": route("Retire a fact", {200: FACT}, r.MoveInput, [IF_MATCH]),
+        "restore": route("Bring an archived fact back", {200: FACT}, r.MoveInput, [IF_MATCH]),
+        "verify": route("A person's verdict on a fact", {200: FACT}, r.VerdictInput, [IF_MATCH]),
         "verification": route("The verdict on a fact", {200: shapes.VerificationShape, 304: SAME}, None, ONE),
         "history": route(
             "Every version, newest first",
@@ -324,12 +324,12 @@ def document_routes(routes: Mapping[str, Mapping[str, Callable]], *modules: Any)
             if isinstance(shape, type) and issubclass(shape, s.Serializer):
                 set_override(shape, "component_name", name.removesuffix("Shape"))
 
-    def documented(view: type) -> type:
+    def document_view(view: type) -> type:
         for name, described in routes[view.__name__].items():
             described(getattr(view, name))
         return view
 
-    return documented
+    return document_view
 
 
 documented = document_routes(ROUTES, shapes, copy_shapes, related_shapes, r)

@@ -23,19 +23,19 @@ class SearchRoutes:
 
     @action(detail=False, methods=["get"], url_path="search", reads=True)
     def search(self, request: Request) -> Response:
-        return self._search(request)
+        return self._run_search(request)
 
     @search.mapping.post
     def search_by_body(self, request: Request) -> Response:
-        return self._search(request)
+        return self._run_search(request)
 
-    def _search(self, request: Request) -> Response:
+    def _run_search(self, request: Request) -> Response:
         payload = Input(request)
         if "branches" in payload.query or "branches" in payload.body:
             return self._search_across(request, payload)
-        branch, limit, query, how = self.wish(payload)
-        budget = payload.take("max_tokens", parse_integer)
-        payload.end()
+        branch, limit, query, how = self.parse_options(payload)
+        budget = payload.take_value("max_tokens", parse_integer)
+        payload.refuse_unknown()
         found = search_engine.search(
             query=query, actor=actor_of(request), branch_name=branch, limit=limit, max_tokens=budget, **how
         )
@@ -43,48 +43,48 @@ class SearchRoutes:
 
     def _search_across(self, request: Request, payload: Input) -> Response:
         """Search several branches, by name or pattern; ``branch`` and ``at`` are refused."""
-        patterns = payload.take("branches", parse_names)
+        patterns = payload.take_value("branches", parse_names)
         for one in ("branch", "branch_name", "at"):
             if one in payload.query or one in payload.body:
                 raise Invalid("{field} cannot be given together with branches.", field=one)
-        _, limit, query, how = self.wish(payload)
+        _, limit, query, how = self.parse_options(payload)
         how.pop("at")
-        budget = payload.take("max_tokens", parse_integer)
-        payload.end()
+        budget = payload.take_value("max_tokens", parse_integer)
+        payload.refuse_unknown()
         found = search_engine.search_cross_branch(
             query=query, branch_names=patterns, actor=actor_of(request), limit=limit, max_tokens=budget, **how
         )
         return Response(shapes.found_shape(found))
 
     @staticmethod
-    def wish(payload: Input) -> tuple[str, int, str, dict[str, Any]]:
+    def parse_options(payload: Input) -> tuple[str, int, str, dict[str, Any]]:
         """Take branch, limit, query and search options."""
         how = {
-            "search_type": payload.take("search_type", word, "hybrid"),
-            "include": payload.take("include", parse_names, []),
-            "recipe": payload.take("recipe", word, ""),
-            "at": payload.take("at", parse_point),
-            "current_cycle": payload.take("current_cycle", count),
+            "search_type": payload.take_value("search_type", word, "hybrid"),
+            "include": payload.take_value("include", parse_names, []),
+            "recipe": payload.take_value("recipe", word, ""),
+            "at": payload.take_value("at", parse_point),
+            "current_cycle": payload.take_value("current_cycle", count),
             "filters": filters_of(payload),
         }
-        return payload.branch(), payload.take("limit", parse_integer, 10), query_of(payload), how
+        return payload.take_branch(), payload.take_value("limit", parse_integer, 10), query_of(payload), how
 
 
 def parse_text_search(payload: Input) -> tuple[str, str, dict[str, Any]]:
     """Take branch, query and search options of texts other than facts."""
     how = {
-        "search_type": payload.take("search_type", word, "hybrid"),
-        "recipe": payload.take("recipe", word, ""),
-        "at": payload.take("at", parse_point),
-        "limit": payload.take("limit", parse_integer, 10),
+        "search_type": payload.take_value("search_type", word, "hybrid"),
+        "recipe": payload.take_value("recipe", word, ""),
+        "at": payload.take_value("at", parse_point),
+        "limit": payload.take_value("limit", parse_integer, 10),
     }
-    return payload.branch(), query_of(payload), how
+    return payload.take_branch(), query_of(payload), how
 
 
 def query_of(payload: Input) -> str:
     """Take the query, named ``query`` or ``q``. Raises Invalid if it is missing or they differ."""
-    said = [payload.take(name, lambda _, value: value) for name in ("query", "q")]
-    words = [text for text in said if text is not None]
+    texts = [payload.take_value(name, lambda _, value: value) for name in ("query", "q")]
+    words = [text for text in texts if text is not None]
     if not words:
         raise Invalid("{field} is needed.", field="query" if payload.body else "q")
     if len(words) > 1 and words[0] != words[1]:
@@ -94,12 +94,12 @@ def query_of(payload: Input) -> str:
 
 def filters_of(payload: Input) -> FactFilter:
     """Take the filters, with ``time_range`` as two of them. Raises UnknownField, Invalid."""
-    filters = payload.some(FactFilterSet.base_filters)
+    filters = payload.take_unchecked(FactFilterSet.base_filters)
     for name, value in _time_range(payload.body.pop("time_range", None)).items():
         if name in filters:
             raise Invalid("time_range and {field} cannot be given together.", field=name)
         filters[name] = value
-    return FactFilterSet.read(filters)
+    return FactFilterSet.parse_values(filters)
 
 
 def _time_range(value: Any) -> dict[str, Any]:

@@ -28,13 +28,13 @@ class SessionViewSet(Resource):
 
     def create(self, request: Request) -> Response:
         payload = Input(request)
-        branch = payload.branch()
-        key = payload.take("session_id", c.plain_text)
+        branch = payload.take_branch()
+        key = payload.take_value("session_id", c.plain_text)
         if key is None:
             raise Invalid("{field} is needed.", field="session_id")
         named = [name for name in CHECKS if name not in ("session_id", "summary")]
-        requested = {name: payload.take(name, CHECKS[name], "") for name in named}
-        payload.end()
+        requested = {name: payload.take_value(name, CHECKS[name], "") for name in named}
+        payload.refuse_unknown()
         done = session_manager.create_session(
             session_id=key, actor=actor_of(request), branch_name=branch, **requested
         )
@@ -43,18 +43,18 @@ class SessionViewSet(Resource):
 
     def list(self, request: Request) -> Response:
         payload = Input(request)
-        branch, paging = payload.branch(default=""), payload.paging()
+        branch, paging = payload.take_branch(default=""), payload.take_paging()
         requested = {
-            name: payload.take(name, c.text_check(200), "") for name in SessionFilterSet.base_filters
+            name: payload.take_value(name, c.text_check(200), "") for name in SessionFilterSet.base_filters
         }
-        payload.end()
+        payload.refuse_unknown()
         found = session_manager.get_recent_sessions(
             actor=actor_of(request), branch_name=branch, **requested, **paging
         )
         return Response(page_shape(found, shapes.session))
 
     def retrieve(self, request: Request, session_id: str) -> Response:
-        Input(request).end()
+        Input(request).refuse_unknown()
         return Response(
             shapes.session(session_manager.get_session(session_id=session_id, actor=actor_of(request)))
         )
@@ -63,10 +63,10 @@ class SessionViewSet(Resource):
     def context(self, request: Request, session_id: str) -> Response:
         payload = Input(request)
         limits = {
-            name: payload.take(name, parse_integer, n)
+            name: payload.take_value(name, parse_integer, n)
             for name, n in (("message_limit", 50), ("fact_limit", 20))
         }
-        payload.end()
+        payload.refuse_unknown()
         found = session_manager.get_session_context(session_id=session_id, actor=actor_of(request), **limits)
         return Response(shapes.session_context(found))
 
@@ -74,10 +74,10 @@ class SessionViewSet(Resource):
     def end(self, request: Request, session_id: str) -> Response:
         payload = Input(request)
         how = {
-            "status": payload.take("status", c.plain_text, "completed"),
-            "summary": payload.take("summary", c.plain_text, ""),
+            "status": payload.take_value("status", c.plain_text, "completed"),
+            "summary": payload.take_value("summary", c.plain_text, ""),
         }
-        payload.end()
+        payload.refuse_unknown()
         return Response(
             shapes.session(session_manager.end_session(session_id=session_id, actor=actor_of(request), **how))
         )

@@ -7,7 +7,7 @@ from typing import Any
 
 from rest_framework import serializers as s
 
-from memory.api.fields import AnswerShape, declares
+from memory.api.fields import AnswerShape, declare_fields
 from memory.engines.facts.bulk_actions import DONE, REFUSED, UNCHANGED, Report
 from memory.engines.fields.base import Use
 from memory.engines.fields.branches import BRANCH
@@ -26,7 +26,7 @@ Render = Callable[..., dict[str, Any]]
 # ---- shapes ----------------------------------------------------------------------------------------
 
 
-@declares(FACT.used(Use.ANSWER))
+@declare_fields(FACT.select_fields(Use.ANSWER))
 class FactShape(AnswerShape):
     """A fact, as visible on the requested branch."""
 
@@ -76,7 +76,7 @@ class BulkShape(s.Serializer):
     commit = CommitShape(allow_null=True, help_text="null when nothing was new.")
 
 
-@declares(FACT.used(Use.VERSION))
+@declare_fields(FACT.select_fields(Use.VERSION))
 class VersionShape(AnswerShape):
     """One version of a fact, with the commit that made it."""
 
@@ -96,7 +96,7 @@ class VerificationShape(s.Serializer):
     reason = s.CharField(source="verification_reason")
 
 
-@declares(LINK.used(Use.ANSWER))
+@declare_fields(LINK.select_fields(Use.ANSWER))
 class LinkShape(AnswerShape):
     """A link, as visible on the requested branch."""
 
@@ -130,12 +130,12 @@ class ExplanationShape(s.Serializer):
     fact = FactShape(allow_null=True)
 
 
-@declares(BRANCH.used(Use.ANSWER))
+@declare_fields(BRANCH.select_fields(Use.ANSWER))
 class BranchShape(AnswerShape):
     """A branch."""
 
 
-@declares(KEY.used(Use.ANSWER))
+@declare_fields(KEY.select_fields(Use.ANSWER))
 class KeyShape(AnswerShape):
     """A key; its token is not in it."""
 
@@ -237,13 +237,13 @@ def build_renderer(shape: type[s.Serializer], *elsewhere: str) -> Render:
     ]
     start = dict.fromkeys(fields)  # keeps the declared order
 
-    def render(row: Any, **payload: Any) -> dict[str, Any]:
+    def render_row(row: Any, **payload: Any) -> dict[str, Any]:
         found: dict[str, Any] = {**start, **payload}
         for name, read, convert in plan:
             found[name] = convert(read(row)) if convert else read(row)
         return found
 
-    return render
+    return render_row
 
 
 fact = build_renderer(FactShape, "branch")

@@ -28,29 +28,29 @@ class SnapshotViewSet(Resource):
 
     def create(self, request: Request) -> Response:
         payload = Input(request)
-        kind = payload.take("kind", KIND, Snapshot.Kind.BRANCH)
-        told = {name: payload.take(name, c.plain_text) for name in ("name", "description")}
-        told["description"] = told["description"] or ""
+        kind = payload.take_value("kind", KIND, Snapshot.Kind.BRANCH)
+        values = {name: payload.take_value(name, c.plain_text) for name in ("name", "description")}
+        values["description"] = values["description"] or ""
         if kind == Snapshot.Kind.BRANCH:
-            told |= {"branch_name": payload.branch(), "at": payload.take("at", parse_point)}
-        payload.end()
-        if told["name"] is None:
+            values |= {"branch_name": payload.take_branch(), "at": payload.take_value("at", parse_point)}
+        payload.refuse_unknown()
+        if values["name"] is None:
             raise Invalid("{field} is needed.", field="name")
         make = (
             snapshot_manager.create_snapshot
             if kind == Snapshot.Kind.BRANCH
             else snapshot_manager.create_store_snapshot
         )
-        return Response(copy_shapes.snapshot_shape(make(actor=actor_of(request), **told)), status=201)
+        return Response(copy_shapes.snapshot_shape(make(actor=actor_of(request), **values)), status=201)
 
     def list(self, request: Request) -> Response:
         payload = Input(request)
         kind, branch, paging = (
-            payload.take("kind", c.blank_or(KIND), ""),
-            payload.branch(default=""),
-            payload.paging(),
+            payload.take_value("kind", c.blank_or(KIND), ""),
+            payload.take_branch(default=""),
+            payload.take_paging(),
         )
-        payload.end()
+        payload.refuse_unknown()
         page = snapshot_manager.list_snapshots(
             actor=actor_of(request), kind=kind, branch_name=branch, **paging
         )
@@ -58,26 +58,26 @@ class SnapshotViewSet(Resource):
 
     def retrieve(self, request: Request, pk: str) -> Response:
         snapshot_id = parse_id(pk)
-        Input(request).end()
+        Input(request).refuse_unknown()
         row = snapshot_manager.get_snapshot(snapshot_id=snapshot_id, actor=actor_of(request))
         return Response(copy_shapes.snapshot_shape(row))
 
     def destroy(self, request: Request, pk: str) -> Response:
         snapshot_id = parse_id(pk)
-        Input(request).end()
+        Input(request).refuse_unknown()
         snapshot_manager.drop_snapshot(snapshot_id=snapshot_id, actor=actor_of(request))
         return Response(status=204)
 
     @action(detail=False, methods=["get"])
     def window(self, request: Request) -> Response:
-        Input(request).end()
+        Input(request).refuse_unknown()
         return Response({"days": snapshot_manager.get_window(actor=actor_of(request))})
 
     @window.mapping.post
     def keep_window(self, request: Request) -> Response:
         payload = Input(request)
-        days = payload.take("days", parse_integer)
-        payload.end()
+        days = payload.take_value("days", parse_integer)
+        payload.refuse_unknown()
         if days is None:
             raise Invalid("{field} is needed.", field="days")
         return Response({"days": snapshot_manager.keep_window(days=days, actor=actor_of(request))})
@@ -85,8 +85,8 @@ class SnapshotViewSet(Resource):
     @action(detail=True, methods=["post"])
     def restore(self, request: Request, pk: str) -> Response:
         snapshot_id, payload = parse_id(pk), Input(request)
-        dry_run = payload.take("dry_run", c.check_boolean, False)
-        payload.end()
+        dry_run = payload.take_value("dry_run", c.check_boolean, False)
+        payload.refuse_unknown()
         plan = snapshot_manager.restore_snapshot(
             snapshot_id=snapshot_id, actor=actor_of(request), dry_run=dry_run
         )

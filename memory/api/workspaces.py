@@ -27,8 +27,11 @@ class WorkspaceViewSet(Resource):
 
     def create(self, request: Request) -> Response:
         payload = Input(request)
-        name, description = payload.take("name", c.plain_text), payload.take("description", c.plain_text, "")
-        payload.end()
+        name, description = (
+            payload.take_value("name", c.plain_text),
+            payload.take_value("description", c.plain_text, ""),
+        )
+        payload.refuse_unknown()
         if name is None:
             raise Invalid("{field} is needed.", field="name")
         made = workspace_engine.create_workspace(name=name, actor=actor_of(request), description=description)
@@ -37,36 +40,36 @@ class WorkspaceViewSet(Resource):
     def list(self, request: Request) -> Response:
         payload = Input(request)
         state, paging = (
-            payload.take("state", c.blank_or(c.one_of(Workspace.State.values)), ""),
-            payload.paging(),
+            payload.take_value("state", c.blank_or(c.one_of(Workspace.State.values)), ""),
+            payload.take_paging(),
         )
-        payload.end()
+        payload.refuse_unknown()
         page = workspace_engine.list_workspaces(actor=actor_of(request), state=state, **paging)
         return Response(shapes.page_shape(page, copy_shapes.workspace))
 
     def retrieve(self, request: Request, pk: str) -> Response:
         workspace_id = parse_id(pk)
-        Input(request).end()
+        Input(request).refuse_unknown()
         row = workspace_engine.get_workspace(workspace_id=workspace_id, actor=actor_of(request))
         return Response(copy_shapes.workspace(row))
 
     @action(detail=True, methods=["get"])
     def diff(self, request: Request, pk: str) -> Response:
         workspace_id = parse_id(pk)
-        Input(request).end()
+        Input(request).refuse_unknown()
         found = workspace_engine.diff_workspace(workspace_id=workspace_id, actor=actor_of(request))
         return Response(copy_shapes.workspace_diff(found))
 
     @action(detail=True, methods=["post"])
     def promote(self, request: Request, pk: str) -> Response:
         workspace_id = parse_id(pk)
-        Input(request).end()
+        Input(request).refuse_unknown()
         done = workspace_engine.promote_workspace(workspace_id=workspace_id, actor=actor_of(request))
         return Response(copy_shapes.workspace_diff(done))
 
     @action(detail=True, methods=["post"])
     def drop(self, request: Request, pk: str) -> Response:
         workspace_id = parse_id(pk)
-        Input(request).end()
+        Input(request).refuse_unknown()
         row = workspace_engine.drop_workspace(workspace_id=workspace_id, actor=actor_of(request))
         return Response(copy_shapes.workspace(row))

@@ -23,7 +23,7 @@ def file_sha256(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def publish(finished: Path, path: Path, *, replace: bool = False) -> None:
+def publish_file(finished: Path, path: Path, *, replace: bool = False) -> None:
     """Publish a draft under its name. Raises FileExistsError without ``replace`` if the name is taken."""
     if replace:
         os.replace(finished, path)

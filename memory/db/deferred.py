@@ -14,14 +14,14 @@ class Deferred(Sequence[Any]):
         self._make = make
 
     @cached_property
-    def _made(self) -> Sequence[Any]:
+    def _target(self) -> Sequence[Any]:
         return self._make()
 
     def __len__(self) -> int:
-        return len(self._made)
+        return len(self._target)
 
     def __getitem__(self, at: Any) -> Any:
-        return self._made[at]
+        return self._target[at]
 
 
 def run_in_thread(work: Callable[..., Sequence[Any]], *args: Any) -> Deferred:

@@ -20,7 +20,7 @@ class Condition(Expression):
         super().__init__(output_field=models.BooleanField())
         self.alias = alias
 
-    def at(self, alias: str) -> Self:
+    def for_alias(self, alias: str) -> Self:
         """Return a copy of the condition for another row alias."""
         found = copy(self)
         found.alias = alias
@@ -34,13 +34,13 @@ class Condition(Expression):
         return []
 
     def resolve_expression(self, query: Any = None, *args: Any, **kwargs: Any) -> Self:
-        return self.at(query.get_initial_alias())
+        return self.for_alias(query.get_initial_alias())
 
     def relabeled_clone(self, change_map: Mapping[str, str]) -> Self:
-        return self.at(change_map.get(self.alias, self.alias))
+        return self.for_alias(change_map.get(self.alias, self.alias))
 
     def as_sql(self, compiler: Any, connection: Any) -> Any:
-        return self.at(compiler.quote_name_unless_alias(self.alias)).render(connection)
+        return self.for_alias(compiler.quote_name_unless_alias(self.alias)).render(connection)
 
 
 class Visible(Condition):
@@ -233,17 +233,17 @@ class ActiveOnLineage(Condition):
 class CompiledWhere(Condition):
     """The conditions of a queryset, compiled once for all statements that repeat them."""
 
-    HERE = "the_row_asked_about"  # placeholder for the table of the conditions
+    TABLE = "the_row_asked_about"  # placeholder for the table of the conditions
 
     def __init__(self, sql: str = "", params: Sequence[Any] = (), alias: str = "") -> None:
         super().__init__(alias)
         self.sql, self.params = sql, tuple(params)
 
     @classmethod
-    def of(cls, rows: models.QuerySet) -> Self:
+    def from_queryset(cls, rows: models.QuerySet) -> Self:
         """Compile the conditions of a queryset of one table without joins. Raises EmptyResultSet."""
         alias, query = rows.query.get_initial_alias(), rows.query.clone()
-        query.change_aliases({alias: cls.HERE})
+        query.change_aliases({alias: cls.TABLE})
         try:
             return cls(*query.get_compiler(rows.db).compile(query.where))
         except FullResultSet:  # conditions that every row meets
@@ -254,8 +254,8 @@ class CompiledWhere(Condition):
         return (type(self), self.sql, self.params, self.alias)
 
     def render(self, connection: Any) -> tuple[str, Sequence[Any]]:
-        here = connection.ops.quote_name(self.HERE)
-        sql = self.sql.replace(here, self.alias).replace(self.HERE, self.alias)
+        table = connection.ops.quote_name(self.TABLE)
+        sql = self.sql.replace(table, self.alias).replace(self.TABLE, self.alias)
         return f"({sql or '1 = 1'})", self.params
 
 

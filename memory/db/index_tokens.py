@@ -15,7 +15,7 @@ from typing import Any
 
 from memory.db.indexes import FullTextIndex
 
-OPEN, HELD = "oq", "hj"  # first letter: found by a plain search; second: only on request
+OPEN, PINNED = "oq", "hj"  # first letter: found by a plain search; second: only on request
 LEFT, RIGHT = "lm", "rs"  # of a closed version; letters as above
 
 
@@ -75,9 +75,9 @@ def vector_slots(project_id: object, model: str) -> Callable[[str], str]:
     """Return a function that maps content hashes to such keys."""
     begun = hashlib.sha256(f"{project_id}|{model}|".encode())
 
-    def slot(content_hash: str) -> str:
+    def make_slot(content_hash: str) -> str:
         digest = begun.copy()
         digest.update(content_hash.encode())
         return digest.hexdigest()[:32]
 
-    return slot
+    return make_slot

@@ -205,10 +205,10 @@ class VersionedQuerySet(QuerySet[Row]):
         if not pks:
             return {}
         features = get_features(self.db)
-        look = self._next_by_row if features.limits_correlated_subqueries else self._next_by_union
+        read_next = self._next_by_row if features.limits_correlated_subqueries else self._next_by_union
         found: dict[int, list[int]] = {}
         for place in range(len(self.named_lineage)):
-            for pk, next_pk in look(place, pks, same):
+            for pk, next_pk in read_next(place, pks, same):
                 found.setdefault(pk, []).append(next_pk)
         return self._nearest_uid(found)
 
@@ -270,11 +270,11 @@ class VersionedQuerySet(QuerySet[Row]):
 
     # ---- searching ---------------------------------------------------------------------------
 
-    def keyword(self, words: Sequence[str], k: int, also: Sequence[int] = ()) -> tuple[Ranked, Ranked]:
+    def match_words(self, words: Sequence[str], k: int, also: Sequence[int] = ()) -> tuple[Ranked, Ranked]:
         """Return the best k rows by BM25 over any of the words, and the scores of the rows ``also``."""
-        return get_index(self.db).keyword(self, words, k, also)
+        return get_index(self.db).match_words(self, words, k, also)
 
-    def nearest(self, vector: np.ndarray, k: int, model: str, project_id: Any) -> Ranked:
+    def search_vectors(self, vector: np.ndarray, k: int, model: str, project_id: Any) -> Ranked:
         """Return the best k rows by cosine with ``vector`` (unit length), embedded by ``model``."""
         return list(self.nearest_deferred(vector, k, model, project_id))
 
@@ -282,11 +282,11 @@ class VersionedQuerySet(QuerySet[Row]):
         self, vector: np.ndarray, k: int, model: str, project_id: Any
     ) -> Sequence[tuple[int, float]]:
         """Return the same hits, deferred to a thread where this process compares vectors."""
-        return get_index(self.db).nearest(self, vector, k, model, project_id)
+        return get_index(self.db).search_vectors(self, vector, k, model, project_id)
 
-    def cosines(self, rids: Sequence[int], vector: np.ndarray, model: str, project_id: Any) -> Ranked:
+    def score_cosines(self, rids: Sequence[int], vector: np.ndarray, model: str, project_id: Any) -> Ranked:
         """Return the cosine of each of these rows with ``vector``; rows without a vector are left out."""
-        return get_index(self.db).cosines(rids, self, vector, model, project_id)
+        return get_index(self.db).score_cosines(rids, self, vector, model, project_id)
 
     def rows(self) -> models.QuerySet:
         """Return the same rows as a condition on each row, unordered, for look-ups by primary key."""
@@ -326,7 +326,7 @@ class VersionedQuerySet(QuerySet[Row]):
         if not self.recorded_filters:
             return list(visible)
         if self._filters is None:
-            self._filters = CompiledWhere.of(
+            self._filters = CompiledWhere.from_queryset(
                 self._replay_filters(self.model._base_manager.using(self.db).all())
             )
         return [*visible, self._filters]
@@ -341,8 +341,8 @@ class VersionedQuerySet(QuerySet[Row]):
 
     def _replay_filters(self, rows: models.QuerySet) -> models.QuerySet:
         """Apply the recorded filters to another queryset of the same model."""
-        said = [(negate, Q(*args, **kwargs)) for negate, args, kwargs in self.recorded_filters]
-        return rows.filter(*(~condition if negate else condition for negate, condition in said))
+        conditions = [(negate, Q(*args, **kwargs)) for negate, args, kwargs in self.recorded_filters]
+        return rows.filter(*(~condition if negate else condition for negate, condition in conditions))
 
     # ---- recording filters, refusing everything else --------------------------------------------
 

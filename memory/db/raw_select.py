@@ -80,7 +80,7 @@ def prepare_reading(
 
 def render_conditions(conditions: Iterable[Condition], using: str) -> list[tuple[str, Sequence[Any]]]:
     """Render the conditions for the row that a Reading reads."""
-    return [condition.at(ROW).render(connections[using]) for condition in conditions]
+    return [condition.for_alias(ROW).render(connections[using]) for condition in conditions]
 
 
 def join_conditions(conditions: Sequence[tuple[str, Sequence[Any]]]) -> tuple[str, list[Any]]:
@@ -130,8 +130,8 @@ def select_by_key(
     if not values:
         return []
     try:
-        said = CompiledWhere.of(rows)
-        return by_key(rows.db, rows.model, columns, (by, values), [said] if said.sql else [])
+        where = CompiledWhere.from_queryset(rows)
+        return by_key(rows.db, rows.model, columns, (by, values), [where] if where.sql else [])
     except EmptyResultSet:
         return []
 

@@ -28,13 +28,15 @@ def set_alias(alias: str, settings: dict[str, Any]) -> None:
     test = {"CHARSET": None, "COLLATION": None, "MIGRATE": True, "MIRROR": None, "NAME": None}
     with _changing:
         # A new dict each time: other threads may be iterating over the old one.
-        _set({**connections.settings, alias: {**connections.settings["default"], **settings, "TEST": test}})
+        _set_databases(
+            {**connections.settings, alias: {**connections.settings["default"], **settings, "TEST": test}}
+        )
 
 
 def _take_out(alias: str) -> None:
     with _changing:
-        _set({name: entry for name, entry in connections.settings.items() if name != alias})
+        _set_databases({name: entry for name, entry in connections.settings.items() if name != alias})
 
 
-def _set(databases: dict[str, Any]) -> None:
+def _set_databases(databases: dict[str, Any]) -> None:
     connections.__dict__["settings"] = databases  # a cached property of Django's

@@ -36,10 +36,10 @@ class MemoryEngine:
     def get(self, *, actor: Actor, **how: Any) -> Fact:
         return self.facts.get_fact(actor=actor, **how)
 
-    def history(self, *, actor: Actor, **how: Any) -> Page[Fact]:
-        return self.facts.history(actor=actor, **how)
+    def list_versions(self, *, actor: Actor, **how: Any) -> Page[Fact]:
+        return self.facts.list_versions(actor=actor, **how)
 
-    def newest(self, *, actor: Actor, **how: Any) -> Page[Fact]:
+    def list_newest(self, *, actor: Actor, **how: Any) -> Page[Fact]:
         return self.facts.list_facts(actor=actor, **how)
 
     def update(self, *, actor: Actor, **how: Any) -> Fact:
@@ -48,7 +48,7 @@ class MemoryEngine:
     def supersede(self, *, actor: Actor, **how: Any) -> Fact:
         return self.facts.supersede_fact(actor=actor, **how)
 
-    def judge(self, *, actor: Actor, **how: Any) -> Fact:
+    def record_verdict(self, *, actor: Actor, **how: Any) -> Fact:
         return self.facts.set_verification(actor=actor, **how)
 
     def explain(self, *, actor: Actor, **how: Any) -> Explanation:
@@ -57,10 +57,10 @@ class MemoryEngine:
     def graph_query(self, *, actor: Actor, **how: Any) -> Graph:
         return self.relations.graph_query(actor=actor, **how)
 
-    def timeline(self, *, actor: Actor, **how: Any) -> Page[Observation]:
-        return self.observations.timeline(actor=actor, **how)
+    def list_timeline(self, *, actor: Actor, **how: Any) -> Page[Observation]:
+        return self.observations.list_timeline(actor=actor, **how)
 
-    def context(self, *, actor: Actor, **how: Any) -> SessionContext:
+    def load_context(self, *, actor: Actor, **how: Any) -> SessionContext:
         return self.sessions.get_session_context(actor=actor, **how)
 
     def recent_sessions(self, *, actor: Actor, **how: Any) -> Page[Session]:

@@ -134,7 +134,7 @@ class Fact(BranchedModel):
     def searchable_q(cls) -> models.Q:
         return models.Q(status__in=sorted(cls.SEARCHED))
 
-    def rehash(self) -> None:
+    def compute_hashes(self) -> None:
         """Compute the three hashes from the content."""
         self.content_hash = hashes.content_hash(self.fact_text)
         self.norm_hash = hashes.norm_hash(self.fact_text)

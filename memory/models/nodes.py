@@ -37,7 +37,7 @@ class Lease:
         self.node = self._find_number(self.until)
         self._ms, self._counter = 0, 0
 
-    def take(self) -> int | None:
+    def next_id(self) -> int | None:
         """Return the next id; None when the lease has expired."""
         ms = max(_now_ms(), self._ms)
         if ms > self._ms:
@@ -48,12 +48,12 @@ class Lease:
             self._counter += 1
         return self._ms << 22 | self.node << 12 | self._counter if self._ms < self.until else None
 
-    def renew(self) -> bool:
+    def extend_lease(self) -> bool:
         """Extend the lease; return False when another process has the number."""
         until = max(lease_end(), self._ms + 1)
-        if held := Node.objects.filter(number=self.node, holder=self.holder).update(leased_until=until):
+        if lease := Node.objects.filter(number=self.node, holder=self.holder).update(leased_until=until):
             self.until = until
-        return bool(held)
+        return bool(lease)
 
     def _find_number(self, until: int) -> int:
         start = secrets.randbelow(NODES)
@@ -76,22 +76,22 @@ class RowIds:
     """The ids of this process. Thread-safe; reset in a forked child."""
 
     def __init__(self) -> None:
-        self.reset()
+        self.drop_leases()
 
-    def reset(self) -> None:
+    def drop_leases(self) -> None:
         self._lock = threading.Lock()  # never held during a query
         self._leasing = threading.Lock()  # held during queries, but never inside a transaction
         self._shared: Lease | None = None
         self._inside = threading.local()
 
-    def ready(self) -> None:
+    def ensure_lease(self) -> None:
         """Acquire a lease that outlasts the next transaction. Call it before one begins."""
         if connection.in_atomic_block or self._lasts_long():
             return
         with self._leasing:
             if self._lasts_long():
                 return
-            if self._shared is None or not self._shared.renew():
+            if self._shared is None or not self._shared.extend_lease():
                 lease = Lease()
                 with self._lock:
                     self._shared = lease
@@ -100,12 +100,12 @@ class RowIds:
         while (rid := self._take_id()) is None:
             if connection.in_atomic_block:
                 return self._of_transaction()
-            self.ready()
+            self.ensure_lease()
         return rid
 
     def _take_id(self) -> int | None:
         with self._lock:
-            return self._shared.take() if self._shared else None
+            return self._shared.next_id() if self._shared else None
 
     def _lasts_long(self) -> bool:
         with self._lock:
@@ -117,13 +117,13 @@ class RowIds:
 
         If it were shared, its row could be rolled back while others generate ids with it.
         """
-        held, mark = getattr(self._inside, "lease", (None, None))
-        if held is None or not any(entry[1] is mark for entry in connection.run_on_commit):
-            held, mark = Lease(), _Mark()
-            self._inside.lease = (held, mark)
+        lease, mark = getattr(self._inside, "lease", (None, None))
+        if lease is None or not any(entry[1] is mark for entry in connection.run_on_commit):
+            lease, mark = Lease(), _Mark()
+            self._inside.lease = (lease, mark)
             transaction.on_commit(mark)
-        while (rid := held.take()) is None:
-            held.renew()
+        while (rid := lease.next_id()) is None:
+            lease.extend_lease()
         return rid
 
 
@@ -143,7 +143,7 @@ def lease_end() -> int:
 
 
 next_rid = RowIds()
-os.register_at_fork(after_in_child=next_rid.reset)
+os.register_at_fork(after_in_child=next_rid.drop_leases)
 
 
 def new_rid() -> int:
@@ -159,9 +159,9 @@ class PublicIds:
     """
 
     def __init__(self) -> None:
-        self.reset()
+        self.restart_ids()
 
-    def reset(self) -> None:
+    def restart_ids(self) -> None:
         self._lock = threading.Lock()
         self._last = 0
 
@@ -175,7 +175,7 @@ class PublicIds:
 
 
 new_uuid = PublicIds()
-os.register_at_fork(after_in_child=new_uuid.reset)
+os.register_at_fork(after_in_child=new_uuid.restart_ids)
 
 
 def uuid7() -> uuid.UUID:

@@ -60,7 +60,7 @@ class Observation(BranchedModel):
     def embedded_q(cls) -> models.Q:
         return models.Q(embed=True)
 
-    def rehash(self) -> None:
+    def compute_hashes(self) -> None:
         """Compute the hashes from the content."""
         self.content_hash = hashes.content_hash(self.summary)
         self.input_hash = hashes.norm_hash(f"{self.tool_name}\n{self.raw_input}")

@@ -122,8 +122,8 @@ class OnnxMiniLM:
 
 
 def load_vocabulary(path: Path | None) -> WordPiece:
-    beside = path.with_name("vocab.txt") if path else None
-    return WordPiece.load(beside if beside and beside.is_file() else VOCABULARY)
+    vocabulary = path.with_name("vocab.txt") if path else None
+    return WordPiece.load(vocabulary if vocabulary and vocabulary.is_file() else VOCABULARY)
 
 
 def create_session(path: Path | None) -> "InferenceSession":

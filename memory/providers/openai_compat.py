@@ -55,7 +55,7 @@ class OpenAICompatible:
         self._base_url = base_url
         self._key = api_key.strip()  # a line end from a secrets file is not allowed in a header
         self._name = model
-        self._asked = dimensions
+        self._requested = dimensions
         self._timeout = timeout
         self._query_timeout = min(query_timeout, timeout)
         self._batch = max(1, batch)
@@ -132,7 +132,7 @@ class OpenAICompatible:
                 model=self._name,
                 input=texts,
                 encoding_format="float",
-                dimensions=self._asked or openai.omit,
+                dimensions=self._requested or openai.omit,
                 timeout=seconds,
             ) as answer:
                 return b"".join(iterate_until(until, answer.iter_bytes()))

@@ -36,7 +36,7 @@ def enqueue(name: str, *args: Any) -> None:
     if in_database(app.conf.broker_url):
         store_message(app, name, args)
     else:
-        transaction.on_commit(lambda: publisher.offer(app, name, args))
+        transaction.on_commit(lambda: publisher.queue_task(app, name, args))
 
 
 def list_set_aside() -> Sequence[QueueMessage]:

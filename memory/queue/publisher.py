@@ -33,7 +33,7 @@ class Publisher:
         self._retry_at = 0.0
         self.is_answering = True
 
-    def offer(self, app: Celery, name: str, args: tuple[Any, ...]) -> None:
+    def queue_task(self, app: Celery, name: str, args: tuple[Any, ...]) -> None:
         """Queue a message to be sent soon; never waits and never fails."""
         if monotonic() < self._retry_at:
             return
@@ -50,7 +50,7 @@ class Publisher:
             while self._waiting.unfinished_tasks and (left := end - monotonic()) > 0:
                 self._waiting.all_tasks_done.wait(left)
 
-    def check(self, app: Celery) -> bool:
+    def ping_broker(self, app: Celery) -> bool:
         """Ping the broker and return whether it answers; during a pause or another ping, the last result."""
         if monotonic() >= self._retry_at and self._checking.acquire(blocking=False):
             try:
@@ -62,10 +62,10 @@ class Publisher:
     def _start_thread(self) -> None:
         with self._starting:
             if self._thread is None or not self._thread.is_alive():
-                self._thread = threading.Thread(target=self._run, name="day1-publisher", daemon=True)
+                self._thread = threading.Thread(target=self._send_queued, name="day1-publisher", daemon=True)
                 self._thread.start()
 
-    def _run(self) -> None:
+    def _send_queued(self) -> None:
         while True:
             message = self._waiting.get()
             try:

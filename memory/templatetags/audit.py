@@ -22,7 +22,7 @@ LONG = 20
 
 
 @register.simple_tag
-def auditor(entry: AuditEntry) -> SafeString:
+def entry_author(entry: AuditEntry) -> SafeString:
     """Return the author: the agent named in the entry, else its actor."""
     agent = entry.detail.get("agent_id", "") if "seq" in entry.detail else ""
     return badge("agent", agent) if agent else maker(entry.actor_kind, entry.actor_label)
@@ -65,11 +65,13 @@ def audit_commit(context: template.Context, entry: AuditEntry) -> SafeString | s
 def audit_details(entry: AuditEntry) -> list[tuple[str, Any]]:
     """Return the remaining details, without empty ones."""
     known = OF_COMMIT if "seq" in entry.detail else set()
-    said = {name: value for name, value in entry.detail.items() if name not in known}
-    return [(name, _value(value)) for name, value in said.items() if value not in (None, "", [], {})]
+    details = {name: value for name, value in entry.detail.items() if name not in known}
+    return [
+        (name, _format_value(value)) for name, value in details.items() if value not in (None, "", [], {})
+    ]
 
 
-def _value(value: Any) -> Any:
+def _format_value(value: Any) -> Any:
     """Return a label for a value of the model; a datetime for the text of one."""
     if isinstance(value, str) and value in WORDS:
         return WORDS[value]

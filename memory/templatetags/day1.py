@@ -40,7 +40,7 @@ STATES = {
     "outdated": ("clock", gettext_lazy("no longer valid")),
 }
 # Actions of a row's buttons: (icon, title).
-DEEDS = {
+ACTION_BUTTONS = {
     "verify": ("verified", gettext_lazy("Verify")),
     "invalidate": ("invalidated", gettext_lazy("Invalidate")),
     "accept": ("check", gettext_lazy("Accept")),
@@ -79,14 +79,14 @@ def other_frame(context: template.Context) -> str:
     reader, request = context.get("reader"), context["request"]
     if not reader:
         return reverse("admin:index")
-    here, there = (WEB, ADMIN) if reader.frame == WEB else (ADMIN, WEB)
-    root = here.reverse("home", reader.project.slug)
-    below = request.get_full_path().removeprefix(root) if request.method == "GET" else there.first
-    return there.reverse("home", reader.project.slug) + below
+    present, other = (WEB, ADMIN) if reader.frame == WEB else (ADMIN, WEB)
+    root = present.reverse("home", reader.project.slug)
+    below = request.get_full_path().removeprefix(root) if request.method == "GET" else other.first
+    return other.reverse("home", reader.project.slug) + below
 
 
 @register.simple_tag(takes_context=True)
-def here(context: template.Context, **query: Any) -> str:
+def current_url(context: template.Context, **query: Any) -> str:
     """Return this page's address with other parameters; a new filter resets to the first page."""
     request = context["request"]
     words: dict[str, Any] = {name: values for name, values in request.GET.lists() if name != "cursor"}
@@ -137,9 +137,9 @@ def badge(state: str, text: str = "") -> SafeString:
 
 
 @register.simple_tag
-def deed(action: str, fact: Fact, place: int) -> SafeString:
+def action_button(action: str, fact: Fact, place: int) -> SafeString:
     """Render the button of a row of facts, labelled by its title and the text of the row."""
-    drawing, title = DEEDS[action]
+    drawing, title = ACTION_BUTTONS[action]
     return format_html(
         '<button id="{0}{1}" class="button plain" name="one" value="{2}:{3}:{4}" title="{5}" data-key="{7}"'
         ' aria-labelledby="{0}{1} f{1}">{6}</button>',
@@ -167,10 +167,10 @@ def moment(at: datetime | None) -> SafeString | str:
     if at is None:
         return ""
     exact = timezone.localtime(at).strftime("%Y-%m-%d %H:%M:%S %Z")
-    return format_html('<time datetime="{}" title="{}">{}</time>', at.isoformat(), exact, ago(at))
+    return format_html('<time datetime="{}" title="{}">{}</time>', at.isoformat(), exact, format_age(at))
 
 
-def ago(at: datetime, now: datetime | None = None) -> str:
+def format_age(at: datetime, now: datetime | None = None) -> str:
     """How long ago in one unit; day, hour and minute for what is over a day ago or still to come."""
     seconds = ((now or timezone.now()) - at).total_seconds()
     if -60 < seconds < 60:
@@ -203,7 +203,7 @@ def equal(value: Any, other: Any) -> bool:
 
 
 @register.filter(name="any")
-def some(values: Any) -> bool:
+def any_true(values: Any) -> bool:
     """Return whether any of the values is true."""
     return any(values)
 

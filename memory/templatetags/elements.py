@@ -10,7 +10,7 @@ from django.utils.html import conditional_escape, format_html, format_html_join
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext
 
-from memory.templatetags.day1 import DEEDS, badge, here, icon
+from memory.templatetags.day1 import ACTION_BUTTONS, badge, current_url, icon
 
 register = template.Library()
 
@@ -47,7 +47,7 @@ def render_button(tone: str, attributes: dict[str, Any], content: SafeString) ->
 @register.simple_tag
 def action_button(action: str, tone: str = "", **attributes: Any) -> SafeString:
     """Render the button of an action on a fact."""
-    drawing, title = DEEDS[action]
+    drawing, title = ACTION_BUTTONS[action]
     return button(title, drawing, tone, name="action", value=action, **attributes)
 
 
@@ -176,7 +176,7 @@ def filter_link(context: template.Context, name: str, value: Any, text: Any = ""
     if not value:
         return ""
     shown = badge("agent", value) if name == "agent_id" else text or format_html("<bdi>{}</bdi>", value)
-    return format_html('<a class="quiet-link" href="{}">{}</a>', here(context, **{name: value}), shown)
+    return format_html('<a class="quiet-link" href="{}">{}</a>', current_url(context, **{name: value}), shown)
 
 
 # ---- tables --------------------------------------------------------------------------------------------

@@ -13,7 +13,7 @@ from memory.engines.facts.field_diff import display_changes
 from memory.engines.support.word_diff import WordBudget, compare_words
 from memory.templatetags.day1 import badge, icon, maker, word
 from memory.views.error_text import error_sentence, explain_sentence
-from memory.views.labels import DEEDS, FIELDS, RUNNING, SIGNALS
+from memory.views.labels import ACTION_LABELS, FIELDS, RUNNING, SIGNALS
 
 register = template.Library()
 
@@ -139,7 +139,7 @@ def run_word(status: str) -> Any:
 
 @register.filter
 def kind_word(kind: str) -> Any:
-    return DEEDS.get(kind, kind)
+    return ACTION_LABELS.get(kind, kind)
 
 
 @register.simple_tag
@@ -183,7 +183,7 @@ def _mark_piece(kind: str, text: str) -> str:
 
 
 @register.filter
-def said(value: Any) -> str:
+def display_value(value: Any) -> str:
     """Format a value of a field for people."""
     if value in (None, "", [], {}):
         return gettext("none")
@@ -242,7 +242,7 @@ def other_changes(difference: Any) -> list[tuple[str, list[Any]]]:
 
 
 @register.filter(name="sentence")
-def told(error: Any) -> str:
+def translate_error(error: Any) -> str:
     """Return an error's message in the reader's language."""
     return error_sentence(error)
 

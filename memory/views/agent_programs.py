@@ -31,7 +31,7 @@ class AgentProgram:
     is_connectable: bool = True
 
 
-def _bearer(key: str) -> dict[str, str]:
+def _bearer_headers(key: str) -> dict[str, str]:
     return {"Authorization": f"Bearer {key}"}
 
 
@@ -57,19 +57,21 @@ def codex(url: str, key: str) -> str:
 
 
 def cursor(url: str, key: str) -> str:
-    return _as_json({"mcpServers": {"day1": {"url": f"{url}/mcp", "headers": _bearer(key)}}})
+    return _as_json({"mcpServers": {"day1": {"url": f"{url}/mcp", "headers": _bearer_headers(key)}}})
 
 
 def vscode(url: str, key: str) -> str:
-    return _as_json({"servers": {"day1": {"type": "http", "url": f"{url}/mcp", "headers": _bearer(key)}}})
+    return _as_json(
+        {"servers": {"day1": {"type": "http", "url": f"{url}/mcp", "headers": _bearer_headers(key)}}}
+    )
 
 
 def windsurf(url: str, key: str) -> str:
-    return _as_json({"mcpServers": {"day1": {"serverUrl": f"{url}/mcp", "headers": _bearer(key)}}})
+    return _as_json({"mcpServers": {"day1": {"serverUrl": f"{url}/mcp", "headers": _bearer_headers(key)}}})
 
 
 def opencode(url: str, key: str) -> str:
-    entry = {"type": "remote", "url": f"{url}/mcp", "headers": _bearer(key), "enabled": True}
+    entry = {"type": "remote", "url": f"{url}/mcp", "headers": _bearer_headers(key), "enabled": True}
     return _as_json({"mcp": {"day1": entry}})
 
 

@@ -43,8 +43,8 @@ def setup_context(
     key_id = key.pk if key else None
     query = f"?{urlencode({'key': key_id})}" if key_id else ""
     return {
-        "programs": [_describe(one, url, reader, token) for one in PROGRAMS],
-        "program_name": _chosen(request.GET.get("client", "")),
+        "programs": [_describe_program(one, url, reader, token) for one in PROGRAMS],
+        "program_name": _find_program(request.GET.get("client", "")),
         "token": token,
         "activity": KeyActivityEngine().get_latest(actor=reader.actor, key_id=key_id),
         "activity_url": reader.url("first-event", branch="", at="") + query,
@@ -52,11 +52,11 @@ def setup_context(
     }
 
 
-def _chosen(name: str) -> str:
+def _find_program(name: str) -> str:
     return name if any(name == one.name for one in PROGRAMS) else PROGRAMS[0].name
 
 
-def _describe(program: AgentProgram, url: str, reader: ViewContext, token: str) -> dict[str, Any]:
+def _describe_program(program: AgentProgram, url: str, reader: ViewContext, token: str) -> dict[str, Any]:
     return {
         "name": program.name,
         "title": program.title,

@@ -9,7 +9,7 @@ from memory.engines.audit.trail import AuditEngine
 from memory.exceptions import Invalid
 from memory.views.base import ProjectPage
 from memory.views.error_text import error_sentence
-from memory.views.labels import DEEDS
+from memory.views.labels import ACTION_LABELS
 from memory.views.widgets import MomentInput
 
 
@@ -26,7 +26,7 @@ class AuditForm(forms.Form):
 
     def __init__(self, filters: dict[str, str]) -> None:
         super().__init__(initial=filters)
-        known = {"": _("any"), **DEEDS}
+        known = {"": _("any"), **ACTION_LABELS}
         known.setdefault(filters["action"], filters["action"])  # of another time, or mistyped
         self.fields["action"].widget.choices = known.items()
 

@@ -58,7 +58,7 @@ class ProjectPage(LoginRequiredMixin, TemplateView):
             self.reader = reader_of(request, slug, kwargs.get("branch_name", ""), self.frame)
             if request.session.get(LAST) != slug:
                 request.session[LAST] = slug
-            self.reader.actor.require(self.scope)
+            self.reader.actor.require_scope(self.scope)
             response = super().dispatch(request, *args, **kwargs)
         except Day1Error as error:
             response = self.answer_to(error)
@@ -67,7 +67,7 @@ class ProjectPage(LoginRequiredMixin, TemplateView):
 
     def answer_to(self, error: Day1Error) -> HttpResponse:
         """Render the page of a refusal."""
-        return refused(self.request, error, getattr(self, "reader", None), self.frame)
+        return render_refusal(self.request, error, getattr(self, "reader", None), self.frame)
 
     def handle_no_permission(self) -> HttpResponse:  # type: ignore[override]  # htmx follows no 302
         """Redirect to the login, and from there back to this page."""
@@ -96,30 +96,30 @@ def base_context(reader: ViewContext, section: str = "") -> dict[str, Any]:
         "reader": reader,
         "section": section,
         "frame": reader.frame.template,
-        "days": days(),
+        "days": list_days(),
     }
 
 
-def days() -> list[tuple[str, str]]:
+def list_days() -> list[tuple[str, str]]:
     """Return past days for the time picker, with their names."""
     today = timezone.now().date()
     names = ((1, _("yesterday")), (7, _("a week ago")), (30, _("a month ago")))
     return [(name, (today - timedelta(days=ago)).isoformat()) for ago, name in names]
 
 
-def refused(
+def render_refusal(
     request: HttpRequest, error: Day1Error, reader: ViewContext | None = None, frame: Frame = WEB
 ) -> HttpResponse:
     """Render a refusal: the error's sentence with its status."""
     shell = base_context(reader) if reader else {"frame": frame.template}
     name = "parts/refused.html" if getattr(request, "htmx", False) else "refused.html"
     title = _("Not found") if error.status == 404 else f"{error.status} · Day1"
-    context = {"error": error, "sentence": error_sentence(error), "plain": plain(request)}
+    context = {"error": error, "sentence": error_sentence(error), "plain": plain_address(request)}
     context["heading"] = HEADINGS.get(error.status, THAT_FAILED)
     return render(request, name, {**shell, **context, "title": title}, status=error.status)
 
 
-def plain(request: HttpRequest) -> str:
+def plain_address(request: HttpRequest) -> str:
     """Return the address of the same page on main, now, first page; "" if it is already that."""
     if request.method != "GET" or not any(request.GET.get(name) for name in PLACE):
         return ""

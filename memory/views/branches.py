@@ -122,26 +122,26 @@ class BranchPage(ProjectPage):
     def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         """Archive or restore the branch (?do=archive, ?do=restore); each undoes the other."""
         name, actor = self.reader.branch.name, self.reader.actor
-        here = request.path
+        address = request.path
         if request.GET.get("do") == "archive":
             branch_manager.archive_branch(name=name, actor=actor)
-            undo = with_query(here, {"do": "restore"}) if actor.can("curate") else ""
+            undo = with_query(address, {"do": "restore"}) if actor.has_scope("curate") else ""
             flash_success(request, _("%(name)s is archived.") % {"name": name}, undo=undo)
         elif request.GET.get("do") == "restore":
             branch_manager.restore_branch(name=name, actor=actor)
             flash_success(request, _("%(name)s is in use again.") % {"name": name})
         else:
             raise Invalid(_("A branch can be archived or restored here."))
-        return redirect(here)
+        return redirect(address)
 
     # ---- tabs ----------------------------------------------------------------------------------
 
-    def _diff(self) -> dict[str, Any]:
+    def _diff_context(self) -> dict[str, Any]:
         get = self.request.GET
         kind = "link" if get.get("type") == "link" else "fact"
         change = [one for one in get.getlist("change") if one in CHANGES]
         against, point = get.get("against", ""), get.get("against_at", "")
-        diff = branch_manager.diff(
+        diff = branch_manager.compare_branch(
             name=self.reader.branch.name,
             actor=self.reader.actor,
             at=self.reader.at,
@@ -155,15 +155,17 @@ class BranchPage(ProjectPage):
         found = {"diff": diff, "kind": kind, "change": change, "changes": CHANGES, "against": against}
         if kind == "link":
             links = [one.after or one.before for one in diff.page.results]
-            found["ends"] = EvidenceEngine().ends(links=links, **self.reader.where)
+            found["ends"] = EvidenceEngine().load_link_ends(links=links, **self.reader.where)
         return found
 
-    def _log(self) -> dict[str, Any]:
-        page = branch_manager.log(name=self.reader.branch.name, actor=self.reader.actor, **self.paging())
+    def _log_context(self) -> dict[str, Any]:
+        page = branch_manager.list_commits(
+            name=self.reader.branch.name, actor=self.reader.actor, **self.paging()
+        )
         return {"page": page, "own_id": self.reader.actor.id}
 
-    def _stats(self) -> dict[str, Any]:
-        return {"stats": branch_manager.stats(name=self.reader.branch.name, actor=self.reader.actor)}
+    def _stats_context(self) -> dict[str, Any]:
+        return {"stats": branch_manager.load_stats(name=self.reader.branch.name, actor=self.reader.actor)}
 
     def _may_archive(self) -> bool:
         return self.reader.branch.name != MAIN and self.reader.may["write"]

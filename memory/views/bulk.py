@@ -28,22 +28,22 @@ class BulkActions:
     reader: ViewContext
     done: Callable[..., HttpResponse]
 
-    def filters(self) -> FactFilter:
+    def parse_filters(self) -> FactFilter:
         """Parse the filters of the address. Raises Invalid."""
         raise NotImplementedError
 
-    def refuse(self, error: Day1Error) -> HttpResponse:
+    def render_refused(self, error: Day1Error) -> HttpResponse:
         """Render the list again with its ticks, the input and the error."""
         raise NotImplementedError
 
-    def act(self, request: HttpRequest) -> HttpResponse:
+    def apply_action(self, request: HttpRequest) -> HttpResponse:
         """Apply an action to the ticked facts, to all that match, or to the one of a row's button.
 
         A refusal as a whole leaves the list with its ticks and input.
         """
         try:
-            action, versions = self._requested(request)
-            report = ActionEngine().act(
+            action, versions = self._parse_action(request)
+            report = ActionEngine().apply_action(
                 action=action,
                 fact_ids=versions,
                 expected_versions={k: v for k, v in versions.items() if v},
@@ -51,24 +51,24 @@ class BulkActions:
                 **parse_wishes(request, action),
             )
         except (*RECOVERABLE_ERRORS, NotFound) as error:
-            return self.refuse(error)
-        return self._report(request, report, action)
+            return self.render_refused(error)
+        return self._render_report(request, report, action)
 
-    def _requested(self, request: HttpRequest) -> tuple[str, dict[UUID, int]]:
+    def _parse_action(self, request: HttpRequest) -> tuple[str, dict[UUID, int]]:
         if ONE in request.POST:
             action, _colon, ticked = request.POST[ONE].partition(":")
             return action, dict([read_tick(ticked)])
         action = request.POST.get("action", "")
         chosen = map(read_tick, request.POST.getlist("fact"))
-        if not (versions := self._matching(request) if request.POST.get("all") else dict(chosen)):
+        if not (versions := self._list_matching(request) if request.POST.get("all") else dict(chosen)):
             raise Invalid("Tick at least one fact first.", field="fact")
         return action, versions
 
-    def _matching(self, request: HttpRequest) -> dict[UUID, int]:
+    def _list_matching(self, request: HttpRequest) -> dict[UUID, int]:
         """Return the facts that match the filters of the address, up to the limit of one action."""
         if request.GET.get("q"):
             raise Invalid("All that match can only be chosen by filters, not by a search.", field="all")
-        filters, cursor, found = self.filters(), "", dict[UUID, int]()
+        filters, cursor, found = self.parse_filters(), "", dict[UUID, int]()
         while len(found) < MAX_FACTS:
             page = FactEngine().list_facts(
                 **self.reader.where, filters=filters, limit=BATCH_SIZE, cursor=cursor
@@ -78,9 +78,9 @@ class BulkActions:
                 break
         return found
 
-    def _report(self, request: HttpRequest, report: Report, action: str) -> HttpResponse:
+    def _render_report(self, request: HttpRequest, report: Report, action: str) -> HttpResponse:
         tell_report(request, report, action)
-        level = messages.WARNING if report.count(REFUSED) else messages.SUCCESS
+        level = messages.WARNING if report.count_outcome(REFUSED) else messages.SUCCESS
         return self.done(counts_sentence(report), report.commit, level)
 
 

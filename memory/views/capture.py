@@ -12,7 +12,7 @@ from memory.engines.sessions.observations import ObservationEngine, ObservationF
 from memory.models import Observation
 from memory.views.base import ProjectPage
 from memory.views.labels import FIELDS
-from memory.views.list_base import FOUND, Listing, only
+from memory.views.list_base import FOUND, Listing, require_known
 
 OBSERVED = {
     "observation_type": _("Type"),
@@ -46,12 +46,12 @@ class Observations(Listing):
         "show_all": _("Show all observations"),
     }
 
-    def listed(self, payload: dict[str, Any]) -> Any:
-        filters = ObservationFilter.of(payload)
+    def list_rows(self, payload: dict[str, Any]) -> Any:
+        filters = ObservationFilter.from_values(payload)
         return ObservationEngine().list_observations(**self.reader.where, filters=filters, **self.paging())
 
-    def found(self, query: str, payload: dict[str, Any]) -> Any:
-        filters = ObservationFilter.of(payload)
+    def search_rows(self, query: str, payload: dict[str, Any]) -> Any:
+        filters = ObservationFilter.from_values(payload)
         found = ObservationEngine().search_observations(
             query=query, **self.reader.where, filters=filters, limit=FOUND
         )
@@ -68,10 +68,14 @@ class ObservationPage(ProjectPage):
         seen = ObservationEngine().get_observation(observation_id=uid, **self.reader.where)
         facts = LinkEngine().facts_from(source_ids=[uid], **self.reader.where)
         return super().get_context_data(
-            one=seen, title=seen.summary[:80], facts=facts.get(uid, []), before=self._before(seen), **kwargs
+            one=seen,
+            title=seen.summary[:80],
+            facts=facts.get(uid, []),
+            before=self._previous_observation(seen),
+            **kwargs,
         )
 
-    def _before(self, seen: Observation) -> Observation | None:
+    def _previous_observation(self, seen: Observation) -> Observation | None:
         """Return the observation that this one follows from, or None."""
         if seen.parent_id is None:
             return None
@@ -95,13 +99,13 @@ class Relations(Listing):
         "show_all": _("Show all relations"),
     }
 
-    def listed(self, payload: dict[str, Any]) -> Any:
+    def list_rows(self, payload: dict[str, Any]) -> Any:
         requested = {**payload, "open_only": bool(payload.get("open_only"))}
         return RelationEngine().list_relations(**self.reader.where, **requested, **self.paging())
 
-    def found(self, query: str, payload: dict[str, Any]) -> Any:
+    def search_rows(self, query: str, payload: dict[str, Any]) -> Any:
         """Return the relations of an entity with this name: relations have no text search."""
-        kind = only(payload, "relation_type").get("relation_type", "")
+        kind = require_known(payload, "relation_type").get("relation_type", "")
         graph = RelationEngine().graph_query(entity=query, depth=1, relation_type=kind, **self.reader.where)
         return {"results": graph.edges[:FOUND], "more": len(graph.edges) > FOUND}
 

@@ -38,15 +38,15 @@ class Palette(ProjectPage):
     title = gettext_lazy("Go to")
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
-        said = " ".join(self.request.GET.get("q", "").replace("\0", " ").split())[:MAX_QUERY_LENGTH]
+        query = " ".join(self.request.GET.get("q", "").replace("\0", " ").split())[:MAX_QUERY_LENGTH]
         found = [
-            Group("pages", _("Pages"), self.pages(said)),
-            Group("branches", _("Branches"), self.branches(said)),
-            Group("facts", _("Facts"), self.facts(said)),
+            Group("pages", _("Pages"), self.find_pages(query)),
+            Group("branches", _("Branches"), self.find_branches(query)),
+            Group("facts", _("Facts"), self.find_facts(query)),
         ]
-        return super().get_context_data(q=said, groups=[g for g in found if g.entries], **kwargs)
+        return super().get_context_data(q=query, groups=[g for g in found if g.entries], **kwargs)
 
-    def pages(self, said: str) -> list[Entry]:
+    def find_pages(self, query: str) -> list[Entry]:
         """Return the sections that the reader may open, then pages outside of projects."""
         url = self.reader.url
         every = [
@@ -61,21 +61,21 @@ class Palette(ProjectPage):
         ]
         if self.request.user.is_staff:
             every.append(Entry("gear", _("Admin"), reverse("admin:index")))
-        return [entry for entry in every if said.casefold() in entry.title.casefold()]
+        return [entry for entry in every if query.casefold() in entry.title.casefold()]
 
-    def branches(self, said: str) -> list[Entry]:
-        named = BranchManager().find_branches(actor=self.reader.actor, part=said, limit=MAX_ENTRIES)
+    def find_branches(self, query: str) -> list[Entry]:
+        named = BranchManager().find_branches(actor=self.reader.actor, part=query, limit=MAX_ENTRIES)
         url = self.reader.url
         return [Entry("branch", one.name, url("branch", one.name, branch="", at="")) for one in named]
 
-    def facts(self, said: str) -> list[Entry]:
+    def find_facts(self, query: str) -> list[Entry]:
         """Return facts with these words, and a link to a full search. Typing is not logged as a recall."""
-        if len(said) < 2:
+        if len(query) < 2:
             return []
         where = {**self.reader.where, "actor": replace(self.reader.actor, surface=PASSING)}
-        found = SearchEngine().search(query=said, **where, limit=MAX_ENTRIES, search_type="keyword")
+        found = SearchEngine().search(query=query, **where, limit=MAX_ENTRIES, search_type="keyword")
         facts = [
             Entry("facts", hit.fact.essence, self.reader.url("fact", hit.fact.uid)) for hit in found.hits
         ]
-        search = Entry("search", _("Search for “%s”") % said, self.reader.url("search", q=said))
+        search = Entry("search", _("Search for “%s”") % query, self.reader.url("search", q=query))
         return [*facts, search]

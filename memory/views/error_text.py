@@ -49,20 +49,20 @@ def error_sentence(error: Day1Error) -> str:
         return stale_sentence(error)
     if isinstance(error, ScopeMissing):
         return _not_for(error)
-    said = gettext(error.template)
+    sentence = gettext(error.template)
     return (
-        said.format(**{name: field_word(name, value) for name, value in error.data.items()})
+        sentence.format(**{name: field_word(name, value) for name, value in error.data.items()})
         if error.data
-        else said
+        else sentence
     )
 
 
 def stale_sentence(error: StaleVersion) -> str:
     """Return the message for a stale version, with the labels of the changed fields."""
-    said = gettext(StaleVersion.message).format(**error.data)
+    sentence = gettext(StaleVersion.message).format(**error.data)
     if fields := [str(FIELDS.get(name, name)) for name in error.data.get("changed", ())]:
-        said += " " + gettext("Changed: {fields}.").format(fields=", ".join(fields))
-    return said
+        sentence += " " + gettext("Changed: {fields}.").format(fields=", ".join(fields))
+    return sentence
 
 
 def _not_for(error: ScopeMissing) -> str:
@@ -87,16 +87,16 @@ def outcome_sentence(outcome: Outcome, action: str) -> str:
 
 def counts_sentence(report: Report) -> str:
     """Return the counts of an action's outcomes."""
-    counts = [(report.count(name), said) for name, said in COUNTED.items()]
-    return " · ".join(str(said) % {"count": count} for count, said in counts if count)
+    counts = [(report.count_outcome(name), sentence) for name, sentence in COUNTED.items()]
+    return " · ".join(str(sentence) % {"count": count} for count, sentence in counts if count)
 
 
 def explain_sentence(answer: Explanation) -> str:
     """Return why a search finds a fact, or why not."""
-    said = {name: ", ".join(v) if isinstance(v, list) else v for name, v in answer.details.items()}
+    sentence = {name: ", ".join(v) if isinstance(v, list) else v for name, v in answer.details.items()}
     if answer.reason in WHY:
-        return str(WHY[answer.reason]).format(position=answer.position, **said)
-    return _out_ranked(answer).format(position=answer.position, **said)
+        return str(WHY[answer.reason]).format(position=answer.position, **sentence)
+    return _out_ranked(answer).format(position=answer.position, **sentence)
 
 
 def _out_ranked(answer: Explanation) -> str:

@@ -53,23 +53,23 @@ class Act(FactPage):
         action = request.POST.get("action", "")
         if action not in BUTTONS:
             raise Invalid(_("This page knows no such action."))
-        self.reader.actor.require(ACTIONS[action].scope, self.reader.branch.name)
+        self.reader.actor.require_scope(ACTIONS[action].scope, self.reader.branch.name)
         try:
-            report = self._act(action, request.POST.get("reason", "").strip())
+            report = self._apply_action(action, request.POST.get("reason", "").strip())
         except (BranchArchived, Conflict) as error:
-            return self.refused(error)
+            return self.render_refused(error)
         (result,) = report.results
         if result.error:
-            return self.refused(result.error)
-        said = outcome_sentence(result, action)
-        flash_success(request, said, undo_of(self.reader, report.commit))
+            return self.render_refused(result.error)
+        sentence = outcome_sentence(result, action)
+        flash_success(request, sentence, undo_of(self.reader, report.commit))
         if getattr(request, "htmx", False):
-            return render_answered(self, self.fact(), said)
+            return render_answered(self, self.load_fact(), sentence)
         return redirect(self.reader.url("fact", self.fact_id))
 
-    def _act(self, action: str, reason: str) -> Report:
+    def _apply_action(self, action: str, reason: str) -> Report:
         version = parse_number(self.request.POST.get("version", ""))
-        return ActionEngine().act(
+        return ActionEngine().apply_action(
             action=action,
             fact_ids=[self.fact_id],
             reason=reason,
@@ -77,17 +77,17 @@ class Act(FactPage):
             expected_versions={self.fact_id: version} if version is not None else {},
         )
 
-    def refused(self, error: Day1Error) -> HttpResponse:
+    def render_refused(self, error: Day1Error) -> HttpResponse:
         """Render the fact as it is now, with the changes since it was read."""
         if getattr(self.request, "htmx", False):
-            return asked_again(self, self.fact(), error)
+            return asked_again(self, self.load_fact(), error)
         version = (
             parse_number(self.request.POST.get("version", "")) if isinstance(error, StaleVersion) else None
         )
         context = self.get_context_data(
             refusal=error_sentence(error),
             typed_reason=self.request.POST.get("reason", ""),
-            **changes_since(read_version(self.reader, self.fact_id, version), self.fact()),
+            **changes_since(read_version(self.reader, self.fact_id, version), self.load_fact()),
         )
         return self.render_to_response(context, status=error.status)
 
@@ -105,7 +105,7 @@ class Edit(FactViewBase):
         return super().get(request, *args, **kwargs)
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
-        fact = self.fact()
+        fact = self.load_fact()
         form = kwargs.pop("form", None) or FactForm(initial=shown_as(fact))
         kwargs |= {"fact": fact, "form": form, "anew": self.anew, "categories": CATEGORIES}
         title, heading, verb = self.words()
@@ -124,30 +124,32 @@ class Edit(FactViewBase):
     def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         form = FactForm(request.POST)
         try:
-            fact, commit = self._replace(form) if self.anew else self._correct(form)
+            fact, commit = self._replace_fact(form) if self.anew else self._correct_fact(form)
         except StaleVersion as error:
-            return self.stale(form, error)
+            return self.render_stale(form, error)
         except (*RECOVERABLE_ERRORS, NotFound) as error:
             add_form_error(form, error)
             return self.render_to_response(self.get_context_data(form=form), status=error.status)
-        said = _("Replaced; the old one stays as superseded.") if self.anew else _("Corrected.")
-        flash_success(request, said if commit else _("Nothing was changed."), undo_of(self.reader, commit))
+        sentence = _("Replaced; the old one stays as superseded.") if self.anew else _("Corrected.")
+        flash_success(
+            request, sentence if commit else _("Nothing was changed."), undo_of(self.reader, commit)
+        )
         return redirect(self.reader.url("fact", fact.uid))
 
-    def _correct(self, form: FactForm) -> tuple[Fact, Commit | None]:
-        before = self.fact()
+    def _correct_fact(self, form: FactForm) -> tuple[Fact, Commit | None]:
+        before = self.load_fact()
         fact = FactEngine().update_fact(
             fact_id=self.fact_id,
-            updates=form.updates(before),
+            updates=form.changed_fields(before),
             expected_version=form.read_version,
             **self.reader.target,
         )
         return fact, commit_of(fact) if fact.version != before.version else None
 
-    def _replace(self, form: FactForm) -> tuple[Fact, Commit | None]:
+    def _replace_fact(self, form: FactForm) -> tuple[Fact, Commit | None]:
         by = self._replaced_by()
-        text = "" if by and form.text == self.fact().fact_text else form.text  # the form begins with it
-        report = ActionEngine().act(
+        text = "" if by and form.text == self.load_fact().fact_text else form.text  # the form begins with it
+        report = ActionEngine().apply_action(
             action="supersede",
             fact_ids=[self.fact_id],
             new_fact_text=text,
@@ -161,18 +163,18 @@ class Edit(FactViewBase):
             raise result.error
         if report.new_fact is None and not by:
             raise Conflict(result.message)
-        return report.new_fact or self.fact(), report.commit
+        return report.new_fact or self.load_fact(), report.commit
 
     def _replaced_by(self) -> UUID | None:
         """Return the fact that is there already and takes the place of this one. Raises Invalid."""
         address = self.request.POST.get("replaced_by", "").strip()
         return read_id(address) if address else None
 
-    def stale(self, form: FactForm, error: StaleVersion) -> HttpResponse:
+    def render_stale(self, form: FactForm, error: StaleVersion) -> HttpResponse:
         """Render the form after a concurrent change: the changes next to the input, which is kept."""
-        now, read = self.fact(), read_version(self.reader, self.fact_id, form.read_version)
+        now, read = self.load_fact(), read_version(self.reader, self.fact_id, form.read_version)
         context = self.get_context_data(
-            form=form.over(read, now),
+            form=form.rebase_on(read, now),
             refusal=error_sentence(error),
             **changes_since(read, now),
         )
@@ -195,13 +197,13 @@ def undo_commit(request: HttpRequest, reader: ViewContext, commit_id: UUID) -> H
     person returns to the page that was open, else to the first page of the frame; a script shows the
     message itself. Raises NotFound, and errors of missing rights.
     """
-    _undo(request, reader, commit_id)
+    _undo_commit(request, reader, commit_id)
     if getattr(request, "htmx", False):
         return HttpResponse(status=204)
     return redirect(safe_referer(request, reader.url(reader.frame.first)))
 
 
-def _undo(request: HttpRequest, reader: ViewContext, commit_id: UUID) -> None:
+def _undo_commit(request: HttpRequest, reader: ViewContext, commit_id: UUID) -> None:
     try:
         commit = RevertEngine().revert_commit(commit_id=commit_id, actor=reader.actor)
         back = undo_of(reader, commit)

@@ -46,7 +46,7 @@ class FactViewBase(ProjectPage):
         context = {**shell, **instead, "title": gettext("Not found")}
         return render(self.request, "fact_missing.html", context, status=404)
 
-    def fact(self) -> Fact:
+    def load_fact(self) -> Fact:
         """Return the fact as the reader sees it. Raises NotFound."""
         return FactEngine().get_fact(fact_id=self.fact_id, **self.reader.where)
 
@@ -54,22 +54,22 @@ class FactViewBase(ProjectPage):
 def fact_context(reader: ViewContext, fact: Fact, cursor: str) -> dict[str, Any]:
     """Return the context of a fact's page besides the fact itself."""
     states = [state for state in exclusion_reasons(fact, time_of(reader.at)) if state in TIMED]
-    evidence = EvidenceEngine().evidence(fact=fact, **reader.where)
-    similar = EvidenceEngine().similar(fact=fact, **reader.where)
-    told = {
+    evidence = EvidenceEngine().load_evidence(fact=fact, **reader.where)
+    similar = EvidenceEngine().find_similar(fact=fact, **reader.where)
+    context = {
         "states": states,
         "tokens": ranking.token_cost(fact.essence),
         "evidence": evidence,
         "similar": similar,
     }
-    return {**told, **history_of(reader, fact.uid, cursor)}
+    return {**context, **history_of(reader, fact.uid, cursor)}
 
 
 def read_version(reader: ViewContext, fact_id: UUID, number: int | None) -> Fact | None:
     """Return a version of a fact by its number, if it is among the latest; else None."""
     if number is None:
         return None
-    page = FactEngine().history(fact_id=fact_id, **reader.where, limit=MAX_PAGE_SIZE)
+    page = FactEngine().list_versions(fact_id=fact_id, **reader.where, limit=MAX_PAGE_SIZE)
     return next((one for one in page.results if one.version == number), None)
 
 
@@ -92,7 +92,7 @@ def missing_context(reader: ViewContext, fact_id: UUID, cursor: str) -> dict[str
 
 def history_of(reader: ViewContext, fact_id: UUID, cursor: str) -> dict[str, Any]:
     """Return versions of a fact, newest first, each with its changes to the one before."""
-    page = FactEngine().history(fact_id=fact_id, **reader.where, limit=VERSIONS, cursor=cursor)
+    page = FactEngine().list_versions(fact_id=fact_id, **reader.where, limit=VERSIONS, cursor=cursor)
     before = [*page.results[1:], page.beyond]
     steps = [
         {"version": new, "old": old, "changes": changed_fields(old, new)}
@@ -111,19 +111,19 @@ class FactPage(FactViewBase):
     template_name = "fact.html"
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
-        fact = self.fact()
+        fact = self.load_fact()
         if getattr(self.request, "htmx", False):
             kwargs["frame"] = BESIDE_LIST
         return super().get_context_data(
             fact=fact,
             title=fact.essence,
-            questions=self._questions(fact),
+            questions=self._open_questions(fact),
             metadata=json.dumps(fact.metadata, ensure_ascii=False, indent=2),
             **fact_context(self.reader, fact, self.request.GET.get("cursor", "")),
             **kwargs,
         )
 
-    def _questions(self, fact: Fact) -> list[Any]:
+    def _open_questions(self, fact: Fact) -> list[Any]:
         """Return the review's questions about a fact, for those who may answer them."""
         if not self.reader.can["curate"]:
             return []
@@ -142,13 +142,13 @@ class Why(FactViewBase):
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         query = self.request.GET.get("q", "").strip()
-        fact = self.fact()
-        answer = self._answer(query) if query else None
+        fact = self.load_fact()
+        answer = self._explain_query(query) if query else None
         return super().get_context_data(
             fact=fact, query=query, answer=answer, **score_parts(answer), **kwargs
         )
 
-    def _answer(self, query: str) -> Explanation:
+    def _explain_query(self, query: str) -> Explanation:
         return ExplainEngine().explain(query=query, fact_id=self.fact_id, **self.reader.where)
 
 

@@ -10,7 +10,7 @@ from memory.models import Fact
 from memory.views.field_widgets import OptionalText, form_field, read_value, show_value
 from memory.views.widgets import parse_number
 
-FORM_FIELDS = FACT.used(Use.FORM)
+FORM_FIELDS = FACT.select_fields(Use.FORM)
 # Suggestions; any other category is valid as well.
 CATEGORIES = (
     "architecture bug_fix configuration decision discovery error general insight pattern performance"
@@ -40,7 +40,7 @@ class FactForm(forms.Form):
         """Return the version of the fact that the person read."""
         return parse_number(self.typed["version"])
 
-    def updates(self, fact: Fact) -> dict[str, Any]:
+    def changed_fields(self, fact: Fact) -> dict[str, Any]:
         """Return the fields that differ from the fact. Raises Invalid."""
         before = shown_as(fact)
         changed = {name: text for name, text in self.typed.items() if text.strip() != before[name].strip()}
@@ -49,7 +49,7 @@ class FactForm(forms.Form):
             changed.pop("essence")
         return {name: read_value(FACT[name], text) for name, text in changed.items()}
 
-    def over(self, read: Fact | None, now: Fact) -> "FactForm":
+    def rebase_on(self, read: Fact | None, now: Fact) -> "FactForm":
         """Return the form rebased on the present fact: fields that the person left alone follow it."""
         before, after = shown_as(read or now), shown_as(now)
         kept = {n: after[n] if text.strip() == before[n].strip() else text for n, text in self.typed.items()}

@@ -46,24 +46,24 @@ class Facts(BulkActions, TokenFilters, ProjectPage):
         shown: dict[str, Any] = {"form": form, "query": query, "report": take_report(self.request)}
         try:
             read_line(query, self.token_fields)  # refuses a filter that there is not
-            page: Any = self._search(query, form.filters) if query else self._list(form.filters)
+            page: Any = self._search_facts(query, form.filters) if query else self._list_facts(form.filters)
             mark_ticked(page.results, self.request)
             shown |= {"page": page, "proposals": has_proposals(page.results)}
         except Invalid as error:  # the query stays in the form for correction
             shown["error"] = error_sentence(error)
-        shown["everything"] = self._everything
+        shown["everything"] = self._searches_all
         return super().get_context_data(**shown, most=MAX_FACTS, categories=CATEGORIES, **kwargs)
 
     @property
-    def _everything(self) -> bool:
+    def _searches_all(self) -> bool:
         """Whether a search also looks among what searches leave out."""
         return bool(self.request.GET.get("everything"))
 
-    def _list(self, filters: FactFilter) -> Any:
+    def _list_facts(self, filters: FactFilter) -> Any:
         return FactEngine().list_facts(**self.reader.where, filters=filters, **self.paging())
 
-    def _search(self, query: str, filters: FactFilter) -> Ranked:
-        include = INCLUDE if self._everything or filters.status or filters.verification_status else ()
+    def _search_facts(self, query: str, filters: FactFilter) -> Ranked:
+        include = INCLUDE if self._searches_all or filters.status or filters.verification_status else ()
         found = SearchEngine().search(
             query=query, **self.reader.where, filters=filters, include=include, limit=PAGE
         )
@@ -71,16 +71,18 @@ class Facts(BulkActions, TokenFilters, ProjectPage):
             hit.fact.score = hit.score
         return Ranked([hit.fact for hit in found.hits])
 
-    def filters(self) -> FactFilter:
+    def parse_filters(self) -> FactFilter:
         return FilterForm(self.request).filters
 
     def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        return self.act(request)
+        return self.apply_action(request)
 
-    def refuse(self, error: Day1Error) -> HttpResponse:
+    def render_refused(self, error: Day1Error) -> HttpResponse:
         context = self.get_context_data(refusal=error_sentence(error), typed=self.request.POST)
         return self.render_to_response(context, status=error.status)
 
-    def done(self, text: str, commit: Commit | None = None, level: int = messages.SUCCESS) -> HttpResponse:
+    def render_done(
+        self, text: str, commit: Commit | None = None, level: int = messages.SUCCESS
+    ) -> HttpResponse:
         flash_success(self.request, text, undo_of(self.reader, commit), level)
         return HttpResponseRedirect(self.request.get_full_path())

@@ -31,13 +31,13 @@ class FilterForm(forms.Form):
 
     def __init__(self, request: HttpRequest) -> None:
         self.request = request
-        super().__init__(self.given)
+        super().__init__(self.active_values)
         for name in SHOWN:
-            widget = filter_widget(name, self.given.get(name, ""))
+            widget = filter_widget(name, self.active_values.get(name, ""))
             self.fields[name] = forms.CharField(label=FIELDS[name], required=False, widget=widget)
 
     @property
-    def given(self) -> dict[str, str]:
+    def active_values(self) -> dict[str, str]:
         """Return the filters of the address; a repeated one means any of its values."""
         lists = {name: self.request.GET.getlist(name) for name in FactFilter.CHECKS}
         return {name: text for name, values in lists.items() if (text := ",".join(filter(None, values)))}
@@ -45,17 +45,17 @@ class FilterForm(forms.Form):
     @property
     def filters(self) -> FactFilter:
         """Parse the filters for the engine. Raises Invalid."""
-        return FactFilter.of(self.given)
+        return FactFilter.from_values(self.active_values)
 
     @property
     def without_field(self) -> dict[str, str]:
         """Return the active filters that the form has no field for."""
-        return {name: text for name, text in self.given.items() if name not in SHOWN}
+        return {name: text for name, text in self.active_values.items() if name not in SHOWN}
 
     @property
     def chips(self) -> list[dict[str, Any]]:
         """Return each active filter as a token, with the address without it."""
-        return list(list_chips(self.request, self.given, REPEATABLE))
+        return list(list_chips(self.request, self.active_values, REPEATABLE))
 
 
 def filter_widget(name: str, value: str = "") -> forms.Widget:

@@ -34,6 +34,6 @@ def filter_form(filters: Any, payload: Mapping[str, Any], labels: Mapping[str, A
     return form
 
 
-def said(payload: Mapping[str, Any], filters: Any) -> dict[str, str]:
+def active_filters(payload: Mapping[str, Any], filters: Any) -> dict[str, str]:
     """Return the filters of an address that are not empty."""
     return {name: payload[name] for name in filters.base_filters if payload.get(name)}

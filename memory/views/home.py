@@ -59,7 +59,7 @@ class Home(ProjectPage):
         """Return the work of the current day: today, or that of the past point."""
         until = timezone.now() if self.reader.is_now else self.until()
         since = datetime.combine(until.date(), time.min, until.tzinfo)
-        return TodayEngine().work(actor=self.reader.actor, since=since, until=until)
+        return TodayEngine().list_contributors(actor=self.reader.actor, since=since, until=until)
 
     def until(self) -> datetime:
         commit, at = self.reader.commit, self.reader.at

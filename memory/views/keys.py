@@ -13,7 +13,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as lazy
 from django.utils.translation import pgettext_lazy
 
-from memory.engines.access.keys import HIGHEST_RATE, KeyEngine, own_key
+from memory.engines.access.keys import MAX_RATE, KeyEngine, own_key
 from memory.exceptions import Day1Error
 from memory.models import ApiKey
 from memory.views.agent_setup import setup_context
@@ -99,10 +99,10 @@ class KeyForm(forms.Form):
         label=lazy("or at a time of its own (UTC)"), required=False, widget=MomentInput()
     )
     rate_per_minute = forms.IntegerField(
-        label=lazy("Requests a minute"), required=False, min_value=1, max_value=HIGHEST_RATE
+        label=lazy("Requests a minute"), required=False, min_value=1, max_value=MAX_RATE
     )
 
-    def wanted(self) -> dict[str, Any]:
+    def key_arguments(self) -> dict[str, Any]:
         """Return the arguments of KeyEngine.create_key."""
         payload = dict(self.cleaned_data)
         if (days := payload.pop("days", "")) and not payload["expires_at"]:
@@ -183,7 +183,9 @@ class Keys(KeyPage):
         form = PresetKeyForm(request.POST)
         if form.is_valid():
             try:
-                return show_once(self, *KeyEngine().create_key(actor=self.reader.actor, **form.wanted()))
+                return show_once(
+                    self, *KeyEngine().create_key(actor=self.reader.actor, **form.key_arguments())
+                )
             except Day1Error as error:
                 add_form_error(form, error)
         return self.render_to_response(self.get_context_data(form=form), status=400)

@@ -102,7 +102,7 @@ FIELDS: dict[str, Any] = {
 }
 RUNNING = _("running")  # the state active of a session or conversation
 # Actions of commits and audit entries, by their kind.
-DEEDS: dict[str, Any] = {
+ACTION_LABELS: dict[str, Any] = {
     "fact.write": _("wrote a fact"),
     "fact.update": _("corrected a fact"),
     "fact.supersede": _("replaced facts"),

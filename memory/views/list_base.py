@@ -9,7 +9,7 @@ from memory.exceptions import Invalid
 from memory.views.base import ProjectPage
 from memory.views.error_text import error_sentence
 from memory.views.filter_tokens import TokenFilters, list_chips, read_line
-from memory.views.filterset_form import filter_form, said
+from memory.views.filterset_form import active_filters, filter_form
 from memory.views.labels import RUNNING
 
 FOUND = 50  # rows of a search
@@ -29,13 +29,13 @@ class Listing(TokenFilters, ProjectPage):
         return self.filters.base_filters.keys()  # type: ignore[no-any-return]
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
-        query, payload = self.request.GET.get("q", "").strip(), said(self.request.GET, self.filters)
+        query, payload = self.request.GET.get("q", "").strip(), active_filters(self.request.GET, self.filters)
         form = filter_form(self.filters, self.request.GET, self.labels)
         name_running(form)
         listed: dict[str, Any] = {"page": None, "error": ""}
         try:
             read_line(query, self.token_fields)  # refuses a filter that there is not
-            listed["page"] = self.found(query, payload) if query else self.listed(payload)
+            listed["page"] = self.search_rows(query, payload) if query else self.list_rows(payload)
         except Invalid as error:
             listed["error"] = error_sentence(error)
         filtered = bool(query or payload)
@@ -46,13 +46,13 @@ class Listing(TokenFilters, ProjectPage):
             context["lead"] = context.get("lead_of_found", context.get("lead"))
         return context
 
-    def listed(self, payload: dict[str, Any]) -> Any:
+    def list_rows(self, payload: dict[str, Any]) -> Any:
         """Return the page of the list for these filters."""
         raise NotImplementedError
 
-    def found(self, query: str, payload: dict[str, Any]) -> Any:
+    def search_rows(self, query: str, payload: dict[str, Any]) -> Any:
         """Return the results of a search; the list itself where it has none."""
-        return self.listed(payload)
+        return self.list_rows(payload)
 
 
 def name_running(form: forms.Form) -> None:
@@ -62,7 +62,7 @@ def name_running(form: forms.Form) -> None:
         field.widget.choices = [(value, RUNNING if value == "active" else word) for value, word in choices]
 
 
-def only(payload: dict[str, Any], *known: str) -> dict[str, Any]:
+def require_known(payload: dict[str, Any], *known: str) -> dict[str, Any]:
     """Return the filters if all are known to the search. Raises Invalid."""
     for name in payload:
         if name not in known:

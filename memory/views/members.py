@@ -49,7 +49,7 @@ class Members(ProjectPage):
         return super().get_context_data(page=page, roles=Membership.Role.choices, **kwargs)
 
     def post(self, request: HttpRequest, **kwargs: Any) -> HttpResponse:
-        self.reader.actor.require("admin")
+        self.reader.actor.require_scope("admin")
         form = MemberForm(request.POST)
         if form.is_valid():
             try:
@@ -70,8 +70,8 @@ class ChangeMember(ProjectPage):
     def post(self, request: HttpRequest, member_id: int, **kwargs: Any) -> HttpResponse:
         role = request.POST.get("role", "")
         member = MemberEngine().change_role(member_id=member_id, role=role, actor=self.reader.actor)
-        told = {"name": member.user.get_username(), "role": WORDS[member.role]}
-        flash_success(request, _("%(name)s is %(role)s now.") % told)
+        values = {"name": member.user.get_username(), "role": WORDS[member.role]}
+        flash_success(request, _("%(name)s is %(role)s now.") % values)
         return redirect(self.reader.url("members"))
 
 

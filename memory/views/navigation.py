@@ -64,7 +64,7 @@ def add_section(section: Section) -> None:
 
 def sections_for(actor: Actor) -> Iterable[Section]:
     """Return the sections that the actor may open."""
-    return [section for section in SECTIONS if actor.can(section.scope)]
+    return [section for section in SECTIONS if actor.has_scope(section.scope)]
 
 
 def list_entries(
@@ -103,9 +103,9 @@ def _list_of_reader(reader: Any, current: str) -> Iterable[Entry]:
 
 
 def _list_of_member(member: Membership, user: Any) -> Iterable[Entry]:
-    held = SCOPES.index(ROLE_SCOPES[member.role])
+    highest = SCOPES.index(ROLE_SCOPES[member.role])
     for one in SECTIONS:
-        if SCOPES.index(one.scope) <= held:
+        if SCOPES.index(one.scope) <= highest:
             url = ADMIN.reverse(one.name, member.project.slug)
             counts = one.name == REVIEW
             count = count_questions(actor_of_member(member, user, ADMIN.surface)) if counts else None

@@ -31,7 +31,7 @@ class NounPage(ProjectPage):
         raise NotImplementedError
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
-        page, columns = self.list_rows(), [one for one in self.noun.used(Use.ANSWER) if one.label]
+        page, columns = self.list_rows(), [one for one in self.noun.select_fields(Use.ANSWER) if one.label]
         cells = [read_cells(row, columns) for row in page.results]
         shown = {"results": cells, "next": page.next, "previous": page.previous}
         kwargs.setdefault("form", build_form(self.noun))
@@ -53,7 +53,7 @@ class NounPage(ProjectPage):
 def build_form(noun: Noun, data: Any = None) -> forms.Form:
     """Return the form of the fields that the pages offer."""
     form = forms.Form(data)
-    form.fields |= {field.name: form_field(field) for field in noun.used(Use.FORM)}
+    form.fields |= {field.name: form_field(field) for field in noun.select_fields(Use.FORM)}
     return form
 
 

@@ -30,7 +30,7 @@ STATUSES = {
     "all": gettext_lazy("All"),
 }
 COUNTED = 100  # proposals that the tab counts
-SAID = {
+ANSWER_MESSAGES = {
     "keep_both": gettext_lazy("Kept both."),
     "same": gettext_lazy("They say the same: one stays, and is confirmed by the other."),
     "supersede": gettext_lazy("One takes the place of the other."),
@@ -43,7 +43,7 @@ MENDABLE = (StaleVersion, Invalid, IllegalTransition, BranchArchived)
 
 
 def answer_of(post: QueryDict) -> dict[str, Any]:
-    """Parse the answer in a form for ReviewEngine.resolve. Raises Invalid."""
+    """Parse the answer in a form for ReviewEngine.resolve_item. Raises Invalid."""
     decision = post.get("decision", "")
     if decision not in DECISIONS:
         raise Invalid(_("A question is answered with one of the buttons."))
@@ -139,7 +139,7 @@ class Answer(ProjectPage):
         self.reader.require_now()
         decision = request.POST.get("decision", "")
         try:
-            done = review_engine.resolve(
+            done = review_engine.resolve_item(
                 item_id=self.item_id, actor=self.reader.actor, **answer_of(request.POST)
             )
         except MENDABLE as error:
@@ -147,16 +147,20 @@ class Answer(ProjectPage):
             return self.render_to_response(context, status=error.status)
         except Conflict as error:
             return self.too_late(error)
-        flash_success(request, str(SAID[decision]), undo_of(self.reader, done.commit))
-        return self.answered(done.item)
+        flash_success(request, str(ANSWER_MESSAGES[decision]), undo_of(self.reader, done.commit))
+        return self.render_next(done.item)
 
-    def answered(self, item: ReviewItem) -> HttpResponse:
+    def render_next(self, item: ReviewItem) -> HttpResponse:
         if not getattr(self.request, "htmx", False):
             return redirect(self.reader.url("review"))
-        context = {**base_context(self.reader, self.section), "item": item, "said": SAID[item.resolution]}
+        context = {
+            **base_context(self.reader, self.section),
+            "item": item,
+            "said": ANSWER_MESSAGES[item.resolution],
+        }
         return render(self.request, "parts/review_answered.html", context)
 
     def too_late(self, error: Day1Error) -> HttpResponse:
         """Render the question that another person has answered meanwhile."""
         flash_warning(self.request, error_sentence(error))
-        return self.answered(review_engine.get_item(item_id=self.item_id, actor=self.reader.actor))
+        return self.render_next(review_engine.get_item(item_id=self.item_id, actor=self.reader.actor))

@@ -93,13 +93,13 @@ class Search(ProjectPage):
             **kwargs,
         )
         try:
-            return context | (self._answer(query, form) if query else {})
+            return context | (self._search_context(query, form) if query else {})
         except Invalid as error:  # the query stays in the form for correction
             return {**context, "refusal": error_sentence(error)}
 
-    def _answer(self, query: str, form: FilterForm) -> dict[str, Any]:
+    def _search_context(self, query: str, form: FilterForm) -> dict[str, Any]:
         get = self.request.GET
-        found = self._search(query, form, parse_number(get.get("budget", "")), get.getlist("include"))
+        found = self._run_search(query, form, parse_number(get.get("budget", "")), get.getlist("include"))
         shown = [Shown.of(hit, place) for place, hit in enumerate(found.hits, 1)]
         left = self._left_out(query, form, found) if get.get("left_out") else None
         return {"found": found, "shown": shown, "cost": sum(one.tokens for one in shown), "left_out": left}
@@ -111,7 +111,7 @@ class Search(ProjectPage):
             response["HX-Replace-Url"] = with_query(request.path, words)
         return response
 
-    def _search(
+    def _run_search(
         self, query: str, form: FilterForm, budget: int | None, include: Sequence[str], passing: bool = False
     ) -> SearchResult:
         """Search; a query while typing, or with ``passing``, is not logged as a recall."""
@@ -131,6 +131,6 @@ class Search(ProjectPage):
     def _left_out(self, query: str, form: FilterForm, found: SearchResult) -> list[tuple[Hit, list[str]]]:
         """Return hits that are excluded by default, with the reasons."""
         known = {hit.fact.uid for hit in found.hits}
-        every, now = self._search(query, form, None, INCLUDE, passing=True), time_of(self.reader.at)
+        every, now = self._run_search(query, form, None, INCLUDE, passing=True), time_of(self.reader.at)
         reasons = [(hit, exclusion_reasons(hit.fact, now)) for hit in every.hits if hit.fact.uid not in known]
         return [(hit, why) for hit, why in reasons if why]

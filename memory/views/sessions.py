@@ -30,7 +30,7 @@ class Sessions(Listing):
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         return super().get_context_data(only=self.branch_name, **kwargs)
 
-    def listed(self, payload: dict[str, Any]) -> Any:
+    def list_rows(self, payload: dict[str, Any]) -> Any:
         return SessionManager().get_recent_sessions(
             actor=self.reader.actor, branch_name=self.branch_name, **payload, **self.paging()
         )
@@ -53,7 +53,7 @@ class SessionPage(ProjectPage):
         learned = FactEngine().list_facts(
             actor=self.reader.actor,
             branch_name=session.branch.name,
-            filters=FactFilter.of({"session_id": [key]}),
+            filters=FactFilter.from_values({"session_id": [key]}),
             **self.paging(),
         )
         return super().get_context_data(title=key, session=session, page=learned, **kwargs)

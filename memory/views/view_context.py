@@ -71,13 +71,13 @@ class ViewContext:
     @cached_property
     def can(self) -> dict[str, bool]:
         """Return the actor's scopes, by name. For buttons: the engines check again."""
-        return {scope: self.actor.can(scope) for scope in SCOPES}
+        return {scope: self.actor.has_scope(scope) for scope in SCOPES}
 
     @cached_property
     def may(self) -> dict[str, bool]:
         """Return the scopes usable on this branch now: none in the past, none when it is archived."""
         open_now = self.is_now and not self.branch.archived_at
-        return {scope: held and open_now for scope, held in self.can.items()}
+        return {scope: has_scope and open_now for scope, has_scope in self.can.items()}
 
     @property
     def is_now(self) -> bool:

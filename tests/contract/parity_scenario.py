@@ -50,14 +50,14 @@ class Story:
         from tests.memory.test_branches import content_of, fact
 
         with open_commit(self.actor, branch, "story") as commit:
-            shown = sorted(commit.visible(Fact), key=lambda row: row.fact_text)
+            shown = sorted(commit.visible_rows(Fact), key=lambda row: row.fact_text)
             for _ in range(3):
-                commit.add([fact(self._text(number))])
+                commit.add_rows([fact(self._text(number))])
             if len(shown) > 4:
                 changed, removed = self.random.sample(shown, 2)
-                commit.change(changed, **content_of(self._text(number)))
+                commit.change_row(changed, **content_of(self._text(number)))
                 if number % 3 == 0:
-                    commit.remove(removed)
+                    commit.remove_row(removed)
 
     def _text(self, number: int) -> str:
         """Return a unique text of five words, so that all texts have the same length."""
@@ -106,12 +106,12 @@ class Story:
             "newest": [row.fact_text for row in rows.newest(5)],
         }
         for word in WORDS:
-            hits, _ = rows.keyword([word], 1000)
+            hits, _ = rows.match_words([word], 1000)
             found[f"keyword {word}"] = sorted(text_of[rid] for rid, _ in hits)
-            near = rows.nearest(vector_of(word), 10, MODEL, self.actor.project_id)
+            near = rows.search_vectors(vector_of(word), 10, MODEL, self.actor.project_id)
             found[f"nearest {word}"] = [(text_of[rid], round(score, 4)) for rid, score in near]
         for pair in pairwise(WORDS):
-            hits, _ = rows.keyword(pair, 1000)
+            hits, _ = rows.match_words(pair, 1000)
             # Texts of one length with both words come first, whatever the formula.
             both = [text_of[rid] for rid, _ in hits if set(pair) <= set(text_of[rid].split())]
             found[f"first {pair}"] = (sorted(both), sorted(text_of[rid] for rid, _ in hits[: len(both)]))

@@ -70,11 +70,13 @@ def test_a_tag_is_itself_alone_wherever_it_stands(actor: Actor, place: int) -> N
     rows = Fact.objects.on(branch)
     lineage = branch.lineage()
     for n, tag in enumerate(TAGS):
-        found = FactFilter.of({"tags": [tag]}).apply(rows, lineage).values_list("fact_text", flat=True)
+        found = (
+            FactFilter.from_values({"tags": [tag]}).apply(rows, lineage).values_list("fact_text", flat=True)
+        )
         assert list(found) == [f"fact {n}"], tag
-        both = FactFilter.of({"tags": [tag, "second"]}).apply(rows, lineage)
+        both = FactFilter.from_values({"tags": [tag, "second"]}).apply(rows, lineage)
         assert both.count() == 1
-    assert FactFilter.of({"tags": ["Second"]}).apply(rows, lineage).count() == 0
+    assert FactFilter.from_values({"tags": ["Second"]}).apply(rows, lineage).count() == 0
 
 
 PARTS = ("10%", "a_b", "A.B", "[a", "[a_b", "(a+b)", "it's", "\\", "\\_", "日本", '"', "*", "slash")

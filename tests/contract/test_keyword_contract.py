@@ -41,14 +41,14 @@ def shown(actor: Actor, branch: str = "main", seq: int | None = None) -> Any:
 
 def found(rows: Any, *words: str, k: int = 50) -> list[str]:
     """Return the texts found, best first."""
-    best, _ = rows.keyword(words, k)
+    best, _ = rows.match_words(words, k)
     text_of = dict(rows.values_list("pk", "fact_text"))
     return [text_of[rid] for rid, _ in best]
 
 
 def change(actor: Actor, old: str, branch: str = "main", **content: Any) -> None:
     with open_commit(actor, branch, "change") as commit:
-        commit.change(commit.visible(Fact).get(fact_text=old), **content)
+        commit.change_row(commit.visible_rows(Fact).get(fact_text=old), **content)
 
 
 # ---- filters before ranking ------------------------------------------------------------------------
@@ -66,7 +66,7 @@ def test_k_results_whenever_k_exist_under_a_filter(actor: Actor, field: str) -> 
         shown(actor).filter(**{field: NARROW[field]}),
         shown(actor).searchable().filter_indexed(**{field: [NARROW[field], "other"]}),
     ):
-        best, _ = rows.keyword(["amber"], K)
+        best, _ = rows.match_words(["amber"], K)
         assert len(best) == K
         assert {rid for rid, _ in best} <= set(rows.values_list("pk", flat=True))
 
@@ -75,14 +75,14 @@ def test_k_results_whenever_k_exist_under_a_filter(actor: Actor, field: str) -> 
 def test_k_results_whenever_k_exist_under_a_plain_column(actor: Actor, condition: dict) -> None:
     write(actor, *[f"amber {n}" for n in range(60)], task_id="t")
     write(actor, *[f"amber {'and more ' * 8}{n}" for n in range(K)], confidence=0.1, pinned=True)
-    best, _ = shown(actor).filter(**condition).keyword(["amber"], K)
+    best, _ = shown(actor).filter(**condition).match_words(["amber"], K)
     assert len(best) == K
 
 
 def test_the_best_come_first_and_scores_fall(actor: Actor) -> None:
     write(actor, *[f"something else {n}" for n in range(20)])  # a word in most texts has little weight
     write(actor, "amber", "amber with some more words beside it", "birch", "amber amber birch")
-    best, _ = shown(actor).keyword(["amber", "birch"], K)
+    best, _ = shown(actor).match_words(["amber", "birch"], K)
     scores = [score for _, score in best]
     assert scores == sorted(scores, reverse=True)
     assert min(scores) > 0
@@ -92,14 +92,14 @@ def test_the_best_come_first_and_scores_fall(actor: Actor) -> None:
 
 def test_equal_scores_are_ordered_by_row(actor: Actor) -> None:
     write(actor, *["amber"] * 4)
-    best, _ = shown(actor).keyword(["amber"], K)
+    best, _ = shown(actor).match_words(["amber"], K)
     assert [rid for rid, _ in best] == sorted(rid for rid, _ in best)
 
 
 def test_also_gives_the_scores_of_rows_that_are_not_among_the_best(actor: Actor) -> None:
     rows = write(actor, "amber", "amber and much more text around it", "birch")
-    best, also = shown(actor).keyword(["amber"], 1, also=[row.pk for row in rows])
-    everything, none = shown(actor).keyword(["amber"], K)
+    best, also = shown(actor).match_words(["amber"], 1, also=[row.pk for row in rows])
+    everything, none = shown(actor).match_words(["amber"], K)
     assert [rid for rid, _ in best] == [rows[0].pk]
     assert sorted(also) == sorted(everything)
     assert none == []
@@ -108,7 +108,7 @@ def test_also_gives_the_scores_of_rows_that_are_not_among_the_best(actor: Actor)
 def test_also_at_a_past_point(actor: Actor) -> None:
     rows = write(actor, "amber", "birch")
     write(actor, "later")
-    best, also = shown(actor, seq=1).keyword(["amber"], 1, also=[row.pk for row in rows])
+    best, also = shown(actor, seq=1).match_words(["amber"], 1, also=[row.pk for row in rows])
     assert [rid for rid, _ in best] == [rid for rid, _ in also] == [rows[0].pk]
 
 
@@ -125,7 +125,7 @@ def test_not_searchable_facts_are_found_only_when_asked_for(actor: Actor) -> Non
 @pytest.mark.parametrize("empty", [{"uid__in": []}, {"category__in": []}])
 def test_a_filter_that_nothing_can_pass_finds_nothing(actor: Actor, empty: dict) -> None:
     write(actor, "amber")
-    assert shown(actor).filter(**empty).keyword(["amber"], K) == ([], [])
+    assert shown(actor).filter(**empty).match_words(["amber"], K) == ([], [])
 
 
 # ---- branches --------------------------------------------------------------------------------------
@@ -169,14 +169,14 @@ def test_a_past_point_is_searched_as_it_was(actor: Actor) -> None:
 
 def test_a_commit_between_two_statements_hides_nothing(actor: Actor, monkeypatch: pytest.MonkeyPatch) -> None:
     write(actor, "amber one")
-    rows, covers = shown(actor), get_index().covers
+    rows, covers = shown(actor), get_index().covers_lineage
 
     def covers_then_commit(asked: Any) -> bool:
         answer = covers(asked)
         in_another_thread(lambda: change(actor, "amber one", **content_of("birch one")))
         return answer
 
-    monkeypatch.setattr(get_index(), "covers", covers_then_commit)
+    monkeypatch.setattr(get_index(), "covers_lineage", covers_then_commit)
     assert found(rows, "amber") == ["amber one"]
 
 
@@ -278,7 +278,7 @@ def test_five_hundred_words_are_a_question(actor: Actor) -> None:
 @pytest.mark.parametrize("text", ["NEAR", "don't", "a_b", "C++", "*bold*", "tok:b2o", "naïve", "x\x00y"])
 def test_what_was_written_is_found_by_its_own_words(actor: Actor, text: str) -> None:
     write(actor, f"the text {text} here")
-    assert len(shown(actor).keyword([text], K)[0]) == 1
+    assert len(shown(actor).match_words([text], K)[0]) == 1
 
 
 def test_a_part_of_a_chinese_sentence_is_found(actor: Actor) -> None:
@@ -353,14 +353,14 @@ def test_a_flush_empties_the_index(actor: Actor) -> None:
 def test_cleared_and_filled_anew(actor: Actor) -> None:
     rows = write(actor, "amber one", "amber two")
     with transaction.atomic():
-        get_index().clear(Fact)
-        get_index().add(rows)
+        get_index().clear_model(Fact)
+        get_index().index_rows(rows)
     assert sorted(found(shown(actor), "amber")) == ["amber one", "amber two"]
 
 
 def test_a_search_inside_a_commit_sees_what_the_commit_wrote(actor: Actor) -> None:
     write(actor, "amber one")
     with open_commit(actor, "main", "write") as commit:
-        commit.add([fact("amber two")])
-        rows = commit.visible(Fact)
+        commit.add_rows([fact("amber two")])
+        rows = commit.visible_rows(Fact)
         assert sorted(found(rows, "amber")) == ["amber one", "amber two"]

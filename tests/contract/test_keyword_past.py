@@ -33,7 +33,7 @@ def actor() -> Actor:
 
 def remove(actor: Actor, text: str, branch: str = "main") -> None:
     with open_commit(actor, branch, "remove") as commit:
-        commit.remove(commit.visible(Fact).get(fact_text=text))
+        commit.remove_row(commit.visible_rows(Fact).get(fact_text=text))
 
 
 def test_changed_removed_and_later_texts_are_told_apart(actor: Actor) -> None:
@@ -53,11 +53,13 @@ def test_an_open_and_a_closed_text_are_ranked_alike(actor: Actor) -> None:
     """
     write(actor, *OTHERS, "amber open", "amber shut", "amber with many other words that make it long")
     change(actor, "amber shut", **content_of("amber has changed"))
-    best, _ = shown(actor, seq=1).keyword(["amber"], K)
+    best, _ = shown(actor, seq=1).match_words(["amber"], K)
     scores = dict(zip(found(shown(actor, seq=1), "amber"), (score for _, score in best), strict=True))
     assert scores["amber shut"] == pytest.approx(scores["amber open"], rel=0.15)
     assert min(scores, key=scores.__getitem__) == "amber with many other words that make it long"
-    assert scores["amber open"] == dict(shown(actor, seq=2).keyword(["amber"], K)[0])[best_of(best, scores)]
+    assert (
+        scores["amber open"] == dict(shown(actor, seq=2).match_words(["amber"], K)[0])[best_of(best, scores)]
+    )
 
 
 def best_of(best: Any, scores: dict[str, float]) -> int:
@@ -96,7 +98,7 @@ def test_k_results_whenever_k_exist_under_a_filter(actor: Actor, field: str) -> 
     rows = shown(actor, seq=2)
     for some in (rows.filter_indexed(**{field: NARROW[field]}), rows.filter(**{field: NARROW[field]})):
         assert sorted(found(some, "amber")) == sorted(texts)
-        assert len(some.keyword(["amber"], K)[0]) == K
+        assert len(some.match_words(["amber"], K)[0]) == K
 
 
 def test_what_was_searchable_then(actor: Actor) -> None:
@@ -111,8 +113,8 @@ def test_what_was_searchable_then(actor: Actor) -> None:
 def test_also_gives_the_scores_of_both(actor: Actor) -> None:
     rows = write(actor, *OTHERS, "amber one", "amber two and more", "birch")[-3:]
     change(actor, "amber two and more", **content_of("cedar"))
-    best, also = shown(actor, seq=1).keyword(["amber"], 1, also=[row.pk for row in rows])
-    every, _ = shown(actor, seq=1).keyword(["amber"], K)
+    best, also = shown(actor, seq=1).match_words(["amber"], 1, also=[row.pk for row in rows])
+    every, _ = shown(actor, seq=1).match_words(["amber"], K)
     assert best == every[:1]
     assert sorted(also) == sorted(every)
     assert {rid for rid, _ in also} == {rows[0].pk, rows[1].pk}
@@ -176,7 +178,7 @@ def test_an_archived_branch_of_an_empty_one(actor: Actor) -> None:
     BranchManager().archive_branch(name="task/a", actor=actor)
     unpin(Branch.objects.get(pk=child.pk))
     assert not Branch.objects.get(pk=child.pk).indexed
-    assert shown(actor, "task/a").keyword(["amber"], K) == ([], [])
+    assert shown(actor, "task/a").match_words(["amber"], K) == ([], [])
 
 
 def test_another_project_is_never_reached(actor: Actor) -> None:

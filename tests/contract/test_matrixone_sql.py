@@ -328,7 +328,7 @@ def test_a_server_that_is_too_old_is_refused_at_every_look(monkeypatch) -> None:
     release = ".".join(map(str, own.get_database_version()))
     for _ in range(2):
         told = f"MatrixOne 99.0.0 or newer is needed; this server is {release}."
-        assert own.validation.trouble() == told
+        assert own.validation.find_problem() == told
 
 
 @only_on_matrixone
@@ -338,4 +338,4 @@ def test_a_wrong_password_is_told() -> None:
     own.settings_dict = {**own.settings_dict, "PASSWORD": "wrong"}
     known = own.settings_dict
     told = f"The server at {known['HOST']}:{known['PORT']} refuses the user {known['USER']} or the password."
-    assert own.validation.trouble() == told
+    assert own.validation.find_problem() == told

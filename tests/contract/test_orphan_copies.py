@@ -41,7 +41,7 @@ def nothing_of_other_tests(project):
 
 
 def there() -> tuple[set[str], set[str]]:
-    return get_store_copies().frozen(), get_store_copies().forks()
+    return get_store_copies().list_snapshots(), get_store_copies().list_workspaces()
 
 
 def a_day_later() -> int:
@@ -134,13 +134,17 @@ def test_copies_of_another_store_in_the_folder_stay(actor):
     shutil.copy(here.online.path, beside := here.folder / "other.sqlite3")
     with temporary_alias({"NAME": str(beside)}) as alias:
         other = get_store_copies(alias)
-        taken, fork = other.name(UUID(f"{LONG_AGO}3")), other.name(UUID(f"{LONG_AGO}4"), "ws")
-        other.take(taken)
-        other.fork(fork)
+        taken, fork = other.make_name(UUID(f"{LONG_AGO}3")), other.make_name(UUID(f"{LONG_AGO}4"), "ws")
+        other.take_snapshot(taken)
+        other.create_workspace(fork)
         assert a_day_later() == 0
-        assert (other.frozen(), other.forks(), there()) == ({taken}, {fork}, ({kept}, set()))
-        other.drop(taken)
-        other.drop_fork(fork)
+        assert (other.list_snapshots(), other.list_workspaces(), there()) == (
+            {taken},
+            {fork},
+            ({kept}, set()),
+        )
+        other.drop_snapshot(taken)
+        other.drop_workspace(fork)
     beside.unlink()
 
 
@@ -162,5 +166,5 @@ def test_copies_of_other_databases_stay(actor):
     with connection.cursor() as cursor:
         cursor.execute(f"CREATE DATABASE {other}")
     assert delete_orphans() == 0
-    assert get_store_copies().has_fork(other)
+    assert get_store_copies().has_workspace(other)
     connection.copies._run_statement(f"DROP DATABASE {other}")

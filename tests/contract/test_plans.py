@@ -185,12 +185,12 @@ def test_the_newest_page_of_a_child(store: Store, rows: int) -> None:
 
 def test_the_check_of_a_row_in_a_keyword_search_on_main(store: Store) -> None:
     work = Fact.objects.on(store.main).searchable()
-    assert facts(lambda: work.keyword(["amber"], 50)) == [BY_KEY]
+    assert facts(lambda: work.match_words(["amber"], 50)) == [BY_KEY]
 
 
 def test_the_check_of_a_row_in_a_keyword_search_on_a_child(store: Store) -> None:
     work = Fact.objects.on(store.child).searchable()
-    row, spoken = facts(lambda: work.keyword(["amber"], 50))
+    row, spoken = facts(lambda: work.match_words(["amber"], 50))
     assert row == BY_KEY
     assert re.fullmatch(SPOKEN, spoken)
 
@@ -235,7 +235,7 @@ def test_a_list_of_a_child_reads_only_its_lineage(store: Store) -> None:
 
 
 def nearest(store: Store) -> None:
-    Fact.objects.on(store.main).nearest(np.ones(3, dtype="f4"), 5, "m", store.actor.project_id)
+    Fact.objects.on(store.main).search_vectors(np.ones(3, dtype="f4"), 5, "m", store.actor.project_id)
 
 
 @pytest.mark.django_db(transaction=True)
@@ -278,9 +278,13 @@ def test_a_start_brings_in_what_a_first_search_would_wait_for(settings: Any) -> 
     provider = get_provider()
     assert provider is not None
     work = partial(
-        Fact.objects.on(store.main).nearest, np.ones(3, dtype="f4"), 5, provider.model, store.actor.project_id
+        Fact.objects.on(store.main).search_vectors,
+        np.ones(3, dtype="f4"),
+        5,
+        provider.model,
+        store.actor.project_id,
     )
-    EmbeddingEngine().load()
+    EmbeddingEngine().load_vectors()
     assert facts(work) == []
     write(store.actor, "one more")
     assert facts(work) != []

@@ -60,7 +60,7 @@ def test_nothing_leaves_the_history_and_a_restore_can_be_undone(actor):
     assert texts(actor) == ["first"]
     snapshot_manager.restore_snapshot(snapshot_id=second.pk, actor=actor)
     assert texts(actor) == ["second"]
-    history = fact_engine.history(fact_id=fact.uid, actor=actor)
+    history = fact_engine.list_versions(fact_id=fact.uid, actor=actor)
     assert [(row.version, row.fact_text) for row in history] == [
         (4, "second"),
         (3, "first"),
@@ -223,9 +223,9 @@ def test_lists_by_kind_and_branch_in_pages(actor):
 
 def test_dropping_gives_the_name_and_the_file_back(actor):
     made = snapshot_manager.create_store_snapshot(name="s", actor=actor)
-    assert get_store_copies().has(made.copy)
+    assert get_store_copies().has_snapshot(made.copy)
     snapshot_manager.drop_snapshot(snapshot_id=made.pk, actor=actor)
-    assert not get_store_copies().has(made.copy)
+    assert not get_store_copies().has_snapshot(made.copy)
     with pytest.raises(NotFound):
         snapshot_manager.restore_snapshot(snapshot_id=made.pk, actor=actor)
     assert snapshot_manager.create_snapshot(name="s", actor=actor).name == "s"

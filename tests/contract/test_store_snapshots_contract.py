@@ -93,7 +93,7 @@ def test_keys_audit_and_snapshots_are_not_rewound(actor):
     assert list(told) == [{"kind": "store", "branches": 1, "mended": {}}]
     assert Snapshot.objects.count() == 2
     with pytest.raises(Unauthenticated):
-        KeyEngine().verify(token)
+        KeyEngine().verify_token(token)
 
 
 def test_rows_that_the_store_has_lost_are_put_back(actor):
@@ -117,7 +117,7 @@ def test_rows_that_the_store_has_lost_are_put_back(actor):
     assert texts(actor, "task/a") == ["first", "lost words", "on the branch"]
     assert found(actor, "lost words") == ["lost words"]
     assert fact_engine.get_fact(fact_id=lost.uid, actor=actor).version == 1
-    history = fact_engine.history(fact_id=edited.uid, actor=actor)
+    history = fact_engine.list_versions(fact_id=edited.uid, actor=actor)
     assert [(row.version, row.fact_text) for row in history] == [(3, "first"), (2, "second"), (1, "first")]
 
 
@@ -131,7 +131,7 @@ def test_a_branch_that_was_lost_finds_what_was_closed_without_it(actor):
     snapshot_manager.restore_snapshot(snapshot_id=made.pk, actor=actor)
     branch = Branch.objects.get(name="task/a")
     for _ in range(2):
-        ((rid, _),), _ = Fact.objects.on(branch).keyword(["amber"], 5)
+        ((rid, _),), _ = Fact.objects.on(branch).match_words(["amber"], 5)
         assert rid == edited.pk
         pin_versions(branch)
         branch.refresh_from_db()
@@ -157,12 +157,12 @@ def test_the_frozen_copy_can_be_read_and_not_written(actor):
     write(actor, "then")
     made = snapshot_manager.create_store_snapshot(name="s", actor=actor)
     write(actor, "now")
-    with snapshot_manager.reading(snapshot_id=made.pk, actor=actor) as alias:
+    with snapshot_manager.open_copy(snapshot_id=made.pk, actor=actor) as alias:
         branch = Branch.objects.using(alias).get(project=actor.project_id, name="main")
         assert list(Fact.objects.using(alias).on(branch).values_list("fact_text", flat=True)) == ["then"]
         with suppress(DatabaseError):  # SQLite refuses; on MatrixOne it is a copy of the copy
             Fact._base_manager.using(alias).update(fact_text="changed")
-    with snapshot_manager.reading(snapshot_id=made.pk, actor=actor) as again:
+    with snapshot_manager.open_copy(snapshot_id=made.pk, actor=actor) as again:
         assert list(Fact._base_manager.using(again).values_list("fact_text", flat=True)) == ["then"]
     assert texts(actor) == ["now", "then"]
 
@@ -202,7 +202,7 @@ def test_the_window_that_the_database_keeps(actor):
 def test_hostile_names_stay_names(actor):
     name = "'; DROP TABLE memory_fact; -- ../../ 雪"
     made = snapshot_manager.create_store_snapshot(name=name, actor=actor)
-    assert [file.name for file in copies()] == [f"{get_store_copies().name(made.pk)}.sqlite3"]
+    assert [file.name for file in copies()] == [f"{get_store_copies().make_name(made.pk)}.sqlite3"]
     assert snapshot_manager.get_snapshot(snapshot_id=made.pk, actor=actor).name == name
     with pytest.raises(NotFound):
         snapshot_manager.get_snapshot(snapshot_id=uuid4(), actor=actor)

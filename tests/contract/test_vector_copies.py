@@ -42,7 +42,7 @@ def copied() -> int:
 def cosines(actor: Actor) -> dict[str, float]:
     rows = shown(actor)
     text_of = dict(rows.values_list("pk", "fact_text"))
-    found = rows.cosines(list(text_of), ASKED, MODEL, actor.project_id)
+    found = rows.score_cosines(list(text_of), ASKED, MODEL, actor.project_id)
     return {text_of[rid]: round(score, 5) for rid, score in found}
 
 
@@ -51,7 +51,7 @@ def test_copied_or_not_the_same_is_found(actor: Actor) -> None:
     embed(actor, **VECTORS)
     before = near(shown(actor), actor), cosines(actor)
     assert before == (IN_ORDER, {"east": 1.0, "between": 0.70711, "north": 0.0})
-    get_index().keep_up(actor.project_id, MODEL)
+    get_index().refresh_vectors(actor.project_id, MODEL)
     assert copied() == 3
     assert (near(shown(actor), actor), cosines(actor)) == before
     embed(actor, south=(0, -1, 0.2))  # ready, and not copied yet
@@ -63,10 +63,10 @@ def test_copied_or_not_the_same_is_found(actor: Actor) -> None:
 def test_the_copies_of_vectors_that_were_deleted_go(actor: Actor) -> None:
     write(actor, *VECTORS)
     embed(actor, **VECTORS)
-    get_index().keep_up(actor.project_id, MODEL)
+    get_index().refresh_vectors(actor.project_id, MODEL)
     gone = [row.slot for row in Vector.objects.all() if row.data @ unit(0, 1, 0) > 0.9]
     Vector.objects.filter(slot__in=gone).delete()
-    get_index().forget(actor.project_id, gone)
+    get_index().delete_vectors(actor.project_id, gone)
     assert copied() == 2
     assert near(shown(actor), actor) == ["east", "between"]
 

@@ -63,13 +63,13 @@ def shown(actor: Actor, branch: str = "main", seq: int | None = None) -> Any:
 
 def near(rows: Any, actor: Actor, k: int = 50, asked: np.ndarray = ASKED, model: str = MODEL) -> list[str]:
     text_of = dict(Fact.objects.all_versions().values_list("pk", "fact_text"))
-    return [text_of[rid] for rid, _ in rows.nearest(asked, k, model, actor.project_id)]
+    return [text_of[rid] for rid, _ in rows.search_vectors(asked, k, model, actor.project_id)]
 
 
 def test_cosines_are_exact_and_fall(actor: Actor) -> None:
     rows = write(actor, "a", "b", "c", "d")
     embed(actor, a=(1, 1, 0), b=(1, 0, 0), c=(-1, 0, 0))
-    found = shown(actor).nearest(ASKED, 5, MODEL, actor.project_id)
+    found = shown(actor).search_vectors(ASKED, 5, MODEL, actor.project_id)
     assert [rid for rid, _ in found] == [rows[1].pk, rows[0].pk, rows[2].pk]
     assert [score for _, score in found] == pytest.approx([1.0, 0.5**0.5, -1.0], abs=1e-6)
 
@@ -78,7 +78,7 @@ def test_equal_cosines_are_ordered_by_row_also_at_the_edge(actor: Actor) -> None
     rows = write(actor, *["same"] * 6)
     embed(actor, same=(1, 2, 3))
     for k in (1, 3, 6, 9):
-        found = shown(actor).nearest(ASKED, k, MODEL, actor.project_id)
+        found = shown(actor).search_vectors(ASKED, k, MODEL, actor.project_id)
         assert [rid for rid, _ in found] == sorted(row.pk for row in rows)[:k]
 
 
@@ -144,8 +144,8 @@ def test_changes_and_removals_are_followed(actor: Actor) -> None:
     embed(actor, a=(1, 0, 0), b=(0, 1, 0), c=(1, 1, 0))
     assert near(shown(actor), actor) == ["a", "b"]
     with open_commit(actor, "main", "change") as commit:
-        commit.change(commit.visible(Fact).get(fact_text="a"), **content_of("c"))
-        commit.remove(commit.visible(Fact).get(fact_text="b"))
+        commit.change_row(commit.visible_rows(Fact).get(fact_text="a"), **content_of("c"))
+        commit.remove_row(commit.visible_rows(Fact).get(fact_text="b"))
     assert near(shown(actor), actor) == ["c"]
     assert near(shown(actor, seq=1), actor) == ["a", "b"]
 
@@ -154,7 +154,7 @@ def test_children_of_several_past_points(actor: Actor) -> None:
     for text in "abc":
         write(actor, text)
     with open_commit(actor, "main", "change") as commit:
-        commit.change(commit.visible(Fact).get(fact_text="c"), **content_of("d"))
+        commit.change_row(commit.visible_rows(Fact).get(fact_text="c"), **content_of("d"))
     embed(actor, a=(1, 0, 0), b=(1, 1, 0), c=(0, 1, 0), d=(-1, 0, 0))
     assert near(shown(actor), actor) == ["a", "b", "d"]
     for at, expected in ((2, ["a", "b"]), (3, ["a", "b", "c"])):
@@ -172,7 +172,7 @@ def test_models_and_projects_are_never_mixed(actor: Actor) -> None:
     assert near(shown(actor), actor) == ["a"]
     assert near(shown(actor), actor, model="another model") == []
     assert near(shown(other), other) == []
-    assert len(shown(other).nearest(ASKED, 5, "another model", other.project_id)) == 1
+    assert len(shown(other).search_vectors(ASKED, 5, "another model", other.project_id)) == 1
 
 
 def test_a_question_of_other_dimensions_finds_nothing(actor: Actor) -> None:
@@ -191,7 +191,7 @@ def test_vectors_of_other_dimensions_are_left_out(actor: Actor) -> None:
 def test_cosines_of_given_rows(actor: Actor) -> None:
     rows = write(actor, "a", "b", "c")
     embed(actor, a=(1, 0, 0), b=(1, 1, 0))
-    found = shown(actor).cosines([rows[1].pk, rows[2].pk, 7], ASKED, MODEL, actor.project_id)
+    found = shown(actor).score_cosines([rows[1].pk, rows[2].pk, 7], ASKED, MODEL, actor.project_id)
     assert found == [(rows[1].pk, pytest.approx(0.5**0.5))]
 
 
@@ -212,8 +212,8 @@ def test_a_search_in_a_commit_that_is_rolled_back_leaves_nothing(actor: Actor) -
     write(actor, "a")
     embed(actor, a=(1, 0, 0), b=(0, 1, 0), c=(1, 1, 0))
     with suppress(ZeroDivisionError), open_commit(actor, "main", "write") as commit:
-        commit.add([fact("b")])
-        near(commit.visible(Fact), actor)
+        commit.add_rows([fact("b")])
+        near(commit.visible_rows(Fact), actor)
         raise ZeroDivisionError
     assert near(shown(actor), actor) == ["a"]
     write(actor, "c")
@@ -224,10 +224,10 @@ def test_a_search_in_the_middle_of_a_commit_misses_nothing_later(actor: Actor) -
     write(actor, "a")
     embed(actor, a=(1, 0, 0), b=(0, 1, 0), c=(1, 1, 0))
     with open_commit(actor, "main", "write") as commit:
-        commit.add([fact("b")])
-        assert near(commit.visible(Fact), actor) == ["a", "b"]
-        commit.add([fact("c")])
-        assert near(commit.visible(Fact), actor) == ["a", "c", "b"]
+        commit.add_rows([fact("b")])
+        assert near(commit.visible_rows(Fact), actor) == ["a", "b"]
+        commit.add_rows([fact("c")])
+        assert near(commit.visible_rows(Fact), actor) == ["a", "c", "b"]
     assert near(shown(actor), actor) == ["a", "c", "b"]
 
 
@@ -243,7 +243,7 @@ def test_a_reader_in_a_snapshot_sees_the_rows_of_its_time(actor: Actor) -> None:
 
 def change_and_search(actor: Actor) -> None:
     with open_commit(actor, "main", "change") as commit:
-        commit.change(commit.visible(Fact).get(fact_text="a"), **content_of("c"))
+        commit.change_row(commit.visible_rows(Fact).get(fact_text="a"), **content_of("c"))
     assert near(shown(actor), actor) == ["c", "b"]
 
 

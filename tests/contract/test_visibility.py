@@ -88,7 +88,7 @@ def test_a_tombstone_of_a_nearer_branch_hides_and_a_removal_on_the_parent_does_n
     BranchManager().create_branch(name="task/a", actor=actor)
     for branch, text in (("task/a", "first"), ("main", "second")):
         with open_commit(actor, branch, "remove") as commit:
-            commit.remove(commit.visible(Fact).get(fact_text=text))
+            commit.remove_row(commit.visible_rows(Fact).get(fact_text=text))
     assert texts(Fact.objects.on(find_branch(actor, "task/a"))) == ["second"]
     assert texts(Fact.objects.on(find_branch(actor, "main"))) == ["first"]
 
@@ -123,14 +123,14 @@ def test_every_way_of_narrowing_reaches_every_way_of_reading(narrow: str) -> Non
     }[narrow]()
     assert list(narrowed) == []
     assert narrowed.newest(5) == []
-    assert narrowed.keyword(["a"], 5) == ([], [])
+    assert narrowed.match_words(["a"], 5) == ([], [])
 
 
 @pytest.mark.parametrize("by", ["rid", "uid", "content_hash"])
 def test_rows_picked_by_many_keys_are_those_picked_by_few(by: str, monkeypatch: pytest.MonkeyPatch) -> None:
     actor = some_actor()
     with open_commit(actor, "main", "test") as commit:
-        commit.add([fact(f"text {number}") for number in range(7)])
+        commit.add_rows([fact(f"text {number}") for number in range(7)])
     child = BranchManager().create_branch(name="child", actor=actor)
     rows = Fact.objects.on(child)
     keys = [value for (value,) in rows.gather_values(by)]

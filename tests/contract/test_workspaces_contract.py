@@ -31,14 +31,14 @@ workspace_engine, fact_engine, branch_manager = WorkspaceEngine(), FactEngine(),
 
 
 def there(workspace: Workspace) -> bool:
-    return get_store_copies().has_fork(workspace.copy)
+    return get_store_copies().has_workspace(workspace.copy)
 
 
 @contextmanager
 def server_on(workspace: Workspace) -> Iterator[None]:
     """Simulate a server on the workspace: its store is the default one."""
     store = connections["default"]
-    with get_store_copies().opened_fork(workspace.copy) as alias:
+    with get_store_copies().open_workspace(workspace.copy) as alias:
         connections["default"] = connections[alias]
         try:
             yield
@@ -88,7 +88,7 @@ def test_work_is_apart_until_it_is_promoted(actor):
     assert texts(actor, "task/there") == ["after", "new words", "on the new branch"]
     assert found(actor, "new words") == ["new words"]
     assert found(actor, "before") == []
-    assert [row.fact_text for row in fact_engine.history(fact_id=edited.uid, actor=actor)] == [
+    assert [row.fact_text for row in fact_engine.list_versions(fact_id=edited.uid, actor=actor)] == [
         "after",
         "before",
     ]
@@ -129,7 +129,7 @@ def hold_past_branches() -> None:
 def by_words(actor: Actor, word: str, branch: str = "main") -> list[str]:
     rows = Fact.objects.on(find_branch(actor, branch))
     texts_of = dict(rows.values_list("pk", "fact_text"))
-    return [texts_of[rid] for rid, _ in rows.keyword([word], 5)[0]]
+    return [texts_of[rid] for rid, _ in rows.match_words([word], 5)[0]]
 
 
 def test_the_audit_of_the_work_comes_along_and_the_chain_holds(actor):
@@ -200,7 +200,7 @@ def test_branches_of_two_projects_with_one_number_are_never_mixed(actor, other_p
 
 def test_who_writes_on_after_a_promote_is_refused(actor):
     made = workspace_engine.create_workspace(name="w", actor=actor)
-    with get_store_copies().opened_fork(made.copy) as alias:
+    with get_store_copies().open_workspace(made.copy) as alias:
         late = connections[alias]
         list(Branch.objects.using(alias).all())  # its file stays open, as a server's would
         workspace_engine.promote_workspace(workspace_id=made.pk, actor=actor)
@@ -256,7 +256,7 @@ def test_dropping_removes_everything(actor):
 
 def test_a_workspace_whose_files_are_gone(actor):
     made = workspace_engine.create_workspace(name="w", actor=actor)
-    get_store_copies().drop_fork(made.copy)
+    get_store_copies().drop_workspace(made.copy)
     with pytest.raises(Conflict, match="gone"):
         workspace_engine.promote_workspace(workspace_id=made.pk, actor=actor)
     assert workspace_engine.drop_workspace(workspace_id=made.pk, actor=actor).state == "dropped"
@@ -309,7 +309,7 @@ def test_a_project_that_is_removed_takes_its_copies_along(actor, other_project):
     kept = SnapshotManager().create_store_snapshot(name="s", actor=actor)
     ProjectEngine().remove_project(project=other_project, actor=actor)
     assert not there(made)
-    assert [get_store_copies().has(one) for one in (gone.copy, kept.copy)] == [False, True]
+    assert [get_store_copies().has_snapshot(one) for one in (gone.copy, kept.copy)] == [False, True]
 
 
 def test_events_that_came_in_there_are_not_taken_in_again(actor):

@@ -47,7 +47,7 @@ def did(actor):
 
 
 def learn(key="s1") -> int:
-    return MANAGER.consolidate(Session.objects.get(key=key).pk)
+    return MANAGER.consolidate_session(Session.objects.get(key=key).pk)
 
 
 def facts():

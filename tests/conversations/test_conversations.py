@@ -56,7 +56,7 @@ class TestConversations:
     def test_lists_filter_and_page(self, actor):
         for i in range(3):
             CONVERSATIONS.create_conversation(actor=actor, session_id=f"s{i}", title=f"t{i}")
-        filters = ConversationFilter.of({"session_id": ["s0", "s2"]})
+        filters = ConversationFilter.from_values({"session_id": ["s0", "s2"]})
         first = CONVERSATIONS.list_conversations(actor=actor, filters=filters, limit=1)
         rest = CONVERSATIONS.list_conversations(actor=actor, filters=filters, cursor=first.next)
         assert [row.title for row in [*first.results, *rest.results]] == ["t2", "t0"]

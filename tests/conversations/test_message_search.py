@@ -39,7 +39,7 @@ def test_an_answer_is_found_with_its_question(told, actor):
 
 
 def test_neighbours_that_a_filter_leaves_out_are_no_hits(told, actor):
-    filters = MessageFilter.of({"role": "user"})
+    filters = MessageFilter.from_values({"role": "user"})
     assert found(actor, "database of the ledger", filters=filters) == [STORY[0][1]]
 
 
@@ -54,7 +54,7 @@ def test_neighbours_that_a_filter_leaves_out_are_no_hits(told, actor):
     ],
 )
 def test_filters_hold_before_ranking(told, actor, filters, count):
-    assert len(found(actor, "ledger database", filters=MessageFilter.of(filters))) == count
+    assert len(found(actor, "ledger database", filters=MessageFilter.from_values(filters))) == count
 
 
 def test_a_past_point_a_branch_and_a_project_are_apart(told, actor, other_project):

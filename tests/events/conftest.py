@@ -30,7 +30,7 @@ def served(transactional_db: None) -> Iterator[tuple[int, Server]]:
     for _ in range(asgi.THREADS * 4):
         with suppress(RuntimeError):
             asgi.django.executor.submit(connections.close_all).result()
-    assert asgi.room.requests == 0
+    assert asgi.request_budget.requests == 0
 
 
 @pytest.fixture

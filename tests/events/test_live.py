@@ -169,7 +169,7 @@ def test_a_reader_that_takes_nothing_holds_up_nobody_and_is_let_go(
         link.sendall(head.encode())
         assert len(follow(token, "?last_event_id=0").events(60)) == 60
         end = time.monotonic() + TIMEOUT_SECONDS
-        while asgi.room.requests > 1:  # the active reader stays connected
+        while asgi.request_budget.requests > 1:  # the active reader stays connected
             assert time.monotonic() < end
             time.sleep(0.05)
     assert "A stream of events ended: its client took nothing for 0.5 seconds." in caplog.messages

@@ -50,7 +50,7 @@ def outcomes(report):
 
 
 def act(actor, action, facts, **more):
-    return action_engine.act(action=action, fact_ids=ids(facts), actor=actor, **more)
+    return action_engine.apply_action(action=action, fact_ids=ids(facts), actor=actor, **more)
 
 
 class TestDone:
@@ -148,7 +148,9 @@ class TestRefused:
     def test_what_is_refused_for_one_stops_no_other(self, actor, main, facts, other_project):
         gone = uuid7()
         act(actor, "archive", facts[:1])
-        report = action_engine.act(action="archive", fact_ids=[*ids(facts), gone, facts[1].uid], actor=actor)
+        report = action_engine.apply_action(
+            action="archive", fact_ids=[*ids(facts), gone, facts[1].uid], actor=actor
+        )
         assert outcomes(report) == [
             ("refused", "illegal_transition"),
             ("done", ""),
@@ -198,12 +200,12 @@ class TestRefused:
     )
     def test_what_makes_no_sense(self, actor, main, facts, options, field):
         with nothing_left(), pytest.raises(Invalid) as refused:
-            action_engine.act(**{"fact_ids": ids(facts), "actor": actor, **options})
+            action_engine.apply_action(**{"fact_ids": ids(facts), "actor": actor, **options})
         assert refused.value.data["field"] == field
 
     def test_more_than_a_thousand(self, actor, main):
         with nothing_left(), pytest.raises(TooLarge, match="1000 facts"):
-            action_engine.act(action="verify", fact_ids=[uuid7() for _ in range(1001)], actor=actor)
+            action_engine.apply_action(action="verify", fact_ids=[uuid7() for _ in range(1001)], actor=actor)
 
     def test_branches_that_take_no_writes(self, actor, main, facts):
         BranchManager().create_branch(name="task/x", actor=actor)

@@ -58,7 +58,7 @@ def test_the_difference_is_that_of_the_model(history: list[tuple]) -> None:
 def compare(both: DiffRange, wanted: dict[UUID, tuple[str, list]]) -> None:
     found, cursor = [], ""
     while True:
-        page = both.page(KINDS["fact"], ("added", "changed", "removed"), 3, cursor, {})
+        page = both.list_differences(KINDS["fact"], ("added", "changed", "removed"), 3, cursor, {})
         found += page.results
         if not page.next:
             break
@@ -78,7 +78,7 @@ def test_what_a_branch_did_is_its_difference_from_its_beginning(history: list[tu
     for step in history:
         world.play(step)
     for branch, row, seq in looks(world):
-        diff = BRANCHES.diff(name=row.name, actor=world.actor, at=seq)
+        diff = BRANCHES.compare_branch(name=row.name, actor=world.actor, at=seq)
         assert {one.uid for one in diff.page.results} == set(did(branch, seq))
         assert all(one.commit and one.commit.branch_id == row.pk for one in diff.page.results)
 
@@ -95,7 +95,7 @@ def test_a_branch_counts_what_it_shows(history: list[tuple]) -> None:
         judged = [] if branch.archived else list(shown)[::2]
         for uid in judged:
             FACTS.set_verification(fact_id=uid, verdict="verified", reason="x", **on)
-        stats = BRANCHES.stats(name=name, actor=world.actor)
+        stats = BRANCHES.load_stats(name=name, actor=world.actor)
         assert (sum(stats.facts.values()), stats.verification["verified"]) == (len(shown), len(judged))
 
 
@@ -125,7 +125,7 @@ def scene(actor: Actor) -> dict[str, Fact]:
 
 
 def test_a_branch_against_its_beginning(scene: dict[str, Fact], actor: Actor) -> None:
-    diff = BRANCHES.diff(name="task/a", actor=actor)
+    diff = BRANCHES.compare_branch(name="task/a", actor=actor)
     assert (diff.branch.name, diff.seq, diff.against.name, diff.against_seq) == ("task/a", 5, "main", 1)
     assert diff.counts == {
         "fact": {"added": 1, "changed": 1, "removed": 1},
@@ -151,8 +151,8 @@ def test_what_came_later_on_the_parent_is_behind_not_removed(scene: dict[str, Fa
     FACTS.write_facts(facts=[{"fact_text": f"later {n}"} for n in range(3)], actor=actor)
     FACTS.delete_fact(fact_id=scene["one"].uid, actor=actor)
     own, named = (
-        BRANCHES.diff(name="task/a", actor=actor),
-        BRANCHES.diff(name="task/a", actor=actor, against="main"),
+        BRANCHES.compare_branch(name="task/a", actor=actor),
+        BRANCHES.compare_branch(name="task/a", actor=actor, against="main"),
     )
     for diff in (own, named):
         assert diff.counts["fact"] == {"added": 1, "changed": 1, "removed": 1}
@@ -162,7 +162,7 @@ def test_what_came_later_on_the_parent_is_behind_not_removed(scene: dict[str, Fa
 
 
 def test_what_the_parent_changed_since_a_branch_left(scene: dict[str, Fact], actor: Actor) -> None:
-    diff = BRANCHES.diff(name="main", actor=actor, against="task/a")
+    diff = BRANCHES.compare_branch(name="main", actor=actor, against="task/a")
     assert [(d.uid, d.change) for d in diff.page.results] == [(scene["three"].uid, "changed")]
     assert (diff.ahead, diff.behind) == (1, 5)
 
@@ -176,18 +176,18 @@ def test_two_branches_since_they_had_the_same_history(scene: dict[str, Fact], ac
         ("task/a/b", "task/c", ({"one", "two", "four"}, 5, 1)),
         ("task/c", "task/a/b", ({"three"}, 1, 5)),
     ):
-        diff = BRANCHES.diff(name=name, actor=actor, against=against)
+        diff = BRANCHES.compare_branch(name=name, actor=actor, against=against)
         uids = {scene[fact].uid for fact in expected[0]}
         assert ({d.uid for d in diff.page.results}, diff.ahead, diff.behind) == (uids, *expected[1:])
 
 
 def test_a_branch_against_all_that_the_parent_shows_now(scene: dict[str, Fact], actor: Actor) -> None:
-    diff = BRANCHES.diff(name="task/a", actor=actor, against="main", base="point")
+    diff = BRANCHES.compare_branch(name="task/a", actor=actor, against="main", base="point")
     found = {d.uid: d for d in diff.page.results}
     assert (len(found), diff.against_seq, diff.base) == (4, 2, "point")
     assert found[scene["three"].uid].fields == {"category": ["x", "general"]}
     assert found[scene["three"].uid].commit.branch.name == "main"
-    assert BRANCHES.diff(name="task/a", actor=actor, against_at=2).counts == diff.counts
+    assert BRANCHES.compare_branch(name="task/a", actor=actor, against_at=2).counts == diff.counts
 
 
 @given(history=histories)
@@ -209,27 +209,31 @@ def test_the_common_ancestor_is_that_of_the_model(history: list[tuple]) -> None:
 
 
 def test_links_and_single_changes(scene: dict[str, Fact], actor: Actor) -> None:
-    (link,) = BRANCHES.diff(name="task/a", actor=actor, kind="link").page.results
+    (link,) = BRANCHES.compare_branch(name="task/a", actor=actor, kind="link").page.results
     assert (link.change, link.after.to_id, link.commit.kind) == ("added", scene["three"].uid, "link.write")
-    some = BRANCHES.diff(name="task/a", actor=actor, change=["removed", "added"]).page.results
+    some = BRANCHES.compare_branch(name="task/a", actor=actor, change=["removed", "added"]).page.results
     assert [d.change for d in some] == ["added", "removed"]
 
 
 def test_main_against_its_past(scene: dict[str, Fact], actor: Actor) -> None:
-    assert BRANCHES.diff(name="main", actor=actor).counts["fact"] == {"added": 3, "changed": 0, "removed": 0}
-    diff = BRANCHES.diff(name="main", actor=actor, against_at=1)
+    assert BRANCHES.compare_branch(name="main", actor=actor).counts["fact"] == {
+        "added": 3,
+        "changed": 0,
+        "removed": 0,
+    }
+    diff = BRANCHES.compare_branch(name="main", actor=actor, against_at=1)
     assert [(d.uid, list(d.fields)) for d in diff.page.results] == [(scene["three"].uid, ["category"])]
 
 
 def test_all_that_main_holds_comes_page_by_page(actor: Actor) -> None:
     FACTS.write_facts(facts=[{"fact_text": f"fact {n}"} for n in range(5)], actor=actor)
-    first = BRANCHES.diff(name="main", actor=actor, limit=2)
-    second = BRANCHES.diff(name="main", actor=actor, limit=2, cursor=first.page.next)
+    first = BRANCHES.compare_branch(name="main", actor=actor, limit=2)
+    second = BRANCHES.compare_branch(name="main", actor=actor, limit=2, cursor=first.page.next)
     texts = [one.after.fact_text for one in (*first.page, *second.page)]
     assert texts == ["fact 4", "fact 3", "fact 2", "fact 1"]
-    back = BRANCHES.diff(name="main", actor=actor, limit=2, cursor=second.page.previous).page
+    back = BRANCHES.compare_branch(name="main", actor=actor, limit=2, cursor=second.page.previous).page
     assert ([one.after.fact_text for one in back], back.previous) == (["fact 4", "fact 3"], None)
-    assert not BRANCHES.diff(name="main", actor=actor, change=["removed"]).page.results
+    assert not BRANCHES.compare_branch(name="main", actor=actor, change=["removed"]).page.results
 
 
 def test_what_is_the_same_again_is_no_difference(actor: Actor) -> None:
@@ -238,7 +242,7 @@ def test_what_is_the_same_again_is_no_difference(actor: Actor) -> None:
     on = {"fact_id": fact.uid, "actor": actor, "branch_name": "task/a"}
     FACTS.archive_fact(**on)
     FACTS.restore_fact(**on)
-    diff = BRANCHES.diff(name="task/a", actor=actor)
+    diff = BRANCHES.compare_branch(name="task/a", actor=actor)
     assert (diff.counts["fact"], diff.page.results) == ({"added": 0, "changed": 0, "removed": 0}, [])
 
 
@@ -247,16 +251,16 @@ def test_pages_keep_the_points_of_the_first(actor: Actor) -> None:
     on = {"actor": actor, "branch_name": "task/a"}
     for number in range(5):
         FACTS.write_fact(fact_text=f"fact {number}", **on)
-    first = BRANCHES.diff(name="task/a", actor=actor, limit=2)
+    first = BRANCHES.compare_branch(name="task/a", actor=actor, limit=2)
     FACTS.write_fact(fact_text="later", **on)
-    second = BRANCHES.diff(name="task/a", actor=actor, limit=2, cursor=first.page.next)
+    second = BRANCHES.compare_branch(name="task/a", actor=actor, limit=2, cursor=first.page.next)
     texts = [d.after.fact_text for d in (*first.page.results, *second.page.results)]
     assert texts == ["fact 4", "fact 3", "fact 2", "fact 1"]
     assert (second.seq, second.counts) == (5, None)
     for other in ({"kind": "link"}, {"change": ["added"]}, {"against": "main"}, {"base": "point"}, {"at": 1}):
         with pytest.raises(Invalid, match="This cursor is of another list"):
-            BRANCHES.diff(name="task/a", actor=actor, cursor=first.page.next, **other)
-    back = BRANCHES.diff(name="task/a", actor=actor, limit=2, cursor=second.page.previous).page
+            BRANCHES.compare_branch(name="task/a", actor=actor, cursor=first.page.next, **other)
+    back = BRANCHES.compare_branch(name="task/a", actor=actor, limit=2, cursor=second.page.previous).page
     assert ([d.after.fact_text for d in back.results], back.previous) == (["fact 4", "fact 3"], None)
 
 
@@ -266,7 +270,7 @@ def test_refusals(actor: Actor, other_project: Project) -> None:
         project=other_project, name="theirs", head_at="2026-01-01T00:00Z", created_at="2026-01-01T00:00Z"
     )
     bound = replace(actor, branch_patterns=("task/*",))
-    assert BRANCHES.diff(name="task/a", actor=bound).against.name == "main"
+    assert BRANCHES.compare_branch(name="task/a", actor=bound).against.name == "main"
     for who, name, against, error in (
         (actor, "gone", "", BranchNotFound),
         (actor, "task/a", "theirs", BranchNotFound),
@@ -274,12 +278,12 @@ def test_refusals(actor: Actor, other_project: Project) -> None:
         (bound, "task/a", "main", BranchForbidden),
     ):
         with pytest.raises(error):
-            BRANCHES.diff(name=name, actor=who, against=against)
+            BRANCHES.compare_branch(name=name, actor=who, against=against)
     with pytest.raises(BranchForbidden):
-        BRANCHES.diff(name="task/a", actor=bound, against_at=0)
+        BRANCHES.compare_branch(name="task/a", actor=bound, against_at=0)
     for wrong in ({"kind": "x"}, {"change": ["x"]}, {"limit": 0}, {"base": "x"}, {"at": 9}, {"cursor": "x"}):
         with pytest.raises(Invalid):
-            BRANCHES.diff(name="task/a", actor=actor, **wrong)
+            BRANCHES.compare_branch(name="task/a", actor=actor, **wrong)
 
 
 @pytest.mark.slow
@@ -294,7 +298,7 @@ def test_the_number_of_queries_does_not_grow(what: str, actor: Actor) -> None:
         for uid in some:
             changed(what, uid, on)
         with CaptureQueriesContext(connection) as queries:
-            BRANCHES.diff(name="task/a", actor=actor, limit=5)
+            BRANCHES.compare_branch(name="task/a", actor=actor, limit=5)
         asked.append(len(queries))
     assert asked[0] == asked[1]
 
@@ -322,14 +326,14 @@ def test_stats_count_what_the_branch_shows(scene: dict[str, Fact], actor: Actor)
         fact_text="five", actor=actor, branch_name="task/a", session_id="s1", agent_id="a1", propose=True
     )
     BRANCHES.create_branch(name="task/a/b", parent="task/a", actor=actor)
-    stats = BRANCHES.stats(name="task/a", actor=actor)
+    stats = BRANCHES.load_stats(name="task/a", actor=actor)
     assert stats.facts == {"created": 1, "active": 2, "done": 0, "superseded": 0, "archived": 1}
     assert stats.verification == {"unverified": 3, "verified": 1, "invalidated": 0}
     assert (stats.links, stats.ahead, stats.behind, stats.children) == (1, 7, 1, 1)
     assert (stats.sessions, stats.agents) == (1, 1)
     # A verdict on an earlier text does not count.
     FACTS.update_fact(fact_id=scene["one"].uid, updates={"category": "y"}, actor=actor, branch_name="task/a")
-    assert BRANCHES.stats(name="task/a", actor=actor).verification["verified"] == 0
+    assert BRANCHES.load_stats(name="task/a", actor=actor).verification["verified"] == 0
 
 
 # ---- over REST and the command line ------------------------------------------------------------------

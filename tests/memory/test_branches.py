@@ -57,7 +57,7 @@ def fact(text: str, **fields: Any) -> Fact:
 def write(actor: Actor, *texts: str, branch: str = "main", **fields: Any) -> list[Fact]:
     """Make one commit that adds a fact for each text."""
     with open_commit(actor, branch, "write") as commit:
-        return list(commit.add([fact(text, **fields) for text in texts]))
+        return list(commit.add_rows([fact(text, **fields) for text in texts]))
 
 
 @pytest.fixture
@@ -170,7 +170,7 @@ def test_branches_nest_sixteen_deep(actor: Actor, manager: BranchManager) -> Non
         write(actor, f"{depth:02}", branch=parent)
         parent = manager.create_branch(name=f"b{depth}", actor=actor, parent=parent).name
     assert shown(actor, parent) == [f"{depth:02}" for depth in range(1, MAX_DEPTH + 1)]
-    assert len(Fact.objects.on(find_branch(actor, parent)).keyword(["16", "01"], 5)[0]) == 2
+    assert len(Fact.objects.on(find_branch(actor, parent)).match_words(["16", "01"], 5)[0]) == 2
     with pytest.raises(Invalid, match="at most 16 deep"):
         manager.create_branch(name="deeper", actor=actor, parent=parent)
 
@@ -238,8 +238,8 @@ def test_the_log_is_the_branch_own_newest_first(actor: Actor, manager: BranchMan
     manager.create_branch(name="task/a", actor=actor)
     write(actor, "b", "c", branch="task/a")
     with open_commit(actor, "task/a", "fact.delete", message="not needed") as commit:
-        commit.remove(commit.visible(Fact).get(fact_text="a"))
-    log = manager.log(name="task/a", actor=actor).results
+        commit.remove_row(commit.visible_rows(Fact).get(fact_text="a"))
+    log = manager.list_commits(name="task/a", actor=actor).results
     assert [(c.seq, c.kind, c.added, c.changed, c.removed) for c in log] == [
         (2, "fact.delete", 0, 0, 1),
         (1, "write", 2, 0, 0),

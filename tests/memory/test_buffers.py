@@ -24,7 +24,7 @@ class Sink:
 
 def behind(sink: Sink, merge=None, interval: float = 60) -> WriteBehind:
     buffer = WriteBehind(interval)
-    buffer.kind("use", sink, **({"merge": merge} if merge else {}))
+    buffer.register_kind("use", sink, **({"merge": merge} if merge else {}))
     return buffer
 
 
@@ -32,18 +32,18 @@ def test_values_of_one_key_are_merged_and_written_once() -> None:
     sink = Sink()
     buffer = behind(sink, operator.add)
     for key in ("a", "b", "a"):
-        buffer.add("use", key, 1)
-    assert (sink.written, buffer.waiting("use")) == ([], {"a": 2, "b": 1})
+        buffer.add_value("use", key, 1)
+    assert (sink.written, buffer.pending_values("use")) == ([], {"a": 2, "b": 1})
     buffer.flush()
     buffer.flush()
-    assert (sink.written, buffer.waiting("use")) == ([{"a": 2, "b": 1}], {})
+    assert (sink.written, buffer.pending_values("use")) == ([{"a": 2, "b": 1}], {})
 
 
 def test_without_a_merge_the_newer_value_stays() -> None:
     sink = Sink()
     buffer = behind(sink)
-    buffer.add("use", "a", 1)
-    buffer.add("use", "a", 0)
+    buffer.add_value("use", "a", 1)
+    buffer.add_value("use", "a", 0)
     buffer.flush()
     assert sink.written == [{"a": 0}]
 
@@ -51,9 +51,9 @@ def test_without_a_merge_the_newer_value_stays() -> None:
 def test_what_the_database_cannot_take_now_is_kept_and_merged_with_what_comes() -> None:
     sink = Sink(OperationalError("database is locked"))
     buffer = behind(sink, operator.add)
-    buffer.add("use", "a", 1)
+    buffer.add_value("use", "a", 1)
     buffer.flush()
-    buffer.add("use", "a", 2)
+    buffer.add_value("use", "a", 2)
     buffer.flush()
     assert sink.written == [{"a": 3}]
 
@@ -61,9 +61,9 @@ def test_what_the_database_cannot_take_now_is_kept_and_merged_with_what_comes() 
 def test_a_value_that_can_never_be_written_is_dropped_with_a_log_line(caplog) -> None:
     sink = Sink(IntegrityError("no such row"))
     buffer = behind(sink)
-    buffer.add("use", "a", 1)
+    buffer.add_value("use", "a", 1)
     buffer.flush()
-    assert buffer.waiting("use") == {}
+    assert buffer.pending_values("use") == {}
     # Threads that earlier tests of this process have left may log too.
     logged = [record.getMessage() for record in caplog.records if record.name == write_buffer.__name__]
     assert logged == ["1 values of use are dropped"]
@@ -73,7 +73,7 @@ def test_nothing_is_written_inside_a_caller_transaction() -> None:
     sink = Sink()
     buffer = behind(sink, interval=0)
     with transaction.atomic():
-        buffer.add("use", "a", 1)
+        buffer.add_value("use", "a", 1)
         assert sink.written == []
 
 
@@ -81,10 +81,10 @@ def test_nothing_is_written_inside_a_caller_transaction() -> None:
 def test_without_a_thread_the_next_use_after_the_interval_writes() -> None:
     sink = Sink()
     buffer = behind(sink, interval=0.05)
-    buffer.add("use", "a", 1)
+    buffer.add_value("use", "a", 1)
     assert sink.written == []
     time.sleep(0.06)
-    buffer.add("use", "b", 1)
+    buffer.add_value("use", "b", 1)
     assert sink.written == [{"a": 1, "b": 1}]
 
 
@@ -93,10 +93,10 @@ def test_a_started_buffer_writes_by_itself_and_writes_the_rest_when_it_stops() -
     sink = Sink()
     buffer = behind(sink, interval=0.05)
     buffer.start()
-    buffer.add("use", "a", 1)
+    buffer.add_value("use", "a", 1)
     wait_until(lambda: sink.written == [{"a": 1}])
     buffer.interval = 60
-    buffer.add("use", "b", 1)
+    buffer.add_value("use", "b", 1)
     buffer.stop()
     assert [key for values in sink.written for key in values] == ["a", "b"]
 

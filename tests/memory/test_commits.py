@@ -36,7 +36,7 @@ def manager() -> BranchManager:
 
 def commit_rows(actor: Actor, count: int, removed: Sequence[Fact] = (), **options: Any) -> CommitWriter:
     with open_commit(actor, "main", "write", **options) as commit:
-        commit.add([fact(f"a{n}") for n in range(count)])
+        commit.add_rows([fact(f"a{n}") for n in range(count)])
         commit.add_versions([(row, {}, True) for row in removed])
     return commit
 
@@ -79,7 +79,7 @@ def test_a_commit_without_changes_uses_no_seq(actor: Actor) -> None:
 
 def test_a_commit_that_fails_leaves_nothing(actor: Actor) -> None:
     with suppress(ZeroDivisionError), open_commit(actor, "main", "write") as commit:
-        commit.add([fact("a")])
+        commit.add_rows([fact("a")])
         raise ZeroDivisionError
     main = find_branch(actor, "main")
     assert (main.head, main.commits.count(), shown(actor, "main")) == (0, 0, [])
@@ -120,12 +120,12 @@ def test_a_child_is_never_earlier_than_what_it_was_forked_from(actor: Actor, man
 def test_a_stale_version_of_the_branch_cannot_be_changed(actor: Actor) -> None:
     stale = write(actor, "a")[0]
     with open_commit(actor, "main", "change") as commit:
-        commit.change(commit.get(Fact, stale.uid), category="x")
+        commit.change_row(commit.get_version(Fact, stale.uid), category="x")
     with (
         pytest.raises(RuntimeError, match="was closed by somebody else"),
         open_commit(actor, "main", "x") as commit,
     ):
-        commit.change(stale, category="y")
+        commit.change_row(stale, category="y")
     assert find_branch(actor, "main").head == 2
 
 
@@ -137,19 +137,19 @@ def test_a_stale_inherited_version_cannot_be_changed(
     branch = manager.create_branch(name="task/a", actor=actor)
     with suppress(RuntimeError):
         with open_commit(actor, "task/a", "remove") as commit:
-            commit.remove(stale)
+            commit.remove_row(stale)
             if same_commit:
-                commit.change(stale, category="y")
+                commit.change_row(stale, category="y")
         if not same_commit:
             with open_commit(actor, "task/a", "change") as commit:
-                commit.change(stale, category="y")
+                commit.change_row(stale, category="y")
     assert Fact.objects.all_versions().filter(branch=branch, seq_to=OPEN).count() <= 1
 
 
 def test_a_memory_is_open_once_on_a_branch(actor: Actor) -> None:
     first = write(actor, "a")[0]
     with pytest.raises(IntegrityError), open_commit(actor, "main", "write") as commit:
-        commit.add([fact("b", uid=first.uid)])
+        commit.add_rows([fact("b", uid=first.uid)])
     assert shown(actor, "main") == ["a"]
 
 
@@ -177,7 +177,7 @@ def test_a_copy_that_is_changed_in_the_same_commit_is_another_version(
     source = write(actor, "a", branch="task/a")[0]
     with open_commit(actor, "main", "merge") as commit:
         copy = commit.copy_version(source, vid=source.vid, prev_vid=None)
-        changed = commit.change(copy, **content_of("b"))
+        changed = commit.change_row(copy, **content_of("b"))
     assert changed.vid != source.vid
     assert changed.prev_vid == source.vid
 
@@ -186,7 +186,7 @@ def test_put_over_a_version_of_the_same_commit_keeps_its_graph(actor: Actor, man
     manager.create_branch(name="task/a", actor=actor)
     source = write(actor, "a", branch="task/a")[0]
     with open_commit(actor, "main", "merge") as commit:
-        commit.add([fact("b", uid=source.uid)])
+        commit.add_rows([fact("b", uid=source.uid)])
         commit.copy_version(source, vid=source.vid)
     (held,) = Fact.objects.on(find_branch(actor, "main"))
     assert (held.fact_text, held.vid) == ("a", source.vid)
@@ -204,7 +204,7 @@ def test_an_empty_commit_around_another_gives_nothing_back(actor: Actor) -> None
 
 
 def test_row_ids_grow_and_differ_between_threads(actor: Actor) -> None:
-    next_rid.ready()
+    next_rid.ensure_lease()
     with ThreadPoolExecutor(4) as pool:
         made = list(pool.map(lambda _: [next_rid() for _ in range(3000)], range(4)))
     assert all(some == sorted(some) for some in made)

@@ -52,12 +52,12 @@ def actor() -> Actor:
 def one_round(actor: Actor, branch: str, mark: str) -> UUID:
     """Increment the counter, change the pair, add a fact: one commit. Returns the new fact's id."""
     with open_commit(actor, branch, "round") as commit:
-        shown = commit.visible(Fact)
+        shown = commit.visible_rows(Fact)
         counter = shown.get(category="counter")
-        commit.change(counter, **content_of(str(int(counter.fact_text) + 1)))
+        commit.change_row(counter, **content_of(str(int(counter.fact_text) + 1)))
         for half in shown.filter(category="pair"):
-            commit.change(half, **content_of(f"pair {mark}"))
-        return commit.add([fact(f"fact {mark}")])[0].uid
+            commit.change_row(half, **content_of(f"pair {mark}"))
+        return commit.add_rows([fact(f"fact {mark}")])[0].uid
 
 
 def write_rounds(project: str, who: str, rounds: str, *branches: str) -> None:
@@ -111,7 +111,7 @@ def check_branch(actor: Actor, name: str, rounds: int) -> None:
     assert shown.get(category="counter").fact_text == str(rounds)
     assert shown.filter(category="general").count() == rounds
     assert len(set(shown.filter(category="pair").values_list("fact_text", flat=True))) == 1
-    assert len(shown.keyword(["fact"], 10_000)[0]) == rounds
+    assert len(shown.match_words(["fact"], 10_000)[0]) == rounds
 
 
 def check_file() -> None:
@@ -178,7 +178,7 @@ def read_by_seq(branch: Branch) -> None:
 
 
 def read_words(branch: Branch) -> None:
-    assert len(Fact.objects.on(branch).keyword(["pair"], 10)[0]) == 2
+    assert len(Fact.objects.on(branch).match_words(["pair"], 10)[0]) == 2
 
 
 def read_in_a_snapshot(branch: Branch) -> None:
@@ -246,10 +246,10 @@ def test_a_killed_writer_leaves_whole_commits_and_all_that_it_acknowledged(actor
 def test_ids_are_made_while_another_thread_waits_to_lease(monkeypatch: pytest.MonkeyPatch) -> None:
     """Avoid a deadlock of writer and lease, which would last until the busy timeout."""
     ids, now = RowIds(), nodes._now_ms
-    ids.ready()
+    ids.ensure_lease()
     monkeypatch.setattr(nodes, "_now_ms", lambda: now() + 90_000)
     with ThreadPoolExecutor(2) as pool, transaction.atomic():
-        pool.submit(alone(ids.ready))
+        pool.submit(alone(ids.ensure_lease))
         time.sleep(0.3)
         assert pool.submit(ids).result(timeout=2) > 0
 

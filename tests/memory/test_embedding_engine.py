@@ -91,19 +91,19 @@ class TestWant:
         assert not embedder_is_on()
         assert state_of(project.pk, [content_hash("one")]) == {content_hash("one"): ("off", "")}
         assert engine.embed_pending(project.pk) == 0
-        assert engine.sweep() == 0
-        assert engine.reembed(project.pk) == 0
-        assert engine.backlog(project.pk) == {"pending": 0, "failed": 0, "model": None, "error": ""}
+        assert engine.embed_due() == 0
+        assert engine.reembed_all(project.pk) == 0
+        assert engine.count_backlog(project.pk) == {"pending": 0, "failed": 0, "model": None, "error": ""}
 
     def test_settings_that_cannot_be_followed_do_not_stop_a_write(self, settings, project, write, engine):
         settings.DAY1 = {"embedder": "openai", "embedding_api_key": ""}
         assert [fact.fact_text for fact in write("one")] == ["one"]
         assert engine.embed_pending(project.pk) == 0
-        backlog = engine.backlog(project.pk)
+        backlog = engine.count_backlog(project.pk)
         assert (backlog["pending"], backlog["model"]) == (0, None)
         assert "embedding_api_key" in backlog["error"]
         with pytest.raises(ProviderUnavailable, match="embedding_api_key"):
-            engine.reembed(project.pk)
+            engine.reembed_all(project.pk)
 
     def test_state_of_every_text_in_one_query(
         self, provider, project, write, engine, django_assert_num_queries
@@ -145,7 +145,7 @@ class TestEmbed:
     def test_no_more_than_the_limit(self, provider, project, write, engine):
         write(*"abcdefg")
         assert engine.embed_pending(project.pk, limit=5) == 5
-        assert engine.backlog(project.pk)["pending"] == 2
+        assert engine.count_backlog(project.pk)["pending"] == 2
 
     def test_search_finds_a_vector_as_soon_as_it_is_ready(self, provider, project, main, write, engine):
         one, _two = write("one", "two")
@@ -153,7 +153,7 @@ class TestEmbed:
         def nearest():
             main.refresh_from_db()
             rows = Fact.objects.on(main).searchable()
-            return rows.nearest(direction("one").astype("f4"), 1, "openai:fake", project.pk)
+            return rows.search_vectors(direction("one").astype("f4"), 1, "openai:fake", project.pk)
 
         assert nearest() == []
         engine.embed_pending(project.pk)
@@ -175,7 +175,7 @@ class TestEmbed:
         write("one", "two")
         with pytest.raises(KeyboardInterrupt), failing(STORING):
             engine.embed_pending(project.pk)
-        assert engine.backlog(project.pk)["pending"] == 2
+        assert engine.count_backlog(project.pk)["pending"] == 2
         assert not VectorClock.objects.exists()
         assert engine.embed_pending(project.pk) == 2
         assert states() == ready("one", "two")
@@ -183,7 +183,7 @@ class TestEmbed:
     def test_sweep_reaches_every_project(self, provider, project, other_project, write, engine):
         write("one", "two", "three", "four", "five")
         enqueue_texts(other_project.pk, {content_hash("six"): "six"}, timezone.now())
-        assert engine.sweep() == 6
+        assert engine.embed_due() == 6
         assert states() == ready("one", "two", "three", "four", "five", "six")
 
     def test_the_built_in_model_keeps_the_words_too(self, settings, project, write, engine):
@@ -284,8 +284,8 @@ class TestAnotherModel:
         engine.embed_pending(project.pk)
         main.refresh_from_db()
         rows, query = Fact.objects.on(main).searchable(), direction("old").astype("f4")
-        assert [rid for rid, _ in rows.nearest(query, 5, "openai:other", project.pk)] == [new.rid]
-        assert [rid for rid, _ in rows.nearest(query, 5, "openai:fake", project.pk)] == [old.rid]
+        assert [rid for rid, _ in rows.search_vectors(query, 5, "openai:other", project.pk)] == [new.rid]
+        assert [rid for rid, _ in rows.search_vectors(query, 5, "openai:fake", project.pk)] == [old.rid]
         found = state_of(project.pk, [old.content_hash, new.content_hash])
         assert found == {
             old.content_hash: ("pending", "openai:other"),
@@ -307,28 +307,28 @@ class TestAnotherModel:
     ):
         self.changed(settings, provider, project, write, engine, actor)
         told = []
-        assert engine.reembed(project.pk, lambda done, total: told.append((done, total))) == 7
+        assert engine.reembed_all(project.pk, lambda done, total: told.append((done, total))) == 7
         assert told == [(0, 7), (7, 7)]
         texts = sorted(text for call in provider.calls for text in call)
         assert texts == ["a", "b", "c", "d", "e", "edited", "kept by a child"]
-        assert engine.reembed(project.pk) == 0
+        assert engine.reembed_all(project.pk) == 0
         assert sum(len(call) for call in provider.calls) == 7
 
     def test_reembed_goes_on_where_it_was_stopped(self, settings, provider, project, write, engine, actor):
         self.changed(settings, provider, project, write, engine, actor)
         with pytest.raises(KeyboardInterrupt), failing(STORING):
-            engine.reembed(project.pk)
+            engine.reembed_all(project.pk)
         told = []
         assert engine.embed_pending(project.pk, limit=4) == 4
-        assert engine.reembed(project.pk, lambda done, total: told.append((done, total))) == 3
+        assert engine.reembed_all(project.pk, lambda done, total: told.append((done, total))) == 3
         assert told == [(0, 3), (3, 3)]
 
     def test_reembed_ends_when_the_provider_is_down(self, settings, provider, project, write, engine, actor):
         self.changed(settings, provider, project, write, engine, actor)
         provider.fail(503)
-        assert engine.reembed(project.pk) == 0
-        assert engine.backlog(project.pk)["pending"] == 7
-        assert engine.reembed(project.pk) == 7  # requested by a person: no delay
+        assert engine.reembed_all(project.pk) == 0
+        assert engine.count_backlog(project.pk)["pending"] == 7
+        assert engine.reembed_all(project.pk) == 7  # requested by a person: no delay
 
     def test_versions_of_other_projects_are_not_looked_at(self, provider, project, other_project, write):
         write("a")

@@ -60,9 +60,9 @@ class TestTrouble:
         assert engine.embed_pending(project.pk) == 0
         waits = row("one")
         assert (waits.state, waits.text, waits.attempts, waits.error) == ("pending", "one", 1, DOWN)
-        assert len(Fact.objects.on(main).searchable().keyword(["one"], 5)[0]) == 1
+        assert len(Fact.objects.on(main).searchable().match_words(["one"], 5)[0]) == 1
         expected = {"pending": 1, "failed": 0, "model": "openai:fake", "error": DOWN}
-        assert engine.backlog(project.pk) == expected
+        assert engine.count_backlog(project.pk) == expected
 
     def test_each_wait_is_longer_up_to_an_hour_and_it_never_gives_up(
         self, clock, provider, project, write, engine
@@ -95,9 +95,9 @@ class TestTrouble:
         assert times == {START + timedelta(seconds=120)}
         assert sorted(Vector.objects.values_list("attempts", flat=True)) == [0, 0, 1, 1, 1, 1]
         clock.shift(119)
-        assert engine.sweep() == 0
+        assert engine.embed_due() == 0
         clock.shift(1)
-        assert engine.sweep() == 6
+        assert engine.embed_due() == 6
 
     def test_a_retry_after_beyond_a_day_is_not_believed(self, clock, provider, project, write, engine):
         write("a")
@@ -177,7 +177,7 @@ class TestPoison:
         assert (row("b").state, row("b").text) == ("failed", "b")
         assert engine.embed_pending(project.pk) == 0
         assert len(provider.calls) == 8
-        backlog = engine.backlog(project.pk)
+        backlog = engine.count_backlog(project.pk)
         assert (backlog["pending"], backlog["failed"]) == (0, 1)
 
     def failed(self, clock, provider, project, write, engine):
@@ -186,13 +186,13 @@ class TestPoison:
     def test_a_sweep_tries_it_once_a_day(self, clock, provider, project, write, engine):
         self.failed(clock, provider, project, write, engine)
         clock.shift(timedelta(days=1))
-        assert engine.sweep() == 0
+        assert engine.embed_due() == 0
         assert (len(provider.calls), row("b").state) == (9, "failed")
-        assert engine.sweep() == 0
+        assert engine.embed_due() == 0
         assert len(provider.calls) == 9
         provider.poison.clear()
         clock.shift(timedelta(days=1))
-        assert engine.sweep() == 1
+        assert engine.embed_due() == 1
         assert states() == ready("b")
 
     def test_wanted_again_it_waits_again(self, clock, provider, project, write, engine):
@@ -205,7 +205,7 @@ class TestPoison:
     def test_reembed_tries_it_again(self, clock, provider, project, write, engine):
         self.failed(clock, provider, project, write, engine)
         provider.poison.clear()
-        assert engine.reembed(project.pk) == 1
+        assert engine.reembed_all(project.pk) == 1
         assert states() == ready("b")
 
     def test_an_outage_does_not_use_up_its_tries(self, clock, provider, project, write, engine):

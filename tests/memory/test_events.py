@@ -29,10 +29,10 @@ def write(actor: Actor, text: str, branch: str = "main", **fields: Any) -> Any:
 
 def everything(actor: Actor, after: int = 0, **wish: Any) -> list[Event]:
     """Return all events after a position that the actor may see."""
-    watch, found = event_engine.watch(actor=actor, after=after, **wish), []
+    watch, found = event_engine.open_watch(actor=actor, after=after, **wish), []
     while True:
-        events, place = event_engine.read(project_id=actor.project_id, after=after)
-        found += [event for event in events if watch.sees(event)]
+        events, place = event_engine.read_events(project_id=actor.project_id, after=after)
+        found += [event for event in events if watch.matches_event(event)]
         if place == after:
             return found
         after = place
@@ -103,7 +103,7 @@ def test_a_follower_goes_on_where_it_was(actor: Actor) -> None:
     seal_entries(Project.objects.get(pk=actor.project_id))
     write(actor, "Three.")
     assert [one.changes[0].line for one in everything(actor, first.place)] == ["Two.", "Three."]
-    assert event_engine.watch(actor=actor).after == everything(actor)[-1].place
+    assert event_engine.open_watch(actor=actor).after == everything(actor)[-1].place
     assert everything(actor, everything(actor)[-1].place) == []
 
 
@@ -116,7 +116,7 @@ def test_a_long_way_back_is_read_in_pieces(actor: Actor, monkeypatch: pytest.Mon
 
 def test_what_is_recorded_in_the_past_is_told_when_it_comes(actor: Actor) -> None:
     write(actor, "Now.")
-    place = event_engine.newest(project_id=actor.project_id)
+    place = event_engine.latest_position(project_id=actor.project_id)
     BranchManager().create_branch(name="old", actor=actor)
     past = actor.acting_at(timezone.now() - timedelta(days=300))
     write(past, "Long ago.", "old")
@@ -150,7 +150,7 @@ def test_a_key_with_patterns_sees_only_its_branches(actor: Actor) -> None:
     assert {one.branch for one in everything(bound)} == {"task/a"}
     assert {one.branch for one in everything(bound, branches=["*"])} == {"task/a"}
     with pytest.raises(BranchForbidden):
-        event_engine.watch(actor=bound, branches=["secret"])
+        event_engine.open_watch(actor=bound, branches=["secret"])
 
 
 def test_another_project_is_another_order(actor: Actor, other_project: Project) -> None:
@@ -161,16 +161,16 @@ def test_another_project_is_another_order(actor: Actor, other_project: Project) 
     assert [one.changes[0].line for one in everything(actor)] == ["Ours."]
     assert [one.kind for one in everything(stranger)] == ["branch.create", "fact.write"]
     with pytest.raises(BranchNotFound):
-        event_engine.watch(actor=actor, branches=["theirs"])
+        event_engine.open_watch(actor=actor, branches=["theirs"])
 
 
 def test_what_is_asked_wrongly_is_refused(actor: Actor) -> None:
     with pytest.raises(Invalid, match="no event 1 yet: the newest is 0"):
-        event_engine.watch(actor=actor, after=1)
+        event_engine.open_watch(actor=actor, after=1)
     with pytest.raises(BranchNotFound):
-        event_engine.watch(actor=actor, branches=["nowhere"])
+        event_engine.open_watch(actor=actor, branches=["nowhere"])
     with pytest.raises(ScopeMissing):
-        event_engine.watch(actor=Actor(actor.project_id, "key"))
+        event_engine.open_watch(actor=Actor(actor.project_id, "key"))
 
 
 @pytest.mark.slow
@@ -179,7 +179,7 @@ def test_rival_writers_and_rival_readers_agree_on_one_order(actor: Actor) -> Non
     """Run four writers on three branches and two followers: both see the same events, once."""
     for name in ("a", "b"):
         BranchManager().create_branch(name=name, actor=actor)
-    place, done = event_engine.newest(project_id=actor.project_id), threading.Event()
+    place, done = event_engine.latest_position(project_id=actor.project_id), threading.Event()
     seen: list[list[Event]] = [[], []]
     writers = [threading.Thread(target=say, args=(actor, name)) for name in ("main", "a", "b", "main")]
     readers = [threading.Thread(target=follow, args=(actor, place, done, mine)) for mine in seen]
@@ -207,7 +207,7 @@ def follow(actor: Actor, place: int, done: threading.Event, seen: list[Event]) -
     more = True
     while more:
         ended = done.is_set()
-        events, reached = event_engine.read(project_id=actor.project_id, after=place)
+        events, reached = event_engine.read_events(project_id=actor.project_id, after=place)
         seen += events
         more, place = reached > place or not ended, reached
     connection.close()

@@ -27,7 +27,7 @@ def write(actor: Actor, text: str, **fields: Any) -> Fact:
 
 
 def evidence(fact: Fact, actor: Actor, **where: Any) -> Evidence:
-    return EvidenceEngine().evidence(fact=fact, actor=actor, **where)
+    return EvidenceEngine().load_evidence(fact=fact, actor=actor, **where)
 
 
 def test_verdicts_say_whether_they_count(actor: Actor) -> None:

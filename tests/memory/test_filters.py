@@ -29,7 +29,7 @@ def passing(actor, main):
     """Return a function for the texts that pass a filter in list and search, which must agree."""
 
     def passing(**values):
-        filters = FactFilter.of(values)
+        filters = FactFilter.from_values(values)
         listed = {
             f.fact_text[6:] for f in fact_engine.list_facts(actor=actor, filters=filters, limit=100).results
         }
@@ -178,16 +178,16 @@ class TestValues:
 class TestGiven:
     @pytest.mark.parametrize("empty", [None, "", [], ()])
     def test_what_is_empty_is_not_asked_for(self, empty):
-        assert FactFilter.of(dict.fromkeys(FactFilter.CHECKS, empty)) == FactFilter()
-        assert FactFilter().said() == FactFilter().each() == {}
+        assert FactFilter.from_values(dict.fromkeys(FactFilter.CHECKS, empty)) == FactFilter()
+        assert FactFilter().as_dict() == FactFilter().split_filters() == {}
 
     def test_what_is_false_or_nothing_is_asked_for(self):
-        filters = FactFilter.of({"pinned": False, "min_confidence": 0})
-        assert filters.said() == {"pinned": False, "min_confidence": 0.0}
+        filters = FactFilter.from_values({"pinned": False, "min_confidence": 0})
+        assert filters.as_dict() == {"pinned": False, "min_confidence": 0.0}
 
     def test_each_by_itself(self):
-        filters = FactFilter.of({"category": "a,b", "pinned": True, "parent_id": "0" * 32})
-        assert filters.each() == {
+        filters = FactFilter.from_values({"category": "a,b", "pinned": True, "parent_id": "0" * 32})
+        assert filters.split_filters() == {
             "category": FactFilter(category=("a", "b")),
             "pinned": FactFilter(pinned=True),
             "parent_id": FactFilter(parent_id=UUID(int=0)),
@@ -240,5 +240,5 @@ class TestGiven:
     )
     def test_refused(self, values, error, message):
         with pytest.raises(error) as caught:
-            FactFilter.of(values)
+            FactFilter.from_values(values)
         assert (type(caught.value), str(caught.value)) == (error, message)

@@ -32,7 +32,7 @@ def make(actor, **changes):
 
 def refused(token: str) -> str:
     with pytest.raises(Unauthenticated) as error:
-        get_actor(key_engine.verify(token), "rest")
+        get_actor(key_engine.verify_token(token), "rest")
     assert error.value.code == "unauthenticated"
     return error.value.text
 
@@ -51,7 +51,7 @@ def test_a_token_has_a_fixed_form_and_only_its_hash_is_stored(actor) -> None:
 
 def test_a_token_says_who_comes(actor) -> None:
     key, token = make(actor, scopes=["write", "read"], branch_patterns=["task/*"], agent_id="bot")
-    who = get_actor(key_engine.verify(token), "mcp")
+    who = get_actor(key_engine.verify_token(token), "mcp")
     assert (who.kind, who.id, who.label, who.surface) == ("key", str(key.pk), "ci", "mcp")
     assert (who.project_id, who.scopes) == (actor.project_id, {"read", "write"})
     assert (who.branch_patterns, who.agent_id, who.bound_agent) == (("task/*",), "bot", "bot")
@@ -80,8 +80,8 @@ def test_a_revoked_and_an_expired_key_say_so_only_to_who_has_the_secret(actor) -
 def test_use_is_noted_in_memory_and_written_later(actor, django_assert_num_queries) -> None:
     key, token = make(actor)
     with django_assert_num_queries(1):
-        get_actor(key_engine.verify(token), "rest")
-    assert list(buffer.waiting(USED)) == [key.pk]
+        get_actor(key_engine.verify_token(token), "rest")
+    assert list(buffer.pending_values(USED)) == [key.pk]
     buffer.flush()
     used = ApiKey.objects.get().last_used_at
     assert timezone.now() - used < timedelta(seconds=5)
@@ -91,7 +91,7 @@ def test_an_earlier_use_never_replaces_a_later_one(actor) -> None:
     key, _ = make(actor)
     later, earlier = datetime(2026, 3, 2, tzinfo=UTC), datetime(2026, 3, 1, tzinfo=UTC)
     for at in (later, earlier):
-        buffer.add(USED, key.pk, at)
+        buffer.add_value(USED, key.pk, at)
         buffer.flush()
     assert ApiKey.objects.get().last_used_at == later
 
@@ -210,7 +210,7 @@ def test_an_admin_ends_any_key_but_makes_and_rotates_none_beyond_its_own_rights(
         ):
             with pytest.raises((Invalid, BranchForbidden, AgentForbidden)):
                 act(narrow)
-        assert key_engine.verify(token).pk == victim.pk
+        assert key_engine.verify_token(token).pk == victim.pk
         assert key_engine.revoke_key(key_id=victim.pk, actor=narrow).revoked_at is not None
         assert refused(token) == "This API key was revoked."
 
@@ -221,14 +221,14 @@ def test_a_foreign_key_is_not_found(actor, other_project) -> None:
         for key_id in (key.pk, ANY_ID):
             with pytest.raises(NotFound):
                 act(key_id=key_id, actor=actor)
-    assert get_actor(key_engine.verify(token), "rest").project_id == other_project.pk
+    assert get_actor(key_engine.verify_token(token), "rest").project_id == other_project.pk
 
 
 def test_rotation_gives_a_new_secret_with_the_same_rights(actor) -> None:
     old, old_token = make(actor, branch_patterns=["task/*"], agent_id="bot", rate_per_minute=7)
     new, new_token = key_engine.rotate_key(key_id=old.pk, actor=actor)
     assert refused(old_token) == "This API key was revoked."
-    who = get_actor(key_engine.verify(new_token), "rest")
+    who = get_actor(key_engine.verify_token(new_token), "rest")
     assert (who.scopes, who.branch_patterns, who.bound_agent) == ({"write"}, ("task/*",), "bot")
     assert (new.label, new.rate_per_minute) == ("ci", 7)
     assert AuditEntry.objects.first().detail["rotated_from"] == old.prefix
@@ -237,10 +237,10 @@ def test_rotation_gives_a_new_secret_with_the_same_rights(actor) -> None:
 def test_within_the_grace_both_secrets_work(actor, time_travel) -> None:
     old, old_token = make(actor)
     _, new_token = key_engine.rotate_key(key_id=old.pk, actor=actor, grace_seconds=60)
-    assert key_engine.verify(old_token).pk == old.pk
+    assert key_engine.verify_token(old_token).pk == old.pk
     time_travel(61)
     assert refused(old_token) == "This API key has expired."
-    assert key_engine.verify(new_token).expires_at is None
+    assert key_engine.verify_token(new_token).expires_at is None
 
 
 def test_grace_never_lengthens_a_key(actor) -> None:

@@ -110,7 +110,7 @@ class TestVerdict:
 
 def add_verdicts(actor, facts):
     with open_commit(actor, "main", "test") as commit:
-        commit.add([assessed(fact) for fact in facts])
+        commit.add_rows([assessed(fact) for fact in facts])
 
 
 def assessed(fact):

@@ -24,7 +24,7 @@ def person(db):
 def test_a_role_holds_its_scopes(project, person, role):
     Membership.objects.create(project=project, user=person, role=role)
     actor = member_actor(person, project.pk, "web")
-    assert {scope for scope in MAY["maintainer"] if actor.can(scope)} == MAY[role]
+    assert {scope for scope in MAY["maintainer"] if actor.has_scope(scope)} == MAY[role]
     assert (actor.kind, actor.label, actor.surface) == ("user", "ana", "web")
 
 

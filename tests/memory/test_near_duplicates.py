@@ -209,7 +209,7 @@ class TestNothingIsLost:
         with pytest.raises(KeyboardInterrupt), failing(step):
             check()
         assert (ReviewItem.objects.count(), NearCheck.objects.count()) == (0, 2)
-        assert near.sweep() == 2
+        assert near.compare_due() == 2
         assert (ReviewItem.objects.count(), NearCheck.objects.count()) == (1, 0)
 
     def test_under_another_model_it_is_compared_there(self, settings, provider, project, write, check, near):
@@ -227,7 +227,7 @@ class TestNothingIsLost:
         assert near.check_pending(project.pk) == 0
         assert (Vector.objects.count(), NearCheck.objects.count()) == (0, 2)
         settings.DAY1 = provider.settings(batch=64)
-        assert near.sweep() == 0
+        assert near.compare_due() == 0
         assert check() == 2
         assert ReviewItem.objects.count() == 1
 

@@ -213,21 +213,21 @@ class TestReading:
     def test_lists_by_filter_newest_first_in_pages(self, observe, actor):
         rows = [observe(summary=f"n{i}", observation_type="insight") for i in range(5)]
         observe(tool_name="Bash", raw_output="Exit code 3")
-        filters = ObservationFilter.of({"observation_type": "insight"})
+        filters = ObservationFilter.from_values({"observation_type": "insight"})
         first = observation_engine.list_observations(actor=actor, filters=filters, limit=2)
         rest = observation_engine.list_observations(
             actor=actor, filters=filters, limit=100, cursor=first.next
         )
         assert [row.summary for row in [*first.results, *rest.results]] == ["n4", "n3", "n2", "n1", "n0"]
         failed = observation_engine.list_observations(
-            actor=actor, filters=ObservationFilter.of({"outcome": "error"})
+            actor=actor, filters=ObservationFilter.from_values({"outcome": "error"})
         )
         assert [row.tool_name for row in failed.results] == ["Bash"]
         assert rows[0].uid != rows[1].uid
 
     def test_the_timeline_is_between_two_times(self, observe, actor):
         early, middle, late = (observe(summary=f"n{i}") for i in range(3))
-        page = observation_engine.timeline(actor=actor, after=middle.created_at, before=late.created_at)
+        page = observation_engine.list_timeline(actor=actor, after=middle.created_at, before=late.created_at)
         assert [row.uid for row in page.results] == [middle.uid]
         assert early.created_at < middle.created_at
 

@@ -66,7 +66,7 @@ class TimedWorld:
             return
         uid = sorted(shown)[point % len(shown)]
         with open_commit(self.actor, name, "fact.delete") as commit:
-            commit.remove(commit.get(Fact, uid))
+            commit.remove_row(commit.get_version(Fact, uid))
         line.states.append((commit.at, shown - {uid}))
 
     def fork(self, name: str, line: Line, point: int) -> None:
@@ -147,7 +147,7 @@ def test_pages_stay_before_the_fork(forks: dict[str, Any], actor: Actor) -> None
 
 def test_a_difference_from_before_the_fork(forks: dict[str, Any], actor: Actor) -> None:
     at = forks["early"].created_at
-    diff = BRANCHES.diff(name="task/a/b", actor=actor, against="task/a/b", against_at=at)
+    diff = BRANCHES.compare_branch(name="task/a/b", actor=actor, against="task/a/b", against_at=at)
     assert {one.uid for one in diff.page.results} == {forks[name].uid for name in ("middle", "late", "own")}
 
 
@@ -193,4 +193,4 @@ def test_the_words_of_a_single_fact(actor: Actor) -> None:
     BRANCHES.create_branch(name="task/a", actor=actor)
     at = {"actor": actor, "branch_name": "task/a", "at": old.created_at}
     assert FACTS.get_fact(fact_id=old.uid, **at).fact_text == "Port 80."
-    assert [one.fact_text for one in FACTS.history(fact_id=old.uid, **at)] == ["Port 80."]
+    assert [one.fact_text for one in FACTS.list_versions(fact_id=old.uid, **at)] == ["Port 80."]

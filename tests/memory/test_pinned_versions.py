@@ -51,7 +51,7 @@ def test_it_leaves_with_its_last_reader_and_comes_back(old, actor):
     BRANCHES.restore_branch(name=old, actor=actor)
     tasks.sweep_branches()
     assert (indexed(), found(actor, old)) == (2, ["The cache is Redis."])
-    assert MaintenanceEngine().reindex() == 2
+    assert MaintenanceEngine().rebuild_index() == 2
 
 
 @on_sqlite

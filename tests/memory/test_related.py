@@ -31,7 +31,7 @@ def state(actor: Actor, source: str, kind: str, target: str, **more: Any) -> Any
 
 
 def related(actor: Actor, fact: Fact, **how: Any) -> Relatives:
-    return RelatedEngine().related(fact_id=fact.uid, actor=actor, **how)
+    return RelatedEngine().find_related(fact_id=fact.uid, actor=actor, **how)
 
 
 def ways(found: Relatives) -> dict[str, list[tuple[str, int, str]]]:
@@ -219,7 +219,7 @@ def test_on_an_archived_branch_none_comes_as_in_a_search(actor: Actor) -> None:
     BranchManager().archive_branch(name="task/a", actor=actor)
     assert related(actor, start, branch_name="task/a") == Relatives((), (), False)
     with pytest.raises(NotFound):
-        RelatedEngine().related(fact_id=UNKNOWN, actor=actor, branch_name="task/a")
+        RelatedEngine().find_related(fact_id=UNKNOWN, actor=actor, branch_name="task/a")
     assert list(ways(related(actor, start))) == ["Two."]
 
 

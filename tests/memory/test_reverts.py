@@ -117,7 +117,7 @@ class TestUndone:
         revert(actor, last(main.project))
         fact = FACTS.get_fact(fact_id=facts[0].uid, actor=actor)
         assert (fact.fact_text, fact.tags, fact.version) == ("a", [], 3)
-        texts = [version.fact_text for version in FACTS.history(fact_id=fact.uid, actor=actor)]
+        texts = [version.fact_text for version in FACTS.list_versions(fact_id=fact.uid, actor=actor)]
         assert texts == ["a", text, "a"]
 
     def test_a_deletion(self, actor, main, facts):
@@ -270,5 +270,5 @@ class TestScopes:
 
 
 def test_the_engines_method_takes_each_id_once(actor, main, facts):
-    report = ActionEngine().act(action="verify", fact_ids=[facts[0].uid] * 3, actor=actor)
+    report = ActionEngine().apply_action(action="verify", fact_ids=[facts[0].uid] * 3, actor=actor)
     assert len(report.results) == 1

@@ -57,7 +57,7 @@ def item(pair, ask):
 
 
 def resolve(actor, item, decision, **more):
-    return review_engine.resolve(item_id=item.pk, decision=decision, actor=actor, **more)
+    return review_engine.resolve_item(item_id=item.pk, decision=decision, actor=actor, **more)
 
 
 def statuses(main):
@@ -156,7 +156,7 @@ class TestRefused:
         resolve(actor, item, "dismiss")
 
     def test_a_fact_that_is_archived_by_now(self, actor, main, pair, item):
-        ActionEngine().act(action="archive", fact_ids=[pair[0].uid], actor=actor)
+        ActionEngine().apply_action(action="archive", fact_ids=[pair[0].uid], actor=actor)
         seen = {pair[0].uid: 2}
         with nothing_left():
             for decision in ("supersede", "same", "archive"):
@@ -179,7 +179,7 @@ class TestRefused:
     )
     def test_what_makes_no_sense(self, actor, main, item, options, field):
         with nothing_left(), pytest.raises(Invalid) as refused:
-            review_engine.resolve(item_id=item.pk, actor=actor, **options)
+            review_engine.resolve_item(item_id=item.pk, actor=actor, **options)
         assert refused.value.data["field"] == field
 
     def test_scopes_projects_and_branches(self, project, other_project, main, item):
@@ -205,7 +205,7 @@ class TestRefused:
 
 class TestLists:
     def test_each_question_has_its_facts_as_they_are_now(self, actor, main, pair, item):
-        ActionEngine().act(action="verify", fact_ids=[pair[0].uid], actor=actor)
+        ActionEngine().apply_action(action="verify", fact_ids=[pair[0].uid], actor=actor)
         (listed,) = review_engine.list_items(actor=actor).results
         assert (listed.fact.fact_text, listed.other.fact_text) == ("newer", "older")
         assert listed.other.verification_status == "verified"

@@ -41,7 +41,7 @@ class Stored:
         return {
             "get_fact": ("read", lambda **w: FACTS.get_fact(**one, **w)),
             "list_facts": ("read", FACTS.list_facts),
-            "history": ("read", lambda **w: FACTS.history(**one, **w)),
+            "history": ("read", lambda **w: FACTS.list_versions(**one, **w)),
             "search": ("read", lambda **w: SEARCH.search(query="alpha", **w)),
             "explain": ("read", lambda **w: EXPLAIN.explain(query="alpha", **one, **w)),
             "list_links": ("read", lambda **w: LINKS.list_links(**one, **w)),
@@ -80,9 +80,9 @@ def with_scope(actor, *scopes):
 
 def test_each_scope_includes_those_before_it(actor):
     for held in SCOPES:
-        able = [scope for scope in SCOPES if with_scope(actor, held).can(scope)]
+        able = [scope for scope in SCOPES if with_scope(actor, held).has_scope(scope)]
         assert able == list(SCOPES[: SCOPES.index(held) + 1])
-    assert not with_scope(actor).can("read")
+    assert not with_scope(actor).has_scope("read")
 
 
 def test_below_the_scope_every_method_refuses(stored, actor):

@@ -102,7 +102,7 @@ def test_a_branch_from_a_past_point_is_indexed_by_its_task(main, actor):
     tasks.sweep_branches()
     past.refresh_from_db()
     assert past.indexed
-    assert [rid for rid, _ in Fact.objects.on(past).keyword(["walrus"], 5)[0]] == [fact.rid]
+    assert [rid for rid, _ in Fact.objects.on(past).match_words(["walrus"], 5)[0]] == [fact.rid]
 
 
 @pytest.mark.django_db(transaction=True)

@@ -46,7 +46,7 @@ OTHER_STORE = (
 def run(actor: Actor, *lines: Any, **how: Any) -> list[tuple[int, str]]:
     """Import the lines; return (number, state) of each."""
     one = FactImport(actor=actor, **how)
-    outcomes = one.take(list(enumerate(lines, 1))) + one.unresolved()
+    outcomes = one.apply_lines(list(enumerate(lines, 1))) + one.list_unresolved()
     return [(outcome.number, outcome.state) for outcome in outcomes]
 
 
@@ -82,7 +82,7 @@ def test_a_broken_line_is_told_by_number_and_the_rest_is_stored(actor: Actor) ->
     bad = [{"fact_text": "x", "confidence": 1.2}, ["no object"], {"fact_text": "x", "what": 1}, {"tags": []}]
     bad += [{"fact_text": "x", "status": "done"}, {"fact_text": "x", "created_at": "2999-01-01"}]
     bad += [{"fact_text": "x", "kind": "REFLECTION"}, {"fact_text": "x", "parent_id": ID.format(9)}]
-    outcomes = one.take(list(enumerate([{"fact_text": "good"}, *bad], 1)))
+    outcomes = one.apply_lines(list(enumerate([{"fact_text": "good"}, *bad], 1)))
     assert [(outcome.number, outcome.reason) for outcome in outcomes] == [
         (1, ""),
         (2, "invalid: confidence must be a number from 0 to 1."),
@@ -174,15 +174,15 @@ def test_a_text_from_another_session_is_confirmed_once(actor: Actor) -> None:
 def test_links_and_parents_find_their_facts_whatever_the_order_and_the_batch(actor: Actor) -> None:
     one = FactImport(actor=actor)
     link = {"to_id": ID.format(2), "link_type": "DEPENDS_ON", "weight": 0.5}
-    one.take(
+    one.apply_lines(
         [
             (1, {"id": ID.format(1), "fact_text": "first", "links": [link], "parent_id": ID.format(3)}),
             (2, {"id": ID.format(3), "fact_text": "parent", "status": "superseded"}),
         ]
     )
-    assert len(one.unresolved()) == 1
-    one.take([(3, {"id": ID.format(2), "fact_text": "second"})])
-    assert one.unresolved() == []
+    assert len(one.list_unresolved()) == 1
+    one.apply_lines([(3, {"id": ID.format(2), "fact_text": "second"})])
+    assert one.list_unresolved() == []
     by_text = {fact.fact_text: fact for fact in facts.list_facts(actor=actor).results}
     (stored,) = LinkEngine().list_links(fact_id=by_text["first"].uid, actor=actor).results
     assert (stored.from_id, stored.to_id) == (by_text["first"].uid, by_text["second"].uid)
@@ -196,7 +196,7 @@ def test_a_dry_run_counts_and_writes_nothing(actor: Actor, main: Branch) -> None
     facts.write_fact(fact_text="Known.", actor=actor)
     lines = [{"fact_text": "known."}, {"fact_text": "new"}, {"fact_text": "New"}, {"fact_text": ""}]
     one = FactImport(actor=actor)
-    assert [outcome.state for outcome in one.look(list(enumerate(lines, 1)))] == [
+    assert [outcome.state for outcome in one.preview_lines(list(enumerate(lines, 1)))] == [
         "known",
         "new",
         "known",
@@ -266,7 +266,7 @@ def test_what_day1_itself_made_is_brought_back_by_a_maintainer_alone(
 ) -> None:
     made = {"fact_text": "All deploys failed on Fridays.", "essence": "Fridays", "kind": "REFLECTION"}
     with open_commit(actor, "main", "test") as commit:
-        commit.add([Fact(**made), Fact(fact_text="A dream", essence="A dream", origin="DREAMING")])
+        commit.add_rows([Fact(**made), Fact(fact_text="A dream", essence="A dream", origin="DREAMING")])
     there = Actor(other_project.pk, "local", scopes=frozenset({scope}))
     before = exported(actor)
     if scope == "admin":
@@ -275,14 +275,14 @@ def test_what_day1_itself_made_is_brought_back_by_a_maintainer_alone(
         assert [settled(line, before) for line in before] == [settled(line, after) for line in after]
         assert run(there, *before) == [(1, "known"), (2, "known")]
         return
-    outcomes = FactImport(actor=there).take(list(enumerate(before, 1)))
+    outcomes = FactImport(actor=there).apply_lines(list(enumerate(before, 1)))
     assert [outcome.reason.split(":")[0] for outcome in outcomes] == ["reserved_value"] * 2
     assert texts(there) == []
 
 
 def test_what_replaces_a_reflection_is_none(actor: Actor, main: Branch) -> None:
     with open_commit(actor, "main", "test") as commit:
-        (old,) = commit.add(
+        (old,) = commit.add_rows(
             [Fact(fact_text="Fridays.", essence="Fridays.", kind="REFLECTION", priority="P1")]
         )
     new = facts.supersede_fact(old_fact_id=old.uid, new_fact_text="Not Fridays.", actor=actor)
@@ -355,7 +355,7 @@ def test_reindex_makes_exactly_the_rows_that_writing_makes(actor: Actor) -> None
         cursor.execute('DELETE FROM "memory_fact_fts_closed"')
         cursor.execute('INSERT INTO "memory_fact_fts" (rowid, text, tok) VALUES (7, %s, %s)', ["stray", ""])
     told: list[tuple[int, int]] = []
-    assert MaintenanceEngine().reindex(lambda done, total: told.append((done, total))) == 4
+    assert MaintenanceEngine().rebuild_index(lambda done, total: told.append((done, total))) == 4
     assert index_rows() == before
     assert told[:2] == [(0, 5), (5, 5)]  # facts; then the kinds of text without rows
     assert set(told[2:]) == {(0, 0)}
@@ -373,7 +373,7 @@ def test_a_reindex_that_is_cut_short_leaves_the_old_index(actor: Actor) -> None:
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        MaintenanceEngine().reindex(fail)
+        MaintenanceEngine().rebuild_index(fail)
     assert index_rows() == before
 
 
@@ -382,7 +382,7 @@ def test_a_backup_is_one_checked_private_file_with_everything_acknowledged(
     actor: Actor, tmp_path: Path
 ) -> None:
     facts.write_fact(fact_text="kept", actor=actor)
-    made = MaintenanceEngine().backup(tmp_path / "copy.sqlite3")
+    made = MaintenanceEngine().copy_store(tmp_path / "copy.sqlite3")
     assert [path.name for path in tmp_path.iterdir()] == ["copy.sqlite3"]
     content = made.path.read_bytes()
     assert (made.sha256, made.size) == (hashlib.sha256(content).hexdigest(), len(content))
@@ -396,20 +396,20 @@ def test_a_backup_replaces_nothing_unasked_and_never_the_store(actor: Actor, tmp
     place = tmp_path / "copy.sqlite3"
     place.write_text("mine")
     with pytest.raises(Exists, match="exists already; --force replaces it"):
-        MaintenanceEngine().backup(place)
+        MaintenanceEngine().copy_store(place)
     assert place.read_text() == "mine"
-    MaintenanceEngine().backup(place, force=True)
+    MaintenanceEngine().copy_store(place, force=True)
     assert place.read_bytes().startswith(b"SQLite format 3")
     for wrong in (Path(connection.settings_dict["NAME"]), tmp_path, tmp_path / "no" / "folder"):
         with pytest.raises(Conflict):
-            MaintenanceEngine().backup(wrong, force=True)
+            MaintenanceEngine().copy_store(wrong, force=True)
     assert [path.name for path in tmp_path.iterdir()] == ["copy.sqlite3"]
 
 
 @only_on_matrixone
 def test_a_server_is_backed_up_with_its_own_tools(actor: Actor, tmp_path: Path) -> None:
     with pytest.raises(Conflict, match="with its own tools"):
-        MaintenanceEngine().backup(tmp_path / "copy")
+        MaintenanceEngine().copy_store(tmp_path / "copy")
     assert list(tmp_path.iterdir()) == []
 
 

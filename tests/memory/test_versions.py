@@ -195,7 +195,7 @@ class World:
         gone = sorted({*branch.removed(), *touched} - set(here))
         first, _, second = kind.partition("+")
         if first == "add":
-            uid = commit.add([fact(text := self._text(some))])[0].uid
+            uid = commit.add_rows([fact(text := self._text(some))])[0].uid
             touched[uid] = text
         else:
             choice = gone if first == "revive" else here
@@ -209,9 +209,9 @@ class World:
     def _change_one(self, commit: CommitWriter, touched: dict, kind: str, uid: UUID, some: list) -> None:
         text = None if kind == "remove" else self._text(some)
         if kind == "change":
-            commit.change(commit.get(Fact, uid), **content_of(text or ""))
+            commit.change_row(commit.get_version(Fact, uid), **content_of(text or ""))
         elif kind == "remove":
-            commit.remove(commit.get(Fact, uid))
+            commit.remove_row(commit.get_version(Fact, uid))
         else:
             old = Fact.objects.all_versions().filter(uid=uid).order_by("rid").first()
             assert old is not None
@@ -315,11 +315,11 @@ def check_words(world: World, branch: NaiveBranch, row: Branch, seq: int) -> Non
     uid_of = dict(shown.values_list("pk", "uid"))
     for asked in (["amber"], ["cedar", "delta"], ["nothing"]):
         expected = {uid for uid, text in branch.states[seq].items() if set(asked) & set(text.split())}
-        best, _ = shown.keyword(asked, 1000)
+        best, _ = shown.match_words(asked, 1000)
         assert len(best) == len(expected)
         assert {uid_of[rid] for rid, _ in best} == expected
         assert [s for _, s in best] == sorted((s for _, s in best), reverse=True)
-        assert len(shown.searchable().keyword(asked, 2)[0]) == min(2, len(expected))
+        assert len(shown.searchable().match_words(asked, 2)[0]) == min(2, len(expected))
 
 
 @pytest.mark.slow
@@ -347,10 +347,10 @@ def check_vectors(world: World, branch: NaiveBranch, row: Branch, seq: int) -> N
     text_of = dict(shown.values_list("pk", "fact_text"))
     expected = {rid: float(vector_of(t) @ asked) for rid, t in text_of.items() if t in world.ready}
     assert set(text_of.values()) == set(branch.states[seq].values())
-    found = shown.nearest(asked, 1000, MODEL, world.project.pk)
+    found = shown.search_vectors(asked, 1000, MODEL, world.project.pk)
     assert dict(found) == pytest.approx(expected, abs=1e-6)
     ranked = sorted(expected, key=lambda rid: -expected[rid])
-    assert [rid for rid, _ in shown.nearest(asked, 3, MODEL, world.project.pk)] == ranked[:3]
+    assert [rid for rid, _ in shown.search_vectors(asked, 3, MODEL, world.project.pk)] == ranked[:3]
 
 
 @pytest.mark.slow

@@ -93,4 +93,4 @@ def messages(**fields):
 
 
 def learn(key="s1") -> int:
-    return SessionManager().consolidate(Session.objects.get(key=key).pk)
+    return SessionManager().consolidate_session(Session.objects.get(key=key).pk)

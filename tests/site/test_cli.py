@@ -207,7 +207,7 @@ def test_branches(day1: Day1, fact: Fact) -> None:
 def test_a_key_opens_until_it_is_revoked(day1: Day1) -> None:
     status, out, err = day1("keys", "create", "ci", "--scope", "propose", "--branch-pattern", "task/*")
     assert (status, err) == (0, "This is the only time that the token is shown.\n")
-    actor = get_actor(KeyEngine().verify(out.strip()), "rest")
+    actor = get_actor(KeyEngine().verify_token(out.strip()), "rest")
     assert (actor.scopes, actor.branch_patterns) == ({"propose"}, ("task/*",))
     key = ApiKey.objects.get()
     row = day1("keys")[1].splitlines()[1].split("\t")

@@ -155,7 +155,7 @@ def test_beliefs_of_every_kind(demo: Actor) -> None:
     engine = FactEngine()
     for verdict, most in (("verified", 15), ("invalidated", 5)):
         page = engine.list_facts(
-            actor=demo, filters=FactFilter.of({"verification_status": verdict}), limit=100
+            actor=demo, filters=FactFilter.from_values({"verification_status": verdict}), limit=100
         )
         assert len(page.results) >= most
         assert all(fact.verification_reason for fact in page.results)

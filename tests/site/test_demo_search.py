@@ -23,8 +23,8 @@ def test_what_the_built_in_model_makes_of_it(actor: Actor, settings: Any) -> Non
     settings.DAY1 = {"embedder": "minilm"}
     loader.load(actor)
     demo = local_actor(Project.objects.get(slug="demo").pk)
-    EmbeddingEngine().reembed(demo.project_id)
-    NearDuplicateEngine().sweep()
+    EmbeddingEngine().reembed_all(demo.project_id)
+    NearDuplicateEngine().compare_due()
 
     assert len(QUESTIONS) == 20
     assert [one["ask"] for one in QUESTIONS if not found(demo, **one)] == []

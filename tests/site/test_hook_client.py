@@ -203,7 +203,7 @@ def test_a_line_that_was_cut_off_does_not_spoil_the_next(client):
 def test_the_spool_is_bounded(client, monkeypatch):
     """Drop the oldest, keep the newest, and cut none."""
     for module in (hook, delivery):
-        monkeypatch.setattr(module, "MOST_SPOOL", 20_000)
+        monkeypatch.setattr(module, "MAX_SPOOL_BYTES", 20_000)
     monkeypatch.setattr(
         hook, "sender", lambda spool, _: delivery.Sender(spool, hook.Lock, hook.write_all, hook.text_of, 1.0)
     )

@@ -63,7 +63,7 @@ def test_both_starts_of_a_session_are_told_the_same(actor, ingest):
 def test_a_request_with_a_key_is_run_again_as_a_whole(actor, ingest):
     def keyed():
         asked = {"key": "k", "route": "hook", "request": "r"}
-        return IdempotencyEngine().once(
+        return IdempotencyEngine().run_once(
             actor=actor, **asked, work=lambda: Answer(200, f"said {ingest(SAID)}")
         )
 
@@ -123,6 +123,6 @@ def test_a_request_whose_key_or_work_can_never_be_stored_is_refused(
 
     asked = {"key": "k", "route": "hook", "request": "r", "writes": writes}
     with pytest.raises(IntegrityError, match="never"):
-        IdempotencyEngine().once(actor=actor, **asked, work=work)
+        IdempotencyEngine().run_once(actor=actor, **asked, work=work)
     assert len(begun) == runs
     assert IdempotencyRecord.objects.count() == IngestedEvent.objects.count() == 0

@@ -37,7 +37,7 @@ def port(monkeypatch) -> Iterator[int]:
         yield listener.getsockname()[1]
         running.should_exit = True
         thread.join()
-    assert (asgi.room.requests, asgi.room.held) == (0, 0)
+    assert (asgi.request_budget.requests, asgi.request_budget.buffered) == (0, 0)
 
 
 def open_to(port: int, sent: bytes) -> socket.socket:
@@ -117,7 +117,7 @@ def test_more_requests_than_the_server_takes_are_told_so_at_once(port: int, monk
     monkeypatch.setattr(asgi, "REQUESTS", 3)
     with ExitStack() as stack:
         slow = [stack.enter_context(open_to(port, HEAD)) for _ in range(3)]
-        while asgi.room.requests < 3:
+        while asgi.request_budget.requests < 3:
             pass
         with open_to(port, HEAD) as link:
             answer = everything_from(link)
@@ -131,7 +131,7 @@ def test_large_bodies_share_a_room_and_small_ones_always_fit(port: int, monkeypa
     monkeypatch.setattr(asgi, "BODY_BUDGET_BYTES", 100_000)
     large = HEAD.replace(b"1000", b"200000")
     with open_to(port, large + b"x" * 90_000) as link:
-        while asgi.room.held < 90_000:
+        while asgi.request_budget.buffered < 90_000:
             pass
         assert echo(port, b"x" * 60_000) == (200, b"60000")
         with open_to(port, large + b"x" * 200_000) as second:

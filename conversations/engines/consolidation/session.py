@@ -75,14 +75,14 @@ class SessionConsolidation:
         the session are not learned. The texts are read outside of any transaction; every MAX_PIECE findings
         are a commit, with all findings of a message or observation. Beyond MAX_PIECES another task is queued.
         """
-        actor.require("write", session.branch.name)
-        told = rules.Spoken(_told(session))
+        actor.require_scope("write", session.branch.name)
+        spoken = rules.Spoken(_list_texts(session))
         count = pieces = 0
         for piece in _pieces(_found(session)):
             if pieces == MAX_PIECES:
                 enqueue("memory.consolidate", session.pk)
                 break
-            news = [finding for finding in piece if not told.says(finding.text)]
+            news = [finding for finding in piece if not spoken.says(finding.text)]
             if news:
                 count += self._learn(session, news, actor)
                 pieces += 1
@@ -92,7 +92,7 @@ class SessionConsolidation:
     def _learn(session: Session, news: Sequence[Finding], actor: Actor) -> int:
         """Write findings in one commit, without sources that another worker has consumed meanwhile."""
         with open_commit(actor, session.branch.name, "consolidate.session") as commit:
-            consumed = _consumed(commit.visible(FactLink), [finding.source for finding in news])
+            consumed = _consumed(commit.visible_rows(FactLink), [finding.source for finding in news])
             left = [finding for finding in news if finding.source not in consumed]
             return _write(commit, left, actor) if left else 0
 
@@ -119,7 +119,7 @@ def _found(session: Session) -> Iterator[Finding]:
         consumed = _consumed(links, [row.uid for row in rows])
         for row in rows:
             if row.uid not in consumed:
-                yield from _said(row)
+                yield from _find_in_message(row)
     observed = list(_observed(session))
     consumed = _consumed(links, [finding.source for finding in observed])
     yield from (finding for finding in observed if finding.source not in consumed)
@@ -134,7 +134,7 @@ def _pages(rows: Any) -> Iterator[list[Message]]:
             page = rows.lowest(PAGE_SIZE, "uid", page[-1].uid)
 
 
-def _said(row: Message) -> Iterator[Finding]:
+def _find_in_message(row: Message) -> Iterator[Finding]:
     lessons = rules.lessons(row.content, row.role == Message.Role.USER)
     for lesson in islice(lessons, MAX_LESSONS):
         yield Finding(lesson.text, lesson.category, row.uid, FactLink.Target.MESSAGE)
@@ -208,7 +208,7 @@ def _consumed(links: Any, sources: Sequence[UUID]) -> set[UUID]:
     return consumed
 
 
-def _told(session: Session) -> list[str]:
+def _list_texts(session: Session) -> list[str]:
     """Return the texts that Day1 gave this session: at its start, and as search results."""
     recalls = RecallLog.objects.filter(project=session.project_id, session_id=session.key)
     ids = {UUID(uid) for recall in recalls.order_by("-id")[:500] for uid in recall.fact_ids}
@@ -222,9 +222,9 @@ def _told(session: Session) -> list[str]:
 
 def _write(commit: CommitWriter, found: Sequence[Finding], actor: Actor) -> int:
     batch = FactBatch([finding.fact() for finding in found], actor, Fact.Status.ACTIVE, deduplicate=True)
-    written = batch.write(commit)
+    written = batch.write_facts(commit)
     links = {}
     for finding, result in zip(found, written, strict=True):
         links[(result.fact.uid, finding.source)] = finding.link(result.fact)
-    commit.add(list(links.values()))
+    commit.add_rows(list(links.values()))
     return sum(result.created for result in written)

@@ -99,7 +99,7 @@ def import_facts(client: Client, path: Path, branch: str, dry_run: bool, report:
     importer, counts = client.open_importer(branch, f"import of {path.name}"), Counter[tuple[str, str]]()
     for start in range(0, len(lines), BATCH_SIZE):
         batch = lines[start : start + BATCH_SIZE]
-        outcomes: Sequence[Any] = importer.look(batch) if dry_run else importer.take(batch)
+        outcomes: Sequence[Any] = importer.preview_lines(batch) if dry_run else importer.apply_lines(batch)
         facts = dict(batch)
         for outcome in outcomes:
             origin = facts[outcome.number]["metadata"]

@@ -10,8 +10,8 @@ from http.client import HTTPConnection, HTTPException, HTTPSConnection
 from urllib.parse import quote, urlsplit
 
 MIB = 1 << 20
-MOST_SPOOL = 64 * MIB
-MOST_ASIDE = 8 * MIB  # of broken and of refused events, kept for inspection
+MAX_SPOOL_BYTES = 64 * MIB
+MAX_ASIDE_BYTES = 8 * MIB  # of broken and of refused events, kept for inspection
 REFUSED = (400, 413)  # responses that would refuse the same event for ever
 FAILED = 500  # the server failed at this event, or at all of them
 BATCH, BATCH_BYTES = 200, 4 * MIB
@@ -136,7 +136,7 @@ class Sender:
     def _set_aside(self, name, line):
         handle = os.open(self.spool.path(name), os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
         try:
-            if os.fstat(handle).st_size + len(line) <= MOST_ASIDE:
+            if os.fstat(handle).st_size + len(line) <= MAX_ASIDE_BYTES:
                 self.write_all(handle, line.rstrip(b"\n") + b"\n")
         finally:
             os.close(handle)
@@ -160,7 +160,7 @@ class Sender:
         with self.lock(self.spool.path("append.lock")):
             with open(self.spool.events, "rb") as file:
                 size = os.fstat(file.fileno()).st_size
-                file.seek(max(self.spool.delivered(), size - MOST_SPOOL // 2))
+                file.seek(max(self.spool.delivered(), size - MAX_SPOOL_BYTES // 2))
                 if file.tell() > self.spool.delivered():
                     file.readline()
                 rest = file.read()

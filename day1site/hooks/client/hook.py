@@ -15,13 +15,13 @@ import sys
 import time
 
 MIB = 1 << 20
-MOST_READ = 64 * MIB  # of an event; a longer one is dropped
-MOST_LINE = MIB  # of an event as it came; a longer one is cut
-MOST_CUT = 4 * MIB  # of an event after it was cut
-MOST_SPOOL = 64 * MIB  # beyond it the oldest events go
-MOST_DEEP = 50  # levels of an event that are processed; a server accepts 64
+MAX_READ_BYTES = 64 * MIB  # of an event; a longer one is dropped
+MAX_LINE_BYTES = MIB  # of an event as it came; a longer one is cut
+MAX_CUT_BYTES = 4 * MIB  # of an event after it was cut
+MAX_SPOOL_BYTES = 64 * MIB  # beyond it the oldest events go
+MAX_DEPTH = 50  # levels of an event that are processed; a server accepts 64
 WAIT, BACKLOG = 2.8, 1.5  # seconds for the response; for sending the events before it
-PATIENCE = 20.0  # seconds for one request in the background
+TIMEOUT_SECONDS = 20.0  # seconds for one request in the background
 # A program waits for the response to these, so the event's name must be parsed exactly.
 ANSWERED = ("sessionstart", "subagentstart")
 COMPACTS = ("precompact", "precompress")  # the end of the transcript is sent with them
@@ -49,7 +49,7 @@ def main(argv):
         if not spool.wanted():
             return
         if "--deliver" in options:
-            sender(spool, PATIENCE).deliver()
+            sender(spool, TIMEOUT_SECONDS).deliver()
             return
         event = Event(read_all(0), options.get("--client", ""))
         if not event.line:
@@ -73,11 +73,11 @@ class Event:
         self.answered, self.nonce = False, f"{time.time_ns()}-{os.getpid()}"
         raw = raw.strip()
         private = b"private" in raw or b"PRIVATE" in raw or b"private" in raw.lower()
-        if private or len(raw) > MOST_LINE or any(hint in raw for hint in HINTS):
+        if private or len(raw) > MAX_LINE_BYTES or any(hint in raw for hint in HINTS):
             raw = self._parsed(raw, private)
         who, where = quoted(client), quoted(project_root())
         beside = f'{{"day1":{{"client":{who},"at":{time.time():.6f},"nonce":"{self.nonce}","root":{where}}},'
-        whole = raw[:1] == b"{" and raw[1:].lstrip()[:1] == b'"' and len(raw) <= MOST_CUT
+        whole = raw[:1] == b"{" and raw[1:].lstrip()[:1] == b'"' and len(raw) <= MAX_CUT_BYTES
         # A line feed between JSON's tokens is white space; within its texts there is none.
         body = raw[1:].replace(b"\n", b" ").replace(b"\r", b" ")
         self.line = beside.encode("utf-8", "replace") + body + b"\n" if whole else b""
@@ -89,7 +89,7 @@ class Event:
         try:
             value = json.loads(raw.decode("utf-8", "replace"))
         except (ValueError, RecursionError):
-            return b"" if private or len(raw) > MOST_LINE else raw
+            return b"" if private or len(raw) > MAX_LINE_BYTES else raw
         if not isinstance(value, dict):
             return b""
         name = next((value[word] for word in NAMES if isinstance(value.get(word), str)), "")
@@ -97,15 +97,15 @@ class Event:
         self.answered = name in ANSWERED
         if name in COMPACTS:
             value["transcript"] = beside().said_in(value.get("transcript_path"))
-        elif not private and len(raw) <= MOST_LINE:
+        elif not private and len(raw) <= MAX_LINE_BYTES:
             return raw
         value = without_private(value)
-        most = MOST_LINE
+        most = MAX_LINE_BYTES
         text = json.dumps(shortened(value, most))
-        while len(text) > MOST_CUT and most > MIB // 256:
+        while len(text) > MAX_CUT_BYTES and most > MIB // 256:
             most //= 16
             text = json.dumps(shortened(value, most))
-        if len(text) > MOST_CUT:
+        if len(text) > MAX_CUT_BYTES:
             text = json.dumps(flattened(value, MIB // 4, json.dumps))
         return text.encode()
 
@@ -119,14 +119,14 @@ def read_all(handle):
         if not piece:
             return b"".join(pieces)
         size += len(piece)
-        pieces = pieces if size <= MOST_READ else []
-        if size <= MOST_READ:
+        pieces = pieces if size <= MAX_READ_BYTES else []
+        if size <= MAX_READ_BYTES:
             pieces.append(piece)
 
 
 def walked(value, change, depth=0):
     """Apply a change to every text of a JSON value; parts nested too deeply become JSON text first."""
-    if isinstance(value, (dict, list)) and depth >= MOST_DEEP:
+    if isinstance(value, (dict, list)) and depth >= MAX_DEPTH:
         import json
 
         return change(json.dumps(value))
@@ -269,10 +269,10 @@ class Spool:
                 write_all(handle, line)
             finally:
                 os.close(handle)
-        if size + len(line) > MOST_SPOOL:
+        if size + len(line) > MAX_SPOOL_BYTES:
             with Lock(self.path("send.lock"), wait=0.5) as sending:
                 if sending.held:
-                    sender(self, PATIENCE).shrink()
+                    sender(self, TIMEOUT_SECONDS).shrink()
 
     def _half_written(self, size):
         with open(self.events, "rb") as file:
@@ -389,7 +389,7 @@ def in_background(spool):
         import signal
 
         signal.setitimer(signal.ITIMER_REAL, 0)
-        sender(spool, PATIENCE).deliver()
+        sender(spool, TIMEOUT_SECONDS).deliver()
     finally:
         os._exit(0)
 

@@ -18,7 +18,9 @@ def format_nouns() -> str:
 
 
 def format_noun(noun: Noun) -> str:
-    parts = (f" {json.dumps(part)}: [\n{format_rows(rows)}\n ]" for part, rows in noun.describe().items())
+    parts = (
+        f" {json.dumps(part)}: [\n{format_rows(rows)}\n ]" for part, rows in noun.describe_fields().items()
+    )
     return "{\n" + ",\n".join(parts) + "\n}"
 
 

@@ -36,7 +36,7 @@ def tool(
 
     def declare(run: Callable[[Call], Answer]) -> Callable[[Call], Answer]:
         more = REPEATING if traits.get("writes") else {}
-        told = REDACTED if traits.get("writes") else {}
+        redacted = REDACTED if traits.get("writes") else {}
         known = {**takes, **WHERE, **more}
         TOOLS[run.__name__] = Tool(
             run.__name__,
@@ -44,7 +44,7 @@ def tool(
             about,
             run,
             shape(known, needs),
-            shape({**gives, **ALWAYS, **told}, ("branch",)),
+            shape({**gives, **ALWAYS, **redacted}, ("branch",)),
             **traits,
         )
         return run

@@ -63,7 +63,7 @@ def branch_list(call: Call) -> b.Answer:
         "nothing, whatever the size. branch_switch then gives a handle to work on it."
     ),
     takes={
-        **input_properties(BRANCH.used(Use.TOOL_CREATE)),
+        **input_properties(BRANCH.select_fields(Use.TOOL_CREATE)),
         "at": b.AT,
         **WHO,
     },
@@ -107,8 +107,8 @@ def branch_switch(call: Call) -> b.Answer:
     call.end()
     branch, handle = WorkEngine().open_work(branch_name=name, actor=call.caller.actor)
     after = f'memory_search {{"query": "…", "work": "{handle}"}}'
-    told: dict[str, Any] = {"switched_to": schemas.branch(branch), "handle": handle, "idle_hours": 24}
-    return {**told, "branch": branch.name, "next": after}
+    result: dict[str, Any] = {"switched_to": schemas.branch(branch), "handle": handle, "idle_hours": 24}
+    return {**result, "branch": branch.name, "next": after}
 
 
 @b.tool(
@@ -169,12 +169,12 @@ def branch_diff(call: Call) -> b.Answer:
     }
     _ = call.branch
     call.end()
-    found = branch_manager.diff(name=name, actor=call.caller.actor, kind=kind, **how)
+    found = branch_manager.compare_branch(name=name, actor=call.caller.actor, kind=kind, **how)
     rows = [_difference(one, kind) for one in branch_shapes.diff_shape(found, kind)["results"]]
-    told = {"against": found.against.name, "ahead": found.ahead, "behind": found.behind}
-    told |= {"counts": found.counts, "results": rows}
+    result = {"against": found.against.name, "ahead": found.ahead, "behind": found.behind}
+    result |= {"counts": found.counts, "results": rows}
     after = f'memory_get {{"fact_ids": {schemas.names(rows)}, "branch": "{name}"}}' if rows else "branch_list"
-    return {**told, "next_cursor": found.page.next, "branch": name, "next": after}
+    return {**result, "next_cursor": found.page.next, "branch": name, "next": after}
 
 
 def _difference(row: dict[str, Any], kind: str) -> dict[str, Any]:

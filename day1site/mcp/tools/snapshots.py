@@ -41,8 +41,8 @@ def snapshot_create(call: Call) -> b.Answer:
     call.end()
     made: Snapshot = snapshot_manager.create_snapshot(name=name, **where, **how)
     after = f'snapshot_restore {{"snapshot_id": "{made.pk}", "dry_run": true}} to go back'
-    told = {"snapshot_id": str(made.pk), "name": made.name, "seq": made.seq}
-    return {**told, "branch": call.branch, "next": after}
+    result = {"snapshot_id": str(made.pk), "name": made.name, "seq": made.seq}
+    return {**result, "branch": call.branch, "next": after}
 
 
 @b.tool(
@@ -74,7 +74,7 @@ def snapshot_restore(call: Call) -> b.Answer:
     plan = copy_shapes.restore_shape(
         snapshot_manager.restore_snapshot(snapshot_id=uid, actor=actor, dry_run=dry_run)
     )
-    told = {name: plan[name] for name in ("dry_run", "branches", "mended")}
+    result = {name: plan[name] for name in ("dry_run", "branches", "mended")}
     branch = plan["snapshot"]["branch"] or branch
     again = f'snapshot_restore {{"snapshot_id": "{uid}", "dry_run": false}} to do it'
-    return {**told, "branch": branch, "next": again if dry_run else "memory_search"}
+    return {**result, "branch": branch, "next": again if dry_run else "memory_search"}

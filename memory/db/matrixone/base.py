@@ -130,8 +130,8 @@ class DatabaseWrapper(mysql.DatabaseWrapper):
             raise NotSupportedError(f"The server is not MatrixOne: it says that it is {self.server_version}.")
         found, least = self.get_database_version(), self.features.minimum_database_version
         if found < least:
-            told = [".".join(map(str, release)) for release in (least, found)]
-            raise NotSupportedError("MatrixOne {} or newer is needed; this server is {}.".format(*told))
+            releases = [".".join(map(str, release)) for release in (least, found)]
+            raise NotSupportedError("MatrixOne {} or newer is needed; this server is {}.".format(*releases))
 
     def get_connection_params(self) -> dict[str, Any]:
         params = super().get_connection_params()

@@ -76,7 +76,7 @@ def _has_key(lookup: Any, compiler: Any, connection: Any) -> tuple[str, tuple]:
 
 
 @_render(Exists)
-def _exists(exists: Any, compiler: Any, connection: Any) -> Any:
+def _render_exists(exists: Any, compiler: Any, connection: Any) -> Any:
     """Render EXISTS without Django's LIMIT 1, with which a correlated subquery finds nothing."""
     plain = exists.copy()
     plain.query = exists.query.clone()
@@ -85,7 +85,7 @@ def _exists(exists: Any, compiler: Any, connection: Any) -> Any:
 
 
 @_render(Greatest)
-def _greatest(greatest: Any, compiler: Any, connection: Any) -> tuple[str, tuple]:
+def _render_greatest(greatest: Any, compiler: Any, connection: Any) -> tuple[str, tuple]:
     """Render GREATEST as CASE: MatrixOne has no GREATEST."""
     (sql, params), *others = [compiler.compile(part) for part in greatest.get_source_expressions()]
     for other, more in others:
@@ -97,7 +97,7 @@ def _greatest(greatest: Any, compiler: Any, connection: Any) -> tuple[str, tuple
 
 
 @_render(Case)
-def _case(case: Any, compiler: Any, connection: Any) -> Any:
+def _render_case(case: Any, compiler: Any, connection: Any) -> Any:
     """Render NULL for a CASE with only NULL results: it has no type, so a time column refuses it."""
     answers = [*(when.result for when in case.cases), case.default]
     if all(isinstance(answer, Value) and answer.value is None for answer in answers):
@@ -106,7 +106,7 @@ def _case(case: Any, compiler: Any, connection: Any) -> Any:
 
 
 @_render(Exact)
-def _exact(lookup: Any, compiler: Any, connection: Any) -> Any:
+def _render_exact(lookup: Any, compiler: Any, connection: Any) -> Any:
     """Render a boolean as "= TRUE": the planner panics on a bare column once its table has statistics."""
     sql, params = lookup.as_sql(compiler, connection)
     if lookup.rhs is True and isinstance(lookup.lhs, Col):
@@ -119,7 +119,7 @@ def _exact(lookup: Any, compiler: Any, connection: Any) -> Any:
 
 
 @_render(Contains)
-def _contains(lookup: Any, compiler: Any, connection: Any) -> Any:
+def _render_contains(lookup: Any, compiler: Any, connection: Any) -> Any:
     if not lookup.rhs_is_direct_value() or not lookup.rhs:
         return lookup.as_sql(compiler, connection)
     text, params, part = _text_and_part(lookup, compiler, connection)
@@ -127,7 +127,7 @@ def _contains(lookup: Any, compiler: Any, connection: Any) -> Any:
 
 
 @_render(IContains)
-def _icontains(lookup: Any, compiler: Any, connection: Any) -> Any:
+def _render_icontains(lookup: Any, compiler: Any, connection: Any) -> Any:
     if not lookup.rhs_is_direct_value() or not lookup.rhs:
         return lookup.as_sql(compiler, connection)
     text, params, part = _text_and_part(lookup, compiler, connection)
@@ -140,27 +140,27 @@ def _text_and_part(lookup: Any, compiler: Any, connection: Any) -> tuple[str, An
     return text, params, part
 
 
-def _side(name: str, any_case: bool = False) -> Rendering:
+def _affix_renderer(name: str, any_case: bool = False) -> Rendering:
     """Return a compiler of prefix or suffix lookups: LEFT or RIGHT with the length of the value."""
 
-    def compiled(lookup: Any, compiler: Any, connection: Any) -> Any:
+    def render_affix(lookup: Any, compiler: Any, connection: Any) -> Any:
         text, params = lookup.process_lhs(compiler, connection)
         part, more = super(PatternLookup, lookup).process_rhs(compiler, connection)
         if any_case:
             text, part = f"LOWER({text})", f"LOWER({part})"
         return f"{name}({text}, CHAR_LENGTH({part})) = {part}", (*params, *more, *more)
 
-    return compiled
+    return render_affix
 
 
-_render(StartsWith)(_side("LEFT"))
-_render(EndsWith)(_side("RIGHT"))
-_render(IStartsWith)(_side("LEFT", any_case=True))
-_render(IEndsWith)(_side("RIGHT", any_case=True))
+_render(StartsWith)(_affix_renderer("LEFT"))
+_render(EndsWith)(_affix_renderer("RIGHT"))
+_render(IStartsWith)(_affix_renderer("LEFT", any_case=True))
+_render(IEndsWith)(_affix_renderer("RIGHT", any_case=True))
 
 
 @_render(IExact)
-def _iexact(lookup: Any, compiler: Any, connection: Any) -> Any:
+def _render_iexact(lookup: Any, compiler: Any, connection: Any) -> Any:
     text, params = lookup.process_lhs(compiler, connection)
     other, more = super(BuiltinLookup, lookup).process_rhs(compiler, connection)
     return f"LOWER({text}) = LOWER({other})", (*params, *more)

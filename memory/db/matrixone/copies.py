@@ -24,15 +24,15 @@ class Copies:
         self.connection = connection
         self.database = str(connection.settings_dict["NAME"])
 
-    def name(self, key: UUID, kind: str = "") -> str:
+    def make_name(self, key: UUID, kind: str = "") -> str:
         """Return a name for a new copy; its prefix tells the stores of one server apart."""
         return build_name(self._name_prefix(), key, kind)
 
-    def frozen(self) -> set[str]:
+    def list_snapshots(self) -> set[str]:
         """Return the names of the existing snapshots."""
         return self._filter_own(self._run_statement("SHOW SNAPSHOTS"))
 
-    def forks(self) -> set[str]:
+    def list_workspaces(self) -> set[str]:
         """Return the names of the existing workspaces, temporary ones for reading included."""
         return self._filter_own(self._run_statement("SELECT schema_name FROM information_schema.schemata"))
 
@@ -41,32 +41,32 @@ class Copies:
 
     # ---- making ----------------------------------------------------------------------------------
 
-    def take(self, name: str) -> CopyInfo:
+    def take_snapshot(self, name: str) -> CopyInfo:
         """Take a snapshot of the present state. Raises CopyFailed."""
         self._run_statement(
             f"CREATE SNAPSHOT {check_name(name)} FOR DATABASE {self._quote_name(self.database)}"
         )
         return CopyInfo(name)
 
-    def fork(self, name: str) -> CopyInfo:
+    def create_workspace(self, name: str) -> CopyInfo:
         """Create a workspace as a database branch. Raises CopyFailed."""
         self._run_statement(
             f"DATA BRANCH CREATE DATABASE {check_name(name)} FROM {self._quote_name(self.database)}"
         )
         return CopyInfo(name)
 
-    def drop(self, name: str) -> None:
+    def drop_snapshot(self, name: str) -> None:
         """Delete a snapshot; a missing one is no error."""
         self._run_statement(f"DROP SNAPSHOT IF EXISTS {check_name(name)}")
 
-    def drop_fork(self, name: str) -> None:
-        if self.has_fork(name):
+    def drop_workspace(self, name: str) -> None:
+        if self.has_workspace(name):
             self._run_statement(f"DATA BRANCH DELETE DATABASE {check_name(name)}")
 
-    def has(self, name: str) -> bool:
+    def has_snapshot(self, name: str) -> bool:
         return check_name(name) in {row[0] for row in self._run_statement("SHOW SNAPSHOTS")}
 
-    def has_fork(self, name: str) -> bool:
+    def has_workspace(self, name: str) -> bool:
         sql = "SELECT 1 FROM information_schema.schemata WHERE schema_name = %s"
         return bool(self._run_statement(sql, [check_name(name)]))
 
@@ -76,32 +76,34 @@ class Copies:
 
     # ---- reading ---------------------------------------------------------------------------------
 
-    def check(self, name: str, taken: CopyInfo) -> None:
+    def check_snapshot(self, name: str, taken: CopyInfo) -> None:
         """Check that a snapshot exists. Raises CopyFailed."""
-        if not self.has(name):
+        if not self.has_snapshot(name):
             raise CopyFailed("The server does not keep this snapshot any more.")
 
     @contextmanager
-    def opened(self, name: str) -> Iterator[str]:
+    def open_snapshot(self, name: str) -> Iterator[str]:
         """Open a snapshot for reading under a database alias, as a temporary branch of the database."""
-        reading = self.name(id_of_now(), "read")  # each reader has its own, which is dropped at the end
+        reading = self.make_name(id_of_now(), "read")  # each reader has its own, which is dropped at the end
         source = f"{self._quote_name(self.database)} {{SNAPSHOT = '{check_name(name)}'}}"
         self._run_statement(f"DATA BRANCH CREATE DATABASE {reading} FROM {source}")
         try:
             with temporary_alias({"NAME": reading}) as alias:
                 yield alias
         finally:
-            self.drop_fork(reading)
+            self.drop_workspace(reading)
 
     @contextmanager
-    def opened_fork(self, name: str) -> Iterator[str]:
+    def open_workspace(self, name: str) -> Iterator[str]:
         """Open a workspace under a database alias; a server may be using it. Raises CopyFailed."""
-        if not self.has_fork(name):
+        if not self.has_workspace(name):
             raise CopyFailed("The database of this workspace is gone.")
         with temporary_alias({"NAME": name}) as alias:
             yield alias
 
-    def values(self, name: str, model: type[models.Model], fields: list[str], **equal: Any) -> list[tuple]:
+    def read_values(
+        self, name: str, model: type[models.Model], fields: list[str], **equal: Any
+    ) -> list[tuple]:
         """Return columns of a snapshot's rows, read without an alias."""
         columns = [self._get_field(model, field) for field in fields]
         requested = [self._get_field(model, field) for field in equal]
@@ -118,17 +120,17 @@ class Copies:
             self._run_statement(sql, params),
         )
 
-    def changed(self, name: str, model: type[models.Model]) -> Changes:
+    def diff_snapshot(self, name: str, model: type[models.Model]) -> Changes:
         """Return the keys that only a snapshot has; changed and new rows are not compared."""
         pk = self._get_field(model, "pk")
         key, table = self._quote_name(pk.column), self._quote_name(model._meta.db_table)
-        there = self._run_statement(
+        copied = self._run_statement(
             f"SELECT s.{key} FROM {self._snapshot_table(model, name)} s"
             f" LEFT JOIN {table} t ON t.{key} = s.{key} WHERE t.{key} IS NULL"
         )
-        return Changes(frozenset(pk.to_python(value) for (value,) in there), frozenset(), frozenset())
+        return Changes(frozenset(pk.to_python(value) for (value,) in copied), frozenset(), frozenset())
 
-    def changed_fork(self, name: str, model: type[models.Model]) -> Changes:
+    def diff_workspace(self, name: str, model: type[models.Model]) -> Changes:
         """Return the keys changed on either side since the workspace was made (three-way diff)."""
         pk, table = self._get_field(model, "pk"), self._quote_name(model._meta.db_table)
         rows = self._run_statement(
@@ -142,14 +144,14 @@ class Copies:
 
     # ---- the past that the server keeps ----------------------------------------------------------
 
-    def window(self) -> int:
+    def window_days(self) -> int:
         """Return for how many days the server keeps every state of the database; 0 for none."""
         named = [row for row in self._run_statement("SHOW PITR") if row[0] == self._name_prefix()]
         return int(named[0][7]) if named else 0
 
     def keep_window(self, days: int) -> None:
         """Set the retention of past states to so many days; 0 ends it. Raises CopyFailed."""
-        pitr, now = self._name_prefix(), self.window()
+        pitr, now = self._name_prefix(), self.window_days()
         if not days:
             self._run_statement(f"DROP PITR IF EXISTS {pitr}")
         elif now:
@@ -167,12 +169,12 @@ class Copies:
 
     def _run_statement(self, sql: str, params: Any = None) -> list[tuple]:
         try:
-            return self._execute(sql, params)
+            return self._run_sql(sql, params)
         except (DatabaseError, InterfaceError) as error:
             raise CopyFailed(self._failure_text(error)) from error
 
     @retry_transaction  # a single statement: an aborted one leaves nothing behind
-    def _execute(self, sql: str, params: Any) -> list[tuple]:
+    def _run_sql(self, sql: str, params: Any) -> list[tuple]:
         with self._open_connection() as own, own.cursor() as cursor:
             cursor.execute(sql, params)
             return list(cursor.fetchall() if cursor.description else ())

@@ -6,17 +6,17 @@ from typing import Any
 from django.db.models import Q, QuerySet
 from django.db.models.expressions import Exists, Subquery
 
-Said = tuple[bool, tuple, dict]
+RecordedFilter = tuple[bool, tuple, dict]
 
 
-def split_plain(said: Iterable[Said]) -> tuple[list[Said], list[Said]]:
+def split_plain(filters_given: Iterable[RecordedFilter]) -> tuple[list[RecordedFilter], list[RecordedFilter]]:
     """Split filters into those that may be combined with MATCH and those that may not."""
-    here: list[Said] = []
-    later: list[Said] = []
-    for filters in said:
+    plain: list[RecordedFilter] = []
+    later: list[RecordedFilter] = []
+    for filters in filters_given:
         _, args, kwargs = filters
-        (later if any(map(_looks_elsewhere, (*args, *kwargs.values()))) else here).append(filters)
-    return here, later
+        (later if any(map(_looks_elsewhere, (*args, *kwargs.values()))) else plain).append(filters)
+    return plain, later
 
 
 def _looks_elsewhere(part: Any) -> bool:

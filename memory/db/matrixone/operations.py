@@ -49,7 +49,7 @@ class DatabaseOperations(operations.DatabaseOperations):
         self, style: Any, tables: Sequence[str], *, reset_sequences: bool = False, allow_cascade: bool = False
     ) -> list[str]:
         """Return statements that empty the tables, and with the vectors their copies."""
-        copies = self.connection.index.vectors.tables() if "memory_vector" in tables else []
+        copies = self.connection.index.vectors.list_tables() if "memory_vector" in tables else []
         return [
             f"{style.SQL_KEYWORD('DELETE FROM')} {style.SQL_FIELD(self.quote_name(table))};"
             for table in self._nonempty_tables([*tables, *copies])

@@ -37,52 +37,52 @@ class SearchIndex:
 
     # ---- writing -------------------------------------------------------------------------------
 
-    def add(self, rows: Sequence[Any]) -> None:
+    def index_rows(self, rows: Sequence[Any]) -> None:
         """Do nothing: the server indexed the rows when they were written."""
 
-    def close(self, rows: Sequence[Any], held: Iterable[bool], seq: int) -> None:
+    def close_versions(self, rows: Sequence[Any], pinned: Iterable[bool], seq: int) -> None:
         """Do nothing: closed versions stay in the index for reads of the past; conditions exclude them."""
 
-    def hold(self, rows: Sequence[Any]) -> None:
+    def pin_rows(self, rows: Sequence[Any]) -> None:
         """Do nothing: the rows are in the index already."""
 
-    def release(self, rows: Sequence[Any]) -> None:
+    def unpin_rows(self, rows: Sequence[Any]) -> None:
         """Do nothing: the rows stay in the index."""
 
-    def keep(self, rows: Sequence[Any]) -> None:
+    def index_closed(self, rows: Sequence[Any]) -> None:
         """Do nothing: the rows are in the index already."""
 
-    def remove(self, rows: Sequence[Any]) -> None:
+    def remove_rows(self, rows: Sequence[Any]) -> None:
         """Do nothing: the rows leave the index with their table."""
 
     def begin_closed(self, editor: Any, closed: models.QuerySet) -> None:
         """Do nothing: closed versions were always in the index."""
 
-    def clear(self, model: type[models.Model]) -> None:
+    def clear_model(self, model: type[models.Model]) -> None:
         """Do nothing: the index follows its table."""
 
     def optimize(self) -> None:
         """Update the copies of vectors, and index those of large tables."""
         self.vectors.optimize()
 
-    def keep_up(self, project_id: Any, model: str) -> None:
+    def refresh_vectors(self, project_id: Any, model: str) -> None:
         """Copy vectors that became ready; called outside of a transaction."""
-        self.vectors.keep_up(project_id, model)
+        self.vectors.refresh_vectors(project_id, model)
 
-    def forget(self, project_id: Any, slots: Sequence[str]) -> None:
+    def delete_vectors(self, project_id: Any, slots: Sequence[str]) -> None:
         """Delete copies of a project's vectors; called in the transaction that deletes them."""
-        self.vectors.forget(project_id, slots)
+        self.vectors.delete_vectors(project_id, slots)
 
-    def covers(self, rows: VersionedQuerySet) -> bool:
+    def covers_lineage(self, rows: VersionedQuerySet) -> bool:
         """Return True: the index has every version ever written."""
         return True
 
     # ---- keyword -------------------------------------------------------------------------------
 
-    def keyword(
+    def match_words(
         self, rows: VersionedQuerySet, words: Sequence[str], k: int, also: Sequence[int]
     ) -> tuple[Ranked, Ranked]:
-        """Search by keywords; see VersionedQuerySet.keyword. One pass over the index gives both lists."""
+        """Search by keywords; see VersionedQuerySet.match_words. One pass over the index gives both lists."""
         pattern = pattern_of(words)
         if not pattern:
             return [], []
@@ -94,24 +94,24 @@ class SearchIndex:
     def _until_enough(self, ranking: "_Ranking", k: int, also: Sequence[int]) -> tuple[Ranked, Ranked]:
         take, requested = k if ranking.exact else max(MIN_CANDIDATES, 2 * k), set(also)
         while True:
-            found = ranking.first(take, also)
+            found = ranking.best_rows(take, also)
             complete = len(found) < take + len(also)
-            passed = ranking.passing(found if complete else _without_gaps(found, requested), k)
+            passed = ranking.filter_hits(found if complete else _without_gaps(found, requested), k)
             if complete or len(passed) >= k:
                 return passed, [hit for hit in found if hit[0] in requested]
             take *= GROWTH_FACTOR
 
     # ---- vectors -------------------------------------------------------------------------------
 
-    def load(self, rows: VersionedQuerySet, model: str, project_id: Any) -> None:
+    def load_vectors(self, rows: VersionedQuerySet, model: str, project_id: Any) -> None:
         """Do nothing: the server compares vectors."""
 
-    def nearest(
+    def search_vectors(
         self, rows: VersionedQuerySet, vector: np.ndarray, k: int, model: str, project_id: Any
     ) -> Ranked:
-        """Search by vector; see VersionedQuerySet.nearest."""
+        """Search by vector; see VersionedQuerySet.search_vectors."""
         take = max(MIN_CANDIDATES, 2 * k)
-        for scores, complete in self.vectors.portions(vector, model, project_id, take):
+        for scores, complete in self.vectors.iter_portions(vector, model, project_id, take):
             found = self._of_texts(rows, scores)
             if complete or len(found) >= k:
                 return found[:k]
@@ -123,12 +123,12 @@ class SearchIndex:
         found = rows.select_by_key((key, "content_hash"), "content_hash", scores)
         return sorted(((rid, scores[value]) for rid, value in found), key=lambda hit: (-hit[1], hit[0]))
 
-    def cosines(
+    def score_cosines(
         self, rids: Sequence[int], rows: VersionedQuerySet, vector: np.ndarray, model: str, project_id: Any
     ) -> Ranked:
         """Return the cosine of each of the visible rows with the vector, where the row has one."""
         hashes = self._content_hashes(rows, rids)
-        scores = self.vectors.cosines(set(hashes.values()), vector, model, project_id)
+        scores = self.vectors.score_cosines(set(hashes.values()), vector, model, project_id)
         return [(rid, scores[value]) for rid, value in hashes.items() if value in scores]
 
     def _content_hashes(self, rows: VersionedQuerySet, rids: Sequence[int]) -> dict[int, str]:
@@ -147,7 +147,7 @@ class _Ranking:
         index = full_text_index(rows.model)
         assert index is not None
         self.rows, self.lineage = rows, rows.named_lineage
-        here, later = split_plain(rows.recorded_filters)
+        plain, later = split_plain(rows.recorded_filters)
         # The nearest branch shadows the others, and some filters read other tables: MATCH allows neither.
         self.exact = not later and len(self.lineage) == 1
         column = index.fields[0]
@@ -155,11 +155,11 @@ class _Ranking:
         matching = rows.model._base_manager.using(rows.db).filter(
             Matches(column, pattern), open_, deleted=False
         )
-        for negate, args, kwargs in here:
+        for negate, args, kwargs in plain:
             matching = matching.exclude(*args, **kwargs) if negate else matching.filter(*args, **kwargs)
         self.matching = matching.annotate(score=Match(column, pattern), length=Length(column))
 
-    def first(self, take: int, also: Sequence[int]) -> Ranked:
+    def best_rows(self, take: int, also: Sequence[int]) -> Ranked:
         """Return the best ``take`` rows and those of ``also`` that match, by score, then by row."""
         found = self._order_hits("score", "-score", take, also)
         if not any(score > 0 for _, score in found):
@@ -172,7 +172,7 @@ class _Ranking:
             order.insert(0, models.ExpressionWrapper(Q(pk__in=also), models.BooleanField()).desc())
         return list(self.matching.values_list("pk", value).order_by(*order)[: take + len(also)])
 
-    def passing(self, found: Ranked, k: int) -> Ranked:
+    def filter_hits(self, found: Ranked, k: int) -> Ranked:
         """Return the first k hits that pass all filters."""
         passed: Ranked = []
         for start in range(0, len(found), BATCH_SIZE):

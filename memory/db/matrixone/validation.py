@@ -21,11 +21,11 @@ class DatabaseValidation(BaseDatabaseValidation):
 
     def check(self, **kwargs: Any) -> list[CheckMessage]:
         """Return the first problem that prevents use of the server, or nothing."""
-        if trouble := self.trouble():
+        if trouble := self.find_problem():
             return [Error(trouble, hint="docs/matrixone.md tells what is needed.", id="day1.E008")]
         return []
 
-    def trouble(self) -> str:
+    def find_problem(self) -> str:
         """Return a problem as a sentence; "" for a usable server, or one that only lacks the database."""
         try:
             self.connection.ensure_connection()

@@ -42,17 +42,17 @@ class Vectors:
 
     # ---- queries -------------------------------------------------------------------------------
 
-    def portions(
+    def iter_portions(
         self, vector: np.ndarray, model: str, project_id: Any, take: int
     ) -> Iterator[tuple[Scores, bool]]:
         """Yield the nearest texts of a project in growing portions, each with whether it is the last."""
         of = (project_key(project_id), model)
         copied, now = self._copied_until(len(vector), of)
         if copied and self._has_index(len(vector)):
-            for some in (take, take * GROWTH_FACTOR):
-                found = self._search_index(vector, of, some)
-                yield self._merge_best(found, vector, of, copied, now, some), False
-                if len(found) < some:  # the probed lists have mostly texts of other projects
+            for batch in (take, take * GROWTH_FACTOR):
+                found = self._search_index(vector, of, batch)
+                yield self._merge_best(found, vector, of, copied, now, batch), False
+                if len(found) < batch:  # the probed lists have mostly texts of other projects
                     break
         while True:
             found = self._search_exact(vector, of, take) if copied else []
@@ -70,7 +70,9 @@ class Vectors:
             )
         return dict(sorted(found, key=lambda hit: -hit[1])[:take])
 
-    def cosines(self, hashes: Collection[str], vector: np.ndarray, model: str, project_id: Any) -> Scores:
+    def score_cosines(
+        self, hashes: Collection[str], vector: np.ndarray, model: str, project_id: Any
+    ) -> Scores:
         """Return the cosine of each of the texts that has a vector."""
         slots = {vector_slot(project_id, model, value): value for value in hashes}
         scores = self._of_copies(list(slots), vector, (project_key(project_id), model))
@@ -82,9 +84,11 @@ class Vectors:
         scores: Scores = {}
         try:
             for start in range(0, len(slots), BATCH_SIZE):
-                some = slots[start : start + BATCH_SIZE]
-                asked = vector_sql.COSINES.replace("{marks}", placeholders(some))
-                scores |= self._fetch_all(asked, len(vector), vector_sql.vector_literal(vector), *of, *some)
+                batch = slots[start : start + BATCH_SIZE]
+                statement = vector_sql.COSINES.replace("{marks}", placeholders(batch))
+                scores |= self._fetch_all(
+                    statement, len(vector), vector_sql.vector_literal(vector), *of, *batch
+                )
         except DatabaseError as error:
             _unless_missing(error)
         return scores
@@ -98,8 +102,8 @@ class Vectors:
         return self._fetch_all(vector_sql.EXACT, len(vector), vector_sql.vector_literal(vector), *of, take)
 
     def _search_index(self, vector: np.ndarray, of: Of, take: int) -> list[tuple[str, float]]:
-        asked = vector_sql.vector_literal(vector)
-        return self._fetch_all(vector_sql.PROBED, len(vector), asked, *of, asked, take)
+        statement = vector_sql.vector_literal(vector)
+        return self._fetch_all(vector_sql.PROBED, len(vector), statement, *of, statement, take)
 
     def _copied_until(self, dimensions: int, of: Of) -> tuple[int, int]:
         """Return the tick up to which vectors are copied, and the project's clock."""
@@ -120,22 +124,24 @@ class Vectors:
 
     # ---- copying -------------------------------------------------------------------------------
 
-    def keep_up(self, project_id: Any, model: str, ticks: int = TICKS) -> None:
+    def refresh_vectors(self, project_id: Any, model: str, ticks: int = TICKS) -> None:
         """Copy new vectors once so many ticks have passed. Concurrent calls copy the same rows."""
         of = (project_key(project_id), model)
         ready = vector_rows().filter(project=project_id, model=model, n__gt=0, state="ready")
-        some = ready.exclude(data=None).values_list("data", flat=True).first()
-        if some is None:
+        batch = ready.exclude(data=None).values_list("data", flat=True).first()
+        if batch is None:
             return
-        copied, now = self._copied_until(len(some), of)
+        copied, now = self._copied_until(len(batch), of)
         if not copied:
-            self._run_statement(vector_sql.CREATE, len(some))
-            copied, now = self._copied_until(len(some), of)
+            self._run_statement(vector_sql.CREATE, len(batch))
+            copied, now = self._copied_until(len(batch), of)
         if not copied or now - copied >= ticks:
-            self._run_statement(vector_sql.COPY_MORE, len(some), *of, copied)
-            self._run_statement(vector_sql.MARK_COPIED, len(some), *of, now, vector_sql.vector_literal(some))
+            self._run_statement(vector_sql.COPY_MORE, len(batch), *of, copied)
+            self._run_statement(
+                vector_sql.MARK_COPIED, len(batch), *of, now, vector_sql.vector_literal(batch)
+            )
 
-    def forget(self, project_id: Any, slots: Collection[str]) -> None:
+    def delete_vectors(self, project_id: Any, slots: Collection[str]) -> None:
         """Delete copies of the project's deleted vectors."""
         for dimensions in self._known_dimensions():
             forget = vector_sql.FORGET.replace("{marks}", placeholders(list(slots)))
@@ -148,7 +154,7 @@ class Vectors:
                 self._run_statement(vector_sql.DROP, dimensions)
         known = vector_rows().filter(n__gt=0).values_list("project_id", "model").distinct()
         for project_id, model in list(known):
-            self.keep_up(project_id, model, ticks=1)
+            self.refresh_vectors(project_id, model, ticks=1)
         for dimensions in self._known_dimensions():
             self._run_statement(vector_sql.ORPHANS, dimensions)
             self._create_index(dimensions)
@@ -167,14 +173,14 @@ class Vectors:
             for row in self._fetch_all(vector_sql.INDEXES, dimensions)
         )
 
-    def tables(self) -> list[str]:
+    def list_tables(self) -> list[str]:
         """Return the names of the tables with copies."""
         with self.connection.cursor() as cursor:
             cursor.execute(vector_sql.TABLES)
             return [name for (name,) in cursor.fetchall()]
 
     def _known_dimensions(self) -> Iterable[int]:
-        return [int(number) for name in self.tables() for number in re.findall(r"\d+$", name)]
+        return [int(number) for name in self.list_tables() for number in re.findall(r"\d+$", name)]
 
     # ---- statements ----------------------------------------------------------------------------
 

@@ -107,7 +107,7 @@ class DatabaseWrapper(SQLiteWrapper):
             self.connection.execute("ROLLBACK")
 
     @contextmanager
-    def scratch(self) -> Iterator[None]:
+    def allow_temporary_tables(self) -> Iterator[None]:
         """Allow temporary tables, inside a snapshot too."""
         was, self._in_snapshot = self._in_snapshot, False
         self.connection.execute("PRAGMA query_only = OFF")
@@ -147,7 +147,7 @@ class DatabaseWrapper(SQLiteWrapper):
         note_commit(str(self.settings_dict["NAME"]))
         try:
             if self._turn:  # no other writer of this process can come in between
-                get_log_bound(str(self.settings_dict["NAME"])).keep(self.connection)
+                get_log_bound(str(self.settings_dict["NAME"])).enforce_limit(self.connection)
         finally:
             self._pass_on()
 

@@ -26,7 +26,7 @@ class LogBound:
         self.file = f"{path}-wal"
         self._next, self._step = MAX_BYTES, STEP_BYTES
 
-    def keep(self, connection: Any) -> None:
+    def enforce_limit(self, connection: Any) -> None:
         """Empty the log if it is too long. Call it with the writers' lock, after a commit.
 
         Never raises: committed data is safe in the log, however long that becomes.

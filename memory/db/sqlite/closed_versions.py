@@ -27,7 +27,7 @@ class ClosedVersions:
 
     # ---- writing -------------------------------------------------------------------------------
 
-    def add(self, index: FullTextIndex, rows: Iterable[tuple[Any, int]]) -> None:
+    def add_versions(self, index: FullTextIndex, rows: Iterable[tuple[Any, int]]) -> None:
         """Index closed versions, each with the seq that closed it."""
         self._execute_many(
             f'INSERT INTO "{index.closed}" (rowid, text, tok) VALUES (%s, %s, %s)',
@@ -37,7 +37,7 @@ class ClosedVersions:
             ),
         )
 
-    def remove(self, index: FullTextIndex, pks: Iterable[int]) -> None:
+    def remove_versions(self, index: FullTextIndex, pks: Iterable[int]) -> None:
         self._execute_many(f'DELETE FROM "{index.closed}" WHERE rowid = %s', ((pk,) for pk in pks))
 
     def _execute_many(self, sql: str, values: Iterable[tuple]) -> None:
@@ -46,7 +46,7 @@ class ClosedVersions:
 
     # ---- queries -------------------------------------------------------------------------------
 
-    def matches(
+    def match_sql(
         self, index: FullTextIndex, rows: VersionedQuerySet, phrases: Sequence[str]
     ) -> tuple[str, list[str]]:
         """Return SQL for row ids and scores of closed versions with any of the phrases, and its values.
@@ -87,9 +87,9 @@ class ClosedVersions:
         every_open, *open_ = self._count_rows(index.name, phrases)
         every_closed, *closed = self._count_rows(index.closed, phrases)
         found: dict[float, list[str]] = {}
-        for phrase, here, there in zip(phrases, open_, closed, strict=True):
-            if there:
-                ratio = term_rarity(every_open, here) / term_rarity(every_closed, there)
+        for phrase, open_count, closed_count in zip(phrases, open_, closed, strict=True):
+            if closed_count:
+                ratio = term_rarity(every_open, open_count) / term_rarity(every_closed, closed_count)
                 found.setdefault(2 ** (round(STEPS * math.log2(ratio)) / STEPS), []).append(phrase)
         return found
 

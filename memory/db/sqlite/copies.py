@@ -28,15 +28,15 @@ class Copies:
         self.connection, self.online = connection, OnlineCopy(connection)
         self.folder, self.prefix = self.online.path.parent, prefix_of(self.online.path.name)
 
-    def name(self, key: UUID, kind: str = "") -> str:
+    def make_name(self, key: UUID, kind: str = "") -> str:
         """Return a name for a new copy; its prefix tells the stores of one folder apart."""
         return build_name(self.prefix, key, kind)
 
-    def frozen(self) -> set[str]:
+    def list_snapshots(self) -> set[str]:
         """Return the names of this store's snapshots, unfinished ones included."""
         return self._list_names("snapshots")
 
-    def forks(self) -> set[str]:
+    def list_workspaces(self) -> set[str]:
         """Return the names of this store's workspaces, unfinished ones included."""
         return self._list_names("workspaces")
 
@@ -47,15 +47,15 @@ class Copies:
 
     # ---- making ----------------------------------------------------------------------------------
 
-    def take(self, name: str) -> CopyInfo:
+    def take_snapshot(self, name: str) -> CopyInfo:
         """Take a snapshot of the present state. Raises CopyFailed."""
         return self._write_copy(self._snapshot_path(name))
 
-    def fork(self, name: str) -> CopyInfo:
+    def create_workspace(self, name: str) -> CopyInfo:
         """Create a workspace: a copy of the store in its own data directory. Raises CopyFailed."""
         return self._write_copy(self._workspace_path(name))
 
-    def drop(self, name: str) -> None:
+    def drop_snapshot(self, name: str) -> None:
         """Delete a snapshot; a missing one is no error. Raises CopyFailed."""
         path = self._snapshot_path(name)
         try:
@@ -64,13 +64,13 @@ class Copies:
         except OSError as error:
             raise CopyFailed(f"The copy could not be removed: {error}.") from None
 
-    def drop_fork(self, name: str) -> None:
+    def drop_workspace(self, name: str) -> None:
         shutil.rmtree(self._workspace_path(name).parent, ignore_errors=True)
 
-    def has(self, name: str) -> bool:
+    def has_snapshot(self, name: str) -> bool:
         return self._snapshot_path(name).exists()
 
-    def has_fork(self, name: str) -> bool:
+    def has_workspace(self, name: str) -> bool:
         return self._workspace_path(name).exists()
 
     def place_of_fork(self, name: str) -> str:
@@ -79,7 +79,7 @@ class Copies:
 
     # ---- reading ---------------------------------------------------------------------------------
 
-    def check(self, name: str, taken: CopyInfo) -> None:
+    def check_snapshot(self, name: str, taken: CopyInfo) -> None:
         """Check that a snapshot exists unchanged. Raises CopyFailed."""
         path = self._snapshot_path(name)
         if not path.exists():
@@ -88,13 +88,13 @@ class Copies:
             raise CopyFailed(f"The file {path.name} of this snapshot was changed: its checksum differs.")
 
     @contextmanager
-    def opened(self, name: str) -> Iterator[str]:
+    def open_snapshot(self, name: str) -> Iterator[str]:
         """Open a snapshot for reading under a database alias."""
         with temporary_alias(read_only_settings(self._snapshot_path(name))) as alias:
             yield alias
 
     @contextmanager
-    def opened_fork(self, name: str) -> Iterator[str]:
+    def open_workspace(self, name: str) -> Iterator[str]:
         """Open a workspace under a database alias; a server may be using it. Raises CopyFailed."""
         path = self._workspace_path(name)
         if not path.exists():
@@ -102,16 +102,18 @@ class Copies:
         with temporary_alias({"NAME": str(path)}) as alias:
             yield alias
 
-    def values(self, name: str, model: type[models.Model], fields: list[str], **equal: Any) -> list[tuple]:
+    def read_values(
+        self, name: str, model: type[models.Model], fields: list[str], **equal: Any
+    ) -> list[tuple]:
         """Return columns of a snapshot's rows."""
-        with self.opened(name) as alias:
+        with self.open_snapshot(name) as alias:
             return list(model._base_manager.using(alias).filter(**equal).values_list(*fields))
 
-    def changed(self, name: str, model: type[models.Model]) -> Changes:
+    def diff_snapshot(self, name: str, model: type[models.Model]) -> Changes:
         """Return the keys by which a snapshot differs from the present state."""
         return self._compare_checked(self._snapshot_path(name), model)
 
-    def changed_fork(self, name: str, model: type[models.Model]) -> Changes:
+    def diff_workspace(self, name: str, model: type[models.Model]) -> Changes:
         return self._compare_checked(self._workspace_path(name), model)
 
     def _compare_checked(self, copy: Path, model: type[models.Model]) -> Changes:
@@ -131,19 +133,19 @@ class Copies:
                 pk = model._meta.pk
                 return frozenset(pk.to_python(value) for (value,) in store.execute(sql))
 
-            here, there = f"main.{table}", f"copy.{table}"
+            own, copied = f"main.{table}", f"copy.{table}"
             return Changes(
-                only_there=keys(f"SELECT {key} FROM {there} WHERE {key} NOT IN (SELECT {key} FROM {here})"),
+                only_there=keys(f"SELECT {key} FROM {copied} WHERE {key} NOT IN (SELECT {key} FROM {own})"),
                 other=keys(
-                    f"SELECT {key} FROM (SELECT {columns} FROM {there} EXCEPT SELECT {columns} FROM {here})"
-                    f" WHERE {key} IN (SELECT {key} FROM {here})"
+                    f"SELECT {key} FROM (SELECT {columns} FROM {copied} EXCEPT SELECT {columns} FROM {own})"
+                    f" WHERE {key} IN (SELECT {key} FROM {own})"
                 ),
-                only_here=keys(f"SELECT {key} FROM {here} WHERE {key} NOT IN (SELECT {key} FROM {there})"),
+                only_here=keys(f"SELECT {key} FROM {own} WHERE {key} NOT IN (SELECT {key} FROM {copied})"),
             )
 
     # ---- past states: SQLite keeps none ------------------------------------------------------------
 
-    def window(self) -> int:
+    def window_days(self) -> int:
         return 0
 
     def keep_window(self, days: int) -> None:
@@ -163,10 +165,10 @@ class Copies:
             path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             self._need_room()
             draft = atomic_files.create_draft(path)
-            if trouble := self.online.write(draft, lambda done, total: None):
+            if trouble := self.online.copy_to(draft, lambda done, total: None):
                 raise CopyFailed(f"The copy is damaged, so nothing was kept: {trouble}.")
             taken = CopyInfo(path.name, draft.stat().st_size, atomic_files.file_sha256(draft))
-            atomic_files.publish(draft, path)
+            atomic_files.publish_file(draft, path)
         except (OSError, sqlite3.Error) as error:
             raise CopyFailed(f"The copy could not be written: {error}.") from None
         finally:
@@ -175,7 +177,9 @@ class Copies:
         return taken
 
     def _need_room(self) -> None:
-        requested = sum(path.stat().st_size for path in self.online.files() if path.exists()) * DISK_MARGIN
+        requested = (
+            sum(path.stat().st_size for path in self.online.list_files() if path.exists()) * DISK_MARGIN
+        )
         if (free := shutil.disk_usage(self.folder).free) < requested:
             raise CopyFailed(
                 f"The copy needs {requested / 1e6:.0f} MB, and {free / 1e6:.0f} MB of the disk are free."

@@ -66,8 +66,8 @@ class Blocks:
         scores = np.empty(len(at), dtype="f4")
         block_of = at // BLOCK
         for number in np.unique(block_of):
-            here = block_of == number
-            scores[here] = inner_products(blocks[number][at[here] % BLOCK], vector)
+            in_block = block_of == number
+            scores[in_block] = inner_products(blocks[number][at[in_block] % BLOCK], vector)
         return scores
 
 

@@ -17,11 +17,11 @@ class OnlineCopy:
     def __init__(self, connection: Any) -> None:
         self.path = Path(str(connection.settings_dict["NAME"]))
 
-    def files(self) -> set[Path]:
+    def list_files(self) -> set[Path]:
         """Return the paths of the database's own files."""
         return {Path(f"{self.path.resolve()}{end}") for end in ("", "-wal", "-shm", "-journal")}
 
-    def write(self, target: Path, tell: Callable[[int, int], None]) -> str:
+    def copy_to(self, target: Path, tell: Callable[[int, int], None]) -> str:
         """Copy the state of one moment to ``target``; return "" or the damage found in the copy."""
         with closing(sqlite3.connect(self.path)) as store, closing(sqlite3.connect(target)) as copy:
             store.execute("BEGIN")  # one moment: without it, each write of others restarts the copy

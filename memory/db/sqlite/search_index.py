@@ -10,7 +10,7 @@ from django.core.exceptions import EmptyResultSet
 from django.db import models
 
 from memory.db.deferred import run_in_thread
-from memory.db.index_tokens import HELD, OPEN, row_tokens, state_token
+from memory.db.index_tokens import OPEN, PINNED, row_tokens, state_token
 from memory.db.indexes import FullTextIndex, full_text_index
 from memory.db.querysets import Ranked, VersionedQuerySet
 from memory.db.segmentation import search_phrases, space_characters
@@ -48,74 +48,74 @@ class SearchIndex:
 
     # ---- writing -------------------------------------------------------------------------------
 
-    def add(self, rows: Sequence[Any]) -> None:
+    def index_rows(self, rows: Sequence[Any]) -> None:
         """Index new open versions, in the transaction that made them."""
         if rows and (index := full_text_index(type(rows[0]))):
             self._insert_rows(index, rows, OPEN)
 
-    def close(self, rows: Sequence[Any], held: Iterable[bool], seq: int) -> None:
+    def close_versions(self, rows: Sequence[Any], pinned: Iterable[bool], seq: int) -> None:
         """Index versions of one model that a commit closed.
 
         Those with ``held`` also stay among the open ones, since a branch was forked while they were open.
         """
         if not rows or not (index := full_text_index(type(rows[0]))):
             return
-        self.closed.add(index, [(row, seq) for row in rows if not row.deleted])
-        for row, keep in zip(rows, held, strict=True):
+        self.closed.add_versions(index, [(row, seq) for row in rows if not row.deleted])
+        for row, keep in zip(rows, pinned, strict=True):
             if keep:
                 sql = f'UPDATE "{index.name}" SET tok = %s WHERE rowid = %s'
-                self._execute(sql, row_tokens(index, row, row_state(row, HELD)), row.pk)
+                self._run_sql(sql, row_tokens(index, row, row_state(row, PINNED)), row.pk)
             else:
-                self._execute(f'DELETE FROM "{index.name}" WHERE rowid = %s', row.pk)
+                self._run_sql(f'DELETE FROM "{index.name}" WHERE rowid = %s', row.pk)
 
-    def hold(self, rows: Sequence[Any]) -> None:
+    def pin_rows(self, rows: Sequence[Any]) -> None:
         """Index closed versions that a branch forked from a past point shows."""
-        self.release(rows)
+        self.unpin_rows(rows)
         if rows and (index := full_text_index(type(rows[0]))):
-            self._insert_rows(index, rows, HELD)
+            self._insert_rows(index, rows, PINNED)
 
-    def release(self, rows: Sequence[Any]) -> None:
+    def unpin_rows(self, rows: Sequence[Any]) -> None:
         """Remove closed versions that no branch shows at its head any more."""
         if rows and (index := full_text_index(type(rows[0]))):
             for row in rows:
-                self._execute(f'DELETE FROM "{index.name}" WHERE rowid = %s', row.pk)
+                self._run_sql(f'DELETE FROM "{index.name}" WHERE rowid = %s', row.pk)
 
-    def keep(self, rows: Sequence[Any]) -> None:
+    def index_closed(self, rows: Sequence[Any]) -> None:
         """Index closed versions, for searches at past points."""
         if rows and (index := full_text_index(type(rows[0]))):
-            self.closed.add(index, [(row, row.seq_to) for row in rows])
+            self.closed.add_versions(index, [(row, row.seq_to) for row in rows])
 
     def begin_closed(self, editor: Any, closed: models.QuerySet) -> None:
         """Index the closed versions of a store older than their index; for its migration."""
         index = full_text_index(closed.model)
         assert index is not None
         editor.add_closed(index)
-        self._execute(f'DELETE FROM "{index.closed}"')  # of an earlier run
-        self.closed.add(index, ((row, row.seq_to) for row in closed.iterator(2000)))
+        self._run_sql(f'DELETE FROM "{index.closed}"')  # of an earlier run
+        self.closed.add_versions(index, ((row, row.seq_to) for row in closed.iterator(2000)))
 
-    def remove(self, rows: Sequence[Any]) -> None:
+    def remove_rows(self, rows: Sequence[Any]) -> None:
         """Remove versions that are deleted or indexed again; their keys are enough."""
-        self.release(rows)
+        self.unpin_rows(rows)
         if rows and (index := full_text_index(type(rows[0]))):
-            self.closed.remove(index, [row.pk for row in rows])
+            self.closed.remove_versions(index, [row.pk for row in rows])
 
-    def clear(self, model: type[models.Model]) -> None:
+    def clear_model(self, model: type[models.Model]) -> None:
         """Empty the index of a model before it is rebuilt."""
         if index := full_text_index(model):
-            self._execute(f'DELETE FROM "{index.name}"')
-            self._execute(f'DELETE FROM "{index.closed}"')
+            self._run_sql(f'DELETE FROM "{index.name}"')
+            self._run_sql(f'DELETE FROM "{index.closed}"')
 
     def optimize(self) -> None:
         """Update the planner's statistics; cheap when little has changed."""
         # All rows are counted (a third of a second at 400,000): a sample would be taken for the whole,
         # and the planner would then scan an index where it should look up a key.
-        self._execute("PRAGMA analysis_limit = 0")
-        self._execute("PRAGMA optimize")
+        self._run_sql("PRAGMA analysis_limit = 0")
+        self._run_sql("PRAGMA optimize")
 
-    def keep_up(self, project_id: Any, model: str) -> None:
+    def refresh_vectors(self, project_id: Any, model: str) -> None:
         """Do nothing: the vector caches notice new vectors themselves."""
 
-    def forget(self, project_id: Any, slots: Sequence[str]) -> None:
+    def delete_vectors(self, project_id: Any, slots: Sequence[str]) -> None:
         """Do nothing: the vector caches notice deleted vectors by the project's epoch."""
 
     def seed_statistics(self) -> None:
@@ -146,7 +146,7 @@ class SearchIndex:
         with self.connection.cursor() as cursor:
             cursor.executemany(f'INSERT INTO "{index.name}" (rowid, text, tok) VALUES (%s, %s, %s)', values)
 
-    def _execute(self, sql: str, *params: Any) -> None:
+    def _run_sql(self, sql: str, *params: Any) -> None:
         with self.connection.cursor() as cursor:
             cursor.execute(sql, params)
 
@@ -157,10 +157,10 @@ class SearchIndex:
 
     # ---- keyword -------------------------------------------------------------------------------
 
-    def keyword(
+    def match_words(
         self, rows: VersionedQuerySet, words: Sequence[str], k: int, also: Sequence[int]
     ) -> tuple[Ranked, Ranked]:
-        """Search by keywords; see VersionedQuerySet.keyword. One pass over the index gives both lists."""
+        """Search by keywords; see VersionedQuerySet.match_words. One pass over the index gives both lists."""
         found = list(dict.fromkeys(p for word in words for p in search_phrases(word)))[:MAX_PHRASES]
         if not found:
             return [], []
@@ -173,7 +173,7 @@ class SearchIndex:
     def _find_matches(
         self, rows: VersionedQuerySet, phrases: Sequence[str], k: int, also: Sequence[int]
     ) -> tuple[Ranked, Ranked]:
-        if self.covers(rows):
+        if self.covers_lineage(rows):
             return self._walk_open(rows, phrases, k, also)
         if self._better_read(rows):
             return self._read_visible(rows, phrases, k, also)
@@ -196,7 +196,7 @@ class SearchIndex:
         index = full_text_index(rows.model)
         assert index is not None
         best, others = self._walk_open(rows, phrases, k, also)
-        sql, values = self.closed.matches(index, rows, phrases)
+        sql, values = self.closed.match_sql(index, rows, phrases)
         if not sql:
             return best, others
         more, more_others = self._rank_matches(sql, values, rows, k, also)
@@ -205,7 +205,7 @@ class SearchIndex:
             {**dict(more_others), **dict(others)}.items()
         )
 
-    def covers(self, rows: VersionedQuerySet) -> bool:
+    def covers_lineage(self, rows: VersionedQuerySet) -> bool:
         """Return whether index and cache have the rows that the lineage shows, as for a branch at its head.
 
         Not inside a transaction: its own rows are not indexed yet, and may never be committed.
@@ -234,7 +234,7 @@ class SearchIndex:
             return ""
         states = [False, True] if not rows.only_searchable else [True]
         branches = [state_token(b, OPEN, s) for b, _ in lineage for s in states]
-        branches += [state_token(b, HELD, s) for b, _ in lineage[1:] for s in states]
+        branches += [state_token(b, PINNED, s) for b, _ in lineage[1:] for s in states]
         narrow = [" OR ".join(branches)]
         return " AND ".join(f"tok:({batch})" for batch in [*narrow, *narrowing_tokens(index, rows)])
 
@@ -291,7 +291,7 @@ class SearchIndex:
         index = full_text_index(rows.model)
         assert index is not None
         visible = rows.prefer_start_index().order_by().values_list("pk", index.fields[0])
-        with self.connection.scratch(), self.connection.cursor() as cursor:
+        with self.connection.allow_temporary_tables(), self.connection.cursor() as cursor:
             cursor.execute("DROP TABLE IF EXISTS temp.past")
             cursor.execute(
                 "CREATE VIRTUAL TABLE temp.past USING fts5(text, content='', tokenize='porter unicode61')"
@@ -306,33 +306,33 @@ class SearchIndex:
 
     # ---- vectors -------------------------------------------------------------------------------
 
-    def load(self, rows: VersionedQuerySet, model: str, project_id: Any) -> None:
+    def load_vectors(self, rows: VersionedQuerySet, model: str, project_id: Any) -> None:
         """Load the vectors that a search of these rows compares."""
         resident = resident_of(self.connection, rows.model, project_id, model)
         with self.connection.snapshot():
-            resident.load(rows.lineage or ())
+            resident.load_lineage(rows.lineage or ())
 
-    def nearest(
+    def search_vectors(
         self, rows: VersionedQuerySet, vector: np.ndarray, k: int, model: str, project_id: Any
     ) -> Sequence[tuple[int, float]]:
         """Search by vector; see VersionedQuerySet.nearest_deferred. Exact: compares every visible vector."""
         resident = resident_of(self.connection, rows.model, project_id, model)
         with self.connection.snapshot():
-            covered = self.covers(rows)
+            covered = self.covers_lineage(rows)
             if not covered and self._better_read(rows):
                 return resident.nearest_read(rows, vector, k)
-            scan = resident.scan(rows, vector) if covered else None
+            scan = resident.scan_visible(rows, vector) if covered else None
             if scan is None:
                 return resident.nearest_past(rows, vector, k)
             return run_in_thread(scan.best, k) if rows.known_to_index else scan.best_that_pass(rows, k)
 
-    def cosines(
+    def score_cosines(
         self, rids: Sequence[int], rows: VersionedQuerySet, vector: np.ndarray, model: str, project_id: Any
     ) -> Ranked:
         """Return the cosine of each of the visible rows with the vector, where the row has one."""
         resident = resident_of(self.connection, rows.model, project_id, model)
         with self.connection.snapshot():
-            found = resident.cosines(rids, rows, vector) if self.covers(rows) else None
+            found = resident.score_cosines(rids, rows, vector) if self.covers_lineage(rows) else None
             return resident.cosines_past(rids, rows, vector) if found is None else found
 
 

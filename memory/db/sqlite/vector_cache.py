@@ -66,7 +66,7 @@ class VectorCache:
 
     # ---- queries -------------------------------------------------------------------------------
 
-    def scan(self, rows: VersionedQuerySet, vector: np.ndarray) -> Scan | None:
+    def scan_visible(self, rows: VersionedQuerySet, vector: np.ndarray) -> Scan | None:
         """Return a scan of the visible rows that have all tokens, for comparison with a vector.
 
         None when this connection reads an older state of the database than the cache needs to load.
@@ -80,13 +80,15 @@ class VectorCache:
             at, vec = at[:0], vec[:0]
         return Scan(self.rows["rid"], at, vec, self.vectors, vector)
 
-    def load(self, lineage: Lineage) -> None:
+    def load_lineage(self, lineage: Lineage) -> None:
         """Load the rows and vectors of a lineage, before a search needs them."""
         with self._lock:
             self._refresh_lineage(lineage)
 
-    def cosines(self, rids: Sequence[int], rows: VersionedQuerySet, vector: np.ndarray) -> Ranked | None:
-        """Return the cosine of each of the rows that has a vector; None as for ``scan``."""
+    def score_cosines(
+        self, rids: Sequence[int], rows: VersionedQuerySet, vector: np.ndarray
+    ) -> Ranked | None:
+        """Return the cosine of each of the rows that has a vector; None as for ``scan_visible``."""
         with self._lock:
             if not self._refresh_lineage(rows.lineage or ()):
                 return None
@@ -124,8 +126,8 @@ class VectorCache:
     def _concatenate_arms(self, lineage: Lineage) -> np.ndarray:
         rows, arms, spoken = self.rows, [], np.empty(0, dtype="i8")
         for branch, limit in lineage:
-            here = (rows["branch"] == branch) & (rows["seq_from"] <= limit) & (rows["seq_to"] > limit)
-            at = np.flatnonzero(here)
+            visible = (rows["branch"] == branch) & (rows["seq_from"] <= limit) & (rows["seq_to"] > limit)
+            at = np.flatnonzero(visible)
             uids = rows["uid"][at]
             shown = ~rows["deleted"][at]
             if len(spoken):
@@ -293,11 +295,11 @@ class VectorCache:
             scan, complete = (self._build_scan(rows, vector), self._loaded[branch][0]) if known else (None, 0)
         if scan is None:
             return self.nearest_read(rows, vector, k)
-        here = scan.best_that_pass(rows, k)
+        visible = scan.best_that_pass(rows, k)
         if complete <= seq:
-            return here
+            return visible
         closed = rows.filter(branch_id=branch, seq_to__gt=seq, seq_to__lte=complete)
-        return sorted(here + self.nearest_read(closed, vector, k), key=lambda hit: (-hit[1], hit[0]))[:k]
+        return sorted(visible + self.nearest_read(closed, vector, k), key=lambda hit: (-hit[1], hit[0]))[:k]
 
     def nearest_read(self, rows: VersionedQuerySet, vector: np.ndarray, k: int) -> Ranked:
         """Search with rows and vectors read from the database."""

@@ -14,13 +14,13 @@ class FairLock:
     def __init__(self) -> None:
         self._mutex = threading.Lock()
         self._waiting: deque[threading.Event] = deque()
-        self._held = False
+        self._locked = False
 
     def acquire(self, timeout: float) -> bool:
         """Acquire the lock and return True, or return False after ``timeout`` seconds."""
         with self._mutex:
-            if not self._held:
-                self._held = True
+            if not self._locked:
+                self._locked = True
                 return True
             turn = threading.Event()
             self._waiting.append(turn)
@@ -40,7 +40,7 @@ class FairLock:
             if self._waiting:
                 self._waiting.popleft().set()
             else:
-                self._held = False
+                self._locked = False
 
 
 _locks: dict[str, FairLock] = {}

@@ -32,7 +32,7 @@ class KeyActivityEngine:
         key whose events are no longer among the newest 500 entries of the trail, its last request is shown.
         Raises ScopeMissing, NotFound.
         """
-        actor.require("read")
+        actor.require_scope("read")
         used = _used_keys(actor, key_id)
         if not used:
             return KeyActivity(WAITING)

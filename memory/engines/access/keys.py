@@ -21,7 +21,7 @@ from memory.actors import SCOPES, Actor
 from memory.db.retry import retry_methods
 from memory.engines.audit.trail import record_entry
 from memory.engines.branches.manager import check_name
-from memory.engines.fields.keys import BRANCH_PATTERN, DEFAULT_RATE, HIGHEST_RATE, KEY
+from memory.engines.fields.keys import BRANCH_PATTERN, DEFAULT_RATE, KEY, MAX_RATE
 from memory.engines.support.pagination import Page, page_of
 from memory.engines.support.write_buffer import buffer
 from memory.exceptions import AgentForbidden, BranchForbidden, Conflict, Invalid, NotFound, Unauthenticated
@@ -58,7 +58,7 @@ class KeyEngine:
         Raises Invalid; ScopeMissing, BranchForbidden or AgentForbidden for rights that the actor does not
         have.
         """
-        actor.require("admin")
+        actor.require_scope("admin")
         key = ApiKey(
             project_id=actor.project_id,
             label=check_text("label", label),
@@ -71,13 +71,13 @@ class KeyEngine:
             created_by=actor.label,
         )
         check_grant(key, actor)
-        next_rid.ready()
+        next_rid.ensure_lease()
         with transaction.atomic(savepoint=False):
             token = save_new(key)
             record_entry(actor, "key.create", key.prefix, detail_of(key))
         return key, token
 
-    def verify(self, token: str) -> ApiKey:
+    def verify_token(self, token: str) -> ApiKey:
         """Return the key of a token; ``actor_of`` turns it into an actor.
 
         Only a caller with the right secret learns that a key is revoked or expired. Raises Unauthenticated.
@@ -88,7 +88,7 @@ class KeyEngine:
             raise Unauthenticated("This API key was revoked.")
         if key.expires_at and key.expires_at <= now:
             raise Unauthenticated("This API key has expired.")
-        buffer.add(USED, key.pk, now)
+        buffer.add_value(USED, key.pk, now)
         return key
 
     def still_open(self, *, key_ids: Collection[UUID]) -> set[UUID]:
@@ -98,7 +98,7 @@ class KeyEngine:
 
     def list_keys(self, *, actor: Actor, limit: int = 50, cursor: str = "") -> Page[ApiKey]:
         """List the project's keys, newest first, expired and revoked ones included."""
-        actor.require("admin")
+        actor.require_scope("admin")
         return page_of(ApiKey.objects.filter(project=actor.project_id), key="-id", limit=limit, cursor=cursor)
 
     def revoke_key(self, *, key_id: UUID, actor: Actor) -> ApiKey:
@@ -106,9 +106,9 @@ class KeyEngine:
 
         Revoking only takes rights away: any admin of the project may, whatever rights the key has.
         """
-        actor.require("admin")
+        actor.require_scope("admin")
         key = own_key(actor, key_id)
-        next_rid.ready()
+        next_rid.ensure_lease()
         with transaction.atomic(savepoint=False):
             if ApiKey.objects.filter(pk=key.pk, revoked_at=None).update(revoked_at=timezone.now()):
                 record_entry(actor, "key.revoke", key.prefix, {"label": key.label})
@@ -120,7 +120,7 @@ class KeyEngine:
 
         Raises NotFound, Invalid, Conflict when the old key has ended already, and as create_key does.
         """
-        actor.require("admin")
+        actor.require_scope("admin")
         if not 0 <= grace_seconds <= MAX_GRACE_SECONDS:
             text = "grace_seconds must be a whole number from 0 to {most}."
             raise Invalid(text, most=MAX_GRACE_SECONDS, field="grace_seconds")
@@ -128,7 +128,7 @@ class KeyEngine:
         check_grant(old, actor)
         ends = end_of(old, grace_seconds)
         new = build_successor(old, actor)
-        next_rid.ready()
+        next_rid.ensure_lease()
         with transaction.atomic(savepoint=False):
             # Of two rotations at once, one finds the key ended.
             unchanged = ApiKey.objects.filter(pk=old.pk, revoked_at=None, expires_at=old.expires_at)
@@ -253,7 +253,7 @@ def write_used(times: Mapping[UUID, datetime]) -> None:
         ApiKey.objects.filter(pk=pk).update(last_used_at=Greatest(Coalesce(F("last_used_at"), at), at))
 
 
-buffer.kind(USED, write_used, merge=max)
+buffer.register_kind(USED, write_used, merge=max)
 
 
 # ---- validation ------------------------------------------------------------------------------------
@@ -301,9 +301,9 @@ def check_text(field: str, text: str, least: int = 1) -> str:
 
 
 def check_rate(rate: int) -> int:
-    if not 1 <= rate <= HIGHEST_RATE:
+    if not 1 <= rate <= MAX_RATE:
         text = "rate_per_minute must be a whole number from 1 to {most}."
-        raise Invalid(text, most=HIGHEST_RATE, field="rate_per_minute")
+        raise Invalid(text, most=MAX_RATE, field="rate_per_minute")
     return rate
 
 
@@ -320,7 +320,7 @@ def check_expiry(at: datetime | None) -> datetime | None:
 def check_grant(key: ApiKey, maker: Actor) -> None:
     """Refuse a key with more rights than its maker: scopes, expiry, branches and the bound agent."""
     for scope in key.scopes:
-        maker.require(scope)
+        maker.require_scope(scope)
     if maker.expires_at and (key.expires_at is None or key.expires_at > maker.expires_at):
         raise Invalid("A key may not outlive the key that makes it.", field="expires_at")
     if maker.bound_agent and key.agent_id != maker.bound_agent:
@@ -332,8 +332,8 @@ def check_grant(key: ApiKey, maker: Actor) -> None:
             raise BranchForbidden(name=pattern)
 
 
-def is_pattern_covered(pattern: str, held: Sequence[str]) -> bool:
+def is_pattern_covered(pattern: str, patterns: Sequence[str]) -> bool:
     """Return whether one of the patterns ``held`` covers all names of a pattern; False when uncertain."""
     # fnmatch would let "?" match a "*" as a single character.
-    wide = [other for other in held if not set("?[") & set(other)]
-    return not held or pattern in held or any(fnmatchcase(pattern, other) for other in wide)
+    wide = [other for other in patterns if not set("?[") & set(other)]
+    return not patterns or pattern in patterns or any(fnmatchcase(pattern, other) for other in wide)

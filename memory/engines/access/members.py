@@ -22,18 +22,18 @@ Role = Membership.Role
 class MemberEngine:
     def list_members(self, *, actor: Actor, limit: int = 50, cursor: str = "") -> Page[Membership]:
         """List the members of the project, each with its ``user``, in the order in which they joined."""
-        actor.require("read")
+        actor.require_scope("read")
         members = Membership.objects.filter(project=actor.project_id).select_related("user")
         return page_of(members, key="id", limit=limit, cursor=cursor)
 
     def add_member(self, *, username: str, role: str, actor: Actor) -> Membership:
         """Add a user as a member. Raises Invalid for an unknown username, Exists for a present member."""
-        actor.require("admin")
+        actor.require_scope("admin")
         role = check_role(role)
         user = get_user_model().objects.filter(username=c.plain_text("username", username)).first()
         if user is None:
             raise Invalid("Nobody here has the name {name}.", name=username[:150], field="username")
-        next_rid.ready()
+        next_rid.ensure_lease()
         try:
             with transaction.atomic(savepoint=False):
                 member = Membership.objects.create(project_id=actor.project_id, user=user, role=role)
@@ -46,9 +46,9 @@ class MemberEngine:
         """Change a member's role; the same role changes nothing. Raises NotFound, Conflict for the last
         maintainer.
         """
-        actor.require("admin")
+        actor.require_scope("admin")
         role = check_role(role)
-        next_rid.ready()
+        next_rid.ensure_lease()
         with transaction.atomic(savepoint=False):
             member = lock_member(actor, member_id)
             if member.role != role:
@@ -61,8 +61,8 @@ class MemberEngine:
 
     def remove_member(self, *, member_id: int, actor: Actor) -> None:
         """Remove a member from the project; the user account stays. Raises as change_role does."""
-        actor.require("admin")
-        next_rid.ready()
+        actor.require_scope("admin")
+        next_rid.ensure_lease()
         with transaction.atomic(savepoint=False):
             member = lock_member(actor, member_id)
             _keep_a_maintainer(member)
@@ -71,7 +71,7 @@ class MemberEngine:
 
     def get_member(self, *, member_id: int, actor: Actor) -> Membership:
         """Return a member of the project. Raises NotFound."""
-        actor.require("read")
+        actor.require_scope("read")
         return get_member(actor, member_id)
 
 

@@ -44,7 +44,7 @@ class ProjectEngine:
         Raises Exists for a slug that is taken.
         """
         require_user(actor)
-        next_rid.ready()
+        next_rid.ensure_lease()
         with transaction.atomic(savepoint=False):
             if Project.objects.filter(slug=slug).exists():
                 raise Exists("A project {slug} exists already.", slug=slug)
@@ -75,7 +75,7 @@ class ProjectEngine:
         require_user(actor)
         if project.pk == actor.project_id:
             raise Conflict("A project is removed from another one, whose audit trail then tells of it.")
-        next_rid.ready()
+        next_rid.ensure_lease()
         with transaction.atomic(savepoint=False):
             branches = lock_branches(project)
             if check:
@@ -112,7 +112,7 @@ def require_user(actor: Actor) -> None:
     """Refuse all but the local user: a key or membership is valid for one project only."""
     if actor.kind != "local":
         raise ScopeMissing("Only the local user of the store may do this.")
-    actor.require("admin")
+    actor.require_scope("admin")
 
 
 def list_project_rows(project: Project, branches: list[int]) -> Iterator[tuple[type[Model], QuerySet]]:
@@ -134,9 +134,9 @@ def _forget_copies(project: Project) -> None:
     """Drop the project's snapshots and workspaces once the transaction commits."""
     copies = get_store_copies()
     for name in project.snapshots.exclude(copy="").values_list("copy", flat=True):
-        transaction.on_commit(partial(copies.drop, name))
+        transaction.on_commit(partial(copies.drop_snapshot, name))
     for name in project.workspaces.values_list("copy", flat=True):
-        transaction.on_commit(partial(copies.drop_fork, name))
+        transaction.on_commit(partial(copies.drop_workspace, name))
 
 
 def delete_project(project: Project, branches: list[int]) -> None:
@@ -158,4 +158,4 @@ def unindex_rows(rows: QuerySet) -> None:
     last = -1
     while batch := list(rows.filter(rid__gt=last).order_by("rid").only("rid")[:BATCH_SIZE]):
         last = batch[-1].rid
-        get_index().remove(batch)
+        get_index().remove_rows(batch)

@@ -32,7 +32,7 @@ class ProvisioningEngine:
 
         ``keep`` stores the credentials within the transaction: an interrupted start leaves all or nothing.
         """
-        next_rid.ready()
+        next_rid.ensure_lease()
         with transaction.atomic(savepoint=False):
             if Project.objects.exists():
                 return None

@@ -36,7 +36,7 @@ class WorkEngine:
         if branch.archived_at:
             raise BranchArchived(name=branch_name)
         token = START + secrets.token_urlsafe(18)
-        next_rid.ready()
+        next_rid.ensure_lease()
         with transaction.atomic(savepoint=False):
             WorkHandle.objects.create(hash=hash_of(token), branch=branch, owner=owner_of(actor))
         return branch, token
@@ -53,7 +53,7 @@ class WorkEngine:
         name = mine.values_list("branch__name", flat=True).first()
         if name is None:
             raise NotFound(GONE, field="work")
-        buffer.add(USED, key, now)
+        buffer.add_value(USED, key, now)
         return name
 
 
@@ -70,4 +70,4 @@ def write_used(times: Mapping[str, datetime]) -> None:
         WorkHandle.objects.filter(pk=key).update(used_at=Greatest(F("used_at"), at))
 
 
-buffer.kind(USED, write_used, merge=max)
+buffer.register_kind(USED, write_used, merge=max)

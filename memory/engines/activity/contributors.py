@@ -27,12 +27,12 @@ class Work:
 
 
 class TodayEngine:
-    def work(self, *, actor: Actor, since: datetime, until: datetime) -> list[Work]:
+    def list_contributors(self, *, actor: Actor, since: datetime, until: datetime) -> list[Work]:
         """Return the contributors on the branches that the actor may use, most additions first; at most 20.
 
         Each name appears once, across all its keys and surfaces. Background work is left out.
         """
-        actor.require("read")
+        actor.require_scope("read")
         rows = filter_usable(actor).filter(at__gte=since, at__lte=until).exclude(actor_kind=SYSTEM)
         groups = rows.order_by().values("actor_kind", "actor_label", "agent_id")
         counted = groups.annotate(

@@ -74,7 +74,7 @@ class Watch:
     after: int
     newest: int
 
-    def sees(self, event: Event) -> bool:
+    def matches_event(self, event: Event) -> bool:
         return (
             self.actor.may_use(event.branch)
             and matches_any(event.branch, self.branches)
@@ -84,7 +84,7 @@ class Watch:
 
 @retry_methods
 class EventEngine:
-    def watch(
+    def open_watch(
         self,
         *,
         actor: Actor,
@@ -97,30 +97,30 @@ class EventEngine:
         Raises ScopeMissing; BranchNotFound and BranchForbidden for a branch that is named without ``*`` or
         ``?``; Invalid for a position that the trail has not reached.
         """
-        actor.require("read")
+        actor.require_scope("read")
         for name in branches:
             if not {"*", "?"} & set(name):
-                actor.require("read", name)
+                actor.require_scope("read", name)
                 find_branch(actor, name)
-        newest = self.newest(project_id=actor.project_id)
+        newest = self.latest_position(project_id=actor.project_id)
         if after is not None and after > newest:
             text = "There has been no event {after} yet: the newest is {newest}."
             raise Invalid(text, after=after, newest=newest, field="last_event_id")
         return Watch(actor, tuple(branches), tuple(kinds), newest if after is None else after, newest)
 
-    def newest(self, *, project_id: UUID) -> int:
+    def latest_position(self, *, project_id: UUID) -> int:
         """Return the position of the newest entry, after sealing everything committed by now."""
         trail = AuditEntry.objects.filter(project=project_id)
         while trail.filter(place=None).exists():
             seal_entries(Project.objects.get(pk=project_id))
         return trail.aggregate(last=Max("place"))["last"] or 0
 
-    def read(self, *, project_id: UUID, after: int) -> tuple[list[Event], int]:
+    def read_events(self, *, project_id: UUID, after: int) -> tuple[list[Event], int]:
         """Return the events after a position, oldest first, and the last position that was read.
 
         At most 500 entries are read; when the position is still ``after``, there is nothing more.
         """
-        newest = self.newest(project_id=project_id)
+        newest = self.latest_position(project_id=project_id)
         if newest <= after:
             return [], after
         trail = AuditEntry.objects.filter(project=project_id, place__gt=after).order_by("place")
@@ -143,8 +143,8 @@ def build_events(project_id: UUID, entries: Sequence[AuditEntry]) -> list[Event]
         commit = commits.get(entry.pk)
         if commit or entry.action in OF_BRANCHES:
             name = commit.branch.name if commit else entry.target
-            told = changes.get(commit_key(commit), []) if commit else []
-            found.append(build_event(entry, name, commit, told))
+            changed = changes.get(commit_key(commit), []) if commit else []
+            found.append(build_event(entry, name, commit, changed))
     return found
 
 
@@ -164,9 +164,9 @@ def build_event(entry: AuditEntry, branch: str, commit: Commit | None, changes: 
 
 def map_commits(project_id: UUID, entries: Sequence[AuditEntry]) -> dict[int, Commit]:
     """Return the commit of each audit entry, by entry id."""
-    told = {entry.pk: (entry.detail.get("branch"), entry.detail.get("seq")) for entry in entries}
+    changed = {entry.pk: (entry.detail.get("branch"), entry.detail.get("seq")) for entry in entries}
     seqs: dict[Any, set[Any]] = {}
-    for name, seq in told.values():
+    for name, seq in changed.values():
         if isinstance(name, str) and isinstance(seq, int):
             seqs.setdefault(name, set()).add(seq)
     found = {}
@@ -174,7 +174,7 @@ def map_commits(project_id: UUID, entries: Sequence[AuditEntry]) -> dict[int, Co
         commits = Commit.objects.filter(branch__project=project_id, branch__name=name, seq__in=batch)
         found.update({(name, commit.seq): commit for commit in commits.select_related("branch")})
     # Other audit entries may name a branch and seq too; their action differs from the commit's kind.
-    pairs = [(entry, found.get(told[entry.pk])) for entry in entries]
+    pairs = [(entry, found.get(changed[entry.pk])) for entry in entries]
     return {entry.pk: commit for entry, commit in pairs if commit and commit.kind == entry.action}
 
 

@@ -67,7 +67,7 @@ class AuditEngine:
 
         Needs the scope admin. Raises Invalid.
         """
-        actor.require("admin")
+        actor.require_scope("admin")
         entries = AuditEntry.objects.filter(project=actor.project_id)
         requested = {"action": action, "actor_label": by, "target": target}
         payload: dict[str, Any] = {

@@ -46,7 +46,7 @@ class CommitChange:
 class CommitEngine:
     def find_commit(self, *, branch_name: str, seq: int, actor: Actor) -> Commit:
         """Return the commit with this number on a branch. Raises NotFound and as ``get_branch``."""
-        actor.require("read", branch_name)
+        actor.require_scope("read", branch_name)
         branch = find_branch(actor, branch_name)
         if (found := branch.commits.select_related("branch").filter(seq=seq).first()) is None:
             raise NotFound()
@@ -83,8 +83,8 @@ def _models_by_kind() -> dict[str, type[BranchedModel]]:
 def _rows_of(commit: Commit, kind: str) -> QuerySet:
     """Return the rows that record a commit's changes of one kind."""
     if kind == CONFIRMATION:
-        here = Q(seq=commit.seq) | Q(seq_to=commit.seq)
-        return Confirmation.objects.filter(here, branch_id=commit.branch_id)
+        in_commit = Q(seq=commit.seq) | Q(seq_to=commit.seq)
+        return Confirmation.objects.filter(in_commit, branch_id=commit.branch_id)
     if kind == ANSWER:
         return ReviewItem.objects.filter(branch=commit.branch_id, seq=commit.seq)
     return _models_by_kind()[kind]._base_manager.filter(branch=commit.branch_id, seq_from=commit.seq)

@@ -100,9 +100,9 @@ class DiffRange:
     before: Lineage
     after: Lineage
     project_id: UUID
-    _told: dict[str, dict[UUID, str]] = field(default_factory=dict, compare=False)
+    _changes_by_kind: dict[str, dict[UUID, str]] = field(default_factory=dict, compare=False)
 
-    def page(
+    def list_differences(
         self, kind: Kind, changes: Collection[str], limit: int, cursor: str, pin: dict[str, Any]
     ) -> Page[Difference]:
         """Return a page of differences of one kind, newest memories first; ``pin`` goes into the cursors."""
@@ -117,17 +117,17 @@ class DiffRange:
 
     def counts(self) -> Counts:
         """Count the added, changed and removed memories of each kind."""
-        tallies = {name: Counter(self.changes(kind).values()) for name, kind in KINDS.items()}
+        tallies = {name: Counter(self.changes_by_id(kind).values()) for name, kind in KINDS.items()}
         return {name: {change: tally[change] for change in CHANGES} for name, tally in tallies.items()}
 
-    def changes(self, kind: Kind) -> dict[UUID, str]:
+    def changes_by_id(self, kind: Kind) -> dict[UUID, str]:
         """Return the kind of change of each differing memory, by id. Computed once per kind."""
         name = kind.model.__name__
-        if name not in self._told:
-            self._told[name] = self._compute_changes(kind)
-        return self._told[name]
+        if name not in self._changes_by_kind:
+            self._changes_by_kind[name] = self._compute_changes(kind)
+        return self._changes_by_kind[name]
 
-    def compare(self, kind: Kind, uids: Sequence[UUID]) -> list[Difference]:
+    def compare_memories(self, kind: Kind, uids: Sequence[UUID]) -> list[Difference]:
         """Return the differences among the given memories, in their order."""
         if not uids:
             return []
@@ -141,7 +141,7 @@ class DiffRange:
         self, kind: Kind, changes: Collection[str], k: int, start: UUID | None, back: bool
     ) -> list[Difference]:
         """Return the next k differences below ``start``, or above it when going back."""
-        uids = [uid for uid, change in self.changes(kind).items() if change in changes]
+        uids = [uid for uid, change in self.changes_by_id(kind).items() if change in changes]
         if start is not None:
             uids = [uid for uid in uids if (uid > start if back else uid < start)]
         return self._compare_within(kind, sorted(uids, reverse=not back)[:k])
@@ -150,7 +150,7 @@ class DiffRange:
         """Compare memories until their size exceeds a page."""
         found: list[Difference] = []
         for start in range(0, len(uids), COMPARED_ROWS):
-            found += self.compare(kind, uids[start : start + COMPARED_ROWS])
+            found += self.compare_memories(kind, uids[start : start + COMPARED_ROWS])
             if sum(map(count_bytes, found)) > PAGE_BYTES:
                 break
         return found
@@ -168,11 +168,11 @@ class DiffRange:
         columns = [name for name in kind.fields if name != VERDICT]
         shown = kind.model.objects.in_lineage(lineage).filter(touched)
         if VERDICT not in kind.fields:
-            return {uid: said for uid, *said in shown.gather_values("uid", *columns)}
+            return {uid: values for uid, *values in shown.gather_values("uid", *columns)}
         verdicts = FactAssessment.objects.in_lineage(lineage).filter(touched)
         on = {uid: pair for uid, *pair in verdicts.gather_values("uid", "judged_hash", "status")}
         rows = shown.gather_values("uid", "judged_hash", *columns)
-        return {uid: [*said, effective_status(on.get(uid), judged)] for uid, judged, *said in rows}
+        return {uid: [*values, effective_status(on.get(uid), judged)] for uid, judged, *values in rows}
 
     def _commit_ranges(self) -> list[Range]:
         """Return the commit ranges that only one of the points includes. All else is equal on both."""
@@ -224,7 +224,7 @@ class FullDiff(DiffRange):
         if "added" not in changes:
             return []
         rows = kind.model.objects.in_lineage(self.after).stream(k, "uid", down=not back, beyond=start)
-        return self.compare(kind, [row.uid for row in take_within(rows, k, PAGE_BYTES)])
+        return self.compare_memories(kind, [row.uid for row in take_within(rows, k, PAGE_BYTES)])
 
 
 def find_common_ancestor(one: Lineage, other: Lineage) -> Lineage:

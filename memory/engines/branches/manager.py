@@ -55,11 +55,11 @@ class BranchManager:
         branch refusals. Every branch grows from main, so main may always be forked; any other parent must be
         one that the actor may use.
         """
-        actor.require("write", check_name(name))
+        actor.require_scope("write", check_name(name))
         if parent != MAIN:
-            actor.require("write", parent)
+            actor.require_scope("write", parent)
         purpose = BRANCH["purpose"].check("purpose", purpose)
-        next_rid.ready()
+        next_rid.ensure_lease()
         with transaction.atomic(savepoint=False):
             branch = self._create_fork(actor, name, self._get_writable(actor, parent), at, purpose)
             record_entry(actor, "branch.create", name, {"parent": parent, "fork_seq": branch.fork_seq})
@@ -67,14 +67,14 @@ class BranchManager:
 
     def get_branch(self, *, name: str, actor: Actor) -> Branch:
         """Return a branch by name, archived ones included. Raises BranchNotFound, BranchForbidden."""
-        actor.require("read", name)
+        actor.require_scope("read", name)
         return find_branch(actor, name)
 
     def list_branches(
         self, *, actor: Actor, archived: bool = False, limit: int = 50, cursor: str = ""
     ) -> Page[Branch]:
         """List the branches that the actor may use, by name; archived ones only with ``archived``."""
-        actor.require("read")
+        actor.require_scope("read")
         branches = Branch.objects.filter(project=actor.project_id).select_related("parent")
         branches = every = branches if archived else branches.live()
         if actor.branch_patterns:
@@ -84,18 +84,18 @@ class BranchManager:
 
     def find_branches(self, *, actor: Actor, part: str = "", limit: int = 10) -> list[Branch]:
         """Return live branches whose names contain ``part``, most recently written first."""
-        actor.require("read")
+        actor.require_scope("read")
         branches = Branch.objects.live().filter(project=actor.project_id).order_by("-head_at", "name")
         if part:
             branches = branches.filter(name__contains=part.lower()) if part.isascii() else branches.none()
         return list(islice((one for one in branches.iterator(100) if actor.may_use(one.name)), limit))
 
-    def log(self, *, name: str, actor: Actor, limit: int = 50, cursor: str = "") -> Page[Commit]:
+    def list_commits(self, *, name: str, actor: Actor, limit: int = 50, cursor: str = "") -> Page[Commit]:
         """List the branch's own commits, newest first."""
         branch = self.get_branch(name=name, actor=actor)
         return page_of(branch.commits.all(), key="-seq", limit=limit, cursor=cursor)
 
-    def diff(
+    def compare_branch(
         self,
         *,
         name: str,
@@ -115,7 +115,7 @@ class BranchManager:
         that later changes of ``against`` show too. Main began empty. The newest memories come first; further
         pages stay at the points of the first. Raises BranchNotFound, Invalid, scope and branch refusals.
         """
-        actor.require("read", name)
+        actor.require_scope("read", name)
         kind = c.one_of(differing.KINDS)("type", kind)
         changes = [c.one_of(differing.CHANGES)("change", one) for one in change or differing.CHANGES]
         default = differing.ANCESTOR if against_at is None else differing.POINT
@@ -132,7 +132,7 @@ class BranchManager:
         points = differing.order_points(
             ancestor if base == differing.ANCESTOR else before, after, actor.project_id
         )
-        page = points.page(differing.KINDS[kind], changes, limit, cursor, pin)
+        page = points.list_differences(differing.KINDS[kind], changes, limit, cursor, pin)
         newest = before if against or against_at is not None or other.pk == branch.pk else other.lineage()
         return differing.BranchDiff(
             branch=branch,
@@ -146,27 +146,27 @@ class BranchManager:
             page=page,
         )
 
-    def stats(self, *, name: str, actor: Actor) -> BranchStats:
+    def load_stats(self, *, name: str, actor: Actor) -> BranchStats:
         """Return the branch's statistics. Raises BranchNotFound, BranchForbidden."""
         return stats_of(self.get_branch(name=name, actor=actor))
 
     def archive_branch(self, *, name: str, actor: Actor) -> Branch:
         """Archive a branch: no more writes, not listed, nothing deleted. Archiving again changes nothing."""
-        actor.require("write", name)
+        actor.require_scope("write", name)
         if name == MAIN:
             raise Conflict("The branch main cannot be archived.")
-        next_rid.ready()
+        next_rid.ensure_lease()
         with transaction.atomic(savepoint=False):
             branch = find_branch(actor, name)
-            if Branch.objects.live().filter(pk=branch.pk).update(archived_at=actor.now()):
+            if Branch.objects.live().filter(pk=branch.pk).update(archived_at=actor.write_time()):
                 record_entry(actor, "branch.archive", name)
         branch.refresh_from_db()
         return branch
 
     def restore_branch(self, *, name: str, actor: Actor) -> Branch:
         """Restore an archived branch."""
-        actor.require("curate", name)
-        next_rid.ready()
+        actor.require_scope("curate", name)
+        next_rid.ensure_lease()
         with transaction.atomic(savepoint=False):
             branch = find_branch(actor, name)
             if Branch.objects.filter(pk=branch.pk).exclude(archived_at=None).update(archived_at=None):
@@ -181,13 +181,13 @@ class BranchManager:
     def _other_side(self, actor: Actor, branch: Branch, against: str, at: Any) -> tuple[Branch, Any]:
         """Return the branch to compare with and the point on it; the fork point by default."""
         if against:
-            actor.require("read", against)
+            actor.require_scope("read", against)
             return find_branch(actor, against), at
         if branch.parent is None:
             return branch, 0 if at is None else at
         # the branch shows its start anyway; any other point is the parent's own and needs access
         if at is not None:
-            actor.require("read", branch.parent.name)
+            actor.require_scope("read", branch.parent.name)
         return branch.parent, branch.fork_seq if at is None else at
 
     def _get_writable(self, actor: Actor, name: str) -> Branch:
@@ -204,7 +204,7 @@ class BranchManager:
         if parent.depth + 1 > MAX_DEPTH:
             raise Invalid("Branches nest at most {limit} deep.", limit=MAX_DEPTH, field="parent")
         seq = own_point_of(parent, at)
-        now = actor.now()
+        now = actor.write_time()
         branch = Branch(
             project_id=actor.project_id,
             name=name,

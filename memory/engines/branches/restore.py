@@ -22,7 +22,7 @@ class Step:
     """Restore step of one memory: the branch's version now, and its version then, if any."""
 
     kind: str
-    held: BranchedModel
+    current: BranchedModel
     then: BranchedModel | None
 
 
@@ -57,7 +57,7 @@ def count_steps(steps: Iterable[Step]) -> dict[str, dict[str, int]]:
     """Count steps: kind -> type -> number, without zeros."""
     found: dict[str, Counter] = {kind: Counter() for kind in KINDS}
     for step in steps:
-        found[step.kind][type(step.held)._meta.model_name] += 1
+        found[step.kind][type(step.current)._meta.model_name] += 1
     return {kind: dict(sorted(counts.items())) for kind, counts in found.items() if counts}
 
 
@@ -69,21 +69,21 @@ def restore_steps(branch: Branch, seq: int) -> Iterator[Step]:
     for model in versioned_models():
         own = model._base_manager.filter(branch=branch)
         since = list(own.filter(seq_from__gt=seq, seq_to=OPEN).order_by("uid"))
-        for held in batched(since, BATCH_SIZE):
-            then = nearest_versions(branch.lineage(seq), model, [row.uid for row in held])
-            yield from (step for row in held if (step := build_step(row, then.get(row.uid))))
+        for current in batched(since, BATCH_SIZE):
+            then = nearest_versions(branch.lineage(seq), model, [row.uid for row in current])
+            yield from (step for row in current if (step := build_step(row, then.get(row.uid))))
 
 
-def build_step(held: BranchedModel, then: BranchedModel | None) -> Step | None:
+def build_step(current: BranchedModel, then: BranchedModel | None) -> Step | None:
     gone = then is None or then.deleted
-    if held.deleted and gone:
+    if current.deleted and gone:
         return None
     if gone:
-        return Step(REMOVED, held, then)
-    if held.deleted:
-        return Step(BROUGHT_BACK, held, then)
+        return Step(REMOVED, current, then)
+    if current.deleted:
+        return Step(BROUGHT_BACK, current, then)
     assert then is not None
-    return None if held.content_values() == then.content_values() else Step(CHANGED, held, then)
+    return None if current.content_values() == then.content_values() else Step(CHANGED, current, then)
 
 
 def go_back(commit: CommitWriter, seq: int) -> dict[str, dict[str, int]]:
@@ -91,11 +91,11 @@ def go_back(commit: CommitWriter, seq: int) -> dict[str, dict[str, int]]:
     steps = list(restore_steps(commit.branch, seq))
     counts = with_confirmations(count_steps(steps), commit.branch, seq)
     for model in versioned_models():
-        batch = [step for step in steps if type(step.held) is model]
+        batch = [step for step in steps if type(step.current) is model]
         # Removals first: a restored memory may need the slot of one that was written later.
-        commit.add_versions([(step.held, {}, True) for step in batch if step.kind == REMOVED])
+        commit.add_versions([(step.current, {}, True) for step in batch if step.kind == REMOVED])
         commit.restore_versions(
-            [(step.held, step.then) for step in batch if step.kind != REMOVED and step.then]
+            [(step.current, step.then) for step in batch if step.kind != REMOVED and step.then]
         )
     _confirm_as_then(commit, seq)
     back = [step.then for step in steps if step.kind != REMOVED and step.then]
@@ -114,8 +114,8 @@ def _given_since(branch: Branch, seq: int) -> Any:
 
 def _taken_since(branch: Branch, seq: int) -> list[Confirmation]:
     """Return the confirmations valid at ``seq``, withdrawn since and not renewed."""
-    here = Confirmation.objects.filter(branch_id=branch.pk)
-    return list(here.filter(seq__lte=seq, seq_to__gt=seq, seq_to__lt=OPEN).order_by("id"))
+    confirmations = Confirmation.objects.filter(branch_id=branch.pk)
+    return list(confirmations.filter(seq__lte=seq, seq_to__gt=seq, seq_to__lt=OPEN).order_by("id"))
 
 
 def with_confirmations(

@@ -42,17 +42,17 @@ class RevertEngine:
         """
         found = self._get_commit(commit_id, actor)
         name = found.branch.name
-        actor.require("write" if is_own_commit(found, actor) else "merge", name)
+        actor.require_scope("write" if is_own_commit(found, actor) else "merge", name)
         with open_commit(
             actor, name, REVERT, f"Undo of {found.kind} at {found.seq}.", bounded=False
         ) as commit:
-            done = CommitEffects.by(found)
+            done = CommitEffects.from_commit(found)
             if done.needs_curate:
-                actor.require("curate", name)
+                actor.require_scope("curate", name)
             if changed := done.changed_since(commit):
                 raise build_conflict(changed)
             commit.targets.append(str(found.pk))
-            done.undo(commit)
+            done.undo_effects(commit)
         if commit.commit is None:
             raise Conflict("There is nothing to undo in this commit.")
         return commit.commit
@@ -60,7 +60,7 @@ class RevertEngine:
     def get_commit(self, *, commit_id: UUID, actor: Actor) -> Commit:
         """Return a commit with its branch. Raises NotFound, BranchForbidden."""
         found = self._get_commit(commit_id, actor)
-        actor.require("read", found.branch.name)
+        actor.require_scope("read", found.branch.name)
         return found
 
     @staticmethod
@@ -92,9 +92,9 @@ class CommitEffects:
     before: dict[type[BranchedModel], dict[UUID, BranchedModel]] = field(default_factory=dict)
 
     @classmethod
-    def by(cls, commit: Commit) -> "CommitEffects":
+    def from_commit(cls, commit: Commit) -> "CommitEffects":
         made = {
-            model: _standing(
+            model: _standing_versions(
                 commit, list(model._base_manager.filter(branch=commit.branch, seq_from=commit.seq))
             )
             for model in versioned_models()
@@ -184,16 +184,16 @@ class CommitEffects:
 
     def _gone_since(self, commit: CommitWriter, model: type[BranchedModel], uids: set[UUID]) -> list[UUID]:
         """Return memories shown before the commit that neither are shown now nor return by the revert."""
-        there = self._shown_before(model, sorted(uids - self.before[model].keys()))
-        gone = set(there)
-        for batch in batched(sorted(there)):
-            shown = commit.visible(model).filter(uid__in=batch).gather_values("uid")
+        earlier = self._shown_before(model, sorted(uids - self.before[model].keys()))
+        gone = set(earlier)
+        for batch in batched(sorted(earlier)):
+            shown = commit.visible_rows(model).filter(uid__in=batch).gather_values("uid")
             gone -= {uid for (uid,) in shown}
         return sorted(gone)
 
     # ---- the revert ----------------------------------------------------------------------------
 
-    def undo(self, commit: CommitWriter) -> None:
+    def undo_effects(self, commit: CommitWriter) -> None:
         for model, rows in self.made.items():
             # Removals first: a restored memory may need the slot of one that was written later.
             commit.add_versions([(row, {}, True) for row in rows if row.uid not in self.before[model]])
@@ -208,9 +208,9 @@ class CommitEffects:
 
     def _undo_confirmations(self, commit: CommitWriter) -> None:
         """Withdraw the confirmations that the commit gave, and renew those that it withdrew."""
-        here = Confirmation.objects.filter(branch_id=self.commit.branch_id)
-        again = list(here.filter(seq_to=self.commit.seq))
-        commit.side_rows += here.filter(seq=self.commit.seq, seq_to=OPEN).update(seq_to=commit.seq)
+        confirmations = Confirmation.objects.filter(branch_id=self.commit.branch_id)
+        again = list(confirmations.filter(seq_to=self.commit.seq))
+        commit.side_rows += confirmations.filter(seq=self.commit.seq, seq_to=OPEN).update(seq_to=commit.seq)
         Confirmation.objects.bulk_create(
             Confirmation(
                 uid=old.uid, branch_id=old.branch_id, seq=commit.seq, source=old.source, at=commit.at
@@ -233,7 +233,7 @@ class CommitEffects:
         return ReviewItem.objects.bulk_update(items, ["status", "resolved_at", "seq"]) if items else 0
 
 
-def _standing(commit: Commit, rows: list[BranchedModel]) -> list[BranchedModel]:
+def _standing_versions(commit: Commit, rows: list[BranchedModel]) -> list[BranchedModel]:
     """Return the versions of a commit; where all later changes were undone, the present one instead."""
     chains: dict[UUID, list[BranchedModel]] = {row.uid: [] for row in rows if row.seq_to != OPEN}
     for batch in batched(list(chains)):
@@ -242,7 +242,7 @@ def _standing(commit: Commit, rows: list[BranchedModel]) -> list[BranchedModel]:
             chains[row.uid].append(row)
     seqs = {row.seq_from for chain in chains.values() for row in chain}
     reverts = _reverts_among(commit, sorted(seqs))
-    return [_present(row, chains.get(row.uid, []), reverts) for row in rows]
+    return [_present_version(row, chains.get(row.uid, []), reverts) for row in rows]
 
 
 def _reverts_among(commit: Commit, seqs: Sequence[int]) -> set[int]:
@@ -253,7 +253,7 @@ def _reverts_among(commit: Commit, seqs: Sequence[int]) -> set[int]:
     return found
 
 
-def _present(row: BranchedModel, chain: Sequence[BranchedModel], reverts: set[int]) -> BranchedModel:
+def _present_version(row: BranchedModel, chain: Sequence[BranchedModel], reverts: set[int]) -> BranchedModel:
     """Return the last version of a chain in which each change was undone by a revert, else the row itself."""
     standing = [row]
     for one in chain:

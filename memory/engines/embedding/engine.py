@@ -145,12 +145,12 @@ class EmbeddingEngine:
         except ProviderUnavailable as error:
             log.warning("Project %s: nothing is embedded: %s", project_id, error)
             return 0
-        ready = EmbeddingRun(project_id, provider).embed(limit, self._turns) if provider else 0
+        ready = EmbeddingRun(project_id, provider).embed_due(limit, self._turns) if provider else 0
         if ready and NearCheck.objects.filter(project=project_id).exists():
             enqueue("memory.near", str(project_id))
         return ready
 
-    def sweep(self, seconds: float = SWEEP_SECONDS) -> int:
+    def embed_due(self, seconds: float = SWEEP_SECONDS) -> int:
         """Embed due texts of all projects, round-robin, until done or out of time; return how many."""
         if (model := model_in_force()) is None:
             return 0
@@ -161,7 +161,7 @@ class EmbeddingEngine:
         late = Vector.objects.filter(state=State.PENDING, next_try__lte=now, model=model)
         return round_robin(late.values_list("project_id", flat=True).distinct(), self.embed_pending, seconds)
 
-    def backlog(self, project_id: UUID) -> dict[str, Any]:
+    def count_backlog(self, project_id: UUID) -> dict[str, Any]:
         """Count pending and failed texts; return them with the model's name and the last error."""
         try:
             provider = active_provider()
@@ -185,7 +185,7 @@ class EmbeddingEngine:
 
     # ---- change of model -----------------------------------------------------------------------
 
-    def reembed(self, project_id: UUID, progress: Progress | None = None) -> int:
+    def reembed_all(self, project_id: UUID, progress: Progress | None = None) -> int:
         """Embed with the present model every text that a branch still shows; return how many.
 
         ``progress`` is called with (done, total). May be stopped at any time and started again. Texts that
@@ -214,14 +214,14 @@ class EmbeddingEngine:
                 for rows in versions_in_use(kind, project_id):
                     _want_missing(kind, project_id, provider.model, rows)
 
-    def load(self) -> None:
+    def load_vectors(self) -> None:
         """Load the facts' vectors into memory for the most recently written projects, up to the configured
         number. A first search would wait for them.
         """
         if provider := active_provider():
             mains = Branch.objects.filter(parent=None).order_by("-head_at")
             for main in mains[: conf().resident_projects]:
-                get_index().load(Fact.objects.on(main), provider.model, main.project_id)
+                get_index().load_vectors(Fact.objects.on(main), provider.model, main.project_id)
 
     def forget_other_models(self, project_id: UUID) -> int:
         """Delete the vectors of all other models; return how many, 0 while embedding is off."""
@@ -231,7 +231,7 @@ class EmbeddingEngine:
         others = Vector.objects.filter(project=project_id).exclude(model=model)
         while slots := list(others.values_list("slot", flat=True)[:BATCH_SIZE]):
             count += Vector.objects.filter(slot__in=slots).delete()[0]
-            get_index().forget(project_id, slots)
+            get_index().delete_vectors(project_id, slots)
         # invalidates copies in memory
         VectorClock.objects.filter(project=project_id).update(epoch=F("epoch") + 1)
         return count

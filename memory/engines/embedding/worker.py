@@ -64,17 +64,17 @@ class ProjectLocks:
         self._locks: dict[str, threading.Lock] = defaultdict(threading.Lock)
         self._mutex = threading.Lock()
 
-    def of(self, project_id: UUID) -> threading.Lock:
+    def get_lock(self, project_id: UUID) -> threading.Lock:
         with self._mutex:
             return self._locks[str(project_id)]
 
-    def reset(self) -> None:
+    def reset_locks(self) -> None:
         """Reset the locks: a forked child must not wait for a thread of its parent."""
         ProjectLocks.__init__(self)
 
 
 TURNS = ProjectLocks()
-os.register_at_fork(after_in_child=TURNS.reset)
+os.register_at_fork(after_in_child=TURNS.reset_locks)
 
 
 class EmbeddingRun:
@@ -84,18 +84,18 @@ class EmbeddingRun:
         self.project_id, self.provider, self.model = project_id, provider, provider.model
         self.trouble = False
 
-    def embed(self, limit: int, turns: ProjectLocks) -> int:
+    def embed_due(self, limit: int, turns: ProjectLocks) -> int:
         """Embed batches until nothing is due or the provider fails; return how many vectors became ready."""
         ready = 0
         while limit > 0 and not self.trouble:
-            with turns.of(self.project_id):
+            with turns.get_lock(self.project_id):
                 rows = list(due_vectors(self.project_id, self.model)[: min(limit, conf().embedding_batch)])
                 if not rows:
                     break
                 ready += self._embed_batch(rows)
             limit -= len(rows)
         if ready:
-            get_index().keep_up(self.project_id, self.model)
+            get_index().refresh_vectors(self.project_id, self.model)
         if ready and not self.trouble:
             self._resume_waiting()
         return ready

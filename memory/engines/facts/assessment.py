@@ -75,8 +75,8 @@ def load_assessments(uids: Sequence[UUID], lineage: Lineage) -> Mapping[UUID, As
     for start in range(0, len(uids), BATCH_SIZE):
         batch = uids[start : start + BATCH_SIZE]
         payload, confirmed = load_verdicts(batch, lineage), count_confirmations(batch, lineage)
-        told = payload.keys() | confirmed.keys()
-        found |= {uid: Assessment(payload.get(uid), confirmed.get(uid, 0)) for uid in told}
+        known_uids = payload.keys() | confirmed.keys()
+        found |= {uid: Assessment(payload.get(uid), confirmed.get(uid, 0)) for uid in known_uids}
     return found
 
 

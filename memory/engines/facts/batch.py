@@ -56,7 +56,7 @@ class FactBatch:
 
     def _build_row(self, place: int, payload: Mapping[str, Any], count: int) -> Fact:
         try:
-            return self.fact(payload)
+            return self.build_fact(payload)
         except (Invalid, TooLarge) as error:
             if count > 1:  # name the item, as a path into the list
                 error.data["field"] = f"facts[{place}].{error.data.get('field', '')}".rstrip(".")
@@ -64,12 +64,12 @@ class FactBatch:
                 error.args = (error.text,)
             raise
 
-    def fact(self, payload: Mapping[str, Any], *, reserved: bool = False) -> Fact:
+    def build_fact(self, payload: Mapping[str, Any], *, reserved: bool = False) -> Fact:
         """Build a row without storing it; ``reserved`` as in the rules. Raises Invalid and its subclasses."""
         if not isinstance(payload, Mapping):
             raise Invalid("A fact must be an object.", field="")
         stated = validate({k: v for k, v in payload.items() if k in STATED_CHECKS}, STATED_CHECKS)
-        actor = self.actor.stating(**stated)
+        actor = self.actor.with_origin(**stated)
         fields = rules.clean_new(
             {k: v for k, v in payload.items() if k not in STATED_CHECKS}, reserved=reserved
         )
@@ -83,53 +83,53 @@ class FactBatch:
         )
         if self.parent:
             fact.parent_id = self.parent.uid
-        fact.rehash()
+        fact.compute_hashes()
         return fact
 
     # ---- writing -------------------------------------------------------------------------------
 
-    def write(self, commit: CommitWriter) -> list[WriteResult]:
+    def write_facts(self, commit: CommitWriter) -> list[WriteResult]:
         """Write the batch in the commit. Raises Invalid for a parent that the branch does not show."""
         self._check_parents(commit)
-        there = self.known(commit) if self.deduplicate else {}
+        existing = self.find_existing(commit) if self.deduplicate else {}
         fresh: list[Fact] = []
         results: list[WriteResult] = []
         for row in self.rows:
             key = duplicate_key(row, commit.at)
-            known = there.get((row.norm_hash, None)) or there.get(key)
+            known = existing.get((row.norm_hash, None)) or existing.get(key)
             if known is None:
                 fresh.append(row)
                 if self.deduplicate:
-                    there[key] = row
+                    existing[key] = row
             elif known.status == Fact.Status.CREATED and self.status == Fact.Status.ACTIVE:
-                known = there[duplicate_key(known, commit.at)] = self.activate(commit, known)
+                known = existing[duplicate_key(known, commit.at)] = self.activate_proposal(commit, known)
             results.append(WriteResult(known or row, created=known is None))
         if self.status == Fact.Status.ACTIVE:
             replace_parents(commit, fresh)
-        commit.add(fresh)
-        self.confirm(commit, results)
+        commit.add_rows(fresh)
+        self.confirm_facts(commit, results)
         self.open_sessions(commit)
-        self.announce(commit, fresh)
+        self.enqueue_embedding(commit, fresh)
         commit.targets += [str(row.uid) for row in fresh]
         return results
 
-    def activate(self, commit: CommitWriter, known: Fact) -> Fact:
+    def activate_proposal(self, commit: CommitWriter, known: Fact) -> Fact:
         """Activate a proposal whose text is now written as a fact."""
         commit.targets.append(str(known.uid))
         replace_parents(commit, [known])
-        return commit.change(known, **rules.change_status(known, Fact.Status.ACTIVE))
+        return commit.change_row(known, **rules.change_status(known, Fact.Status.ACTIVE))
 
     def _check_parents(self, commit: CommitWriter) -> None:
         named = {row.parent_id: place for place, row in reversed(list(enumerate(self.rows))) if row.parent_id}
         if self.parent or not named:
             return
-        found = {fact.uid for fact in commit.visible(Fact).filter(uid__in=named).fetch_all()}
+        found = {fact.uid for fact in commit.visible_rows(Fact).filter(uid__in=named).fetch_all()}
         for uid, place in named.items():
             if uid not in found:
                 field = "parent_id" if len(self.rows) == 1 else f"facts[{place}].parent_id"
                 raise Invalid("There is no fact {id} on this branch.", id=uid, field=field)
 
-    def known(self, commit: CommitWriter) -> dict[Key, Fact]:
+    def find_existing(self, commit: CommitWriter) -> dict[Key, Fact]:
         """Return the branch's current facts with the batch's texts; ended ones under their end of
         validity.
         """
@@ -138,7 +138,7 @@ class FactBatch:
         for start in range(0, len(hashes), 500):
             if not self._load_written(commit, hashes[start : start + 500]):
                 continue
-            same = commit.visible(Fact).filter(
+            same = commit.visible_rows(Fact).filter(
                 ~Q(expires_at__lte=commit.at), norm_hash__in=hashes[start : start + 500], status__in=CURRENT
             )
             same = same.exclude(Q(has_verdict([FactAssessment.Status.INVALIDATED], commit.lineage)))
@@ -152,16 +152,16 @@ class FactBatch:
         of = ColumnIn(Fact, "branch", [branch for branch, _ in commit.lineage])
         return bool(by_key(Fact._base_manager.db, Fact, ("rid",), ("norm_hash", hashes), [of]))
 
-    def confirm(self, commit: CommitWriter, results: Sequence[WriteResult]) -> None:
+    def confirm_facts(self, commit: CommitWriter, results: Sequence[WriteResult]) -> None:
         """Confirm a text that another session or agent writes again; each source counts once."""
-        said = {
+        sources = {
             (written.fact.uid, source)
             for row, written in zip(self.rows, results, strict=True)
             if not written.created and (source := source_of(row)) and source != source_of(written.fact)
         }
-        if not said or self.status == Fact.Status.CREATED:  # a proposal changes nothing that is active
+        if not sources or self.status == Fact.Status.CREATED:  # a proposal changes nothing that is active
             return
-        new = said - list_sources({uid for uid, _ in said}, commit.lineage)
+        new = sources - list_sources({uid for uid, _ in sources}, commit.lineage)
         where = {"branch_id": commit.branch.pk, "seq": commit.seq, "at": commit.at}
         rows = [Confirmation(uid=uid, source=source, **where) for uid, source in sorted(new)]
         Confirmation.objects.bulk_create(rows)
@@ -173,7 +173,7 @@ class FactBatch:
             commit.sessions |= set(named)
 
     @staticmethod
-    def announce(commit: CommitWriter, facts: Sequence[Fact]) -> None:
+    def enqueue_embedding(commit: CommitWriter, facts: Sequence[Fact]) -> None:
         """Queue the texts for embedding and duplicate detection, and notify the worker."""
         if not facts or not embedder_is_on():
             return
@@ -187,8 +187,10 @@ class FactBatch:
 def replace_parents(commit: CommitWriter, facts: Iterable[Fact]) -> None:
     """Supersede the active parents of facts that become active."""
     if parents := {fact.parent_id for fact in facts if fact.parent_id}:
-        for parent in commit.visible(Fact).filter(uid__in=parents, status=Fact.Status.ACTIVE).fetch_all():
-            commit.change(parent, **rules.change_status(parent, Fact.Status.SUPERSEDED))
+        for parent in (
+            commit.visible_rows(Fact).filter(uid__in=parents, status=Fact.Status.ACTIVE).fetch_all()
+        ):
+            commit.change_row(parent, **rules.change_status(parent, Fact.Status.SUPERSEDED))
 
 
 def duplicate_key(fact: Fact, now: datetime) -> Key:

@@ -37,7 +37,7 @@ class Action:
 
     scope: str
     kind: str
-    said: str
+    label: str
 
 
 ACTIONS = {
@@ -84,13 +84,13 @@ class Report:
     commit: Commit | None
     new_fact: Fact | None = None
 
-    def count(self, outcome: str) -> int:
+    def count_outcome(self, outcome: str) -> int:
         return sum(result.outcome == outcome for result in self.results)
 
 
 @retry_methods
 class ActionEngine:
-    def act(
+    def apply_action(
         self,
         *,
         action: str,
@@ -112,13 +112,13 @@ class ActionEngine:
         ``expected_versions`` are those that the caller has read. Raises Invalid, TooLarge, BranchNotFound,
         BranchArchived, NotFound for ``replaced_by``, scope and branch refusals.
         """
-        requested = ActionRequest.of(action, category, replaced_by, new_fact_text, reason)
-        actor.require(requested.what.scope, branch_name)
+        requested = ActionRequest.parse_request(action, category, replaced_by, new_fact_text, reason)
+        actor.require_scope(requested.what.scope, branch_name)
         ids = check_ids(fact_ids)
         with open_commit(actor, branch_name, requested.what.kind, requested.reason[:500]) as commit:
             batch = Batch(commit, ids, expected_versions or {})
-            new = requested.apply(batch)
-        return Report(batch.results(requested.what.said), commit.commit, new)
+            new = requested.apply_to(batch)
+        return Report(batch.build_outcomes(requested.what.label), commit.commit, new)
 
 
 @dataclass(frozen=True)
@@ -133,7 +133,9 @@ class ActionRequest:
     reason: str
 
     @classmethod
-    def of(cls, action: str, category: str, by: UUID | None, text: str, reason: str) -> "ActionRequest":
+    def parse_request(
+        cls, action: str, category: str, by: UUID | None, text: str, reason: str
+    ) -> "ActionRequest":
         name = c.one_of(list(ACTIONS))("action", action)
         reason = c.redact_stored(c.text_check(REASON))("reason", reason)
         if name == "set_category":
@@ -148,21 +150,21 @@ class ActionRequest:
             text = rules.CHECKS["fact_text"]("new_fact_text", text)
         return cls(name, ACTIONS[name], category, by, text, reason)
 
-    def apply(self, batch: "Batch") -> Fact | None:
+    def apply_to(self, batch: "Batch") -> Fact | None:
         """Apply the action to a batch; return the new fact where one was written."""
         if self.action in VERDICTS:
-            batch.judge(VERDICTS[self.action], self.reason)
+            batch.record_verdicts(VERDICTS[self.action], self.reason)
         elif self.action == "supersede":
-            return batch.supersede(self.replaced_by, self.new_fact_text)
+            return batch.supersede_facts(self.replaced_by, self.new_fact_text)
         elif self.action == "set_category":
-            batch.change(self._recategorize)
+            batch.change_facts(self._change_category)
         else:
-            fresh = batch.change(MOVES[self.action])
+            fresh = batch.change_facts(MOVES[self.action])
             if self.action == "accept":
                 replace_parents(batch.commit, fresh)
         return None
 
-    def _recategorize(self, fact: Fact) -> Content:
+    def _change_category(self, fact: Fact) -> Content:
         return (
             rules.rewrite_fields(fact, {"category": self.category}) if fact.category != self.category else {}
         )
@@ -227,12 +229,12 @@ class Batch:
         self.commit, self.ids, self.expected = commit, ids, expected
         self.found: dict[UUID, Fact] = {}
         for start in range(0, len(ids), BATCH_SIZE):
-            batch = commit.visible(Fact).filter(uid__in=ids[start : start + BATCH_SIZE]).fetch_all()
+            batch = commit.visible_rows(Fact).filter(uid__in=ids[start : start + BATCH_SIZE]).fetch_all()
             self.found |= {fact.uid: fact for fact in batch}
         self.refused: dict[UUID, Day1Error] = {}
         self.changed: set[UUID] = set()
 
-    def change(self, rule: Callable[[Fact], Content]) -> list[Fact]:
+    def change_facts(self, rule: Callable[[Fact], Content]) -> list[Fact]:
         """Change each fact by the content that the rule returns, if any; return the changed. The rule may
         refuse.
         """
@@ -242,15 +244,15 @@ class Batch:
         self.changed |= {fact.uid for fact in fresh}
         return fresh
 
-    def judge(self, status: str, reason: str) -> None:
+    def record_verdicts(self, status: str, reason: str) -> None:
         facts = [fact for fact, _ in self._plan_changes(lambda fact: {})]
         self.changed |= {fact.uid for fact in record_verdict(self.commit, facts, status, reason)}
 
-    def supersede(self, by: UUID | None, text: str) -> Fact | None:
+    def supersede_facts(self, by: UUID | None, text: str) -> Fact | None:
         """Supersede the facts by an existing one, or by a new one like the first of them; return the new
         one.
         """
-        if keeper := self.commit.get(Fact, by) if by else None:
+        if keeper := self.commit.get_version(Fact, by) if by else None:
             check_keeper(keeper)
         old = [fact for fact, _ in self._plan_changes(lambda fact: supersede_fact(fact, keeper))]
         if not old:
@@ -265,7 +267,7 @@ class Batch:
     def _write_like(self, first: Fact, text: str) -> Fact:
         payload = rules.inherit_fields(first) | {"fact_text": text}
         batch = FactBatch([payload], self.commit.actor, Status.ACTIVE, deduplicate=False, parent=first)
-        (written,) = batch.write(self.commit)
+        (written,) = batch.write_facts(self.commit)
         return written.fact
 
     def _plan_changes(self, rule: Callable[[Fact], Content]) -> Iterable[tuple[Fact, Content]]:
@@ -278,15 +280,15 @@ class Batch:
             except Day1Error as error:
                 self.refused[uid] = error
 
-    def results(self, said: str) -> list[Outcome]:
-        return [self._build_result(uid, said) for uid in self.ids]
+    def build_outcomes(self, label: str) -> list[Outcome]:
+        return [self._build_result(uid, label) for uid in self.ids]
 
-    def _build_result(self, uid: UUID, said: str) -> Outcome:
+    def _build_result(self, uid: UUID, label: str) -> Outcome:
         essence = self.found[uid].essence if uid in self.found else ""
         if error := self.refused.get(uid):
             return Outcome(uid, REFUSED, error.code, error.text, essence, error)
         if uid in self.changed:
-            return Outcome(uid, DONE, "", said, essence)
+            return Outcome(uid, DONE, "", label, essence)
         return Outcome(uid, UNCHANGED, "", "It was so already.", essence)
 
 

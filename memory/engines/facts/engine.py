@@ -53,7 +53,7 @@ class FactEngine:
         ``propose`` stores it with the status ``created``: not searched until it is activated. Raises Invalid
         and its subclasses, TooLarge, BranchNotFound, BranchArchived, scope and branch refusals.
         """
-        actor.require("propose" if propose else "write", branch_name)
+        actor.require_scope("propose" if propose else "write", branch_name)
         actor, content = with_origin(actor, fields)
         written = self.write_facts(
             facts=[content],
@@ -76,14 +76,14 @@ class FactEngine:
         kind: str = "fact.bulk",
     ) -> BulkWritten:
         """Store up to 1,000 facts in one commit, all or none. Raises as write_fact does."""
-        actor.require("propose" if propose else "write", branch_name)
+        actor.require_scope("propose" if propose else "write", branch_name)
         if not isinstance(facts, Sequence) or not facts:
             raise Invalid("{field} must be a list with at least one fact.", field="facts")
         if len(facts) > BULK:
             raise TooLarge(what="The list of facts", limit=f"{BULK} facts", field="facts")
         batch = FactBatch(facts, actor, Status.CREATED if propose else Status.ACTIVE, deduplicate)
         with open_commit(actor, branch_name, kind) as commit:
-            results = batch.write(commit)
+            results = batch.write_facts(commit)
         attach_new([written.fact for written in results if written.created], actor.project_id)
         annotate_facts(
             [written.fact for written in results if not written.created], commit.lineage, actor.project_id
@@ -103,12 +103,12 @@ class FactEngine:
 
         Raises NotFound, StaleVersion, IllegalTransition, Invalid and its subclasses.
         """
-        actor.require("write", branch_name)
+        actor.require_scope("write", branch_name)
         requested = rules.clean_update(updates)
         with open_commit(actor, branch_name, "fact.update") as commit:
             fact = self._get_current(commit, fact_id, expected_version)
             fact = self._apply_update(commit, fact, requested)
-        return self._annotate(fact, commit)
+        return self._annotate_fact(fact, commit)
 
     def supersede_fact(
         self,
@@ -125,15 +125,17 @@ class FactEngine:
 
         Raises NotFound, StaleVersion, IllegalTransition, Invalid and its subclasses.
         """
-        actor.require("write", branch_name)
+        actor.require_scope("write", branch_name)
         actor, content = with_origin(actor, fields)
         with open_commit(actor, branch_name, "fact.supersede") as commit:
             old = self._get_current(commit, old_fact_id, expected_version)
-            commit.change(old, **rules.change_status(old, Status.SUPERSEDED))
+            commit.change_row(old, **rules.change_status(old, Status.SUPERSEDED))
             new = {**rules.inherit_fields(old), **content, "fact_text": new_fact_text}
             if "parent_id" in fields:
                 raise Invalid("parent_id is set by superseding.", field="parent_id")
-            (written,) = FactBatch([new], actor, Status.ACTIVE, deduplicate=False, parent=old).write(commit)
+            (written,) = FactBatch([new], actor, Status.ACTIVE, deduplicate=False, parent=old).write_facts(
+                commit
+            )
         return attach_new([written.fact], actor.project_id)[0]
 
     def archive_fact(
@@ -159,10 +161,10 @@ class FactEngine:
         """Delete a fact from this branch by a tombstone; the history and other branches keep it. Raises
         NotFound.
         """
-        actor.require("write", branch_name)
+        actor.require_scope("write", branch_name)
         with open_commit(actor, branch_name, "fact.delete") as commit:
             commit.targets.append(str(fact_id))
-            commit.remove(self._get_current(commit, fact_id, expected_version))
+            commit.remove_row(self._get_current(commit, fact_id, expected_version))
 
     def set_verification(
         self,
@@ -178,13 +180,13 @@ class FactEngine:
 
         Raises NotFound, Invalid; needs the scope curate.
         """
-        actor.require("curate", branch_name)
+        actor.require_scope("curate", branch_name)
         status = c.one_of(FactAssessment.Status.values)("verdict", verdict)
         reason = c.redact_stored(c.text_check(2000))("reason", reason)
         with open_commit(actor, branch_name, "fact.verify") as commit:
             fact = self._get_current(commit, fact_id, expected_version)
             record_verdict(commit, [fact], status, reason)
-        return self._annotate(fact, commit)
+        return self._annotate_fact(fact, commit)
 
     # ---- reading -------------------------------------------------------------------------------
 
@@ -214,7 +216,7 @@ class FactEngine:
         mask_archived(branch, annotate_facts(page.results, branch.lineage(seq), actor.project_id))
         return page
 
-    def history(
+    def list_versions(
         self,
         *,
         fact_id: UUID,
@@ -243,19 +245,19 @@ class FactEngine:
     # ---- pieces --------------------------------------------------------------------------------
 
     def _resolve_point(self, actor: Actor, name: str, at: Any) -> tuple[Branch, int]:
-        actor.require("read", name)
+        actor.require_scope("read", name)
         branch = find_branch(actor, name)
         return branch, resolve_point(branch, at)
 
     def _get_current(self, commit: CommitWriter, fact_id: UUID, expected: int | None) -> Fact:
-        fact = commit.get(Fact, fact_id)
+        fact = commit.get_version(Fact, fact_id)
         check_version(commit, fact, expected)
         return fact
 
     def _apply_update(self, commit: CommitWriter, fact: Fact, requested: dict[str, Any]) -> Fact:
         if (status := requested.pop("status", fact.status)) != fact.status:
             if Status.ARCHIVED in (status, fact.status):
-                commit.actor.require("curate", commit.branch.name)
+                commit.actor.require_scope("curate", commit.branch.name)
             if status == Status.SUPERSEDED:
                 raise IllegalTransition("A fact is superseded by writing the one that replaces it.")
             if (fact.status, status) == (Status.CREATED, Status.ACTIVE):
@@ -278,9 +280,9 @@ class FactEngine:
 
     def _write_content(self, commit: CommitWriter, fact: Fact, requested: dict[str, Any]) -> Fact:
         commit.targets.append(str(fact.uid))
-        new = commit.change(fact, **rules.rewrite_fields(fact, requested))
+        new = commit.change_row(fact, **rules.rewrite_fields(fact, requested))
         if new.content_hash != fact.content_hash:
-            FactBatch.announce(commit, [new])
+            FactBatch.enqueue_embedding(commit, [new])
         return new
 
     def _change_status(
@@ -292,18 +294,18 @@ class FactEngine:
         kind: str,
         expected: int | None,
     ) -> Fact:
-        actor.require("curate", branch_name)
+        actor.require_scope("curate", branch_name)
         with open_commit(actor, branch_name, kind) as commit:
             fact = self._get_current(commit, fact_id, expected)
             if status is None and fact.status != Status.ARCHIVED:
                 raise IllegalTransition(NOT_ARCHIVED, old=fact.status, new="restored")
             commit.targets.append(str(fact.uid))
-            fact = commit.change(
+            fact = commit.change_row(
                 fact, **rules.change_status(fact, status or fact.held_status or Status.ACTIVE)
             )
-        return self._annotate(fact, commit)
+        return self._annotate_fact(fact, commit)
 
-    def _annotate(self, fact: Fact, commit: CommitWriter) -> Fact:
+    def _annotate_fact(self, fact: Fact, commit: CommitWriter) -> Fact:
         return annotate_facts([fact], commit.lineage, commit.actor.project_id)[0]
 
 
@@ -311,4 +313,4 @@ def with_origin(actor: Actor, fields: Mapping[str, Any]) -> tuple[Actor, dict[st
     """Return the actor with the session, task and agent ids given by the caller. Raises Invalid."""
     known = {name: value for name, value in fields.items() if name in STATED_CHECKS}
     rest = {name: value for name, value in fields.items() if name not in known}
-    return actor.stating(**c.validate(known, STATED_CHECKS)), rest
+    return actor.with_origin(**c.validate(known, STATED_CHECKS)), rest

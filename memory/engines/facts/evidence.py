@@ -75,13 +75,13 @@ class Evidence:
 
 
 class EvidenceEngine:
-    def evidence(self, *, fact: Fact, actor: Actor, branch_name: str = MAIN, at: Any = None) -> Evidence:
+    def load_evidence(self, *, fact: Fact, actor: Actor, branch_name: str = MAIN, at: Any = None) -> Evidence:
         """Return the evidence of a fact with a fixed number of queries.
 
         Other facts are None or left out where the branch does not show them. Raises BranchNotFound, scope and
         branch refusals.
         """
-        actor.require("read", branch_name)
+        actor.require_scope("read", branch_name)
         branch = find_branch(actor, branch_name)
         lineage = branch.lineage(resolve_point(branch, at))
         links = list(FactLink.objects.in_lineage(lineage).filter(from_id=fact.uid).newest(LINKS))
@@ -102,27 +102,27 @@ class EvidenceEngine:
             made=commit_of(fact),
         )
 
-    def ends(
+    def load_link_ends(
         self, *, links: Sequence[FactLink], actor: Actor, branch_name: str = MAIN, at: Any = None
     ) -> dict[UUID, str]:
         """Return the text line of each memory at an end of these links, by id; those not shown are left out.
 
-        Raises as ``evidence`` does.
+        Raises as ``load_evidence`` does.
         """
-        actor.require("read", branch_name)
+        actor.require_scope("read", branch_name)
         branch = find_branch(actor, branch_name)
         point = resolve_point(branch, at)
         shown = Fact.objects.on(branch, point).filter(uid__in={link.from_id for link in links}).fetch_all()
         return {fact.uid: fact.essence for fact in shown} | describe_targets(branch.lineage(point), links)
 
-    def similar(
+    def find_similar(
         self, *, fact: Fact, actor: Actor, branch_name: str = MAIN, at: Any = None
     ) -> list[tuple[Fact, float]]:
         """Return the nearest searchable facts by cosine, each with its score; none without a vector.
 
-        Raises as ``evidence`` does.
+        Raises as ``load_evidence`` does.
         """
-        actor.require("read", branch_name)
+        actor.require_scope("read", branch_name)
         branch = find_branch(actor, branch_name)
         lineage = branch.lineage(resolve_point(branch, at))
         slot = vector_slot(actor.project_id, fact.embedding_model, fact.content_hash)
@@ -130,7 +130,7 @@ class EvidenceEngine:
         if vector is None:
             return []
         rows = Fact.objects.in_lineage(lineage).searchable()
-        near = rows.nearest(vector, SIMILAR + 1, fact.embedding_model, actor.project_id)
+        near = rows.search_vectors(vector, SIMILAR + 1, fact.embedding_model, actor.project_id)
         scores = {rid: score for rid, score in near if rid != fact.rid}
         found = Fact.objects.in_lineage(lineage).filter(rid__in=scores).fetch_all()
         mask_archived(branch, annotate_facts(found, lineage, actor.project_id))

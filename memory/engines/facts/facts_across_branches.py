@@ -25,21 +25,23 @@ Place = tuple[int, UUID]  # a branch and a fact
 BATCH_SIZE = 500  # conditions per statement: databases limit the depth of expressions
 
 
-def facts_on(asked: Collection[tuple[Branch, UUID]], project_id: UUID) -> Mapping[Place, Fact]:
+def facts_on(requested: Collection[tuple[Branch, UUID]], project_id: UUID) -> Mapping[Place, Fact]:
     """Return the facts that their branches show, with derived fields, by (branch, fact id).
 
     The number of queries does not grow with the number of branches.
     """
-    lineages = {branch.pk: branch.lineage() for branch, _ in asked}
-    uids = {uid for _, uid in asked}
+    lineages = {branch.pk: branch.lineage() for branch, _ in requested}
+    uids = {uid for _, uid in requested}
     facts = Nearest(Fact, lineages.values(), uids)
     verdicts = Nearest(FactAssessment, lineages.values(), uids)
     confirmed = Confirmed(lineages.values(), uids)
     found: dict[Place, Fact] = {}
-    for branch, uid in asked:
+    for branch, uid in requested:
         lineage = lineages[branch.pk]
-        if fact := facts.shown(uid, lineage):
-            belief = Assessment(build_verdict(verdicts.shown(uid, lineage)), confirmed.count(uid, lineage))
+        if fact := facts.visible_row(uid, lineage):
+            belief = Assessment(
+                build_verdict(verdicts.visible_row(uid, lineage)), confirmed.count_sources(uid, lineage)
+            )
             # Two branches may show the same row with different verdicts.
             (found[branch.pk, uid],) = mask_archived(branch, [apply_assessment(copy(fact), belief)])
     annotate_usage(list(found.values()), project_id)
@@ -55,7 +57,7 @@ class Nearest(Generic[Row]):
             for row in model.objects.all_versions().filter(stood, uid__in=uids):
                 self.rows[row.uid, row.branch_id].append(row)
 
-    def shown(self, uid: UUID, lineage: Lineage) -> Row | None:
+    def visible_row(self, uid: UUID, lineage: Lineage) -> Row | None:
         """Return the visible row of a memory on a lineage; None where it is missing or deleted."""
         for branch, limit in lineage:
             for row in self.rows[uid, branch]:
@@ -71,11 +73,11 @@ class Confirmed:
         self.rows = defaultdict[tuple[UUID, int], list[tuple[str, int, int]]](list)
         for stood in open_versions(lineages, "seq"):
             rows = Confirmation.objects.filter(stood, uid__in=uids)
-            said = rows.values_list("uid", "branch_id", "source", "seq", "seq_to")
-            for uid, branch, source, seq, until in said:
+            sources = rows.values_list("uid", "branch_id", "source", "seq", "seq_to")
+            for uid, branch, source, seq, until in sources:
                 self.rows[uid, branch].append((source, seq, until))
 
-    def count(self, uid: UUID, lineage: Lineage) -> int:
+    def count_sources(self, uid: UUID, lineage: Lineage) -> int:
         """Count the distinct sources that confirmed a fact on a lineage."""
         return len(
             {

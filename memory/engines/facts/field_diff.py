@@ -37,7 +37,7 @@ def build_stale_error(lineage: Any, fact: Fact, expected: int) -> StaleVersion:
     """Return the refusal for a fact that has changed since it was read; ``changed`` lists the fields."""
     read = Fact.objects.history(lineage, fact.uid).filter(version=expected).first()
     changed = sorted(field_changes(read, fact)) if read else []
-    said = f" Changed: {', '.join(changed)}." if changed else ""
+    suffix = f" Changed: {', '.join(changed)}." if changed else ""
     return StaleVersion(
-        f"{StaleVersion.message}{said}", current=fact.version, expected=expected, changed=changed
+        f"{StaleVersion.message}{suffix}", current=fact.version, expected=expected, changed=changed
     )

@@ -31,12 +31,12 @@ class Filter:
         def __getattr__(self, name: str) -> Any: ...
 
     @classmethod
-    def of(cls, values: Mapping[str, Any]) -> Self:
+    def from_values(cls, values: Mapping[str, Any]) -> Self:
         """Build a filter from a caller's values; empty ones are left out. Raises UnknownField, Invalid."""
         payload = {name: value for name, value in values.items() if value not in (None, "", [], ())}
         return cls(**c.validate(payload, cls.CHECKS))
 
-    def said(self) -> dict[str, Any]:
+    def as_dict(self) -> dict[str, Any]:
         """Return the filters that are set, by name."""
         return {name: value for name in self.CHECKS if (value := getattr(self, name)) not in (None, "", ())}
 
@@ -60,21 +60,21 @@ class FactFilter(Filter):
 
     def apply(self, rows: VersionedQuerySet, lineage: Lineage, archived: bool = False) -> VersionedQuerySet:
         """Filter the rows by all fields. On an ``archived`` branch every fact counts as archived."""
-        for name, value in self.said().items():
+        for name, value in self.as_dict().items():
             if name == "status" and archived:
                 rows = rows if Fact.Status.ARCHIVED in value else rows.none()
             elif name in NARROWING:
                 rows = rows.filter_indexed(**{name: value})
             else:
-                rows = rows.filter(*_conditions(name, value, lineage))
+                rows = rows.filter(*_build_conditions(name, value, lineage))
         return rows
 
-    def each(self) -> dict[str, Self]:
+    def split_filters(self) -> dict[str, Self]:
         """Return each set filter separately, by name, to find the one that excludes a fact."""
-        return {name: type(self)(**{name: value}) for name, value in self.said().items()}
+        return {name: type(self)(**{name: value}) for name, value in self.as_dict().items()}
 
 
-def _conditions(name: str, value: Any, lineage: Lineage) -> list[Any]:
+def _build_conditions(name: str, value: Any, lineage: Lineage) -> list[Any]:
     if name == "tags":
         return [tag_condition(dumps(tag)) for tag in value]
     if name == "verification_status":

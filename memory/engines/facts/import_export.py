@@ -30,11 +30,11 @@ Status = Fact.Status
 NEW, KNOWN, BROKEN = "new", "known", "broken"
 
 # Fields of a line in addition to those of every new fact.
-LINE_FIELDS = FACT.checks(Use.IMPORT, Use.CREATE | Use.STATE)
+LINE_FIELDS = FACT.field_checks(Use.IMPORT, Use.CREATE | Use.STATE)
 # Derived fields: an export writes them, and an import ignores them.
-DERIVED = frozenset(FACT.names(Use.IGNORED))
-LINK_CHECKS = LINK.checks(Use.IMPORT | Use.CREATE)
-LINK_DERIVED = frozenset(LINK.names(Use.IGNORED))
+DERIVED = frozenset(FACT.field_names(Use.IGNORED))
+LINK_CHECKS = LINK.field_checks(Use.IMPORT | Use.CREATE)
+LINK_DERIVED = frozenset(LINK.field_names(Use.IGNORED))
 
 
 @dataclass(frozen=True)
@@ -77,7 +77,7 @@ class DryRunView:
     def __init__(self, lineage: Lineage) -> None:
         self.lineage, self.at = lineage, timezone.now()
 
-    def visible(self, model: Any) -> Any:
+    def visible_rows(self, model: Any) -> Any:
         return model.objects.in_lineage(self.lineage)
 
 
@@ -88,9 +88,9 @@ class FactImport:
     """
 
     def __init__(self, *, actor: Actor, branch_name: str = MAIN, message: str = "") -> None:
-        actor.require("write", branch_name)
+        actor.require_scope("write", branch_name)
         self.actor, self.branch_name, self.message = actor, branch_name, message[:500]
-        self.restores = actor.can("admin")
+        self.restores = actor.has_scope("admin")
         self.batch = FactBatch((), actor, Status.ACTIVE, deduplicate=True)
         self.ids: dict[UUID, UUID] = {}  # id in the file or of an earlier import -> id in this store
         self.texts: dict[tuple[str, str], UUID] = {}  # (norm_hash, status) of this run
@@ -99,7 +99,7 @@ class FactImport:
 
     # ---- one batch -----------------------------------------------------------------------------
 
-    def take(self, lines: Sequence[tuple[int, Any]]) -> list[Outcome]:
+    def apply_lines(self, lines: Sequence[tuple[int, Any]]) -> list[Outcome]:
         """Store up to 1,000 numbered lines in one commit; a broken line does not stop the others. Links
         beyond the commit's limit follow in commits of their own.
 
@@ -115,8 +115,8 @@ class FactImport:
                 self._write_links(commit)
         return outcomes
 
-    def look(self, lines: Sequence[tuple[int, Any]]) -> list[Outcome]:
-        """Preview ``take`` without writing. Raises BranchNotFound, BranchArchived."""
+    def preview_lines(self, lines: Sequence[tuple[int, Any]]) -> list[Outcome]:
+        """Preview ``apply_lines`` without writing. Raises BranchNotFound, BranchArchived."""
         branch = find_branch(self.actor, self.branch_name)
         if branch.archived_at:
             raise BranchArchived(name=branch.name)
@@ -125,7 +125,7 @@ class FactImport:
         self.open_links = [link for link in self.open_links if self._resolve_target(view, link) is None]
         return outcomes
 
-    def unresolved(self) -> list[Outcome]:
+    def list_unresolved(self) -> list[Outcome]:
         """Return the links whose other end never appeared."""
         reason = "not_found: a link's to_id names no fact of the file or of this branch"
         return [Outcome(link.number, BROKEN, reason=reason) for link in self.open_links]
@@ -158,7 +158,7 @@ class FactImport:
         own = c.validate({name: value for name, value in payload.items() if name in LINE_FIELDS}, LINE_FIELDS)
         links = parse_links(payload.get("links", []))
         rest = {n: v for n, v in payload.items() if n not in {*LINE_FIELDS, *DERIVED, "links"}}
-        row = self.batch.fact(rest, reserved=self.restores)
+        row = self.batch.build_fact(rest, reserved=self.restores)
         line = Line(number, row, list_ids(own.get("id"), payload), row.parent_id, links)
         set_metadata(row, own)
         return line
@@ -166,21 +166,25 @@ class FactImport:
     def _load_known(self, view: Any, lines: Sequence[Line]) -> None:
         """Find which ids are stored already: as facts, or as the source of imported facts."""
         if not self._loaded:
-            imported = view.visible(Fact).filter(source_type=Fact.SourceType.IMPORT).exclude(source_id="")
+            imported = (
+                view.visible_rows(Fact).filter(source_type=Fact.SourceType.IMPORT).exclude(source_id="")
+            )
             for uid, source in imported.values_list("uid", "source_id"):
                 if name := _as_uuid(source):
                     self.ids.setdefault(name, uid)
             self._loaded = True
-        requested = {name for line in lines for name in (*line.names, *_ends(line)) if name not in self.ids}
+        requested = {
+            name for line in lines for name in (*line.names, *_link_ends(line)) if name not in self.ids
+        }
         for batch in batched(sorted(requested), PAGE_SIZE):
-            for fact in view.visible(Fact).filter(uid__in=batch).fetch_all():
+            for fact in view.visible_rows(Fact).filter(uid__in=batch).fetch_all():
                 self.ids[fact.uid] = fact.uid
 
     def _with_parents(self, lines: list[Line], broken: list[Outcome]) -> list[Line]:
         """Drop lines whose parent is neither stored nor in this batch, and their children."""
         while True:
-            here = {name for line in lines for name in line.names} | self.ids.keys()
-            lost = [line for line in lines if line.parent and line.parent not in here]
+            existing = {name for line in lines for name in line.names} | self.ids.keys()
+            lost = [line for line in lines if line.parent and line.parent not in existing]
             if not lost:
                 return lines
             for line in lost:
@@ -191,12 +195,12 @@ class FactImport:
 
     def _match_existing(self, view: Any, lines: Sequence[Line]) -> list[Line]:
         """Set the fact id of each line, stored or new; return the new lines."""
-        here = self._same_texts(view, lines)
+        existing = self._same_texts(view, lines)
         fresh = []
         for line in lines:
             key = _text_key(line)
             found = next((self.ids[name] for name in line.names if name in self.ids), None)
-            found = found or (key and (self.texts.get(key) or here.get(key)))
+            found = found or (key and (self.texts.get(key) or existing.get(key)))
             line.uid = found or line.row.uid
             if not found:
                 fresh.append(line)
@@ -209,12 +213,12 @@ class FactImport:
     def _same_texts(self, view: Any, lines: Sequence[Line]) -> dict[tuple[str, str], UUID]:
         """Return ids of stored facts with these texts, by text and state: "current", else the status."""
         self.batch.rows = [line.row for line in lines if line.current]
-        here = {(norm, "current"): fact.uid for (norm, _), fact in self.batch.known(view).items()}
+        existing = {(norm, "current"): fact.uid for (norm, _), fact in self.batch.find_existing(view).items()}
         others = sorted({key[0] for line in lines if (key := _text_key(line)) and not line.current})
         for batch in batched(others, PAGE_SIZE):
-            for fact in view.visible(Fact).filter(norm_hash__in=batch).fetch_all():
-                here.setdefault((fact.norm_hash, str(fact.status)), fact.uid)
-        return here
+            for fact in view.visible_rows(Fact).filter(norm_hash__in=batch).fetch_all():
+                existing.setdefault((fact.norm_hash, str(fact.status)), fact.uid)
+        return existing
 
     # ---- writing -------------------------------------------------------------------------------
 
@@ -226,11 +230,11 @@ class FactImport:
         for row in rows:
             if _was_proposed(row, active):
                 row.status = Status.ACTIVE
-        commit.add(rows)
+        commit.add_rows(rows)
         self._confirm_lines(commit, lines, {row.uid for row in rows}, active)
         self.batch.rows = rows
         self.batch.open_sessions(commit)
-        self.batch.announce(commit, rows)
+        self.batch.enqueue_embedding(commit, rows)
         commit.targets += [str(row.uid) for row in rows]
 
     def _confirm_lines(
@@ -243,12 +247,12 @@ class FactImport:
         stored = [
             fact
             for batch in batched(list(known), PAGE_SIZE)
-            for fact in commit.visible(Fact).filter(uid__in=batch).fetch_all()
+            for fact in commit.visible_rows(Fact).filter(uid__in=batch).fetch_all()
         ]
-        stored = [self.batch.activate(commit, f) if _was_proposed(f, active) else f for f in stored]
-        here = [fact for fact in stored if fact.norm_hash == known[fact.uid].row.norm_hash]
-        self.batch.rows = [known[fact.uid].row for fact in here]
-        self.batch.confirm(commit, [WriteResult(fact, False) for fact in here])
+        stored = [self.batch.activate_proposal(commit, f) if _was_proposed(f, active) else f for f in stored]
+        existing = [fact for fact in stored if fact.norm_hash == known[fact.uid].row.norm_hash]
+        self.batch.rows = [known[fact.uid].row for fact in existing]
+        self.batch.confirm_facts(commit, [WriteResult(fact, False) for fact in existing])
 
     def _write_links(self, commit: CommitWriter) -> None:
         """Write links whose ends both exist, up to the commit's limit; the others wait for a later commit."""
@@ -264,9 +268,9 @@ class FactImport:
             if row.from_id != target:
                 edges.setdefault(edge_key(row), row)
         for batch in batched(sorted({row.from_id for row in edges.values()}), PAGE_SIZE):
-            for stored in commit.visible(FactLink).filter(from_id__in=batch).fetch_all():
+            for stored in commit.visible_rows(FactLink).filter(from_id__in=batch).fetch_all():
                 edges.pop(edge_key(stored), None)
-        commit.add(list(edges.values()))
+        commit.add_rows(list(edges.values()))
         self.open_links = waiting
 
     def _resolve_target(self, view: Any, link: Link) -> UUID | None:
@@ -283,7 +287,7 @@ def export_facts(
 
     Private facts are left out by default, with all references to them. Raises BranchNotFound, Invalid.
     """
-    actor.require("read", branch_name)
+    actor.require_scope("read", branch_name)
     branch = find_branch(actor, branch_name)
     lineage = branch.lineage(resolve_point(branch, at))
     rows = Fact.objects.in_lineage(lineage)
@@ -312,7 +316,7 @@ def _with_links(facts: Sequence[Fact], rows: Any, lineage: Lineage) -> Iterator[
 
 def count_facts(*, actor: Actor, branch_name: str = MAIN, at: Any = None) -> int:
     """Count the facts that a branch shows, of every status."""
-    actor.require("read", branch_name)
+    actor.require_scope("read", branch_name)
     branch = find_branch(actor, branch_name)
     return Fact.objects.on(branch, resolve_point(branch, at)).count()
 
@@ -349,7 +353,7 @@ def list_ids(own: UUID | None, payload: Mapping[str, Any]) -> tuple[UUID, ...]:
     return tuple(name for name in (own, before) if name)
 
 
-def _ends(line: Line) -> Iterable[UUID]:
+def _link_ends(line: Line) -> Iterable[UUID]:
     return [*([line.parent] if line.parent else []), *(link["to_id"] for link in line.links)]
 
 

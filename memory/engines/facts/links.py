@@ -23,7 +23,7 @@ from memory.models import Branch, BranchedModel, Fact, FactLink
 
 MAX_LINKS = 100
 LINE_LENGTH = 200
-CHECKS = LINK.checks(Use.CREATE)
+CHECKS = LINK.field_checks(Use.CREATE)
 
 
 @retry_methods
@@ -35,29 +35,29 @@ class LinkEngine:
 
         Raises NotFound for either end, Exists for the same open edge, Invalid.
         """
-        actor.require("write", branch_name)
+        actor.require_scope("write", branch_name)
         requested = clean_fields(fields)
         with open_commit(actor, branch_name, "link.write") as commit:
-            commit.get(Fact, from_id)
+            commit.get_version(Fact, from_id)
             _check_target(commit, requested["to_type"], requested["to_id"])
             if from_id == requested["to_id"]:
                 raise Invalid("A fact cannot be linked to itself.", field="to_id")
             same = {name: requested[name] for name in ("to_id", "to_type", "link_type")}
-            if commit.visible(FactLink).filter(from_id=from_id, **same).fetch_all():
+            if commit.visible_rows(FactLink).filter(from_id=from_id, **same).fetch_all():
                 raise Exists("This link exists already.")
             commit.targets.append(str(from_id))
-            (link,) = commit.add([FactLink(from_id=from_id, **actor.stated(), **requested)])
+            (link,) = commit.add_rows([FactLink(from_id=from_id, **actor.origin_fields(), **requested)])
         return link
 
     def delete_link(self, *, from_id: UUID, link_id: UUID, actor: Actor, branch_name: str = MAIN) -> None:
         """Delete a link from this branch. Raises NotFound."""
-        actor.require("write", branch_name)
+        actor.require_scope("write", branch_name)
         with open_commit(actor, branch_name, "link.delete") as commit:
-            link = commit.get(FactLink, link_id)
+            link = commit.get_version(FactLink, link_id)
             if link.from_id != from_id:
                 raise NotFound()
             commit.targets.append(str(from_id))
-            commit.remove(link)
+            commit.remove_row(link)
 
     def list_links(
         self,
@@ -70,7 +70,7 @@ class LinkEngine:
         cursor: str = "",
     ) -> Page[FactLink]:
         """List the links from and to a fact, newest first. Raises NotFound for the fact."""
-        actor.require("read", branch_name)
+        actor.require_scope("read", branch_name)
         branch = find_branch(actor, branch_name)
         seq = resolve_point(branch, point_in_list(branch, cursor, at))
         if not Fact.objects.on(branch, seq).filter(uid=fact_id).fetch_all():
@@ -85,7 +85,7 @@ class LinkEngine:
         """Return the visible facts derived from the given observations or messages, by source: from the
         newest 100 links in all. Raises BranchNotFound, Invalid, scope and branch refusals.
         """
-        actor.require("read", branch_name)
+        actor.require_scope("read", branch_name)
         branch = find_branch(actor, branch_name)
         seq = resolve_point(branch, at)
         links = FactLink.objects.on(branch, seq).filter(to_id__in=list(source_ids)).newest(MAX_LINKS)
@@ -100,7 +100,7 @@ class LinkEngine:
 
 
 def _check_target(commit: CommitWriter, kind: str, uid: UUID) -> None:
-    if not commit.visible(target_model(kind)).filter(uid=uid).fetch_all():
+    if not commit.visible_rows(target_model(kind)).filter(uid=uid).fetch_all():
         text = None if kind == FactLink.Target.FACT else "No {kind} with this id is visible here."
         raise NotFound(text, kind=kind)
 

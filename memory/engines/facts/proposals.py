@@ -21,7 +21,7 @@ class ProposalEngine:
         Each is listed on its own branch only, not on the children that show it too. Needs the scope read.
         Raises Invalid, BranchNotFound, BranchForbidden.
         """
-        actor.require("read", branch_name or None)
+        actor.require_scope("read", branch_name or None)
         rows = filter_waiting(actor)
         if branch_name:
             rows = rows.filter(branch=find_branch(actor, branch_name))
@@ -42,7 +42,7 @@ class ProposalEngine:
 
     def count_proposals(self, *, actor: Actor, maximum: int) -> int:
         """Count the pending proposals, up to ``maximum``. Needs the scope read."""
-        actor.require("read")
+        actor.require_scope("read")
         return filter_allowed_branches(filter_waiting(actor), actor)[:maximum].count()
 
 

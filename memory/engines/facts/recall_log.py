@@ -31,7 +31,7 @@ def log_recall(actor: Actor, branches: Sequence[str], query: str, fact_ids: Sequ
         agent_id=actor.agent_id,
         surface=actor.surface,
     )
-    buffer.add("recalls", log.pk, log)
+    buffer.add_value("recalls", log.pk, log)
 
 
 def newest_recalls(actor: Actor, fact_id: UUID, limit: int) -> list[RecallLog]:
@@ -69,4 +69,4 @@ def count_uses(project_id: UUID, counts: dict[UUID, int]) -> None:
         used.update(access_count=F("access_count") + times, last_accessed_at=now)
 
 
-buffer.kind("recalls", write_recalls)
+buffer.register_kind("recalls", write_recalls)

@@ -12,13 +12,13 @@ from memory.exceptions import IllegalTransition, Invalid, ReservedValue
 from memory.models import Fact
 
 Status = Fact.Status
-CHECKS = FACT.checks(Use.CREATE)
+CHECKS = FACT.field_checks(Use.CREATE)
 # Fields that an update may set; the origin of a fact and what it replaces are history.
-UPDATE_CHECKS = FACT.checks(Use.UPDATE)
+UPDATE_CHECKS = FACT.field_checks(Use.UPDATE)
 RESERVED = {f.name: f.type.reserved for f in FACT if isinstance(f.type, Choice) and f.type.reserved}
 
 # Fields that a fact inherits from the one that it replaces.
-INHERITED = FACT.names(Use.INHERIT)
+INHERITED = FACT.field_names(Use.INHERIT)
 HASHES = ("content_hash", "norm_hash", "judged_hash")
 
 MOVES: dict[str, frozenset[str]] = {
@@ -121,5 +121,5 @@ def is_same(old: Any, new: Any) -> bool:
 def rewrite_fields(fact: Fact, requested: Mapping[str, Any]) -> dict[str, Any]:
     """Return the changed fields of a fact, with its new hashes."""
     draft = Fact(**{**fact.content_values(), **requested})
-    draft.rehash()
+    draft.compute_hashes()
     return {**requested, **{name: getattr(draft, name) for name in HASHES}}

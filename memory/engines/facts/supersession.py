@@ -17,7 +17,7 @@ def link_superseded(commit: CommitWriter, keeper: Fact, old: Sequence[Fact]) -> 
     """
     rest = [fact for fact in old if fact.uid != keeper.parent_id]
     if keeper.parent_id is None and (free := [fact for fact in rest if fact.parent_id != keeper.uid]):
-        commit.change(keeper, parent_id=free[0].uid)
+        commit.change_row(keeper, parent_id=free[0].uid)
         rest.remove(free[0])
     add_links(commit, keeper, rest)
 
@@ -30,8 +30,8 @@ def check_keeper(keeper: Fact) -> None:
 
 def add_links(commit: CommitWriter, keeper: Fact, old: Sequence[Fact]) -> None:
     kind = FactLink.Type.CONSOLIDATED_FROM
-    there = commit.visible(FactLink).filter(from_id=keeper.uid, link_type=kind).fetch_all()
-    linked = {link.to_id for link in there}
+    links = commit.visible_rows(FactLink).filter(from_id=keeper.uid, link_type=kind).fetch_all()
+    linked = {link.to_id for link in links}
     edge = {"from_id": keeper.uid, "to_type": FactLink.Target.FACT, "link_type": kind}
-    said = {name: getattr(commit.actor, name) for name in ("session_id", "task_id", "agent_id")}
-    commit.add([FactLink(**edge, **said, to_id=fact.uid) for fact in old if fact.uid not in linked])
+    origin = {name: getattr(commit.actor, name) for name in ("session_id", "task_id", "agent_id")}
+    commit.add_rows([FactLink(**edge, **origin, to_id=fact.uid) for fact in old if fact.uid not in linked])

@@ -23,7 +23,7 @@ def record_verdict(commit: CommitWriter, facts: Sequence[Fact], status: str, rea
     commit.add_versions(
         [(known[f.uid], {**content, "judged_hash": f.judged_hash}, False) for f in news if f.uid in known]
     )
-    commit.add(
+    commit.add_rows(
         [FactAssessment(uid=f.uid, **content, judged_hash=f.judged_hash) for f in news if f.uid not in known]
     )
     commit.targets += [str(fact.uid) for fact in facts]
@@ -34,5 +34,5 @@ def is_unchanged(old: FactAssessment | None, fact: Fact, status: str, reason: st
     """Return whether a person's verdict with the same content is stored already."""
     if old is None:
         return False
-    said = (old.status, old.method, old.judged_hash, old.reason)
-    return said == (status, FactAssessment.Method.HUMAN, fact.judged_hash, reason)
+    former = (old.status, old.method, old.judged_hash, old.reason)
+    return former == (status, FactAssessment.Method.HUMAN, fact.judged_hash, reason)

@@ -83,7 +83,7 @@ class Field:
     @cached_property
     def check(self) -> c.Check:
         """Return the check that an engine applies."""
-        check = self.type.check()
+        check = self.type.build_check()
         check = c.redact_stored(check) if self.type.redacted else check
         return c.optional_check(check) if self.null else check
 
@@ -92,13 +92,13 @@ class Field:
         """Return the label in a form, or the name as words."""
         return self.form_label or self.label or self.name.replace("_", " ").capitalize()
 
-    def changed(self, **changes: Any) -> "Field":
+    def with_traits(self, **changes: Any) -> "Field":
         """Return the same field with some traits changed."""
         return replace(self, **changes)
 
-    def optional(self) -> "Field":
+    def as_optional(self) -> "Field":
         """Return the same field where nothing is required."""
-        return self.changed(required=False) if self.required else self
+        return self.with_traits(required=False) if self.required else self
 
 
 NOUNS: dict[str, "Noun"] = {}
@@ -126,24 +126,24 @@ class Noun(Sequence[Field]):
     def __iter__(self) -> Iterator[Field]:
         return iter(self.fields)
 
-    def used(self, use: Use, without: Use = NO_USE) -> tuple[Field, ...]:
+    def select_fields(self, use: Use, without: Use = NO_USE) -> tuple[Field, ...]:
         """Return the fields with all of these uses and none of the others."""
         return tuple(field for field in self.fields if use in field.use and not field.use & without)
 
-    def names(self, use: Use, without: Use = NO_USE) -> tuple[str, ...]:
+    def field_names(self, use: Use, without: Use = NO_USE) -> tuple[str, ...]:
         """Return the names of the fields with these uses."""
-        return tuple(field.name for field in self.used(use, without))
+        return tuple(field.name for field in self.select_fields(use, without))
 
-    def checks(self, use: Use, without: Use = NO_USE) -> dict[str, c.Check]:
+    def field_checks(self, use: Use, without: Use = NO_USE) -> dict[str, c.Check]:
         """Return the checks of the fields with these uses, by name."""
-        return {field.name: field.check for field in self.used(use, without)}
+        return {field.name: field.check for field in self.select_fields(use, without)}
 
     def filtered_by(self, *filters: Filter) -> tuple[Filter, ...]:
         """Declare the filters of its lists and searches, and return them."""
         self.filters = filters
         return filters
 
-    def describe(self) -> dict[str, list[Any]]:
+    def describe_fields(self) -> dict[str, list[Any]]:
         """Return all of it as plain data, for programs that do not load the engines."""
         return {
             "commands": [name for name in self.commands if name],

@@ -10,7 +10,7 @@ from memory.engines.fields.common import (
     answered_branch,
     answered_id,
     answered_time,
-    stated,
+    origin_fields,
 )
 from memory.engines.fields.filters import any_of, one_of, recorded
 from memory.engines.fields.types import (
@@ -81,7 +81,7 @@ OBSERVATION = Noun(
     ),
     Field("metadata", JSONObject(), use=OFFERED, option=METADATA_OPTION),
     Field("embed", Flag(), "Not for plain tool calls, by default.", Use.CREATE),
-    *stated(session_id=TOOL, agent_id=TOOL),
+    *origin_fields(session_id=TOOL, agent_id=TOOL),
     answered_time("created_at", TOOL),
 )
 OBSERVATION_FILTERS = OBSERVATION.filtered_by(
@@ -126,7 +126,7 @@ class RelationFields(TypedDict, total=False):
     valid_until: datetime | str | None
 
 
-def _name(name: str) -> Field:
+def _name_field(name: str) -> Field:
     return Field(name, Text(NAME_LENGTH, 1, published=False), use=CREATE | TOOL, required=True)
 
 
@@ -135,9 +135,9 @@ RELATION = Noun(
     answered_id(TOOL),
     answered_branch(),
     Field("version", Whole(), use=READ),
-    _name("source_entity"),
-    _name("relation_type"),
-    _name("target_entity"),
+    _name_field("source_entity"),
+    _name_field("relation_type"),
+    _name_field("target_entity"),
     Field("properties", JSONObject(), use=OFFERED, option=Option("such as '{\"port\": 5432}'")),
     Field(
         "confidence",
@@ -164,7 +164,7 @@ RELATION = Noun(
         answer_help="null while it is open.",
         option=Option("until when"),
     ),
-    *stated(),
+    *origin_fields(),
     answered_time("created_at"),
     answered_time("updated_at"),
 )
@@ -215,8 +215,8 @@ SESSION = Noun(
         use=OFFERED,
         option=Option("the session that it goes on from", "--parent"),
     ),
-    _TASK.changed(use=OFFERED, option=Option("the task that it is for", "--task")),
-    _AGENT.changed(use=OFFERED | TOOL, option=Option("the agent that works in it", "--agent")),
+    _TASK.with_traits(use=OFFERED, option=Option("the task that it is for", "--task")),
+    _AGENT.with_traits(use=OFFERED | TOOL, option=Option("the agent that works in it", "--agent")),
     Field("summary", LongText(64 * 1024), use=READ | Use.UPDATE, option=Option("what came of it")),
     answered_time("started_at", TOOL),
     answered_time("active_at", null=True, answer_help="When it was last heard of."),

@@ -58,13 +58,13 @@ def answered_branch(use: Use = NO_USE) -> Field:
 
 def answered_time(name: str, use: Use = NO_USE, **traits: object) -> Field:
     """Return a time that the store sets."""
-    return Field(name, Moment(), use=READ | use).changed(**traits)
+    return Field(name, Moment(), use=READ | use).with_traits(**traits)
 
 
-def stated(use: Use = NO_USE, **by_name: Use) -> tuple[Field, ...]:
+def origin_fields(use: Use = NO_USE, **by_name: Use) -> tuple[Field, ...]:
     """Return who wrote a row, as answers have it, with further uses for all or for one of them."""
-    fields = (field.changed(help="") for field in STATED)
-    return tuple(field.changed(use=field.use | use | by_name.get(field.name, NO_USE)) for field in fields)
+    fields = (field.with_traits(help="") for field in STATED)
+    return tuple(field.with_traits(use=field.use | use | by_name.get(field.name, NO_USE)) for field in fields)
 
 
 PROPOSE = Field(

@@ -7,7 +7,7 @@ from uuid import UUID
 from django.utils.translation import gettext_lazy as _
 
 from memory.engines.fields.base import EVERYWHERE, LINE, NO_USE, READ, TOOLS, WRITE, Field, Noun, Option, Use
-from memory.engines.fields.common import answered_branch, answered_id, answered_time, stated
+from memory.engines.fields.common import answered_branch, answered_id, answered_time, origin_fields
 from memory.engines.fields.filters import any_of, one_of
 from memory.engines.fields.types import (
     Choice,
@@ -152,14 +152,14 @@ FACT = Noun(
         answer_help="Independent sources that said the same.",
     ),
     Field("access_count", Whole(), use=ANNOTATED),
-    answered_time("last_accessed_at", null=True).changed(use=ANNOTATED),
+    answered_time("last_accessed_at", null=True).with_traits(use=ANNOTATED),
     Field(
         "verification_status",
         Choice(FactAssessment.Status.choices),
         label=_("Belief"),
         use=ANNOTATED | Use.TOOL_ANSWER | Use.TOOL_BRIEF | Use.EXPORT,
     ),
-    answered_time("verified_at", null=True).changed(use=ANNOTATED | Use.EXPORT),
+    answered_time("verified_at", null=True).with_traits(use=ANNOTATED | Use.EXPORT),
     Field("verified_by", Reference(200), use=ANNOTATED | Use.EXPORT),
     Field("verification_method", Reference(20), use=Use.IGNORED | Use.EXPORT),
     Field("verification_reason", Text(2000), use=Use.IGNORED | Use.EXPORT),
@@ -213,7 +213,7 @@ FACT = Noun(
         tool_help="private facts leave in no export; default selective.",
         option=Option("private, selective (default), public"),
     ),
-    *stated(session_id=Use.TOOL_ANSWER, agent_id=Use.TOOL_ANSWER),
+    *origin_fields(session_id=Use.TOOL_ANSWER, agent_id=Use.TOOL_ANSWER),
     Field("created_cycle", Whole(), use=CREATE_ONLY),
     Field("updated_cycle", Whole(), use=READ | WRITE | LINE, label=_("Cycle")),
     Field(
@@ -279,10 +279,10 @@ FACT = Noun(
 )
 
 # The two orders of a request: what may change later comes first.
-CONTENT = FACT.used(WRITE)
-CREATED = FACT.used(Use.CREATE, Use.UPDATE)
-UPDATED = FACT.used(Use.UPDATE, Use.CREATE)
-NEW_FACT_TEXT = FACT["fact_text"].changed(name="new_fact_text")
+CONTENT = FACT.select_fields(WRITE)
+CREATED = FACT.select_fields(Use.CREATE, Use.UPDATE)
+UPDATED = FACT.select_fields(Use.UPDATE, Use.CREATE)
+NEW_FACT_TEXT = FACT["fact_text"].with_traits(name="new_fact_text")
 FACT_ID = Field("fact_id", Identifier(), tool_help="The fact.")
 
 

@@ -22,12 +22,12 @@ class FilterField(Field):
 
     def make_check(self) -> c.Check:
         """Return the check of what a caller gave; an address gives texts."""
-        check = self.type.check()
+        check = self.type.build_check()
         if self.many:
-            return several(check)
+            return list_check(check)
         if isinstance(self.type, Flag):
-            return _flag
-        return _fraction if isinstance(self.type, Number) else check
+            return _check_flag
+        return _check_fraction if isinstance(self.type, Number) else check
 
 
 def any_of(field: Field, help: str, kind: Type | None = None, **traits: Any) -> FilterField:
@@ -52,25 +52,25 @@ def recorded(rows: str, **traits: Any) -> tuple[FilterField, FilterField]:
     )
 
 
-def several(check: c.Check) -> c.Check:
+def list_check(check: c.Check) -> c.Check:
     """One value or a list of up to 50, as a tuple; texts may be separated by commas."""
 
-    def checked(name: str, value: Any) -> tuple:
+    def check_values(name: str, value: Any) -> tuple:
         values = value.split(",") if isinstance(value, str) else value
         if not isinstance(values, list | tuple) or not 0 < len(values) <= MAX_VALUES:
             raise Invalid("{field} must be a value or a list of 1 to 50.", field=name)
         return tuple(check(name, item) for item in values)
 
-    return checked
+    return check_values
 
 
-def _flag(name: str, value: Any) -> bool:
+def _check_flag(name: str, value: Any) -> bool:
     return c.check_boolean(
         name, {"true": True, "false": False}.get(value, value) if isinstance(value, str) else value
     )
 
 
-def _fraction(name: str, value: Any) -> float:
+def _check_fraction(name: str, value: Any) -> float:
     try:
         return c.number_check(0, 1)(name, float(value) if isinstance(value, str) else value)
     except ValueError:

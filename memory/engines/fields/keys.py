@@ -11,7 +11,7 @@ from memory.engines.fields.types import Choice, Identifier, ListOf, Moment, Patt
 
 CREATE = READ | Use.CREATE
 OFFERED = CREATE | Use.OPTION
-HIGHEST_RATE = 1_000_000
+MAX_RATE = 1_000_000
 DEFAULT_RATE = 6000
 BRANCH_PATTERN = re.compile(r"[a-z0-9._*?-]+(/[a-z0-9._*?-]+)*")
 
@@ -59,7 +59,7 @@ KEY = Noun(
     ),
     Field(
         "rate_per_minute",
-        Whole(1, HIGHEST_RATE),
+        Whole(1, MAX_RATE),
         use=OFFERED,
         default=DEFAULT_RATE,
         option=Option("requests per minute", "--rate"),

@@ -7,7 +7,7 @@ from uuid import UUID
 from django.utils.translation import gettext_lazy as _
 
 from memory.engines.fields.base import LINE, READ, Field, Noun, Use
-from memory.engines.fields.common import answered_branch, answered_id, answered_time, stated
+from memory.engines.fields.common import answered_branch, answered_id, answered_time, origin_fields
 from memory.engines.fields.types import Choice, Identifier, Moment, Number, Whole
 from memory.models import FactLink
 
@@ -37,7 +37,7 @@ LINK = Noun(
     Field("weight", Number(), "1.0 by default.", CREATE, default=1.0, label=_("Weight")),
     Field("valid_from", Moment(), use=CREATE, null=True, label=_("True from")),
     Field("valid_until", Moment(), use=CREATE, null=True, label=_("True until")),
-    *stated(),
+    *origin_fields(),
     answered_time("created_at", Use.IGNORED),
     Field("updated_at", Moment(), use=Use.IGNORED),
 )

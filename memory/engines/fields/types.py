@@ -17,7 +17,7 @@ class Type:
 
     redacted: ClassVar[bool] = False
 
-    def check(self) -> c.Check:
+    def build_check(self) -> c.Check:
         """Return the check of a value, without redaction."""
         raise NotImplementedError
 
@@ -31,7 +31,7 @@ class Text(Type):
     published: bool = True  # whether the schema of a request states the least length
     redacted: ClassVar[bool] = True
 
-    def check(self) -> c.Check:
+    def build_check(self) -> c.Check:
         return c.text_check(self.max_length, least=self.min_length)
 
 
@@ -56,8 +56,8 @@ class ListOf(Type):
     item: Type
     min_items: int = 0
 
-    def check(self) -> c.Check:
-        check = self.item.check()
+    def build_check(self) -> c.Check:
+        check = self.item.build_check()
         return lambda name, values: [check(name, value) for value in values]
 
 
@@ -70,7 +70,7 @@ class LongText(Type):
     published: bool = True  # whether the schema of a request states the limit
     redacted: ClassVar[bool] = True
 
-    def check(self) -> c.Check:
+    def build_check(self) -> c.Check:
         full = c.long_text(self.max_bytes)
         return (lambda name, value: full(name, value) if value != "" else "") if self.blank else full
 
@@ -82,7 +82,7 @@ class CutText(Type):
     json: bool = False
     redacted: ClassVar[bool] = True
 
-    def check(self) -> c.Check:
+    def build_check(self) -> c.Check:
         return lambda _, value: value
 
 
@@ -102,7 +102,7 @@ class Choice(Type):
         """The choices that a caller may write."""
         return [choice for choice in self.choices if choice[0] not in self.reserved]
 
-    def check(self) -> c.Check:
+    def build_check(self) -> c.Check:
         return c.one_of(self.values)
 
 
@@ -113,7 +113,7 @@ class Number(Type):
     low: float = 0
     high: float = 1
 
-    def check(self) -> c.Check:
+    def build_check(self) -> c.Check:
         return c.number_check(self.low, self.high)
 
 
@@ -124,7 +124,7 @@ class Whole(Type):
     low: int = 0
     high: int = MAX_SAFE_INTEGER
 
-    def check(self) -> c.Check:
+    def build_check(self) -> c.Check:
         return c.integer_check(self.low, self.high)
 
 
@@ -132,7 +132,7 @@ class Whole(Type):
 class Flag(Type):
     """True or false."""
 
-    def check(self) -> c.Check:
+    def build_check(self) -> c.Check:
         return c.check_boolean
 
 
@@ -140,7 +140,7 @@ class Flag(Type):
 class Moment(Type):
     """A time in UTC."""
 
-    def check(self) -> c.Check:
+    def build_check(self) -> c.Check:
         return c.parse_time
 
 
@@ -148,7 +148,7 @@ class Moment(Type):
 class Identifier(Type):
     """A UUID."""
 
-    def check(self) -> c.Check:
+    def build_check(self) -> c.Check:
         return c.parse_uuid
 
 
@@ -160,7 +160,7 @@ class TagList(Type):
     max_length: ClassVar[int] = 100
     redacted: ClassVar[bool] = True
 
-    def check(self) -> c.Check:
+    def build_check(self) -> c.Check:
         return c.parse_tags
 
 
@@ -171,7 +171,7 @@ class ObjectList(Type):
     max_bytes: int
     redacted: ClassVar[bool] = True
 
-    def check(self) -> c.Check:
+    def build_check(self) -> c.Check:
         return c.json_objects(self.max_bytes)
 
 
@@ -182,5 +182,5 @@ class JSONObject(Type):
     max_bytes: int = METADATA_BYTES
     redacted: ClassVar[bool] = True
 
-    def check(self) -> c.Check:
+    def build_check(self) -> c.Check:
         return c.json_object(self.max_bytes)

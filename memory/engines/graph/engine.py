@@ -29,7 +29,7 @@ from memory.models.relations import name_key, uid_of
 MAX_DEPTH = 6
 MAX_EDGES = 1000
 BATCH_SIZE = 500
-CHECKS = {f.name: f.check for f in RELATION.used(Use.CREATE) if f.name not in RELATION_NAMES}
+CHECKS = {f.name: f.check for f in RELATION.select_fields(Use.CREATE) if f.name not in RELATION_NAMES}
 
 
 @dataclass(frozen=True)
@@ -78,7 +78,7 @@ class RelationEngine:
         Names match regardless of case and Unicode form; the first spelling is kept. Raises Invalid and its
         subclasses, BranchNotFound, BranchArchived, scope and branch refusals.
         """
-        actor.require("write", branch_name)
+        actor.require_scope("write", branch_name)
         payload = {
             "source_entity": source_entity,
             "relation_type": relation_type,
@@ -87,7 +87,7 @@ class RelationEngine:
         names = {name: clean_name(name, c.without_secrets(value)) for name, value in payload.items()}
         known = {name: value for name, value in fields.items() if name in STATED_CHECKS}
         rest = {name: value for name, value in fields.items() if name not in known}
-        actor, requested = actor.stating(**c.validate(known, STATED_CHECKS)), c.validate(rest, CHECKS)
+        actor, requested = actor.with_origin(**c.validate(known, STATED_CHECKS)), c.validate(rest, CHECKS)
         check_interval(requested.get("valid_from"), requested.get("valid_until"))
         with open_commit(actor, branch_name, "relation.write") as commit:
             return state_relation(commit, names, requested)
@@ -96,15 +96,15 @@ class RelationEngine:
         self, *, relation_id: UUID, actor: Actor, branch_name: str = MAIN, valid_until: Any = None
     ) -> Relation:
         """Close a relation now, or at a given time. Raises NotFound, IllegalTransition when it is closed."""
-        actor.require("write", branch_name)
+        actor.require_scope("write", branch_name)
         until = c.parse_time("valid_until", valid_until)
         with open_commit(actor, branch_name, "relation.close") as commit:
-            relation = commit.get(Relation, relation_id)
+            relation = commit.get_version(Relation, relation_id)
             if relation.valid_until:
                 raise IllegalTransition("This relation was closed already.")
             check_interval(relation.valid_from, until or commit.at)
             commit.targets.append(str(relation.uid))
-            return commit.change(relation, valid_until=until or commit.at)
+            return commit.change_row(relation, valid_until=until or commit.at)
 
     # ---- reading -------------------------------------------------------------------------------
 
@@ -112,7 +112,7 @@ class RelationEngine:
         self, *, relation_id: UUID, actor: Actor, branch_name: str = MAIN, at: Any = None
     ) -> Relation:
         """Return a relation of a branch. Raises NotFound."""
-        actor.require("read", branch_name)
+        actor.require_scope("read", branch_name)
         branch = find_branch(actor, branch_name)
         for row in Relation.objects.on(branch, resolve_point(branch, at)).filter(uid=relation_id).fetch_all():
             return row
@@ -132,7 +132,7 @@ class RelationEngine:
         cursor: str = "",
     ) -> Page[Relation]:
         """List relations in the order of their ids; ``open_only`` leaves out closed ones."""
-        actor.require("read", branch_name)
+        actor.require_scope("read", branch_name)
         branch = find_branch(actor, branch_name)
         seq = resolve_point(branch, point_in_list(branch, cursor, at))
         rows = Relation.objects.on(branch, seq)
@@ -159,7 +159,7 @@ class RelationEngine:
         ``depth`` is 1 to 6; at most 1,000 edges are returned, the nearest first. Raises Invalid,
         BranchNotFound.
         """
-        actor.require("read", branch_name)
+        actor.require_scope("read", branch_name)
         name = clean_name("entity", entity)
         if isinstance(depth, bool) or not isinstance(depth, int) or not 1 <= depth <= MAX_DEPTH:
             raise Invalid("depth must be a whole number from 1 to {most}.", most=MAX_DEPTH, field="depth")
@@ -199,15 +199,17 @@ def state_relation(
         type_key=triple[1],
         target_key=triple[2],
         **requested,
-        **commit.actor.stated(),
+        **commit.actor.origin_fields(),
     )
     commit.targets.append(str(relation.uid))
-    commit.add([relation])
+    commit.add_rows([relation])
     return RelationResult(relation, created=True)
 
 
 def _of_triple(commit: CommitWriter, triple: tuple[str, str, str]) -> Sequence[Relation]:
-    rows = commit.visible(Relation).filter(source_key=triple[0], target_key=triple[2], type_key=triple[1])
+    rows = commit.visible_rows(Relation).filter(
+        source_key=triple[0], target_key=triple[2], type_key=triple[1]
+    )
     return rows.fetch_all()
 
 
@@ -221,7 +223,7 @@ def strengthen_relation(commit: CommitWriter, known: Relation, requested: Mappin
     """Strengthen an open edge. Raises TooLarge when the merged properties exceed their limit."""
     starts = [when for when in (known.valid_from, requested.get("valid_from")) if when]
     merged = {**known.properties, **requested.get("properties", {})}
-    return commit.change(
+    return commit.change_row(
         known,
         strength=known.strength + 1,
         confidence=max(known.confidence, requested.get("confidence", 0.0)),
@@ -240,7 +242,7 @@ def load_spellings(commit: CommitWriter, names: Mapping[str, str], keys: Mapping
 def _first_spelling(commit: CommitWriter, key: str) -> str:
     """Return the branch's spelling of an entity: every edge took over the spelling of those before it."""
     for column, name in (("source_key", "source_entity"), ("target_key", "target_entity")):
-        for row in commit.visible(Relation).filter(**{column: key}).newest(1):
+        for row in commit.visible_rows(Relation).filter(**{column: key}).newest(1):
             return str(getattr(row, name))
     return ""
 
@@ -275,10 +277,10 @@ def walk_edges(
     frontier, truncated = set(starts), False
     for distance in range(1, depth + 1):
         found = [edge for edge in _edges_at(rows, frontier) if edge.uid not in edges]
-        room = _count_fitting([*edges.values(), *found]) - len(edges)
-        truncated = len(found) > room
-        edges |= {edge.uid: edge for edge in found[:room]}
-        frontier = add_reached(found[:room], seen, distance)
+        free_places = _count_fitting([*edges.values(), *found]) - len(edges)
+        truncated = len(found) > free_places
+        edges |= {edge.uid: edge for edge in found[:free_places]}
+        frontier = add_reached(found[:free_places], seen, distance)
         if truncated or not frontier:
             break
     return seen, list(edges.values()), truncated

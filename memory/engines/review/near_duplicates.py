@@ -55,7 +55,7 @@ class NearDuplicateEngine:
         done = 0
         for checks, vectors in load_checks(project_id, provider.model):
             for batch in batched(checks, BATCH_SIZE):
-                self._settle(batch, vectors, provider.model)
+                self._store_items(batch, vectors, provider.model)
                 done += len(batch)
             if done >= limit:
                 break
@@ -76,7 +76,7 @@ class NearDuplicateEngine:
         ``score`` is the cosine that ``model`` gave them. Raises NotFound, BranchNotFound, scope and branch
         refusals.
         """
-        actor.require("write", branch_name)
+        actor.require_scope("write", branch_name)
         branch = find_branch(actor, branch_name)
         facts = FactEngine()
         one, other = (
@@ -86,14 +86,14 @@ class NearDuplicateEngine:
             [build_question(branch, one, other, score, model)], ignore_conflicts=True
         )
 
-    def sweep(self, seconds: float = SWEEP_SECONDS) -> int:
+    def compare_due(self, seconds: float = SWEEP_SECONDS) -> int:
         """Compare pending texts of every project, round-robin, until done or out of time; return how many."""
         projects = NearCheck.objects.order_by().values_list("project_id", flat=True).distinct()
         return round_robin(projects, self.check_pending, seconds)
 
-    def _settle(self, checks: Sequence[NearCheck], vectors: dict[str, np.ndarray], model: str) -> None:
+    def _store_items(self, checks: Sequence[NearCheck], vectors: dict[str, np.ndarray], model: str) -> None:
         with get_backend().snapshot():
-            questions = list(_questions(checks, vectors, model))
+            questions = list(_find_items(checks, vectors, model))
         with transaction.atomic(durable=True):
             # A pair with a review item, of earlier or of another worker just now, is skipped.
             ReviewItem.objects.bulk_create(questions, ignore_conflicts=True)
@@ -145,16 +145,16 @@ def _want_again(project_id: UUID, checks: Iterable[NearCheck]) -> None:
 # ---- comparing -------------------------------------------------------------------------------------
 
 
-def _questions(
+def _find_items(
     checks: Sequence[NearCheck], vectors: dict[str, np.ndarray], model: str
 ) -> Iterator[ReviewItem]:
     branches = Branch.objects.live().select_related("parent").in_bulk({check.branch_id for check in checks})
     for branch in branches.values():
-        here = {check.uid: check.content_hash for check in checks if check.branch_id == branch.pk}
-        yield from _on(branch, here, vectors, model)
+        hashes = {check.uid: check.content_hash for check in checks if check.branch_id == branch.pk}
+        yield from _find_on_branch(branch, hashes, vectors, model)
 
 
-def _on(
+def _find_on_branch(
     branch: Branch, hashes: dict[UUID, str], vectors: dict[str, np.ndarray], model: str
 ) -> Iterator[ReviewItem]:
     """Yield a review item for each near neighbour, except between a fact and its replacement."""
@@ -183,7 +183,7 @@ def load_current(uids: Sequence[UUID], lineage: Lineage) -> list[Fact]:
 def find_near(
     fact: Fact, rows: VersionedQuerySet[Fact], vector: np.ndarray, model: str, project_id: UUID
 ) -> dict[int, float]:
-    hits = rows.nearest(vector, k=NEIGHBOURS, model=model, project_id=project_id)
+    hits = rows.search_vectors(vector, k=NEIGHBOURS, model=model, project_id=project_id)
     return {rid: score for rid, score in hits if rid != fact.rid and is_near(model, score)}
 
 

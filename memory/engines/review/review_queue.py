@@ -69,7 +69,7 @@ class ReviewEngine:
         are listed only when the branch is named. Needs the scope curate. Raises Invalid, BranchNotFound, and
         BranchForbidden for a branch that the actor may not use.
         """
-        actor.require("curate", branch_name or None)
+        actor.require_scope("curate", branch_name or None)
         items = _of_project(actor)
         if branch_name:
             items = items.filter(branch=find_branch(actor, branch_name))
@@ -96,7 +96,7 @@ class ReviewEngine:
 
         Needs the scope curate.
         """
-        actor.require("curate")
+        actor.require_scope("curate")
         items = _of_project(actor).filter(IN_USE, status=ReviewItem.Status.OPEN)
         if branch:
             items = items.filter(branch=branch)
@@ -104,12 +104,12 @@ class ReviewEngine:
 
     def get_item(self, *, item_id: UUID, actor: Actor) -> ReviewItem:
         """Return a review item with its two facts. Needs the scope curate. Raises NotFound."""
-        actor.require("curate")
+        actor.require_scope("curate")
         item = self._get_item(item_id, actor)
         with_facts([item], actor.project_id)
         return item
 
-    def resolve(
+    def resolve_item(
         self,
         *,
         item_id: UUID,
@@ -133,10 +133,10 @@ class ReviewEngine:
         Needs the scope curate. Raises NotFound, Invalid, Conflict (answered already), StaleVersion with what
         has changed, IllegalTransition, BranchArchived.
         """
-        actor.require("curate")
-        answer = Decision.of(decision, keep, new_fact_text, reason)
+        actor.require_scope("curate")
+        answer = Decision.parse_decision(decision, keep, new_fact_text, reason)
         found = self._get_item(item_id, actor)
-        actor.require("curate", found.branch.name)
+        actor.require_scope("curate", found.branch.name)
         with open_commit(actor, found.branch.name, "review.resolve", answer.reason[:500]) as commit:
             # read again under the branch lock, so that nobody else can answer it
             item = ReviewItem.objects.get(pk=found.pk)
@@ -203,7 +203,7 @@ class Decision:
     reason: str
 
     @classmethod
-    def of(cls, decision: str, keep: UUID | None, text: str, reason: str) -> "Decision":
+    def parse_decision(cls, decision: str, keep: UUID | None, text: str, reason: str) -> "Decision":
         c.one_of(list(DECISIONS))("decision", decision)
         if (decision in KEEPING) != (keep is not None):
             raise Invalid(
@@ -227,7 +227,7 @@ class Decision:
         if self.decision in (KEEP_BOTH, DISMISS):
             return None
         read = expected or {UUID(uid): n for uid, n in item.details.get("versions", {}).items()}
-        facts = {uid: commit.get(Fact, uid) for uid in pair}
+        facts = {uid: commit.get_version(Fact, uid) for uid in pair}
         for uid, fact in facts.items():
             check_version(commit, fact, read.get(uid))
         if self.keep is None:
@@ -237,12 +237,12 @@ class Decision:
 
     def _keep_fact(self, commit: CommitWriter, keeper: Fact, other: Fact) -> None:
         if self.decision == ARCHIVE:
-            commit.change(other, **archive_fact(other))
+            commit.change_row(other, **archive_fact(other))
             return
-        commit.change(other, **_set_aside(other))
+        commit.change_row(other, **_set_aside(other))
         if keeper.status == Status.CREATED:  # a proposal that stays is accepted
             replace_parents(commit, [keeper])
-            keeper = commit.change(keeper, **rules.change_status(keeper, Status.ACTIVE))
+            keeper = commit.change_row(keeper, **rules.change_status(keeper, Status.ACTIVE))
         check_keeper(keeper)
         if self.decision == SAME:
             confirm_sources(commit, keeper, other)
@@ -251,11 +251,11 @@ class Decision:
 
     def _combine_facts(self, commit: CommitWriter, facts: Sequence[Fact]) -> Fact:
         for fact in facts:
-            commit.change(fact, **_set_aside(fact))
+            commit.change_row(fact, **_set_aside(fact))
         older = facts[1]
         payload = rules.inherit_fields(older) | {"fact_text": self.text}
         batch = FactBatch([payload], commit.actor, Status.ACTIVE, deduplicate=False, parent=older)
-        (written,) = batch.write(commit)
+        (written,) = batch.write_facts(commit)
         link_superseded(commit, written.fact, facts)
         return written.fact
 
@@ -267,11 +267,11 @@ def _set_aside(fact: Fact) -> dict[str, str]:
 
 def confirm_sources(commit: CommitWriter, keeper: Fact, other: Fact) -> None:
     """Add the sources of another fact as confirmations of the keeper; each source counts once."""
-    said: Iterable[str] = {source for _, source in list_sources([other.uid], commit.lineage)} | {
+    sources: Iterable[str] = {source for _, source in list_sources([other.uid], commit.lineage)} | {
         source_of(other)
     }
     known = {source for _, source in list_sources([keeper.uid], commit.lineage)} | {source_of(keeper), ""}
-    new = sorted(set(said) - known)
+    new = sorted(set(sources) - known)
     where = {"uid": keeper.uid, "branch_id": commit.branch.pk, "seq": commit.seq, "at": commit.at}
     Confirmation.objects.bulk_create(Confirmation(source=source, **where) for source in new)
     commit.side_rows += len(new)

@@ -39,8 +39,8 @@ class Candidates:
     keyword: dict[int, float] = field(default_factory=dict)
     vector: dict[int, float] = field(default_factory=dict)
     used: set[str] = field(default_factory=set)
-    near: list[int] = field(default_factory=list)  # hits of the vector arm
-    asked: int = 0  # the vector arm's limit
+    vector_hits: list[int] = field(default_factory=list)  # hits of the vector arm
+    vector_limit: int = 0  # the vector arm's limit
 
     def add(self, more: "Candidates") -> None:
         self.keyword |= more.keyword
@@ -49,7 +49,10 @@ class Candidates:
 
     def needs_refill(self, pool: int, valid: set[int]) -> bool:
         """Return whether too few of the vector arm's hits are valid, though it has more."""
-        return len(self.near) == self.asked > 0 and len(valid.intersection(self.near)) < pool
+        return (
+            len(self.vector_hits) == self.vector_limit > 0
+            and len(valid.intersection(self.vector_hits)) < pool
+        )
 
     @property
     def rids(self) -> list[int]:
@@ -74,12 +77,12 @@ def find_candidates(
     if question.vector is None:
         search_type = "keyword"  # without an embedder the keywords alone decide, whatever the search type
     if search_type != "keyword" and question.vector is not None:
-        source, found.asked = (rows, pool) if near is None else (near, pool + pool // MARGIN)
-        nearest = source.nearest_deferred(question.vector, found.asked, question.model, project_id)
+        source, found.vector_limit = (rows, pool) if near is None else (near, pool + pool // MARGIN)
+        nearest = source.nearest_deferred(question.vector, found.vector_limit, question.model, project_id)
     if search_type != "vector":
         others = Deferred(lambda: [*(rid for rid, _ in nearest), *also])  # evaluated only when needed
         _keyword_arm(found, rows, question, pool, others)
-    found.near = [rid for rid, _ in nearest]
+    found.vector_hits = [rid for rid, _ in nearest]
     if search_type != "keyword" and question.vector is not None:
         _vector_arm(found, rows, question, nearest, project_id, also)
     return found
@@ -91,7 +94,7 @@ def _keyword_arm(
     ranked: Ranked = []
     others: Ranked = []
     try:
-        ranked, others = rows.keyword(question.words, pool, also)
+        ranked, others = rows.match_words(question.words, pool, also)
     except DatabaseError:  # an index that is damaged or being rebuilt: search degrades, it does not fail
         found.used.add("index_error")
     if ranked:
@@ -112,7 +115,7 @@ def _vector_arm(
     found.vector = dict(nearest)
     rest = [rid for rid in {*found.keyword, *also} if rid not in found.vector]
     if rest and question.vector is not None:
-        found.vector |= dict(rows.cosines(rest, question.vector, question.model, project_id))
+        found.vector |= dict(rows.score_cosines(rest, question.vector, question.model, project_id))
     if found.vector:
         found.used.add("vector")
 

@@ -91,13 +91,13 @@ class CandidatePool:
     branches: dict[int, list[Branch]] = field(default_factory=dict)
     answers: dict[int, int] = field(default_factory=dict)  # row id of an answer -> that of its question
 
-    def show(self, branch: Branch, row: Row, belief: Assessment) -> None:
+    def add_row(self, branch: Branch, row: Row, belief: Assessment) -> None:
         """Add a row of a branch; where several branches show it, the first one's assessment counts."""
         self.rows.setdefault(row.rid, row)
         self.beliefs.setdefault(row.rid, belief)
         self.branches.setdefault(row.rid, []).append(branch)
 
-    def hit(self, scored: Scored, fact: Fact) -> Hit:
+    def build_hit(self, scored: Scored, fact: Fact) -> Hit:
         """Return the hit with the complete fact, as the first of its branches shows it."""
         branches = self.branches[fact.rid]
         (shown,) = mask_archived(branches[0], [apply_assessment(fact, self.beliefs[fact.rid])])
@@ -112,10 +112,10 @@ class Ranking:
     used: Sequence[str]
     pool: CandidatePool
 
-    def page(self, limit: int, options: SearchOptions) -> list[Hit]:
+    def top_hits(self, limit: int, options: SearchOptions) -> list[Hit]:
         chosen = limit_reflections(self.hits, limit, options)
         facts = read_facts([scored.row.rid for scored in chosen])
-        return [self.pool.hit(scored, facts[scored.row.rid]) for scored in chosen]
+        return [self.pool.build_hit(scored, facts[scored.row.rid]) for scored in chosen]
 
 
 class SearchEngine:
@@ -140,7 +140,7 @@ class SearchEngine:
 
         Raises Invalid, QueryTooLong, BranchNotFound, scope and branch refusals.
         """
-        actor.require("read", branch_name)
+        actor.require_scope("read", branch_name)
         options = parse_options(actor, search_type, filters, include, recipe, at, current_cycle)
         return self._build_result([branch_name], query, options, actor, limit, max_tokens, query_vector)
 
@@ -160,7 +160,7 @@ class SearchEngine:
         query_vector: np.ndarray | None = None,
     ) -> SearchResult:
         """Search several branches, by name or pattern (``task/*``); facts with the same text are one hit."""
-        actor.require("read")
+        actor.require_scope("read")
         names = self._match_branches(actor, branch_names)
         options = parse_options(actor, search_type, filters, include, recipe, None, current_cycle)
         return self._build_result(names, query, options, actor, limit, max_tokens, query_vector)
@@ -182,8 +182,8 @@ class SearchEngine:
         question = build_query(query, query_vector, options.search_type)
         options = widen_pool(options, limit)
         with get_backend().snapshot():
-            found = self.ranked(names, question, options, actor)
-            hits = found.page(limit, options)
+            found = self.rank_candidates(names, question, options, actor)
+            hits = found.top_hits(limit, options)
         annotate_usage([hit.fact for hit in hits], actor.project_id)
         context, tokens, hits = pack_hits(hits, max_tokens)
         took = (time.perf_counter() - started) * 1000
@@ -192,7 +192,7 @@ class SearchEngine:
             hits, found.used, options.recipe.name, round(took, 3), tuple(names), context, tokens
         )
 
-    def ranked(
+    def rank_candidates(
         self,
         names: Sequence[str],
         question: PreparedQuery,
@@ -203,13 +203,13 @@ class SearchEngine:
         """Rank the candidates of the branches against each other, with the rows ``also``."""
         pool = CandidatePool()
         for name in names:
-            self._collect(pool, name, question, options, actor, also)
+            self._collect_candidates(pool, name, question, options, actor, also)
         scored, used = score_all(pool.rows, pool.raw, question, options.recipe, actor.project_id, options.now)
         boost_answers(scored, pool.answers)
         hits = in_order(scored)
         return Ranking(collapse_hits(hits, pool.branches) if len(names) > 1 else hits, sorted(used), pool)
 
-    def _collect(
+    def _collect_candidates(
         self,
         pool: "CandidatePool",
         name: str,
@@ -242,7 +242,7 @@ class SearchEngine:
         pool.raw.add(found)
         for fact in facts:
             belief = known[fact.uid]
-            pool.show(branch, ranked_row(fact, belief, options.current_cycle), belief)
+            pool.add_row(branch, ranked_row(fact, belief, options.current_cycle), belief)
 
     def _find_answers(
         self,
@@ -257,7 +257,7 @@ class SearchEngine:
         answers = find_answers(rows, facts)
         new = [rid for rid in answers if rid not in {*found.keyword, *found.vector}]
         if new and question.vector is not None and "vector" in found.used:
-            found.vector |= dict(rows.cosines(new, question.vector, question.model, actor.project_id))
+            found.vector |= dict(rows.score_cosines(new, question.vector, question.model, actor.project_id))
         pool.answers |= answers
         return fact_rows(rows, new) if new else []
 
@@ -271,7 +271,7 @@ class SearchEngine:
         named: list[str] = []
         for pattern in patterns:
             if "*" not in pattern:
-                actor.require("read", pattern)
+                actor.require_scope("read", pattern)
             batch = [name for name in known if fnmatchcase(name, pattern) and actor.may_use(name)]
             if not batch and "*" not in pattern:
                 raise BranchNotFound(name=pattern)

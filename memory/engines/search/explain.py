@@ -76,7 +76,7 @@ class ExplainEngine:
         current_cycle: int | None = None,
     ) -> Explanation:
         """Explain why a search finds a fact or not, for any id. Raises as a search does, never for the id."""
-        actor.require("read", branch_name)
+        actor.require_scope("read", branch_name)
         check_limit(limit)
         options = parse_options(actor, search_type, filters, include, recipe, at, current_cycle)
         question = build_query(query, None, search_type)
@@ -88,7 +88,7 @@ class ExplainEngine:
             if not shown:
                 return explain_invisible(fact_id, branch, lineage, actor)
             (fact,) = annotate_facts(shown, lineage, actor.project_id)
-            answer = _left_out(fact, branch, options, lineage) or _ranked(
+            answer = _left_out(fact, branch, options, lineage) or _explain_rank(
                 fact, branch, question, options, actor, limit
             )
             mask_archived(branch, [fact])
@@ -140,7 +140,7 @@ def _left_out(fact: Fact, branch: Branch, options: SearchOptions, lineage: Linea
     one = Fact.objects.in_lineage(lineage)
     failing = [
         name
-        for name, filters in options.filters.each().items()
+        for name, filters in options.filters.split_filters().items()
         if not filters.apply(one, lineage, closed).filter(uid=fact.uid).fetch_all()
     ]
     if failing:
@@ -151,14 +151,14 @@ def _left_out(fact: Fact, branch: Branch, options: SearchOptions, lineage: Linea
     return None
 
 
-def _ranked(
+def _explain_rank(
     fact: Fact, branch: Branch, question: PreparedQuery, options: SearchOptions, actor: Actor, limit: int
 ) -> Explanation:
     """Explain the fact's rank among the candidates, or why it is none."""
-    hits = SearchEngine().ranked([branch.name], question, options, actor).hits
+    hits = SearchEngine().rank_candidates([branch.name], question, options, actor).hits
     if fact.uid in {hit.row.uid for hit in hits}:
         return explain_position(fact, hits, options, limit)
-    hits = SearchEngine().ranked([branch.name], question, options, actor, also=[fact.rid]).hits
+    hits = SearchEngine().rank_candidates([branch.name], question, options, actor, also=[fact.rid]).hits
     return explain_excluded(fact, hits, options, limit)
 
 

@@ -67,7 +67,7 @@ class Relatives:
 
 
 class RelatedEngine:
-    def related(
+    def find_related(
         self,
         *,
         fact_id: UUID,
@@ -82,7 +82,7 @@ class RelatedEngine:
         ``depth`` is how many relations may lie between two entities, 0 to 6. Raises NotFound for the fact,
         Invalid, BranchNotFound, scope and branch refusals.
         """
-        actor.require("read", branch_name)
+        actor.require_scope("read", branch_name)
         c.integer_check(0, MAX_DEPTH)("depth", depth)
         check_limit(limit)
         branch = find_branch(actor, branch_name)
@@ -170,7 +170,7 @@ def _of_entities(keys: Mapping[str, GraphNode], rows: VersionedQuerySet[Fact]) -
 
 
 def _facts_naming(key: str, rows: VersionedQuerySet[Fact]) -> list[UUID]:
-    ranked = rows.keyword(extract_keywords(key), OF_ENTITY)[0] if is_spaced(key) else []
+    ranked = rows.match_words(extract_keywords(key), OF_ENTITY)[0] if is_spaced(key) else []
     ranked = ranked or substring_search(rows, [key], OF_ENTITY)
     facts = rows.select_by_key(("uid", "fact_text"), "rid", [rid for rid, _ in ranked])
     named = mentions(key, [text for _, text in facts])

@@ -77,7 +77,7 @@ class TextSearch:
     neighbours: Neighbours | None = None
     everyone: VersionedQuerySet | None = None  # the unfiltered rows, which include the neighbours
 
-    def find(self, query: str, limit: int, query_vector: np.ndarray | None = None) -> TextSearchResult:
+    def find_rows(self, query: str, limit: int, query_vector: np.ndarray | None = None) -> TextSearchResult:
         """Search the rows. Any text of up to 8,000 characters is a valid query; without an embedder, or when
         it fails, the keywords alone decide. Raises Invalid, QueryTooLong.
         """
@@ -85,55 +85,55 @@ class TextSearch:
         check_limit(limit)
         question = build_query(query, query_vector, self.search_type)
         with get_backend().snapshot():
-            ranked, used, beside = self._rank(question, max(self.recipe.pool, limit))
-            hits = self._load_hits(ranked[:limit], beside)
+            ranked, used, adjacent = self._rank_rows(question, max(self.recipe.pool, limit))
+            hits = self._load_hits(ranked[:limit], adjacent)
         took = (time.perf_counter() - started) * 1000
         return TextSearchResult(hits, sorted(used), self.recipe.name, round(took, 3))
 
-    def _rank(
+    def _rank_rows(
         self, question: PreparedQuery, pool: int
     ) -> tuple[list[Scored], set[str], Mapping[int, Adjacent]]:
         found = find_candidates(self.rows, question, self.search_type, pool, self.actor.project_id)
         offered = ranked_rows(self.rows, found.rids)
-        beside = self._load_adjacent(offered)
-        others = self._score_adjacent(beside, offered, found, question)
+        adjacent = self._load_adjacent(offered)
+        others = self._score_adjacent(adjacent, offered, found, question)
         every = {**offered, **others}
         scored, used = score_all(every, found, question, self.recipe, self.actor.project_id, timezone.now())
         drawn = {rid for rid in others if scored[rid].score > 0}
-        spread_scores(scored, beside, self.recipe)
+        spread_scores(scored, adjacent, self.recipe)
         drawn |= {rid for rid in others if "reply" in scored[rid].signals}
         allowed = offered | ranked_rows(self.rows, drawn)
-        return in_order({rid: hit for rid, hit in scored.items() if rid in allowed}), used, beside
+        return in_order({rid: hit for rid, hit in scored.items() if rid in allowed}), used, adjacent
 
     def _load_adjacent(self, offered: Mapping[int, Row]) -> Mapping[int, Adjacent]:
         if self.neighbours is None or not (self.recipe.following or self.recipe.replies):
             return {}
-        return self.neighbours(self.every, list(offered))
+        return self.neighbours(self.all_rows, list(offered))
 
     @property
-    def every(self) -> VersionedQuerySet:
+    def all_rows(self) -> VersionedQuerySet:
         """Return the rows in which to look for neighbours."""
         return self.rows if self.everyone is None else self.everyone
 
     def _score_adjacent(
         self,
-        beside: Mapping[int, Adjacent],
+        adjacent: Mapping[int, Adjacent],
         offered: Mapping[int, Row],
         found: Candidates,
         question: PreparedQuery,
     ) -> dict[int, Row]:
         """Return the neighbours that are no candidates themselves; add their raw scores."""
-        new = sorted(adjacent_ids(beside) - offered.keys())
+        new = sorted(adjacent_ids(adjacent) - offered.keys())
         if new and question.vector is not None and self.search_type != "keyword":
-            cosines = self.every.cosines(new, question.vector, question.model, self.actor.project_id)
+            cosines = self.all_rows.score_cosines(new, question.vector, question.model, self.actor.project_id)
             found.vector |= dict(cosines)
-        return ranked_rows(self.every, new)
+        return ranked_rows(self.all_rows, new)
 
-    def _load_hits(self, chosen: Sequence[Scored], beside: Mapping[int, Adjacent]) -> list[TextHit]:
-        missing = [hit.row.rid for hit in chosen if hit.row.rid not in beside]
+    def _load_hits(self, chosen: Sequence[Scored], adjacent: Mapping[int, Adjacent]) -> list[TextHit]:
+        missing = [hit.row.rid for hit in chosen if hit.row.rid not in adjacent]
         if missing and self.neighbours is not None:
-            beside = {**beside, **self.neighbours(self.every, missing)}
-        around = {hit.row.rid: pair_ids(beside.get(hit.row.rid)) for hit in chosen}
+            adjacent = {**adjacent, **self.neighbours(self.all_rows, missing)}
+        around = {hit.row.rid: pair_ids(adjacent.get(hit.row.rid)) for hit in chosen}
         requested = {*around, *(rid for pair in around.values() for rid in pair)}
         found = read_cut(self.rows.model, "rid", requested, MAX_FOUND_CHARACTERS)
         whole = {row.rid: row for row in found}
@@ -172,9 +172,11 @@ def build_row(rid: int, uid: UUID, content_hash: str, created_at: Any, session_i
     return Row(rid, uid, text, content_hash, standing, session_id=session_id)
 
 
-def spread_scores(scored: dict[int, Scored], beside: Mapping[int, Adjacent], recipe: ranking.Recipe) -> None:
+def spread_scores(
+    scored: dict[int, Scored], adjacent: Mapping[int, Adjacent], recipe: ranking.Recipe
+) -> None:
     """Add to each row a part of the next one's score, and raise an answer to its question's score."""
-    near = _both_ways(beside)
+    near = _both_ways(adjacent)
     own = {rid: hit.score for rid, hit in scored.items()}
     for rid, hit in scored.items():
         after = hit.signals["following"] = own.get(near.get(rid, Adjacent()).following or 0, 0.0)
@@ -186,19 +188,19 @@ def spread_scores(scored: dict[int, Scored], beside: Mapping[int, Adjacent], rec
             hit.score = hit.signals["reply"] = shared[before]
 
 
-def _both_ways(beside: Mapping[int, Adjacent]) -> dict[int, Adjacent]:
+def _both_ways(adjacent: Mapping[int, Adjacent]) -> dict[int, Adjacent]:
     """Add the neighbours that are known only from the other side."""
-    found = dict(beside)
-    for rid, near in beside.items():
-        if near.previous is not None and near.previous not in beside:
+    found = dict(adjacent)
+    for rid, near in adjacent.items():
+        if near.previous is not None and near.previous not in adjacent:
             found[near.previous] = replace(found.get(near.previous, Adjacent()), following=rid)
-        if near.following is not None and near.following not in beside:
+        if near.following is not None and near.following not in adjacent:
             found[near.following] = replace(found.get(near.following, Adjacent()), previous=rid)
     return found
 
 
-def adjacent_ids(beside: Mapping[int, Adjacent]) -> set[int]:
-    return {rid for near in beside.values() for rid in pair_ids(near)}
+def adjacent_ids(adjacent: Mapping[int, Adjacent]) -> set[int]:
+    return {rid for near in adjacent.values() for rid in pair_ids(near)}
 
 
 def pair_ids(near: Adjacent | None) -> list[int]:

@@ -73,12 +73,12 @@ def list_relevant(session: Session, lineage: Lineage, now: datetime) -> list[Fac
     known = Session.objects.filter(project=session.project_id, key__in=keys)
     paths = dict(known.values_list("key", "project_path"))
 
-    def here(fact: Fact) -> str:
+    def sort_key(fact: Fact) -> str:
         return paths.get(fact.session_id, "")
 
-    own = [fact for fact in found.values() if not here(fact) or here(fact) == session.project_path]
+    own = [fact for fact in found.values() if not sort_key(fact) or sort_key(fact) == session.project_path]
     own.sort(key=lambda fact: fact.uid, reverse=True)
-    own.sort(key=lambda fact: (not fact.pinned, fact.category != "decision", not here(fact)))
+    own.sort(key=lambda fact: (not fact.pinned, fact.category != "decision", not sort_key(fact)))
     return list(attach_belief(own, lineage))
 
 

@@ -33,7 +33,7 @@ SWEPT = timedelta(days=7)  # age limit of sessions that the sweep still consolid
 BATCH_SIZE = 200
 Status = Session.Status
 
-CHECKS = SESSION.checks(Use.CREATE) | {"summary": SESSION["summary"].check}
+CHECKS = SESSION.field_checks(Use.CREATE) | {"summary": SESSION["summary"].check}
 
 
 class SessionPart(Protocol):
@@ -87,12 +87,12 @@ class SessionManager:
         Raises Invalid and its subclasses, BranchNotFound, BranchArchived, scope and branch refusals;
         BranchForbidden for a known session on a branch that the actor may not use.
         """
-        actor.require("write", branch_name)
+        actor.require_scope("write", branch_name)
         payload = c.validate({"session_id": session_id, **fields}, CHECKS)
-        actor = actor.stating(agent_id=payload.pop("agent_id", ""), task_id=payload.pop("task_id", ""))
+        actor = actor.with_origin(agent_id=payload.pop("agent_id", ""), task_id=payload.pop("task_id", ""))
         values = {**payload, "agent_id": actor.agent_id, "task_id": actor.task_id}
         key = values.pop("session_id")
-        next_rid.ready()
+        next_rid.ensure_lease()
         with transaction.atomic(savepoint=False):
             branch = find_branch(actor, branch_name)
             if branch.archived_at:
@@ -100,7 +100,7 @@ class SessionManager:
             session, created = Session.objects.get_or_create(
                 project_id=actor.project_id,
                 key=key,
-                defaults={"branch": branch, "started_at": actor.now(), **values},
+                defaults={"branch": branch, "started_at": actor.write_time(), **values},
             )
             if created:
                 record_entry(actor, "session.create", key)
@@ -111,7 +111,7 @@ class SessionManager:
 
     def get_session(self, *, session_id: str, actor: Actor) -> Session:
         """Return a session. Raises NotFound, BranchForbidden."""
-        actor.require("read")
+        actor.require_scope("read")
         return get_session(actor, session_id)
 
     def get_recent_sessions(
@@ -126,7 +126,7 @@ class SessionManager:
         cursor: str = "",
     ) -> Page[Session]:
         """List the sessions that the actor may see, most recently created first."""
-        actor.require("read", branch_name or None)
+        actor.require_scope("read", branch_name or None)
         sessions = filter_visible(actor)
         requested = {"branch__name": branch_name, "status": status, "agent_id": agent_id, "task_id": task_id}
         if status:
@@ -138,7 +138,7 @@ class SessionManager:
         self, *, session_id: str, actor: Actor, message_limit: int = 50, fact_limit: int = 20
     ) -> SessionContext:
         """Return a session's messages, facts and observations. Raises NotFound, BranchForbidden, Invalid."""
-        actor.require("read")
+        actor.require_scope("read")
         check_limit(message_limit)
         check_limit(fact_limit)
         session = get_session(actor, session_id)
@@ -162,17 +162,17 @@ class SessionManager:
 
         Raises NotFound, Invalid, TooLarge, and BranchForbidden where the actor may not use its branch.
         """
-        actor.require("write")
+        actor.require_scope("write")
         status = c.one_of([Status.COMPLETED.value, Status.ABANDONED.value])("status", status)
         text = c.validate({"summary": summary}, CHECKS)["summary"] if summary else ""
-        next_rid.ready()
+        next_rid.ensure_lease()
         with transaction.atomic(savepoint=False):
             session = get_session(actor, session_id)
             require_scope(actor, "write", session)
             end_session(session, actor, status, text)
         return session
 
-    def follow(self, *, session_id: str, actor: Actor, branch_name: str, project_path: str) -> Session:
+    def get_or_create(self, *, session_id: str, actor: Actor, branch_name: str, project_path: str) -> Session:
         """Create or find a session; a new one follows the last session on the same project path.
 
         Raises BranchForbidden for a known session on a branch that the actor may not use.
@@ -193,8 +193,8 @@ class SessionManager:
 
     def resume_session(self, *, session_id: str, actor: Actor) -> Session:
         """Resume an ended session; an active one stays as it is. Raises NotFound."""
-        actor.require("write")
-        next_rid.ready()
+        actor.require_scope("write")
+        next_rid.ensure_lease()
         with transaction.atomic(savepoint=False):
             session = get_session(actor, session_id)
             require_scope(actor, "write", session)
@@ -203,9 +203,9 @@ class SessionManager:
                 record_entry(actor, "session.resume", session.key)
         return session
 
-    def summarise(self, *, session_id: str, actor: Actor, summary: str) -> None:
+    def replace_summary(self, *, session_id: str, actor: Actor, summary: str) -> None:
         """Replace the session's summary. Raises NotFound, TooLarge."""
-        actor.require("write")
+        actor.require_scope("write")
         session = get_session(actor, session_id)
         require_scope(actor, "write", session)
         if summary.strip():
@@ -214,10 +214,10 @@ class SessionManager:
 
     def learn_from(self, *, session_id: str, actor: Actor) -> None:
         """Queue the consolidation of a session that still runs. Raises NotFound."""
-        actor.require("write")
+        actor.require_scope("write")
         enqueue_consolidation(get_session(actor, session_id))
 
-    def consolidate(self, session_pk: int) -> int:
+    def consolidate_session(self, session_pk: int) -> int:
         """Consolidate a session with the configured consolidator; return how many facts are new.
 
         A repeated run reads only what came since.
@@ -254,7 +254,7 @@ class SessionManager:
         count = 0
         for session in idle.iterator(BATCH_SIZE):
             actor = system_actor(session)
-            next_rid.ready()
+            next_rid.ensure_lease()
             with transaction.atomic(savepoint=False):
                 end_session(session, actor, Status.ABANDONED, "")
             count += 1
@@ -309,7 +309,7 @@ def get_session(actor: Actor, session_id: str) -> Session:
 
 def require_scope(actor: Actor, scope: str, session: Session) -> None:
     """Refuse an actor that may not use the session's branch, without revealing the branch."""
-    actor.require(scope)
+    actor.require_scope(scope)
     if not actor.may_use(session.branch.name):
         raise BranchForbidden("This session is on a branch that this key may not use.")
 
@@ -332,7 +332,7 @@ def end_session(session: Session, actor: Actor, status: str, summary: str) -> No
     if summary:
         Session.objects.filter(pk=session.pk, summary="").update(summary=summary)
     if Session.objects.filter(pk=session.pk, status=Status.ACTIVE).update(
-        status=status, ended_at=actor.now()
+        status=status, ended_at=actor.write_time()
     ):
         if not session.branch.archived_at:
             for part in session_parts():

@@ -24,7 +24,7 @@ from memory.exceptions import Invalid, NotFound, TooLarge
 from memory.models import FactLink, Observation
 
 BULK = 1000
-CHECKS = {f.name: f.check for f in OBSERVATION.used(Use.CREATE) if f.name not in OBSERVATION_TEXTS}
+CHECKS = {f.name: f.check for f in OBSERVATION.select_fields(Use.CREATE) if f.name not in OBSERVATION_TEXTS}
 
 
 @filters_by(OBSERVATION_FILTERS)
@@ -33,7 +33,7 @@ class ObservationFilter(Filter):
 
     def apply(self, rows: VersionedQuerySet) -> VersionedQuerySet:
         """Filter the rows by all fields; ``after`` and ``before`` are times of recording."""
-        for name, value in self.said().items():
+        for name, value in self.as_dict().items():
             if name == "after":
                 rows = rows.filter(created_at__gte=value)
             elif name == "before":
@@ -62,16 +62,16 @@ class ObservationEngine:
         self, *, observations: Sequence[Mapping[str, Any]], actor: Actor, branch_name: str = MAIN
     ) -> Sequence[Observation]:
         """Store up to 1,000 observations in one commit, all or none, in the order given."""
-        actor.require("write", branch_name)
+        actor.require_scope("write", branch_name)
         if not isinstance(observations, Sequence) or not observations:
             raise Invalid("{field} must be a list with at least one observation.", field="observations")
         if len(observations) > BULK:
             raise TooLarge(what="The list", limit=f"{BULK} observations", field="observations")
         rows = [observation_of(payload, actor) for payload in observations]
         with open_commit(actor, branch_name, "observation.write") as commit:
-            return self.add(commit, rows)
+            return self.add_observations(commit, rows)
 
-    def add(self, commit: CommitWriter, rows: Sequence[Observation]) -> Sequence[Observation]:
+    def add_observations(self, commit: CommitWriter, rows: Sequence[Observation]) -> Sequence[Observation]:
         """Add rows that ``observation_of`` made to the caller's commit.
 
         Raises Invalid for a parent or a message that the branch does not show.
@@ -79,7 +79,7 @@ class ObservationEngine:
         _check_messages(commit, rows)
         for place, row in enumerate(rows):
             settle_type(commit, row, rows[:place])
-        commit.add(rows)
+        commit.add_rows(rows)
         commit.begin_sessions(rows)
         enqueue_embedding(commit, rows)
         commit.targets += [str(row.uid) for row in rows]
@@ -91,7 +91,7 @@ class ObservationEngine:
         self, *, observation_id: UUID, actor: Actor, branch_name: str = MAIN, at: Any = None
     ) -> Observation:
         """Return an observation of a branch. Raises NotFound."""
-        actor.require("read", branch_name)
+        actor.require_scope("read", branch_name)
         branch = find_branch(actor, branch_name)
         for row in (
             Observation.objects.on(branch, resolve_point(branch, at)).filter(uid=observation_id).fetch_all()
@@ -110,13 +110,13 @@ class ObservationEngine:
         cursor: str = "",
     ) -> Page[Observation]:
         """List observations, newest first."""
-        actor.require("read", branch_name)
+        actor.require_scope("read", branch_name)
         branch = find_branch(actor, branch_name)
         seq = resolve_point(branch, point_in_list(branch, cursor, at))
         rows = (filters or ObservationFilter()).apply(Observation.objects.on(branch, seq))
         return page_of_versions(rows, seq=seq, limit=limit, cursor=cursor, at=at)
 
-    def timeline(
+    def list_timeline(
         self,
         *,
         actor: Actor,
@@ -128,7 +128,7 @@ class ObservationEngine:
         **how: Any,
     ) -> Page[Observation]:
         """List the observations between two times, newest first; ``how`` are other filters by name."""
-        filters = ObservationFilter.of({**how, "after": after, "before": before})
+        filters = ObservationFilter.from_values({**how, "after": after, "before": before})
         return self.list_observations(
             actor=actor, branch_name=branch_name, filters=filters, limit=limit, cursor=cursor
         )
@@ -149,12 +149,12 @@ class ObservationEngine:
 
         Raises Invalid, QueryTooLong, BranchNotFound, scope and branch refusals.
         """
-        actor.require("read", branch_name)
+        actor.require_scope("read", branch_name)
         branch = find_branch(actor, branch_name)
         rows = (filters or ObservationFilter()).apply(
             Observation.objects.on(branch, resolve_point(branch, at))
         )
-        return text_search(rows, actor=actor, search_type=search_type, recipe=recipe).find(query, limit)
+        return text_search(rows, actor=actor, search_type=search_type, recipe=recipe).find_rows(query, limit)
 
 
 # ---- row construction ------------------------------------------------------------------------------
@@ -170,17 +170,17 @@ def observation_of(payload: Mapping[str, Any], actor: Actor) -> Observation:
         **payload,
         **{name: c.without_secrets(payload[name]) for name in OBSERVATION_TEXTS if payload.get(name)},
     }
-    actor = actor.stating(
+    actor = actor.with_origin(
         **c.validate({k: v for k, v in payload.items() if k in STATED_CHECKS}, STATED_CHECKS)
     )
     rest = {k: v for k, v in payload.items() if k not in STATED_CHECKS and k not in OBSERVATION_TEXTS}
-    row = Observation(**c.validate(rest, CHECKS), **build_texts(payload), **actor.stated())
+    row = Observation(**c.validate(rest, CHECKS), **build_texts(payload), **actor.origin_fields())
     if not row.summary:
         raise Invalid("An observation needs a summary or a tool_name.", field="summary")
     if "outcome" not in rest and row.tool_name:
         row.outcome = o.outcome_of(payload.get("raw_output"))
     row.embed = rest.get("embed")  # type: ignore[assignment]  # None until the type is known
-    row.rehash()
+    row.compute_hashes()
     return row
 
 
@@ -209,7 +209,7 @@ def settle_type(commit: CommitWriter, row: Observation, before: Sequence[Observa
 
 
 def _check_parent(commit: CommitWriter, uid: UUID) -> None:
-    if not commit.visible(Observation).filter(uid=uid).fetch_all():
+    if not commit.visible_rows(Observation).filter(uid=uid).fetch_all():
         raise Invalid("There is no observation {id} on this branch.", id=uid, field="parent_id")
 
 
@@ -217,7 +217,9 @@ def _check_messages(commit: CommitWriter, rows: Sequence[Observation]) -> None:
     named = {row.message_id for row in rows if row.message_id}
     if not named:
         return
-    shown = commit.visible(target_model(FactLink.Target.MESSAGE)).filter(uid__in=named).gather_values("uid")
+    shown = (
+        commit.visible_rows(target_model(FactLink.Target.MESSAGE)).filter(uid__in=named).gather_values("uid")
+    )
     if missing := sorted(named - {uid for (uid,) in shown}):
         raise Invalid("There is no message {id} on this branch.", id=missing[0], field="message_id")
 
@@ -228,7 +230,7 @@ def _failed_before(
     """Return the same call of this session, where it failed the last time."""
     own = [other for other in before if _same_call(other, row)]
     if not own:
-        same = commit.visible(Observation).filter_indexed(session_id=row.session_id)
+        same = commit.visible_rows(Observation).filter_indexed(session_id=row.session_id)
         own = same.filter(input_hash=row.input_hash).newest(1)
     return own[-1] if own and own[-1].outcome != o.Outcome.SUCCESS else None
 

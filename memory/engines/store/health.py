@@ -40,8 +40,8 @@ def check_health(actor: Actor | None) -> HealthReport:
     }
     if actor is None:
         return {"status": status_of(parts)}
-    actor.require("read")
-    parts["embedding"] = EmbeddingEngine().backlog(actor.project_id)
+    actor.require_scope("read")
+    parts["embedding"] = EmbeddingEngine().count_backlog(actor.project_id)
     return {"status": status_of(parts), **parts}
 
 
@@ -85,7 +85,7 @@ def age_seconds(since: datetime | None) -> float:
 def check_broker() -> str:
     """Return ok, or silent where another broker than the database does not answer."""
     app = app_or_default()
-    return "ok" if in_database(app.conf.broker_url) or publisher.check(app) else "silent"
+    return "ok" if in_database(app.conf.broker_url) or publisher.ping_broker(app) else "silent"
 
 
 def ping_workers() -> bool:

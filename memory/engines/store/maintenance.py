@@ -28,7 +28,7 @@ class Backup:
 
 
 class MaintenanceEngine:
-    def reindex(self, progress: Progress | None = None) -> int:
+    def rebuild_index(self, progress: Progress | None = None) -> int:
         """Rebuild the full-text rows of every version; return how many.
 
         One transaction per model: readers see the old index until the new one is complete, and a crash leaves
@@ -40,7 +40,7 @@ class MaintenanceEngine:
             if full_text_index(model)
         )
 
-    def backup(self, path: Path, *, force: bool = False, progress: Progress | None = None) -> Backup:
+    def copy_store(self, path: Path, *, force: bool = False, progress: Progress | None = None) -> Backup:
         """Copy the store to a file, as of one moment, while others read and write.
 
         The file appears complete and verified, or not at all. Raises Exists without ``force``, Conflict for
@@ -69,7 +69,7 @@ def reindex_model(model: type[BranchedModel], tell: Progress) -> int:
     rows, last, seen, count = model._base_manager.order_by("rid"), -1, 0, 0
     with transaction.atomic(savepoint=False):
         total, points = rows.count(), fork_points()
-        get_index().clear(model)
+        get_index().clear_model(model)
         tell(0, total)
         while batch := list(rows.filter(rid__gt=last)[:BATCH_SIZE]):
             last, seen = batch[-1].rid, seen + len(batch)
@@ -82,17 +82,17 @@ def index_rows(rows: Sequence[Any], points: Points) -> int:
     kept = [row for row in rows if not row.deleted]
     fresh = [row for row in kept if row.seq_to == OPEN]
     closed = [row for row in kept if row.seq_to != OPEN]
-    held = [row for row in closed if is_pinned(points.get(row.branch_id, ()), row.seq_from, row.seq_to)]
-    get_index().add(fresh)
-    get_index().keep(closed)
-    get_index().hold(held)
+    pinned = [row for row in closed if is_pinned(points.get(row.branch_id, ()), row.seq_from, row.seq_to)]
+    get_index().index_rows(fresh)
+    get_index().index_closed(closed)
+    get_index().pin_rows(pinned)
     return len(kept)
 
 
 def reindex_rows(rows: Sequence[Any]) -> None:
     """Reindex versions of one model that were written outside of commits."""
     shown = [row for row in rows if not row.deleted]
-    get_index().remove(rows)
+    get_index().remove_rows(rows)
     index_rows(shown, fork_points())
 
 
@@ -100,7 +100,7 @@ def reindex_rows(rows: Sequence[Any]) -> None:
 
 
 def _check_place(path: Path, force: bool) -> None:
-    if path.resolve() in get_online_copy().files():
+    if path.resolve() in get_online_copy().list_files():
         raise Conflict("This is the store itself: name another file.")
     if path.is_dir():
         raise Conflict("{path} is a folder: name a file in it.", path=path)
@@ -116,14 +116,14 @@ def create_draft(path: Path) -> Path:
 
 
 def write_copy(draft: Path, tell: Progress) -> None:
-    if trouble := get_online_copy().write(draft, tell):
+    if trouble := get_online_copy().copy_to(draft, tell):
         raise Conflict("The copy is damaged, so nothing was kept: {answer}.", answer=trouble)
 
 
 def publish_draft(draft: Path, path: Path, force: bool) -> None:
     """Move the file to its name. Without ``force`` a file created in the meantime stays. Raises Exists."""
     try:
-        atomic_files.publish(draft, path, replace=force)
+        atomic_files.publish_file(draft, path, replace=force)
     except FileExistsError:
         raise Exists("{path} exists already; --force replaces it.", path=path) from None
 

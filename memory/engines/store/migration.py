@@ -50,7 +50,7 @@ class StoreMove:
         self.source = source
         self.kinds = migrated_models()
 
-    def run(self, tell: Progress) -> list[Table]:
+    def copy_store(self, tell: Progress) -> list[Table]:
         """Copy and verify everything; return the tables, all equal.
 
         Raises Conflict for a target with other data, a source that was written to meanwhile, and a table that
@@ -63,7 +63,7 @@ class StoreMove:
             done = 0
             for kind in self.kinds:
                 done = self._carry_table(kind, done, lambda number: tell(number, total))
-            MaintenanceEngine().reindex()
+            MaintenanceEngine().rebuild_index()
             tables = []
             for kind in self.kinds:
                 tables.append(self._check_table(kind))
@@ -117,26 +117,26 @@ class StoreMove:
     @staticmethod
     def _write_rows(kind: Kind, rows: Sequence[Any], empty: bool) -> None:
         """Update changed rows before adding new ones: that frees unique values that the new rows need."""
-        there: dict[Any, Any] = {}
+        copied: dict[Any, Any] = {}
         if not empty:
-            there = kind._base_manager.using(TARGET).in_bulk([row.pk for row in rows])
+            copied = kind._base_manager.using(TARGET).in_bulk([row.pk for row in rows])
         for row in rows:
-            if row.pk in there and digest_of(row) != digest_of(there[row.pk]):
+            if row.pk in copied and digest_of(row) != digest_of(copied[row.pk]):
                 row.save(using=TARGET, force_update=True)
-        insert_all([row for row in rows if row.pk not in there], using=TARGET)
+        insert_all([row for row in rows if row.pk not in copied], using=TARGET)
 
     # ---- checking ------------------------------------------------------------------------------
 
     def _check_table(self, kind: Kind) -> Table:
-        here, there = hash_table(kind, self.source), hash_table(kind, TARGET)
-        if here != there:
+        own, copied = hash_table(kind, self.source), hash_table(kind, TARGET)
+        if own != copied:
             raise Conflict(
                 "{table} is not the same in both stores: {here} rows here, {there} there. Run this again.",
                 table=kind._meta.db_table,
-                here=here.rows,
-                there=there.rows,
+                here=own.rows,
+                there=copied.rows,
             )
-        return here
+        return own
 
 
 def migrated_models() -> list[Kind]:

@@ -23,13 +23,13 @@ def delete_orphans() -> int:
     copies = get_store_copies()
     try:
         # List the copies first: a copy whose row is stored meanwhile is then known.
-        frozen, forks = copies.frozen(), copies.forks()
+        frozen, forks = copies.list_snapshots(), copies.list_workspaces()
     except CopyFailed as error:
         log.info("Copies that nobody knows are left: %s", error)
         return 0
     unknown = find_orphans(frozen, Snapshot.objects.values_list("copy", flat=True))
     closed = find_orphans(forks, Workspace.objects.open().values_list("copy", flat=True))
-    return delete_copies(unknown, copies.drop) + delete_copies(closed, copies.drop_fork)
+    return delete_copies(unknown, copies.drop_snapshot) + delete_copies(closed, copies.drop_workspace)
 
 
 def delete_copies(names: Iterable[str], drop: Callable[[str], None]) -> int:

@@ -84,12 +84,12 @@ class Promotion:
     def __init__(self, workspace: Workspace, alias: str, copies: Any) -> None:
         self.project_id, self.alias = workspace.project_id, alias
         self.changes: dict[Any, Changes] = {
-            kind: copies.changed_fork(workspace.copy, kind) for kind in carried_models()
+            kind: copies.diff_workspace(workspace.copy, kind) for kind in carried_models()
         }
         own = Branch.objects.using(alias).filter(project=self.project_id)
         self.branches = list(own.values_list("pk", flat=True))
 
-    def counts(self, moved: bool) -> dict[str, TableChange]:
+    def count_rows(self, moved: bool) -> dict[str, TableChange]:
         """Count the added and changed rows; changes are unknown once the store itself has moved."""
         found = {}
         for kind, changes in self.changes.items():
@@ -131,11 +131,11 @@ class Promotion:
 
     def _change_rows(self, kind: Any, keys: Sequence[Any]) -> None:
         for rows in self._load_rows(kind, keys):
-            here = kind._base_manager.filter(self._own_rows(kind), pk__in=[row.pk for row in rows])
-            if here.count() != len(rows):
+            own = kind._base_manager.filter(self._own_rows(kind), pk__in=[row.pk for row in rows])
+            if own.count() != len(rows):
                 raise Conflict("Another project has used the same numbers since: make a new workspace.")
             if kind is Branch:  # whether it is indexed depends on each store's own index
-                indexed = dict(here.values_list("pk", "indexed"))
+                indexed = dict(own.values_list("pk", "indexed"))
                 for row in rows:
                     row.indexed = indexed[row.pk]
             for row in rows:

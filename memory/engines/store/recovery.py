@@ -27,10 +27,10 @@ def lost_rows(copy: str, project_id: UUID) -> Lost:
     """Return the project's rows of a store snapshot that the store lacks, parents first."""
     copies = get_store_copies()
     kinds: list[Any] = [Branch, Commit, Session, Confirmation, *versioned_models()]
-    missing = {kind: sorted(copies.changed(copy, kind).only_there) for kind in kinds}
+    missing = {kind: sorted(copies.diff_snapshot(copy, kind).only_there) for kind in kinds}
     if not any(missing.values()):
         return []
-    with copies.opened(copy) as alias:
+    with copies.open_snapshot(copy) as alias:
         own = Branch.objects.using(alias).filter(project=project_id)
         branches = list(own.values_list("pk", flat=True))
         found = [(kind, list(read_lost(kind, alias, missing[kind], project_id, branches))) for kind in kinds]
@@ -70,10 +70,10 @@ def close_if_superseded(row: Any) -> None:
     """Close a version that was open then where the store has a later one of the same memory."""
     if row.seq_to != OPEN:
         return
-    here = type(row)._base_manager.filter(branch=row.branch_id)
-    ends = here.filter(uid=row.uid, seq_from__gt=row.seq_from).aggregate(at=Min("seq_from"))["at"]
+    versions = type(row)._base_manager.filter(branch=row.branch_id)
+    ends = versions.filter(uid=row.uid, seq_from__gt=row.seq_from).aggregate(at=Min("seq_from"))["at"]
     # Another memory may have taken its slot: a link that was made again.
     if ends is None and row.slot:
-        ends = here.filter(slot=row.slot).values_list("seq_from", flat=True).first()
+        ends = versions.filter(slot=row.slot).values_list("seq_from", flat=True).first()
     if ends is not None:
         row.seq_to, row.slot = max(ends, row.seq_from), None

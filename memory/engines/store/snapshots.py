@@ -54,7 +54,7 @@ class SnapshotManager:
 
         Raises Invalid, Exists, BranchNotFound.
         """
-        actor.require("write", branch_name)
+        actor.require_scope("write", branch_name)
         branch = find_branch(actor, branch_name)
         made = build_snapshot(actor, name, description)
         made.kind, made.branch, made.seq = Snapshot.Kind.BRANCH, branch, own_point_of(branch, at)
@@ -65,23 +65,23 @@ class SnapshotManager:
 
         Raises Invalid, Exists, and Conflict where no copy can be made.
         """
-        actor.require("admin")
+        actor.require_scope("admin")
         forbid_patterns(actor)
         made = build_snapshot(actor, name, description)
         _check_room(actor, made.name)
-        made.kind, made.copy = Snapshot.Kind.STORE, get_store_copies().name(made.pk)
-        taken = with_copies(lambda copies: copies.take(made.copy))
+        made.kind, made.copy = Snapshot.Kind.STORE, get_store_copies().make_name(made.pk)
+        taken = with_copies(lambda copies: copies.take_snapshot(made.copy))
         try:
             made.size, made.sha256 = taken.size, taken.sha256
             made.points = points_of(made.copy, actor.project_id)
             return store_snapshot(made, actor, {"copy": made.copy, "sha256": made.sha256})
         except BaseException:
-            get_store_copies().drop(made.copy)
+            get_store_copies().drop_snapshot(made.copy)
             raise
 
     def get_snapshot(self, *, snapshot_id: UUID, actor: Actor) -> Snapshot:
         """Return a snapshot that the actor may use. Raises NotFound."""
-        actor.require("read")
+        actor.require_scope("read")
         found = (
             Snapshot.objects.select_related("branch").filter(project=actor.project_id, pk=snapshot_id).first()
         )
@@ -93,7 +93,7 @@ class SnapshotManager:
         self, *, actor: Actor, kind: str = "", branch_name: str = "", limit: int = 50, cursor: str = ""
     ) -> Page[Snapshot]:
         """List the project's snapshots, newest first."""
-        actor.require("read")
+        actor.require_scope("read")
         rows = Snapshot.objects.filter(project=actor.project_id).select_related("branch")
         if kind:
             rows = rows.filter(kind=kind)
@@ -108,14 +108,14 @@ class SnapshotManager:
     def drop_snapshot(self, *, snapshot_id: UUID, actor: Actor) -> None:
         """Delete a snapshot and its frozen copy. Raises NotFound."""
         snapshot = self.get_snapshot(snapshot_id=snapshot_id, actor=actor)
-        actor.require(*required_scope(snapshot, "write"))
-        next_rid.ready()
+        actor.require_scope(*required_scope(snapshot, "write"))
+        next_rid.ensure_lease()
         with transaction.atomic(savepoint=False):
             if not Snapshot.objects.filter(pk=snapshot.pk).delete()[0]:
                 raise NotFound()
             record_entry(actor, "snapshot.drop", snapshot.name, {"kind": snapshot.kind})
         if snapshot.copy:
-            with_copies(lambda copies: copies.drop(snapshot.copy))
+            with_copies(lambda copies: copies.drop_snapshot(snapshot.copy))
 
     # ---- restore -------------------------------------------------------------------------------
 
@@ -129,7 +129,7 @@ class SnapshotManager:
         Raises NotFound, BranchArchived, and Conflict for a copy that is missing or damaged.
         """
         snapshot = self.get_snapshot(snapshot_id=snapshot_id, actor=actor)
-        actor.require(*required_scope(snapshot, "merge"))
+        actor.require_scope(*required_scope(snapshot, "merge"))
         if snapshot.kind == Snapshot.Kind.BRANCH:
             return _restore_branch(snapshot, actor, dry_run)
         forbid_patterns(actor)
@@ -137,27 +137,27 @@ class SnapshotManager:
         if dry_run:
             with get_backend().snapshot():
                 return RestorePlan(snapshot, tuple(_store_plan(snapshot)), count_lost(lost))
-        next_rid.ready()
+        next_rid.ensure_lease()
         with transaction.atomic(savepoint=False):
             mended = restore_lost_rows(lost, snapshot.project_id)
             plans = _restore_store(snapshot, actor)
-            told = {"branches": len(plans), "mended": mended}
-            record_entry(actor, KIND, snapshot.name, {"kind": snapshot.kind, **told})
+            summary = {"branches": len(plans), "mended": mended}
+            record_entry(actor, KIND, snapshot.name, {"kind": snapshot.kind, **summary})
         return RestorePlan(snapshot, plans, mended, dry_run=False)
 
     @contextmanager
-    def reading(self, *, snapshot_id: UUID, actor: Actor) -> Iterator[str]:
+    def open_copy(self, *, snapshot_id: UUID, actor: Actor) -> Iterator[str]:
         """Open a read-only database alias of the frozen copy.
 
         Raises NotFound, and Conflict for a copy that is missing or damaged.
         """
         snapshot = self.get_snapshot(snapshot_id=snapshot_id, actor=actor)
-        actor.require("admin")
+        actor.require_scope("admin")
         forbid_patterns(actor)
         if not snapshot.copy:
             raise Conflict("This snapshot is a point of a branch: read the branch at it.")
-        with_copies(lambda copies: copies.check(snapshot.copy, build_copy_info(snapshot)))
-        with get_store_copies().opened(snapshot.copy) as alias:
+        with_copies(lambda copies: copies.check_snapshot(snapshot.copy, build_copy_info(snapshot)))
+        with get_store_copies().open_snapshot(snapshot.copy) as alias:
             yield alias
 
     # ---- time window of the database -----------------------------------------------------------
@@ -165,7 +165,7 @@ class SnapshotManager:
     def get_window(self, *, actor: Actor) -> int:
         """Return for how many days the database keeps every state of the store; 0 where it does not."""
         forbid_patterns(actor)
-        return with_copies(lambda copies: copies.window())
+        return with_copies(lambda copies: copies.window_days())
 
     def keep_window(self, *, days: int, actor: Actor) -> int:
         """Set how long the database keeps every state: 1 to 100 days, or 0 for none. Its own tools restore
@@ -179,7 +179,7 @@ class SnapshotManager:
         if not get_features().has_time_window:
             raise Conflict("This database keeps no window of its past: make snapshots.")
         with_copies(lambda copies: copies.keep_window(days))
-        next_rid.ready()
+        next_rid.ensure_lease()
         with transaction.atomic(savepoint=False):
             record_entry(actor, "snapshot.window", str(days), {"days": days})
         return days
@@ -236,16 +236,16 @@ def _restore_store(snapshot: Snapshot, actor: Actor) -> tuple[BranchPlan, ...]:
 
 def _restore_one(snapshot: Snapshot, actor: Actor, branch: Branch) -> BranchPlan:
     head, moves = restore_target(snapshot, branch)
-    here, was = Branch.objects.filter(pk=branch.pk), branch.archived_at
+    branch_rows, was = Branch.objects.filter(pk=branch.pk), branch.archived_at
     plan = BranchPlan(branch.name, branch.head, head, {}, **moves)
     if branch.head < head:  # the row of the branch itself was lost or rewound
-        here.update(head=head, head_at=max(branch.head_at, _time_of(branch, head)))
+        branch_rows.update(head=head, head_at=max(branch.head_at, _time_of(branch, head)))
     elif branch.head > head:
-        here.update(archived_at=None)
+        branch_rows.update(archived_at=None)
         plan = build_branch_plan(snapshot, actor, branch.name, head, **moves)
-        here.update(archived_at=was)
+        branch_rows.update(archived_at=was)
     if moves["archive"] or moves["unarchive"]:
-        here.update(archived_at=timezone.now() if moves["archive"] else None)
+        branch_rows.update(archived_at=timezone.now() if moves["archive"] else None)
     return plan
 
 
@@ -255,7 +255,7 @@ def _time_of(branch: Branch, seq: int) -> datetime:
 
 
 def find_lost(snapshot: Snapshot) -> Any:
-    get_store_copies().check(snapshot.copy, build_copy_info(snapshot))
+    get_store_copies().check_snapshot(snapshot.copy, build_copy_info(snapshot))
     return lost_rows(snapshot.copy, snapshot.project_id)
 
 
@@ -264,7 +264,7 @@ def find_lost(snapshot: Snapshot) -> Any:
 
 def points_of(copy: str, project_id: UUID) -> dict[str, tuple[int, bool]]:
     """Return (head, whether archived) of each branch in a frozen copy, by branch id."""
-    rows = get_store_copies().values(copy, Branch, ["pk", "head", "archived_at"], project=project_id)
+    rows = get_store_copies().read_values(copy, Branch, ["pk", "head", "archived_at"], project=project_id)
     return {str(pk): (head, archived_at is not None) for pk, head, archived_at in rows}
 
 
@@ -287,7 +287,7 @@ def required_scope(snapshot: Snapshot, scope: str) -> tuple:
 
 def forbid_patterns(actor: Actor) -> None:
     """Refuse actors limited to some branches: a copy of the store includes every branch."""
-    actor.require("admin", "*" if actor.branch_patterns else None)
+    actor.require_scope("admin", "*" if actor.branch_patterns else None)
 
 
 def build_snapshot(actor: Actor, name: str, description: str) -> Snapshot:
@@ -309,7 +309,7 @@ def _check_room(actor: Actor, name: str) -> None:
 
 
 def store_snapshot(made: Snapshot, actor: Actor, detail: dict[str, Any]) -> Snapshot:
-    next_rid.ready()
+    next_rid.ensure_lease()
     with transaction.atomic(savepoint=False):
         try:
             made.save(force_insert=True)

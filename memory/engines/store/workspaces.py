@@ -54,14 +54,14 @@ class WorkspaceEngine:
         forbid_patterns(actor)
         made = build_workspace(actor, name, description)
         check_limits(made)
-        with_copies(lambda copies: copies.fork(made.copy))
+        with_copies(lambda copies: copies.create_workspace(made.copy))
         try:
             made.place = get_store_copies().place_of_fork(made.copy)
-            with get_store_copies().opened_fork(made.copy) as alias:
+            with get_store_copies().open_workspace(made.copy) as alias:
                 made.points = load_heads(made.project_id, alias)
             return store_workspace(made, actor)
         except BaseException:
-            get_store_copies().drop_fork(made.copy)
+            get_store_copies().drop_workspace(made.copy)
             raise
 
     def get_workspace(self, *, workspace_id: UUID, actor: Actor) -> Workspace:
@@ -94,17 +94,17 @@ class WorkspaceEngine:
         workspace are refused. Raises NotFound, Conflict.
         """
         workspace = self._get_open(workspace_id, actor)
-        next_rid.ready()
+        next_rid.ensure_lease()
         return with_copies(lambda copies: self._promote_workspace(workspace, actor, copies))
 
     def drop_workspace(self, *, workspace_id: UUID, actor: Actor) -> Workspace:
         """Drop a workspace and its files; of one that has ended, only remaining files. Raises NotFound."""
         workspace = self.get_workspace(workspace_id=workspace_id, actor=actor)
-        next_rid.ready()
+        next_rid.ensure_lease()
         with transaction.atomic(savepoint=False):
             if end_workspace(workspace, actor, State.DROPPED):
                 record_entry(actor, "workspace.drop", workspace.name)
-        with_copies(lambda copies: copies.drop_fork(workspace.copy))
+        with_copies(lambda copies: copies.drop_workspace(workspace.copy))
         return workspace
 
     # ---- pieces --------------------------------------------------------------------------------
@@ -116,10 +116,10 @@ class WorkspaceEngine:
         return workspace
 
     def _promote_workspace(self, workspace: Workspace, actor: Actor, copies: StoreCopies) -> WorkspaceDiff:
-        with copies.opened_fork(workspace.copy) as alias, transaction.atomic(using=alias, savepoint=False):
+        with copies.open_workspace(workspace.copy) as alias, transaction.atomic(using=alias, savepoint=False):
             # Writers there lock a branch's row first: from here on they wait.
-            there = Branch.objects.using(alias).order_by("pk")
-            list(there.select_for_update())
+            branches = Branch.objects.using(alias).order_by("pk")
+            list(branches.select_for_update())
             promotion = Promotion(workspace, alias, copies)
             diff = build_diff(workspace, promotion)
             with transaction.atomic(savepoint=False):
@@ -128,8 +128,8 @@ class WorkspaceEngine:
                 if not end_workspace(workspace, actor, State.PROMOTED):
                     raise Conflict("This workspace has ended already.")
                 record_entry(actor, "workspace.promote", workspace.name, audit_detail(diff))
-            there.filter(archived_at=None).update(archived_at=timezone.now())
-        copies.drop_fork(workspace.copy)
+            branches.filter(archived_at=None).update(archived_at=timezone.now())
+        copies.drop_workspace(workspace.copy)
         return diff
 
 
@@ -158,19 +158,19 @@ def _refuse_moved(moved: tuple[str, ...]) -> None:
 
 
 def load_diff(workspace: Workspace, copies: StoreCopies) -> WorkspaceDiff:
-    with copies.opened_fork(workspace.copy) as alias:
+    with copies.open_workspace(workspace.copy) as alias:
         return build_diff(workspace, Promotion(workspace, alias, copies))
 
 
 def build_diff(workspace: Workspace, promotion: Promotion) -> WorkspaceDiff:
     moved = find_moved(workspace)
-    there = Branch.objects.using(promotion.alias).filter(project=workspace.project_id)
+    branches = Branch.objects.using(promotion.alias).filter(project=workspace.project_id)
     changes = []
-    for row in there.order_by("name"):
+    for row in branches.order_by("name"):
         base, archived = workspace.points.get(str(row.pk), (None, False))
         if base != row.head or archived != (row.archived_at is not None):
             changes.append(BranchChange(row.name, base, row.head, row.archived_at is not None))
-    return WorkspaceDiff(workspace, tuple(changes), promotion.counts(bool(moved)), moved)
+    return WorkspaceDiff(workspace, tuple(changes), promotion.count_rows(bool(moved)), moved)
 
 
 def audit_detail(diff: WorkspaceDiff) -> dict:
@@ -186,22 +186,22 @@ def build_workspace(actor: Actor, name: str, description: str) -> Workspace:
         name=name,
         slot=f"{actor.project_id.hex}:{name}",
         description=c.redact_stored(c.text_check(500))("description", description),
-        copy=get_store_copies().name(pk, "ws"),
+        copy=get_store_copies().make_name(pk, "ws"),
         created_at=timezone.now(),
         created_by=actor.label,
     )
 
 
 def check_limits(made: Workspace) -> None:
-    here = Workspace.objects.open().filter(project=made.project_id)
-    if here.filter(slot=made.slot).exists():
+    open_workspaces = Workspace.objects.open().filter(project=made.project_id)
+    if open_workspaces.filter(slot=made.slot).exists():
         raise build_exists_error(made)
-    if here.count() >= MAX_WORKSPACES:
+    if open_workspaces.count() >= MAX_WORKSPACES:
         raise Invalid("A project has at most {limit} open workspaces: drop one first.", limit=MAX_WORKSPACES)
 
 
 def store_workspace(made: Workspace, actor: Actor) -> Workspace:
-    next_rid.ready()
+    next_rid.ensure_lease()
     with transaction.atomic(savepoint=False):
         try:
             made.save(force_insert=True)

@@ -56,7 +56,7 @@ def retry_on_conflict(work: Callable[[], T]) -> T:
 
 @retry_methods
 class IdempotencyEngine:
-    def once(
+    def run_once(
         self,
         *,
         actor: Actor,
@@ -78,7 +78,7 @@ class IdempotencyEngine:
         return retry_on_conflict(partial(run, actor, slot, digest, work))
 
     def _run_and_store(self, actor: Actor, slot: str, digest: str, work: Callable[[], Answer]) -> Answer:
-        next_rid.ready()
+        next_rid.ensure_lease()
         with transaction.atomic(savepoint=False):
             if known := load_answer(slot, digest):
                 return known

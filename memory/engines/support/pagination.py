@@ -147,15 +147,15 @@ def build_page(
 def list_fingerprint(rows: models.QuerySet) -> str:
     """Return a list's fingerprint: its query includes kind, project, branch, point and filters."""
     try:
-        said = repr(rows.query.sql_with_params())
+        text = repr(rows.query.sql_with_params())
     except EmptyResultSet:
-        said = rows.model._meta.label
-    return mark_from(said)
+        text = rows.model._meta.label
+    return mark_from(text)
 
 
-def mark_from(said: str) -> str:
+def mark_from(text: str) -> str:
     """Return a fingerprint of the text that identifies a list."""
-    return hashlib.sha256(said.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
 def read_cursor(cursor: str, mark: str = "") -> dict[str, Any]:

@@ -37,11 +37,11 @@ def redact_stored(check: Check) -> Check:
     Ids are not checked this way: many look random, as secrets do.
     """
 
-    def checked(name: str, value: Any) -> Any:
+    def check_redacted(name: str, value: Any) -> Any:
         value = check(name, value)
         return value if value is None else check(name, without_secrets(value))
 
-    return checked
+    return check_redacted
 
 
 def without_secrets(value: Any) -> Any:
@@ -74,7 +74,7 @@ secrets_found = SecretsFound()
 def text_check(most: int, *, least: int = 0) -> Check:
     """Return a check for a string of ``least`` to ``most`` characters without NUL."""
 
-    def check(name: str, value: Any) -> str:
+    def check_text(name: str, value: Any) -> str:
         value = plain_text(name, value)
         if len(value) > most:
             raise Invalid("{field} has at most {most} characters.", field=name, most=most)
@@ -82,13 +82,13 @@ def text_check(most: int, *, least: int = 0) -> Check:
             raise Invalid("{field} may not be empty.", field=name)
         return value
 
-    return check
+    return check_text
 
 
 def long_text(most_bytes: int) -> Check:
     """Return a check for a string that is not blank, of at most so many bytes in UTF-8."""
 
-    def check(name: str, value: Any) -> str:
+    def check_text(name: str, value: Any) -> str:
         value = plain_text(name, value)
         if len(value) * 4 > most_bytes and len(value.encode()) > most_bytes:
             raise TooLarge(what=name, limit=f"{most_bytes // 1024} KiB", field=name)
@@ -96,7 +96,7 @@ def long_text(most_bytes: int) -> Check:
             raise Invalid("{field} may not be empty.", field=name)
         return value
 
-    return check
+    return check_text
 
 
 def plain_text(name: str, value: Any) -> str:
@@ -116,12 +116,12 @@ def plain_text(name: str, value: Any) -> str:
 
 
 def one_of(allowed: Collection[str]) -> Check:
-    def check(name: str, value: Any) -> str:
+    def check_choice(name: str, value: Any) -> str:
         if not isinstance(value, str) or value not in allowed:
             raise Invalid("{field} must be one of {allowed}.", field=name, allowed=", ".join(sorted(allowed)))
         return value
 
-    return check
+    return check_choice
 
 
 def blank_or(check: Check) -> Check:
@@ -130,13 +130,13 @@ def blank_or(check: Check) -> Check:
 
 
 def number_check(low: float, high: float) -> Check:
-    def check(name: str, value: Any) -> float:
+    def check_number(name: str, value: Any) -> float:
         right = isinstance(value, int | float) and not isinstance(value, bool) and low <= value <= high
         if not right:
             raise Invalid("{field} must be a number from {low} to {high}.", field=name, low=low, high=high)
         return float(value)
 
-    return check
+    return check_number
 
 
 def as_integer(value: Any) -> int | None:
@@ -147,7 +147,7 @@ def as_integer(value: Any) -> int | None:
 
 
 def integer_check(low: int, high: int = 2**53) -> Check:
-    def check(name: str, value: Any) -> int:
+    def check_integer(name: str, value: Any) -> int:
         number = as_integer(value)
         if number is None or not low <= number <= high:
             raise Invalid(
@@ -155,7 +155,7 @@ def integer_check(low: int, high: int = 2**53) -> Check:
             )
         return number
 
-    return check
+    return check_integer
 
 
 def check_boolean(name: str, value: Any) -> bool:
@@ -214,7 +214,7 @@ def parse_tags(name: str, value: Any) -> list[str]:
 def json_object(most_bytes: int) -> Check:
     """Return a check for a JSON object of limited size that every database can store."""
 
-    def check(name: str, value: Any) -> dict[str, Any]:
+    def check_object(name: str, value: Any) -> dict[str, Any]:
         if not isinstance(value, dict):
             raise Invalid("{field} must be an object.", field=name)
         try:
@@ -229,20 +229,20 @@ def json_object(most_bytes: int) -> Check:
             raise TooLarge(what=name, limit=f"{most_bytes // 1024} KiB", field=name)
         return value
 
-    return check
+    return check_object
 
 
 def json_objects(most_bytes: int) -> Check:
     """Return a check for a list of JSON objects of limited size. Raises Invalid, TooLarge."""
     check_object = json_object(most_bytes)
 
-    def check(name: str, value: Any) -> list[Any]:
+    def check_objects(name: str, value: Any) -> list[Any]:
         if not isinstance(value, list) or not all(isinstance(item, dict) for item in value):
             raise Invalid("{field} must be a list of objects.", field=name)
         checked: list[Any] = check_object(name, {"calls": value})["calls"]
         return checked
 
-    return check
+    return check_objects
 
 
 def _no_constant(name: str) -> Any:

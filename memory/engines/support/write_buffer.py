@@ -36,9 +36,9 @@ class Kind:
     merge: Merge = keep_latest
     waiting: dict[Hashable, Any] = field(default_factory=dict)
 
-    def put(self, key: Hashable, value: Any) -> None:
-        held = self.waiting
-        held[key] = self.merge(held[key], value) if key in held else value
+    def put_value(self, key: Hashable, value: Any) -> None:
+        pending = self.waiting
+        pending[key] = self.merge(pending[key], value) if key in pending else value
 
 
 class WriteBehind:
@@ -51,19 +51,19 @@ class WriteBehind:
         self._thread: threading.Thread | None = None
         self._stopping = threading.Event()
 
-    def kind(self, name: str, write: Write, merge: Merge = keep_latest) -> None:
+    def register_kind(self, name: str, write: Write, merge: Merge = keep_latest) -> None:
         """Register a kind. ``write`` runs in a transaction and may see a key again later."""
         self._kinds[name] = Kind(write, merge)
 
-    def add(self, kind: str, key: Hashable, value: Any) -> None:
+    def add_value(self, kind: str, key: Hashable, value: Any) -> None:
         """Add a value to be written soon."""
         with self._mutex:
             self._oldest = self._oldest or time.monotonic()
-            self._kinds[kind].put(key, value)
+            self._kinds[kind].put_value(key, value)
         if self._thread is None and self._is_due() and not connection.in_atomic_block:
             self.flush()
 
-    def waiting(self, kind: str) -> dict[Hashable, Any]:
+    def pending_values(self, kind: str) -> dict[Hashable, Any]:
         """Return the values that are not written yet."""
         with self._mutex:
             return dict(self._kinds[kind].waiting)
@@ -130,7 +130,7 @@ class WriteBehind:
             kind = self._kinds[name]
             later, kind.waiting = kind.waiting, dict(list(values.items())[:MAX_WAITING_VALUES])
             for key, value in later.items():
-                kind.put(key, value)
+                kind.put_value(key, value)
             self._oldest = self._oldest or time.monotonic()
 
 

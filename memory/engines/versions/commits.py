@@ -39,7 +39,7 @@ def open_commit(
     It writes at most MAX_COMMIT_ROWS versions; only reverts and restores, which cannot be done in parts, are
     not ``bounded``. Raises BranchNotFound, BranchArchived; the writer raises TooLarge.
     """
-    next_rid.ready()
+    next_rid.ensure_lease()
     with transaction.atomic(savepoint=False):
         writer = CommitWriter(lock_branch(actor, branch_name), actor, kind, message, bounded)
         _open.branches = branches_in_commit() | {writer.branch.pk}
@@ -47,7 +47,7 @@ def open_commit(
             yield writer
         finally:
             _open.branches = branches_in_commit() - {writer.branch.pk}
-        writer.finish()
+        writer.finish_commit()
 
 
 def branches_in_commit() -> frozenset[int]:
@@ -81,7 +81,7 @@ class CommitWriter:
         self.bounded = bounded
         self.seq = branch.head = branch.head + 1
         # Always later than the previous commit: a time then names exactly one seq.
-        self.at: datetime = max(actor.now(), branch.head_at + timedelta(microseconds=1))
+        self.at: datetime = max(actor.write_time(), branch.head_at + timedelta(microseconds=1))
         self.lineage = branch.lineage()
         self.added = self.changed = self.removed = 0
         self.side_rows = 0  # rows outside the version tables that belong to this commit
@@ -93,19 +93,19 @@ class CommitWriter:
 
     # ---- reading under the lock ----------------------------------------------------------------
 
-    def visible(self, model: type[Row]) -> Any:
+    def visible_rows(self, model: type[Row]) -> Any:
         """Return the rows that this branch shows now, with this commit's own changes."""
         return model.objects.in_lineage(self.lineage)
 
-    def get(self, model: type[Row], uid: Any) -> Row:
+    def get_version(self, model: type[Row], uid: Any) -> Row:
         """Return the visible version of a memory. Raises NotFound."""
-        for row in self.visible(model).filter(uid=uid).fetch_all():
+        for row in self.visible_rows(model).filter(uid=uid).fetch_all():
             return row
         raise NotFound()
 
     # ---- changing ------------------------------------------------------------------------------
 
-    def add(self, rows: Sequence[Row]) -> Sequence[Row]:
+    def add_rows(self, rows: Sequence[Row]) -> Sequence[Row]:
         """Add new memories, given with their content only.
 
         A uid that derives from the content may have been removed before: the memory then follows its
@@ -121,7 +121,7 @@ class CommitWriter:
         self.added += len(rows)
         return rows
 
-    def change(self, old: Row, **content: Any) -> Row:
+    def change_row(self, old: Row, **content: Any) -> Row:
         """Write a new version with changed content. ``old`` is the visible one, the branch's own or
         inherited.
         """
@@ -149,7 +149,7 @@ class CommitWriter:
         self._insert_rows(fresh)
         return fresh
 
-    def remove(self, old: Row) -> Row:
+    def remove_row(self, old: Row) -> Row:
         """Write a tombstone: the memory is gone from here on, and stays in the history."""
         self.removed += 1
         return self._add_version(old, {}, deleted=True)
@@ -159,12 +159,12 @@ class CommitWriter:
 
         ``graph`` may set vid, prev_vid, merged_vid and version.
         """
-        held = self.own_version(type(row), row.uid)
-        before = held or nearest_versions(self.lineage, type(row), [row.uid]).get(row.uid)
+        own = self.own_version(type(row), row.uid)
+        before = own or nearest_versions(self.lineage, type(row), [row.uid]).get(row.uid)
         new = type(row)(uid=row.uid, **row.content_values())
         self._stamp_row(new, prev=before, deleted=row.deleted, **graph)
         self.changed += 1
-        return self._replace_version(held, new, graph)
+        return self._replace_version(own, new, graph)
 
     def restore_versions(self, pairs: Sequence[tuple[Row, Row]]) -> None:
         """Restore versions of one model, each over the open one of this branch: (open, former).
@@ -172,12 +172,12 @@ class CommitWriter:
         They keep their vids: a version equal to an old one is that version.
         """
         fresh = []
-        for held, then in pairs:
+        for own, then in pairs:
             new = type(then)(uid=then.uid, **then.content_values())
-            self._stamp_row(new, held, vid=then.vid, prev_vid=then.prev_vid, merged_vid=then.merged_vid)
+            self._stamp_row(new, own, vid=then.vid, prev_vid=then.prev_vid, merged_vid=then.merged_vid)
             fresh.append(new)
         for start in range(0, len(pairs), BATCH_SIZE):
-            self._close_all([held for held, _ in pairs[start : start + BATCH_SIZE]])
+            self._close_all([own for own, _ in pairs[start : start + BATCH_SIZE]])
         self._insert_rows(fresh)
         self.changed += len(fresh)
 
@@ -205,45 +205,45 @@ class CommitWriter:
         self._stamp_row(new, prev=old, deleted=deleted)
         return self._replace_version(old if own else None, new, {})
 
-    def _replace_version(self, held: Row | None, new: Row, graph: dict[str, Any]) -> Row:
+    def _replace_version(self, own: Row | None, new: Row, graph: dict[str, Any]) -> Row:
         """Close the branch's own version, if any, and add the new one."""
-        if held is not None and held.seq_from == self.seq:
-            return self._overwrite_version(held, new, graph)
-        if held is not None:
-            self._close_version(held)
+        if own is not None and own.seq_from == self.seq:
+            return self._overwrite_version(own, new, graph)
+        if own is not None:
+            self._close_version(own)
         self._insert_rows([new])
         return new
 
-    def _overwrite_version(self, held: Row, new: Row, graph: dict[str, Any]) -> Row:
+    def _overwrite_version(self, own: Row, new: Row, graph: dict[str, Any]) -> Row:
         """Overwrite a version of this commit; its content is new, so no old vid applies."""
-        new.rid = new.vid = held.rid
-        new.prev_vid = held.prev_vid if held.vid == held.rid else held.vid
-        new.merged_vid, new.version = held.merged_vid, held.version
+        new.rid = new.vid = own.rid
+        new.prev_vid = own.prev_vid if own.vid == own.rid else own.vid
+        new.merged_vid, new.version = own.merged_vid, own.version
         for name, value in graph.items():
             setattr(new, name, value)
         new.save(force_update=True)
         self._fresh[new.rid] = new
         return new
 
-    def _close_version(self, held: Row) -> None:
-        closed = type(held)._base_manager.filter(pk=held.pk, seq_to=OPEN)
+    def _close_version(self, own: Row) -> None:
+        closed = type(own)._base_manager.filter(pk=own.pk, seq_to=OPEN)
         if not closed.update(seq_to=self.seq, slot=None):
-            raise RuntimeError(f"version {held.pk} was closed by somebody else")
-        self._closed[held.rid] = held
+            raise RuntimeError(f"version {own.pk} was closed by somebody else")
+        self._closed[own.rid] = own
 
-    def _close_all(self, held: Sequence[BranchedModel]) -> None:
+    def _close_all(self, own: Sequence[BranchedModel]) -> None:
         """Close versions of one model that were made before this commit."""
-        closed = type(held[0])._base_manager.filter(
-            pk__in=[row.pk for row in held], seq_to=OPEN, seq_from__lt=self.seq
+        closed = type(own[0])._base_manager.filter(
+            pk__in=[row.pk for row in own], seq_to=OPEN, seq_from__lt=self.seq
         )
-        if closed.update(seq_to=self.seq, slot=None) != len(held):
+        if closed.update(seq_to=self.seq, slot=None) != len(own):
             raise RuntimeError("one of many versions was closed by somebody else, or in this commit")
-        self._closed.update((row.rid, row) for row in held)
+        self._closed.update((row.rid, row) for row in own)
 
     def _check_inherited(self, batch: Sequence[BranchedModel]) -> None:
         inherited = [row.uid for row in batch if row.branch_id != self.branch.pk]
-        held = type(batch[0])._base_manager.filter(branch=self.branch, uid__in=inherited, seq_to=OPEN)
-        if inherited and held.exists():
+        own = type(batch[0])._base_manager.filter(branch=self.branch, uid__in=inherited, seq_to=OPEN)
+        if inherited and own.exists():
             raise RuntimeError(f"some of them have versions of their own on {self.branch.name}: change those")
 
     def _stamp_row(
@@ -290,7 +290,7 @@ class CommitWriter:
     def empty(self) -> bool:
         return not (self._fresh or self._closed or self.side_rows)
 
-    def finish(self) -> None:
+    def finish_commit(self) -> None:
         """Write index, commit, audit entry and branch head; nothing without a change."""
         if self.empty:
             return
@@ -299,22 +299,22 @@ class CommitWriter:
             begin_sessions(self.branch, self.at, {session: (self.actor.task_id, self.actor.agent_id)})
         self.branch.head_at = self.at
         update_one(self.branch, "head", "head_at")
-        self.record()
+        self.store_commit()
 
     def _index_rows(self) -> None:
         newest = self._newest_fork() if self._closed else None
         for rows in _by_model(self._closed.values()):
             # A closed version ends now: if any fork saw it, the newest one did.
-            held = [newest is not None and row.seq_from <= newest for row in rows]
-            get_index().close(rows, held, self.seq)
+            own = [newest is not None and row.seq_from <= newest for row in rows]
+            get_index().close_versions(rows, own, self.seq)
         for rows in _by_model(self._fresh.values()):
-            get_index().add([row for row in rows if not row.deleted])
+            get_index().index_rows([row for row in rows if not row.deleted])
 
     def _newest_fork(self) -> int | None:
         forks = Branch.objects.filter(parent=self.branch).order_by("-fork_seq")
         return forks.values_list("fork_seq", flat=True).first()
 
-    def record(self) -> Commit:
+    def store_commit(self) -> Commit:
         actor = self.actor
         commit = Commit(
             branch=self.branch,

@@ -55,7 +55,7 @@ def pin_versions(branch: Branch) -> int:
     count = 0
     with transaction.atomic(savepoint=False):
         for batch in _closed_for(branch):
-            get_index().hold(batch)
+            get_index().pin_rows(batch)
             count += len(batch)
         Branch.objects.filter(pk=branch.pk).update(indexed=True)
     return count
@@ -87,7 +87,7 @@ def unpin(branch: Branch) -> int:
             gone = [
                 row for row in batch if not is_pinned(points.get(row.branch_id, ()), row.seq_from, row.seq_to)
             ]
-            get_index().release(gone)
+            get_index().unpin_rows(gone)
             count += len(gone)
     return count
 

@@ -31,7 +31,7 @@ def begin_sessions(branch: Branch, at: datetime, named: Mapping[str, tuple[str, 
 def touch_sessions(branch: Branch, at: datetime, keys: Iterable[str]) -> None:
     """Record activity of sessions."""
     for key in keys:
-        buffer.add("sessions", (branch.project_id, key), at)
+        buffer.add_value("sessions", (branch.project_id, key), at)
 
 
 def write_activity(heard: Mapping[tuple[UUID, str], datetime]) -> None:
@@ -40,4 +40,4 @@ def write_activity(heard: Mapping[tuple[UUID, str], datetime]) -> None:
         Session.objects.filter(project=project_id, key=key).update(active_at=at)
 
 
-buffer.kind("sessions", write_activity)
+buffer.register_kind("sessions", write_activity)

@@ -44,7 +44,7 @@ class TaskPool(BasePool):
         self._jobs: SimpleQueue[Job | None] = SimpleQueue()
         self._running: set[str] = set()
         self._threads = [
-            threading.Thread(target=self._work, name=f"day1-task-{number}", daemon=True)
+            threading.Thread(target=self._run_tasks, name=f"day1-task-{number}", daemon=True)
             for number in range(self.limit)
         ]
         for thread in self._threads:
@@ -81,7 +81,7 @@ class TaskPool(BasePool):
 
     on_terminate = on_stop
 
-    def _work(self) -> None:
+    def _run_tasks(self) -> None:
         from memory.queue.broker.transport import begin_try  # its models need Django, which is ready by now
 
         while job := self._jobs.get():

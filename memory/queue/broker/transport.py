@@ -43,19 +43,19 @@ class QoS(virtual.QoS):
         try:
             self.channel.remove(delivery_tag)
         finally:
-            self._leave(delivery_tag)
+            self._forget_tag(delivery_tag)
 
     def reject(self, delivery_tag: str, requeue: bool = False) -> None:
         try:
             self.channel.give_back(delivery_tag) if requeue else self.channel.remove(delivery_tag)
         finally:
-            self._leave(delivery_tag)
+            self._forget_tag(delivery_tag)
 
-    def held(self) -> list[str]:
+    def list_unacknowledged(self) -> list[str]:
         """Return the tags that are delivered and neither acknowledged nor rejected."""
         return [tag for tag in list(self._delivered) if tag not in self._dirty]
 
-    def _leave(self, delivery_tag: str) -> None:
+    def _forget_tag(self, delivery_tag: str) -> None:
         super().ack(delivery_tag)
         notify()  # a full prefetch window has space again
 
@@ -159,7 +159,7 @@ class Channel(virtual.Channel):
             return
         self._renewed = monotonic()
         qos: Any = self.qos
-        if tags := qos.held():
+        if tags := qos.list_unacknowledged():
             with short_write():
                 self._held_rows(*tags).update(visible_at=timezone.now() + timedelta(seconds=self.lease))
 

@@ -6,7 +6,7 @@ import pytest
 import time_machine
 
 from memory.engines.audit.trail import record_entry
-from memory.views.labels import DEEDS
+from memory.views.labels import ACTION_LABELS
 from tests.memory.admin.conftest import HOME
 from tests.memory.admin.test_desk_facts import page
 
@@ -36,8 +36,8 @@ def test_it_offers_every_action_in_the_words_of_its_list(maintainer, write):
     write("one")
     html = page(maintainer, AUDIT)
     assert shown(html) == {"fact.write": "wrote a fact"}
-    assert offered(html) == {"": "any", **{name: str(word) for name, word in DEEDS.items()}}
-    assert len(set(offered(html).values())) == len(DEEDS) + 1
+    assert offered(html) == {"": "any", **{name: str(word) for name, word in ACTION_LABELS.items()}}
+    assert len(set(offered(html).values())) == len(ACTION_LABELS) + 1
 
 
 def test_it_offers_them_in_chinese(maintainer, write):

@@ -47,7 +47,7 @@ class TestFact:
         FactEngine().update_fact(
             fact_id=one.uid, updates={"fact_text": "Deploys run from tags."}, actor=actor
         )
-        ActionEngine().act(action="verify", fact_ids=[one.uid], actor=actor, reason="Read it.")
+        ActionEngine().apply_action(action="verify", fact_ids=[one.uid], actor=actor, reason="Read it.")
         LinkEngine().write_link(from_id=one.uid, to_id=two.uid, link_type="DEPENDS_ON", actor=actor)
         html = page(curator, of(one))
         assert "Deploys run from <del>main</del><ins>tags</ins>." in html
@@ -336,18 +336,18 @@ class TestKeys:
         made = maintainer.post(f"{HOME}keys", form)
         assert (made.status_code, "no-store" in made["Cache-Control"]) == (201, True)
         token = re.search(r"day1_\w+_\w+", made.content.decode())[0]
-        key = KeyEngine().verify(token)
+        key = KeyEngine().verify_token(token)
         assert (key.label, key.scopes, key.branch_patterns) == ("build", ["write"], ["main", "task/*"])
         assert key.rate_per_minute == 60
         assert token not in page(maintainer, f"{HOME}keys")
         turned = maintainer.post(f"{HOME}keys/{key.pk}/rotate", {"grace": "0"})
         assert turned.status_code == 201
         fresh_token = re.search(r"day1_\w+_\w+", turned.content.decode())[0]
-        fresh = KeyEngine().verify(fresh_token)
+        fresh = KeyEngine().verify_token(fresh_token)
         maintainer.post(f"{HOME}keys/{fresh.pk}/revoke")
         for gone in (token, fresh_token):
             with pytest.raises(Unauthenticated):
-                KeyEngine().verify(gone)
+                KeyEngine().verify_token(gone)
         assert AuditEntry.objects.filter(surface="admin", action__startswith="key.").count() == 3
 
     def test_a_wrong_value_stands_beside_its_field(self, maintainer, main):

@@ -273,7 +273,7 @@ def test_health_is_degraded_while_a_task_is_set_aside(api: Api) -> None:
 
 def test_health_tells_what_the_embedder_said(api: Api, monkeypatch) -> None:
     trouble = {"pending": 3, "failed": 0, "model": "m", "error": "no answer"}
-    monkeypatch.setattr("memory.engines.embedding.engine.EmbeddingEngine.backlog", lambda *_: trouble)
+    monkeypatch.setattr("memory.engines.embedding.engine.EmbeddingEngine.count_backlog", lambda *_: trouble)
     told = api.get("/health").json()
     assert (told["status"], told["embedding"]) == ("degraded", trouble)
     assert Api("").get("/health").json() == {"status": "ok"}

@@ -50,8 +50,8 @@ def test_requests_have_the_fields_that_the_engines_take() -> None:
     assert names(r.SupersedeInput) == content - {"fact_text", "parent_id"} | {"new_fact_text"} | expecting
     assert names(r.MoveInput) == expecting
     assert names(r.VerdictInput) == {"verdict", "reason"} | expecting
-    assert names(r.ActionInput) == options(ActionEngine.act) | {"branch"} | STATED
-    assert names(r.ResolveInput) == options(ReviewEngine.resolve) - {"item_id"} | STATED
+    assert names(r.ActionInput) == options(ActionEngine.apply_action) | {"branch"} | STATED
+    assert names(r.ResolveInput) == options(ReviewEngine.resolve_item) - {"item_id"} | STATED
     assert names(r.LinkInput) == links.CHECKS.keys() | STATED | WHERE
     assert names(r.SearchInput) >= filters.FactFilter.CHECKS.keys() | {
         "query",

@@ -25,7 +25,7 @@ class TestDelete:
             fact_engine.delete_fact(fact_id=fact.uid, actor=actor)
         assert search("alpha") == []
         assert fact_engine.list_facts(actor=actor).results == []
-        versions = fact_engine.history(fact_id=fact.uid, actor=actor)
+        versions = fact_engine.list_versions(fact_id=fact.uid, actor=actor)
         assert [(v.version, v.deleted, v.fact_text) for v in versions] == [
             (3, True, "Alpha beta."),
             (2, False, "Alpha beta."),
@@ -50,7 +50,7 @@ class TestDelete:
         fact_engine.delete_fact(fact_id=uid, actor=actor, branch_name="task/a")
         assert (search("alpha"), search("alpha", branch="task/a")) == (["Alpha."], [])
         assert fact_engine.get_fact(fact_id=uid, actor=actor).version == 1
-        versions = fact_engine.history(fact_id=uid, actor=actor, branch_name="task/a")
+        versions = fact_engine.list_versions(fact_id=uid, actor=actor, branch_name="task/a")
         assert [v.deleted for v in versions] == [True, False]
 
     def test_in_the_parent_alone(self, write, actor, child, search, main):
@@ -71,7 +71,7 @@ class TestDelete:
 class TestHistory:
     def test_of_what_never_was(self, actor, main):
         with refused(NotFound):
-            fact_engine.history(fact_id=uuid4(), actor=actor)
+            fact_engine.list_versions(fact_id=uuid4(), actor=actor)
 
     def test_leads_to_what_the_branch_shows(self, write, actor, child, main):
         uid = write("Zero.").fact.uid
@@ -81,7 +81,7 @@ class TestHistory:
             fact_id=uid, updates={"fact_text": "On a."}, actor=actor, branch_name="task/a"
         )
         shown = {
-            name: fact_engine.history(fact_id=uid, actor=actor, branch_name=name)
+            name: fact_engine.list_versions(fact_id=uid, actor=actor, branch_name=name)
             for name in ("main", "task/a")
         }
         assert [v.fact_text for v in shown["main"]] == ["On main.", "Zero."]
@@ -102,10 +102,10 @@ class TestHistory:
             batch_size=500,
         )
         Branch.objects.filter(pk=main.pk).update(head=10_000)
-        page = fact_engine.history(fact_id=first.uid, actor=actor, limit=100)
+        page = fact_engine.list_versions(fact_id=first.uid, actor=actor, limit=100)
         versions = [version.version for version in page]
         while page.next:
-            page = fact_engine.history(fact_id=first.uid, actor=actor, limit=100, cursor=page.next)
+            page = fact_engine.list_versions(fact_id=first.uid, actor=actor, limit=100, cursor=page.next)
             assert len(page) == 100
             versions += [version.version for version in page]
         assert versions == list(range(10_000, 0, -1))
@@ -114,21 +114,21 @@ class TestHistory:
         uid = write("Text 1.").fact.uid
         for i in range(2, 6):
             fact_engine.update_fact(fact_id=uid, updates={"fact_text": f"Text {i}."}, actor=actor)
-        first = fact_engine.history(fact_id=uid, actor=actor, limit=2)
+        first = fact_engine.list_versions(fact_id=uid, actor=actor, limit=2)
         fact_engine.update_fact(fact_id=uid, updates={"fact_text": "Text 6."}, actor=actor)
-        second = fact_engine.history(fact_id=uid, actor=actor, limit=2, cursor=first.next)
-        third = fact_engine.history(fact_id=uid, actor=actor, limit=2, cursor=second.next)
+        second = fact_engine.list_versions(fact_id=uid, actor=actor, limit=2, cursor=first.next)
+        third = fact_engine.list_versions(fact_id=uid, actor=actor, limit=2, cursor=second.next)
         assert [[v.version for v in page] for page in (first, second, third)] == [[5, 4], [3, 2], [1]]
         assert [v.commit.kind for page in (first, third) for v in page] == ["fact.update"] * 2 + [
             "fact.write"
         ]
         assert (first.previous, third.next) == (None, None)
-        back = fact_engine.history(fact_id=uid, actor=actor, limit=2, cursor=third.previous)
+        back = fact_engine.list_versions(fact_id=uid, actor=actor, limit=2, cursor=third.previous)
         assert back == second
         child()
         for where in ({"branch_name": "task/a"}, {"fact_id": write("Another.").fact.uid}):
             with refused(Invalid) as caught:
-                fact_engine.history(**{"fact_id": uid, "actor": actor, "cursor": first.next, **where})
+                fact_engine.list_versions(**{"fact_id": uid, "actor": actor, "cursor": first.next, **where})
             assert str(caught.value) == OTHER_LIST
 
     @pytest.mark.parametrize("key", ["-1", "x", "1.5", "", "9" * 30, "\u0665"])
@@ -138,6 +138,6 @@ class TestHistory:
         uid = write().fact.uid
         mark = list_fingerprint(Fact.objects.history(main.lineage(1), uid))
         with refused(Invalid):
-            fact_engine.history(
+            fact_engine.list_versions(
                 fact_id=uid, actor=actor, cursor=write_cursor({"key": key, "list": mark, "seq": 1})
             )

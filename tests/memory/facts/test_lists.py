@@ -109,10 +109,10 @@ class TestLists:
 
         def listed(**values):
             page = fact_engine.list_facts(
-                actor=actor, branch_name="task/a", filters=FactFilter.of(values), limit=1
+                actor=actor, branch_name="task/a", filters=FactFilter.from_values(values), limit=1
             )
             rest = page.next and fact_engine.list_facts(
-                actor=actor, branch_name="task/a", filters=FactFilter.of(values), cursor=page.next
+                actor=actor, branch_name="task/a", filters=FactFilter.from_values(values), cursor=page.next
             )
             return {(fact.uid, fact.status) for fact in [*page, *(rest or ())]}
 

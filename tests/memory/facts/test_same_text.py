@@ -202,5 +202,5 @@ class TestAtTheSameTime:
         with ThreadPoolExecutor(4) as pool:
             results = list(pool.map(one, range(1, 7)))
         assert sorted(map(str, results)) == ["2"] * 5 + ["won"]
-        assert [v.version for v in fact_engine.history(fact_id=uid, actor=actor)] == [2, 1]
+        assert [v.version for v in fact_engine.list_versions(fact_id=uid, actor=actor)] == [2, 1]
         assert Branch.objects.get(pk=main.pk).head == 2

@@ -23,7 +23,7 @@ X, Y = np.eye(3, dtype="f4")[:2]
 
 
 def only(**values: Any) -> FactFilter:
-    return FactFilter.of(values)
+    return FactFilter.from_values(values)
 
 
 def embed(project: Project, **vectors: Sequence[float]) -> None:
@@ -57,5 +57,5 @@ def reflect(actor: Any, *texts: str) -> None:
     with open_commit(actor, "main", "dream") as commit:
         rows = [Fact(fact_text=text, essence=text, kind="REFLECTION") for text in texts]
         for row in rows:
-            row.rehash()
-        commit.add(rows)
+            row.compute_hashes()
+        commit.add_rows(rows)

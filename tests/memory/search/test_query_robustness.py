@@ -239,7 +239,7 @@ class TestFallback:
         def broken(*args):
             raise DatabaseError("fts5: corruption found")
 
-        monkeypatch.setattr(VersionedQuerySet, "keyword", broken)
+        monkeypatch.setattr(VersionedQuerySet, "match_words", broken)
         many("Alpha beta.")
         found = look("alpha")
         assert (texts(found), found.signals_used) == (["Alpha beta."], ["index_error", "like"])

@@ -22,7 +22,7 @@ FIELDS = ("verification_status", "agent_id", "tags", "category")
 @pytest.fixture
 def facts(actor: Actor) -> None:
     for agent, said in (("ledger", "Fees are data."), ("ops", "On call changes on Tuesday.")):
-        FactEngine().write_fact(fact_text=said, tags=[agent, "both"], actor=actor.stating(agent_id=agent))
+        FactEngine().write_fact(fact_text=said, tags=[agent, "both"], actor=actor.with_origin(agent_id=agent))
 
 
 def lines(page: str) -> list[str]:

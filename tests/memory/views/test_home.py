@@ -41,7 +41,7 @@ def test_with_nothing_it_teaches(viewer: Client) -> None:
 
 def test_who_worked_today_on_any_branch(viewer: Client, actor: Actor) -> None:
     BranchManager().create_branch(name="task/tags", actor=actor)
-    agent = actor.stating(agent_id="builder")
+    agent = actor.with_origin(agent_id="builder")
     written = FactEngine().write_fact(fact_text="One.", actor=agent)
     FactEngine().write_fact(fact_text="Two.", actor=agent, branch_name="task/tags")
     FactEngine().update_fact(fact_id=written.fact.uid, updates={"priority": "P1"}, actor=actor)
@@ -84,7 +84,7 @@ def test_sweeps_are_nobody_and_a_name_stands_once(viewer: Client, actor: Actor) 
     for number, maker in enumerate(makers):
         FactEngine().write_fact(fact_text=f"Fact {number}.", actor=replace(maker, told_at=day))
     until = day + timedelta(hours=1)
-    work = TodayEngine().work(actor=actor, since=day - timedelta(hours=1), until=until)
+    work = TodayEngine().list_contributors(actor=actor, since=day - timedelta(hours=1), until=until)
     assert {(one.is_agent, one.label, one.commits, one.added) for one in work} == {
         (True, "builder", 2, 2),
         (False, "vera", 2, 2),

@@ -36,7 +36,7 @@ def test_a_key_is_made_and_shown_once(maintainer: Client) -> None:
     assert (key.label, key.scopes, key.branch_patterns) == ("my agent", ["write"], ["main", "task/*"])
     assert timedelta(days=29) < key.expires_at - timezone.now() <= timedelta(days=30)
     assert key.created_by == "max"
-    assert get_actor(KeyEngine().verify(token), "rest").can("write")
+    assert get_actor(KeyEngine().verify_token(token), "rest").has_scope("write")
     page = text(maintainer.get("/p/test/keys"))
     assert (token in page, f"day1_{key.prefix}_…" in page) == (False, True)
     assert list(AuditEntry.objects.values_list("action", "actor_kind", "surface")) == [
@@ -75,7 +75,7 @@ def test_a_key_is_rotated(maintainer: Client) -> None:
     assert "gets a new key with the same rights" in text(maintainer.get(f"/p/test/keys/{key.pk}/rotate"))
     answer = maintainer.post(f"/p/test/keys/{key.pk}/rotate", {"grace": "3600"})
     new = re.search(r'value="(day1_\w+)"', text(answer)).group(1)
-    assert {KeyEngine().verify(token).label for token in (old, new)} == {"my agent"}
+    assert {KeyEngine().verify_token(token).label for token in (old, new)} == {"my agent"}
     key.refresh_from_db()
     assert key.expires_at - timezone.now() <= timedelta(hours=1)
 
@@ -97,7 +97,7 @@ def test_a_key_is_revoked_after_a_question(maintainer: Client) -> None:
     assert "The key my agent opens nothing any more." in text(answer)
     assert f"/p/test/keys/{key.pk}/revoke" not in text(answer)
     with pytest.raises(Unauthenticated):
-        KeyEngine().verify(token)
+        KeyEngine().verify_token(token)
 
 
 @pytest.mark.parametrize("who", ["viewer", "curator"])

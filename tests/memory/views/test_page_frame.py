@@ -10,7 +10,7 @@ from memory.actors import Actor
 from memory.engines.branches.manager import BranchManager
 from memory.engines.facts.engine import FactEngine
 from memory.exceptions import Invalid
-from memory.templatetags.day1 import ago
+from memory.templatetags.day1 import format_age
 from memory.views.navigation import SECTIONS, Section, add_section
 from memory.views.view_context import read_point, relocate
 from tests.memory.views.conftest import browser, person
@@ -198,7 +198,7 @@ def test_two_sections_never_want_one_letter() -> None:
 )
 def test_how_long_ago(passed: timedelta, words: str) -> None:
     now = datetime(2026, 5, 1, tzinfo=UTC)
-    assert ago(now - passed, now) == words
+    assert format_age(now - passed, now) == words
 
 
 def test_the_theme_is_remembered(viewer: Client) -> None:

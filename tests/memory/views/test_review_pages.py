@@ -153,7 +153,7 @@ def test_a_question_is_not_answered_in_the_past(curator: Client, actor: Actor) -
 
 def test_who_comes_second_is_told(curator: Client, actor: Actor) -> None:
     (item,) = pairs(actor, 1)
-    ReviewEngine().resolve(item_id=item.pk, decision="dismiss", actor=actor)
+    ReviewEngine().resolve_item(item_id=item.pk, decision="dismiss", actor=actor)
     late = curator.post(f"/p/test/review/{item.pk}", {"decision": "same", "keep": item.fact_id}, follow=True)
     assert "Already answered: dismissed, by local." in text(late)
 

@@ -18,12 +18,12 @@ from memory.engines.graph.terms import TermEngine
 term_engine = TermEngine()
 
 
-@f.declares(TERM.used(Use.CREATE))
+@f.declare_fields(TERM.used(Use.CREATE))
 class TermInput(f.RequestShape):
     """A new term."""
 
 
-@f.declares(TERM.used(Use.ANSWER))
+@f.declare_fields(TERM.used(Use.ANSWER))
 class TermShape(f.AnswerShape):
     """A term, as it is read."""
 
@@ -41,11 +41,11 @@ ROUTES = {
 @document_routes(ROUTES, sys.modules[__name__])
 class TermViewSet(Resource):
     def create(self, request: Request) -> Response:
-        fields = Input(request).fields()
+        fields = Input(request).take_fields()
         return build_row_response(render(term_engine.write_term(actor=actor_of(request), **fields)), 201)
 
     def list(self, request: Request) -> Response:
         payload = Input(request)
-        paging = payload.paging()
-        payload.end()
+        paging = payload.take_paging()
+        payload.refuse_unknown()
         return Response(page_shape(term_engine.list_terms(actor=actor_of(request), **paging), render))

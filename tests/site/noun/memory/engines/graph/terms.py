@@ -22,7 +22,7 @@ CHECKS = TERM.checks(Use.CREATE)
 class TermEngine:
     def write_term(self, *, actor: Actor, **fields: Any) -> Term:
         """Write a term down. Raises Invalid, UnknownField, Exists."""
-        actor.require("write")
+        actor.require_scope("write")
         values = c.validate(fields, CHECKS)
         for name in CHECKS.keys() - values.keys():
             raise Invalid("{field} is needed.", field=name)
@@ -35,5 +35,5 @@ class TermEngine:
 
     def list_terms(self, *, actor: Actor, limit: int = 50, cursor: str = "") -> Page[Term]:
         """List the project's terms, the newest first."""
-        actor.require("read")
+        actor.require_scope("read")
         return page_of(Term.objects.filter(project=actor.project_id), key="-id", limit=limit, cursor=cursor)
