@@ -1,5 +1,6 @@
 """The list of facts: filtered, searched, and changed one by one or many at once by those who may."""
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any
 
@@ -34,12 +35,15 @@ class Ranked:
 
 
 class Facts(BulkActions, TokenFilters, ProjectPage):
-    token_fields = FactFilter.CHECKS.keys()
     repeatable_fields = REPEATABLE
     template_name = "facts.html"
     fragment_name = "parts/fact_rows.html"
     section = "facts"
     title = _("Facts")
+
+    @property
+    def token_fields(self) -> Collection[str]:
+        return FactFilter.CHECKS.keys()
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         form, query = FilterForm(self.request), self.request.GET.get("q", "").strip()

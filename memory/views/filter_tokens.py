@@ -5,6 +5,7 @@ from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.views.generic import TemplateView
 from django_htmx.http import HttpResponseClientRedirect
 
 from memory.exceptions import Invalid
@@ -28,15 +29,18 @@ SHORT_NAMES = {
 }
 
 
-class TokenFilters:
+class TokenFilters(TemplateView):
     """A mixin for pages with a search field: tokens that are typed into it become filters of the address.
 
     The address that a form made is replaced by one without empty parameters.
     """
 
-    request: HttpRequest
-    token_fields: Collection[str] = ()
     repeatable_fields: Collection[str] = ()  # those that take several values
+
+    @property
+    def token_fields(self) -> Collection[str]:
+        """Return the names of the filters that can be typed."""
+        return ()
 
     def get(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         parameters = dict(request.GET.lists())
@@ -47,7 +51,7 @@ class TokenFilters:
         address, by_script = with_query(request.path, words | typed), getattr(request, "htmx", False)
         if typed or (words != parameters and not by_script):
             return (HttpResponseClientRedirect if by_script else HttpResponseRedirect)(address)
-        response: HttpResponse = super().get(request, *args, **kwargs)  # type: ignore[misc]
+        response = super().get(request, *args, **kwargs)
         if by_script:
             response["HX-Push-Url"] = address
         return response

@@ -25,8 +25,9 @@ class Listing(TokenFilters, ProjectPage):
     labels: dict[str, Any] = {}
 
     @property
-    def token_fields(self) -> Collection[str]:  # type: ignore[override]
-        return self.filters.base_filters.keys()  # type: ignore[no-any-return]
+    def token_fields(self) -> Collection[str]:
+        names: Collection[str] = self.filters.base_filters.keys()
+        return names
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         query, payload = self.request.GET.get("q", "").strip(), active_filters(self.request.GET, self.filters)
@@ -57,9 +58,10 @@ class Listing(TokenFilters, ProjectPage):
 
 def name_running(form: forms.Form) -> None:
     """Call the status active of a session or conversation running: for a fact it means something else."""
-    if field := form.fields.get("status"):
-        choices = field.widget.choices  # type: ignore[attr-defined]
-        field.widget.choices = [(value, RUNNING if value == "active" else word) for value, word in choices]
+    widget = form.fields["status"].widget if "status" in form.fields else None
+    if isinstance(widget, forms.Select):
+        choices = widget.choices
+        widget.choices = [(value, RUNNING if value == "active" else word) for value, word in choices]
 
 
 def require_known(payload: dict[str, Any], *known: str) -> dict[str, Any]:

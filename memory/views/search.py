@@ -52,10 +52,18 @@ def split_signals(signals: Mapping[str, float]) -> tuple[Named, Named]:
     return parts, [pair for pair in others if abs(pair[1] - 1) > 0.001]
 
 
+def list_types() -> list[tuple[str, Any]]:
+    """Return the ways to search as choices, the usual one first and empty."""
+    usual, *others = TYPES
+    return [("", SIGNALS[usual]), *((name, SIGNALS[name]) for name in others)]
+
+
 class BoundsForm(forms.Form):
     """How to search, how many facts, and what they may cost in a prompt; the engine checks them."""
 
-    search_type = forms.CharField(label=_("Search by"), required=False, widget=forms.Select)
+    search_type = forms.CharField(
+        label=_("Search by"), required=False, widget=forms.Select(choices=list_types())
+    )
     limit = forms.CharField(
         label=_("Facts at most"),
         required=False,
@@ -69,9 +77,6 @@ class BoundsForm(forms.Form):
 
     def __init__(self, payload: Mapping[str, Any]) -> None:
         super().__init__(initial=dict(payload.items()), auto_id="%s")
-        usual, *others = TYPES
-        choices = [("", SIGNALS[usual]), *((name, SIGNALS[name]) for name in others)]
-        self.fields["search_type"].widget.choices = choices  # type: ignore[attr-defined]
 
 
 class Search(ProjectPage):

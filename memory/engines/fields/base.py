@@ -6,7 +6,7 @@ from enum import Flag, auto
 from functools import cached_property
 from typing import Any, TypeVar
 
-from memory.engines.fields.types import Type
+from memory.engines.fields.types import Choice, Type
 from memory.engines.support import validation as c
 
 
@@ -163,8 +163,8 @@ def describe_field(field: Field) -> dict[str, Any]:
 def describe_option(field: Field) -> dict[str, Any]:
     """Return the words of the command line, taken from the field where it has none of its own."""
     help = field.option.help or field.tool_help or field.help
-    if field.option.checked and not field.option.help:
-        help = f"one of {', '.join(field.type.values)}"  # type: ignore[attr-defined]
+    if field.option.checked and not field.option.help and isinstance(field.type, Choice):
+        help = f"one of {', '.join(field.type.values)}"
     flag = field.option.flag or f"--{field.name.replace('_', '-')}"
     metavar, checked = field.option.metavar, field.option.checked
     return drop_empty({"flag": flag, "help": help, "metavar": metavar, "checked": checked})
