@@ -137,7 +137,7 @@ def badge(state: str, text: str = "") -> SafeString:
 
 
 @register.simple_tag
-def action_button(action: str, fact: Fact, place: int) -> SafeString:
+def row_button(action: str, fact: Fact, place: int) -> SafeString:
     """Render the button of a row of facts, labelled by its title and the text of the row."""
     drawing, title = ACTION_BUTTONS[action]
     return format_html(
