@@ -116,7 +116,7 @@ class BranchPage(ProjectPage):
             "tab_template": f"branch/{tab}.html",
             "may_archive": self._may_archive(),
             "may_restore": self.reader.can["curate"],
-            **getattr(self, f"_{tab}")(),
+            **getattr(self, f"_{tab}_context")(),
         }
 
     def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
