@@ -198,6 +198,14 @@ def test_the_fields_of_a_fact_are_declared_once() -> None:
     assert found == DECLARE_A_FACT
 
 
+MAX_TEMPLATE_LINES = 3500
+
+
+def test_templates_say_things_once() -> None:
+    lines = sum(len(file.read_text().splitlines()) for file in (ROOT / "templates").rglob("*.html"))
+    assert lines <= MAX_TEMPLATE_LINES
+
+
 # Each error of types that stays has its reason in a comment, behind it or above it. May only shrink.
 MAX_TYPE_IGNORES = 21
 TYPE_IGNORE = re.compile(r"# type: ignore\b(?:\[[^]]*\])?(?P<reason>  # \S)?")

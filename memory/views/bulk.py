@@ -23,10 +23,10 @@ BATCH_SIZE = 100
 
 
 class BulkActions:
-    """A mixin for list pages with ``filters()``, ``refuse(error)`` and ``done(text, commit, level)``."""
+    """A mixin for list pages with ``filters()``, ``refuse(error)`` and ``render_done(text, commit, level)``."""
 
     reader: ViewContext
-    done: Callable[..., HttpResponse]
+    render_done: Callable[..., HttpResponse]
 
     def parse_filters(self) -> FactFilter:
         """Parse the filters of the address. Raises Invalid."""
@@ -81,7 +81,7 @@ class BulkActions:
     def _render_report(self, request: HttpRequest, report: Report, action: str) -> HttpResponse:
         tell_report(request, report, action)
         level = messages.WARNING if report.count_outcome(REFUSED) else messages.SUCCESS
-        return self.done(counts_sentence(report), report.commit, level)
+        return self.render_done(counts_sentence(report), report.commit, level)
 
 
 def mark_ticked(facts: Any, request: HttpRequest) -> None:
