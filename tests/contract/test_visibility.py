@@ -42,7 +42,7 @@ UNSAID = {
     "union": lambda: list(Fact.objects.all().union(Fact.objects.all_versions())),
     "subquery": lambda: list(Fact.objects.all_versions().filter(pk__in=Fact.objects.values("pk"))),
     "explain": lambda: Fact.objects.all().explain(),
-    "keyword": lambda: Fact.objects.keyword(["a"], 5),
+    "keyword": lambda: Fact.objects.match_words(["a"], 5),
     "rows": lambda: list(Fact.objects.rows()),
 }
 BYPASSES = {
