@@ -20,7 +20,7 @@ from memory import exceptions
 from memory.actors import SCOPES
 from memory.conf import Conf
 from memory.engines.facts import rules
-from memory.engines.search.engine import INCLUDE
+from memory.engines.search.ranked import INCLUDE
 from memory.models import Fact
 from memory.queue import producer
 from memory.ranking import RECIPES

@@ -17,7 +17,7 @@ from memory.engines.fields.branches import BRANCH
 from memory.engines.fields.keys import KEY
 from memory.engines.fields.links import LINK
 from memory.engines.review.review_queue import DECISIONS
-from memory.engines.search.engine import INCLUDE, TYPES
+from memory.engines.search.ranked import INCLUDE, TYPES
 from memory.models import FactAssessment
 
 POINT: dict[str, Any] = {

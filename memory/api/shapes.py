@@ -15,8 +15,9 @@ from memory.engines.fields.facts import FACT
 from memory.engines.fields.keys import KEY
 from memory.engines.fields.links import LINK
 from memory.engines.review.review_queue import Resolved
-from memory.engines.search.engine import Hit, SearchResult
+from memory.engines.search.engine import SearchResult
 from memory.engines.search.explain import REASONS, Explanation
+from memory.engines.search.ranked import Hit
 from memory.engines.support.pagination import Page
 from memory.models import Fact, FactAssessment, ReviewItem
 

@@ -11,7 +11,8 @@ from django.utils.translation import gettext_lazy as _
 from memory.engines.facts.bulk_actions import MAX_FACTS
 from memory.engines.facts.engine import FactEngine
 from memory.engines.facts.filters import FactFilter
-from memory.engines.search.engine import INCLUDE, SearchEngine
+from memory.engines.search.engine import SearchEngine
+from memory.engines.search.ranked import INCLUDE
 from memory.exceptions import Day1Error, Invalid
 from memory.models import Commit, Fact
 from memory.views.action_report import take_report

@@ -19,6 +19,7 @@ class NounPage(ProjectPage):
     """A list of rows with the labelled fields of ``noun``. Subclasses say how rows are read and made."""
 
     template_name = "noun.html"
+    extra_context = {"drawing": "search", "none_yet": _("Nothing.")}
     noun: Noun
     made = _("Saved.")
 

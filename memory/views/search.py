@@ -13,7 +13,8 @@ from django.utils.translation import gettext_lazy as _
 from memory import ranking
 from memory.engines.facts.assessment import exclusion_reasons, time_of
 from memory.engines.facts.recall_log import PASSING
-from memory.engines.search.engine import INCLUDE, TYPES, Hit, SearchEngine, SearchResult
+from memory.engines.search.engine import SearchEngine, SearchResult
+from memory.engines.search.ranked import INCLUDE, TYPES, Hit
 from memory.exceptions import Invalid
 from memory.views.base import ProjectPage
 from memory.views.error_text import error_sentence

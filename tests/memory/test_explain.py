@@ -335,3 +335,7 @@ class TestRefused:
         buffer.flush()
         assert everything() == before
         assert RecallLog.objects.count() == 0
+
+    def test_is_a_method_of_the_search_too(self, write, actor):
+        uid = write().uid
+        assert search_engine.explain(query="alpha", fact_id=uid, actor=actor, limit=3).found

@@ -11,7 +11,7 @@ from memory.api.searches import filters_of
 from memory.engines.facts.filters import FactFilter
 from memory.engines.fields.facts import FACT_FILTERS
 from memory.engines.memory import MemoryEngine
-from memory.engines.search.engine import INCLUDE, TYPES
+from memory.engines.search.ranked import INCLUDE, TYPES
 from memory.engines.support import validation as c
 from memory.exceptions import Invalid
 

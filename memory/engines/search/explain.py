@@ -12,15 +12,15 @@ from memory.db.querysets import Lineage
 from memory.engines.facts.assessment import annotate_facts, default_exclusions, mask_archived
 from memory.engines.facts.filters import FactFilter
 from memory.engines.search.candidates import PreparedQuery
-from memory.engines.search.engine import (
+from memory.engines.search.query import build_query
+from memory.engines.search.ranked import (
     REFLECTIONS,
-    SearchEngine,
     SearchOptions,
     limit_reflections,
     parse_options,
+    rank_candidates,
     widen_pool,
 )
-from memory.engines.search.query import build_query
 from memory.engines.search.scoring import Scored
 from memory.engines.support.pagination import check_limit
 from memory.engines.versions.lookup import MAIN, find_branch, resolve_point
@@ -155,10 +155,10 @@ def _explain_rank(
     fact: Fact, branch: Branch, question: PreparedQuery, options: SearchOptions, actor: Actor, limit: int
 ) -> Explanation:
     """Explain the fact's rank among the candidates, or why it is none."""
-    hits = SearchEngine().rank_candidates([branch.name], question, options, actor).hits
+    hits = rank_candidates([branch.name], question, options, actor).hits
     if fact.uid in {hit.row.uid for hit in hits}:
         return explain_position(fact, hits, options, limit)
-    hits = SearchEngine().rank_candidates([branch.name], question, options, actor, also=[fact.rid]).hits
+    hits = rank_candidates([branch.name], question, options, actor, also=[fact.rid]).hits
     return explain_excluded(fact, hits, options, limit)
 
 

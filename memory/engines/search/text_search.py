@@ -22,9 +22,9 @@ from memory.db.querysets import VersionedQuerySet
 from memory.db.raw_select import read_cut
 from memory.engines.search.answer_boost import ASKS
 from memory.engines.search.candidates import Candidates, PreparedQuery, find_candidates
-from memory.engines.search.engine import TYPES, get_recipe
 from memory.engines.search.fact_rows import MAX_FOUND_CHARACTERS
 from memory.engines.search.query import build_query
+from memory.engines.search.ranked import TYPES, get_recipe
 from memory.engines.search.scoring import Row, Scored, in_order, score_all
 from memory.engines.support.pagination import check_limit
 from memory.exceptions import Invalid

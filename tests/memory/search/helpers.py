@@ -11,7 +11,8 @@ from django.utils import timezone
 from memory.engines.branches.manager import BranchManager
 from memory.engines.facts.engine import FactEngine
 from memory.engines.facts.filters import FactFilter
-from memory.engines.search.engine import Hit, SearchEngine
+from memory.engines.search.engine import SearchEngine
+from memory.engines.search.ranked import Hit
 from memory.engines.versions.commits import open_commit
 from memory.models import Fact, Project, Vector, VectorClock
 from memory.models.hashes import content_hash

@@ -18,12 +18,12 @@ from memory.engines.graph.terms import TermEngine
 term_engine = TermEngine()
 
 
-@f.declare_fields(TERM.used(Use.CREATE))
+@f.declare_fields(TERM.select_fields(Use.CREATE))
 class TermInput(f.RequestShape):
     """A new term."""
 
 
-@f.declare_fields(TERM.used(Use.ANSWER))
+@f.declare_fields(TERM.select_fields(Use.ANSWER))
 class TermShape(f.AnswerShape):
     """A term, as it is read."""
 

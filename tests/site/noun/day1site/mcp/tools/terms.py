@@ -15,14 +15,14 @@ from memory.engines.support import validation as c
 @b.tool(
     title="Write a term",
     about="Keep what a word means in this project, so that nobody has to ask again.",
-    takes=input_properties(TERM.used(Use.TOOL_CREATE)),
-    needs=TERM.names(Use.TOOL_CREATE),
+    takes=input_properties(TERM.select_fields(Use.TOOL_CREATE)),
+    needs=TERM.field_names(Use.TOOL_CREATE),
     gives={"term": schemas.schema(TermShape)},
     scope="write",
     writes=True,
 )
 def term_write(call: Call) -> b.Answer:
-    fields = {name: call.need(name, c.plain_text) for name in TERM.names(Use.TOOL_CREATE)}
+    fields = {name: call.need(name, c.plain_text) for name in TERM.field_names(Use.TOOL_CREATE)}
     branch, actor = call.branch, call.caller.actor
     call.end()
     term = TermEngine().write_term(actor=actor, **fields)

@@ -15,7 +15,7 @@ from memory.engines.support.pagination import Page, page_of
 from memory.exceptions import Exists, Invalid
 from memory.models.terms import Term
 
-CHECKS = TERM.checks(Use.CREATE)
+CHECKS = TERM.field_checks(Use.CREATE)
 
 
 @retry_methods

@@ -1,0 +1,244 @@
+"""Ranking of facts: candidates from two arms, one order, and every part of a score."""
+
+import logging
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import Any
+
+from django.utils import timezone
+
+from memory import ranking
+from memory.actors import Actor
+from memory.conf import conf
+from memory.db.raw_select import select_by_key
+from memory.engines.facts.assessment import (
+    Assessment,
+    apply_assessment,
+    default_exclusions,
+    load_assessments,
+    mask_archived,
+    time_of,
+)
+from memory.engines.facts.filters import FactFilter
+from memory.engines.search.answer_boost import boost_answers, find_answers
+from memory.engines.search.candidates import Candidates, PreparedQuery, find_candidates
+from memory.engines.search.fact_rows import FactRow, fact_rows, ranked_row, read_facts
+from memory.engines.search.scoring import Row, Scored, collapse_hits, in_order, score_all
+from memory.engines.versions.lookup import find_branch, resolve_point
+from memory.exceptions import Invalid
+from memory.models import Branch, Fact, Project
+
+logger = logging.getLogger(__name__)
+TYPES = ("hybrid", "keyword", "vector")
+INCLUDE = ("superseded", "archived", "created", "expired", "outdated", "invalidated")
+REFLECTIONS = 0.3  # maximum share of a page
+BUT_REFLECTIONS = [kind for kind in Fact.Kind.values if kind != Fact.Kind.REFLECTION]
+
+
+@dataclass(frozen=True)
+class Hit:
+    """Fact found, with the parts of its score and the branches that show it."""
+
+    fact: Fact
+    score: float
+    signals: dict[str, float]
+    branches: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class SearchOptions:
+    """Validated search options; the same for one branch, several, and an explanation."""
+
+    search_type: str = "hybrid"
+    filters: FactFilter = field(default_factory=FactFilter)
+    include: frozenset[str] = frozenset()
+    recipe: ranking.Recipe = ranking.RECIPES["default"]
+    current_cycle: int | None = None
+    at: Any = None
+    now: datetime = field(default_factory=timezone.now)
+
+
+@dataclass
+class CandidatePool:
+    """Candidates of all branches of a search, ranked against each other."""
+
+    raw: Candidates = field(default_factory=Candidates)
+    rows: dict[int, Row] = field(default_factory=dict)
+    beliefs: dict[int, Assessment] = field(default_factory=dict)
+    branches: dict[int, list[Branch]] = field(default_factory=dict)
+    answers: dict[int, int] = field(default_factory=dict)  # row id of an answer -> that of its question
+
+    def add_row(self, branch: Branch, row: Row, belief: Assessment) -> None:
+        """Add a row of a branch; where several branches show it, the first one's assessment counts."""
+        self.rows.setdefault(row.rid, row)
+        self.beliefs.setdefault(row.rid, belief)
+        self.branches.setdefault(row.rid, []).append(branch)
+
+    def build_hit(self, scored: Scored, fact: Fact) -> Hit:
+        """Return the hit with the complete fact, as the first of its branches shows it."""
+        branches = self.branches[fact.rid]
+        (shown,) = mask_archived(branches[0], [apply_assessment(fact, self.beliefs[fact.rid])])
+        return Hit(shown, scored.score, scored.signals, tuple(branch.name for branch in branches))
+
+
+@dataclass(frozen=True)
+class Ranking:
+    """Ranked candidates, best first, and the signals used."""
+
+    hits: Sequence[Scored]
+    used: Sequence[str]
+    pool: CandidatePool
+
+    def top_hits(self, limit: int, options: SearchOptions) -> list[Hit]:
+        chosen = limit_reflections(self.hits, limit, options)
+        facts = read_facts([scored.row.rid for scored in chosen])
+        return [self.pool.build_hit(scored, facts[scored.row.rid]) for scored in chosen]
+
+
+def rank_candidates(
+    names: Sequence[str],
+    question: PreparedQuery,
+    options: SearchOptions,
+    actor: Actor,
+    also: Sequence[int] = (),
+) -> Ranking:
+    """Rank the candidates of the branches against each other, with the rows ``also``."""
+    pool = CandidatePool()
+    for name in names:
+        _collect_candidates(pool, name, question, options, actor, also)
+    scored, used = score_all(pool.rows, pool.raw, question, options.recipe, actor.project_id, options.now)
+    boost_answers(scored, pool.answers)
+    hits = in_order(scored)
+    return Ranking(collapse_hits(hits, pool.branches) if len(names) > 1 else hits, sorted(used), pool)
+
+
+def _collect_candidates(
+    pool: "CandidatePool",
+    name: str,
+    question: PreparedQuery,
+    options: SearchOptions,
+    actor: Actor,
+    also: Sequence[int],
+) -> None:
+    branch = find_branch(actor, name)
+    if branch.archived_at and "archived" not in {*options.include, *options.filters.status}:
+        return
+    lineage = branch.lineage(resolve_point(branch, options.at))
+    rows, loose = visible_rows(
+        Fact.objects.in_lineage(lineage), options, lineage, branch.archived_at is not None
+    )
+    ask = (question, options.search_type, options.recipe.pool, actor.project_id, also)
+    found = find_candidates(rows, *ask, near=loose)
+    # Read the rows through the branch: the database checks what memory or the index returned.
+    facts = fact_rows(rows, found.rids)
+    if found.needs_refill(options.recipe.pool, {fact.rid for fact in facts}):
+        # Expiry or verdicts exclude more than the margin allows for: the database filters each row.
+        found = find_candidates(rows, *ask)
+        facts = fact_rows(rows, found.rids)
+    if reflections_dominate(facts, options):
+        found.add(find_candidates(rows.filter_indexed(kind=BUT_REFLECTIONS), *ask))
+        facts = fact_rows(rows, found.rids)
+    if options.recipe.replies:
+        facts += _find_answers(pool, rows, facts, found, question, actor)
+    known = load_assessments([fact.uid for fact in facts], lineage)
+    pool.raw.add(found)
+    for fact in facts:
+        belief = known[fact.uid]
+        pool.add_row(branch, ranked_row(fact, belief, options.current_cycle), belief)
+
+
+def _find_answers(
+    pool: "CandidatePool",
+    rows: Any,
+    facts: Sequence[FactRow],
+    found: Candidates,
+    question: PreparedQuery,
+    actor: Actor,
+) -> list[FactRow]:
+    """Return the answers that follow a question among the facts and are no candidates yet."""
+    answers = find_answers(rows, facts)
+    new = [rid for rid in answers if rid not in {*found.keyword, *found.vector}]
+    if new and question.vector is not None and "vector" in found.used:
+        found.vector |= dict(rows.score_cosines(new, question.vector, question.model, actor.project_id))
+    pool.answers |= answers
+    return fact_rows(rows, new) if new else []
+
+
+def parse_options(
+    actor: Actor,
+    search_type: str,
+    filters: FactFilter | None,
+    include: Sequence[str],
+    recipe: str,
+    at: Any,
+    current_cycle: int | None,
+) -> SearchOptions:
+    """Return the checked options of a search. Raises Invalid."""
+    if search_type not in TYPES:
+        raise Invalid("search_type must be one of {types}.", types=", ".join(TYPES), field="search_type")
+    if unknown := set(include) - set(INCLUDE):
+        raise Invalid(
+            "include knows {known}, not {unknown}.",
+            known=", ".join(INCLUDE),
+            unknown=min(unknown),
+            field="include",
+        )
+    return SearchOptions(
+        search_type,
+        filters or FactFilter(),
+        frozenset(include),
+        get_recipe(actor, recipe),
+        current_cycle,
+        at,
+        now=time_of(at),
+    )
+
+
+def get_recipe(actor: Actor, name: str) -> ranking.Recipe:
+    """Return the named recipe, else the project's, else the server's. Raises Invalid for an unknown name."""
+    if not name:
+        ((stored,),) = select_by_key(Project.objects.all(), ("recipe",), "id", [actor.project_id])
+        stored = stored or conf().recipe
+        if stored in ranking.RECIPES:
+            return ranking.RECIPES[stored]
+        logger.warning("There is no recipe %s; the default is used.", stored)
+        return ranking.RECIPES["default"]
+    if name not in ranking.RECIPES:
+        known = ", ".join(sorted(ranking.RECIPES))
+        raise Invalid("There is no recipe {name}; there are {known}.", name=name, known=known, field="recipe")
+    return ranking.RECIPES[name]
+
+
+def visible_rows(rows: Any, options: SearchOptions, lineage: Any, archived: bool = False) -> tuple[Any, Any]:
+    """Return the rows that the options allow, and those rows before expiry and verdicts are applied.
+
+    The second set needs the index alone and is quick; the first is exact.
+    """
+    statuses = {*Fact.SEARCHED, *(options.include & {"superseded", "archived", "created"})}
+    if not options.filters.status:
+        rows = (
+            rows.searchable() if statuses == Fact.SEARCHED else rows.filter_indexed(status=sorted(statuses))
+        )
+    rows = loose = options.filters.apply(rows, lineage, archived)
+    left_out = default_exclusions(options.now, lineage).items()
+    return rows.filter(*(condition for flag, condition in left_out if flag not in options.include)), loose
+
+
+def widen_pool(options: SearchOptions, limit: int) -> SearchOptions:
+    """Widen the candidate pool to at least a page."""
+    return replace(options, recipe=replace(options.recipe, pool=max(options.recipe.pool, limit)))
+
+
+def reflections_dominate(facts: Sequence[FactRow], options: SearchOptions) -> bool:
+    """Return whether reflections, of which a page shows few, displace other candidates."""
+    if set(options.filters.kind) == {Fact.Kind.REFLECTION}:
+        return False
+    return sum(fact.kind == Fact.Kind.REFLECTION for fact in facts) > REFLECTIONS * options.recipe.pool
+
+
+def limit_reflections(hits: Sequence[Scored], limit: int, options: SearchOptions) -> list[Scored]:
+    """Return the first page; reflections take a limited share, unless only they are requested."""
+    share = 1.0 if set(options.filters.kind) == {Fact.Kind.REFLECTION} else REFLECTIONS
+    reflections = [hit.row.kind == Fact.Kind.REFLECTION for hit in hits]
+    return [hits[i] for i in ranking.cap_share(reflections, limit, share)]
