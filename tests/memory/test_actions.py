@@ -77,15 +77,15 @@ class TestDone:
         assert [verdict for _, verdict in shown(main).values()] == ["invalidated", "verified", "verified"]
 
     def test_archive_and_restore(self, actor, main, facts):
-        assert act(actor, "archive", facts).count("done") == 3
+        assert act(actor, "archive", facts).count_outcome("done") == 3
         assert {status for status, _ in shown(main).values()} == {"archived"}
-        assert act(actor, "restore", facts).count("done") == 3
+        assert act(actor, "restore", facts).count_outcome("done") == 3
         assert {status for status, _ in shown(main).values()} == {"active"}
 
     def test_another_category_takes_the_verdict_away(self, actor, main, facts):
         act(actor, "verify", facts)
         report = act(actor, "set_category", facts[:2], category="security")
-        assert report.count("done") == 2
+        assert report.count_outcome("done") == 2
         assert shown(main)["a"] == ("active", "unverified")
         again = act(actor, "set_category", facts, category="security")
         assert outcomes(again) == [("unchanged", ""), ("unchanged", ""), ("done", "")]
@@ -114,7 +114,7 @@ class TestDone:
         facts = [one.fact for one in written.results]
         before = AuditEntry.objects.count()
         report = act(actor, "archive", facts)
-        assert report.count("done") == 1000
+        assert report.count_outcome("done") == 1000
         assert (report.commit.changed, report.commit.added) == (1000, 0)
         entry = AuditEntry.objects.first()
         assert AuditEntry.objects.count() == before + 1
