@@ -81,7 +81,7 @@ class BulkActions:
     def _render_report(self, request: HttpRequest, report: Report, action: str) -> HttpResponse:
         tell_report(request, report, action)
         level = messages.WARNING if report.count_outcome(REFUSED) else messages.SUCCESS
-        return self.done(counts_sentence(report), report.commit, level)
+        return self.render_done(counts_sentence(report), report.commit, level)
 
 
 def mark_ticked(facts: Any, request: HttpRequest) -> None:
