@@ -56,7 +56,7 @@ CHANGE_KINDS = {
 # The field that says of what kind a row is, and the one with its text; others are told by their name.
 NATURES = {"message": "role", "observation": "observation_type", "conversation": "status"}
 TEXTS = {"message": "content", "observation": "summary"}
-LONGEST = 600  # characters of a text in a list of changes
+MAX_LENGTH = 600  # characters of a text in a list of changes
 PIECES = {"same": "{}", "removed": "<del>{}</del>", "added": "<ins>{}</ins>"}
 
 
@@ -232,7 +232,7 @@ def nature_of(change: Any) -> str:
 def text_of(change: Any) -> str:
     """Return the text of the row of a change, cut where it is long."""
     name = TEXTS.get(change.kind)
-    return truncatechars(getattr(change.row, name), LONGEST) if name else str(change.row)
+    return truncatechars(getattr(change.row, name), MAX_LENGTH) if name else str(change.row)
 
 
 @register.filter

@@ -209,7 +209,7 @@ def test_an_import_into_a_missing_or_archived_branch_is_refused(actor: Actor) ->
     BranchManager().create_branch(name="task/a", actor=actor)
     BranchManager().archive_branch(name="task/a", actor=actor)
     for name, error in (("task/a", BranchArchived), ("task/b", BranchNotFound)):
-        for way in ("take", "look"):
+        for way in ("apply_lines", "preview_lines"):
             with pytest.raises(error):
                 getattr(FactImport(actor=actor, branch_name=name), way)([(1, {"fact_text": "x"})])
     assert Commit.objects.count() == 0
