@@ -32,7 +32,9 @@ def test_eight_to_twelve_facts_are_seen(visit: Callable[..., Page], server: Up, 
 
 
 def test_typed_tokens_filter_and_go_one_by_one(visit: Callable[..., Page], server: Up) -> None:
-    fact = "fact_text='The ledger closes at six.', category='design', actor=actor.with_origin(agent_id='ledger')"
+    fact = (
+        "fact_text='The ledger closes at six.', category='design', actor=actor.with_origin(agent_id='ledger')"
+    )
     run(server, f"{LOADED}facts.write_fact({fact})")
     page = visit(LIST)
     page.keyboard.press("/")
