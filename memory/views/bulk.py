@@ -23,7 +23,7 @@ BATCH_SIZE = 100
 
 
 class BulkActions:
-    """A mixin for list pages with ``filters()``, ``refuse(error)`` and ``render_done(text, commit, level)``."""
+    """A mixin for list pages with ``parse_filters``, ``render_refused`` and ``render_done``."""
 
     reader: ViewContext
     render_done: Callable[..., HttpResponse]
