@@ -141,7 +141,11 @@ CODE = re.compile(r"[A-Za-z_](?:\w*[.(\[].*|[^\W_]*_\w*)")  # unquoted: an attri
 WORD = re.compile(r"[^\W\d]+[.!?]?")
 
 # Before it may be a backslash of a path; the n of an escaped line end is not part of the token.
-TOKEN = re.compile(r"(?:(?<=\\[nrt])|(?<![A-Za-z0-9_+\\-]))[A-Za-z0-9_+-]{32,128}(?![A-Za-z0-9_+-])={0,2}")
+MIN_TOKEN = 32  # characters
+LONG_WORD = re.compile(rf"\S{{{MIN_TOKEN}}}")
+TOKEN = re.compile(
+    rf"(?:(?<=\\[nrt])|(?<![A-Za-z0-9_+\\-]))[A-Za-z0-9_+-]{{{MIN_TOKEN},128}}(?![A-Za-z0-9_+-])={{0,2}}"
+)
 ESCAPED_ENDS = ("\\n", "\\r", "\\t", '\\"')
 BEFORE_HASH = re.compile(r"(?i)sha\d{1,3}[-:=]|h1:|md5[-:=]|integrity|checksum|digest|base64,")
 HASH = re.compile(r"(?i)(?:sha\d{1,3}|md5|h1)[-_]")
@@ -158,6 +162,7 @@ def compile_format(pattern: str) -> re.Pattern[str]:
 
 
 _compiled = {kind: (hints, compile_format(pattern)) for kind, (hints, pattern) in FORMATS.items()}
+_hints = sorted({hint for hints, _pattern in _compiled.values() for hint in hints})
 
 
 def redact_text(text: str) -> str:
@@ -177,14 +182,19 @@ def redact_text(text: str) -> str:
 
 
 def redact_tokens(text: str) -> str:
+    if any(map(text.__contains__, _hints)):  # without a step of Python for each: most texts have none
+        text = _redact_formats(text)
+    lower = text.lower()
+    if any(map(lower.__contains__, NAMED_HINTS)):
+        text = NAMED.sub(redact_named, text)
+    return TOKEN.sub(redact_token, text) if LONG_WORD.search(text) else text
+
+
+def _redact_formats(text: str) -> str:
     for kind, (hints, pattern) in _compiled.items():
         if any(hint in text for hint in hints):
             text = pattern.sub(make_replacer(kind), text)
-    text = _redact_key_ends(text)
-    lower = text.lower()
-    if any(hint in lower for hint in NAMED_HINTS):
-        text = NAMED.sub(redact_named, text)
-    return TOKEN.sub(redact_token, text)
+    return _redact_key_ends(text)
 
 
 def _redact_key_ends(text: str) -> str:

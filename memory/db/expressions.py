@@ -169,6 +169,25 @@ class StartedBefore(Condition):
         return f"unlikely({begun})" if connection.features.must_be_told_to_walk else begun, [self.limit]
 
 
+class IndexCondition(Condition):
+    """The condition of a partial index, with its values written out.
+
+    With parameters SQLite cannot prove that the index holds every row asked for, and reads a larger one.
+    """
+
+    def __init__(self, index: models.Index, alias: str = "") -> None:
+        super().__init__(alias)
+        self.index = index
+
+    @property
+    def identity(self) -> tuple:
+        return (type(self), self.index, self.alias)
+
+    def render(self, connection: Any) -> tuple[str, Sequence[Any]]:
+        pairs: list[Any] = list(self.index.condition.children)
+        return " AND ".join(f"{self.alias}.{column} = {quote(value)}" for column, value in pairs), ()
+
+
 class ContainsText(Func):
     """A condition: a text contains another. Case matters, and there are no wildcards."""
 
@@ -257,6 +276,11 @@ class CompiledWhere(Condition):
         table = connection.ops.quote_name(self.TABLE)
         sql = self.sql.replace(table, self.alias).replace(self.TABLE, self.alias)
         return f"({sql or '1 = 1'})", self.params
+
+
+def quote(value: int | str) -> str:
+    """Return a constant of the code as SQL."""
+    return str(value) if isinstance(value, int) else f"'{value}'"
 
 
 def placeholders(values: Sequence[Any]) -> str:

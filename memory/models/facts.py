@@ -13,6 +13,11 @@ from memory.models.base import OPEN, BranchedModel
 from memory.models.nodes import uuid7
 from memory.models.projects import Project
 
+# Few facts are proposals, and a curator lists all that are waiting.
+PROPOSED_INDEX = models.Index(
+    fields=["branch", "seq_to"], condition=models.Q(status="created"), name="fact_proposed"
+)
+
 
 class Fact(BranchedModel):
     class Kind(models.TextChoices):
@@ -112,10 +117,7 @@ class Fact(BranchedModel):
             models.Index(
                 fields=["parent_id"], condition=models.Q(parent_id__isnull=False), name="fact_parent"
             ),
-            # Likewise proposals: a curator lists all that are waiting.
-            models.Index(
-                fields=["branch"], condition=models.Q(status="created", seq_to=OPEN), name="fact_proposed"
-            ),
+            PROPOSED_INDEX,
             FullTextIndex(
                 fields=["fact_text"],
                 tokens=["category", "kind", "status", "session_id", "agent_id"],

@@ -2,6 +2,7 @@
 
 import re
 from datetime import datetime
+from functools import cache
 from typing import Any
 
 from django import template
@@ -109,12 +110,20 @@ def on_branch(context: template.Context, name: str) -> str:
 @register.simple_tag
 def icon(name: str, label: str = "") -> SafeString:
     """Render an icon of icons.svg; without a label it is decorative."""
-    href = f"{static('day1/icons.svg')}#{name}"
-    if label:
-        return format_html(
-            '<svg class="icon" role="img" aria-label="{}"><use href="{}"></use></svg>', label, href
-        )
-    return format_html('<svg class="icon" aria-hidden="true"><use href="{}"></use></svg>', href)
+    if not label:
+        return draw_decoration(name)
+    svg = '<svg class="icon" role="img" aria-label="{}"><use href="{}"></use></svg>'
+    return format_html(svg, label, icon_address(name))
+
+
+@cache  # hundreds on a page
+def draw_decoration(name: str) -> SafeString:
+    """Render an icon that says nothing to a screen reader."""
+    return format_html('<svg class="icon" aria-hidden="true"><use href="{}"></use></svg>', icon_address(name))
+
+
+def icon_address(name: str) -> str:
+    return f"{static('day1/icons.svg')}#{name}"
 
 
 @register.filter

@@ -2,9 +2,10 @@
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
-from django.urls import URLPattern, path, reverse
+from django.urls import URLPattern, get_script_prefix, path, reverse
 
 
 @dataclass(frozen=True)
@@ -23,7 +24,13 @@ class Frame:
 
     def reverse(self, name: str, *args: Any) -> str:
         """Return the address of a page in this frame; a name with a namespace stays as it is."""
-        return reverse(name if ":" in name else f"{self.namespace}{name}", args=args)
+        return reverse_once(get_script_prefix(), name if ":" in name else f"{self.namespace}{name}", *args)
+
+
+@lru_cache(maxsize=4096)  # hundreds on a page, most of them of the same few routes
+def reverse_once(_prefix: str, name: str, *args: Any) -> str:
+    """Return an address, which depends on the route, its arguments and the prefix of this deployment."""
+    return reverse(name, args=args)
 
 
 WEB = Frame("base.html", "", "web", first="home")

@@ -16,6 +16,7 @@ from memory.actors import Actor
 from memory.engines.branches.manager import BranchManager
 from memory.engines.embedding.engine import EmbeddingEngine
 from memory.engines.facts.assessment import count_confirmations, load_verdicts
+from memory.engines.facts.proposals import ProposalEngine
 from memory.engines.versions.lookup import find_branch
 from memory.models import OPEN, Branch, Fact, Vector, VectorClock
 from memory.models.hashes import content_hash
@@ -167,6 +168,16 @@ def test_what_replaced_a_fact(store: Store) -> None:
     work = Fact.objects.on(store.main).filter(parent_id=store.fact.uid)
     by_parent = ["SEARCH fact USING INDEX fact_parent (parent_id=?)"]
     assert facts(lambda: work.newest(50)) == facts(work.fetch_all) == by_parent
+
+
+def test_waiting_proposals_of_a_project(store: Store) -> None:
+    """Few facts are proposals: neither all facts nor all open ones are read."""
+    engine = ProposalEngine()
+    for work in (
+        lambda: engine.count_proposals(actor=store.actor, maximum=100),
+        lambda: engine.list_proposals(actor=store.actor),
+    ):
+        assert "SEARCH fact USING INDEX fact_proposed (branch_id=? AND seq_to=?)" in facts(work)
 
 
 def test_the_next_page_of_main(store: Store) -> None:

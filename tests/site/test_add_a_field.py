@@ -12,7 +12,7 @@ pytestmark = pytest.mark.slow
 MODEL = "memory/models/facts.py"
 DECLARATION = "memory/engines/fields/facts.py"
 GLOSSARY = "docs/concepts.md"
-MIGRATION = "memory/migrations/0015_fact_mood.py"
+MIGRATION = "memory/migrations/0016_fact_mood.py"
 OPTIONS = "day1site/cli/fields.json"
 ADDED = {
     MODEL: (

@@ -5,11 +5,13 @@ from uuid import UUID
 from django.db.models import QuerySet
 
 from memory.actors import Actor
+from memory.db.expressions import IndexCondition
 from memory.engines.facts.facts_across_branches import facts_on
 from memory.engines.support.pagination import Page, page_of
 from memory.engines.versions.branch_access import filter_allowed_branches
 from memory.engines.versions.lookup import find_branch
 from memory.models import OPEN, Branch, Fact
+from memory.models.facts import PROPOSED_INDEX
 
 
 class ProposalEngine:
@@ -52,9 +54,8 @@ def _project_id(actor: Actor) -> UUID:
 
 def filter_waiting(actor: Actor) -> QuerySet[Fact]:
     branches = Branch.objects.filter(project=actor.project_id, archived_at=None)
-    return Fact._base_manager.filter(
-        branch__in=branches, status=Fact.Status.CREATED, seq_to=OPEN, deleted=False
-    )
+    proposals = Fact._base_manager.filter(IndexCondition(PROPOSED_INDEX), seq_to=OPEN, deleted=False)
+    return proposals.filter(branch__in=branches)
 
 
 def _shown_on(branch: Branch, fact: Fact | None) -> Fact | None:

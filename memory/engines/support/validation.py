@@ -39,7 +39,9 @@ def redact_stored(check: Check) -> Check:
 
     def check_redacted(name: str, value: Any) -> Any:
         value = check(name, value)
-        return value if value is None else check(name, without_secrets(value))
+        if value is None or (found := without_secrets(value)) == value:
+            return value
+        return check(name, found)
 
     return check_redacted
 
