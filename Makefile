@@ -1,6 +1,6 @@
 .PHONY: help up test fast check lint docs coverage wheel format lock
 
-PARALLEL = -n auto --maxprocesses 4 --dist loadfile
+PARALLEL = -n auto --maxprocesses 4 --dist loadfile --no-loadscope-reorder
 
 help: ## list the targets
 	@grep -E '^[a-z]+:.*##' Makefile | sed 's/:.*## /\t/' | expand -t 12

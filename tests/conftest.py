@@ -18,12 +18,7 @@ from memory.models import Branch, Project, Snapshot, Workspace
 from memory.models.nodes import new_uuid, next_rid
 from tests import databases
 
-
-@pytest.hookimpl(optionalhook=True)
-def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
-    from tests.xdist_scheduler import Sharing
-
-    return Sharing(config, log) if config.getoption("dist") == "loadfile" else None
+LONG_FOLDERS = ("tests/e2e/", "tests/site/")  # pages in browsers, servers, the command line
 
 
 @pytest.hookimpl(tryfirst=True)  # before pytest selects by marks
@@ -32,11 +27,16 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         if item.nodeid.startswith("tests/e2e/") or item.get_closest_marker("browser"):
             item.add_marker(pytest.mark.slow)
     if hasattr(config, "workerinput"):  # an xdist worker
-        from tests.xdist_scheduler import longest_first
-
         items.sort(key=longest_first)
     if not connection.features.uses_savepoints:
         commit_in_each(items)
+
+
+def longest_first(item: pytest.Item) -> int:
+    """Return the sort position of a test, so that the longest files start first."""
+    return next(
+        (n for n, folder in enumerate(LONG_FOLDERS) if item.nodeid.startswith(folder)), len(LONG_FOLDERS)
+    )
 
 
 def commit_in_each(items: list[pytest.Item]) -> None:

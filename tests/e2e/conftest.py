@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import Browser, BrowserContext
 
-from tests.site.test_pages_browser import CHROMIUM, LISTEN, QUIET, View, listen
-from tests.site.test_up import ROOT, Up, environment
+from tests.browser import LISTEN, View, listen, open_chromium
+from tests.up_process import ROOT, Up, environment
 
 PASSWORD = "correct horse battery"
 
@@ -18,23 +18,17 @@ PASSWORD = "correct horse battery"
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Up]:
     """Start a server with the demo, in which admin is a maintainer."""
     folder = tmp_path_factory.mktemp("web") / "data"
-    up = Up(folder, "--no-worker", "--admin-password", PASSWORD).ready()
-    command = [sys.executable, "manage.py", "day1", "demo"]
-    env = environment(DAY1_DATA_DIR=str(folder))
-    subprocess.run(command, cwd=ROOT, env=env, check=True, capture_output=True)
-    yield up
-    up.stop()
-    up.log.close()
+    with Up(folder, "--no-worker", "--admin-password", PASSWORD) as up:
+        command = [sys.executable, "manage.py", "day1", "demo"]
+        env = environment(DAY1_DATA_DIR=str(folder))
+        subprocess.run(command, cwd=ROOT, env=env, check=True, capture_output=True)
+        yield up
 
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    if not CHROMIUM.exists():
-        pytest.skip(f"NO BROWSER: {CHROMIUM} is missing, so no page was looked at. apt-get install chromium")
-    with sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=QUIET)
+    with open_chromium() as chromium:
         yield chromium
-        chromium.close()
 
 
 @pytest.fixture(scope="module")
@@ -52,21 +46,35 @@ def signed_in(browser: Browser, server: Up) -> Any:
     return state
 
 
+@pytest.fixture(scope="module")
+def shared_context(browser: Browser, signed_in: Any) -> Iterator[BrowserContext]:
+    """Return the context of pages that are only looked at: their styles and scripts are fetched once."""
+    context = new_context(browser, storage_state=signed_in)
+    yield context
+    context.close()
+
+
+def new_context(browser: Browser, **options: Any) -> BrowserContext:
+    size = {"width": 1280, "height": 900}
+    context = browser.new_context(viewport=size, reduced_motion="reduce", **options)
+    context.add_init_script(LISTEN)
+    return context
+
+
 @pytest.fixture
-def open_page(browser: Browser, server: Up, signed_in: Any) -> Iterator[Any]:
+def open_page(browser: Browser, server: Up, signed_in: Any, shared_context: BrowserContext) -> Iterator[Any]:
     opened: list[Any] = []
 
     def new(path: str, **options: Any) -> View:
-        size = {"width": 1280, "height": 900}
-        options = {"storage_state": signed_in, **options}
-        context = browser.new_context(viewport=size, reduced_motion="reduce", **options)
-        opened.append(context)
-        context.add_init_script(LISTEN)
+        context = (
+            new_context(browser, **{"storage_state": signed_in, **options}) if options else shared_context
+        )
         view = View(context.new_page())
+        opened.append(context if options else view.page)
         listen(view, missing=path == "/no/such/page")
         view.page.goto(server.first["url"] + path, wait_until="networkidle")
         return view
 
     yield new
-    for context in opened:
-        context.close()
+    for one in opened:
+        one.close()

@@ -1,8 +1,6 @@
 """A server with questions and proposals, and pages of it with the network of a far server."""
 
 import json
-import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -10,8 +8,8 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page, Route
 
-from tests.site.test_pages_browser import LISTEN, View, check_clean, listen
-from tests.site.test_up import ROOT, Up, environment
+from tests.browser import LISTEN, View, check_clean, listen
+from tests.up_process import Up
 
 PASSWORD = "correct horse battery"
 LATENCY_SECONDS = 0.15
@@ -37,25 +35,14 @@ facts = FactEngine()
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Up]:
     folder = tmp_path_factory.mktemp("quick") / "data"
-    up = Up(folder, "--no-worker", DAY1_EMBEDDER="off").ready()
-    run(up, START)
-    yield up
-    up.stop()
-    up.log.close()
-
-
-def run(server: Up, code: str) -> str:
-    command = [sys.executable, "manage.py", "shell", "-v", "0", "-c", code]
-    env = environment(DAY1_DATA_DIR=str(server.folder), DAY1_EMBEDDER="off")
-    return subprocess.run(command, cwd=ROOT, env=env, check=True, stdout=subprocess.PIPE, text=True).stdout
+    with Up(folder, "--no-worker", DAY1_EMBEDDER="off") as up:
+        up.run_python(START)
+        yield up
 
 
 def ask(server: Up, count: int) -> None:
     """So many open questions, and no others; every fact as it was written."""
-    run(
-        server,
-        f"{LOADED}ReviewItem.objects.all().delete()\npairs(actor, {count})\n",
-    )
+    server.run_python(f"{LOADED}ReviewItem.objects.all().delete()\npairs(actor, {count})\n")
 
 
 def write(server: Up, *texts: str, **fields: Any) -> list[str]:
@@ -64,7 +51,7 @@ import json
 done = facts.write_facts(facts=[{{"fact_text": text}} for text in {texts!r}], actor=actor, **{fields!r})
 print(json.dumps([str(one.fact.uid) for one in done.results]))
 """
-    found: list[str] = json.loads(run(server, code))
+    found: list[str] = json.loads(server.run_python(code))
     return found
 
 
@@ -76,7 +63,7 @@ for uid in {uids!r}:
     fact = facts.get_fact(fact_id=uid, actor=actor)
     print(json.dumps(f"{{fact.status}} {{fact.verification_status}}"))
 """
-    return [json.loads(line) for line in run(server, code).splitlines()]
+    return [json.loads(line) for line in server.run_python(code).splitlines()]
 
 
 def resolutions(server: Up) -> list[list[str]]:
@@ -87,7 +74,7 @@ for item in ReviewItem.objects.filter(status="resolved").order_by("seq"):
     text = Fact.objects.all_versions().filter(uid=item.fact_id)[0].fact_text
     print(json.dumps([text.split()[1], item.resolution]))
 """
-    return [json.loads(line) for line in run(server, code).splitlines()]
+    return [json.loads(line) for line in server.run_python(code).splitlines()]
 
 
 @pytest.fixture(scope="module")

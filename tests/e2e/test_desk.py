@@ -1,22 +1,19 @@
 """The curators' admin pages in a real browser, with the demo: console, policy, axe, widths, actions."""
 
 import json
-import subprocess
-import sys
-from pathlib import Path
 from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, expect
 
+from tests.browser import LISTEN, View, check_clean, check_page, listen
 from tests.e2e.conftest import PASSWORD
-from tests.e2e.test_web import SCHEMES, check_axe
-from tests.site.test_pages_browser import LISTEN, View, check_clean, check_fits, listen, pictures
-from tests.site.test_up import ROOT, Up, environment
+from tests.up_process import Up
 
 pytestmark = pytest.mark.browser
 
 DESK = "/admin/p/demo/"
+NAME_SIGNS = str.maketrans("/?=", "---")
 PAGES = (
     "facts",
     "facts?branch=task/ios-offline-queue",
@@ -50,42 +47,23 @@ print(json.dumps(str(Fact.objects.on(project.branches.get(name="main")).newest(1
 @pytest.fixture(scope="module")
 def newest(server: Up) -> str:
     """Create a viewer and a curator; return the newest fact."""
-    command = [sys.executable, "manage.py", "shell", "-v", "0", "-c", PEOPLE]
-    env = environment(DAY1_DATA_DIR=str(server.folder))
-    done = subprocess.run(command, cwd=ROOT, env=env, check=True, capture_output=True, text=True)
-    return str(json.loads(done.stdout))
+    return str(json.loads(server.run_python(PEOPLE)))
 
 
-def look_at(view: View, server: Up, name: str, scheme: str, folder: Path) -> None:
-    for width in (390, 1280, 1920):
-        view.page.set_viewport_size({"width": width, "height": 844 if width < 500 else 900})
-        view.page.screenshot(path=pictures(folder) / f"desk-{name}-{scheme}-{width}.png")
-        check_fits(view)
-        if width == (390 if scheme == "light" else 1280):
-            check_axe(view.page)
-    assert view.page.locator("h1").count() == 1
-    assert view.page.locator("main").count() == 1
-    check_clean(view, server.first["url"])
-
-
-@pytest.mark.parametrize("scheme", SCHEMES)
 @pytest.mark.parametrize("path", PAGES)
-def test_every_page_of_the_desk(open_page: Any, server: Up, path: str, scheme: Any, tmp_path: Path) -> None:
-    view = open_page(DESK + path, color_scheme=scheme)
-    look_at(view, server, path.translate(str.maketrans("/?=", "---")), scheme, tmp_path)
+def test_every_page_of_the_desk(open_page: Any, server: Up, path: str) -> None:
+    check_page(open_page(DESK + path, shared=True), server.first["url"], f"desk-{path.translate(NAME_SIGNS)}")
 
 
-@pytest.mark.parametrize("scheme", SCHEMES)
-def test_the_page_of_a_fact(open_page: Any, server: Up, newest: str, scheme: Any, tmp_path: Path) -> None:
-    view = open_page(f"{DESK}facts/{newest}", color_scheme=scheme)
-    look_at(view, server, "fact", scheme, tmp_path)
+def test_the_page_of_a_fact(open_page: Any, server: Up, newest: str) -> None:
+    check_page(open_page(f"{DESK}facts/{newest}", shared=True), server.first["url"], "desk-fact")
 
 
-@pytest.mark.parametrize("scheme", SCHEMES)
 @pytest.mark.parametrize("path", OF_SERVER)
-def test_the_pages_of_the_server(open_page: Any, server: Up, path: str, scheme: Any, tmp_path: Path) -> None:
-    view = open_page(f"/admin/{path}", color_scheme=scheme)
-    look_at(view, server, path.replace("/", "-"), scheme, tmp_path)
+def test_the_pages_of_the_server(open_page: Any, server: Up, path: str) -> None:
+    check_page(
+        open_page(f"/admin/{path}", shared=True), server.first["url"], f"desk-{path.replace('/', '-')}"
+    )
 
 
 def log_in(browser: Browser, server: Up, name: str) -> View:

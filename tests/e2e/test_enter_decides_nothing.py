@@ -11,13 +11,14 @@ from tests.e2e.key_scene import (
     QUEUES,
     ask,
     cookies,
+    go,
     resolutions,
     server,
     states,
     visit,
     write,
 )
-from tests.site.test_up import Up
+from tests.up_process import Up
 
 pytestmark = pytest.mark.browser
 
@@ -70,8 +71,9 @@ def test_no_form_with_several_deciding_buttons_takes_enter(visit: Callable[..., 
         "branches/main",
         "sessions",
     )
+    page = visit("/p/default/")
     for path in [f"{frame}/p/default/{place}" for frame in ("", "/admin") for place in places]:
-        page = visit(path)
+        go(page, server.first["url"] + path)
         open_forms = page.evaluate(
             """() => [...document.forms].filter((form) => {
                 const buttons = [...form.elements].filter((one) => one.type === "submit");

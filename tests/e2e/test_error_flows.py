@@ -1,13 +1,11 @@
 """Errors while a user works: an expired session, an archived branch, an invalid address."""
 
-import subprocess
-import sys
 from typing import Any
 
 from playwright.sync_api import Page, expect
 
 from tests.e2e.test_user_flows import PASSWORD, enter, pytestmark, server  # noqa: F401  fixtures
-from tests.site.test_up import ROOT, Up, environment
+from tests.up_process import Up
 
 NOWHERE = "facts/01900000-0000-7000-8000-000000000000"
 BACK = "You had to log in again. What you typed is back in the form; nothing was sent yet."
@@ -30,8 +28,7 @@ def desk(server: Up) -> str:  # noqa: F811
 
 def elsewhere(server: Up, act: str) -> None:  # noqa: F811
     """Act as another user on the branch task/open."""
-    command = [sys.executable, "manage.py", "shell", "-v", "0", "-c", TASK.format(act=act)]
-    subprocess.run(command, cwd=ROOT, env=environment(DAY1_DATA_DIR=str(server.folder)), check=True)
+    server.run_python(TASK.format(act=act))
 
 
 def log_in_again(page: Page) -> None:

@@ -7,8 +7,8 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.e2e.key_scene import LOADED, cookies, run, server, settle, states, visit, write
-from tests.site.test_up import Up
+from tests.e2e.key_scene import LOADED, cookies, server, settle, states, visit, write
+from tests.up_process import Up
 
 pytestmark = pytest.mark.browser
 LIST = "/p/default/facts"
@@ -35,7 +35,7 @@ def test_typed_tokens_filter_and_go_one_by_one(visit: Callable[..., Page], serve
     fact = (
         "fact_text='The ledger closes at six.', category='design', actor=actor.with_origin(agent_id='ledger')"
     )
-    run(server, f"{LOADED}facts.write_fact({fact})")
+    server.run_python(f"{LOADED}facts.write_fact({fact})")
     page = visit(LIST)
     page.keyboard.press("/")
     page.keyboard.type("agent:ledger category:design")

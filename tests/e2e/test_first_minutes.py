@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.site.test_pages_browser import LISTEN, View, check_clean, listen
-from tests.site.test_up import ROOT, TIMEOUT_SECONDS, Up, environment
+from tests.browser import LISTEN, View, check_clean, listen
+from tests.up_process import ROOT, TIMEOUT_SECONDS, Up, environment
 
 pytestmark = pytest.mark.browser
 

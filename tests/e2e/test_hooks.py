@@ -10,7 +10,7 @@ import pytest
 from tests import databases
 from tests.site.hook_events import DECISION, REPAIR, bash, event, first_session
 from tests.site.test_hook_client import Client
-from tests.site.test_up import TIMEOUT_SECONDS, Up
+from tests.up_process import TIMEOUT_SECONDS, Up
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.site.test_import_claude_code import Transcript, call, text
-from tests.site.test_up import ROOT, Up, environment
+from tests.up_process import ROOT, Up, environment
 
 TIMEOUT_SECONDS = 120
 

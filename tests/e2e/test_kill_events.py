@@ -9,7 +9,7 @@ from urllib.error import URLError
 from urllib.request import Request, urlopen
 
 from tests.events.sse_client import Follower
-from tests.site.test_up import Up
+from tests.up_process import Up
 
 
 def write(up: Up, text: str) -> bool:

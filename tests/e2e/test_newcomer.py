@@ -10,7 +10,7 @@ from urllib.request import Request, urlopen
 
 import pytest
 
-from tests.site.test_up import TIMEOUT_SECONDS, Up
+from tests.up_process import TIMEOUT_SECONDS, Up
 
 BRANCH = "task/longer-tokens"
 

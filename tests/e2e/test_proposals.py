@@ -18,7 +18,7 @@ from tests.e2e.key_scene import (
     visit,
     write,
 )
-from tests.site.test_up import Up
+from tests.up_process import Up
 
 pytestmark = pytest.mark.browser
 

@@ -17,14 +17,13 @@ from tests.e2e.key_scene import (
     go,
     late,
     resolutions,
-    run,
     server,
     settle,
     states,
     visit,
     write,
 )
-from tests.site.test_up import Up
+from tests.up_process import Up
 
 pytestmark = pytest.mark.browser
 
@@ -36,8 +35,7 @@ def test_a_key_on_a_marked_row_leaves_the_fact_of_the_page_alone(
     visit: Callable[..., Page], server: Up
 ) -> None:
     one, two = write(server, "The page is about this fact.", "Another fact is linked to it.")
-    run(
-        server,
+    server.run_python(
         f"{LOADED}\nfrom uuid import UUID\nfrom memory.engines.facts.links import LinkEngine\n"
         f"LinkEngine().write_link(from_id=UUID('{one}'), to_id=UUID('{two}'), "
         "link_type='ASSOCIATED', actor=actor)",

@@ -2,16 +2,14 @@
 limits.
 """
 
-import subprocess
-import sys
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.site.test_pages_browser import LISTEN, View, check_clean, listen
-from tests.site.test_up import ROOT, Up, environment
+from tests.browser import LISTEN, View, check_clean, listen
+from tests.up_process import Up
 
 pytestmark = pytest.mark.browser
 
@@ -45,13 +43,9 @@ pairs(actor, 12)
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Up]:
     folder = tmp_path_factory.mktemp("people") / "data"
-    up = Up(folder, "--no-worker", DAY1_EMBEDDER="off").ready()
-    command = [sys.executable, "manage.py", "shell", "-v", "0", "-c", SCENE]
-    env = environment(DAY1_DATA_DIR=str(folder), DAY1_EMBEDDER="off")
-    subprocess.run(command, cwd=ROOT, env=env, check=True)
-    yield up
-    up.stop()
-    up.log.close()
+    with Up(folder, "--no-worker", DAY1_EMBEDDER="off") as up:
+        up.run_python(SCENE)
+        yield up
 
 
 @pytest.fixture

@@ -4,28 +4,17 @@ import json
 import re
 import subprocess
 import sys
-from functools import partial
-from pathlib import Path
 from typing import Any
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Page, expect
+from playwright.sync_api import expect
 
 from bench.page_urls import routes
-from tests.site.test_pages_browser import (
-    WIDTHS,
-    View,
-    check_clean,
-    check_fits,
-    pictures,
-)
-from tests.site.test_up import ROOT, Up, environment
+from tests.browser import check_axe, check_clean, check_page
+from tests.up_process import ROOT, Up, environment
 
 pytestmark = pytest.mark.browser
 
-SCHEMES = ("light", "dark")
-SERIOUS = {"serious", "critical"}
 PARTS = {"first-event"}  # of a page: no document of their own
 PROJECT = [
     route.name
@@ -54,60 +43,27 @@ KeyEngine().create_key(label="a", scopes=["read"], actor=local_actor(project.pk)
 def addresses(server: Up) -> dict[str, str]:
     """Return a URL for each page of the project: the last of its variants."""
     env = environment(DAY1_DATA_DIR=str(server.folder))
-    run = partial(subprocess.run, cwd=ROOT, env=env, check=True, capture_output=True, text=True)
-    run([sys.executable, "manage.py", "shell", "-v", "0", "-c", SAMPLES])
-    told = run([sys.executable, "-m", "bench.page_urls", str(server.folder), "demo"])
+    server.run_python(SAMPLES)
+    command = [sys.executable, "-m", "bench.page_urls", str(server.folder), "demo"]
+    told = subprocess.run(command, cwd=ROOT, env=env, check=True, capture_output=True, text=True)
     return {re.split("[ ?]", name)[0]: url for name, url in json.loads(told.stdout).items()}
 
 
-def look_at(view: View, server: Up, name: str, scheme: str, folder: Path) -> None:
-    """Check one page: no errors, as wide as the window, and no serious axe violations."""
-    for width in WIDTHS:
-        view.page.set_viewport_size({"width": width, "height": 844 if width < 500 else 900})
-        view.page.screenshot(path=pictures(folder) / f"{name}-{scheme}-{width}.png", full_page=True)
-        check_fits(view)
-        if width < 1920:
-            check_axe(view.page)
-    assert view.page.locator("h1").count() == 1
-    check_clean(view, server.first["url"])
-
-
-def check_axe(page: Page) -> None:
-    # Without preload: axe would fetch imported stylesheets from the wrong folder.
-    found = Axe().run(page, options={"preload": False}).response["violations"]
-    told = [
-        (rule["id"], node["html"][:200], node["failureSummary"][:300])
-        for rule in found
-        if rule["impact"] in SERIOUS
-        for node in rule["nodes"][:3]
-    ]
-    assert told == []
-
-
-@pytest.mark.parametrize("scheme", SCHEMES)
 @pytest.mark.parametrize("name", PROJECT)
-def test_every_page_of_a_project(
-    open_page: Any, server: Up, addresses: dict[str, str], name: str, scheme: Any, tmp_path: Path
-) -> None:
-    view = open_page(addresses[name], color_scheme=scheme)
-    look_at(view, server, name, scheme, tmp_path)
+def test_every_page_of_a_project(open_page: Any, server: Up, addresses: dict[str, str], name: str) -> None:
+    check_page(open_page(addresses[name], shared=True), server.first["url"], name)
 
 
-@pytest.mark.parametrize("scheme", SCHEMES)
 @pytest.mark.parametrize("path", OUTSIDE)
-def test_every_page_of_no_project(open_page: Any, server: Up, path: str, scheme: Any, tmp_path: Path) -> None:
+def test_every_page_of_no_project(open_page: Any, server: Up, path: str) -> None:
     unknown = {"storage_state": {"cookies": [], "origins": []}} if path == "/login" else {}
-    view = open_page(path, color_scheme=scheme, **unknown)
-    look_at(view, server, path.strip("/").replace("/", "-"), scheme, tmp_path)
+    check_page(open_page(path, **unknown), server.first["url"], path.strip("/").replace("/", "-"))
 
 
 @pytest.mark.parametrize("place", ["branch=task/alipay-plus", "at=2026-01-01"])
-def test_another_branch_and_the_past_are_tinted_and_legible(
-    open_page: Any, server: Up, place: str, tmp_path: Path
-) -> None:
-    for scheme in SCHEMES:
-        view = open_page(f"/p/demo/?{place}", color_scheme=scheme)
-        look_at(view, server, f"home-{place[:6].replace('=', '-')}", scheme, tmp_path)
+def test_another_branch_and_the_past_are_tinted_and_legible(open_page: Any, server: Up, place: str) -> None:
+    name = f"home-{place[:6].replace('=', '-')}"
+    check_page(open_page(f"/p/demo/?{place}", shared=True), server.first["url"], name)
 
 
 # ---- keys and the palette ------------------------------------------------------------------------------

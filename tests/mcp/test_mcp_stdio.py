@@ -13,17 +13,15 @@ import pytest
 from mcp import Client, StdioServerParameters
 
 from tests import databases
-from tests.site.test_up import ROOT, Up
+from tests.up_process import ROOT, Up
 
 MODES = ("auto", "legacy")
 
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Up]:
-    up = Up(tmp_path_factory.mktemp("mcp") / "data").ready()
-    yield up
-    up.stop()
-    up.log.close()
+    with Up(tmp_path_factory.mktemp("mcp") / "data") as up:
+        yield up
 
 
 def environment(**more: str) -> dict[str, str]:

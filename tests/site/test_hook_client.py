@@ -13,7 +13,7 @@ import pytest
 from day1site.cli import main
 from day1site.hooks.client import delivery, hook
 from tests.site.hook_events import event
-from tests.site.test_up import ROOT, environment
+from tests.up_process import ROOT, environment
 
 CLIENT = Path(hook.__file__).resolve()
 NOBODY = "http://127.0.0.1:9"

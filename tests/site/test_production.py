@@ -11,7 +11,7 @@ from urllib.request import Request, urlopen
 
 import pytest
 
-from tests.site.test_up import ROOT, TIMEOUT_SECONDS, Up, environment
+from tests.up_process import ROOT, TIMEOUT_SECONDS, Up, environment
 
 NAME = "memory.example.org"
 SECURE = {"X-Forwarded-Proto": "https"}

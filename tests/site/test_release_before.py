@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from tests.databases import only_on_sqlite
-from tests.site.test_up import ROOT, Up, environment
+from tests.up_process import ROOT, Up, environment
 
 pytestmark = pytest.mark.slow
 BEFORE = "0010_closed_versions"  # the newest migration of that release

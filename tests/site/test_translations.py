@@ -17,7 +17,7 @@ from django.utils.translation import gettext as translated
 from memory.exceptions import BranchArchived, Invalid
 from memory.views.error_text import error_sentence
 from tests.memory.views.conftest import browser, person
-from tests.site.test_up import ROOT, environment
+from tests.up_process import ROOT, environment
 
 CATALOGUE = ROOT / "locale" / "zh_Hans" / "LC_MESSAGES"
 QUOTED = r'((?:".*"\n)+)'

@@ -13,72 +13,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
-from urllib.request import Request, urlopen
 
 import pytest
 from django.core.management import CommandError, call_command
 
 from day1site.server.process import bind
 from tests import databases
-
-ROOT = Path(__file__).resolve().parent.parent.parent
-TIMEOUT_SECONDS = 120  # seconds, for a busy machine
-
-
-def environment(**changes: str) -> dict[str, str]:
-    """Return the environment of a user, without that of the test run."""
-    kept = {name: value for name, value in os.environ.items() if not name.startswith(("DAY1_", "DJANGO_"))}
-    own = databases.of(changes["DAY1_DATA_DIR"]) if "DAY1_DATA_DIR" in changes else {}
-    return kept | {"DAY1_NO_BOOTSTRAP": "1", "DAY1_EMBEDDER": "off", "PYTHONUNBUFFERED": "1"} | own | changes
-
-
-class Up:
-    """Process of `up` on a data directory, on a port of its own."""
-
-    def __init__(self, folder: Path, *options: str, **env: str) -> None:
-        words = [sys.executable, "manage.py", "up", "--port", "0", "--data-dir", str(folder), *options]
-        self.folder = folder
-        self.log = (folder.parent / "up.log").open("a+")
-        self.start = self.log.tell()
-        self.process = subprocess.Popen(
-            words,
-            cwd=ROOT,
-            env=environment(**databases.of(folder) | env),
-            stdout=self.log,
-            stderr=subprocess.STDOUT,
-        )
-
-    def output(self) -> str:
-        self.log.seek(self.start)
-        return self.log.read()
-
-    def ready(self) -> "Up":
-        """Wait for the announcement, which comes when everything runs."""
-        end = time.monotonic() + TIMEOUT_SECONDS
-        while "Ctrl-C stops it." not in self.output():
-            if self.process.poll() is not None or time.monotonic() > end:
-                self.process.kill()
-                pytest.fail(f"The server did not start:\n{self.output()}")
-            time.sleep(0.05)
-        return self
-
-    @property
-    def first(self) -> dict[str, Any]:
-        return json.loads((self.folder / "first-key.json").read_text())
-
-    def get(self, path: str, **headers: str) -> tuple[int, bytes]:
-        with urlopen(Request(self.first["url"] + path, headers=headers), timeout=TIMEOUT_SECONDS) as answer:
-            return answer.status, answer.read()
-
-    def stop(self, number: int = signal.SIGINT) -> int:
-        self.process.send_signal(number)
-        return self.process.wait(TIMEOUT_SECONDS)
-
-    def end(self) -> None:
-        """Kill the process, if it still runs."""
-        self.process.kill()
-        self.process.wait()
-        self.log.close()
+from tests.up_process import ROOT, TIMEOUT_SECONDS, Up, environment
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.site.test_up import ROOT, Up, environment
+from tests.up_process import ROOT, Up, environment
 
 pytestmark = pytest.mark.slow
 

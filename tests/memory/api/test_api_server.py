@@ -13,17 +13,15 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from tests.site.test_up import ROOT, Up
+from tests.up_process import ROOT, Up
 
 MIB = 1024 * 1024
 
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Up]:
-    up = Up(tmp_path_factory.mktemp("api") / "data").ready()
-    yield up
-    up.stop()
-    up.log.close()
+    with Up(tmp_path_factory.mktemp("api") / "data") as up:
+        yield up
 
 
 def ask(

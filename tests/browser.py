@@ -1,0 +1,114 @@
+"""Pages in Debian's Chromium: what they report, and how each is checked in its widths and colour schemes."""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser, Page, Request, sync_playwright
+
+from bench.page_audit import CHROMIUM, QUIET
+
+WIDTHS = (390, 1280, 1920)
+SCHEMES = ("light", "dark")
+SERIOUS = {"serious", "critical"}
+LISTEN = """
+    window.refused = [];
+    document.addEventListener("securitypolicyviolation", event =>
+        window.refused.push(`${event.violatedDirective}: ${event.blockedURI} ${event.sourceFile}`));
+"""
+
+
+@dataclass
+class View:
+    """Open page, with its console messages and foreign requests."""
+
+    page: Page
+    complaints: list[str] = field(default_factory=list)
+    elsewhere: list[str] = field(default_factory=list)
+
+    def refused(self) -> list[str]:
+        return self.page.evaluate("window.refused")
+
+
+@contextmanager
+def open_chromium() -> Iterator[Browser]:
+    if not CHROMIUM.exists():
+        pytest.skip(f"NO BROWSER: {CHROMIUM} is missing, so no page was looked at. apt-get install chromium")
+    with sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=QUIET)
+        yield chromium
+        chromium.close()
+
+
+def listen(view: View, missing: bool) -> None:
+    """Record errors and warnings, failed requests, and requests to other servers.
+
+    With ``missing`` a 4xx status is accepted.
+    """
+
+    def heard(kind: str, text: str) -> None:
+        if kind in ("error", "warning") and not (missing and "status of 4" in text):
+            view.complaints.append(f"{kind}: {text}")
+
+    def failed(request: Request) -> None:
+        left = request.failure == "net::ERR_ABORTED" and request.url.endswith("/icon.svg")
+        # A stream ends with its page, or before; the icon of the tab is fetched last, and dropped on leaving.
+        if request.resource_type != "eventsource" and not left:
+            heard("error", f"{request.url}: {request.failure}")
+
+    view.page.on("console", lambda message: heard(message.type, message.text))
+    view.page.on("pageerror", lambda error: heard("error", str(error)))
+    view.page.on("requestfailed", failed)
+    view.page.on("request", lambda request: view.elsewhere.append(request.url))
+
+
+def check_page(view: View, home: str, name: str) -> None:
+    """Check a page in both schemes at each width: as wide as the window, legible, nothing in the console.
+
+    It is loaded once, since the scheme and the width of a window change while a page is open.
+    """
+    for scheme in SCHEMES:
+        view.page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]  # one of playwright's literals
+        for width in WIDTHS:
+            view.page.set_viewport_size({"width": width, "height": 844 if width < 500 else 900})
+            take_picture(view.page, f"{name}-{scheme}-{width}")
+            check_fits(view)
+            if width < 1920:
+                check_axe(view.page)
+    assert view.page.locator("h1").count() == 1
+    assert view.page.locator("main").count() == 1
+    check_clean(view, home)
+
+
+def take_picture(page: Page, name: str) -> None:
+    """Write a screenshot to the folder that DAY1_SCREENSHOTS names, if it is set."""
+    if chosen := os.environ.get("DAY1_SCREENSHOTS"):
+        page.screenshot(path=Path(chosen) / f"{name}.png", full_page=True)
+
+
+def check_clean(view: View, home: str) -> None:
+    assert view.complaints == []
+    assert view.refused() == []
+    assert [url for url in view.elsewhere if not url.startswith((home, "data:"))] == []
+
+
+def check_fits(view: View) -> None:
+    """Check that nothing scrolls sideways."""
+    wide = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
+    assert view.page.evaluate(wide) == 0
+
+
+def check_axe(page: Page) -> None:
+    # Without preload: axe would fetch imported stylesheets from the wrong folder.
+    found = Axe().run(page, options={"preload": False}).response["violations"]
+    told = [
+        (rule["id"], node["html"][:200], node["failureSummary"][:300])
+        for rule in found
+        if rule["impact"] in SERIOUS
+        for node in rule["nodes"][:3]
+    ]
+    assert told == []

@@ -1,0 +1,121 @@
+"""A server as a user starts it: the process of `up`, and Python run beside it on the same data directory."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+from urllib.request import Request, urlopen
+
+import pytest
+
+from tests import databases
+
+ROOT = Path(__file__).resolve().parent.parent
+TIMEOUT_SECONDS = 120  # for a busy machine
+CODE_LOOP = """
+import contextlib, io, json, sys, traceback
+for line in sys.stdin:
+    output, error = io.StringIO(), ""
+    try:
+        with contextlib.redirect_stdout(output):
+            exec(json.loads(line), {})
+    except Exception:
+        error = traceback.format_exc()
+    print(json.dumps([output.getvalue(), error]), flush=True)
+"""
+
+
+def environment(**changes: str) -> dict[str, str]:
+    """Return the environment of a user, without that of the test run."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("DAY1_", "DJANGO_"))}
+    own = databases.of(changes["DAY1_DATA_DIR"]) if "DAY1_DATA_DIR" in changes else {}
+    return kept | {"DAY1_NO_BOOTSTRAP": "1", "DAY1_EMBEDDER": "off", "PYTHONUNBUFFERED": "1"} | own | changes
+
+
+class Up:
+    """Process of `up` on a data directory, on a port of its own."""
+
+    shell: subprocess.Popen[str] | None = None  # runs code beside it; started with the first
+
+    def __init__(self, folder: Path, *options: str, **env: str) -> None:
+        words = [sys.executable, "manage.py", "up", "--port", "0", "--data-dir", str(folder), *options]
+        self.folder = folder
+        self.log = (folder.parent / "up.log").open("a+")
+        self.start = self.log.tell()
+        self.process = subprocess.Popen(
+            words,
+            cwd=ROOT,
+            env=environment(**databases.of(folder) | env),
+            stdout=self.log,
+            stderr=subprocess.STDOUT,
+        )
+
+    def __enter__(self) -> "Up":
+        return self.ready()
+
+    def __exit__(self, *_error: object) -> None:
+        self.stop()
+        self.end()
+
+    def output(self) -> str:
+        self.log.seek(self.start)
+        return self.log.read()
+
+    def ready(self) -> "Up":
+        """Wait for the announcement, which comes when everything runs."""
+        end = time.monotonic() + TIMEOUT_SECONDS
+        while "Ctrl-C stops it." not in self.output():
+            if self.process.poll() is not None or time.monotonic() > end:
+                self.process.kill()
+                pytest.fail(f"The server did not start:\n{self.output()}")
+            time.sleep(0.05)
+        return self
+
+    @property
+    def first(self) -> dict[str, Any]:
+        return json.loads((self.folder / "first-key.json").read_text())
+
+    def get(self, path: str, **headers: str) -> tuple[int, bytes]:
+        with urlopen(Request(self.first["url"] + path, headers=headers), timeout=TIMEOUT_SECONDS) as answer:
+            return answer.status, answer.read()
+
+    def run_python(self, code: str) -> str:
+        """Run code in a Django process on the same data directory; return what it printed.
+
+        The process starts with the first call and serves all of them, since a start takes seconds.
+        """
+        if self.shell is None:
+            self.shell = start_shell(self.folder)
+        assert self.shell.stdin
+        assert self.shell.stdout
+        self.shell.stdin.write(json.dumps(code) + "\n")
+        self.shell.stdin.flush()
+        output, error = json.loads(self.shell.stdout.readline())
+        assert not error, error
+        return str(output)
+
+    def stop(self, number: int = signal.SIGINT) -> int:
+        self.process.send_signal(number)
+        return self.process.wait(TIMEOUT_SECONDS)
+
+    def end(self) -> None:
+        """Kill the processes that still run, and close the log."""
+        for process in filter(None, (self.process, self.shell)):
+            process.kill()
+            process.communicate()
+        self.log.close()
+
+
+def start_shell(folder: Path) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, "manage.py", "shell", "-v", "0", "-c", CODE_LOOP],
+        cwd=ROOT,
+        env=environment(DAY1_DATA_DIR=str(folder)),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
