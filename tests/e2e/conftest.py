@@ -65,12 +65,11 @@ def new_context(browser: Browser, **options: Any) -> BrowserContext:
 def open_page(browser: Browser, server: Up, signed_in: Any, shared_context: BrowserContext) -> Iterator[Any]:
     opened: list[Any] = []
 
-    def new(path: str, **options: Any) -> View:
-        context = (
-            new_context(browser, **{"storage_state": signed_in, **options}) if options else shared_context
-        )
+    def new(path: str, shared: bool = False, **options: Any) -> View:
+        options = {"storage_state": signed_in, **options}
+        context = shared_context if shared else new_context(browser, **options)
         view = View(context.new_page())
-        opened.append(context if options else view.page)
+        opened.append(view.page if shared else context)
         listen(view, missing=path == "/no/such/page")
         view.page.goto(server.first["url"] + path, wait_until="networkidle")
         return view
