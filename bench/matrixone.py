@@ -147,7 +147,7 @@ def main() -> None:
 
         started, figures = time.monotonic(), []
         for size in chosen.sizes:
-            actor = matrixone_builder.actor_of(size)
+            actor = matrixone_builder.build_actor(size)
             asked = queries(Vocabulary(np.random.default_rng(SEED)), chosen.queries + WARM)
             figures += [*searches(actor, size, asked), *writes(actor, size), *branches(actor, size)]
             figures += recall(actor, size, asked)

@@ -12,7 +12,7 @@ from bench.store_builder import BATCH, CHILD, CHILD_CHANGES, DIMENSIONS, MODEL, 
 TEXTS_OF_A_CHUNK = 500
 
 
-def actor_of(size: int) -> Any:
+def build_actor(size: int) -> Any:
     """Return an actor in the project with so many facts; create and fill it when it is missing."""
     from memory.models import Branch
 

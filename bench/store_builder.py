@@ -231,7 +231,7 @@ class Builder:
         next_rid.ensure_lease()
         rows = []
         for i in np.flatnonzero(self.rng.random(self.size.facts) < 0.11):
-            rid, essence = next_rid(), essence_of(texts[i])
+            rid, essence = next_rid(), compute_essence(texts[i])
             judged = hashes.judged_hash(texts[i], essence, self.values[i]["category"])
             status = "invalidated" if len(rows) % 11 == 0 else "verified"
             span = {"rid": rid, "vid": rid, "seq_from": self.size.head, "branch": self.main}
@@ -305,7 +305,7 @@ def _whole(row: dict[str, Any], defaults: dict[str, Any], names: Any) -> Iterato
     from memory.models import hashes
 
     text = row["fact_text"]
-    essence = essence_of(text)
+    essence = compute_essence(text)
     made = {
         "essence": essence,
         "content_hash": hashes.content_hash(text),
@@ -339,8 +339,8 @@ def index(rows: Sequence[dict[str, Any]], ends: int | None = None) -> None:
     (get_index().index_closed if ends else get_index().index_rows)(facts)
 
 
-def essence_of(text: str) -> str:
-    from memory.engines.facts.rules import essence_of as line
+def compute_essence(text: str) -> str:
+    from memory.engines.facts.rules import compute_essence as line
 
     return line(text)
 

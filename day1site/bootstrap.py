@@ -181,7 +181,7 @@ class Environment:
             return False
         if launcher != self.launcher_text() or lock not in installed:
             return False
-        return installed[lock] == self.hash_of(lock) and installed.get("python") == self.base()
+        return installed[lock] == self.hash_lock(lock) and installed.get("python") == self.base()
 
     def make(self, lock: str) -> None:
         if lock == MATRIXONE:
@@ -246,12 +246,12 @@ class Environment:
 
     def write_stamp(self, lock: str, others: Iterable[str] = ()) -> None:
         names = dict.fromkeys([RUNTIME, lock, *others])
-        installed = {"python": self.base(), **{name: self.hash_of(name) for name in names}}
+        installed = {"python": self.base(), **{name: self.hash_lock(name) for name in names}}
         draft = self.stamp.with_suffix(".new")
         draft.write_text(json.dumps(installed))
         draft.replace(self.stamp)
 
-    def hash_of(self, lock: str) -> str:
+    def hash_lock(self, lock: str) -> str:
         return hashlib.sha256((self.root / lock).read_bytes()).hexdigest()
 
     def base(self) -> str:

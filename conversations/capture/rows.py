@@ -18,11 +18,11 @@ from conversations.capture.text_cleaning import (
 )
 from conversations.capture.tool_outputs import read_output, with_status
 from conversations.engines.conversations import ConversationEngine
-from conversations.engines.messages import MessageEngine, message_of
+from conversations.engines.messages import MessageEngine, build_message
 from conversations.models import Conversation, Message
 from memory.actors import Actor
 from memory.engines.sessions.manager import SessionManager
-from memory.engines.sessions.observations import ObservationEngine, observation_of
+from memory.engines.sessions.observations import ObservationEngine, build_observation
 from memory.engines.sessions.tool_calls import as_text
 from memory.engines.versions.commits import CommitWriter
 from memory.models import Observation, Session
@@ -143,7 +143,7 @@ class EventRows:
         metadata = {"client": event.client, "prompt_id": clean_text(event.prompt_id)}
         metadata = {name: value for name, value in metadata.items() if value}
         said_at = min(event.said_at, timezone.now()) if event.said_at else None
-        row = message_of({**fields, "metadata": metadata, "said_at": said_at}, who)
+        row = build_message({**fields, "metadata": metadata, "said_at": said_at}, who)
         self.messages.setdefault(conversation.uid, []).append(row)
         return row
 
@@ -153,7 +153,7 @@ class EventRows:
         call = {"id": clean_text(event.call), "name": event.tool, "input": cut_texts(payload)}
         content = self._capped(event, cut_middle(strip_injected(read_output(output))))
         message = self._message(event, who, role=Role.TOOL_RESULT, content=content, tool_calls=[call])
-        row = observation_of(
+        row = build_observation(
             {
                 "tool_name": event.tool or "tool",
                 "raw_input": payload,
@@ -170,7 +170,7 @@ class EventRows:
         reasons = [clean_text(part).strip() for part in (event.error, event.details or event.answer)]
         summary = f"The turn failed: {': '.join(filter(None, reasons)) or 'no reason given'}"
         fields = {"summary": summary, "observation_type": "error", "outcome": Observation.Outcome.ERROR.value}
-        self.observations.append(observation_of(fields, who))
+        self.observations.append(build_observation(fields, who))
 
 
 def speaking(actor: Actor, event: HookEvent) -> Actor:

@@ -91,14 +91,14 @@ class MessageEngine:
             raise Invalid("{field} must be a list with at least one message.", field="messages")
         if len(messages) > BULK:
             raise TooLarge(what="The list", limit=f"{BULK} messages", field="messages")
-        rows = [message_of(payload, actor) for payload in messages]
+        rows = [build_message(payload, actor) for payload in messages]
         with open_commit(actor, branch_name, "message.write") as commit:
             return self.add(commit, open_conversation(commit, conversation_id), rows)
 
     def add(
         self, commit: CommitWriter, conversation: Conversation, rows: Sequence[Message]
     ) -> Sequence[Message]:
-        """Add rows of ``message_of`` in the caller's commit. Raises Exists for a number that is taken."""
+        """Add rows of ``build_message`` in the caller's commit. Raises Exists for a number that is taken."""
         _number(commit, conversation, rows)
         for row in rows:
             row.conversation_id = conversation.uid
@@ -193,7 +193,7 @@ def may_read_thinking(actor: Actor) -> bool:
 # ---- helpers ---------------------------------------------------------------------------------------
 
 
-def message_of(payload: Mapping[str, Any], actor: Actor) -> Message:
+def build_message(payload: Mapping[str, Any], actor: Actor) -> Message:
     """Build an unsaved message from a caller's fields. Raises UnknownField, Invalid, TooLarge."""
     if not isinstance(payload, Mapping):
         raise Invalid("A message must be an object.", field="")

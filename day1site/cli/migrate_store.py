@@ -97,15 +97,15 @@ def open_database(url: str) -> Iterator[str]:
     from memory.db.temporary_database import temporary_alias
 
     try:
-        settings_of_url = database(url, Path(settings.DATA_DIR))
+        url_settings = database(url, Path(settings.DATA_DIR))
     except ImproperlyConfigured as error:
         raise UsageError(str(error)) from None
     same = ("ENGINE", "NAME", "HOST", "PORT")
-    if all(settings_of_url.get(name, "") == settings.DATABASES["default"].get(name, "") for name in same):
+    if all(url_settings.get(name, "") == settings.DATABASES["default"].get(name, "") for name in same):
         raise UsageError("--from and --to name the same store.")
-    if not (settings_of_url.get("HOST") or Path(str(settings_of_url["NAME"])).exists()):
-        raise CliError("no_store", f"There is no store in {settings_of_url['NAME']}.")
-    with temporary_alias(settings_of_url) as alias:
+    if not (url_settings.get("HOST") or Path(str(url_settings["NAME"])).exists()):
+        raise CliError("no_store", f"There is no store in {url_settings['NAME']}.")
+    with temporary_alias(url_settings) as alias:
         yield alias
 
 

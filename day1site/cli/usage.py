@@ -51,13 +51,13 @@ class UsageFormat(click.Command):
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         params = self.get_params(ctx)
         options = [param for param in params if isinstance(param, click.Option)]
-        sections = dict.fromkeys(section_of(option) for option in options)
+        sections = dict.fromkeys(get_section(option) for option in options)
         for section in sorted(sections, key=lambda name: name == EVERYWHERE):
-            rows = [option for option in options if section_of(option) == section]
+            rows = [option for option in options if get_section(option) == section]
             write_section(ctx, formatter, section, rows)
 
 
-def section_of(option: click.Option) -> str:
+def get_section(option: click.Option) -> str:
     return getattr(option, "section", OPTIONS)
 
 

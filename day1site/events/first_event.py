@@ -21,7 +21,7 @@ from django.http.cookie import parse_cookie
 from day1site.asgi import App, Receive, Scope, Send
 from day1site.server.asgi_auth import in_thread, refuse, refuse_for, wrong_place
 from memory.engines.access.key_activity import KeyActivity, KeyActivityEngine
-from memory.engines.access.members import actor_of_member, memberships_of
+from memory.engines.access.members import build_member_actor, list_memberships
 from memory.exceptions import Day1Error, NotFound, Unauthenticated, Unavailable
 from memory.views.agent_setup import read_key
 from memory.views.frames import WEB
@@ -130,11 +130,11 @@ def read_activity(scope: Scope) -> KeyActivity:
     user = read_user(dict(scope["headers"]).get(b"cookie", b"").decode("latin-1"))
     path = PATH.fullmatch(scope["path"])
     assert path is not None  # wrong_request has refused any other
-    member = next((one for one in memberships_of(user) if one.project.slug == path[1]), None)
+    member = next((one for one in list_memberships(user) if one.project.slug == path[1]), None)
     if member is None:
         raise NotFound("There is no project here that you belong to.")
     query = QueryDict(scope.get("query_string", b"").decode("latin-1"))
-    actor = actor_of_member(member, user, WEB.surface)
+    actor = build_member_actor(member, user, WEB.surface)
     return KeyActivityEngine().get_latest(actor=actor, key_id=read_key(query))
 
 

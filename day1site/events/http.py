@@ -100,12 +100,12 @@ def stream_for(query: str, headers: Mapping[bytes, bytes]) -> Stream:
     kinds, after = payload.take_value("kind", parse_names, []), payload.take_value("last_event_id", count)
     payload.refuse_unknown()
     if (header := headers.get(b"last-event-id", b"").decode("latin-1").strip()) != "":
-        after = place_of(header)  # a reconnecting client's header is newer than its address
+        after = parse_event_id(header)  # a reconnecting client's header is newer than its address
     who = get_actor(key, SURFACE)
     return Stream(EventEngine().open_watch(actor=who, branches=branches, kinds=kinds, after=after))
 
 
-def place_of(text: str) -> int:
+def parse_event_id(text: str) -> int:
     try:
         found: int = count("Last-Event-ID", FROM_TEXT[count](text))
     except Invalid:

@@ -62,7 +62,7 @@ class Call:
         work = self.given.take_value("work", c.plain_text, "")
         if named or not work:
             return named or self.caller.usual_branch
-        return WorkEngine().branch_of(work=work, actor=self.caller.actor)
+        return WorkEngine().get_branch_name(work=work, actor=self.caller.actor)
 
     @property
     def reading(self) -> dict[str, Any]:

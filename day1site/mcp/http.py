@@ -41,7 +41,7 @@ async def answer(
         await refuse(send, *problem)
         return
     try:
-        find_caller = partial(in_thread, caller_of, scope, headers)
+        find_caller = partial(in_thread, authenticate_caller, scope, headers)
         caller = await asyncio.get_running_loop().run_in_executor(threads, find_caller)
     except Unauthenticated as error:
         await refuse_for(send, scope, error, challenge(error.text))
@@ -66,7 +66,7 @@ def caller_in(ctx: Context) -> Caller:
     return found
 
 
-def caller_of(scope: Scope, headers: dict[bytes, bytes]) -> Caller:
+def authenticate_caller(scope: Scope, headers: dict[bytes, bytes]) -> Caller:
     """Return the key's actor with the branch of the address or header. Raises Unauthenticated."""
     key = KeyEngine().verify_token(bearer(headers))
     return Caller(get_actor(key, SURFACE), branch_in(scope, headers), key.rate_per_minute)

@@ -47,15 +47,15 @@ HINTS: dict[Any, CacheHint] = {
 class Handlers:
     """Handlers for each kind of request. They work in ``threads``."""
 
-    def __init__(self, caller_of: Callable[[Context], Caller], threads: Executor) -> None:
-        self.caller_of, self.threads = caller_of, threads
+    def __init__(self, authenticate_caller: Callable[[Context], Caller], threads: Executor) -> None:
+        self.authenticate_caller, self.threads = authenticate_caller, threads
 
     async def work(self, ctx: Context, do: Callable[[Caller], T]) -> T:
-        loop, caller = asyncio.get_running_loop(), self.caller_of(ctx)
+        loop, caller = asyncio.get_running_loop(), self.authenticate_caller(ctx)
         return await loop.run_in_executor(self.threads, partial(in_thread, do, caller))
 
     async def list_tools(self, ctx: Context, _: Any) -> m.ListToolsResult:
-        actor = self.caller_of(ctx).actor
+        actor = self.authenticate_caller(ctx).actor
         return m.ListToolsResult(tools=[described(one) for one in ALL.values() if actor.has_scope(one.scope)])
 
     async def call_tool(self, ctx: Context, params: m.CallToolRequestParams) -> m.CallToolResult:
@@ -83,9 +83,9 @@ class Handlers:
         return await self.work(ctx, with_rate_limit(lambda caller: prompts.get(caller, params.name, payload)))
 
 
-def build(caller_of: Callable[[Context], Caller], threads: Executor) -> Server[Any]:
-    """Build a server; ``caller_of`` returns the caller of a request."""
-    on = Handlers(caller_of, threads)
+def build(authenticate_caller: Callable[[Context], Caller], threads: Executor) -> Server[Any]:
+    """Build a server; ``authenticate_caller`` returns the caller of a request."""
+    on = Handlers(authenticate_caller, threads)
     return Server(
         "day1",
         title="Day1",

@@ -10,7 +10,7 @@ from django.http.request import split_domain_port, validate_host
 from rest_framework.response import Response
 
 from day1site.asgi import Scope, Send
-from memory.api.problems import PROBLEM, build_problem, problem_of
+from memory.api.problems import PROBLEM, build_error_response, build_problem
 from memory.api.wire import Renderer
 from memory.exceptions import Unauthenticated
 
@@ -60,7 +60,7 @@ async def refuse(send: Send, status: int, code: str, text: str, *more: Header) -
 
 async def refuse_for(send: Send, scope: Scope, error: Exception, *more: Header) -> None:
     """Send the REST API's problem response for an error; unexpected errors are logged."""
-    await respond(send, problem_of(error, scope["method"], scope["path"]), *more)
+    await respond(send, build_error_response(error, scope["method"], scope["path"]), *more)
 
 
 async def respond(send: Send, answer: Response, *more: Header) -> None:

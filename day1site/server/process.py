@@ -135,7 +135,7 @@ def why_not(error: OSError, host: str, port: int) -> str:
     return f"This machine cannot listen on {host}, port {port}: {error.strerror}."
 
 
-def url_of(host: str, listener: socket.socket) -> str:
+def build_url(host: str, listener: socket.socket) -> str:
     """Return the URL to open in a browser on this machine."""
     shown = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}.get(host, f"[{host}]" if ":" in host else host)
     return f"http://{shown}:{listener.getsockname()[1]}"

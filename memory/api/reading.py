@@ -98,7 +98,7 @@ class Input:
         self.query: dict[str, Any] = {
             name: values if len(values) > 1 else values[0] for name, values in request.query_params.lists()
         }
-        self.body = body_of(request)
+        self.body = read_request_body(request)
 
     def take_value(self, name: str, check: c.Check, default: Any = None) -> Any:
         """Take a value from the query or the body. Raises Invalid if it is invalid or both differ."""
@@ -189,7 +189,7 @@ class Query(Input):
         self.body = {}
 
 
-def body_of(request: Request) -> dict[str, Any]:
+def read_request_body(request: Request) -> dict[str, Any]:
     """Return a copy of the body's JSON object; {} without a body. Raises Invalid."""
     if request.method in ("GET", "HEAD"):
         return {}

@@ -183,14 +183,14 @@ def format_age(at: datetime, now: datetime | None = None) -> str:
 
 
 @register.filter
-def undo_of(message: Any) -> str:
+def undo_url(message: Any) -> str:
     """Return the address that undoes a message's action; '' for none."""
     tags = message.extra_tags or ""
     return tags.removeprefix(UNDO) if tags.startswith(UNDO) else ""
 
 
 @register.filter
-def redo_of(message: Any) -> str:
+def redo_url(message: Any) -> str:
     """Return the address that redoes an undone action; '' for none."""
     tags = message.extra_tags or ""
     return tags.removeprefix(REDO) if tags.startswith(REDO) else ""

@@ -9,9 +9,9 @@ from django.shortcuts import render
 from django.utils.translation import gettext, gettext_lazy
 
 from memory import ranking
-from memory.engines.facts.assessment import exclusion_reasons, time_of
+from memory.engines.facts.assessment import exclusion_reasons, parse_expiry_time
 from memory.engines.facts.engine import FactEngine
-from memory.engines.facts.evidence import EvidenceEngine, commit_of
+from memory.engines.facts.evidence import EvidenceEngine, get_fact_commit
 from memory.engines.facts.field_diff import display_changes
 from memory.engines.review.review_queue import ReviewEngine
 from memory.engines.search.explain import ExplainEngine, Explanation
@@ -53,7 +53,7 @@ class FactViewBase(ProjectPage):
 
 def fact_context(reader: ViewContext, fact: Fact, cursor: str) -> dict[str, Any]:
     """Return the context of a fact's page besides the fact itself."""
-    states = [state for state in exclusion_reasons(fact, time_of(reader.at)) if state in TIMED]
+    states = [state for state in exclusion_reasons(fact, parse_expiry_time(reader.at)) if state in TIMED]
     evidence = EvidenceEngine().load_evidence(fact=fact, **reader.where)
     similar = EvidenceEngine().find_similar(fact=fact, **reader.where)
     context = {
@@ -62,7 +62,7 @@ def fact_context(reader: ViewContext, fact: Fact, cursor: str) -> dict[str, Any]
         "evidence": evidence,
         "similar": similar,
     }
-    return {**context, **history_of(reader, fact.uid, cursor)}
+    return {**context, **read_history(reader, fact.uid, cursor)}
 
 
 def read_version(reader: ViewContext, fact_id: UUID, number: int | None) -> Fact | None:
@@ -80,17 +80,17 @@ def changes_since(read: Fact | None, now: Fact) -> dict[str, Any]:
     """
     if read is None or read.version == now.version:
         return {"meanwhile": [], "changed_by": None}
-    return {"meanwhile": list(display_changes(read, now).items()), "changed_by": commit_of(now)}
+    return {"meanwhile": list(display_changes(read, now).items()), "changed_by": get_fact_commit(now)}
 
 
 def missing_context(reader: ViewContext, fact_id: UUID, cursor: str) -> dict[str, Any]:
     """Return where a missing fact is instead: on other branches, deleted with its history, or nowhere."""
     answer = ExplainEngine().explain(query="", fact_id=fact_id, **reader.where)
-    history = history_of(reader, fact_id, cursor) if answer.reason == "deleted" else {}
+    history = read_history(reader, fact_id, cursor) if answer.reason == "deleted" else {}
     return {"answer": answer, "fact_id": fact_id, **history}
 
 
-def history_of(reader: ViewContext, fact_id: UUID, cursor: str) -> dict[str, Any]:
+def read_history(reader: ViewContext, fact_id: UUID, cursor: str) -> dict[str, Any]:
     """Return versions of a fact, newest first, each with its changes to the one before."""
     page = FactEngine().list_versions(fact_id=fact_id, **reader.where, limit=VERSIONS, cursor=cursor)
     before = [*page.results[1:], page.beyond]

@@ -19,7 +19,7 @@ from memory.views.action_report import take_report
 from memory.views.base import PAGE, ProjectPage
 from memory.views.bulk import BulkActions, has_proposals, mark_ticked
 from memory.views.error_text import error_sentence
-from memory.views.fact_actions import undo_of
+from memory.views.fact_actions import build_undo_url
 from memory.views.fact_form import CATEGORIES
 from memory.views.filter_form import REPEATABLE, FilterForm
 from memory.views.filter_tokens import TokenFilters, read_line
@@ -89,5 +89,5 @@ class Facts(BulkActions, TokenFilters, ProjectPage):
     def render_done(
         self, text: str, commit: Commit | None = None, level: int = messages.SUCCESS
     ) -> HttpResponse:
-        flash_success(self.request, text, undo_of(self.reader, commit), level)
+        flash_success(self.request, text, build_undo_url(self.reader, commit), level)
         return HttpResponseRedirect(self.request.get_full_path())

@@ -15,7 +15,7 @@ from memory.exceptions import BranchArchived, Conflict, Day1Error, IllegalTransi
 from memory.models import ReviewItem
 from memory.views.base import ProjectPage, base_context
 from memory.views.error_text import error_sentence
-from memory.views.fact_actions import undo_of
+from memory.views.fact_actions import build_undo_url
 from memory.views.flash import flash_success, flash_warning
 from memory.views.proposals import proposal_asked, show_proposal
 from memory.views.widgets import parse_number
@@ -42,7 +42,7 @@ ANSWER_MESSAGES = {
 MENDABLE = (StaleVersion, Invalid, IllegalTransition, BranchArchived)
 
 
-def answer_of(post: QueryDict) -> dict[str, Any]:
+def parse_answer(post: QueryDict) -> dict[str, Any]:
     """Parse the answer in a form for ReviewEngine.resolve_item. Raises Invalid."""
     decision = post.get("decision", "")
     if decision not in DECISIONS:
@@ -140,14 +140,14 @@ class Answer(ProjectPage):
         decision = request.POST.get("decision", "")
         try:
             done = review_engine.resolve_item(
-                item_id=self.item_id, actor=self.reader.actor, **answer_of(request.POST)
+                item_id=self.item_id, actor=self.reader.actor, **parse_answer(request.POST)
             )
         except MENDABLE as error:
             context = self.get_context_data(refusal=error, typed=request.POST)
             return self.render_to_response(context, status=error.status)
         except Conflict as error:
             return self.too_late(error)
-        flash_success(request, str(ANSWER_MESSAGES[decision]), undo_of(self.reader, done.commit))
+        flash_success(request, str(ANSWER_MESSAGES[decision]), build_undo_url(self.reader, done.commit))
         return self.render_next(done.item)
 
     def render_next(self, item: ReviewItem) -> HttpResponse:

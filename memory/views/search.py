@@ -11,7 +11,7 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from memory import ranking
-from memory.engines.facts.assessment import exclusion_reasons, time_of
+from memory.engines.facts.assessment import exclusion_reasons, parse_expiry_time
 from memory.engines.facts.recall_log import PASSING
 from memory.engines.search.engine import SearchEngine, SearchResult
 from memory.engines.search.ranked import INCLUDE, TYPES, Hit
@@ -137,6 +137,9 @@ class Search(ProjectPage):
     def _left_out(self, query: str, form: FilterForm, found: SearchResult) -> list[tuple[Hit, list[str]]]:
         """Return hits that are excluded by default, with the reasons."""
         known = {hit.fact.uid for hit in found.hits}
-        every, now = self._run_search(query, form, None, INCLUDE, passing=True), time_of(self.reader.at)
+        every, now = (
+            self._run_search(query, form, None, INCLUDE, passing=True),
+            parse_expiry_time(self.reader.at),
+        )
         reasons = [(hit, exclusion_reasons(hit.fact, now)) for hit in every.hits if hit.fact.uid not in known]
         return [(hit, why) for hit, why in reasons if why]

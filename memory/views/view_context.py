@@ -16,7 +16,7 @@ from django.urls import resolve, reverse
 from django.utils import timezone
 
 from memory.actors import SCOPES, Actor
-from memory.engines.access.members import actor_of_member, memberships_of
+from memory.engines.access.members import build_member_actor, list_memberships
 from memory.engines.branches.manager import BranchManager
 from memory.engines.review.review_queue import ReviewEngine
 from memory.engines.versions.lookup import MAIN, resolve_point
@@ -144,16 +144,18 @@ def relocate(address: str, branch: str, at: str) -> str:
     return with_query(path, {**words, "branch": ""})
 
 
-def reader_of(request: HttpRequest, slug: str, branch_name: str = "", frame: Frame = WEB) -> ViewContext:
+def build_view_context(
+    request: HttpRequest, slug: str, branch_name: str = "", frame: Frame = WEB
+) -> ViewContext:
     """Return the reader of a page. Raises NotFound for a foreign project, BranchNotFound, Invalid.
 
     Raises NotFound for a project that the user does not belong to, BranchNotFound, Invalid.
     """
-    memberships = memberships_of(request.user)
+    memberships = list_memberships(request.user)
     member = next((m for m in memberships if m.project.slug == slug), None)
     if member is None:
         raise NotFound("There is no project here that you belong to.")
-    actor = actor_of_member(member, request.user, frame.surface)
+    actor = build_member_actor(member, request.user, frame.surface)
     branch = BranchManager().get_branch(
         name=branch_name or request.GET.get("branch", "") or MAIN, actor=actor
     )

@@ -20,9 +20,9 @@ BATCH, BATCH_BYTES = 200, 4 * MIB
 class Sender:
     """Sender of a spool's events. One process at a time, for each spool."""
 
-    def __init__(self, spool, lock, write_all, text_of, patience):
+    def __init__(self, spool, lock, write_all, read_text, patience):
         self.spool, self.lock, self.write_all = spool, lock, write_all
-        given = json.loads(text_of(spool.config)) if os.path.exists(spool.config) else {}
+        given = json.loads(read_text(spool.config)) if os.path.exists(spool.config) else {}
         self.server = Server(given, patience)
 
     def deliver(self, until=None, mine=None):

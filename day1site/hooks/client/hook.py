@@ -181,33 +181,33 @@ def project_root():
     while True:
         folder = os.path.join(place, ".git")
         if os.path.exists(folder):
-            return of_repository(place, folder)
+            return name_repository(place, folder)
         above = os.path.dirname(place)
         if above == place:
             return start
         place = above
 
 
-def of_repository(place, folder):
+def name_repository(place, folder):
     """Return the remote of a repository or of a work tree's repository; else its main folder."""
     try:
         if os.path.isfile(folder):
-            folder = os.path.join(place, text_of(folder).partition("gitdir:")[2].strip())
+            folder = os.path.join(place, read_text(folder).partition("gitdir:")[2].strip())
             common = os.path.join(folder, "commondir")
             if os.path.exists(common):
-                folder = os.path.normpath(os.path.join(folder, text_of(common).strip()))
+                folder = os.path.normpath(os.path.join(folder, read_text(common).strip()))
                 place = os.path.dirname(folder)
-        return plain_address(remote_of(text_of(os.path.join(folder, "config")))) or place
+        return plain_address(find_remote(read_text(os.path.join(folder, "config")))) or place
     except (OSError, ValueError):
         return place
 
 
-def text_of(path):
+def read_text(path):
     with open(path, "rb") as file:
         return file.read(MIB).decode("utf-8", "replace")
 
 
-def remote_of(config):
+def find_remote(config):
     """Return the address of the remote origin, else of the first remote."""
     found: dict = {}
     section = ""
@@ -281,7 +281,7 @@ class Spool:
 
     def delivered(self):
         try:
-            done = int(text_of(self.mark) or 0)
+            done = int(read_text(self.mark) or 0)
             return done if done <= os.path.getsize(self.events) else 0
         except (OSError, ValueError):
             return 0
@@ -366,7 +366,7 @@ def beside():
 
 def sender(spool, patience):
     """Return a sender for the spool's events."""
-    return beside().Sender(spool, Lock, write_all, text_of, patience)
+    return beside().Sender(spool, Lock, write_all, read_text, patience)
 
 
 def in_background(spool):

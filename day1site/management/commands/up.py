@@ -16,13 +16,13 @@ from day1site.demo import loader
 from day1site.server import provisioning
 from day1site.server.process import (
     CannotStart,
+    build_url,
     database_file,
     leave,
     listening,
     only_server,
     serve,
     sign,
-    url_of,
 )
 from day1site.server.provisioning import FILE, prepare
 from day1site.settings.paths import command_options, command_prefix, default_data_dir
@@ -106,7 +106,7 @@ class Command(BaseCommand):
         folder, host = Path(settings.DATA_DIR), options["host"]
         locked = only_server(folder, database_file())
         with locked as locks, listening(host, options["port"]) as listener:
-            url = url_of(host, listener)
+            url = build_url(host, listener)
             sign(locks, url)
             made = self.prepare(folder, url, options["admin_password"])
             text = announcement(folder, url, host, made, demo=loader.present())

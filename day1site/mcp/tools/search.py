@@ -7,7 +7,7 @@ from day1site.mcp.call_context import Call
 from day1site.mcp.tools import base as b
 from day1site.mcp.tools.fields import filter_properties
 from memory.api.reading import parse_integer, parse_names, parse_point, word
-from memory.api.searches import filters_of
+from memory.api.searches import take_fact_filters
 from memory.engines.facts.filters import FactFilter
 from memory.engines.fields.facts import FACT_FILTERS
 from memory.engines.memory import MemoryEngine
@@ -76,7 +76,7 @@ def _how(call: Call) -> dict[str, Any]:
     how = {
         "search_type": call.take("search_type", word, "hybrid"),
         "include": call.take("include", parse_names, []),
-        "filters": filters_of(call.given),
+        "filters": take_fact_filters(call.given),
     }
     if at := call.take("at", parse_point):
         how["at"] = at

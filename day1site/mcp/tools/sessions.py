@@ -56,7 +56,7 @@ def memory_context(call: Call) -> b.Answer:
     branch = call.branch
     call.end()
     session = key or _last_session(call)
-    result = _of_session(call, session, most) if session else _nothing()
+    result = _load_session(call, session, most) if session else _nothing()
     result["newest_facts"] = schemas.within(newest_lines(call, most["fact_limit"]), CONTEXT_TOKENS // 2)
     return result | {
         "branch": branch,
@@ -72,7 +72,7 @@ def _last_session(call: Call) -> str:
     return next((one.key for one in (*over, *page.results)), "")
 
 
-def _of_session(call: Call, session_id: str, most: dict[str, int]) -> dict[str, Any]:
+def _load_session(call: Call, session_id: str, most: dict[str, int]) -> dict[str, Any]:
     found = memory_engine.load_context(session_id=session_id, actor=call.caller.actor, **most)
     talks = found.parts.get("conversations", [])
     values = [_message_line(one) for talk in reversed(talks) for one in talk["messages"]][

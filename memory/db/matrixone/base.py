@@ -47,7 +47,7 @@ class CursorWrapper(mysql.CursorWrapper):
         try:
             return super().executemany(query, args)
         except base.Database.Error as error:
-            if errors.code_of(error) != errors.TOO_MUCH_AT_ONCE or len(args) == 1:
+            if errors.get_error_code(error) != errors.TOO_MUCH_AT_ONCE or len(args) == 1:
                 raise translate_integrity(error) from None
         size = -(-len(args) // PARTS)
         for start in range(0, len(args), size):
@@ -55,7 +55,7 @@ class CursorWrapper(mysql.CursorWrapper):
 
 
 def translate_integrity(error: Exception) -> Exception:
-    if errors.code_of(error) in errors.LOST:
+    if errors.get_error_code(error) in errors.LOST:
         return DatabaseAway(*error.args)
     return IntegrityError(*error.args) if errors.breaks_reference(error.args) else error
 
@@ -143,7 +143,7 @@ class DatabaseWrapper(mysql.DatabaseWrapper):
         try:
             return super().get_new_connection(conn_params)
         except base.Database.OperationalError as error:
-            if errors.code_of(error) in (*errors.AWAY, *errors.LOST):
+            if errors.get_error_code(error) in (*errors.AWAY, *errors.LOST):
                 raise DatabaseAway(*error.args) from None
             raise
 
@@ -165,7 +165,7 @@ class DatabaseWrapper(mysql.DatabaseWrapper):
         try:
             self.ensure_connection()
         except OperationalError as error:
-            if errors.code_of(error) != errors.UNKNOWN_DATABASE:
+            if errors.get_error_code(error) != errors.UNKNOWN_DATABASE:
                 raise
             name = self.ops.quote_name(self.settings_dict["NAME"])
             with self._nodb_cursor() as cursor:
@@ -184,7 +184,7 @@ class DatabaseWrapper(mysql.DatabaseWrapper):
         try:
             super()._commit()  # type: ignore[misc]  # internal, so not in the stubs
         except OperationalError as error:
-            if errors.code_of(error) in errors.LOST:
+            if errors.get_error_code(error) in errors.LOST:
                 raise CommitLost() from error
             raise
 
@@ -194,7 +194,7 @@ class DatabaseWrapper(mysql.DatabaseWrapper):
 
     def must_rerun(self, error: BaseException) -> bool:
         """Return whether the server aborted the transaction, so that it may be run again from its start."""
-        return errors.code_of(error) in errors.RERUN
+        return errors.get_error_code(error) in errors.RERUN
 
     # ---- reading -------------------------------------------------------------------------------
 

@@ -46,7 +46,7 @@ class DatabaseValidation(BaseDatabaseValidation):
         return ""
 
     def _unreachable_text(self, error: DatabaseError) -> str:
-        settings, code = self.connection.settings_dict, errors.code_of(error)
+        settings, code = self.connection.settings_dict, errors.get_error_code(error)
         place = f"{settings['HOST']}:{settings['PORT']}"
         if code == errors.UNKNOWN_DATABASE:
             return ""

@@ -345,7 +345,9 @@ def _after_fork() -> None:
 os.register_at_fork(after_in_child=_after_fork)
 
 
-def resident_of(connection: Any, model: type[models.Model], project_id: Any, embedder: str) -> VectorCache:
+def get_vector_cache(
+    connection: Any, model: type[models.Model], project_id: Any, embedder: str
+) -> VectorCache:
     """Return the cache of a model's rows; the least recently used ones are dropped beyond the limit."""
     key = (str(connection.settings_dict["NAME"]), model._meta.label, str(project_id), embedder)
     with _registry:

@@ -14,7 +14,7 @@ from memory.actors import Actor
 from memory.db.bulk_sql import insert_all
 from memory.db.fields import dumps
 from memory.engines.support import validation as c
-from memory.engines.support.pagination import Page, page_of
+from memory.engines.support.pagination import Page, paginate
 from memory.models import AuditEntry, Project
 
 logger = logging.getLogger(__name__)
@@ -77,7 +77,7 @@ class AuditEngine:
             payload["at__gte"] = c.parse_time("after", after)
         if before:
             payload["at__lt"] = c.parse_time("before", before)
-        return page_of(entries.filter(**payload), key="-id", limit=limit, cursor=cursor)
+        return paginate(entries.filter(**payload), key="-id", limit=limit, cursor=cursor)
 
 
 def seal_entries(project: Project, batch: int = 1000) -> int:

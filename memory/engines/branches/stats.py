@@ -31,7 +31,7 @@ class BranchStats:
     last_activity: datetime
 
 
-def stats_of(branch: Branch) -> BranchStats:
+def count_stats(branch: Branch) -> BranchStats:
     lineage, parent = branch.lineage(), branch.parent
     facts = {status.value: 0 for status in Fact.Status} | tally_values(
         Fact.objects.in_lineage, "status", lineage

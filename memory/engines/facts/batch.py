@@ -157,7 +157,7 @@ class FactBatch:
         sources = {
             (written.fact.uid, source)
             for row, written in zip(self.rows, results, strict=True)
-            if not written.created and (source := source_of(row)) and source != source_of(written.fact)
+            if not written.created and (source := get_source(row)) and source != get_source(written.fact)
         }
         if not sources or self.status == Fact.Status.CREATED:  # a proposal changes nothing that is active
             return
@@ -199,7 +199,7 @@ def duplicate_key(fact: Fact, now: datetime) -> Key:
     return fact.norm_hash, fact.valid_until if over else None
 
 
-def source_of(fact: Fact) -> str:
+def get_source(fact: Fact) -> str:
     """Return the source of a fact: its session, else its agent; empty when neither is known."""
     if fact.session_id:
         return f"session:{fact.session_id}"

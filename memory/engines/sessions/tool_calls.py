@@ -67,7 +67,7 @@ def extract_output(output: Any) -> str:
     return as_text(output)
 
 
-def summary_of(tool: str, payload: Any, output: Any) -> str:
+def summarize_call(tool: str, payload: Any, output: Any) -> str:
     """Return a short summary of a tool call, within the limit: the action and its result."""
     about, result = (
         truncate(" ".join(summarise_input(payload).split()), MAX_SUMMARY_INPUT),
@@ -86,7 +86,7 @@ def summary_of(tool: str, payload: Any, output: Any) -> str:
     return truncate(line)
 
 
-def outcome_of(output: Any) -> str:
+def detect_outcome(output: Any) -> str:
     """Return the outcome of a call, from the tool's own status, else from the words of its output."""
     if isinstance(output, Mapping):
         if output.get("interrupted"):
@@ -103,7 +103,7 @@ def outcome_of(output: Any) -> str:
     return Outcome.SUCCESS
 
 
-def type_of(outcome: str, repaired: bool) -> str:
+def choose_type(outcome: str, repaired: bool) -> str:
     """Return the type of a tool call: an error, a discovery (a repaired failure), or a plain call."""
     if outcome != Outcome.SUCCESS:
         return Type.ERROR

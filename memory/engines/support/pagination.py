@@ -58,7 +58,7 @@ def check_limit(limit: int) -> int:
     return limit
 
 
-def page_of(
+def paginate(
     rows: models.QuerySet,
     *,
     key: str,
@@ -92,7 +92,7 @@ def page_of(
     )
 
 
-def page_of_versions(
+def paginate_versions(
     rows: VersionedQuerySet, *, seq: int, limit: int, cursor: str = "", at: Any = None
 ) -> Page:
     """Return a page of versioned rows, newest first, as of the seq of the first page.
@@ -103,13 +103,13 @@ def page_of_versions(
     mark = list_fingerprint(rows)
     place = read_cursor(cursor, mark)
     back = place.get("back", False)
-    uid = uid_of(place["key"]) if "key" in place else None
+    uid = parse_cursor_id(place["key"]) if "key" in place else None
     batch = take_within(rows.stream(limit + 1, "uid", down=not back, beyond=uid), limit + 1, PAGE_BYTES)
     pin = {"list": mark, "seq": seq, "at": place.get("at", parse_point(at))}
     return build_page(batch, limit, back, bool(cursor), lambda row: {"key": row.uid.hex, **pin})
 
 
-def page_of_history(rows: models.QuerySet, *, seq: int, limit: int, cursor: str = "") -> Page:
+def paginate_history(rows: models.QuerySet, *, seq: int, limit: int, cursor: str = "") -> Page:
     """Return a page of rows that never change up to a seq, in their own order. Raises Invalid."""
     check_limit(limit)
     mark = list_fingerprint(rows)
@@ -221,7 +221,7 @@ def parse_count(text: str) -> int:
     return int(text)
 
 
-def uid_of(text: str) -> UUID:
+def parse_cursor_id(text: str) -> UUID:
     """Return the id in a cursor. Raises Invalid."""
     try:
         return UUID(text)

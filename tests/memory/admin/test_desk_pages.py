@@ -11,7 +11,7 @@ from memory.engines.access.keys import KeyEngine
 from memory.engines.branches.manager import BranchManager
 from memory.engines.facts.bulk_actions import ActionEngine
 from memory.engines.facts.engine import FactEngine
-from memory.engines.facts.evidence import commit_of
+from memory.engines.facts.evidence import get_fact_commit
 from memory.engines.facts.links import LinkEngine
 from memory.exceptions import Unauthenticated
 from memory.models import AuditEntry, Membership, Project, ReviewItem
@@ -315,7 +315,7 @@ class TestBranches:
         assert str(one.rid) not in html
 
     def test_a_viewer_changes_nothing(self, viewer, write, main, actor):
-        written = f"{HOME}undo/{commit_of(write('one')).pk}"
+        written = f"{HOME}undo/{get_fact_commit(write('one')).pk}"
         BranchManager().create_branch(name="task/x", actor=actor)
         assert 'name="purpose"' not in page(viewer, f"{HOME}branches")
         assert 'action="?do=archive"' not in page(viewer, f"{HOME}branches/task/x")

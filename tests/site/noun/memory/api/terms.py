@@ -6,7 +6,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from memory.api import fields as f
-from memory.api.base import Resource, actor_of, build_row_response
+from memory.api.base import Resource, build_row_response, get_request_actor
 from memory.api.reading import Input
 from memory.api.routes import serve_at
 from memory.api.schema import PAGING, document_routes, page, route
@@ -42,10 +42,14 @@ ROUTES = {
 class TermViewSet(Resource):
     def create(self, request: Request) -> Response:
         fields = Input(request).take_fields()
-        return build_row_response(render(term_engine.write_term(actor=actor_of(request), **fields)), 201)
+        return build_row_response(
+            render(term_engine.write_term(actor=get_request_actor(request), **fields)), 201
+        )
 
     def list(self, request: Request) -> Response:
         payload = Input(request)
         paging = payload.take_paging()
         payload.refuse_unknown()
-        return Response(page_shape(term_engine.list_terms(actor=actor_of(request), **paging), render))
+        return Response(
+            page_shape(term_engine.list_terms(actor=get_request_actor(request), **paging), render)
+        )
