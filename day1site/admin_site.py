@@ -26,7 +26,7 @@ POLICY: dict[str, Any] = {
 }
 
 
-class Desk(UnfoldAdminSite):
+class Day1AdminSite(UnfoldAdminSite):
     site_header = site_title = "Day1"
     login_form = AdminAuthenticationForm  # never shown: the login page is the site's
 

@@ -25,11 +25,11 @@ class MessageViewSet(Resource):
     @action(detail=False, methods=["get"])
     def search(self, request: Request) -> Response:
         payload, actor = Input(request), get_request_actor(request)
-        branch, query, how = parse_text_search(payload)
+        branch, query, options = parse_text_search(payload)
         filters = MessageFilter.from_values(payload.take_unchecked(MessageFilterSet.base_filters))
         payload.refuse_unknown()
         found = message_engine.search_messages(
-            query=query, actor=actor, branch_name=branch, filters=filters, **how
+            query=query, actor=actor, branch_name=branch, filters=filters, **options
         )
         return Response(shapes.messages_found(found, branch, actor))
 

@@ -47,7 +47,7 @@ class EventRows:
         self._long: Counter[str] = Counter()  # bytes of long texts, by session
 
     def take(self, event: HookEvent) -> None:
-        who = speaking(self.actor, event)
+        who = get_event_actor(self.actor, event)
         self._session(event)
         if event.name in ("SessionStart", "SubagentStart"):
             self._conversation(event, who)
@@ -89,8 +89,8 @@ class EventRows:
 
     def _conversation(self, event: HookEvent, who: Actor) -> Conversation:
         """Return the newest conversation of the session and agent; a resumed session gets a new one."""
-        place = (event.session, who.agent_id)
-        known = self.conversations.get(place)
+        pair = (event.session, who.agent_id)
+        known = self.conversations.get(pair)
         if known is None:
             rows = self.commit.visible_rows(Conversation).filter(
                 session_id=event.session, agent_id=who.agent_id
@@ -99,7 +99,7 @@ class EventRows:
         if known is None or (event.name in BEGINS and known.status != Conversation.Status.ACTIVE):
             title = " ".join(filter(None, ["Subagent" if event.agent else "", event.agent_type]))
             known = ConversationEngine().begin(self.commit, who, title=title[:300], model=event.model)
-        self.conversations[place] = known
+        self.conversations[pair] = known
         return known
 
     # ---- messages and observations -------------------------------------------------------------
@@ -173,7 +173,7 @@ class EventRows:
         self.observations.append(build_observation(fields, who))
 
 
-def speaking(actor: Actor, event: HookEvent) -> Actor:
+def get_event_actor(actor: Actor, event: HookEvent) -> Actor:
     """Return the actor as this session's agent: the key's bound agent, else the program.
 
     A subagent follows after a slash.

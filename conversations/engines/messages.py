@@ -176,12 +176,12 @@ class MessageEngine:
         if roles:
             rows = rows.filter(role__in=[c.one_of(Role.values)("role", role) for role in roles])
         mark = list_fingerprint(rows)
-        place = read_cursor(cursor, mark)
-        back, key = place.get("back", False), _place(place)
+        position = read_cursor(cursor, mark)
+        back, key = position.get("back", False), _parse_number(position)
         batch = take_within(
             rows.stream(limit + 1, "sequence_num", down=back, beyond=key), limit + 1, PAGE_BYTES
         )
-        pin = {"list": mark, "seq": seq, "at": place.get("at", parse_point(at))}
+        pin = {"list": mark, "seq": seq, "at": position.get("at", parse_point(at))}
         return build_page(batch, limit, back, bool(cursor), lambda row: {"key": str(row.sequence_num), **pin})
 
 
@@ -233,10 +233,10 @@ def _number(commit: CommitWriter, conversation: Conversation, rows: Sequence[Mes
         following = max(following, row.sequence_num + 1)
 
 
-def _place(place: Mapping[str, Any]) -> int | None:
-    if "key" not in place:
+def _parse_number(position: Mapping[str, Any]) -> int | None:
+    if "key" not in position:
         return None
     try:
-        return int(place["key"])
+        return int(position["key"])
     except ValueError:
         raise Invalid("This cursor is not one that Day1 gave.", field="cursor") from None

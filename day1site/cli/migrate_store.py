@@ -78,10 +78,10 @@ def hold_data_dir() -> Iterator[None]:
     """Keep every server from writing to the data directory meanwhile."""
     from django.conf import settings
 
-    from day1site.server.process import CannotStart, database_file, only_server
+    from day1site.server.process import CannotStart, data_dir_lock, database_file
 
     try:
-        with only_server(Path(settings.DATA_DIR), database_file()):
+        with data_dir_lock(Path(settings.DATA_DIR), database_file()):
             yield
     except CannotStart as error:
         text = f"{error} Stop it first: what it writes meanwhile would be left behind."

@@ -86,7 +86,7 @@ class Command(UsageFormat):
 
 
 class Group(UsageFormat, click.Group):
-    """Commands that are imported when they are called for; ``table`` has their place and a line of help.
+    """Commands that are imported when they are called for; ``table`` imports each and has its help.
 
     ``day1 facts --limit 5`` is ``day1 facts list --limit 5`` where ``default`` is list.
     """

@@ -12,7 +12,7 @@ from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from day1site.asgi import BODY_LIMIT, App, Receive, Scope, Send
 from day1site.mcp.call_context import SURFACE, Caller
 from day1site.mcp.server import Context, build
-from day1site.server.asgi_auth import bearer, in_thread, refuse, refuse_for, wrong_place
+from day1site.server.asgi_auth import bearer, check_origin, in_thread, refuse, refuse_for
 from memory.engines.access.keys import KeyEngine, get_actor
 from memory.exceptions import Unauthenticated
 
@@ -37,7 +37,7 @@ async def answer(
 ) -> None:
     """Answer one request: check the host and the key, then pass it to the server."""
     headers = dict(scope["headers"])
-    if problem := wrong_place(headers):
+    if problem := check_origin(headers):
         await refuse(send, *problem)
         return
     try:

@@ -16,7 +16,7 @@ from mcp.shared.exceptions import MCPError
 from day1site import __version__
 from day1site.mcp import prompts, resources
 from day1site.mcp.call_context import Caller
-from day1site.mcp.dispatch import Refusal, format_refusal, run
+from day1site.mcp.dispatch import ToolRefusal, format_refusal, run
 from day1site.mcp.tools import ALL, Tool
 from day1site.server.asgi_auth import in_thread
 from memory.exceptions import Day1Error, NotFound
@@ -63,7 +63,7 @@ class Handlers:
             raise MCPError(m.INVALID_PARAMS, f"There is no tool named {params.name[:100]}.")
         try:
             return answered(await self.work(ctx, lambda caller: run(tool, caller, params.arguments or {})))
-        except Refusal as refusal:
+        except ToolRefusal as refusal:
             return m.CallToolResult(content=[m.TextContent(type="text", text=str(refusal))], is_error=True)
 
     async def list_resources(self, ctx: Context, _: Any) -> m.ListResourcesResult:

@@ -32,14 +32,14 @@ class BranchViewSet(Resource):
         name = payload.take_value("name", c.plain_text)
         if name is None:
             raise Invalid("{field} is needed.", field="name")
-        how = {
+        options = {
             "parent": payload.take_value("parent", c.text_check(200), MAIN),
             "at": payload.take_value("at", parse_point),
             "purpose": payload.take_value("purpose", c.plain_text, ""),
         }
         payload.refuse_unknown()
         return build_row_response(
-            shapes.branch_shape(branch_manager.create_branch(name=name, actor=actor, **how)), 201
+            shapes.branch_shape(branch_manager.create_branch(name=name, actor=actor, **options)), 201
         )
 
     def list(self, request: Request) -> Response:
@@ -81,7 +81,7 @@ class BranchViewSet(Resource):
     def diff(self, request: Request, name: str) -> Response:
         payload = Input(request)
         kind = payload.take_value("type", c.text_check(20), "fact")
-        how = {
+        options = {
             "at": payload.take_value("at", parse_point),
             "against": payload.take_value("against", c.text_check(200), ""),
             "against_at": payload.take_value("against_at", parse_point),
@@ -90,7 +90,9 @@ class BranchViewSet(Resource):
             **payload.take_paging(),
         }
         payload.refuse_unknown()
-        found = branch_manager.compare_branch(name=name, actor=get_request_actor(request), kind=kind, **how)
+        found = branch_manager.compare_branch(
+            name=name, actor=get_request_actor(request), kind=kind, **options
+        )
         return Response(branch_shapes.diff_shape(found, kind))
 
     @action(detail=True, methods=["get"])

@@ -107,8 +107,8 @@ brief_fact = shapes.build_renderer(BriefFactShape)
 
 def text_results(found: TextSearchResult, results: list[dict[str, Any]]) -> dict[str, Any]:
     """Render the response of a text search."""
-    how = {"signals_used": list(found.signals_used), "recipe": found.recipe, "took_ms": found.took_ms}
-    return {"results": results, **how}
+    options = {"signals_used": list(found.signals_used), "recipe": found.recipe, "took_ms": found.took_ms}
+    return {"results": results, **options}
 
 
 def observations_found(found: TextSearchResult, branch: str) -> dict[str, Any]:

@@ -49,20 +49,20 @@ class FactViewSet(SearchRoutes, Resource):
 
     def create(self, request: Request) -> Response:
         payload = Input(request)
-        how = self._write_options(payload)
+        options = self._write_options(payload)
         branch, actor = payload.take_branch(), payload.take_actor(get_request_actor(request))
-        written = fact_engine.write_fact(actor=actor, branch_name=branch, **how, **payload.take_fields())
+        written = fact_engine.write_fact(actor=actor, branch_name=branch, **options, **payload.take_fields())
         row = shapes.fact(written.fact, branch=branch, created=written.created)
         return build_row_response(row, 201 if written.created else 200)
 
     @action(detail=False, methods=["post"])
     def bulk(self, request: Request) -> Response:
         payload = Input(request)
-        how = self._write_options(payload)
+        options = self._write_options(payload)
         branch, actor = payload.take_branch(), payload.take_actor(get_request_actor(request))
         facts = payload.body.pop("facts", None)
         payload.refuse_unknown()
-        done = fact_engine.write_facts(facts=facts, actor=actor, branch_name=branch, **how)
+        done = fact_engine.write_facts(facts=facts, actor=actor, branch_name=branch, **options)
         results = [{"id": str(row.fact.uid), "created": row.created} for row in done.results]
         commit = shapes.commit(done.commit) if done.commit else None
         return Response({"results": results, "commit": commit}, status=201 if done.commit else 200)
@@ -181,7 +181,7 @@ class FactViewSet(SearchRoutes, Resource):
     @action(detail=True, methods=["get"])
     def explain(self, request: Request, pk: str) -> Response:
         fact_id, payload = parse_id(pk), Input(request)
-        branch, limit, query, how = self.parse_options(payload)
+        branch, limit, query, options = self.parse_options(payload)
         payload.refuse_unknown()
         answer = ExplainEngine().explain(
             query=query,
@@ -189,7 +189,7 @@ class FactViewSet(SearchRoutes, Resource):
             actor=get_request_actor(request),
             branch_name=branch,
             limit=limit,
-            **how,
+            **options,
         )
         return Response(shapes.explanation_shape(answer, branch))
 

@@ -39,11 +39,11 @@ class ObservationViewSet(Resource):
     @action(detail=False, methods=["get"])
     def search(self, request: Request) -> Response:
         payload = Input(request)
-        branch, query, how = parse_text_search(payload)
+        branch, query, options = parse_text_search(payload)
         filters = ObservationFilter.from_values(payload.take_unchecked(ObservationFilterSet.base_filters))
         payload.refuse_unknown()
         found = observation_engine.search_observations(
-            query=query, actor=get_request_actor(request), branch_name=branch, filters=filters, **how
+            query=query, actor=get_request_actor(request), branch_name=branch, filters=filters, **options
         )
         return Response(shapes.observations_found(found, branch))
 

@@ -45,7 +45,7 @@ def parse_ids(name: str, value: Any) -> list[UUID]:
     """Parse a list of ids; the engine limits their number. Raises Invalid."""
     if not isinstance(value, list):
         raise Invalid("{field} must be a list of ids.", field=name)
-    return [c.parse_uuid(f"{name}[{place}]", item) for place, item in enumerate(value)]
+    return [c.parse_uuid(f"{name}[{index}]", item) for index, item in enumerate(value)]
 
 
 def parse_versions(name: str, value: Any) -> dict[UUID, int]:

@@ -233,11 +233,13 @@ def filter_fields() -> dict[str, s.Field]:
 
 def build_field(name: str, one: Any) -> s.Field:
     kind, extra = type(one).__name__, one.extra
-    most = 200 if name.endswith("_id") else 100
+    max_length = 200 if name.endswith("_id") else 100
     traits: dict[str, Any] = {"required": False, "help_text": extra["help_text"]}
     match kind:
         case "AnyOf":
-            return s.ListField(child=s.CharField(max_length=most), min_length=1, max_length=50, **traits)
+            return s.ListField(
+                child=s.CharField(max_length=max_length), min_length=1, max_length=50, **traits
+            )
         case "AnyChoiceOf":
             return s.ListField(child=s.ChoiceField(extra["choices"]), min_length=1, max_length=50, **traits)
         case "ChoiceFilter":

@@ -297,7 +297,7 @@ ROUTES: dict[str, dict[str, Callable]] = {
         "destroy": route("Forget a snapshot, and remove its copy", {204: GONE}),
         "restore": route("Go back to a snapshot", {200: copy_shapes.RestoreShape}, copy_shapes.RestoreInput),
         "window": route("How long the database keeps every state", {200: copy_shapes.WindowShape}),
-        "keep_window": route("Set it", {200: copy_shapes.WindowShape}, copy_shapes.WindowInput),
+        "set_retention": route("Set it", {200: copy_shapes.WindowShape}, copy_shapes.WindowInput),
     },
     "WorkspaceViewSet": {
         "create": route("Copy the store to work in apart", {201: WORKSPACE}, copy_shapes.WorkspaceInput),

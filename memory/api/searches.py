@@ -33,7 +33,7 @@ class SearchRoutes:
         payload = Input(request)
         if "branches" in payload.query or "branches" in payload.body:
             return self._search_across(request, payload)
-        branch, limit, query, how = self.parse_options(payload)
+        branch, limit, query, options = self.parse_options(payload)
         budget = payload.take_value("max_tokens", parse_integer)
         payload.refuse_unknown()
         found = search_engine.search(
@@ -42,7 +42,7 @@ class SearchRoutes:
             branch_name=branch,
             limit=limit,
             max_tokens=budget,
-            **how,
+            **options,
         )
         return Response(shapes.found_shape(found))
 
@@ -52,8 +52,8 @@ class SearchRoutes:
         for one in ("branch", "branch_name", "at"):
             if one in payload.query or one in payload.body:
                 raise Invalid("{field} cannot be given together with branches.", field=one)
-        _, limit, query, how = self.parse_options(payload)
-        how.pop("at")
+        _, limit, query, options = self.parse_options(payload)
+        options.pop("at")
         budget = payload.take_value("max_tokens", parse_integer)
         payload.refuse_unknown()
         found = search_engine.search_cross_branch(
@@ -62,14 +62,14 @@ class SearchRoutes:
             actor=get_request_actor(request),
             limit=limit,
             max_tokens=budget,
-            **how,
+            **options,
         )
         return Response(shapes.found_shape(found))
 
     @staticmethod
     def parse_options(payload: Input) -> tuple[str, int, str, dict[str, Any]]:
         """Take branch, limit, query and search options."""
-        how = {
+        options = {
             "search_type": payload.take_value("search_type", word, "hybrid"),
             "include": payload.take_value("include", parse_names, []),
             "recipe": payload.take_value("recipe", word, ""),
@@ -77,18 +77,23 @@ class SearchRoutes:
             "current_cycle": payload.take_value("current_cycle", count),
             "filters": take_fact_filters(payload),
         }
-        return payload.take_branch(), payload.take_value("limit", parse_integer, 10), take_query(payload), how
+        return (
+            payload.take_branch(),
+            payload.take_value("limit", parse_integer, 10),
+            take_query(payload),
+            options,
+        )
 
 
 def parse_text_search(payload: Input) -> tuple[str, str, dict[str, Any]]:
     """Take branch, query and search options of texts other than facts."""
-    how = {
+    options = {
         "search_type": payload.take_value("search_type", word, "hybrid"),
         "recipe": payload.take_value("recipe", word, ""),
         "at": payload.take_value("at", parse_point),
         "limit": payload.take_value("limit", parse_integer, 10),
     }
-    return payload.take_branch(), take_query(payload), how
+    return payload.take_branch(), take_query(payload), options
 
 
 def take_query(payload: Input) -> str:

@@ -77,13 +77,15 @@ class SessionViewSet(Resource):
     @action(detail=True, methods=["post"])
     def end(self, request: Request, session_id: str) -> Response:
         payload = Input(request)
-        how = {
+        options = {
             "status": payload.take_value("status", c.plain_text, "completed"),
             "summary": payload.take_value("summary", c.plain_text, ""),
         }
         payload.refuse_unknown()
         return Response(
             shapes.session(
-                session_manager.end_session(session_id=session_id, actor=get_request_actor(request), **how)
+                session_manager.end_session(
+                    session_id=session_id, actor=get_request_actor(request), **options
+                )
             )
         )

@@ -76,13 +76,13 @@ class SnapshotViewSet(Resource):
         return Response({"days": snapshot_manager.get_window(actor=get_request_actor(request))})
 
     @window.mapping.post
-    def keep_window(self, request: Request) -> Response:
+    def set_retention(self, request: Request) -> Response:
         payload = Input(request)
         days = payload.take_value("days", parse_integer)
         payload.refuse_unknown()
         if days is None:
             raise Invalid("{field} is needed.", field="days")
-        return Response({"days": snapshot_manager.keep_window(days=days, actor=get_request_actor(request))})
+        return Response({"days": snapshot_manager.set_retention(days=days, actor=get_request_actor(request))})
 
     @action(detail=True, methods=["post"])
     def restore(self, request: Request, pk: str) -> Response:

@@ -52,9 +52,9 @@ def update_one(row: models.Model, *names: str, using: str = "default") -> None:
 
 def convert_row(values: tuple, prepared: Sequence[tuple[int, Callable]]) -> list:
     row = list(values)
-    for place, convert in prepared:
-        if row[place] is not None:
-            row[place] = convert(row[place])
+    for index, convert in prepared:
+        if row[index] is not None:
+            row[index] = convert(row[index])
     return row
 
 

@@ -22,9 +22,9 @@ class CopyFailed(Exception):
 
 @dataclass(frozen=True)
 class CopyInfo:
-    """A finished copy: place, bytes and SHA-256 (0 and "" where the database keeps it)."""
+    """A finished copy: name, bytes and SHA-256 (0 and "" where the database keeps it)."""
 
-    place: str
+    name: str
     size: int = 0
     sha256: str = ""
 

@@ -137,14 +137,14 @@ def badge(state: str, text: str = "") -> SafeString:
 
 
 @register.simple_tag
-def row_button(action: str, fact: Fact, place: int) -> SafeString:
+def row_button(action: str, fact: Fact, row_number: int) -> SafeString:
     """Render the button of a row of facts, labelled by its title and the text of the row."""
     drawing, title = ACTION_BUTTONS[action]
     return format_html(
         '<button id="{0}{1}" class="button plain" name="one" value="{2}:{3}:{4}" title="{5}" data-key="{7}"'
         ' aria-labelledby="{0}{1} f{1}">{6}</button>',
         action[0],
-        place,
+        row_number,
         action,
         fact.uid,
         fact.version,

@@ -75,8 +75,8 @@ def commit_page(context: template.Context, commit: Any) -> str:
 @register.simple_tag(takes_context=True)
 def source_page(context: template.Context, kind: str, uid: Any, branch: str | None = None) -> str:
     """Return the address of a memory's page; "" where there is none."""
-    place = {} if branch is None else {"branch": branch, "at": ""}
-    return context["reader"].url(kind, uid, **place) if kind in SOURCES else ""
+    query = {} if branch is None else {"branch": branch, "at": ""}
+    return context["reader"].url(kind, uid, **query) if kind in SOURCES else ""
 
 
 @register.simple_tag(takes_context=True)

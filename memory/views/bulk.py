@@ -47,7 +47,7 @@ class BulkActions:
                 action=action,
                 fact_ids=versions,
                 expected_versions={k: v for k, v in versions.items() if v},
-                **self.reader.target,
+                **self.reader.write_args,
                 **parse_wishes(request, action),
             )
         except (*RECOVERABLE_ERRORS, NotFound) as error:
@@ -71,7 +71,7 @@ class BulkActions:
         filters, cursor, found = self.parse_filters(), "", dict[UUID, int]()
         while len(found) < MAX_FACTS:
             page = FactEngine().list_facts(
-                **self.reader.where, filters=filters, limit=BATCH_SIZE, cursor=cursor
+                **self.reader.read_args, filters=filters, limit=BATCH_SIZE, cursor=cursor
             )
             found |= {fact.uid: fact.version for fact in page.results}
             if not (cursor := page.next or ""):

@@ -72,7 +72,7 @@ class Palette(ProjectPage):
         """Return facts with these words, and a link to a full search. Typing is not logged as a recall."""
         if len(query) < 2:
             return []
-        where = {**self.reader.where, "actor": replace(self.reader.actor, surface=PASSING)}
+        where = {**self.reader.read_args, "actor": replace(self.reader.actor, surface=PASSING)}
         found = SearchEngine().search(query=query, **where, limit=MAX_ENTRIES, search_type="keyword")
         facts = [
             Entry("facts", hit.fact.essence, self.reader.url("fact", hit.fact.uid)) for hit in found.hits

@@ -73,7 +73,7 @@ class Act(FactPage):
             action=action,
             fact_ids=[self.fact_id],
             reason=reason,
-            **self.reader.target,
+            **self.reader.write_args,
             expected_versions={self.fact_id: version} if version is not None else {},
         )
 
@@ -142,7 +142,7 @@ class Edit(FactViewBase):
             fact_id=self.fact_id,
             updates=form.changed_fields(before),
             expected_version=form.read_version,
-            **self.reader.target,
+            **self.reader.write_args,
         )
         return fact, get_fact_commit(fact) if fact.version != before.version else None
 
@@ -153,7 +153,7 @@ class Edit(FactViewBase):
             action="supersede",
             fact_ids=[self.fact_id],
             new_fact_text=text,
-            **self.reader.target,
+            **self.reader.write_args,
             replaced_by=by,
             reason=self.request.POST.get("reason", "").strip(),
             expected_versions={self.fact_id: form.read_version} if form.read_version is not None else {},

@@ -65,12 +65,12 @@ class Facts(BulkActions, TokenFilters, ProjectPage):
         return bool(self.request.GET.get("everything"))
 
     def _list_facts(self, filters: FactFilter) -> Any:
-        return FactEngine().list_facts(**self.reader.where, filters=filters, **self.paging())
+        return FactEngine().list_facts(**self.reader.read_args, filters=filters, **self.paging())
 
     def _search_facts(self, query: str, filters: FactFilter) -> Ranked:
         include = INCLUDE if self._searches_all or filters.status or filters.verification_status else ()
         found = SearchEngine().search(
-            query=query, **self.reader.where, filters=filters, include=include, limit=PAGE
+            query=query, **self.reader.read_args, filters=filters, include=include, limit=PAGE
         )
         for hit in found.hits:
             hit.fact.score = hit.score

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 LAST = "day1_project"  # in the session: the project that was open last
 REVIEW = "review"  # the section whose questions are counted
-UPKEEP = 80  # sections from this place on stand apart: who may use the project, and what was done
+SEPARATE_FROM = 80  # sections from this order on stand apart: who may use the project, and what was done
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class Section:
     icon: str
     letter: str
     scope: str = "read"
-    place: int = 50
+    order: int = 50
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ class Entry:
 
 
 SECTIONS: list[Section] = []
-OF_SERVER = (
+SERVER_LISTS = (
     ("auth_user", _("Users"), "person"),
     ("memory_project", _("Projects"), "project"),
     ("django_celery_beat_periodictask", _("Periodic tasks"), "clock"),
@@ -59,7 +59,7 @@ def add_section(section: Section) -> None:
     if any(section.letter == other.letter or section.name == other.name for other in SECTIONS):
         raise ValueError(f"The letter {section.letter} or the name {section.name} is taken.")
     SECTIONS.append(section)
-    SECTIONS.sort(key=lambda one: one.place)
+    SECTIONS.sort(key=lambda one: one.order)
 
 
 def sections_for(actor: Actor) -> Iterable[Section]:
@@ -81,7 +81,7 @@ def list_entries(
         name, entries = member.project.name, list(_list_member_entries(member, request.user))
     else:
         name, entries = "", []
-    apart = {one.title for one in SECTIONS if one.place >= UPKEEP}
+    apart = {one.title for one in SECTIONS if one.order >= SEPARATE_FROM}
     groups.append((name, [one for one in entries if one.title not in apart]))
     groups.append(("", [one for one in entries if one.title in apart]))
     if request.user.is_superuser:
@@ -113,7 +113,7 @@ def _list_member_entries(member: Membership, user: Any) -> Iterable[Entry]:
 
 
 def _list_server_entries(request: HttpRequest) -> Iterable[Entry]:
-    for name, title, icon in OF_SERVER:
+    for name, title, icon in SERVER_LISTS:
         url = reverse(f"admin:{name}_changelist")
         app = url.removesuffix("/").rpartition("/")[0] + "/"  # any page of its app
         yield Entry(title, icon, url, is_current=request.path.startswith(app))

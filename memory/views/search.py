@@ -32,18 +32,17 @@ Named = Sequence[tuple[str, float]]
 
 
 @dataclass(frozen=True)
-class Shown:
+class ShownHit:
     """A hit on the page: bars for its parts, factors other than 1, and its cost in a prompt."""
 
     hit: Hit
-    place: int
     parts: Named
     factors: Named
     tokens: int
 
     @classmethod
-    def of(cls, hit: Hit, place: int) -> "Shown":
-        return cls(hit, place, *split_signals(hit.signals), ranking.token_cost(hit.fact.essence))
+    def from_hit(cls, hit: Hit) -> "ShownHit":
+        return cls(hit, *split_signals(hit.signals), ranking.token_cost(hit.fact.essence))
 
 
 def split_signals(signals: Mapping[str, float]) -> tuple[Named, Named]:
@@ -106,7 +105,7 @@ class Search(ProjectPage):
     def _search_context(self, query: str, form: FilterForm) -> dict[str, Any]:
         get = self.request.GET
         found = self._run_search(query, form, parse_number(get.get("budget", "")), get.getlist("include"))
-        shown = [Shown.of(hit, place) for place, hit in enumerate(found.hits, 1)]
+        shown = [ShownHit.from_hit(hit) for hit in found.hits]
         left = self._left_out(query, form, found) if get.get("left_out") else None
         return {"found": found, "shown": shown, "cost": sum(one.tokens for one in shown), "left_out": left}
 
@@ -126,7 +125,7 @@ class Search(ProjectPage):
             actor = replace(actor, surface=PASSING)
         return SearchEngine().search(
             query=query,
-            **{**self.reader.where, "actor": actor},
+            **{**self.reader.read_args, "actor": actor},
             filters=form.filters,
             include=include,
             search_type=self.request.GET.get("search_type") or "hybrid",

@@ -53,12 +53,12 @@ class ViewContext:
         return self.membership.role
 
     @property
-    def where(self) -> dict[str, Any]:
-        """Return arguments for an engine's read method: FactEngine().list_facts(**reader.where)."""
+    def read_args(self) -> dict[str, Any]:
+        """Return arguments for an engine's read method: FactEngine().list_facts(**reader.read_args)."""
         return {"actor": self.actor, "branch_name": self.branch.name, "at": self.at}
 
     @property
-    def target(self) -> dict[str, Any]:
+    def write_args(self) -> dict[str, Any]:
         """Return arguments for an engine's write method. Raises Conflict in the past."""
         self.require_now()
         return {"actor": self.actor, "branch_name": self.branch.name}
@@ -74,7 +74,7 @@ class ViewContext:
         return {scope: self.actor.has_scope(scope) for scope in SCOPES}
 
     @cached_property
-    def may(self) -> dict[str, bool]:
+    def allowed_now(self) -> dict[str, bool]:
         """Return the scopes usable on this branch now: none in the past, none when it is archived."""
         open_now = self.is_now and not self.branch.archived_at
         return {scope: has_scope and open_now for scope, has_scope in self.can.items()}

@@ -112,9 +112,9 @@ def find_project(folder: str) -> str:
     """
     from day1site.hooks.client.hook import name_repository
 
-    for place in [Path(folder), *Path(folder).parents] if folder else []:
-        if (place / ".git").exists():
-            return str(name_repository(str(place), str(place / ".git")))
+    for parent in [Path(folder), *Path(folder).parents] if folder else []:
+        if (parent / ".git").exists():
+            return str(name_repository(str(parent), str(parent / ".git")))
     return folder
 
 

@@ -75,13 +75,13 @@ def branch_list(call: Call) -> b.Answer:
 )
 def branch_create(call: Call) -> b.Answer:
     name, actor, branch = call.need("name", c.plain_text), call.actor, call.branch
-    how = {
+    options = {
         "parent": call.take("parent", c.text_check(200), branch),
         "at": call.take("at", parse_point),
         "purpose": call.take("purpose", c.plain_text, ""),
     }
     call.end()
-    made = branch_manager.create_branch(name=name, actor=actor, **how)
+    made = branch_manager.create_branch(name=name, actor=actor, **options)
     after = f'branch_switch {{"name": "{made.name}"}} to work on it'
     return {"created": schemas.branch(made), "branch": made.name, "next": after}
 
@@ -158,7 +158,7 @@ def branch_diff(call: Call) -> b.Answer:
         call.take("name", c.text_check(200)) or call.branch,
         call.take("type", c.text_check(20), "fact"),
     )
-    how = {
+    options = {
         "at": call.take("at", parse_point),
         "against": call.take("against", c.text_check(200), ""),
         "against_at": call.take("against_at", parse_point),
@@ -169,7 +169,7 @@ def branch_diff(call: Call) -> b.Answer:
     }
     _ = call.branch
     call.end()
-    found = branch_manager.compare_branch(name=name, actor=call.caller.actor, kind=kind, **how)
+    found = branch_manager.compare_branch(name=name, actor=call.caller.actor, kind=kind, **options)
     rows = [_difference(one, kind) for one in branch_shapes.diff_shape(found, kind)["results"]]
     result = {"against": found.against.name, "ahead": found.ahead, "behind": found.behind}
     result |= {"counts": found.counts, "results": rows}

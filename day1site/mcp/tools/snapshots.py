@@ -37,9 +37,9 @@ snapshot_manager = SnapshotManager()
 )
 def snapshot_create(call: Call) -> b.Answer:
     name, where = call.need("name", c.plain_text), call.where
-    how = {"description": call.take("description", c.plain_text, ""), "at": call.take("at", parse_point)}
+    options = {"description": call.take("description", c.plain_text, ""), "at": call.take("at", parse_point)}
     call.end()
-    made: Snapshot = snapshot_manager.create_snapshot(name=name, **where, **how)
+    made: Snapshot = snapshot_manager.create_snapshot(name=name, **where, **options)
     after = f'snapshot_restore {{"snapshot_id": "{made.pk}", "dry_run": true}} to go back'
     result = {"snapshot_id": str(made.pk), "name": made.name, "seq": made.seq}
     return {**result, "branch": call.branch, "next": after}

@@ -128,9 +128,9 @@ class DatabaseWrapper(mysql.DatabaseWrapper):
     def check_database_version_supported(self) -> None:
         if self.get_database_version() == (0,):
             raise NotSupportedError(f"The server is not MatrixOne: it says that it is {self.server_version}.")
-        found, least = self.get_database_version(), self.features.minimum_database_version
-        if found < least:
-            releases = [".".join(map(str, release)) for release in (least, found)]
+        found, minimum = self.get_database_version(), self.features.minimum_database_version
+        if found < minimum:
+            releases = [".".join(map(str, release)) for release in (minimum, found)]
             raise NotSupportedError("MatrixOne {} or newer is needed; this server is {}.".format(*releases))
 
     def get_connection_params(self) -> dict[str, Any]:
@@ -215,7 +215,7 @@ class DatabaseWrapper(mysql.DatabaseWrapper):
         finally:
             self._in_snapshot, self.notes = False, None
 
-    def fold_log(self) -> None:
+    def checkpoint_log(self) -> None:
         """Do nothing: the server has its own log."""
 
 

@@ -159,7 +159,7 @@ class Copies:
         named = [row for row in self._run_statement("SHOW PITR") if row[0] == self._name_prefix()]
         return int(named[0][7]) if named else 0
 
-    def keep_window(self, days: int) -> None:
+    def set_retention(self, days: int) -> None:
         """Set the retention of past states to so many days; 0 ends it. Raises CopyFailed."""
         pitr, now = self._name_prefix(), self.window_days()
         if not days:

@@ -193,7 +193,7 @@ class _Ranking:
 
 def _without_gaps(found: Ranked, also: set[int]) -> Ranked:
     """Cut hits after the last that is not in ``also``: below it, lower scores were read for ``also`` only."""
-    others = [place for place, (rid, _) in enumerate(found) if rid not in also]
+    others = [index for index, (rid, _) in enumerate(found) if rid not in also]
     return found[: others[-1] + 1] if others else []
 
 

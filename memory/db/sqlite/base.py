@@ -124,7 +124,7 @@ class DatabaseWrapper(SQLiteWrapper):
         """Return False: writers queue, so no transaction is ever aborted for another."""
         return False
 
-    def fold_log(self) -> None:
+    def checkpoint_log(self) -> None:
         """Move the write-ahead log into the database file."""
         with self.cursor() as cursor:
             cursor.execute("PRAGMA wal_checkpoint(TRUNCATE)")

@@ -148,7 +148,7 @@ class Copies:
     def window_days(self) -> int:
         return 0
 
-    def keep_window(self, days: int) -> None:
+    def set_retention(self, days: int) -> None:
         raise CopyFailed("This database keeps no past states.")
 
     # ---- files -----------------------------------------------------------------------------------

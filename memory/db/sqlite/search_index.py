@@ -221,7 +221,7 @@ class SearchIndex:
 
     def _better_read(self, rows: VersionedQuerySet) -> bool:
         """Return whether to read the database alone: in a transaction, or for few rows."""
-        return self.connection.in_atomic_block or rows.had_begun(FEW)
+        return self.connection.in_atomic_block or rows.has_few_started(FEW)
 
     def _narrow_tokens(self, index: FullTextIndex, rows: VersionedQuerySet) -> str:
         """Return the tokens that a row must have; "" where they would exclude few rows.

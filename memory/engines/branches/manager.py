@@ -123,10 +123,10 @@ class BranchManager:
         branch = find_branch(actor, name)
         other, start = self._other_side(actor, branch, against, against_at)
         mark = mark_from(repr((branch.pk, kind, changes, against, against_at, base)))
-        place = read_cursor(cursor, mark)
+        position = read_cursor(cursor, mark)
         seq = resolve_point(branch, point_in_list(branch, cursor, at))
-        start = resolve_point(other, place.get("against", start))
-        pin = {"list": mark, "seq": seq, "at": place.get("at", parse_point(at)), "against": start}
+        start = resolve_point(other, position.get("against", start))
+        pin = {"list": mark, "seq": seq, "at": position.get("at", parse_point(at)), "against": start}
         after, before = branch.lineage(seq), other.lineage(start)
         ancestor = differing.find_common_ancestor(after, before)
         points = differing.order_points(

@@ -117,14 +117,14 @@ class EmbeddingRun:
         """Embed each text separately, so that a rejected one does not block the others."""
         good: list[Vector] = []
         answers: list[Answer] = []
-        for place, row in enumerate(rows):
+        for index, row in enumerate(rows):
             try:
                 answers += self._request_vectors([row])
                 good.append(row)
             except ProviderNonsense as error:
                 self._put_back([row], error)
             except ProviderUnavailable as error:
-                self._back_off(rows[place:], error)
+                self._back_off(rows[index:], error)
                 break
         if not good:
             self.trouble = True  # the cause is not a single text

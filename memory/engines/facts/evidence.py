@@ -154,10 +154,10 @@ class EvidenceEngine:
                 row.reason,
                 row.by,
                 row.at,
-                counts=place == 0 and row.judged_hash == fact.judged_hash and not row.deleted,
+                counts=index == 0 and row.judged_hash == fact.judged_hash and not row.deleted,
                 commit=commits.get((row.branch_id, row.seq_from)),
             )
-            for place, row in enumerate(rows)
+            for index, row in enumerate(rows)
         ]
 
 
@@ -180,5 +180,5 @@ def build_edge(fact: Fact, link: FactLink, others: dict[UUID, Fact]) -> Edge | N
 
 def get_fact_commit(fact: Fact) -> Commit | None:
     """Return the commit that made this version."""
-    place = (fact.branch_id, fact.seq_from)
-    return Commit.objects.that_made({place}).get(place)
+    key = (fact.branch_id, fact.seq_from)
+    return Commit.objects.that_made({key}).get(key)

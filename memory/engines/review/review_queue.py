@@ -35,7 +35,7 @@ KEEP_BOTH, SUPERSEDE, SAME, ARCHIVE, COMBINE, DISMISS = DECISIONS = (
     "combine",
     "dismiss",
 )
-KEEPING = frozenset({SUPERSEDE, SAME, ARCHIVE})
+KEEPING_ONE = frozenset({SUPERSEDE, SAME, ARCHIVE})
 IN_USE = Q(branch__archived_at=None)  # an archived branch takes no answers: its items do not wait
 
 
@@ -91,7 +91,7 @@ class ReviewEngine:
             size=count_item_bytes,
         )
 
-    def count_open(self, *, actor: Actor, most: int, branch: Branch | None = None) -> int:
+    def count_open(self, *, actor: Actor, maximum: int, branch: Branch | None = None) -> int:
         """Count the open items on live branches that the actor may use, or on one, up to ``most``.
 
         Needs the scope curate.
@@ -100,7 +100,7 @@ class ReviewEngine:
         items = _project_items(actor).filter(IN_USE, status=ReviewItem.Status.OPEN)
         if branch:
             items = items.filter(branch=branch)
-        return len(filter_allowed_branches(items, actor).values_list("pk")[:most])
+        return len(filter_allowed_branches(items, actor).values_list("pk")[:maximum])
 
     def get_item(self, *, item_id: UUID, actor: Actor) -> ReviewItem:
         """Return a review item with its two facts. Needs the scope curate. Raises NotFound."""
@@ -205,10 +205,10 @@ class Decision:
     @classmethod
     def parse_decision(cls, decision: str, keep: UUID | None, text: str, reason: str) -> "Decision":
         c.one_of(list(DECISIONS))("decision", decision)
-        if (decision in KEEPING) != (keep is not None):
+        if (decision in KEEPING_ONE) != (keep is not None):
             raise Invalid(
                 "keep names the fact that stays, with {which}.",
-                which=", ".join(sorted(KEEPING)),
+                which=", ".join(sorted(KEEPING_ONE)),
                 field="keep",
             )
         if decision == COMBINE:

@@ -212,7 +212,7 @@ class SessionManager:
             text = c.validate({"summary": summary}, CHECKS)["summary"]
             Session.objects.filter(pk=session.pk).update(summary=text)
 
-    def learn_from(self, *, session_id: str, actor: Actor) -> None:
+    def request_consolidation(self, *, session_id: str, actor: Actor) -> None:
         """Queue the consolidation of a session that still runs. Raises NotFound."""
         actor.require_scope("write")
         enqueue_consolidation(get_session(actor, session_id))

@@ -77,8 +77,8 @@ class ObservationEngine:
         Raises Invalid for a parent or a message that the branch does not show.
         """
         _check_messages(commit, rows)
-        for place, row in enumerate(rows):
-            settle_type(commit, row, rows[:place])
+        for index, row in enumerate(rows):
+            settle_type(commit, row, rows[:index])
         commit.add_rows(rows)
         commit.begin_sessions(rows)
         enqueue_embedding(commit, rows)
@@ -125,10 +125,10 @@ class ObservationEngine:
         before: datetime | None = None,
         limit: int = 50,
         cursor: str = "",
-        **how: Any,
+        **options: Any,
     ) -> Page[Observation]:
         """List the observations between two times, newest first; ``how`` are other filters by name."""
-        filters = ObservationFilter.from_values({**how, "after": after, "before": before})
+        filters = ObservationFilter.from_values({**options, "after": after, "before": before})
         return self.list_observations(
             actor=actor, branch_name=branch_name, filters=filters, limit=limit, cursor=cursor
         )

@@ -40,12 +40,12 @@ def as_text(value: Any) -> str:
     return make_storable(value if isinstance(value, str) else dumps(value))
 
 
-def truncate(text: str, most: int = MAX_LENGTH) -> str:
+def truncate(text: str, max_length: int = MAX_LENGTH) -> str:
     """Cut a text to ``most`` characters; a mark at its end gives the full length."""
-    if len(text) <= most:
+    if len(text) <= max_length:
         return text
     mark = f" … [{len(text)} characters, cut]"
-    return text[: most - len(mark)] + mark
+    return text[: max_length - len(mark)] + mark
 
 
 def summarise_input(payload: Any) -> str:

@@ -190,9 +190,9 @@ def plain_value(value: Any) -> Any:
 
 def _check_audit() -> None:
     for project in Project.objects.all():
-        if (place := broken_at(project.pk)) is not None:
+        if (entry := broken_at(project.pk)) is not None:
             raise Conflict(
                 "The audit chain of {slug} is broken at {place}, as it is in the source.",
                 slug=project.slug,
-                place=place,
+                place=entry,
             )

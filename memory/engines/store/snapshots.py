@@ -167,7 +167,7 @@ class SnapshotManager:
         forbid_patterns(actor)
         return with_copies(lambda copies: copies.window_days())
 
-    def keep_window(self, *, days: int, actor: Actor) -> int:
+    def set_retention(self, *, days: int, actor: Actor) -> int:
         """Set how long the database keeps every state: 1 to 100 days, or 0 for none. Its own tools restore
         it.
 
@@ -178,7 +178,7 @@ class SnapshotManager:
             raise Invalid("days is 0 to {most}.", most=MAX_WINDOW_DAYS, field="days")
         if not get_features().has_time_window:
             raise Conflict("This database keeps no window of its past: make snapshots.")
-        with_copies(lambda copies: copies.keep_window(days))
+        with_copies(lambda copies: copies.set_retention(days))
         next_rid.ensure_lease()
         with transaction.atomic(savepoint=False):
             record_entry(actor, "snapshot.window", str(days), {"days": days})

@@ -16,7 +16,7 @@ from tests.site.test_up import ROOT, Up, environment
 
 pytestmark = pytest.mark.browser
 
-DESK = "/admin/p/demo/"
+ADMIN = "/admin/p/demo/"
 PAGES = (
     "facts",
     "facts?branch=task/ios-offline-queue",
@@ -33,7 +33,7 @@ PAGES = (
     "members",
     "audit",
 )
-OF_SERVER = ("auth/user/", "auth/user/add/", "memory/project/", "django_celery_beat/periodictask/")
+SERVER_LISTS = ("auth/user/", "auth/user/add/", "memory/project/", "django_celery_beat/periodictask/")
 
 PEOPLE = """
 import json
@@ -59,7 +59,7 @@ def newest(server: Up) -> str:
 def look_at(view: View, server: Up, name: str, scheme: str, folder: Path) -> None:
     for width in (390, 1280, 1920):
         view.page.set_viewport_size({"width": width, "height": 844 if width < 500 else 900})
-        view.page.screenshot(path=pictures(folder) / f"desk-{name}-{scheme}-{width}.png")
+        view.page.screenshot(path=pictures(folder) / f"admin-{name}-{scheme}-{width}.png")
         check_fits(view)
         if width == (390 if scheme == "light" else 1280):
             check_axe(view.page)
@@ -70,19 +70,19 @@ def look_at(view: View, server: Up, name: str, scheme: str, folder: Path) -> Non
 
 @pytest.mark.parametrize("scheme", SCHEMES)
 @pytest.mark.parametrize("path", PAGES)
-def test_every_page_of_the_desk(open_page: Any, server: Up, path: str, scheme: Any, tmp_path: Path) -> None:
-    view = open_page(DESK + path, color_scheme=scheme)
+def test_every_page_of_the_admin(open_page: Any, server: Up, path: str, scheme: Any, tmp_path: Path) -> None:
+    view = open_page(ADMIN + path, color_scheme=scheme)
     look_at(view, server, path.translate(str.maketrans("/?=", "---")), scheme, tmp_path)
 
 
 @pytest.mark.parametrize("scheme", SCHEMES)
 def test_the_page_of_a_fact(open_page: Any, server: Up, newest: str, scheme: Any, tmp_path: Path) -> None:
-    view = open_page(f"{DESK}facts/{newest}", color_scheme=scheme)
+    view = open_page(f"{ADMIN}facts/{newest}", color_scheme=scheme)
     look_at(view, server, "fact", scheme, tmp_path)
 
 
 @pytest.mark.parametrize("scheme", SCHEMES)
-@pytest.mark.parametrize("path", OF_SERVER)
+@pytest.mark.parametrize("path", SERVER_LISTS)
 def test_the_pages_of_the_server(open_page: Any, server: Up, path: str, scheme: Any, tmp_path: Path) -> None:
     view = open_page(f"/admin/{path}", color_scheme=scheme)
     look_at(view, server, path.replace("/", "-"), scheme, tmp_path)
@@ -93,7 +93,7 @@ def log_in(browser: Browser, server: Up, name: str) -> View:
     context.add_init_script(LISTEN)
     view = View(context.new_page())
     listen(view, missing=False)
-    view.page.goto(f"{server.first['url']}{DESK}facts")
+    view.page.goto(f"{server.first['url']}{ADMIN}facts")
     view.page.get_by_label("Username").fill(name)
     view.page.get_by_label("Password").fill(PASSWORD)
     view.page.get_by_role("button", name="Log in").click()
@@ -106,7 +106,7 @@ def test_a_curator_ticks_verifies_and_undoes(browser: Browser, server: Up, newes
     """Log in and return to the requested page first."""
     view = log_in(browser, server, "cora")
     page = view.page
-    page.goto(f"{server.first['url']}{DESK}facts?verification_status=unverified&status=active")
+    page.goto(f"{server.first['url']}{ADMIN}facts?verification_status=unverified&status=active")
     boxes = page.locator('.rows input[name="fact"]')
     chosen = [boxes.nth(place).get_attribute("value") for place in (0, 1)]
     boxes.nth(0).check()
@@ -126,7 +126,7 @@ def test_a_curator_ticks_verifies_and_undoes(browser: Browser, server: Up, newes
 def test_a_viewer_finds_nothing_to_press(browser: Browser, server: Up, newest: str) -> None:
     view = log_in(browser, server, "vera")
     for path in ("facts", f"facts/{newest}", "branches", "branches/main", "sessions"):
-        view.page.goto(f"{server.first['url']}{DESK}{path}")
+        view.page.goto(f"{server.first['url']}{ADMIN}{path}")
         assert view.page.locator("main form[method=post] button").count() == 0, path
     names = view.page.locator(".sections li").all_inner_texts()
     seen = [
@@ -146,7 +146,7 @@ def test_a_viewer_finds_nothing_to_press(browser: Browser, server: Up, newest: s
 
 
 def test_an_open_menu_hangs_at_its_button(open_page: Any, server: Up) -> None:
-    page = open_page(DESK + "facts").page
+    page = open_page(ADMIN + "facts").page
     page.locator('.rows input[name="fact"]').nth(0).check()
     page.locator("summary", has_text="Supersede").click()
     menu = page.locator("details.menu[open]")
@@ -155,7 +155,7 @@ def test_an_open_menu_hangs_at_its_button(open_page: Any, server: Up) -> None:
 
 
 def test_an_open_menu_is_inside_the_window(open_page: Any, server: Up) -> None:
-    page = open_page(DESK + "facts").page
+    page = open_page(ADMIN + "facts").page
     page.locator('.rows input[name="fact"]').nth(0).check()
     for name in ("Category", "Supersede"):
         page.locator("summary", has_text=name).click()
@@ -163,9 +163,9 @@ def test_an_open_menu_is_inside_the_window(open_page: Any, server: Up) -> None:
 
 
 def test_on_a_phone_the_bar_comes_to_the_thumb_and_covers_no_row(open_page: Any, server: Up) -> None:
-    page = open_page(DESK + "facts").page
+    page = open_page(ADMIN + "facts").page
     page.set_viewport_size({"width": 390, "height": 740})
-    bar, verify = page.locator(".deed-bar"), page.get_by_role("button", name="Verify", exact=True)
+    bar, verify = page.locator(".action-bar"), page.get_by_role("button", name="Verify", exact=True)
     box = page.locator('.rows input[name="fact"]').nth(2)
     box.scroll_into_view_if_needed()
     before = box.bounding_box()
@@ -185,7 +185,7 @@ def test_on_a_phone_the_bar_comes_to_the_thumb_and_covers_no_row(open_page: Any,
 
 
 def test_on_a_phone_a_cell_without_anything_has_no_label(open_page: Any, server: Up) -> None:
-    view = open_page(DESK + "audit")  # the newest entry is the load of the demo
+    view = open_page(ADMIN + "audit")  # the newest entry is the load of the demo
     view.page.set_viewport_size({"width": 390, "height": 844})
     cells = view.page.locator("td.maybe")
     shown = [(cell.is_visible(), bool(cell.locator("*").count() > 1)) for cell in cells.all()]

@@ -17,7 +17,7 @@ from memory.exceptions import Unauthenticated
 from memory.models import AuditEntry, Membership, Project, ReviewItem
 from memory.models.nodes import uuid7
 from tests.memory.admin.conftest import HOME
-from tests.memory.admin.test_desk_facts import page, undo_of
+from tests.memory.admin.test_admin_facts import page, undo_of
 from tests.memory.api.client import UNKNOWN, nothing_left
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -156,9 +156,9 @@ class TestFact:
         BranchManager().archive_branch(name="task/x", actor=actor)
         deed = {"action": "verify", "version": 1, "reason": "My reason."}
         with nothing_left():
-            desk = curator.post(f"{act_of(one)}?branch=task/x", deed)
+            admin = curator.post(f"{act_of(one)}?branch=task/x", deed)
             web = curator.post(f"/p/test/facts/{one.uid}/act?branch=task/x", deed)
-        for answer in (desk, web):
+        for answer in (admin, web):
             assert answer.status_code == 409
             assert 'value="My reason."' in answer.content.decode()
 
