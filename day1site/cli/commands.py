@@ -5,7 +5,7 @@ from importlib import import_module
 
 import click
 
-from day1site.cli.fields import list_groups
+from day1site.cli.declared_fields import list_groups
 from day1site.cli.parameters import common_options
 from day1site.cli.usage import Group
 

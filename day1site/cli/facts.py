@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from day1site.cli.client import Client
+from day1site.cli.declared_fields import FILTERS, field_option, field_options, filter_options, state_options
 from day1site.cli.errors import UsageError
-from day1site.cli.fields import FILTERS, field_option, field_options, filter_options, state_options
 from day1site.cli.invocation import Invocation, command, read_text
 from day1site.cli.output import Output, note, short_time, strip_control
 from day1site.cli.parameters import (

@@ -2,7 +2,13 @@
 
 from typing import Any
 
-from day1site.cli.fields import field_choices, field_options, filter_options, state_options, take_filters
+from day1site.cli.declared_fields import (
+    field_choices,
+    field_options,
+    filter_options,
+    state_options,
+    take_filters,
+)
 from day1site.cli.invocation import Invocation, command, read_text
 from day1site.cli.output import short_time
 from day1site.cli.parameters import (

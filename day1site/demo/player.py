@@ -39,7 +39,7 @@ class Player:
         self.near, self.relations = NearDuplicateEngine(), RelationEngine()
         self.edges: dict[tuple[str, ...], UUID] = {}
 
-    def tell(self, step: Step) -> None:
+    def play_step(self, step: Step) -> None:
         at = step.at
         for name, payload in step.acts:
             for one in (

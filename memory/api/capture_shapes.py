@@ -5,7 +5,7 @@ from typing import Any
 from rest_framework import serializers as s
 
 from memory.api import shapes
-from memory.api.fields import AnswerShape, declare_fields
+from memory.api.declared_serializers import AnswerShape, declare_fields
 from memory.engines.fields.base import Use
 from memory.engines.fields.capture import OBSERVATION, RELATION, SESSION
 from memory.engines.fields.facts import FACT

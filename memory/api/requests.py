@@ -6,7 +6,7 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers as s
 
 from memory import ranking
-from memory.api.fields import RequestShape, declare_fields, request_field
+from memory.api.declared_serializers import RequestShape, declare_fields, request_field
 from memory.api.filters import FactFilterSet
 from memory.engines.access.keys import MAX_GRACE_SECONDS
 from memory.engines.facts.bulk_actions import ACTIONS, MAX_FACTS, REASON

@@ -48,7 +48,7 @@ class BulkActions:
                 fact_ids=versions,
                 expected_versions={k: v for k, v in versions.items() if v},
                 **self.reader.write_args,
-                **parse_wishes(request, action),
+                **parse_parameters(request, action),
             )
         except (*RECOVERABLE_ERRORS, NotFound) as error:
             return self.render_refused(error)
@@ -95,7 +95,7 @@ def has_proposals(facts: Any) -> bool:
     return any(fact.status == Fact.Status.CREATED for fact in facts)
 
 
-def parse_wishes(request: HttpRequest, action: str) -> dict[str, Any]:
+def parse_parameters(request: HttpRequest, action: str) -> dict[str, Any]:
     """Parse the parameters of an action besides the facts."""
     requested: dict[str, Any] = {"reason": request.POST.get("reason", "").strip()}
     if action == "set_category":

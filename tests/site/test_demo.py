@@ -101,7 +101,7 @@ def test_a_load_that_was_cut_off_is_begun_anew(actor: Actor) -> None:
     project = loader._begin(actor)
     player = Player(project.pk)
     for step in steps(monday(timezone.now()))[:20]:
-        player.tell(step)
+        player.play_step(step)
     half = rows()
     with pytest.raises(Conflict, match="being loaded at this moment"):
         loader.load(actor)

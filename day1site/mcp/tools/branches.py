@@ -5,7 +5,7 @@ from typing import Any
 from day1site.mcp import schemas
 from day1site.mcp.call_context import Call
 from day1site.mcp.tools import base as b
-from day1site.mcp.tools.fields import WHO, input_properties
+from day1site.mcp.tools.declared_schemas import WHO, input_properties
 from memory.api import branch_shapes
 from memory.api.reading import parse_integer, parse_names, parse_point
 from memory.engines.access.work_handles import WorkEngine

@@ -5,7 +5,7 @@ from typing import Any
 from day1site.mcp import schemas
 from day1site.mcp.call_context import Call
 from day1site.mcp.tools import base as b
-from day1site.mcp.tools.fields import WHO, input_properties, input_property
+from day1site.mcp.tools.declared_schemas import WHO, input_properties, input_property
 from memory.api.reading import count, parse_ids, parse_point
 from memory.engines.fields import common
 from memory.engines.fields.base import Use

@@ -8,7 +8,7 @@ from conversations.engines.messages import MessageEngine
 from day1site.mcp import schemas
 from day1site.mcp.call_context import Call
 from day1site.mcp.tools import base as b
-from day1site.mcp.tools.fields import WHO, input_properties
+from day1site.mcp.tools.declared_schemas import WHO, input_properties
 from day1site.mcp.tools.search import newest_lines
 from memory.api.reading import parse_integer, parse_names, parse_point
 from memory.engines.fields.base import Use

@@ -2,7 +2,7 @@
 
 from day1site.mcp.call_context import Call
 from day1site.mcp.tools import base as b
-from day1site.mcp.tools.fields import WHO
+from day1site.mcp.tools.declared_schemas import WHO
 from memory.api import copy_shapes
 from memory.api.reading import parse_point
 from memory.engines.store.snapshots import SnapshotManager

@@ -5,7 +5,7 @@ import sys
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from memory.api import fields as f
+from memory.api import declared_serializers as d
 from memory.api.base import Resource, build_row_response, get_request_actor
 from memory.api.reading import Input
 from memory.api.routes import serve_at
@@ -18,13 +18,13 @@ from memory.engines.graph.terms import TermEngine
 term_engine = TermEngine()
 
 
-@f.declare_fields(TERM.select_fields(Use.CREATE))
-class TermInput(f.RequestShape):
+@d.declare_fields(TERM.select_fields(Use.CREATE))
+class TermInput(d.RequestShape):
     """A new term."""
 
 
-@f.declare_fields(TERM.select_fields(Use.ANSWER))
-class TermShape(f.AnswerShape):
+@d.declare_fields(TERM.select_fields(Use.ANSWER))
+class TermShape(d.AnswerShape):
     """A term, as it is read."""
 
 
