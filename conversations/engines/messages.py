@@ -43,6 +43,11 @@ EMBEDDED = frozenset({Role.USER, Role.ASSISTANT})
 
 
 CHECKS = MESSAGE.field_checks(Use.CREATE)
+EXACT_COLUMNS = {  # filters that the index knows nothing of
+    "conversation_id": "conversation_id",
+    "after": "created_at__gte",
+    "before": "created_at__lt",
+}
 
 
 @filters_by(MESSAGE_FILTERS)
@@ -51,12 +56,10 @@ class MessageFilter(Filter):
 
     def apply(self, rows: VersionedQuerySet) -> VersionedQuerySet:
         """Apply the filter; ``after`` and ``before`` are times of recording."""
-        narrow = {name: getattr(self, name) for name in ("role", "session_id", "agent_id")}
-        rows = rows.filter_indexed(**{name: value for name, value in narrow.items() if value})
-        exact = {"conversation_id": self.conversation_id, "created_at__gte": self.after}
-        exact["created_at__lt"] = self.before
-        exact_values = {name: value for name, value in exact.items() if value}
-        return rows.filter(**exact_values) if exact_values else rows
+        values = self.as_dict()
+        exact = {column: values.pop(name) for name, column in EXACT_COLUMNS.items() if name in values}
+        rows = rows.filter_indexed(**values)
+        return rows.filter(**exact) if exact else rows
 
 
 @retry_methods

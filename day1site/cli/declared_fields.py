@@ -93,21 +93,23 @@ def state_options(noun: str) -> Decorator:
     return field_options(noun, "state")
 
 
-def filter_options(noun: str, prefix: str = "", **attrs: Any) -> Decorator:
-    """Declare the filters of a noun's lists, as parameters whose names begin with ``prefix``."""
+def filter_options(noun: str, **attrs: Any) -> Decorator:
+    """Declare the options of the filters of a noun's lists."""
     filters = [one for one in load_nouns()[noun]["filters"] if "option" in one.get("use", ())]
-    return combine(*(make_option(one, prefix, multiple="many" in one, **attrs) for one in filters))
+    return combine(*(make_option(one, multiple="many" in one, **attrs) for one in filters))
 
 
-def take_filters(noun: str, options: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the filters of a noun that were given."""
-    names = (one["name"] for one in load_nouns()[noun]["filters"])
-    return drop_empty({name: options[name] for name in names if name in options})
+def split_filters(noun: str, options: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return the filters of a noun that were given, and the other options that were."""
+    names = {one["name"] for one in load_nouns()[noun]["filters"]}
+    values = drop_empty(options)
+    filters = {name: value for name, value in values.items() if name in names}
+    return filters, {name: value for name, value in values.items() if name not in names}
 
 
-def make_option(field: Description, prefix: str = "", **attrs: Any) -> Decorator:
+def make_option(field: Description, **attrs: Any) -> Decorator:
     """Return the option of a field; ``attrs`` are those of all options of its command."""
-    words, name = field["option"], prefix + field["name"]
+    words, name = field["option"], field["name"]
     if field["type"] == "Flag":
         return switch(words["flag"], name, default=None, help=words.get("help", ""))
     if words.get("checked"):

@@ -262,7 +262,7 @@ def check_text(ctx: click.Context) -> None:
     for name, value in ctx.params.items():
         words = value if isinstance(value, tuple) else (value,)
         if name not in PATHS and not all(is_text(word) for word in words):
-            raise UsageError(f"{name.removeprefix('filter_')} is not UTF-8.")
+            raise UsageError(f"{name} is not UTF-8.")
 
 
 def is_text(word: object) -> bool:

@@ -22,7 +22,7 @@ from memory.views.error_text import error_sentence
 from memory.views.fact_actions import build_undo_url
 from memory.views.fact_form import CATEGORIES
 from memory.views.filter_form import REPEATABLE, FilterForm
-from memory.views.filter_tokens import TokenFilters, read_line
+from memory.views.filter_tokens import TokenFilters
 from memory.views.flash import flash_success
 
 
@@ -50,8 +50,8 @@ class Facts(BulkActions, TokenFilters, ProjectPage):
         form, query = FilterForm(self.request), self.request.GET.get("q", "").strip()
         shown: dict[str, Any] = {"form": form, "query": query, "report": take_report(self.request)}
         try:
-            read_line(query, self.token_fields)  # refuses a filter that there is not
-            page: Any = self._search_facts(query, form.filters) if query else self._list_facts(form.filters)
+            _, text = self.typed_line  # refuses a filter that there is not
+            page: Any = self._search_facts(text, form.filters) if text else self._list_facts(form.filters)
             mark_ticked(page.results, self.request)
             shown |= {"page": page, "proposals": has_proposals(page.results)}
         except Invalid as error:  # the query stays in the form for correction
