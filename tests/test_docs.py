@@ -2,6 +2,7 @@
 
 import ast
 import re
+import tomllib
 import shlex
 import subprocess
 from collections.abc import Iterator
@@ -264,6 +265,13 @@ def test_every_page_is_in_the_index() -> None:
     for file in (ROOT / "docs").rglob("*.md"):
         name = str(file.relative_to(ROOT / "docs"))
         assert name == "README.md" or f"]({name})" in index
+
+
+def test_every_fragment_of_the_changelog_has_a_known_type() -> None:
+    known = tomllib.loads(page("pyproject.toml"))["tool"]["towncrier"]["type"]
+    types = "|".join(row["directory"] for row in known)
+    names = {file.name for file in (ROOT / "changes").iterdir()} - {"README.md"}
+    assert [name for name in names if not re.fullmatch(rf"[\w-]+\.({types})\.md", name)] == []
 
 
 def test_the_pictures_are_small_and_shown() -> None:
