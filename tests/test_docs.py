@@ -2,9 +2,9 @@
 
 import ast
 import re
-import tomllib
 import shlex
 import subprocess
+import tomllib
 from collections.abc import Iterator
 from dataclasses import fields
 from functools import cache

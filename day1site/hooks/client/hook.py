@@ -302,7 +302,7 @@ class Spool:
 
 
 class Lock:
-    """Lock between processes on a file of its own; ``held`` is whether it was acquired in time."""
+    """Lock between processes on a file of its own; ``is_acquired`` tells whether it was in time."""
 
     def __init__(self, path, wait=5.0):
         self.handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)

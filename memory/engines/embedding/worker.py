@@ -232,7 +232,7 @@ def advance_clock(project_id: UUID) -> int:
 
 
 def build_case(pairs: Sequence[tuple[Vector, Answer]], part: int, field: str) -> Case:
-    """Return an expression that gives each row its part of the answer, for a single statement."""
+    """Build a CASE expression with the value of each row, to update all of them by one statement."""
     kind: Any = Vector._meta.get_field(field)
     return Case(*[When(slot=row.slot, then=Value(answer[part], output_field=kind)) for row, answer in pairs])
 

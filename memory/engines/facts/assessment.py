@@ -38,7 +38,7 @@ class Assessment(NamedTuple):
     verdict: Verdict | None = None
     confirmations: int = 0
 
-    def counting(self, judged_hash: str) -> Verdict | None:
+    def get_current_verdict(self, judged_hash: str) -> Verdict | None:
         """Return the verdict, unless the fact's text, essence or category has changed since."""
         return self.verdict if self.verdict and self.verdict.judged_hash == judged_hash else None
 
@@ -82,7 +82,7 @@ def load_assessments(uids: Sequence[UUID], lineage: Lineage) -> Mapping[UUID, As
 
 def apply_assessment(fact: Fact, belief: Assessment) -> Fact:
     """Set the fields of a fact that derive from its verdict and confirmations."""
-    counts = belief.counting(fact.judged_hash)
+    counts = belief.get_current_verdict(fact.judged_hash)
     fact.verification_status = counts.status if counts else FactAssessment.Status.UNVERIFIED
     fact.verified_at = counts.at if counts else None
     fact.verified_by = counts.by if counts else ""

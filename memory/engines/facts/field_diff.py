@@ -19,7 +19,7 @@ def field_changes(old: Fact, new: Fact) -> dict[str, tuple[Any, Any]]:
 
 
 def display_changes(old: Fact, new: Fact) -> dict[str, tuple[Any, Any]]:
-    """Return the differences, without an essence that merely repeats a changed text."""
+    """Return the changed fields to display, without an essence that only repeats a changed text."""
     found = field_changes(old, new)
     if "fact_text" in found and all(one.essence == compute_essence(one.fact_text) for one in (old, new)):
         found.pop("essence", None)

@@ -127,7 +127,7 @@ class ObservationEngine:
         cursor: str = "",
         **options: Any,
     ) -> Page[Observation]:
-        """List the observations between two times, newest first; ``how`` are other filters by name."""
+        """List the observations between two times, newest first; ``options`` are other filters by name."""
         filters = ObservationFilter.from_values({**options, "after": after, "before": before})
         return self.list_observations(
             actor=actor, branch_name=branch_name, filters=filters, limit=limit, cursor=cursor
