@@ -335,7 +335,7 @@ def check_grant(key: ApiKey, maker: Actor) -> None:
 
 
 def is_pattern_covered(pattern: str, patterns: Sequence[str]) -> bool:
-    """Return whether one of the patterns ``held`` covers all names of a pattern; False when uncertain."""
+    """Return whether one of the patterns covers all names of a pattern; False when uncertain."""
     # fnmatch would let "?" match a "*" as a single character.
     wide = [other for other in patterns if not set("?[") & set(other)]
     return not patterns or pattern in patterns or any(fnmatchcase(pattern, other) for other in wide)
