@@ -85,7 +85,7 @@ class BareWrites(Bare):
         self.copies: list[str] = []
         self.database = self.connection.settings_dict["NAME"]
 
-    def beside(
+    def time_beside_reference(
         self, work: Callable[[], None], bare: Callable[[], None], turns: int = TIMES, warm: int = WARM
     ) -> tuple[list[float], list[float]]:
         """Measure the engine and the baseline alternately; return the milliseconds of each."""

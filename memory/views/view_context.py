@@ -122,7 +122,7 @@ class ViewContext:
 
 def count_questions(actor: Actor, branch: Branch | None = None) -> str:
     """Return the number of open questions, on all branches or on one: "" for none, "99+" for many."""
-    count = ReviewEngine().count_open(actor=actor, most=MAX_COUNTED_QUESTIONS, branch=branch)
+    count = ReviewEngine().count_open(actor=actor, maximum=MAX_COUNTED_QUESTIONS, branch=branch)
     return f"{MAX_COUNTED_QUESTIONS - 1}+" if count == MAX_COUNTED_QUESTIONS else str(count or "")
 
 

@@ -93,7 +93,7 @@ def test_tab_lists_the_verbs_of_a_noun(terminal: Terminal) -> None:
 
 @pytest.mark.parametrize("shell", INTERACTIVE)
 def test_tab_completes_a_noun(terminal: Terminal) -> None:
-    terminal.type("day1 works\t", "pace ")
+    terminal.type("day1 works\t", "workspace")
 
 
 def test_fish_lists_the_verbs_of_a_noun(script: Path, env: dict[str, str]) -> None:

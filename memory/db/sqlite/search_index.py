@@ -56,7 +56,7 @@ class SearchIndex:
     def close_versions(self, rows: Sequence[Any], pinned: Iterable[bool], seq: int) -> None:
         """Index versions of one model that a commit closed.
 
-        Those that are ``pinned`` also stay among the open ones, since a branch was forked while they were open.
+        The ``pinned`` ones also stay among the open ones, since a branch was forked while they were open.
         """
         if not rows or not (index := full_text_index(type(rows[0]))):
             return
