@@ -4,6 +4,7 @@ from typing import Any
 
 from day1site.cli.declared_fields import field_options, filter_options, split_filters, state_options
 from day1site.cli.invocation import Invocation, command
+from day1site.cli.names import FILTER_PREFIX
 from day1site.cli.output import short_time
 from day1site.cli.parameters import (
     argument,
@@ -18,7 +19,7 @@ conversation_id_argument = argument("id", "CONVERSATION_ID")
 
 
 @command("list", "List conversations, the newest first.", "day1 conversations list --session s1")
-@filter_options("conversation")
+@filter_options("conversation", FILTER_PREFIX)
 @branch_option
 @paging_options
 @at_option

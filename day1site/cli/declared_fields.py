@@ -9,6 +9,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from day1site.cli.names import FILTER_PREFIX
 from day1site.cli.parameters import (
     JSON_OBJECT,
     NUMBER,
@@ -93,23 +94,24 @@ def state_options(noun: str) -> Decorator:
     return field_options(noun, "state")
 
 
-def filter_options(noun: str, **attrs: Any) -> Decorator:
-    """Declare the options of the filters of a noun's lists."""
+def filter_options(noun: str, prefix: str = "", **attrs: Any) -> Decorator:
+    """Declare the options of the filters of a noun's lists; ``prefix`` begins the names of the parameters."""
     filters = [one for one in load_nouns()[noun]["filters"] if "option" in one.get("use", ())]
-    return combine(*(make_option(one, multiple="many" in one, **attrs) for one in filters))
+    return combine(*(make_option(one, prefix, multiple="many" in one, **attrs) for one in filters))
 
 
 def split_filters(noun: str, options: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return the filters of a noun that were given, and the other options that were."""
-    names = {one["name"] for one in load_nouns()[noun]["filters"]}
+    declared = [one["name"] for one in load_nouns()[noun]["filters"]]
+    names = {prefix + name: name for prefix in ("", FILTER_PREFIX) for name in declared}
     values = drop_empty(options)
-    filters = {name: value for name, value in values.items() if name in names}
+    filters = {names[name]: value for name, value in values.items() if name in names}
     return filters, {name: value for name, value in values.items() if name not in names}
 
 
-def make_option(field: Description, **attrs: Any) -> Decorator:
+def make_option(field: Description, prefix: str = "", **attrs: Any) -> Decorator:
     """Return the option of a field; ``attrs`` are those of all options of its command."""
-    words, name = field["option"], field["name"]
+    words, name = field["option"], prefix + field["name"]
     if field["type"] == "Flag":
         return switch(words["flag"], name, default=None, help=words.get("help", ""))
     if words.get("checked"):

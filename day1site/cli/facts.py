@@ -14,6 +14,7 @@ from day1site.cli.declared_fields import (
 )
 from day1site.cli.errors import UsageError
 from day1site.cli.invocation import Invocation, command, read_text
+from day1site.cli.names import FILTER_PREFIX
 from day1site.cli.output import Output, note, short_time, strip_control
 from day1site.cli.parameters import (
     WHOLE,
@@ -35,7 +36,7 @@ COLUMNS = ("id", "status", "category", "essence")
 NONE_YET = 'No facts yet. Write one with: day1 write-fact "…"  To look around first: day1 demo'
 VERDICTS = ("verified", "invalidated", "unverified")
 
-fact_filters = filter_options("fact", section=FILTERS, metavar="X")
+fact_filters = filter_options("fact", FILTER_PREFIX, section=FILTERS, metavar="X")
 fact_id_argument = argument("id", "FACT_ID")
 
 

@@ -4,6 +4,7 @@ from typing import Any
 
 from day1site.cli.declared_fields import FILTERS, field_options, filter_options, split_filters, state_options
 from day1site.cli.invocation import Invocation, command, read_text
+from day1site.cli.names import FILTER_PREFIX
 from day1site.cli.output import short_time
 from day1site.cli.parameters import (
     argument,
@@ -14,7 +15,7 @@ from day1site.cli.parameters import (
 )
 from day1site.cli.rest import Answer
 
-observation_filters = filter_options("observation", section=FILTERS, metavar="X")
+observation_filters = filter_options("observation", FILTER_PREFIX, section=FILTERS, metavar="X")
 
 
 @command(

@@ -12,6 +12,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from day1site.cli.errors import UsageError
+from day1site.cli.names import FILTER_PREFIX
 
 NEGATIVE_NUMBER = re.compile(r"-\d+|-\d*\.\d+")
 HELP_FLAGS = ("-h", "--help")
@@ -262,7 +263,7 @@ def check_text(ctx: click.Context) -> None:
     for name, value in ctx.params.items():
         words = value if isinstance(value, tuple) else (value,)
         if name not in PATHS and not all(is_text(word) for word in words):
-            raise UsageError(f"{name} is not UTF-8.")
+            raise UsageError(f"{name.removeprefix(FILTER_PREFIX)} is not UTF-8.")
 
 
 def is_text(word: object) -> bool:

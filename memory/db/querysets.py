@@ -207,21 +207,19 @@ class VersionedQuerySet(QuerySet[Row]):
         features = get_features(self.db)
         read_next = self._next_by_row if features.limits_correlated_subqueries else self._next_by_union
         found: dict[int, list[int]] = {}
-        for ancestor in range(len(self.named_lineage)):
-            for pk, next_pk in read_next(ancestor, pks, same):
+        for level in range(len(self.named_lineage)):
+            for pk, next_pk in read_next(level, pks, same):
                 found.setdefault(pk, []).append(next_pk)
         return self._nearest_uid(found)
 
-    def _next_by_row(self, ancestor: int, pks: Sequence[int], same: str) -> Iterable[tuple[int, int]]:
+    def _next_by_row(self, level: int, pks: Sequence[int], same: str) -> Iterable[tuple[int, int]]:
         """Return pairs of each row and the next row of an arm with the same value."""
-        return next_in_group(
-            self.db, self.model, self._where_conditions([self._arm_row(ancestor)]), pks, same
-        )
+        return next_in_group(self.db, self.model, self._where_conditions([self._arm_row(level)]), pks, same)
 
-    def _next_by_union(self, ancestor: int, pks: Sequence[int], same: str) -> Iterable[tuple[int, int]]:
+    def _next_by_union(self, level: int, pks: Sequence[int], same: str) -> Iterable[tuple[int, int]]:
         """Return the same pairs for a database without LIMIT in correlated subqueries."""
         base = self.model._base_manager.using(self.db)
-        arm = self._replay_filters(base.filter(self._arm_row(ancestor)))
+        arm = self._replay_filters(base.filter(self._arm_row(level)))
         ones = [
             arm.filter(**{same: value}, uid__gt=uid)
             .annotate(before=Value(pk, models.BigIntegerField()))
@@ -316,7 +314,7 @@ class VersionedQuerySet(QuerySet[Row]):
             return [Visible(self.model, lineage)]
         arm = VisibleByColumn if get_features(self.db).reads_open_rows_first else Visible
         # By another column each arm of the lineage uses its own index.
-        return [arm(self.model, lineage, [ancestor]) for ancestor in range(len(lineage))]
+        return [arm(self.model, lineage, [level]) for level in range(len(lineage))]
 
     def visibility_sql(self, key: str) -> tuple[str, Sequence[Any]]:
         """Return an SQL condition: the row with this key, given as SQL, is one of these."""

@@ -177,17 +177,15 @@ def quoted(text):
 def project_root():
     """Return the address of the git remote, without credentials; else the root of the work tree."""
     variables = ("CLAUDE_PROJECT_DIR", "CURSOR_PROJECT_DIR", "GEMINI_PROJECT_DIR")
-    start = folder_path = (
-        next((os.environ[name] for name in variables if os.environ.get(name)), "") or os.getcwd()
-    )
+    start = root = next((os.environ[name] for name in variables if os.environ.get(name)), "") or os.getcwd()
     while True:
-        folder = os.path.join(folder_path, ".git")
+        folder = os.path.join(root, ".git")
         if os.path.exists(folder):
-            return name_repository(folder_path, folder)
-        above = os.path.dirname(folder_path)
-        if above == folder_path:
+            return name_repository(root, folder)
+        above = os.path.dirname(root)
+        if above == root:
             return start
-        folder_path = above
+        root = above
 
 
 def name_repository(root, folder):
