@@ -229,7 +229,7 @@ def test_every_system_check_is_in_the_docs() -> None:
 
 def test_the_life_of_a_fact_is_told_as_it_is() -> None:
     told = re.findall(r"^\| `(\w+)` \| `(\w+)` \|", page("docs/concepts.md"), re.MULTILINE)
-    moves = {(str(old), str(new)) for old, some in rules.MOVES.items() for new in some}
+    moves = {(str(old), str(new)) for old, some in rules.STATUS_CHANGES.items() for new in some}
     assert set(told) == moves
 
 

@@ -12,7 +12,7 @@ from django.utils.translation import gettext_lazy as _
 
 from memory import ranking
 from memory.engines.facts.assessment import exclusion_reasons, parse_expiry_time
-from memory.engines.facts.recall_log import PASSING
+from memory.engines.facts.recall_log import TYPING_SURFACE
 from memory.engines.search.engine import SearchEngine, SearchResult
 from memory.engines.search.ranked import INCLUDE, TYPES, Hit
 from memory.exceptions import Invalid
@@ -122,7 +122,7 @@ class Search(ProjectPage):
         """Search; a query while typing, or with ``passing``, is not logged as a recall."""
         actor = self.reader.actor
         if passing or getattr(self.request, "htmx", False):
-            actor = replace(actor, surface=PASSING)
+            actor = replace(actor, surface=TYPING_SURFACE)
         return SearchEngine().search(
             query=query,
             **{**self.reader.read_args, "actor": actor},

@@ -64,7 +64,7 @@ class KeyEngine:
             label=check_text("label", label),
             scopes=check_scopes(scopes),
             branch_patterns=check_patterns(branch_patterns),
-            agent_id=check_text("agent_id", agent_id, least=0),
+            agent_id=check_text("agent_id", agent_id, min_length=0),
             default_branch=check_default(default_branch, branch_patterns),
             rate_per_minute=check_rate(rate_per_minute),
             expires_at=check_expiry(expires_at),
@@ -296,9 +296,9 @@ def check_default(name: str, patterns: Sequence[str]) -> str:
     return name
 
 
-def check_text(field: str, text: str, least: int = 1) -> str:
-    if not least <= len(text.strip()) <= KEY[field].type.max_length or "\0" in text:
-        raise Invalid("{field} has {least} to 200 characters.", field=field, least=least)
+def check_text(field: str, text: str, min_length: int = 1) -> str:
+    if not min_length <= len(text.strip()) <= KEY[field].type.max_length or "\0" in text:
+        raise Invalid("{field} has {least} to 200 characters.", field=field, least=min_length)
     return text.strip()
 
 

@@ -159,7 +159,7 @@ class ActionRequest:
         elif self.action == "set_category":
             batch.change_facts(self._change_category)
         else:
-            fresh = batch.change_facts(MOVES[self.action])
+            fresh = batch.change_facts(CHANGES_BY_ACTION[self.action])
             if self.action == "accept":
                 replace_parents(batch.commit, fresh)
         return None
@@ -204,7 +204,7 @@ def restore_fact(fact: Fact) -> Content:
     return dict(rules.change_status(fact, fact.held_status or Status.ACTIVE))
 
 
-MOVES = {
+CHANGES_BY_ACTION = {
     "accept": accept_proposal,
     "refuse": refuse_proposal,
     "archive": archive_fact,

@@ -21,7 +21,7 @@ RESERVED = {f.name: f.type.reserved for f in FACT if isinstance(f.type, Choice) 
 INHERITED = FACT.field_names(Use.INHERIT)
 HASHES = ("content_hash", "norm_hash", "judged_hash")
 
-MOVES: dict[str, frozenset[str]] = {
+STATUS_CHANGES: dict[str, frozenset[str]] = {
     Status.CREATED: frozenset({Status.ACTIVE, Status.ARCHIVED}),
     Status.ACTIVE: frozenset({Status.DONE, Status.SUPERSEDED, Status.ARCHIVED}),
     Status.DONE: frozenset({Status.ARCHIVED}),
@@ -94,7 +94,7 @@ def compute_essence(text: str) -> str:
 
 def check_move(fact: Fact, status: str) -> None:
     """Raise IllegalTransition unless the life cycle allows the move."""
-    allowed = MOVES[fact.status]
+    allowed = STATUS_CHANGES[fact.status]
     if fact.status == Status.ARCHIVED and status == (fact.held_status or Status.ACTIVE):
         return
     if status not in allowed or (status == Status.DONE and fact.kind != Fact.Kind.TASK):

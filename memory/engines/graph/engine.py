@@ -175,7 +175,7 @@ class RelationEngine:
 
 def clean_name(field: str, value: Any) -> str:
     """Return a name with its white space trimmed and collapsed. Raises Invalid."""
-    text = " ".join(c.text_check(NAME_LENGTH, least=1)(field, value).split())
+    text = " ".join(c.text_check(NAME_LENGTH, min_length=1)(field, value).split())
     if len(name_key(text)) > NAME_LENGTH:
         raise Invalid("{field} has at most {most} characters once normalised.", field=field, most=NAME_LENGTH)
     return text
