@@ -30,12 +30,6 @@ POINT: dict[str, Any] = {
 WHOLE: dict[str, Any] = {"min_value": 0, "max_value": 2**53}
 
 
-def short_text(min_length: int = 0, **options: Any) -> s.CharField:
-    """Return a field for a text of at most 200 characters."""
-    bounds: dict[str, Any] = {"min_length": min_length} if min_length else {"allow_blank": True}
-    return s.CharField(max_length=200, required=False, **bounds, **options)
-
-
 @extend_schema_field(POINT)
 class PointField(s.Field):
     """A point in a branch's past, see POINT."""
