@@ -271,7 +271,7 @@ def test_every_fragment_of_the_changelog_has_a_known_type() -> None:
     known = tomllib.loads(page("pyproject.toml"))["tool"]["towncrier"]["type"]
     types = "|".join(row["directory"] for row in known)
     names = {file.name for file in (ROOT / "changes").iterdir()} - {"README.md"}
-    assert [name for name in names if not re.fullmatch(rf"[\w-]+\.({types})\.md", name)] == []
+    assert [name for name in names if not re.fullmatch(rf"(\d+|\+[\w-]+)\.({types})\.md", name)] == []
 
 
 def test_the_pictures_are_small_and_shown() -> None:
