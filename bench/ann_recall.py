@@ -22,7 +22,7 @@ import numpy as np
 from bench import local_engine
 from bench.report import Figure, p50, table, timed
 
-SIZE, ASKED, TOP, BATCH = 20_500, 100, 50, 500
+SIZE, QUERIES, TOP, BATCH = 20_500, 100, 50, 500
 DOC = re.compile(r'"""(.+?)"""', re.DOTALL)
 SENTENCE = re.compile(r"(?<=[.!?])\s+(?=[A-Z])")
 
@@ -43,9 +43,9 @@ def texts() -> tuple[list[str], list[str]]:
     """Return the stored sentences and the queries, which are not stored, in random order."""
     found = list(sentences())
     np.random.default_rng(7).shuffle(found)
-    if len(found) < SIZE + ASKED:
+    if len(found) < SIZE + QUERIES:
         sys.exit(f"Only {len(found)} sentences were found.")
-    return found[:SIZE], found[SIZE : SIZE + ASKED]
+    return found[:SIZE], found[SIZE : SIZE + QUERIES]
 
 
 def fill(actor: Any, stored: list[str]) -> None:
@@ -56,14 +56,16 @@ def fill(actor: Any, stored: list[str]) -> None:
 
     head = Branch.objects.get(project=actor.project_id, name="main").head
     for start in range(head * BATCH, len(stored), BATCH):
-        some = stored[start : start + BATCH]
-        FactEngine().write_facts(facts=[{"fact_text": text} for text in some], actor=actor, deduplicate=False)
+        batch = stored[start : start + BATCH]
+        FactEngine().write_facts(
+            facts=[{"fact_text": text} for text in batch], actor=actor, deduplicate=False
+        )
     while made := EmbeddingEngine().embed_pending(actor.project_id, BATCH):
         print(f"{made} embedded", flush=True)
     get_index().optimize()
 
 
-def measured(actor: Any, asked: list[str]) -> Iterator[Figure]:
+def measured(actor: Any, queries: list[str]) -> Iterator[Figure]:
     from django.db import connection
 
     from memory.engines.search.engine import SearchEngine
@@ -71,7 +73,7 @@ def measured(actor: Any, asked: list[str]) -> Iterator[Figure]:
     vectors: Any = connection.index.vectors  # type: ignore[attr-defined]  # MatrixOne's index has it
     assert vectors._has_index(384), "no index of vectors"
     has, shares, first, took = type(vectors)._has_index, [], [], {True: [], False: []}
-    for text in asked:
+    for text in queries:
         found = {}
         for probed in (False, True):
             type(vectors)._has_index = has if probed else lambda *_: False
@@ -96,11 +98,11 @@ def main() -> None:
     os.environ["DATABASE_URL"] = chosen.url
     with tempfile.TemporaryDirectory() as folder:
         local_engine.set_up(Path(folder), "minilm")
-        stored, asked = texts()
+        stored, queries = texts()
         actor, started = local_engine.local("recall"), time.monotonic()
         fill(actor, stored)
-        print(table(list(measured(actor, asked))))
-        print(f"{len(stored):,} facts, {len(asked)} queries, {time.monotonic() - started:.0f} s in all")
+        print(table(list(measured(actor, queries))))
+        print(f"{len(stored):,} facts, {len(queries)} queries, {time.monotonic() - started:.0f} s in all")
 
 
 if __name__ == "__main__":

@@ -42,10 +42,10 @@ class BareSearch(Bare):
 
     def search(self, query: Query) -> None:
         from memory.db.matrixone import vector_sql
-        from memory.db.matrixone.boolean_patterns import pattern_of
+        from memory.db.matrixone.boolean_patterns import build_pattern
 
         ((branch, head),) = self.ask(f"SELECT id, head {NAMED}", self.project)
-        pattern, match = pattern_of(query.words), "MATCH(fact_text) AGAINST (%s IN BOOLEAN MODE)"
+        pattern, match = build_pattern(query.words), "MATCH(fact_text) AGAINST (%s IN BOOLEAN MODE)"
         found = self.ask(
             f"SELECT rid, {match} s FROM memory_fact WHERE {match} AND branch_id = %s AND seq_from <= %s"
             " AND seq_to > %s AND NOT deleted ORDER BY s DESC LIMIT %s",
@@ -85,7 +85,7 @@ class BareWrites(Bare):
         self.copies: list[str] = []
         self.database = self.connection.settings_dict["NAME"]
 
-    def beside(
+    def time_beside_reference(
         self, work: Callable[[], None], bare: Callable[[], None], turns: int = TIMES, warm: int = WARM
     ) -> tuple[list[float], list[float]]:
         """Measure the engine and the baseline alternately; return the milliseconds of each."""

@@ -41,16 +41,16 @@ class Load:
         while time.monotonic() < self.until:
             began = time.perf_counter()
             try:
-                told = work(client)
+                outcome = work(client)
             except Refused as refusal:
-                told = "changed" if refusal.status == CHANGED else "error"
-                if told == "error":
+                outcome = "changed" if refusal.status == CHANGED else "error"
+                if outcome == "error":
                     self.errors.append(str(refusal))
             except OSError as error:
-                told = "error"
+                outcome = "error"
                 self.errors.append(repr(error))
             with self._adding:
-                self.counted[told] += 1
+                self.counted[outcome] += 1
                 self.took.append(time.perf_counter() - began)
         client.close()
 
@@ -90,7 +90,7 @@ def counting(counter: str) -> Callable[[Client], str]:
     return count
 
 
-def log_of(client: Client) -> list[dict[str, Any]]:
+def read_log(client: Client) -> list[dict[str, Any]]:
     commits, cursor = [], ""
     while True:
         page = client.ask("GET", f"/branches/main/log?limit={PAGE}&cursor={cursor}")
@@ -102,11 +102,11 @@ def log_of(client: Client) -> list[dict[str, Any]]:
 
 def faults(load: Load, client: Client, counter: str) -> list[str]:
     """Return the violations found afterwards, as sentences."""
-    seqs = sorted(commit["seq"] for commit in log_of(client))
-    said = int(client.ask("GET", f"/facts/{counter}")["fact_text"])
+    seqs = sorted(commit["seq"] for commit in read_log(client))
+    counted = int(client.ask("GET", f"/facts/{counter}")["fact_text"])
     found = [f"shown to a client: {error}" for error in load.errors]
-    if said != load.counted["raised"]:
-        found.append(f"{load.counted['raised']} times raised, but the counter says {said}")
+    if counted != load.counted["raised"]:
+        found.append(f"{load.counted['raised']} times raised, but the counter says {counted}")
     if seqs != list(range(1, len(seqs) + 1)):
         found.append("the seqs of the branch have a gap, or one comes twice")
     if len(seqs) != 1 + load.counted["raised"] + len(load.ids):
@@ -125,8 +125,8 @@ def main() -> None:
         folders = [Path(stack.enter_context(tempfile.TemporaryDirectory())) for _ in range(2)]
         servers = [stack.enter_context(serving(folder, "off")) for folder in folders]
         first = servers[0].client()
-        wish = {"label": "rivals", "scopes": ["read", "write"], "rate_per_minute": RATE}
-        key = first.ask("POST", "/keys", wish)["token"]
+        payload = {"label": "rivals", "scopes": ["read", "write"], "rate_per_minute": RATE}
+        key = first.ask("POST", "/keys", payload)["token"]
         counter = first.ask("POST", "/facts", {"fact_text": "0"})["id"]
         load = Load([server.url for server in servers], key, options.seconds)
         load.all([load.write, load.write, counting(counter), load.search])

@@ -10,7 +10,7 @@ SHIFT = 25.0  # Zipf-Mandelbrot: the most frequent word of content is in about 8
 CONTENT, FILL = 15, 10  # words of a text: content words, and stop words between them
 ASKING = 0.15  # the share of texts that are questions
 SMALL = re.findall(r"\w+", "the a to and of in it was for on with that at by is be this from we they")
-HOW = ("what", "when", "where", "who", "how", "which")
+QUESTION_WORDS = ("what", "when", "where", "who", "how", "which")
 CONSONANTS, VOWELS = "bdfgklmnprtvz", "aeiou"
 
 
@@ -32,10 +32,10 @@ class Vocabulary:
         """Yield distinct texts of about 25 words."""
         seen: set[str] = set()
         while len(seen) < count:
-            some = min(10_000, count - len(seen))
-            content = self.draw(some, CONTENT)
-            small = np.array(SMALL, dtype=object)[self.rng.integers(0, len(SMALL), (some, FILL))]
-            ends = np.where(self.rng.random(some) < ASKING, "?", ".")
+            size = min(10_000, count - len(seen))
+            content = self.draw(size, CONTENT)
+            small = np.array(SMALL, dtype=object)[self.rng.integers(0, len(SMALL), (size, FILL))]
+            ends = np.where(self.rng.random(size) < ASKING, "?", ".")
             for row, fill, end in zip(content, small, ends, strict=True):
                 text = _sentence(row, fill) + str(end)
                 if text not in seen:
@@ -45,7 +45,7 @@ class Vocabulary:
     def query(self) -> str:
         """Return a question of 3 to 6 content words, with stop words as people type them."""
         words = self.draw(int(self.rng.integers(3, 7)))
-        return f"{self.rng.choice(HOW)} is the {' '.join(words)}?"
+        return f"{self.rng.choice(QUESTION_WORDS)} is the {' '.join(words)}?"
 
     def unit(self, count: int, dimensions: int) -> np.ndarray:
         """Return random unit vectors, one per row."""
@@ -69,6 +69,6 @@ def _sentence(content: Sequence[str], fill: Sequence[str]) -> str:
     """Return a sentence with a stop word before two of every three content words."""
     words: list[str] = []
     small = iter(fill)
-    for place, word in enumerate(content):
-        words += [word] if place % 3 == 2 else [next(small), word]
+    for index, word in enumerate(content):
+        words += [word] if index % 3 == 2 else [next(small), word]
     return " ".join(words)

@@ -73,7 +73,7 @@ class Proof:
         start, before = self.server.start(), len(self.trouble)
         with closing(self.server.client()) as client:
             pending = client.ask("GET", "/health")["embedding"]["pending"]
-            kept = self.look(client, done)
+            kept = self.find_losses(client, done)
         return (
             f"round {number:2}: killed after {seconds:.1f} s: {len(done.written):4} facts acknowledged,"
             f" {len(done.cut)} requests cut off ({kept} of them stored);"
@@ -84,7 +84,7 @@ class Proof:
         chances = [random.Random(self.chance.random()) for _ in range(self.clients)]
         return [Writer(self.server, done, chance, self.numbers) for chance in chances]
 
-    def look(self, client: Client, done: Round) -> int:
+    def find_losses(self, client: Client, done: Round) -> int:
         """Check what must hold after a restart; return how many unanswered requests were stored."""
         facts = stored(client)
         kept = len(all_words(facts).keys() & {request.words[0] for request in done.cut})

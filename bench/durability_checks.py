@@ -19,9 +19,9 @@ def pages(client: Client, path: str, **query: Any) -> Iterator[dict[str, Any]]:
     """Yield every row of a list."""
     cursor: str | None = ""
     while cursor is not None:
-        told = client.ask("GET", f"{path}?{urlencode({**query, 'limit': 100, 'cursor': cursor})}")
-        yield from told["results"]
-        cursor = told["next"]
+        answer = client.ask("GET", f"{path}?{urlencode({**query, 'limit': 100, 'cursor': cursor})}")
+        yield from answer["results"]
+        cursor = answer["next"]
 
 
 def stored(client: Client) -> Stored:
@@ -31,13 +31,13 @@ def stored(client: Client) -> Stored:
 
 def lost(facts: Stored, promised: Sequence[Written]) -> list[str]:
     """Return acknowledged facts that are missing on their branch or have lost their word."""
-    there = {
-        (row["id"], branch, *words_of(row["fact_text"])) for branch, rows in facts.items() for row in rows
+    present = {
+        (row["id"], branch, *split_words(row["fact_text"])) for branch, rows in facts.items() for row in rows
     }
     return [
         f"LOST: {one.id} on {one.branch} ({one.word})"
         for one in promised
-        if (one.id, one.branch, one.word) not in there
+        if (one.id, one.branch, one.word) not in present
     ]
 
 
@@ -46,20 +46,20 @@ def halves(facts: Stored, cut: Sequence[Request]) -> list[str]:
     seen = all_words(facts)
     trouble = [f"{one} is stored {times} times" for one, times in seen.items() if times > 1]
     for request in cut:
-        there = sum(one in seen for one in request.words)
-        if there not in (0, len(request.words)):
-            trouble.append(f"HALF: {there} of {len(request.words)} facts of a bulk on {request.branch}")
-        if request.key and not there:
+        present = sum(one in seen for one in request.words)
+        if present not in (0, len(request.words)):
+            trouble.append(f"HALF: {present} of {len(request.words)} facts of a bulk on {request.branch}")
+        if request.key and not present:
             trouble.append(f"LOST: sent again with its key, and not there: {request.words[0]}")
     return trouble
 
 
 def all_words(facts: Stored) -> Counter[str]:
     """Count the unique words in the stored facts; each should occur once."""
-    return Counter(one for rows in facts.values() for row in rows for one in words_of(row["fact_text"]))
+    return Counter(one for rows in facts.values() for row in rows for one in split_words(row["fact_text"]))
 
 
-def words_of(text: str) -> list[str]:
+def split_words(text: str) -> list[str]:
     """Return the unique words of a text; there should be one."""
     parts = (part.strip(".,:") for part in text.split())
     return [part for part in parts if len(part) == 8 and part[0] == "x" and set(part[1:-1]) <= set(LETTERS)]
@@ -81,14 +81,14 @@ def send_again(server: Server, cut: Sequence[Request]) -> Round:
 
 def unfound(client: Client, facts: Sequence[Written], texts: dict[str, str] | None = None) -> list[str]:
     """Return facts that neither a keyword search for their word nor a vector search for their text finds."""
-    how = "vector" if texts else "keyword"
+    search_type = "vector" if texts else "keyword"
     trouble = []
     for one in facts:
         query = texts[one.id] if texts else one.word
-        wish = {"query": query, "search_type": how, "branch": one.branch}
-        hits = client.ask("POST", "/facts/search", wish)["results"]
+        payload = {"query": query, "search_type": search_type, "branch": one.branch}
+        hits = client.ask("POST", "/facts/search", payload)["results"]
         if one.id not in [hit["fact"]["id"] for hit in hits]:
-            trouble.append(f"NOT FOUND by {how}: {one.id} on {one.branch} ({query})")
+            trouble.append(f"NOT FOUND by {search_type}: {one.id} on {one.branch} ({query})")
     return trouble
 
 
@@ -102,7 +102,7 @@ def wait_for_vectors(client: Client) -> None:
 
 
 def without_vector(facts: Stored) -> list[str]:
-    rows = [row for some in facts.values() for row in some]
+    rows = [row for batch in facts.values() for row in batch]
     return [
         f"NO VECTOR: {row['id']} is {row['embedding_state']}"
         for row in rows
@@ -118,6 +118,6 @@ def gaps(client: Client, facts: Stored) -> list[str]:
         commits = list(pages(client, f"/branches/{in_path(branch)}/log"))
         if [commit["seq"] for commit in commits] != list(range(head, 0, -1)):
             trouble.append(f"LOG of {branch}: not 1 to {head}, in order")
-        if (told := sum(commit["added"] for commit in commits)) != len(rows):
-            trouble.append(f"LOG of {branch}: {told} facts added, {len(rows)} there")
+        if (answer := sum(commit["added"] for commit in commits)) != len(rows):
+            trouble.append(f"LOG of {branch}: {answer} facts added, {len(rows)} there")
     return trouble

@@ -70,10 +70,10 @@ class Searches:
         self.actor, self.bare = actor, bare
         self.took: dict[str, list[float]] = {}
 
-    def engine(self, query: Query, branch: str = "main", **how: Any) -> Any:
+    def engine(self, query: Query, branch: str = "main", **options: Any) -> Any:
         from memory.engines.search.engine import SearchEngine
 
-        return SearchEngine().search(query=query.text, actor=self.actor, branch_name=branch, **how)
+        return SearchEngine().search(query=query.text, actor=self.actor, branch_name=branch, **options)
 
     def ways(self, kinds: Sequence[str]) -> dict[str, Callable[[Query], Any]]:
         ways: dict[str, Callable[[Query], Any]] = {
@@ -84,13 +84,13 @@ class Searches:
         if "branch" in kinds:
             ways["branch"] = lambda query: self.engine(query, CHILD)
         if "filters" in kinds:
-            ways |= {f"filter {name}": self._filtered(how) for name, how in filters().items()}
+            ways |= {f"filter {name}": self._filtered(options) for name, options in filters().items()}
         return ways
 
-    def _filtered(self, how: dict[str, Any]) -> Callable[[Query], Any]:
+    def _filtered(self, options: dict[str, Any]) -> Callable[[Query], Any]:
         from memory.engines.facts.filters import FactFilter
 
-        chosen = FactFilter.from_values(how)
+        chosen = FactFilter.from_values(options)
         return lambda query: self.engine(query, filters=chosen)
 
     def run(self, kinds: Sequence[str], warm: Sequence[Query], counted: Sequence[Query]) -> None:

@@ -45,26 +45,26 @@ def bare() -> None:
     subprocess.run([PYTHON, "-I", "-S", "-c", "pass"], check=True, stdin=subprocess.DEVNULL)
 
 
-def hook(config: Path, given: bytes) -> None:
+def hook(config: Path, payload: bytes) -> None:
     words = [PYTHON, "-I", "-S", str(HOOK), "--client", "claude-code", "--config", str(config)]
-    subprocess.run(words, input=given, check=True, stdout=subprocess.DEVNULL)
+    subprocess.run(words, input=payload, check=True, stdout=subprocess.DEVNULL)
 
 
 def client_times(config: Path, runs: int, session: str) -> tuple[list[float], list[float]]:
     """Measure plain starts and the client alternately; return the milliseconds of each."""
     starts, hooks = [], []
     for number in range(runs):
-        given = json.dumps(event(number, session)).encode()
+        payload = json.dumps(event(number, session)).encode()
         starts.append(timed(bare))
-        hooks.append(timed(lambda given=given: hook(config, given)))
+        hooks.append(timed(lambda payload=payload: hook(config, payload)))
         time.sleep(0.05)
     return starts, hooks
 
 
-def of_client(what: str, starts: list[float], hooks: list[float]) -> list[Figure]:
+def of_client(label: str, starts: list[float], hooks: list[float]) -> list[Figure]:
     return [
         Figure(
-            f"client, {what}: {name}",
+            f"client, {label}: {name}",
             of(hooks),
             "ms",
             of(starts) + MAX_EXTRA_MS,
@@ -84,8 +84,8 @@ def per_second(client: Client, events: int, size: int, session: str) -> float:
     path = "/ingest/hook?client=claude-code"
     started = time.perf_counter()
     for start in range(0, events, size):
-        some = [event(start + place, session) for place in range(size)]
-        client.ask("POST", path, some if size > 1 else some[0])
+        batch = [event(start + index, session) for index in range(size)]
+        client.ask("POST", path, batch if size > 1 else batch[0])
     return events / (time.perf_counter() - started)
 
 
@@ -113,15 +113,15 @@ def main() -> int:
     options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     options.add_argument("--runs", type=int, default=60)
     options.add_argument("--events", type=int, default=1000)
-    wanted = options.parse_args()
+    chosen = options.parse_args()
     with tempfile.TemporaryDirectory(prefix="day1-bench-") as folder:
         config = Path(folder) / "hooks.json"
         config.write_text(json.dumps({"url": "http://127.0.0.1:9", "key": "none"}))
-        figures = of_client("no server", *client_times(config, wanted.runs, "down"))
+        figures = of_client("no server", *client_times(config, chosen.runs, "down"))
         with serving(Path(folder) / "data") as server:
-            figures += of_server(server, wanted.events)
+            figures += of_server(server, chosen.events)
             config.write_text(json.dumps({"url": server.url, "key": server.key}))
-            figures += of_client("server", *client_times(config, wanted.runs, "up"))
+            figures += of_client("server", *client_times(config, chosen.runs, "up"))
             left = drained(config)
     print(f"{PYTHON}, {os.cpu_count()} processors, load {os.getloadavg()[0]:.1f}")
     print(table(figures))

@@ -58,9 +58,9 @@ class Server:
     def make_key(self) -> str:
         """Create a key with a practically unlimited rate."""
         first = Client(self.url, json.loads((self.folder / "first-key.json").read_text())["key"])
-        wish = {"label": "kill", "scopes": ["read", "write"], "rate_per_minute": RATE}
+        payload = {"label": "kill", "scopes": ["read", "write"], "rate_per_minute": RATE}
         with closing(first):
-            return first.ask("POST", "/keys", wish)["token"]
+            return first.ask("POST", "/keys", payload)["token"]
 
     def client(self) -> Client:
         return Client(self.url, self.key)

@@ -76,7 +76,7 @@ class Run:
         self.actor = local_engine.local()
         self.key = self.new_key()
         # The other parts write with the embedder off; embedding those texts would distort the memory figure.
-        self.apart = self.copy("apart", self.work) if self.wanted("memory") else None
+        self.apart = self.copy("apart", self.work) if self.select_kinds("memory") else None
         # The vocabulary is the store's, the texts drawn from it are new.
         self.words = Vocabulary(np.random.default_rng(SEED))
         self.words.rng = np.random.default_rng(SEED + 1)
@@ -85,17 +85,17 @@ class Run:
     def copy(self, name: str, source: Path | None = None) -> Path:
         return Path(shutil.copytree(source or self.made, self.folder / name))
 
-    def wanted(self, *parts: str) -> list[str]:
+    def select_kinds(self, *parts: str) -> list[str]:
         return [part for part in parts if part in self.options.only]
 
     def figures(self) -> Iterator[Figure]:
-        if kinds := self.wanted(*IN_ENGINE):
+        if kinds := self.select_kinds(*IN_ENGINE):
             yield from self.in_engine(kinds)
-        if self.wanted("fork"):
+        if self.select_kinds("fork"):
             yield from self.forks()
-        if kinds := self.wanted("http", "writes", "bulk"):
+        if kinds := self.select_kinds("http", "writes", "bulk"):
             yield from self.over_http(kinds)
-        if self.wanted("memory"):
+        if self.select_kinds("memory"):
             yield from self.memory()
 
     # ---- in this process -------------------------------------------------------------------------
@@ -104,12 +104,12 @@ class Run:
         from memory.engines.support.write_buffer import buffer
 
         texts, vectors = store_builder.open_texts(self.work)
-        asked = Searches(self.actor, BareSearch(self.folder / "bare.sqlite3", texts, vectors))
+        timed_searches = Searches(self.actor, BareSearch(self.folder / "bare.sqlite3", texts, vectors))
         buffer.start()  # as in a server, a thread writes the recall log
         with embedded([*self.warm, *self.counted]):
-            asked.run(kinds, self.warm, self.counted)
+            timed_searches.run(kinds, self.warm, self.counted)
         buffer.stop()
-        yield from asked.figures(kinds)
+        yield from timed_searches.figures(kinds)
 
     def forks(self) -> Iterator[Figure]:
         from memory.engines.branches.manager import BranchManager

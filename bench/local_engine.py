@@ -29,14 +29,14 @@ def optimize() -> None:
     get_index().optimize()
 
 
-def settle() -> None:
+def freeze_gc() -> None:
     """Prepare the process as ``up`` does before the first request: the checks load the pages' code."""
     from django.core.checks import run_checks
 
-    from day1site.server.process import settle
+    from day1site.server.process import freeze_gc
 
     run_checks()
-    settle()
+    freeze_gc()
 
 
 def local(slug: str = "default") -> Any:

@@ -34,7 +34,7 @@ class Turn:
 
 
 @dataclass(frozen=True)
-class Asked:
+class Question:
     """Question, with the turns that contain its evidence."""
 
     text: str
@@ -46,7 +46,7 @@ class Asked:
 class Conversation:
     sample: str
     turns: tuple[Turn, ...]
-    questions: tuple[Asked, ...]
+    questions: tuple[Question, ...]
 
     def sessions(self) -> list[tuple[str, list[Turn]]]:
         """Return the turns of each session, in order."""
@@ -88,12 +88,12 @@ def _text(date: str, turn: dict[str, Any]) -> str:
     return f"[{date}] {turn['speaker']}: {turn.get('text', '')}{image}"
 
 
-def _questions(qa: list[dict[str, Any]], known: set[str]) -> Iterator[Asked]:
+def _questions(qa: list[dict[str, Any]], known: set[str]) -> Iterator[Question]:
     for item in qa:
         named = _named(" ".join(map(str, item.get("evidence") or ())))
         evidence = frozenset(named) & known
         if item["category"] in CATEGORIES and evidence:
-            yield Asked(str(item["question"]), item["category"], evidence)
+            yield Question(str(item["question"]), item["category"], evidence)
 
 
 def _named(text: str) -> list[str]:

@@ -21,8 +21,8 @@ def gather(count: int) -> None:
     next_rid.ensure_lease()
     project = Project.objects.get(slug="default")
     main = Branch.objects.get(project=project, name="main")
-    beside = (members, keys, branches, sessions, entries, recalls, questions)
-    for rows in (*beside, observations, relations, conversations, messages):
+    unversioned = (members, keys, branches, sessions, entries, recalls, questions)
+    for rows in (*unversioned, observations, relations, conversations, messages):
         put(rows(project, main, count))
     periodic_task()
 
@@ -31,11 +31,11 @@ def put(rows: Iterable[Any]) -> None:
     """Insert rows, with hashes and full-text index entries where their models have them."""
     from memory.db.backend import get_index
 
-    some = list(rows)
-    for row in some if hasattr(some[0], "compute_hashes") else ():
+    batch = list(rows)
+    for row in batch if hasattr(batch[0], "compute_hashes") else ():
         row.compute_hashes()
-    type(some[0])._base_manager.bulk_create(some, batch_size=500)
-    get_index().index_rows(some)
+    type(batch[0])._base_manager.bulk_create(batch, batch_size=500)
+    get_index().index_rows(batch)
 
 
 def periodic_task() -> None:
@@ -89,8 +89,8 @@ def sessions(project: Any, main: Any, count: int) -> list[Any]:
 def entries(project: Any, main: Any, count: int) -> list[Any]:
     from memory.models import AuditEntry
 
-    what = {"action": "fact.write", "target": "main"}
-    return [AuditEntry(project=project, at=NOW, **WHO, **what) for n in range(count)]
+    fields = {"action": "fact.write", "target": "main"}
+    return [AuditEntry(project=project, at=NOW, **WHO, **fields) for n in range(count)]
 
 
 def recalls(project: Any, main: Any, count: int) -> list[Any]:
@@ -149,8 +149,8 @@ def version(main: Any) -> dict[str, Any]:
 def observations(project: Any, main: Any, count: int) -> list[Any]:
     from memory.models import Observation
 
-    what = {"observation_type": "insight", "session_id": "s-7", "agent_id": "a-7"}
-    made = [Observation(summary=f"Noticed {n}", **what, **version(main)) for n in range(count)]
+    fields = {"observation_type": "insight", "session_id": "s-7", "agent_id": "a-7"}
+    made = [Observation(summary=f"Noticed {n}", **fields, **version(main)) for n in range(count)]
     for one in made:
         one.compute_hashes()
     return made

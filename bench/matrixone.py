@@ -30,7 +30,7 @@ TOP = 60
 COPIES = 4  # of each kind: a project may have five workspaces open
 
 
-def searches(actor: Any, size: int, asked: list[Query]) -> Iterator[Figure]:
+def searches(actor: Any, size: int, sample: list[Query]) -> Iterator[Figure]:
     from memory.engines.search.engine import SearchEngine
 
     bare, engine = BareSearch(actor.project_id), SearchEngine()
@@ -44,8 +44,8 @@ def searches(actor: Any, size: int, asked: list[Query]) -> Iterator[Figure]:
         "child": lambda query: search(query, CHILD),
     }
     took: dict[str, list[float]] = {name: [] for name in ways}
-    with embedded(asked):
-        for number, query in enumerate(asked):
+    with embedded(sample):
+        for number, query in enumerate(sample):
             for name, work in ways.items():
                 value = timed(lambda work=work, query=query: work(query))
                 if number >= WARM:
@@ -66,7 +66,7 @@ def writes(actor: Any, size: int) -> Iterator[Figure]:
     def write() -> None:
         engine.write_fact(actor=actor, fact_text=f"bench {uuid4().hex}")
 
-    took, plain = bare.beside(write, bare.commit)
+    took, plain = bare.time_beside_reference(write, bare.commit)
     yield times(f"write, {size:,} facts, p50", p50(took), p50(plain), MAX_TIME_RATIO, "bare SQL")
 
 
@@ -78,7 +78,7 @@ def branches(actor: Any, size: int) -> Iterator[Figure]:
     def fork() -> None:
         manager.create_branch(name=f"bench/{uuid4().hex}", actor=actor)
 
-    took, plain = bare.beside(fork, bare.fork)
+    took, plain = bare.time_beside_reference(fork, bare.fork)
     yield times(f"branch, {size:,} facts, p50", p50(took), p50(plain), MAX_TIME_RATIO, "bare SQL")
 
 
@@ -104,13 +104,13 @@ def copies(actor: Any, size: int) -> Iterator[Figure]:
             drops.callback(branched.drop_workspace, workspace_id=made.pk, actor=actor)
 
         for name, work, plain in (("snapshot", freeze, bare.snapshot), ("workspace", branch, bare.workspace)):
-            took, alone = bare.beside(work, plain, turns=COPIES, warm=1)
+            took, alone = bare.time_beside_reference(work, plain, turns=COPIES, warm=1)
             yield times(
                 f"{name} of the store, {size:,} facts, p50", p50(took), p50(alone), MAX_TIME_RATIO, "bare SQL"
             )
 
 
-def recall(actor: Any, size: int, asked: list[Query]) -> Iterator[Figure]:
+def recall(actor: Any, size: int, sample: list[Query]) -> Iterator[Figure]:
     """Measure the recall of the vector index against exact search, where the table has one."""
     from django.db import connection
 
@@ -118,7 +118,7 @@ def recall(actor: Any, size: int, asked: list[Query]) -> Iterator[Figure]:
     if not vectors._has_index(DIMENSIONS):
         return
     shares, exact, probed = [], [], []
-    for query in asked:
+    for query in sample:
         found: list[set[str]] = []
         for ask, took in ((vectors._search_exact, exact), (vectors._search_index, probed)):
             started = time.perf_counter()
@@ -147,10 +147,10 @@ def main() -> None:
 
         started, figures = time.monotonic(), []
         for size in chosen.sizes:
-            actor = matrixone_builder.actor_of(size)
-            asked = queries(Vocabulary(np.random.default_rng(SEED)), chosen.queries + WARM)
-            figures += [*searches(actor, size, asked), *writes(actor, size), *branches(actor, size)]
-            figures += recall(actor, size, asked)
+            actor = matrixone_builder.build_actor(size)
+            sample = queries(Vocabulary(np.random.default_rng(SEED)), chosen.queries + WARM)
+            figures += [*searches(actor, size, sample), *writes(actor, size), *branches(actor, size)]
+            figures += recall(actor, size, sample)
         figures += copies(local_engine.local("bench-copies"), sum(chosen.sizes))
         print(table(figures))
         print(f"{time.monotonic() - started:.0f} s in all")

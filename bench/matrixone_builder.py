@@ -12,7 +12,7 @@ from bench.store_builder import BATCH, CHILD, CHILD_CHANGES, DIMENSIONS, MODEL, 
 TEXTS_OF_A_CHUNK = 500
 
 
-def actor_of(size: int) -> Any:
+def build_actor(size: int) -> Any:
     """Return an actor in the project with so many facts; create and fill it when it is missing."""
     from memory.models import Branch
 
@@ -35,9 +35,9 @@ class Builder:
         from memory.engines.facts.engine import FactEngine
 
         for start in range(head * BATCH, self.size, BATCH):
-            some = self.texts[start : start + BATCH]
-            FactEngine().write_facts(facts=[fact(t, i) for i, t in enumerate(some, start)], actor=self.actor)
-            self._vectors(some)
+            batch = self.texts[start : start + BATCH]
+            FactEngine().write_facts(facts=[fact(t, i) for i, t in enumerate(batch, start)], actor=self.actor)
+            self._vectors(batch)
         self._child()
 
     def _vectors(self, texts: Sequence[str]) -> None:
@@ -67,8 +67,8 @@ class Builder:
                 )
                 for text, row in zip(texts, rows, strict=True)
             ]
-            for some in chunks(made):
-                insert_all(some, ignore_conflicts=True)
+            for batch in chunks(made):
+                insert_all(batch, ignore_conflicts=True)
 
     def _child(self) -> None:
         """Create a branch with changes of its own: 7 of 10 edits, 2 new facts, 1 deletion."""

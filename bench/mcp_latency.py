@@ -43,7 +43,7 @@ def main() -> None:
         figures = list(measured(running, queries))
     print(table(figures))
     if options.json:
-        options.json.write_text(json.dumps([figure.told() for figure in figures], indent=2) + "\n")
+        options.json.write_text(json.dumps([figure.as_dict() for figure in figures], indent=2) + "\n")
     sys.exit(0 if all(figure.kept for figure in figures) else 1)
 
 
@@ -67,8 +67,8 @@ def measured(running: Running, queries: Sequence[str]) -> Iterator[Figure]:
     for mode, says in MODES.items():
         took = asyncio.run(both(running, rest, queries, mode))
         outside, inside = p50(took["mcp"]), p50(took["rest"])
-        bound, told = inside + MAX_EXTRA_MS, f"≤ REST + {MAX_EXTRA_MS:.0f} ms"
-        yield Figure(f"memory_search over MCP ({says}), p50", outside, "ms", bound, told, inside, "REST")
+        bound, limit = inside + MAX_EXTRA_MS, f"≤ REST + {MAX_EXTRA_MS:.0f} ms"
+        yield Figure(f"memory_search over MCP ({says}), p50", outside, "ms", bound, limit, inside, "REST")
 
 
 async def both(running: Running, rest: Client, queries: Sequence[str], mode: str) -> dict[str, list[float]]:

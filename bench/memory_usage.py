@@ -26,9 +26,9 @@ class Peak(threading.Thread):
 
     def run(self) -> None:
         while not self.done.wait(0.1):
-            self.look()
+            self.measure_once()
 
-    def look(self) -> None:
+    def measure_once(self) -> None:
         processes = tree(self.root)
         self.rss = max(self.rss, sum(kib(pid, "status", "VmRSS") for pid in processes) * KB)
         self.own = max(self.own, sum(kib(pid, "status", "RssAnon") for pid in processes) * KB)
@@ -51,10 +51,10 @@ def footprint(
     for start in range(0, TEXTS, 1000):
         facts = [{"fact_text": text} for text in texts[start : start + 1000]]
         client.ask("POST", "/facts/bulk", {"facts": facts})
-    asked, seconds = _search_while_pending(client, queries)
+    count, seconds = _search_while_pending(client, queries)
     peak.stop()
     highest = sum(kib(pid, "status", "VmHWM") for pid in tree(process)) * KB
-    print(f"embedded {TEXTS} texts in {seconds:.0f} s, with {asked} searches meanwhile")
+    print(f"embedded {TEXTS} texts in {seconds:.0f} s, with {count} searches meanwhile")
     yield Figure("process tree at its peak, Pss", peak.pss, "MB", MAX_MEGABYTES, "≤ 700 MB")
     yield Figure(
         "the same, highest resident (VmHWM)", max(peak.rss, highest), "MB", MAX_MEGABYTES, "≤ 700 MB"
@@ -63,13 +63,13 @@ def footprint(
 
 
 def _search_while_pending(client: Client, queries: Sequence[Query]) -> tuple[int, float]:
-    started, asked = time.monotonic(), 0
+    started, count = time.monotonic(), 0
     while client.ask("GET", "/health")["embedding"]["pending"]:
-        client.ask("POST", "/facts/search", {"query": queries[asked % len(queries)].text})
-        asked += 1
+        client.ask("POST", "/facts/search", {"query": queries[count % len(queries)].text})
+        count += 1
         if time.monotonic() - started > TIMEOUT_SECONDS:
             raise SystemExit("The texts are still not embedded.")
-    return asked, time.monotonic() - started
+    return count, time.monotonic() - started
 
 
 def tree(root: int) -> list[int]:

@@ -62,7 +62,7 @@ AUDIT_SCRIPT = r"""() => {
 
 
 @dataclass
-class Look:
+class Picture:
     """Screenshot and defects. ``wider``: pixels by which the page is wider than the window."""
 
     state: str
@@ -100,7 +100,7 @@ class Window:
         self._listen(self.page)
 
     def _listen(self, page: Page) -> None:
-        page.on("console", lambda said: self._hear(said.type, said.text))
+        page.on("console", lambda message: self._hear(message.type, message.text))
         page.on("pageerror", lambda error: self._hear("error", str(error)))
         page.on("response", self._answered)
 
@@ -110,8 +110,8 @@ class Window:
             self.heard.append(f"{kind}: {text[:300]}")
 
     def _answered(self, response: Any) -> None:
-        asked = response.request
-        if asked.is_navigation_request() and asked.frame == self.page.main_frame:
+        request = response.request
+        if request.is_navigation_request() and request.frame == self.page.main_frame:
             self.status = response.status
 
     def open(self, path: str, width: int = 1280, scheme: Any = "light") -> None:
@@ -128,14 +128,14 @@ class Window:
         self.page.set_viewport_size({"width": width, "height": WINDOW_HEIGHT})
         self.page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
 
-    def look(self, look: Look, folder: Path, whole: bool = True) -> Look:
+    def picture(self, picture: Picture, folder: Path, whole: bool = True) -> Picture:
         """Take a screenshot of the open page, in full or of the window, and record its defects."""
         self.page.wait_for_timeout(100)  # for transitions when the width changes
-        look.url, look.status, look.title = self.page.url, self.status, self.page.title()
-        look.console = list(self.heard)
-        vars(look).update(self.page.evaluate(AUDIT_SCRIPT))
-        look.file = f"{look.state}/{look.width}-{look.kind}/{file_name(look.page)}.png"
-        (folder / look.file).parent.mkdir(parents=True, exist_ok=True)
+        picture.url, picture.status, picture.title = self.page.url, self.status, self.page.title()
+        picture.console = list(self.heard)
+        vars(picture).update(self.page.evaluate(AUDIT_SCRIPT))
+        picture.file = f"{picture.state}/{picture.width}-{picture.kind}/{file_name(picture.page)}.png"
+        (folder / picture.file).parent.mkdir(parents=True, exist_ok=True)
         high = (
             min(self.page.evaluate("document.documentElement.scrollHeight"), MAX_PICTURE_HEIGHT)
             if whole
@@ -143,9 +143,9 @@ class Window:
         )
         if whole:
             self.page.evaluate("window.scrollTo(0, 0)")  # else a sticky bar would cover the middle
-        clip: Any = {"x": 0, "y": 0, "width": look.width, "height": max(high, WINDOW_HEIGHT)}
-        self.page.screenshot(path=folder / look.file, full_page=whole, clip=clip)
-        return look
+        clip: Any = {"x": 0, "y": 0, "width": picture.width, "height": max(high, WINDOW_HEIGHT)}
+        self.page.screenshot(path=folder / picture.file, full_page=whole, clip=clip)
+        return picture
 
     def sign_in(self, name: str, password: str) -> Any:
         """Log in and return the cookies."""

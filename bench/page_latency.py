@@ -109,13 +109,13 @@ def measured(options: argparse.Namespace, facts: int) -> list[Result]:
         many_rows.gather(facts // 10)
         local_engine.optimize()
         local_engine.settle()
-        rows = [measure(page) for page in places() if wanted(page, options.only)]
+        rows = [measure(page) for page in places() if is_chosen(page, options.only)]
     if not options.keep and not options.json:
         shutil.rmtree(made)
     return rows
 
 
-def wanted(page: Page, only: str) -> bool:
+def is_chosen(page: Page, only: str) -> bool:
     return not only or page.route.name in only.split(",")
 
 
@@ -181,9 +181,9 @@ def measure(page: Page) -> Result:
     if answer.status_code != 200:
         raise SystemExit(f"{page.name}: {page.url} answers {answer.status_code}")
     buffer.flush()  # buffered recalls are written now and then, which could fall into any request
-    with CaptureQueriesContext(connection) as asked:
+    with CaptureQueriesContext(connection) as captured:
         client.get(page.url)
-    queries = len(asked)  # before the next request, which empties the list
+    queries = len(captured)  # before the next request, which empties the list
     took, worked = zip(*(measured_once(lambda: client.get(page.url)) for _ in range(RUNS)), strict=True)
     carried = (len(answer.content) + sum(loaded(client, answer.content, page.url).values())) / 1000
     return Result(page.name, p50(took), p95(took), p95(worked), carried, queries)
@@ -214,10 +214,10 @@ LOADED = re.compile(r"""(?:src=|href=|url\(|from |import )["']?([^"'() >]+\.(?:c
 weights: dict[str, tuple[int, bytes]] = {}  # of a file: the bytes sent, and its content
 
 
-def loaded(client: Any, said: bytes, base: str) -> dict[str, int]:
+def loaded(client: Any, body: bytes, base: str) -> dict[str, int]:
     """Return the files that a browser loads with a page the first time, with the bytes sent."""
     found: dict[str, int] = {}
-    todo = [(said, base)]
+    todo = [(body, base)]
     while todo:
         text, at = todo.pop()
         for name in LOADED.findall(text.decode("utf-8", "ignore")):
@@ -230,11 +230,11 @@ def loaded(client: Any, said: bytes, base: str) -> dict[str, int]:
 
 def weigh(client: Any, url: str) -> tuple[int, bytes]:
     if url not in weights:
-        sent, said = (
+        sent, body = (
             b"".join(client.get(url, headers={"accept-encoding": coding}).streaming_content)
             for coding in ("gzip", "identity")
         )
-        weights[url] = len(sent), said
+        weights[url] = len(sent), body
     return weights[url]
 
 

@@ -72,8 +72,8 @@ def routes() -> Iterator[Route]:
     from django.urls import get_resolver
 
     for name, path, words, callback in walk(get_resolver().url_patterns):
-        beside = path.startswith("api/") and name != "docs"
-        if name and not beside and name not in NOT_A_PAGE and answers_get(callback):
+        is_api = path.startswith("api/") and name != "docs"
+        if name and not is_api and name not in NOT_A_PAGE and answers_get(callback):
             yield Route(name, words)
 
 
@@ -84,11 +84,11 @@ def walk(
     from django.urls import URLResolver
 
     for one in patterns:
-        here = f"{path}{one.pattern}", (*words, *one.pattern.regex.groupindex)
+        joined = f"{path}{one.pattern}", (*words, *one.pattern.regex.groupindex)
         if isinstance(one, URLResolver):
-            yield from walk(one.url_patterns, f"{one.namespace}:" if one.namespace else space, *here)
+            yield from walk(one.url_patterns, f"{one.namespace}:" if one.namespace else space, *joined)
         else:
-            yield space + one.name if one.name else "", *here, one.callback
+            yield space + one.name if one.name else "", *joined, one.callback
 
 
 def answers_get(callback: Any) -> bool:
@@ -106,9 +106,9 @@ def pages(values: "Values") -> Iterator[Page]:
         for branch in values.branches if "branch_name" in route.words else ("",):
             path, whose = values.path(route, branch), f" of {branch}" if branch else ""
             for query in QUERIES.get(route.name.removeprefix("admin:"), ("",)):
-                asked = f"?{query}" if query else ""
-                name = f"{route.name}{whose}{re.sub('{.*?}', '…', asked)}"
-                yield Page(route, name, path + asked.format(**values.said))
+                suffix = f"?{query}" if query else ""
+                name = f"{route.name}{whose}{re.sub('{.*?}', '…', suffix)}"
+                yield Page(route, name, path + suffix.format(**values.as_dict))
 
 
 def elsewhere(page: Page, where: str, query: str) -> Page:
@@ -136,7 +136,7 @@ class Values:
         return known[word] if word in known else self._rows[word](route)
 
     @cached_property
-    def said(self) -> dict[str, str]:
+    def as_dict(self) -> dict[str, str]:
         """Return the values for the query strings."""
         fact = self._memory("Fact")
         words = sorted(re.findall(r"\w+", fact.fact_text), key=len)[-3:] if fact else ["word"]

@@ -12,13 +12,13 @@ FLIPS = 10_000
 SEED = 20_240_601
 
 
-def of_ranking(ranked: Sequence[str], wanted: AbstractSet[str]) -> dict[str, float]:
+def of_ranking(ranked: Sequence[str], relevant: AbstractSet[str]) -> dict[str, float]:
     """Return recall at each cut, reciprocal rank and nDCG@10 of one answer."""
-    found = [item in wanted for item in ranked]
-    recall = {f"R@{k}": sum(found[:k]) / len(wanted) for k in CUTS}
+    found = [item in relevant for item in ranked]
+    recall = {f"R@{k}": sum(found[:k]) / len(relevant) for k in CUTS}
     first = found.index(True) + 1 if True in found else 0
-    gain = sum(hit / log2(place + 2) for place, hit in enumerate(found[:10]))
-    best = sum(1 / log2(place + 2) for place in range(min(len(wanted), 10)))
+    gain = sum(hit / log2(rank + 2) for rank, hit in enumerate(found[:10]))
+    best = sum(1 / log2(rank + 2) for rank in range(min(len(relevant), 10)))
     return {**recall, "MRR": 1 / first if first else 0.0, "nDCG@10": gain / best}
 
 

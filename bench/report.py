@@ -29,7 +29,7 @@ class Figure:
     def ratio(self) -> float | None:
         return self.value / self.reference if self.reference else None
 
-    def told(self) -> dict[str, Any]:
+    def as_dict(self) -> dict[str, Any]:
         return asdict(self) | {"ratio": self.ratio, "kept": self.kept}
 
 

@@ -38,7 +38,7 @@ class Run:
 def main() -> None:
     options = arguments()
     conversations = locomo.read(options.data)
-    questions = [asked for conversation in conversations for asked in conversation.questions]
+    questions = [question for conversation in conversations for question in conversation.questions]
     turns = sum(len(conversation.turns) for conversation in conversations)
     print(f"{len(conversations)} conversations, {turns} turns, {len(questions)} questions of categories 1–4")
     with opened(options) as store:
@@ -121,10 +121,10 @@ def ask_all(
     # "hybrid" adds nothing to an arm: no matching of single words, no answer boost.
     recipe, search_type = ("hybrid", name) if name in BASELINES else (name, "hybrid")
     for conversation in conversations:
-        for asked in conversation.questions:
-            found, took = store.search(conversation.branch, asked.text, recipe, search_type)
+        for question in conversation.questions:
+            found, took = store.search(conversation.branch, question.text, recipe, search_type)
             ranked = [ids[one] for one in found]
-            run.scores.append(ranking_metrics.of_ranking(ranked, asked.evidence))
+            run.scores.append(ranking_metrics.of_ranking(ranked, question.evidence))
             run.took.append(took)
             run.ranked.append(ranked)
             bar(name, len(run.took), total)
@@ -141,10 +141,10 @@ def bar(label: str, done: int, total: int) -> None:
 # ---- the report ------------------------------------------------------------------------------------
 
 
-def report(runs: Sequence[Run], questions: Sequence[locomo.Asked], recipes: Sequence[str]) -> None:
+def report(runs: Sequence[Run], questions: Sequence[locomo.Question], recipes: Sequence[str]) -> None:
     table("all questions", runs, range(len(questions)))
     for number, label in locomo.CATEGORIES.items():
-        places = [at for at, asked in enumerate(questions) if asked.category == number]
+        places = [at for at, question in enumerate(questions) if question.category == number]
         if places:
             table(f"category {number}, {label} ({len(places)})", runs, places)
     compared(runs)
@@ -171,7 +171,7 @@ def compared(runs: Sequence[Run]) -> None:
             )
 
 
-def summary(runs: Sequence[Run], questions: Sequence[locomo.Asked]) -> dict[str, Any]:
+def summary(runs: Sequence[Run], questions: Sequence[locomo.Question]) -> dict[str, Any]:
     took = {run.name: np.percentile(run.took, (50, 95)).round(2).tolist() for run in runs}
     return {
         "questions": len(questions),
@@ -180,10 +180,10 @@ def summary(runs: Sequence[Run], questions: Sequence[locomo.Asked]) -> dict[str,
 
 
 def write_each(path: Path, runs: Sequence[Run], conversations: Sequence[locomo.Conversation]) -> None:
-    asked = [(c.sample, number) for c in conversations for number in range(len(c.questions))]
+    question = [(c.sample, number) for c in conversations for number in range(len(c.questions))]
     with path.open("w") as file:
         for run in runs:
-            for (sample, number), ranked, scores in zip(asked, run.ranked, run.scores, strict=True):
+            for (sample, number), ranked, scores in zip(question, run.ranked, run.scores, strict=True):
                 row = {"run": run.name, "sample": sample, "question": number, "ranked": ranked, **scores}
                 file.write(json.dumps(row) + "\n")
 

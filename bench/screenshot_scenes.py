@@ -125,16 +125,16 @@ def stale(page: Page) -> None:
 
 
 def bad_password(page: Page) -> None:
-    for field, said in (("old_password", "no"), ("new_password1", "short"), ("new_password2", "other")):
-        page.locator(f"[name={field}]").fill(said)
+    for field, value in (("old_password", "no"), ("new_password1", "short"), ("new_password2", "other")):
+        page.locator(f"[name={field}]").fill(value)
     page.locator("main form button[type=submit]").first.click()
     page.wait_for_load_state("networkidle")
 
 
 def bad_user(page: Page) -> None:
     page.locator("[name=username]").fill("not a name!")
-    for field, said in (("password1", "short"), ("password2", "other")):
-        page.locator(f"[name={field}]").fill(said)
+    for field, value in (("password1", "short"), ("password2", "other")):
+        page.locator(f"[name={field}]").fill(value)
     page.locator("[name=_save]").first.click()
     page.wait_for_load_state("networkidle")
 

@@ -26,7 +26,7 @@ from typing import Any
 from playwright.sync_api import Browser, Error, sync_playwright
 
 from bench import store_builder
-from bench.page_audit import CHROMIUM, QUIET, Look, Window
+from bench.page_audit import CHROMIUM, QUIET, Picture, Window
 from bench.screenshot_scenes import FORBIDDEN, Scene, scenes, sign_out_and_save
 from bench.server import ROOT, Running, serving
 
@@ -57,19 +57,19 @@ def main() -> None:
     options = arguments()
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=QUIET)
-        looks: list[Look] = []
+        looks: list[Picture] = []
         for state in options.state:
             looks += taken(browser, state, options)
             write_index(options.out, looks)
         browser.close()
     print(table(looks))
-    sys.exit(1 if any(look.wrong for look in looks) else 0)
+    sys.exit(1 if any(picture.wrong for picture in looks) else 0)
 
 
 def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description="A picture of every page at 390, 1280 and 1920 pixels.")
     parser.add_argument("out", type=Path, help="the folder for the pictures")
-    parser.add_argument("--state", default=",".join(STATES), type=lambda said: said.split(","))
+    parser.add_argument("--state", default=",".join(STATES), type=lambda text: text.split(","))
     parser.add_argument("--only", default="", help="names of pages and scenes, with commas")
     parser.add_argument("--facts", type=int, default=100_000, help="of the state many, in thousands")
     parser.add_argument(
@@ -78,7 +78,7 @@ def arguments() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def taken(browser: Browser, state: str, options: argparse.Namespace) -> Iterator[Look]:
+def taken(browser: Browser, state: str, options: argparse.Namespace) -> Iterator[Picture]:
     """Take all screenshots of a state, page by page."""
     if not options.only:
         shutil.rmtree(options.out / state, ignore_errors=True)
@@ -151,53 +151,57 @@ class Round:
         self.password = json.loads((server.folder / "first-key.json").read_text())["password"]
         self.admin = self.signed_in("admin", self.password)
 
-    def pages(self) -> Iterator[Look]:
+    def pages(self) -> Iterator[Picture]:
         kinds = (*LIGHT, DARK) if self.state == "demo" else LIGHT
         with self.window(self.admin) as window, self.window() as nobody:
-            for page, url in self.wanted():
+            for page, url in self.pages_to_open():
                 at = nobody if page == BEFORE_LOGIN else window
                 at.open(url, *kinds[0])
                 for width, scheme in kinds:
                     at.dress(width, scheme)
-                    yield at.look(Look(self.state, page, width, scheme), self.out)
+                    yield at.take_picture(Picture(self.state, page, width, scheme), self.out)
 
-    def chinese(self) -> Iterator[Look]:
+    def chinese(self) -> Iterator[Picture]:
         with self.window(self.admin, CHINESE) as window, self.window(language=CHINESE) as nobody:
-            for page, url in self.wanted():
+            for page, url in self.pages_to_open():
                 at = nobody if page == BEFORE_LOGIN else window
                 at.open(url, 390)
-                yield at.look(Look(self.state, page, 390, "chinese"), self.out)
+                yield at.take_picture(Picture(self.state, page, 390, "chinese"), self.out)
 
-    def scenes(self, some: list[Scene]) -> Iterator[Look]:
+    def scenes(self, chosen: list[Scene]) -> Iterator[Picture]:
         """Take each scene in a window of its own, at every width, so that scenes stay independent."""
-        for scene in some:
+        for scene in chosen:
             for width, scheme in LIGHT if self.is_wanted(scene.name) else ():
                 with self.window(self.admin) as window:
                     yield self.scene(window, scene, width, scheme)
 
-    def scene(self, window: Window, scene: Scene, width: int, scheme: str) -> Look:
+    def scene(self, window: Window, scene: Scene, width: int, scheme: str) -> Picture:
         window.open(self.urls.get(scene.start, scene.start), width, scheme)
-        look = Look(self.state, scene.name, width, scheme)
+        picture = Picture(self.state, scene.name, width, scheme)
         try:
             scene.act(window.page)
         except Error as error:
             window.heard.append(f"The scene cannot be played: {error.message.splitlines()[0]}")
-        return window.look(look, self.out, scene.whole)
+        return window.take_picture(picture, self.out, scene.whole)
 
-    def refusals(self) -> Iterator[Look]:
+    def refusals(self) -> Iterator[Picture]:
         """Take what a viewer may not open, and a form that was sent after the session expired."""
         vera = self.signed_in("vera", PASSWORD)
         for width, scheme in LIGHT if self.is_wanted("refusals") else ():
             with self.window(vera) as window:
                 for page in FORBIDDEN:
                     window.open(self.urls[page], width, scheme)
-                    yield window.look(Look(self.state, f"forbidden {page}", width, scheme), self.out)
+                    yield window.take_picture(
+                        Picture(self.state, f"forbidden {page}", width, scheme), self.out
+                    )
             with self.window(self.signed_in("admin", self.password)) as window:
                 window.open(self.urls["fact-edit"], width, scheme)
                 sign_out_and_save(window)
-                yield window.look(Look(self.state, "a session that ran out", width, scheme), self.out)
+                yield window.take_picture(
+                    Picture(self.state, "a session that ran out", width, scheme), self.out
+                )
 
-    def wanted(self) -> list[tuple[str, str]]:
+    def pages_to_open(self) -> list[tuple[str, str]]:
         return [(page, url) for page, url in self.urls.items() if self.is_wanted(page)]
 
     def is_wanted(self, name: str) -> bool:
@@ -217,14 +221,14 @@ class Round:
 # ---- output --------------------------------------------------------------------------------------------
 
 
-def write_index(out: Path, looks: list[Look]) -> None:
+def write_index(out: Path, looks: list[Picture]) -> None:
     """Write index.json and index.html, keeping other states and pages of earlier runs."""
     file = out / "index.json"
     rows = {row["file"]: row for row in (json.loads(file.read_text()) if file.exists() else [])}
-    rows |= {look.file: asdict(look) for look in looks}
-    there = [row for name, row in rows.items() if (out / name).exists()]
-    file.write_text(json.dumps(there, ensure_ascii=False, indent=1))
-    (out / "index.html").write_text(html(there))
+    rows |= {picture.file: asdict(picture) for picture in looks}
+    present = [row for name, row in rows.items() if (out / name).exists()]
+    file.write_text(json.dumps(present, ensure_ascii=False, indent=1))
+    (out / "index.html").write_text(html(present))
 
 
 STYLE = "body{font:14px system-ui}img{width:240px;border:1px solid #999}td{vertical-align:top;padding:4px}"
@@ -248,18 +252,24 @@ def found(row: dict[str, Any]) -> str:
     """Return the defects of one screenshot as text; "" for none."""
     wide = [f"{row['wider']} px wider than the window"] if row["wider"] > 0 else []
     names = (("out", "sticks out"), ("cut", "is cut"), ("empty", "is empty"), ("images", "did not come"))
-    told = [f"{words}: {' | '.join(row[name])}" for name, words in names if row[name]]
-    return "; ".join(row["console"] + wide + told)
+    notes = [f"{words}: {' | '.join(row[name])}" for name, words in names if row[name]]
+    return "; ".join(row["console"] + wide + notes)
 
 
-def table(looks: list[Look]) -> str:
+def table(looks: list[Picture]) -> str:
     lines = ["| state | page | width | status | found |", "|---|---|---|---|---|"]
-    for look in looks:
-        if words := found(asdict(look)):
-            cells = (look.state, look.page, f"{look.width} {look.kind}", str(look.status), words)
+    for picture in looks:
+        if words := found(asdict(picture)):
+            cells = (
+                picture.state,
+                picture.page,
+                f"{picture.width} {picture.kind}",
+                str(picture.status),
+                words,
+            )
             lines.append(f"| {' | '.join(cells)} |")
     return "\n".join(
-        [*lines, "", f"{len(looks)} pictures, {sum(look.wrong for look in looks)} with an error"]
+        [*lines, "", f"{len(looks)} pictures, {sum(picture.wrong for picture in looks)} with an error"]
     )
 
 

@@ -29,18 +29,18 @@ def fill(actor: Any, size: int) -> None:
 
     head = Branch.objects.get(project=actor.project_id, name="main").head
     for start in range(head * BATCH, size, BATCH):
-        some = [
+        facts = [
             {"fact_text": f"Fact {n} of a store that is copied, {n * 7919 % 1009}"}
             for n in range(start, start + BATCH)
         ]
-        FactEngine().write_facts(facts=some, actor=actor, deduplicate=False)
+        FactEngine().write_facts(facts=facts, actor=actor, deduplicate=False)
 
 
 def more(actor: Any, text: str) -> None:
     from memory.engines.facts.engine import FactEngine
 
-    some = [{"fact_text": f"{text} {n}"} for n in range(CHANGED)]
-    FactEngine().write_facts(facts=some, actor=actor, deduplicate=False)
+    facts = [{"fact_text": f"{text} {n}"} for n in range(CHANGED)]
+    FactEngine().write_facts(facts=facts, actor=actor, deduplicate=False)
 
 
 def snapshots(actor: Any) -> dict[str, float]:

@@ -50,13 +50,13 @@ def store(parent: Path, size: Size) -> Path:
     """Return a folder with a store of this size, built unless it exists."""
     folder = parent / f"store-{size.facts}-{size.old}"
     note = folder / "bench-store.json"
-    wanted = {**asdict(size), "format": FORMAT, "tables": _tables()}
-    if note.exists() and json.loads(note.read_text()) == wanted:
+    expected = {**asdict(size), "format": FORMAT, "tables": _tables()}
+    if note.exists() and json.loads(note.read_text()) == expected:
         return folder
     shutil.rmtree(folder, ignore_errors=True)
     started = time.monotonic()
     _in_another_process(folder, size)
-    note.write_text(json.dumps(wanted))
+    note.write_text(json.dumps(expected))
     mib = (folder / "day1.sqlite3").stat().st_size / 2**20
     print(f"store of {size.facts} facts built in {time.monotonic() - started:.0f} s, {mib:.0f} MiB")
     return folder
@@ -141,10 +141,10 @@ class Builder:
         """Write the n-th version of every fact, in batches of one commit each."""
         last = version == self.size.old
         for batch in range(self.size.batches):
-            places = range(batch * BATCH, (batch + 1) * BATCH)
+            indexes = range(batch * BATCH, (batch + 1) * BATCH)
             seq = version * self.size.batches + batch + 1
             ends = None if last else seq + self.size.batches
-            rows = [self._version(i, version, seq, ends, texts[i]) for i in places]
+            rows = [self._version(i, version, seq, ends, texts[i]) for i in indexes]
             insert_facts(rows)
             index(rows, ends)
 
@@ -196,12 +196,12 @@ class Builder:
         sql = f"INSERT INTO memory_vector ({columns}, words) VALUES ({', '.join(['%s'] * 12)})"
         project, now = self.project_id.hex, plain(self._now())
         for start in range(0, len(texts), BATCH):
-            some = texts[start : start + BATCH]
-            data = self.words.unit(len(some), DIMENSIONS)
-            words = self.rng.bytes(len(some) * CODED_WORDS * DIMENSIONS // 8)
-            width = len(words) // len(some)
+            portion = texts[start : start + BATCH]
+            data = self.words.unit(len(portion), DIMENSIONS)
+            words = self.rng.bytes(len(portion) * CODED_WORDS * DIMENSIONS // 8)
+            width = len(words) // len(portion)
             rows = []
-            for at, text in enumerate(some):
+            for at, text in enumerate(portion):
                 value = hashes.content_hash(text)
                 slot = vector_slot(self.project_id, MODEL, value)
                 codes = words[at * width : (at + 1) * width]
@@ -217,11 +217,11 @@ class Builder:
     def _sessions(self) -> None:
         from memory.models import Session
 
-        some = (
+        portion = (
             Session(project_id=self.project_id, key=f"s-{n}", branch=self.main, started_at=self.start)
             for n in range(100)
         )
-        Session.objects.bulk_create(some)
+        Session.objects.bulk_create(portion)
 
     def _verdicts(self, texts: Sequence[str]) -> None:
         """Write verdicts: 10 % verified, 1 % invalidated."""
@@ -231,14 +231,14 @@ class Builder:
         next_rid.ensure_lease()
         rows = []
         for i in np.flatnonzero(self.rng.random(self.size.facts) < 0.11):
-            rid, essence = next_rid(), essence_of(texts[i])
+            rid, essence = next_rid(), compute_essence(texts[i])
             judged = hashes.judged_hash(texts[i], essence, self.values[i]["category"])
             status = "invalidated" if len(rows) % 11 == 0 else "verified"
             span = {"rid": rid, "vid": rid, "seq_from": self.size.head, "branch": self.main}
-            what = {"uid": self.uids[i], "slot": f"{self.main.pk}:{self.uids[i]}", "judged_hash": judged}
-            said = {"status": status, "method": "human", "by": "bench"}
+            identity = {"uid": self.uids[i], "slot": f"{self.main.pk}:{self.uids[i]}", "judged_hash": judged}
+            verdict = {"status": status, "method": "human", "by": "bench"}
             dated = dict.fromkeys(("at", "created_at", "updated_at"), self._now())
-            rows.append(FactAssessment(**span, **what, **said, **dated))
+            rows.append(FactAssessment(**span, **identity, **verdict, **dated))
         FactAssessment._base_manager.bulk_create(rows, batch_size=500)
 
     def _child(self, texts: Sequence[str]) -> None:
@@ -258,18 +258,18 @@ class Builder:
         )
         own = list(self.words.texts(CHILD_CHANGES))
         chosen = self.rng.choice(self.size.facts, CHILD_CHANGES, replace=False)
-        rows = [self._own(child, int(i), place, own[place]) for place, i in enumerate(chosen)]
+        rows = [self._own(child, int(i), offset, own[offset]) for offset, i in enumerate(chosen)]
         insert_facts(rows)
         index([row for row in rows if not row["deleted"]])
         self._vectors([row["fact_text"] for row in rows if not row["deleted"]])
         self._commits(child, 10, CHILD_CHANGES // 10)
 
-    def _own(self, child: Any, i: int, place: int, text: str) -> dict[str, Any]:
-        rid = self._rid(self.size.rounds * self.size.facts + place)
-        new, gone = place % 10 in (0, 1), place % 10 == 2
-        uid = self._uid(self._now() + timedelta(seconds=place)) if new else self.uids[i]
+    def _own(self, child: Any, i: int, offset: int, text: str) -> dict[str, Any]:
+        rid = self._rid(self.size.rounds * self.size.facts + offset)
+        new, gone = offset % 10 in (0, 1), offset % 10 == 2
+        uid = self._uid(self._now() + timedelta(seconds=offset)) if new else self.uids[i]
         before = None if new else self._rid(self.size.old * self.size.facts + i)
-        span = {"seq_from": place * 10 // CHILD_CHANGES + 1, "rid": rid, "vid": rid, "prev_vid": before}
+        span = {"seq_from": offset * 10 // CHILD_CHANGES + 1, "rid": rid, "vid": rid, "prev_vid": before}
         state = {"deleted": gone, "slot": None if gone else f"{child.pk}:{uid}", "version": 2 - new}
         fixed = {"uid": uid, "branch_id": child.pk, "fact_text": text}
         dated = {"created_at": self._created(i), "updated_at": self._now()}
@@ -305,7 +305,7 @@ def _whole(row: dict[str, Any], defaults: dict[str, Any], names: Any) -> Iterato
     from memory.models import hashes
 
     text = row["fact_text"]
-    essence = essence_of(text)
+    essence = compute_essence(text)
     made = {
         "essence": essence,
         "content_hash": hashes.content_hash(text),
@@ -339,8 +339,8 @@ def index(rows: Sequence[dict[str, Any]], ends: int | None = None) -> None:
     (get_index().index_closed if ends else get_index().index_rows)(facts)
 
 
-def essence_of(text: str) -> str:
-    from memory.engines.facts.rules import essence_of as line
+def compute_essence(text: str) -> str:
+    from memory.engines.facts.rules import compute_essence as line
 
     return line(text)
 

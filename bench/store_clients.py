@@ -76,8 +76,8 @@ class RestMessageStore(RestStore):
         return dia_ids
 
     def search(self, branch: str, query: str, recipe: str, search_type: str) -> tuple[list[str], float]:
-        asked = {"q": query, "branch": branch, "limit": 20, "search_type": search_type}
-        words = urlencode({**asked, "recipe": recipe} if recipe else asked)
+        parameters = {"q": query, "branch": branch, "limit": 20, "search_type": search_type}
+        words = urlencode({**parameters, "recipe": recipe} if recipe else parameters)
         started = time.perf_counter()
         answer = self.client.ask("GET", f"/messages/search?{words}")
         took = (time.perf_counter() - started) * 1000
@@ -114,9 +114,9 @@ class EngineStore:
     def search(self, branch: str, query: str, recipe: str, search_type: str) -> tuple[list[str], float]:
         from memory.engines.search.engine import SearchEngine
 
-        how: dict[str, Any] = {"limit": 20, "search_type": search_type, "recipe": recipe}
+        options: dict[str, Any] = {"limit": 20, "search_type": search_type, "recipe": recipe}
         started = time.perf_counter()
-        found = SearchEngine().search(query=query, actor=self.actor, branch_name=branch, **how)
+        found = SearchEngine().search(query=query, actor=self.actor, branch_name=branch, **options)
         took = (time.perf_counter() - started) * 1000
         return [str(hit.fact.uid) for hit in found.hits], took
 
@@ -143,9 +143,9 @@ class MessageStore(EngineStore):
     def search(self, branch: str, query: str, recipe: str, search_type: str) -> tuple[list[str], float]:
         from conversations.engines.messages import MessageEngine
 
-        how: dict[str, Any] = {"limit": 20, "search_type": search_type, "recipe": recipe}
+        options: dict[str, Any] = {"limit": 20, "search_type": search_type, "recipe": recipe}
         started = time.perf_counter()
-        found = MessageEngine().search_messages(query=query, actor=self.actor, branch_name=branch, **how)
+        found = MessageEngine().search_messages(query=query, actor=self.actor, branch_name=branch, **options)
         took = (time.perf_counter() - started) * 1000
         return [str(hit.row.uid) for hit in found.hits], took
 

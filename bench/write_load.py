@@ -91,8 +91,8 @@ class Writer(threading.Thread):
         return Request("/facts", branch, words, {**facts[0], **common}, key)
 
     def text(self, one: str) -> str:
-        how, thing = self.chance.choice(FACTS), self.chance.choice(THINGS)
-        return how.format(word=one, thing=thing, number=self.chance.randrange(2, 1000))
+        template, thing = self.chance.choice(FACTS), self.chance.choice(THINGS)
+        return template.format(word=one, thing=thing, number=self.chance.randrange(2, 1000))
 
 
 def word(number: int) -> str:

@@ -13,4 +13,4 @@ PAGES: list[Page] = [
 ]
 urlpatterns = build_patterns(PAGES, WEB)
 
-add_section(Section("conversations", _("Conversations"), "message", "c", place=34))
+add_section(Section("conversations", _("Conversations"), "message", "c", order=34))

@@ -12,7 +12,7 @@ from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_POST
 
 from day1site.login import LoginForm, PasswordForm, ThrottledForms
-from memory.engines.access.members import memberships_of
+from memory.engines.access.members import list_memberships
 from memory.views.base import LAST, safe_referer
 from memory.views.flash import flash_success
 
@@ -26,7 +26,7 @@ YEAR = 365 * 24 * 3600
 @login_required
 def front(request: HttpRequest) -> HttpResponse:
     """Redirect to the project that was open last, or to the only one; else show the list of projects."""
-    slugs = [member.project.slug for member in memberships_of(request.user)]
+    slugs = [member.project.slug for member in list_memberships(request.user)]
     last = request.session.get(LAST)
     if last in slugs or len(slugs) == 1:
         return redirect("home", last if last in slugs else slugs[0])
@@ -36,7 +36,7 @@ def front(request: HttpRequest) -> HttpResponse:
 @login_required
 def projects(request: HttpRequest) -> HttpResponse:
     """Show the user's projects; without one, whom to contact."""
-    return render(request, "account/projects.html", {"memberships": memberships_of(request.user)})
+    return render(request, "account/projects.html", {"memberships": list_memberships(request.user)})
 
 
 class Login(ThrottledForms, auth.LoginView):
@@ -64,7 +64,7 @@ class Password(ThrottledForms, auth.PasswordChangeView):
 
 @login_required
 def account(request: HttpRequest) -> HttpResponse:
-    return render(request, "account/account.html", {"memberships": memberships_of(request.user)})
+    return render(request, "account/account.html", {"memberships": list_memberships(request.user)})
 
 
 @require_POST

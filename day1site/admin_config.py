@@ -3,6 +3,6 @@
 from django.contrib.admin.apps import AdminConfig
 
 
-class DeskConfig(AdminConfig):
+class Day1AdminConfig(AdminConfig):
     default = False
-    default_site = "day1site.admin_site.Desk"
+    default_site = "day1site.admin_site.Day1AdminSite"

@@ -15,7 +15,7 @@ from unfold.sites import UnfoldAdminSite
 from conversations import urls as conversations
 from memory import urls as memory
 from memory.actors import ROLE_SCOPES
-from memory.engines.access.members import memberships_of
+from memory.engines.access.members import list_memberships
 from memory.views.frames import ADMIN, build_patterns
 from memory.views.navigation import last_member
 
@@ -26,7 +26,7 @@ POLICY: dict[str, Any] = {
 }
 
 
-class Desk(UnfoldAdminSite):
+class Day1AdminSite(UnfoldAdminSite):
     site_header = site_title = "Day1"
     login_form = AdminAuthenticationForm  # never shown: the login page is the site's
 
@@ -40,7 +40,7 @@ class Desk(UnfoldAdminSite):
         user = request.user
         if not user.is_active or not user.is_authenticated:
             return False
-        return user.is_staff or any(ROLE_SCOPES[m.role] != "read" for m in memberships_of(user))
+        return user.is_staff or any(ROLE_SCOPES[m.role] != "read" for m in list_memberships(user))
 
     def admin_view(self, view: Any, cacheable: bool = False) -> Any:
         inner = csp_update(POLICY)(super().admin_view(view, cacheable))

@@ -56,7 +56,7 @@ BUSY: Problem = (
 django = WSGIMiddleware(wsgi_application, workers=THREADS, send_queue_size=PIECES)  # type: ignore[arg-type]
 
 
-class Later:
+class LazyApp:
     """Asynchronous application that is imported and started by its first request, and runs until ``stop``.
 
     ``path`` names a context manager that takes the thread pool and yields the application. One that
@@ -99,10 +99,10 @@ class Later:
 
 
 # Paths served by asynchronous applications, subpaths included; everything else is Django's.
-ASYNC_APPS: list[tuple[str, Later]] = [
-    ("/mcp", Later("day1site.mcp.http.running")),
-    ("/api/v1/events", Later("day1site.events.http.running", streams=True)),
-    ("/live", Later("day1site.events.first_event.running", streams=True)),
+ASYNC_APPS: list[tuple[str, LazyApp]] = [
+    ("/mcp", LazyApp("day1site.mcp.http.running")),
+    ("/api/v1/events", LazyApp("day1site.events.http.running", streams=True)),
+    ("/live", LazyApp("day1site.events.first_event.running", streams=True)),
 ]
 
 
@@ -155,7 +155,7 @@ async def application(scope: Scope, receive: Receive, send: Send) -> None:
     """Serve a request: read its body, within the limits, then call the application for its path."""
     if scope["type"] == "lifespan":
         with suppress(asyncio.CancelledError):  # a second Ctrl-C: the server exits at once
-            await live(receive, send)
+            await run_lifespan(receive, send)
         return
     if scope["type"] != "http":
         return
@@ -164,14 +164,14 @@ async def application(scope: Scope, receive: Receive, send: Send) -> None:
         return
     body = bytearray()
     try:
-        if await whole(body, content_length(scope), receive, send):
+        if await receive_body(body, content_length(scope), receive, send):
             with_length(scope, len(body), content_length(scope))
             await app_for(scope["path"])(scope, replay(bytes(body), receive), send)
     finally:
         request_budget.leave(body)
 
 
-async def live(receive: Receive, send: Send) -> None:
+async def run_lifespan(receive: Receive, send: Send) -> None:
     """Run the ASGI lifespan; at its end stop the asynchronous applications."""
     while (message := await receive())["type"] != "lifespan.shutdown":
         await send({"type": f"{message['type']}.complete"})
@@ -183,11 +183,11 @@ async def live(receive: Receive, send: Send) -> None:
 async def end_streams() -> None:
     """End endless responses: a stopping server waits for all requests."""
     for _, app in ASYNC_APPS:
-        if isinstance(app, Later) and app.streams:
+        if isinstance(app, LazyApp) and app.streams:
             await app.stop()
 
 
-async def whole(body: bytearray, declared: int | None, receive: Receive, send: Send) -> bool:
+async def receive_body(body: bytearray, declared: int | None, receive: Receive, send: Send) -> bool:
     """Read the whole body; return False when it was refused or the client disconnected."""
     try:
         async with asyncio.timeout(BODY_SECONDS):

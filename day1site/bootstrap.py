@@ -28,13 +28,13 @@ MATRIXONE = "requirements-matrixone.lock"
 DRIVER = "mysqlclient"
 
 
-class Refusal(Exception):
+class StartupError(Exception):
     """Error that ends the start; its text is the one sentence for the user."""
 
     status = 1
 
 
-class WrongSetting(Refusal):
+class WrongSetting(StartupError):
     """Invalid value of an environment variable."""
 
     status = 2
@@ -48,15 +48,15 @@ def run(argv: list[str], run_day1: Callable[[list[str]], int]) -> None:
     try:
         argv = take_early_options(argv)
         if os.environ.get("DAY1_NO_BOOTSTRAP") != "1":
-            enter(argv)
+            reexec_in_venv(argv)
         execute(argv, run_day1)
-    except Refusal as refusal:
+    except StartupError as refusal:
         refuse(refusal)
     except KeyboardInterrupt:
         sys.exit("Interrupted.")
 
 
-def refuse(refusal: Refusal) -> NoReturn:
+def refuse(refusal: StartupError) -> NoReturn:
     print(refusal, file=sys.stderr)
     sys.exit(refusal.status)
 
@@ -75,9 +75,9 @@ def take_early_options(argv: list[str]) -> list[str]:
 
 def option(argv: list[str], name: str) -> str:
     """Return the value of an option, written ``--name value`` or ``--name=value``; "" without one."""
-    for place, word in enumerate(argv):
-        if word == name and place + 1 < len(argv):
-            return argv[place + 1]
+    for index, word in enumerate(argv):
+        if word == name and index + 1 < len(argv):
+            return argv[index + 1]
         if word.startswith(name + "="):
             return word.partition("=")[2]
     return ""
@@ -85,8 +85,8 @@ def option(argv: list[str], name: str) -> str:
 
 def without(argv: list[str], name: str) -> list[str]:
     if name in argv:
-        place = argv.index(name)
-        return argv[:place] + argv[place + 2 :]
+        index = argv.index(name)
+        return argv[:index] + argv[index + 2 :]
     return [word for word in argv if not word.startswith(name + "=")]
 
 
@@ -94,14 +94,14 @@ def is_test(argv: list[str]) -> bool:
     return argv[1:2] == ["test"] or argv[1:3] == ["day1", "test"]
 
 
-def enter(argv: list[str]) -> None:
+def reexec_in_venv(argv: list[str]) -> None:
     """Re-execute in .venv, after creating or updating it."""
     environment = Environment(ROOT)
     try:
         for lock in locks_for(argv):
             environment.ensure(lock)
     except OSError as error:
-        raise Refusal(f"{environment.folder} cannot be written: {error.strerror}.") from None
+        raise StartupError(f"{environment.folder} cannot be written: {error.strerror}.") from None
     os.environ["DAY1_NO_BOOTSTRAP"] = "1"
     python = str(environment.python)
     # One malloc arena per thread would keep unused memory in each.
@@ -120,7 +120,7 @@ def locks_for(argv: list[str]) -> list[str]:
 def execute(argv: list[str], run_day1: Callable[[list[str]], int]) -> None:
     """Pass the command to Django with the right settings; the day1 command starts what it needs itself."""
     if importlib.util.find_spec("django") is None:
-        raise Refusal("Django is not installed here, and DAY1_NO_BOOTSTRAP=1 says not to install it.")
+        raise StartupError("Django is not installed here, and DAY1_NO_BOOTSTRAP=1 says not to install it.")
     if argv[1:2] == ["day1"]:
         sys.exit(run_day1(argv[2:]))
     choose_settings(argv)
@@ -181,7 +181,7 @@ class Environment:
             return False
         if launcher != self.launcher_text() or lock not in installed:
             return False
-        return installed[lock] == self.hash_of(lock) and installed.get("python") == self.base()
+        return installed[lock] == self.hash_lock(lock) and installed.get("python") == self.base()
 
     def make(self, lock: str) -> None:
         if lock == MATRIXONE:
@@ -246,12 +246,12 @@ class Environment:
 
     def write_stamp(self, lock: str, others: Iterable[str] = ()) -> None:
         names = dict.fromkeys([RUNTIME, lock, *others])
-        installed = {"python": self.base(), **{name: self.hash_of(name) for name in names}}
+        installed = {"python": self.base(), **{name: self.hash_lock(name) for name in names}}
         draft = self.stamp.with_suffix(".new")
         draft.write_text(json.dumps(installed))
         draft.replace(self.stamp)
 
-    def hash_of(self, lock: str) -> str:
+    def hash_lock(self, lock: str) -> str:
         return hashlib.sha256((self.root / lock).read_bytes()).hexdigest()
 
     def base(self) -> str:
@@ -279,7 +279,7 @@ def check_venv_module() -> None:
         import ensurepip  # noqa: F401
         import venv  # noqa: F401
     except ImportError:
-        raise Refusal(
+        raise StartupError(
             "This Python cannot make virtual environments: install the module venv"
             " (on Debian and Ubuntu: apt-get install python3-venv) and run it again."
         ) from None
@@ -294,7 +294,7 @@ def check_building() -> None:
         "python3-dev": os.path.exists(os.path.join(sysconfig.get_path("include"), "Python.h")),
     }
     if missing := [name for name, installed in requested.items() if not installed]:
-        raise Refusal(
+        raise StartupError(
             "The driver for MatrixOne is built on this machine, which lacks packages for that: run"
             f" apt-get install {' '.join(missing)} (Debian and Ubuntu; elsewhere the like), then this again."
         )
@@ -322,17 +322,17 @@ def has_pip(python: Path) -> bool:
 def command(*words: str, count: int = 0) -> None:
     """Run an installer quietly. Raises Refusal after printing its last lines."""
     with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as process:
-        last = follow(process.stdout or (), count)
+        last = print_progress(process.stdout or (), count)
     if process.returncode:
         for line in last:
             say("  " + line)
-        raise Refusal(
+        raise StartupError(
             f"The installation stopped with status {process.returncode} at `{' '.join(words)}`:"
             " check the network, then run manage.py again."
         )
 
 
-def follow(lines: Iterable[str], count: int) -> list[str]:
+def print_progress(lines: Iterable[str], count: int) -> list[str]:
     """Print pip's progress; return its last lines."""
     last: deque[str] = deque(maxlen=3)
     done = 0

@@ -68,7 +68,7 @@ def check_embedder() -> list[CheckMessage]:
 
 
 @register(Tags.database)
-def vectors_are_of_this_model(databases: Any = None, **_: Any) -> list[CheckMessage]:
+def check_vector_model(databases: Any = None, **_: Any) -> list[CheckMessage]:
     """Warn when most stored vectors were made by another model than searches use."""
     from memory.engines.embedding.engine import model_in_force
     from memory.models import Vector

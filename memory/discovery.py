@@ -14,8 +14,8 @@ def import_modules(package: str) -> None:
         import_module(module.name)
 
 
-def import_from_apps(place: str) -> None:
+def import_from_apps(module: str) -> None:
     """Import every module at this place of each app, such as ``engines.fields``."""
     for app in apps.get_app_configs():
-        if app.module and module_has_submodule(app.module, place):
-            import_modules(f"{app.name}.{place}")
+        if app.module and module_has_submodule(app.module, module):
+            import_modules(f"{app.name}.{module}")

@@ -145,12 +145,12 @@ def score_hit(
 
 def cap_share(kinds: Sequence[bool], limit: int, share: float) -> list[int]:
     """Return the first ``limit`` positions in order, of which marked ones fill at most ``share``."""
-    most, taken = int(limit * share), 0
+    max_taken, taken = int(limit * share), 0
     chosen: list[int] = []
     for position, marked in enumerate(kinds):
         if len(chosen) == limit:
             break
-        if marked and taken >= most:
+        if marked and taken >= max_taken:
             continue
         taken += marked
         chosen.append(position)

@@ -19,7 +19,7 @@ from memory.views.fact_list import Facts
 from memory.views.frames import WEB, Page, build_patterns
 from memory.views.home import Help, Home
 from memory.views.keys import Keys, RevokeKey, RotateKey
-from memory.views.location_switch import Go
+from memory.views.location_switch import SwitchLocation
 from memory.views.members import ChangeMember, Members, RemoveMember
 from memory.views.navigation import Section, add_section
 from memory.views.review import Answer, Review
@@ -28,7 +28,7 @@ from memory.views.sessions import SessionPage, Sessions
 
 PAGES: list[Page] = [
     ("", Home, "home"),
-    ("go", Go, "go"),
+    ("go", SwitchLocation, "go"),
     ("audit", Audit, "audit"),
     ("first-event", FirstEvent, "first-event"),
     ("keys", Keys, "keys"),
@@ -62,14 +62,14 @@ import_modules("memory.views")
 PAGES += frames.PAGES  # of views that say themselves where they are shown
 urlpatterns = build_patterns(PAGES, WEB)
 
-add_section(Section("home", _("Home"), "home", "h", place=10))
-add_section(Section("review", _("Review"), "inbox", "r", scope="curate", place=15))
-add_section(Section("sessions", _("Sessions"), "agent", "e", place=18))
-add_section(Section("search", _("Search"), "search", "s", place=20))
-add_section(Section("facts", _("Facts"), "facts", "f", place=30))
-add_section(Section("observations", _("Observations"), "command", "o", place=36))
-add_section(Section("relations", _("Relations"), "link", "l", place=38))
-add_section(Section("branches", _("Branches"), "branch", "b", place=40))
-add_section(Section("keys", _("Agents & keys"), "key", "k", scope="admin", place=80))
-add_section(Section("members", _("Members"), "members", "m", place=90))
-add_section(Section("audit", _("Audit"), "history", "a", scope="admin", place=95))
+add_section(Section("home", _("Home"), "home", "h", order=10))
+add_section(Section("review", _("Review"), "inbox", "r", scope="curate", order=15))
+add_section(Section("sessions", _("Sessions"), "agent", "e", order=18))
+add_section(Section("search", _("Search"), "search", "s", order=20))
+add_section(Section("facts", _("Facts"), "facts", "f", order=30))
+add_section(Section("observations", _("Observations"), "command", "o", order=36))
+add_section(Section("relations", _("Relations"), "link", "l", order=38))
+add_section(Section("branches", _("Branches"), "branch", "b", order=40))
+add_section(Section("keys", _("Agents & keys"), "key", "k", scope="admin", order=80))
+add_section(Section("members", _("Members"), "members", "m", order=90))
+add_section(Section("audit", _("Audit"), "history", "a", scope="admin", order=95))

@@ -113,4 +113,4 @@ def copies_open(project: Project, django_db_blocker: Any) -> Iterator[None]:
         for name in Workspace.objects.values_list("copy", flat=True):
             copies.drop_workspace(name)
         if get_features().has_time_window:
-            copies.keep_window(0)
+            copies.set_retention(0)

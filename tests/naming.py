@@ -13,8 +13,10 @@ LIST = Path(__file__).with_name("naming.json")
 
 # Words of no field: what they mean is known only to whoever wrote them.
 BANNED = frozenset(
-    "said told asked wanted beside held some wish deed deeds look room given here there".split()
+    "said told asked wanted beside held some wish deed deeds look room given here there how what".split()
 )
+# A name ends in _of only where the field says so: JSON Schema's anyOf and oneOf, and a feature of Django.
+ALLOWED_OF = {"any_of", "one_of", "has_select_for_update_of"}
 # A constant is called by what it counts and its unit: MAX_BRANCHES, BATCH_SIZE, TTL_SECONDS.
 CONSTANT = re.compile(
     r"_*(?:(?:MOST|LONGEST|LEAST|SHORTEST|HIGHEST|DEEPEST)(?:_\w+)?|CHUNK|TOGETHER|PART|AT_ONCE"
@@ -48,8 +50,12 @@ def constants(tree: ast.Module) -> Iterator[str]:
             yield from (n.id for n in ast.walk(target) if isinstance(n, ast.Name)) if target else ()
 
 
+def is_banned(name: str) -> bool:
+    return name.strip("_").lower() in BANNED or (name.endswith("_of") and name not in ALLOWED_OF)
+
+
 def banned(file: Path) -> int:
-    return sum(name.strip("_").lower() in BANNED for name in bound_names(ast.parse(file.read_text())))
+    return sum(map(is_banned, bound_names(ast.parse(file.read_text()))))
 
 
 def odd_constants(file: Path) -> list[str]:

@@ -233,7 +233,7 @@ REACHES = {
     "day1site/admin/base.py: _css",  # Django's Media
     "day1site/admin/base.py: _js",
     "day1site/server/process.py: _threads",  # of an executor: shutdown waits for all of them or for none
-    "memory/api/fields.py: _declared_fields",  # the REST framework's serializers
+    "memory/api/declared_serializers.py: _declared_fields",  # the REST framework's serializers
     "memory/db/matrixone/schema.py: _limited_data_types",  # Django's MySQL
 }
 

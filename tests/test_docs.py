@@ -4,6 +4,7 @@ import ast
 import re
 import shlex
 import subprocess
+import tomllib
 from collections.abc import Iterator
 from dataclasses import fields
 from functools import cache
@@ -228,7 +229,7 @@ def test_every_system_check_is_in_the_docs() -> None:
 
 def test_the_life_of_a_fact_is_told_as_it_is() -> None:
     told = re.findall(r"^\| `(\w+)` \| `(\w+)` \|", page("docs/concepts.md"), re.MULTILINE)
-    moves = {(str(old), str(new)) for old, some in rules.MOVES.items() for new in some}
+    moves = {(str(old), str(new)) for old, some in rules.STATUS_CHANGES.items() for new in some}
     assert set(told) == moves
 
 
@@ -264,6 +265,13 @@ def test_every_page_is_in_the_index() -> None:
     for file in (ROOT / "docs").rglob("*.md"):
         name = str(file.relative_to(ROOT / "docs"))
         assert name == "README.md" or f"]({name})" in index
+
+
+def test_every_fragment_of_the_changelog_has_a_known_type() -> None:
+    known = tomllib.loads(page("pyproject.toml"))["tool"]["towncrier"]["type"]
+    types = "|".join(row["directory"] for row in known)
+    names = {file.name for file in (ROOT / "changes").iterdir()} - {"README.md"}
+    assert [name for name in names if not re.fullmatch(rf"(\d+|\+[\w-]+)\.({types})\.md", name)] == []
 
 
 def test_the_pictures_are_small_and_shown() -> None:

@@ -6,10 +6,10 @@ from typing import Any, get_type_hints
 import pytest
 
 from conversations.engines.fields import CONVERSATION, MESSAGE
-from day1site.cli.fields import FILE
+from day1site.cli.declared_fields import FILE
 from day1site.management.commands.write_fields import format_nouns
-from day1site.mcp.tools.fields import input_property
-from memory.api.fields import answer_field, request_field
+from day1site.mcp.tools.declared_schemas import input_property
+from memory.api.declared_serializers import answer_field, request_field
 from memory.engines.fields.base import Field, Noun, Use
 from memory.engines.fields.branches import BRANCH
 from memory.engines.fields.capture import (

@@ -9,7 +9,7 @@ from conversations.api.filters import ConversationFilterSet
 from conversations.api.schema import documented
 from conversations.engines.conversations import ConversationEngine, ConversationFilter
 from conversations.engines.messages import MessageEngine
-from memory.api.base import Resource, actor_of, build_cached_response, build_row_response
+from memory.api.base import Resource, build_cached_response, build_row_response, get_request_actor
 from memory.api.reading import Input, parse_id, parse_names, parse_point
 from memory.api.routes import serve_at
 from memory.api.shapes import page_shape
@@ -26,7 +26,7 @@ class ConversationViewSet(Resource):
 
     def create(self, request: Request) -> Response:
         payload = Input(request)
-        branch, actor = payload.take_branch(), actor_of(request)
+        branch, actor = payload.take_branch(), get_request_actor(request)
         row = conversation_engine.create_conversation(
             actor=actor, branch_name=branch, **payload.take_fields(FIELDS)
         )
@@ -42,7 +42,7 @@ class ConversationViewSet(Resource):
         filters = ConversationFilter.from_values(payload.take_unchecked(ConversationFilterSet.base_filters))
         payload.refuse_unknown()
         found = conversation_engine.list_conversations(
-            actor=actor_of(request), branch_name=branch, filters=filters, at=at, **paging
+            actor=get_request_actor(request), branch_name=branch, filters=filters, at=at, **paging
         )
         return Response(page_shape(found, lambda row: shapes.conversation(row, branch=branch)))
 
@@ -51,14 +51,14 @@ class ConversationViewSet(Resource):
         branch, at = payload.take_branch(), payload.take_value("at", parse_point)
         payload.refuse_unknown()
         row = conversation_engine.get_conversation(
-            conversation_id=uid, actor=actor_of(request), branch_name=branch, at=at
+            conversation_id=uid, actor=get_request_actor(request), branch_name=branch, at=at
         )
         return build_cached_response(request, shapes.conversation(row, branch=branch))
 
     @action(detail=True, methods=["post"])
     def complete(self, request: Request, pk: str) -> Response:
         uid, payload = parse_id(pk), Input(request)
-        branch, actor = payload.take_branch(), payload.take_actor(actor_of(request))
+        branch, actor = payload.take_branch(), payload.take_actor(get_request_actor(request))
         payload.refuse_unknown()
         row = conversation_engine.close_conversation(conversation_id=uid, actor=actor, branch_name=branch)
         return build_row_response(shapes.conversation(row, branch=branch))
@@ -73,7 +73,7 @@ class ConversationViewSet(Resource):
             payload.take_value("at", parse_point),
             payload.take_paging(),
         )
-        roles, actor = payload.take_value("role", parse_names, ()), actor_of(request)
+        roles, actor = payload.take_value("role", parse_names, ()), get_request_actor(request)
         payload.refuse_unknown()
         found = message_engine.list_messages(
             conversation_id=uid, actor=actor, branch_name=branch, roles=roles, at=at, **paging
@@ -83,7 +83,7 @@ class ConversationViewSet(Resource):
     @messages.mapping.post
     def add_message(self, request: Request, pk: str) -> Response:
         uid, payload = parse_id(pk), Input(request)
-        branch, actor = payload.take_branch(), payload.take_actor(actor_of(request))
+        branch, actor = payload.take_branch(), payload.take_actor(get_request_actor(request))
         fields = payload.take_fields()
         row = message_engine.write_message(conversation_id=uid, actor=actor, branch_name=branch, **fields)
         return build_row_response(shapes.message(row, branch, actor), 201)
@@ -91,7 +91,7 @@ class ConversationViewSet(Resource):
     @action(detail=True, methods=["post"], url_path="messages/batch")
     def batch(self, request: Request, pk: str) -> Response:
         uid, payload = parse_id(pk), Input(request)
-        branch, actor = payload.take_branch(), payload.take_actor(actor_of(request))
+        branch, actor = payload.take_branch(), payload.take_actor(get_request_actor(request))
         messages = payload.body.pop("messages", None)
         payload.refuse_unknown()
         rows = message_engine.write_messages(

@@ -8,7 +8,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from conversations.capture.engine import IngestEngine
-from memory.api.base import Resource, actor_of
+from memory.api.base import Resource, get_request_actor
 from memory.api.routes import serve_at
 from memory.api.schema import BRANCH, TEXT, query
 from memory.engines.support import validation as c
@@ -44,7 +44,7 @@ class IngestViewSet(Resource):
             raise Invalid("The body must be an event, which is an object, or a list of events.")
         answer = ingest_engine.ingest(
             events=events,
-            actor=actor_of(request),
+            actor=get_request_actor(request),
             branch_name=branch,
             client=client,
             answered=not many,

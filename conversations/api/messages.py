@@ -8,7 +8,7 @@ from conversations.api import shapes
 from conversations.api.filters import MessageFilterSet
 from conversations.api.schema import documented
 from conversations.engines.messages import MessageEngine, MessageFilter
-from memory.api.base import Resource, actor_of, build_row_response
+from memory.api.base import Resource, build_row_response, get_request_actor
 from memory.api.reading import Input, parse_id, parse_point
 from memory.api.routes import serve_at
 from memory.api.searches import parse_text_search
@@ -24,18 +24,22 @@ class MessageViewSet(Resource):
 
     @action(detail=False, methods=["get"])
     def search(self, request: Request) -> Response:
-        payload, actor = Input(request), actor_of(request)
-        branch, query, how = parse_text_search(payload)
+        payload, actor = Input(request), get_request_actor(request)
+        branch, query, options = parse_text_search(payload)
         filters = MessageFilter.from_values(payload.take_unchecked(MessageFilterSet.base_filters))
         payload.refuse_unknown()
         found = message_engine.search_messages(
-            query=query, actor=actor, branch_name=branch, filters=filters, **how
+            query=query, actor=actor, branch_name=branch, filters=filters, **options
         )
         return Response(shapes.messages_found(found, branch, actor))
 
     def retrieve(self, request: Request, pk: str) -> Response:
         uid, payload = parse_id(pk), Input(request)
-        branch, at, actor = payload.take_branch(), payload.take_value("at", parse_point), actor_of(request)
+        branch, at, actor = (
+            payload.take_branch(),
+            payload.take_value("at", parse_point),
+            get_request_actor(request),
+        )
         payload.refuse_unknown()
         row = message_engine.get_message(message_id=uid, actor=actor, branch_name=branch, at=at)
         return build_row_response(shapes.message(row, branch, actor))

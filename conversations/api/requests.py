@@ -4,7 +4,7 @@ from rest_framework import serializers as s
 
 from conversations.engines.fields import CONVERSATION, MESSAGE
 from conversations.engines.messages import BULK
-from memory.api.fields import declare_fields
+from memory.api.declared_serializers import declare_fields
 from memory.api.requests import OnBranch, Stated
 from memory.engines.fields.base import Use
 

@@ -11,7 +11,7 @@ from memory.api.schema import (
     LISTING,
     SAME,
     document_routes,
-    of_filters,
+    list_filter_parameters,
     page,
     route,
 )
@@ -24,7 +24,7 @@ documented = document_routes(
                 "List conversations, newest first",
                 {200: page(shapes.ConversationShape)},
                 None,
-                [*LISTING, *of_filters(ConversationFilterSet)],
+                [*LISTING, *list_filter_parameters(ConversationFilterSet)],
             ),
             "retrieve": route(
                 "Read a conversation",
@@ -37,7 +37,7 @@ documented = document_routes(
                 "The messages of a conversation, in order",
                 {200: page(shapes.MessageShape)},
                 None,
-                [*LISTING, *of_filters(RoleFilterSet)],
+                [*LISTING, *list_filter_parameters(RoleFilterSet)],
             ),
             "add_message": route("Append a message", {201: shapes.MessageShape}, r.MessageInput),
             "batch": route(
@@ -50,7 +50,7 @@ documented = document_routes(
                 "Search messages",
                 {200: shapes.MessagesFoundShape},
                 None,
-                [*LOOKING, *of_filters(MessageFilterSet)],
+                [*LOOKING, *list_filter_parameters(MessageFilterSet)],
             ),
         },
     },

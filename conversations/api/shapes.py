@@ -12,7 +12,7 @@ from conversations.models import Message
 from memory.actors import Actor
 from memory.api import shapes
 from memory.api.capture_shapes import LookShape, text_results
-from memory.api.fields import AnswerShape, declare_fields
+from memory.api.declared_serializers import AnswerShape, declare_fields
 from memory.engines.fields.base import Use
 from memory.engines.search.text_search import TextSearchResult
 

@@ -108,7 +108,7 @@ def _take(events: Sequence[HookEvent], actor: Actor, branch_name: str) -> None:
         rows.write()
     for event in events:
         if event.name == "PreCompact":
-            SessionManager().learn_from(session_id=event.session, actor=actor)
+            SessionManager().request_consolidation(session_id=event.session, actor=actor)
         elif event.name == "PostCompact":
             summary = cut_middle(clean_text(event.summary), MAX_SUMMARY_BYTES)
             SessionManager().replace_summary(session_id=event.session, actor=actor, summary=summary)

@@ -18,11 +18,11 @@ from conversations.capture.text_cleaning import (
 )
 from conversations.capture.tool_outputs import read_output, with_status
 from conversations.engines.conversations import ConversationEngine
-from conversations.engines.messages import MessageEngine, message_of
+from conversations.engines.messages import MessageEngine, build_message
 from conversations.models import Conversation, Message
 from memory.actors import Actor
 from memory.engines.sessions.manager import SessionManager
-from memory.engines.sessions.observations import ObservationEngine, observation_of
+from memory.engines.sessions.observations import ObservationEngine, build_observation
 from memory.engines.sessions.tool_calls import as_text
 from memory.engines.versions.commits import CommitWriter
 from memory.models import Observation, Session
@@ -47,7 +47,7 @@ class EventRows:
         self._long: Counter[str] = Counter()  # bytes of long texts, by session
 
     def take(self, event: HookEvent) -> None:
-        who = speaking(self.actor, event)
+        who = get_event_actor(self.actor, event)
         self._session(event)
         if event.name in ("SessionStart", "SubagentStart"):
             self._conversation(event, who)
@@ -89,8 +89,8 @@ class EventRows:
 
     def _conversation(self, event: HookEvent, who: Actor) -> Conversation:
         """Return the newest conversation of the session and agent; a resumed session gets a new one."""
-        place = (event.session, who.agent_id)
-        known = self.conversations.get(place)
+        pair = (event.session, who.agent_id)
+        known = self.conversations.get(pair)
         if known is None:
             rows = self.commit.visible_rows(Conversation).filter(
                 session_id=event.session, agent_id=who.agent_id
@@ -99,7 +99,7 @@ class EventRows:
         if known is None or (event.name in BEGINS and known.status != Conversation.Status.ACTIVE):
             title = " ".join(filter(None, ["Subagent" if event.agent else "", event.agent_type]))
             known = ConversationEngine().begin(self.commit, who, title=title[:300], model=event.model)
-        self.conversations[place] = known
+        self.conversations[pair] = known
         return known
 
     # ---- messages and observations -------------------------------------------------------------
@@ -143,7 +143,7 @@ class EventRows:
         metadata = {"client": event.client, "prompt_id": clean_text(event.prompt_id)}
         metadata = {name: value for name, value in metadata.items() if value}
         said_at = min(event.said_at, timezone.now()) if event.said_at else None
-        row = message_of({**fields, "metadata": metadata, "said_at": said_at}, who)
+        row = build_message({**fields, "metadata": metadata, "said_at": said_at}, who)
         self.messages.setdefault(conversation.uid, []).append(row)
         return row
 
@@ -153,7 +153,7 @@ class EventRows:
         call = {"id": clean_text(event.call), "name": event.tool, "input": cut_texts(payload)}
         content = self._capped(event, cut_middle(strip_injected(read_output(output))))
         message = self._message(event, who, role=Role.TOOL_RESULT, content=content, tool_calls=[call])
-        row = observation_of(
+        row = build_observation(
             {
                 "tool_name": event.tool or "tool",
                 "raw_input": payload,
@@ -170,10 +170,10 @@ class EventRows:
         reasons = [clean_text(part).strip() for part in (event.error, event.details or event.answer)]
         summary = f"The turn failed: {': '.join(filter(None, reasons)) or 'no reason given'}"
         fields = {"summary": summary, "observation_type": "error", "outcome": Observation.Outcome.ERROR.value}
-        self.observations.append(observation_of(fields, who))
+        self.observations.append(build_observation(fields, who))
 
 
-def speaking(actor: Actor, event: HookEvent) -> Actor:
+def get_event_actor(actor: Actor, event: HookEvent) -> Actor:
     """Return the actor as this session's agent: the key's bound agent, else the program.
 
     A subagent follows after a slash.

@@ -15,7 +15,7 @@ from memory.engines.facts.filters import Filter, filters_by
 from memory.engines.fields.base import Use
 from memory.engines.fields.common import STATED_CHECKS
 from memory.engines.support import validation as c
-from memory.engines.support.pagination import Page, page_of_versions, point_in_list
+from memory.engines.support.pagination import Page, paginate_versions, point_in_list
 from memory.engines.versions.commits import CommitWriter, open_commit
 from memory.engines.versions.lookup import MAIN, find_branch, resolve_point
 from memory.exceptions import Conflict, NotFound
@@ -119,7 +119,7 @@ class ConversationEngine:
         branch = find_branch(actor, branch_name)
         seq = resolve_point(branch, point_in_list(branch, cursor, at))
         rows = (filters or ConversationFilter()).apply(Conversation.objects.on(branch, seq))
-        page = page_of_versions(rows, seq=seq, limit=limit, cursor=cursor, at=at)
+        page = paginate_versions(rows, seq=seq, limit=limit, cursor=cursor, at=at)
         attach_counts(page.results, branch.lineage(seq))
         return page
 

@@ -31,7 +31,7 @@ MAX_NUMBER = 2**31 - 1
 CONTENT = LongText(CONTENT_BYTES, blank=True, published=False)
 
 
-def _of_one(name: str) -> Option:
+def select_one(name: str) -> Option:
     return Option(f"of one of these {name}s", f"--{name}", "ID")
 
 
@@ -55,9 +55,11 @@ CONVERSATION = Noun(
     answered_time("updated_at"),
 )
 CONVERSATION_FILTERS = CONVERSATION.filtered_by(
-    any_of(CONVERSATION["session_id"], "Conversations of one of these sessions.", option=_of_one("session")),
-    any_of(CONVERSATION["agent_id"], "Conversations of one of these agents.", option=_of_one("agent")),
-    any_of(CONVERSATION["task_id"], "Conversations held for one of these tasks.", option=_of_one("task")),
+    any_of(
+        CONVERSATION["session_id"], "Conversations of one of these sessions.", option=select_one("session")
+    ),
+    any_of(CONVERSATION["agent_id"], "Conversations of one of these agents.", option=select_one("agent")),
+    any_of(CONVERSATION["task_id"], "Conversations held for one of these tasks.", option=select_one("task")),
     any_of(
         CONVERSATION["status"],
         "Conversations in one of these states.",

@@ -43,6 +43,11 @@ EMBEDDED = frozenset({Role.USER, Role.ASSISTANT})
 
 
 CHECKS = MESSAGE.field_checks(Use.CREATE)
+EXACT_COLUMNS = {  # filters that the index knows nothing of
+    "conversation_id": "conversation_id",
+    "after": "created_at__gte",
+    "before": "created_at__lt",
+}
 
 
 @filters_by(MESSAGE_FILTERS)
@@ -51,12 +56,10 @@ class MessageFilter(Filter):
 
     def apply(self, rows: VersionedQuerySet) -> VersionedQuerySet:
         """Apply the filter; ``after`` and ``before`` are times of recording."""
-        narrow = {name: getattr(self, name) for name in ("role", "session_id", "agent_id")}
-        rows = rows.filter_indexed(**{name: value for name, value in narrow.items() if value})
-        exact = {"conversation_id": self.conversation_id, "created_at__gte": self.after}
-        exact["created_at__lt"] = self.before
-        exact_values = {name: value for name, value in exact.items() if value}
-        return rows.filter(**exact_values) if exact_values else rows
+        values = self.as_dict()
+        exact = {column: values.pop(name) for name, column in EXACT_COLUMNS.items() if name in values}
+        rows = rows.filter_indexed(**values)
+        return rows.filter(**exact) if exact else rows
 
 
 @retry_methods
@@ -91,14 +94,14 @@ class MessageEngine:
             raise Invalid("{field} must be a list with at least one message.", field="messages")
         if len(messages) > BULK:
             raise TooLarge(what="The list", limit=f"{BULK} messages", field="messages")
-        rows = [message_of(payload, actor) for payload in messages]
+        rows = [build_message(payload, actor) for payload in messages]
         with open_commit(actor, branch_name, "message.write") as commit:
             return self.add(commit, open_conversation(commit, conversation_id), rows)
 
     def add(
         self, commit: CommitWriter, conversation: Conversation, rows: Sequence[Message]
     ) -> Sequence[Message]:
-        """Add rows of ``message_of`` in the caller's commit. Raises Exists for a number that is taken."""
+        """Add rows of ``build_message`` in the caller's commit. Raises Exists for a number that is taken."""
         _number(commit, conversation, rows)
         for row in rows:
             row.conversation_id = conversation.uid
@@ -176,12 +179,12 @@ class MessageEngine:
         if roles:
             rows = rows.filter(role__in=[c.one_of(Role.values)("role", role) for role in roles])
         mark = list_fingerprint(rows)
-        place = read_cursor(cursor, mark)
-        back, key = place.get("back", False), _place(place)
+        position = read_cursor(cursor, mark)
+        back, key = position.get("back", False), _parse_number(position)
         batch = take_within(
             rows.stream(limit + 1, "sequence_num", down=back, beyond=key), limit + 1, PAGE_BYTES
         )
-        pin = {"list": mark, "seq": seq, "at": place.get("at", parse_point(at))}
+        pin = {"list": mark, "seq": seq, "at": position.get("at", parse_point(at))}
         return build_page(batch, limit, back, bool(cursor), lambda row: {"key": str(row.sequence_num), **pin})
 
 
@@ -193,7 +196,7 @@ def may_read_thinking(actor: Actor) -> bool:
 # ---- helpers ---------------------------------------------------------------------------------------
 
 
-def message_of(payload: Mapping[str, Any], actor: Actor) -> Message:
+def build_message(payload: Mapping[str, Any], actor: Actor) -> Message:
     """Build an unsaved message from a caller's fields. Raises UnknownField, Invalid, TooLarge."""
     if not isinstance(payload, Mapping):
         raise Invalid("A message must be an object.", field="")
@@ -233,10 +236,10 @@ def _number(commit: CommitWriter, conversation: Conversation, rows: Sequence[Mes
         following = max(following, row.sequence_num + 1)
 
 
-def _place(place: Mapping[str, Any]) -> int | None:
-    if "key" not in place:
+def _parse_number(position: Mapping[str, Any]) -> int | None:
+    if "key" not in position:
         return None
     try:
-        return int(place["key"])
+        return int(position["key"])
     except ValueError:
         raise Invalid("This cursor is not one that Day1 gave.", field="cursor") from None

@@ -11,41 +11,41 @@ from memory.engines.search.text_search import Adjacent
 REACH = 4  # messages to either side, among which the next one of a person or a model is searched
 SPOKEN = frozenset({Message.Role.USER, Message.Role.ASSISTANT})
 COLUMNS = ("rid", "conversation_id", "sequence_num", "role")
-Place = tuple[int, int, str]  # number, row id, role
+NumberedMessage = tuple[int, int, str]  # number, row id, role
 
 
 def neighbours(rows: VersionedQuerySet, rids: Sequence[int]) -> Mapping[int, Adjacent]:
     """Return the messages before and after each message, preferring users and assistants over tools."""
     requested = list(rows.rows().filter(pk__in=rids).values_list(*COLUMNS))
-    places = _places(rows, requested)
+    around = _list_around(rows, requested)
     return {
-        rid: _find_adjacent(places[conversation], number, rid) for rid, conversation, number, _ in requested
+        rid: _find_adjacent(around[conversation], number, rid) for rid, conversation, number, _ in requested
     }
 
 
-def _places(rows: VersionedQuerySet, keys: Sequence[tuple]) -> Mapping[UUID, list[Place]]:
+def _list_around(rows: VersionedQuerySet, keys: Sequence[tuple]) -> Mapping[UUID, list[NumberedMessage]]:
     """Return the messages around the requested ones, by conversation, in order."""
     requested: dict[UUID, set[int]] = defaultdict(set)
     for _, conversation, number, _ in keys:
         requested[conversation].update(range(max(1, number - REACH), number + REACH + 1))
     numbers = set().union(*requested.values())
     found = rows.rows().filter(conversation_id__in=list(requested), sequence_num__in=numbers)
-    places: dict[UUID, list[Place]] = defaultdict(list)
+    around: dict[UUID, list[NumberedMessage]] = defaultdict(list)
     for rid, conversation, number, role in found.values_list(
         "rid", "conversation_id", "sequence_num", "role"
     ):
         if number in requested[conversation]:
-            places[conversation].append((number, rid, role))
-    return defaultdict(list, {conversation: sorted(batch) for conversation, batch in places.items()})
+            around[conversation].append((number, rid, role))
+    return defaultdict(list, {conversation: sorted(batch) for conversation, batch in around.items()})
 
 
-def _find_adjacent(places: Sequence[Place], number: int, rid: int) -> Adjacent:
-    before = [place for place in places if number - REACH <= place[0] < number]
-    after = [place for place in places if number < place[0] <= number + REACH]
+def _find_adjacent(around: Sequence[NumberedMessage], number: int, rid: int) -> Adjacent:
+    before = [message for message in around if number - REACH <= message[0] < number]
+    after = [message for message in around if number < message[0] <= number + REACH]
     return Adjacent(_nearest(before[::-1]), _nearest(after))
 
 
-def _nearest(places: Sequence[Place]) -> int | None:
+def _nearest(around: Sequence[NumberedMessage]) -> int | None:
     """Return the first message of a user or assistant, else the first."""
-    spoken = [rid for _, rid, role in places if role in SPOKEN]
-    return spoken[0] if spoken else places[0][1] if places else None
+    spoken = [rid for _, rid, role in around if role in SPOKEN]
+    return spoken[0] if spoken else around[0][1] if around else None

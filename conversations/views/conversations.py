@@ -46,11 +46,15 @@ class Conversations(Listing):
 
     def list_rows(self, payload: dict[str, Any]) -> Any:
         filters = ConversationFilter.from_values(payload)
-        return ConversationEngine().list_conversations(**self.reader.where, filters=filters, **self.paging())
+        return ConversationEngine().list_conversations(
+            **self.reader.read_args, filters=filters, **self.paging()
+        )
 
     def search_rows(self, query: str, payload: dict[str, Any]) -> Any:
         filters = MessageFilter.from_values(require_known(payload, "session_id", "agent_id"))
-        return MessageEngine().search_messages(query=query, filters=filters, limit=FOUND, **self.reader.where)
+        return MessageEngine().search_messages(
+            query=query, filters=filters, limit=FOUND, **self.reader.read_args
+        )
 
 
 class ConversationPage(ProjectPage):
@@ -60,7 +64,7 @@ class ConversationPage(ProjectPage):
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         uid: UUID = kwargs.pop("conversation_id")
-        one = ConversationEngine().get_conversation(conversation_id=uid, **self.reader.where)
+        one = ConversationEngine().get_conversation(conversation_id=uid, **self.reader.read_args)
         payload = active_filters(self.request.GET, RoleFilterSet)
         form = filter_form(RoleFilterSet, self.request.GET, {"role": _("Role")})
         shown: dict[str, Any] = {"page": None, "error": "", "one": one, "form": form, "title": str(one)}
@@ -69,7 +73,7 @@ class ConversationPage(ProjectPage):
             shown["page"] = page = self._messages(uid)
         except Invalid as error:
             return super().get_context_data(**{**shown, "error": error_sentence(error)}, **kwargs)
-        facts = LinkEngine().facts_from(source_ids=[row.uid for row in page.results], **self.reader.where)
+        facts = LinkEngine().facts_from(source_ids=[row.uid for row in page.results], **self.reader.read_args)
         for row in page.results:
             row.facts = facts.get(row.uid, [])
         return super().get_context_data(**shown, thinking=may_read_thinking(self.reader.actor), **kwargs)
@@ -77,7 +81,7 @@ class ConversationPage(ProjectPage):
     def _messages(self, uid: UUID) -> Any:
         role = self.request.GET.get("role", "")
         return MessageEngine().list_messages(
-            conversation_id=uid, roles=[role] if role else [], **self.reader.where, **self.paging()
+            conversation_id=uid, roles=[role] if role else [], **self.reader.read_args, **self.paging()
         )
 
 
@@ -88,8 +92,10 @@ class MessagePage(ProjectPage):
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         uid: UUID = kwargs.pop("message_id")
-        row: Any = MessageEngine().get_message(message_id=uid, **self.reader.where)
-        row.facts = LinkEngine().facts_from(source_ids=[uid], **self.reader.where).get(uid, [])
-        talk = ConversationEngine().get_conversation(conversation_id=row.conversation_id, **self.reader.where)
+        row: Any = MessageEngine().get_message(message_id=uid, **self.reader.read_args)
+        row.facts = LinkEngine().facts_from(source_ids=[uid], **self.reader.read_args).get(uid, [])
+        talk = ConversationEngine().get_conversation(
+            conversation_id=row.conversation_id, **self.reader.read_args
+        )
         thinking = may_read_thinking(self.reader.actor)
         return super().get_context_data(one=row, talk=talk, title=str(talk), thinking=thinking, **kwargs)

@@ -12,7 +12,7 @@ from unfold.admin import ModelAdmin
 OF_SLUGS = ("xregexp", "urlify", "prepopulate.")  # scripts
 
 
-class OfServer(ModelAdmin):
+class ServerModelAdmin(ModelAdmin):
     """Base of server-wide model admins, open to superusers only, whatever their roles in projects.
 
     ``title`` is the plural name, ``new`` the label of the add button and its page, ``helps`` the help texts

@@ -9,7 +9,7 @@ from django.http import HttpRequest
 from django.utils.translation import gettext_lazy as _
 from unfold.forms import AdminPasswordChangeForm, UserChangeForm, UserCreationForm
 
-from day1site.admin.base import OfServer
+from day1site.admin.base import ServerModelAdmin
 from memory.engines.access.projects import ProjectEngine
 from memory.models import Project
 
@@ -17,7 +17,7 @@ admin.site.unregister([Group, User])
 
 
 @admin.register(User)
-class Users(UserAdmin, OfServer):
+class Users(UserAdmin, ServerModelAdmin):
     title, new = _("Users"), _("New user")
     form = UserChangeForm
     add_form = UserCreationForm
@@ -35,7 +35,7 @@ class Users(UserAdmin, OfServer):
 
 
 @admin.register(Project)
-class Projects(OfServer):
+class Projects(ServerModelAdmin):
     title, new = _("Projects"), _("New project")
     list_display = ["name", "slug", "recipe", "created_at"]
     search_fields = ["name", "slug"]

@@ -23,7 +23,7 @@ from django_celery_beat.models import (
 )
 from unfold.widgets import UnfoldAdminSelectWidget, UnfoldAdminTextInputWidget
 
-from day1site.admin.base import OfServer
+from day1site.admin.base import ServerModelAdmin
 
 # Day1's tasks use intervals and crontabs only: no one-time clock, no solar events.
 admin.site.unregister([PeriodicTask, IntervalSchedule, CrontabSchedule, ClockedSchedule, SolarSchedule])
@@ -41,11 +41,11 @@ def expression(crontab: CrontabSchedule) -> str:
 
 def in_words(crontab: CrontabSchedule) -> str:
     """Return the crontab as a sentence in the reader's language; its five fields where that fails."""
-    how = Options()
-    how.locale_code, how.use_24hour_time_format = LOCALES[get_language() or "en"], True
-    how.casing_type = CasingTypeEnum.Sentence
+    options = Options()
+    options.locale_code, options.use_24hour_time_format = LOCALES[get_language() or "en"], True
+    options.casing_type = CasingTypeEnum.Sentence
     try:
-        words = get_description(expression(crontab), how)
+        words = get_description(expression(crontab), options)
     except FormatException:
         words = expression(crontab)
     for name, word in NAMES.items():
@@ -87,7 +87,7 @@ class TaskForm(beat.PeriodicTaskForm):
 
 
 @admin.register(PeriodicTask)
-class PeriodicTasks(beat.PeriodicTaskAdmin, OfServer):
+class PeriodicTasks(beat.PeriodicTaskAdmin, ServerModelAdmin):
     title, new = _("Periodic tasks"), _("New periodic task")
     form = TaskForm
     list_display = ["name", "enabled", "schedule", "last_run_at"]
@@ -134,7 +134,7 @@ class PeriodicTasks(beat.PeriodicTaskAdmin, OfServer):
 
 
 @admin.register(IntervalSchedule)
-class Intervals(OfServer):
+class Intervals(ServerModelAdmin):
     title, new = _("Intervals"), _("New interval")
     list_display = ["__str__"]
 
@@ -164,7 +164,7 @@ class TasksOfIt(beat.PeriodicTaskInline):
 
 
 @admin.register(CrontabSchedule)
-class Crontabs(beat.CrontabScheduleAdmin, OfServer):
+class Crontabs(beat.CrontabScheduleAdmin, ServerModelAdmin):
     title, new = _("Crontabs"), _("New crontab")
     form = CrontabForm
     inlines = [TasksOfIt]

@@ -9,12 +9,12 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 def run() -> int:
     # Python put this folder first, where modules of this package would pass for others.
     sys.path[0] = str(ROOT)
-    from day1site.bootstrap import Refusal, refuse, take_early_options
+    from day1site.bootstrap import StartupError, refuse, take_early_options
     from day1site.cli import run_process
 
     try:
         words = take_early_options(["day1", *sys.argv[1:]])
-    except Refusal as refusal:
+    except StartupError as refusal:
         refuse(refusal)
     return run_process(words[1:])
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from day1site.cli.fields import field_options, filter_options
+from day1site.cli.declared_fields import field_options, filter_options
 from day1site.cli.invocation import Invocation, command
 from day1site.cli.output import note, short_time
 from day1site.cli.parameters import OneOf, argument, at_option, drop_empty, option, paging_options

@@ -5,7 +5,7 @@ from importlib import import_module
 
 import click
 
-from day1site.cli.fields import list_groups
+from day1site.cli.declared_fields import list_groups
 from day1site.cli.parameters import common_options
 from day1site.cli.usage import Group
 
@@ -24,7 +24,7 @@ EXIT_STATUS = (
 Entry = tuple[Callable[[], click.Command], str]
 
 
-def place(path: str, help: str) -> Entry:
+def lazy_command(path: str, help: str) -> Entry:
     """Return the entry of the command that stands at ``module:name``."""
     module, _, name = path.partition(":")
     return (lambda: getattr(import_module(f"day1site.cli.{module}"), name)), help
@@ -48,140 +48,148 @@ def build_group(name: str, help: str, example: str, default: str, actions: dict[
 
 
 TABLE: dict[str, Entry] = {
-    "up": place("maintenance:up", "start the server"),
-    "test": place("maintenance:test", "run the tests"),
-    "write-fact": place("facts:write_fact", "Store a fact"),
-    "search": place("facts:search", "Find facts"),
-    "why": place("facts:why", "Say why a search finds a fact, or why it does not"),
+    "up": lazy_command("maintenance:up", "start the server"),
+    "test": lazy_command("maintenance:test", "run the tests"),
+    "write-fact": lazy_command("facts:write_fact", "Store a fact"),
+    "search": lazy_command("facts:search", "Find facts"),
+    "why": lazy_command("facts:why", "Say why a search finds a fact, or why it does not"),
     "facts": group(
         "facts",
         "list facts, read and change one",
         "day1 facts --status archived",
         "list",
-        list=place("facts:list_facts", "List facts of every status, the newest first"),
-        show=place("facts:show", "Show everything about a fact"),
-        history=place("facts:history", "List the versions of a fact, the newest first"),
-        archive=place("facts:archive", "Retire a fact"),
-        restore=place("facts:restore", "Bring an archived fact back"),
-        delete=place("facts:delete", "Delete a fact on this branch"),
-        supersede=place("facts:supersede", "Write a fact that replaces this one"),
-        related=place("facts:related", "List what has to do with a fact, the nearest first"),
+        list=lazy_command("facts:list_facts", "List facts of every status, the newest first"),
+        show=lazy_command("facts:show", "Show everything about a fact"),
+        history=lazy_command("facts:history", "List the versions of a fact, the newest first"),
+        archive=lazy_command("facts:archive", "Retire a fact"),
+        restore=lazy_command("facts:restore", "Bring an archived fact back"),
+        delete=lazy_command("facts:delete", "Delete a fact on this branch"),
+        supersede=lazy_command("facts:supersede", "Write a fact that replaces this one"),
+        related=lazy_command("facts:related", "List what has to do with a fact, the nearest first"),
     ),
-    "verify": place("facts:verify", "Give your verdict on what a fact says now"),
+    "verify": lazy_command("facts:verify", "Give your verdict on what a fact says now"),
     "branch": group(
         "branch",
         "make, list and archive branches",
         "day1 branch create task/login",
         "list",
-        create=place("branches:create", "Make a branch"),
-        list=place("branches:list_branches", "List the branches by name"),
-        log=place("branches:log", "List a branch's commits, the newest first"),
-        diff=place("branches:diff", "List what a branch changed since it left its parent"),
-        archive=place("branches:archive", "Archive a branch"),
-        restore=place("branches:restore", "Take an archived branch back into use"),
-        stats=place("branches:stats", "Count what a branch holds and who works on it"),
+        create=lazy_command("branches:create", "Make a branch"),
+        list=lazy_command("branches:list_branches", "List the branches by name"),
+        log=lazy_command("branches:log", "List a branch's commits, the newest first"),
+        diff=lazy_command("branches:diff", "List what a branch changed since it left its parent"),
+        archive=lazy_command("branches:archive", "Archive a branch"),
+        restore=lazy_command("branches:restore", "Take an archived branch back into use"),
+        stats=lazy_command("branches:stats", "Count what a branch holds and who works on it"),
     ),
     "snapshot": group(
         "snapshot",
         "keep points to go back to",
         "day1 snapshot create monday --store",
         "list",
-        create=place("snapshots:create", "Keep a point of a branch, or the whole store"),
-        list=place("snapshots:list_snapshots", "List the snapshots, the newest first"),
-        restore=place("snapshots:restore", "Go back to a snapshot"),
-        drop=place("snapshots:drop", "Forget a snapshot, and remove its copy"),
-        window=place("snapshots:window", "How long the database itself keeps every state"),
+        create=lazy_command("snapshots:create", "Keep a point of a branch, or the whole store"),
+        list=lazy_command("snapshots:list_snapshots", "List the snapshots, the newest first"),
+        restore=lazy_command("snapshots:restore", "Go back to a snapshot"),
+        drop=lazy_command("snapshots:drop", "Forget a snapshot, and remove its copy"),
+        window=lazy_command("snapshots:window", "How long the database itself keeps every state"),
     ),
     "workspace": group(
         "workspace",
         "copy the store to work apart",
         "day1 workspace create cleaning",
         "list",
-        create=place("workspaces:create", "Copy the store to work in apart"),
-        list=place("workspaces:list_workspaces", "List the workspaces, the newest first"),
-        diff=place("workspaces:diff", "Show what was done in a workspace"),
-        promote=place("workspaces:promote", "Take over all that was done in it"),
-        drop=place("workspaces:drop", "Throw a workspace away"),
+        create=lazy_command("workspaces:create", "Copy the store to work in apart"),
+        list=lazy_command("workspaces:list_workspaces", "List the workspaces, the newest first"),
+        diff=lazy_command("workspaces:diff", "Show what was done in a workspace"),
+        promote=lazy_command("workspaces:promote", "Take over all that was done in it"),
+        drop=lazy_command("workspaces:drop", "Throw a workspace away"),
     ),
     "keys": group(
         "keys",
         "make, list and revoke API keys",
         "day1 keys create ci --scope write",
         "list",
-        create=place("keys:create", "Make an API key"),
-        list=place("keys:list_keys", "List the keys, the newest first"),
-        revoke=place("keys:revoke", "Revoke a key"),
+        create=lazy_command("keys:create", "Make an API key"),
+        list=lazy_command("keys:list_keys", "List the keys, the newest first"),
+        revoke=lazy_command("keys:revoke", "Revoke a key"),
     ),
-    "import": place("import_export:import_file", "Import facts from a file"),
-    "export": place("import_export:export_file", "Export a branch's facts"),
-    "reindex": place("maintenance:reindex", "Rebuild the full-text index from the facts"),
-    "reembed": place("maintenance:reembed", "Give every fact a vector of the model in force"),
-    "migrate-store": place("migrate_store:migrate_store", "Carry a whole store to another database"),
-    "backup": place("maintenance:backup", "Copy the whole store to a file while it is in use"),
-    "demo": place("demo:demo", "Load a memory to look at"),
-    "mcp": place("mcp:mcp", "Serve MCP on standard input and output, for clients that start their servers"),
-    "write-observation": place("observations:write_observation", "Keep what was noticed or done"),
+    "import": lazy_command("import_export:import_file", "Import facts from a file"),
+    "export": lazy_command("import_export:export_file", "Export a branch's facts"),
+    "reindex": lazy_command("maintenance:reindex", "Rebuild the full-text index from the facts"),
+    "reembed": lazy_command("maintenance:reembed", "Give every fact a vector of the model in force"),
+    "migrate-store": lazy_command("migrate_store:migrate_store", "Carry a whole store to another database"),
+    "backup": lazy_command("maintenance:backup", "Copy the whole store to a file while it is in use"),
+    "demo": lazy_command("demo:demo", "Load a memory to look at"),
+    "mcp": lazy_command(
+        "mcp:mcp", "Serve MCP on standard input and output, for clients that start their servers"
+    ),
+    "write-observation": lazy_command("observations:write_observation", "Keep what was noticed or done"),
     "observations": group(
         "observations",
         "list and read observations",
         "day1 observations --type error",
         "list",
-        list=place("observations:list_observations", "List observations, the newest first"),
-        timeline=place("observations:timeline", "List what was observed between two times, the newest first"),
-        show=place("observations:show", "Show an observation"),
+        list=lazy_command("observations:list_observations", "List observations, the newest first"),
+        timeline=lazy_command(
+            "observations:timeline", "List what was observed between two times, the newest first"
+        ),
+        show=lazy_command("observations:show", "Show an observation"),
     ),
-    "write-relation": place("relations:write_relation", "State how two things are connected"),
-    "graph": place("relations:graph", "Show what is connected to something"),
+    "write-relation": lazy_command("relations:write_relation", "State how two things are connected"),
+    "graph": lazy_command("relations:graph", "Show what is connected to something"),
     "relations": group(
         "relations",
         "list and close relations",
         "day1 relations --source billing",
         "list",
-        list=place("relations:list_relations", "List relations"),
-        close=place("relations:close", "Say that it is true no more"),
+        list=lazy_command("relations:list_relations", "List relations"),
+        close=lazy_command("relations:close", "Say that it is true no more"),
     ),
     "sessions": group(
         "sessions",
         "list, begin, read and end sessions",
         "day1 sessions --limit 5",
         "list",
-        list=place("sessions:list_sessions", "List sessions, the last begun first"),
-        start=place("sessions:start", "Begin a session, or find it"),
-        show=place("sessions:show", "Show a session"),
-        context=place("sessions:context", "Show what the next session should know of this one"),
-        end=place("sessions:end", "End a session"),
+        list=lazy_command("sessions:list_sessions", "List sessions, the last begun first"),
+        start=lazy_command("sessions:start", "Begin a session, or find it"),
+        show=lazy_command("sessions:show", "Show a session"),
+        context=lazy_command("sessions:context", "Show what the next session should know of this one"),
+        end=lazy_command("sessions:end", "End a session"),
     ),
     "conversations": group(
         "conversations",
         "list, begin, read and close conversations",
         "day1 conversations --all",
         "list",
-        list=place("conversations:list_conversations", "List conversations, the newest first"),
-        start=place("conversations:start", "Begin a conversation"),
-        show=place("conversations:show", "Show a conversation"),
-        close=place("conversations:close", "Close a conversation"),
+        list=lazy_command("conversations:list_conversations", "List conversations, the newest first"),
+        start=lazy_command("conversations:start", "Begin a conversation"),
+        show=lazy_command("conversations:show", "Show a conversation"),
+        close=lazy_command("conversations:close", "Close a conversation"),
     ),
     "messages": group(
         "messages",
         "write and read messages",
         "day1 messages list 0197… --all",
         "",
-        list=place("messages:list_messages", "List the messages of a conversation, in order"),
-        show=place("messages:show", "Show a message"),
-        write=place("messages:write", "Append a message to a conversation"),
+        list=lazy_command("messages:list_messages", "List the messages of a conversation, in order"),
+        show=lazy_command("messages:show", "Show a message"),
+        write=lazy_command("messages:write", "Append a message to a conversation"),
     ),
-    "import-from": place("importing.command:import_from", "Import what another program remembers"),
-    "hook": place("hook_command:hook", "Hand an event of an agent's program to Day1"),
-    "events": place("events:events", "Follow what happens, a line for each event"),
-    "connect": place("connect.command:connect", "Connect an agent's program"),
-    "doctor": place("connect.doctor:doctor", "Say which programs are connected, and whether that works"),
-    "completion": place("completion:completion", "Print the script that completes commands in a shell"),
+    "import-from": lazy_command("importing.command:import_from", "Import what another program remembers"),
+    "hook": lazy_command("hook_command:hook", "Hand an event of an agent's program to Day1"),
+    "events": lazy_command("events:events", "Follow what happens, a line for each event"),
+    "connect": lazy_command("connect.command:connect", "Connect an agent's program"),
+    "doctor": lazy_command(
+        "connect.doctor:doctor", "Say which programs are connected, and whether that works"
+    ),
+    "completion": lazy_command(
+        "completion:completion", "Print the script that completes commands in a shell"
+    ),
 }
 
 
 def build() -> Group:
     """Return the program: all groups and commands, none of them imported yet."""
-    groups = {name: place(f"{name}:GROUP", help) for name, help in list_groups()}
+    groups = {name: lazy_command(f"{name}:GROUP", help) for name, help in list_groups()}
     program = Group(
         "day1",
         table={**TABLE, **groups},

@@ -2,8 +2,9 @@
 
 from typing import Any
 
-from day1site.cli.fields import field_options, filter_options, state_options
+from day1site.cli.declared_fields import field_options, filter_options, split_filters, state_options
 from day1site.cli.invocation import Invocation, command
+from day1site.cli.names import FILTER_PREFIX
 from day1site.cli.output import short_time
 from day1site.cli.parameters import (
     argument,
@@ -11,7 +12,6 @@ from day1site.cli.parameters import (
     branch_option,
     drop_empty,
     paging_options,
-    split_filters,
 )
 from day1site.cli.rest import Answer
 
@@ -19,12 +19,12 @@ conversation_id_argument = argument("id", "CONVERSATION_ID")
 
 
 @command("list", "List conversations, the newest first.", "day1 conversations list --session s1")
-@filter_options("conversation", "filter_")
+@filter_options("conversation", FILTER_PREFIX)
 @branch_option
 @paging_options
 @at_option
 def list_conversations(run: Invocation, branch: str, **options: Any) -> None:
-    filters, options = split_filters(options)
+    filters, options = split_filters("conversation", options)
     client = run.open_client()
     run.show_list(
         lambda paging: client.list_conversations(branch, filters, paging),

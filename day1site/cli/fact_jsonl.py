@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-from day1site.cli.fields import field_choices, field_names, list_fields
+from day1site.cli.declared_fields import field_choices, field_names, list_fields
 
 NEW, KNOWN, BROKEN = "new", "known", "broken"
 BATCH_SIZE = 1000

@@ -4,9 +4,17 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from day1site.cli.client import Client
+from day1site.cli.declared_fields import (
+    FILTERS,
+    field_option,
+    field_options,
+    filter_options,
+    split_filters,
+    state_options,
+)
 from day1site.cli.errors import UsageError
-from day1site.cli.fields import FILTERS, field_option, field_options, filter_options, state_options
 from day1site.cli.invocation import Invocation, command, read_text
+from day1site.cli.names import FILTER_PREFIX
 from day1site.cli.output import Output, note, short_time, strip_control
 from day1site.cli.parameters import (
     WHOLE,
@@ -20,7 +28,6 @@ from day1site.cli.parameters import (
     option,
     paging_options,
     search_options,
-    split_filters,
     switch,
 )
 from day1site.cli.rest import Answer
@@ -29,7 +36,7 @@ COLUMNS = ("id", "status", "category", "essence")
 NONE_YET = 'No facts yet. Write one with: day1 write-fact "…"  To look around first: day1 demo'
 VERDICTS = ("verified", "invalidated", "unverified")
 
-fact_filters = filter_options("fact", "filter_", section=FILTERS, metavar="X")
+fact_filters = filter_options("fact", FILTER_PREFIX, section=FILTERS, metavar="X")
 fact_id_argument = argument("id", "FACT_ID")
 
 
@@ -153,7 +160,7 @@ def delete(run: Invocation, id: str, branch: str, **options: Any) -> None:
 def search(run: Invocation, query: str, branch: Sequence[str], **options: Any) -> None:
     branches = branch or ["main"]
     several = len(branches) > 1 or "*" in branches[0]
-    filters, options = split_filters(options)
+    filters, options = split_filters("fact", options)
     if several and options.get("at"):
         raise UsageError("--at names a point of one branch, so it goes with one --branch.")
     client = run.open_client()
@@ -188,7 +195,7 @@ def hit_cells(hit: Mapping[str, Any], several: bool) -> list[Any]:
 @search_options
 @fact_filters
 def why(run: Invocation, id: str, query: str, branch: str, **options: Any) -> None:
-    filters, options = split_filters(options)
+    filters, options = split_filters("fact", options)
     answer = run.open_client().explain_fact(id, query, branch, options, filters)
     run.show(answer, lambda out: print_reason(out, answer))
 
@@ -213,7 +220,7 @@ def print_reason(out: Output, answer: Answer) -> None:
 @at_option
 @fact_filters
 def list_facts(run: Invocation, branch: str, **options: Any) -> None:
-    filters, options = split_filters(options)
+    filters, options = split_filters("fact", options)
     client = run.open_client()
     narrowed = filters or options.get("cursor") or options.get("at")
     run.show_list(

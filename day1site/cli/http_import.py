@@ -137,17 +137,20 @@ class HttpImport:
     def _send(self, lines: list[Line]) -> list[Outcome]:
         """One bulk write; a line that the server names is left out, and the rest sent again."""
         outcomes = []
-        how = {"propose": lines[0].status == "created", "deduplicate": lines[0].status in CURRENT_STATUSES}
+        options = {
+            "propose": lines[0].status == "created",
+            "deduplicate": lines[0].status in CURRENT_STATUSES,
+        }
         while lines:
             try:
                 facts = [line.fields for line in lines]
-                answer = self.api.post("/facts/bulk", branch=self.branch, facts=facts, **how)
+                answer = self.api.post("/facts/bulk", branch=self.branch, facts=facts, **options)
             except Refused as error:
-                place = 0 if len(lines) == 1 else _place(error)
-                if place is None or error.code in GENERAL_CODES:
+                index = 0 if len(lines) == 1 else _failed_index(error)
+                if index is None or error.code in GENERAL_CODES:
                     raise
                 reason = f"{error.code}: {re.sub(r'^Fact [0-9]+: ', '', error.text)}"
-                outcomes.append(Outcome(lines.pop(place).number, BROKEN, reason=reason))
+                outcomes.append(Outcome(lines.pop(index).number, BROKEN, reason=reason))
                 continue
             rows = zip(lines, answer["results"], strict=True)
             return outcomes + [self._done(line, row) for line, row in rows]
@@ -229,6 +232,6 @@ def _requests(lines: Sequence[Line]) -> Iterator[list[Line]]:
             yield request
 
 
-def _place(error: Refused) -> int | None:
+def _failed_index(error: Refused) -> int | None:
     found = FIELD_AT_FAULT.match(error.field)
     return int(found[1]) if found else None

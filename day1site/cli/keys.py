@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from day1site.cli.fields import field_options
+from day1site.cli.declared_fields import field_options
 from day1site.cli.invocation import Invocation, command
 from day1site.cli.output import note, short_time
 from day1site.cli.parameters import argument, drop_empty, paging_options

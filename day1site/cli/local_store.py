@@ -52,9 +52,9 @@ def open_store(make: bool = False) -> None:
         start_django(whole=make)
         found = _has_tables()
     if not found and not make:
-        place = "the database of DATABASE_URL" if "DATABASE_URL" in os.environ else folder
+        store = "the database of DATABASE_URL" if "DATABASE_URL" in os.environ else folder
         text = (
-            f"There is no store in {place}. If it should be there, look at --data-dir and DAY1_DATA_DIR;"
+            f"There is no store in {store}. If it should be there, look at --data-dir and DAY1_DATA_DIR;"
             " a first write-fact or import makes one, and so does `up`."
         )
         raise CliError("no_store", text)

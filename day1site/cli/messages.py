@@ -2,7 +2,13 @@
 
 from typing import Any
 
-from day1site.cli.fields import field_choices, field_options, filter_options, state_options, take_filters
+from day1site.cli.declared_fields import (
+    field_choices,
+    field_options,
+    filter_options,
+    split_filters,
+    state_options,
+)
 from day1site.cli.invocation import Invocation, command, read_text
 from day1site.cli.output import short_time
 from day1site.cli.parameters import (
@@ -25,7 +31,7 @@ ROLES = field_choices("message", "role")
 @paging_options
 @at_option
 def list_messages(run: Invocation, id: str, branch: str, **options: Any) -> None:
-    filters = take_filters("message", options)
+    filters, options = split_filters("message", options)
     client = run.open_client()
     run.show_list(
         lambda paging: client.list_messages(id, branch, filters, paging),

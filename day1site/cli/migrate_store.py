@@ -78,10 +78,10 @@ def hold_data_dir() -> Iterator[None]:
     """Keep every server from writing to the data directory meanwhile."""
     from django.conf import settings
 
-    from day1site.server.process import CannotStart, database_file, only_server
+    from day1site.server.process import CannotStart, data_dir_lock, database_file
 
     try:
-        with only_server(Path(settings.DATA_DIR), database_file()):
+        with data_dir_lock(Path(settings.DATA_DIR), database_file()):
             yield
     except CannotStart as error:
         text = f"{error} Stop it first: what it writes meanwhile would be left behind."
@@ -97,15 +97,15 @@ def open_database(url: str) -> Iterator[str]:
     from memory.db.temporary_database import temporary_alias
 
     try:
-        settings_of_url = database(url, Path(settings.DATA_DIR))
+        url_settings = database(url, Path(settings.DATA_DIR))
     except ImproperlyConfigured as error:
         raise UsageError(str(error)) from None
     same = ("ENGINE", "NAME", "HOST", "PORT")
-    if all(settings_of_url.get(name, "") == settings.DATABASES["default"].get(name, "") for name in same):
+    if all(url_settings.get(name, "") == settings.DATABASES["default"].get(name, "") for name in same):
         raise UsageError("--from and --to name the same store.")
-    if not (settings_of_url.get("HOST") or Path(str(settings_of_url["NAME"])).exists()):
-        raise CliError("no_store", f"There is no store in {settings_of_url['NAME']}.")
-    with temporary_alias(settings_of_url) as alias:
+    if not (url_settings.get("HOST") or Path(str(url_settings["NAME"])).exists()):
+        raise CliError("no_store", f"There is no store in {url_settings['NAME']}.")
+    with temporary_alias(url_settings) as alias:
         yield alias
 
 

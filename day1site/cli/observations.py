@@ -2,8 +2,9 @@
 
 from typing import Any
 
-from day1site.cli.fields import FILTERS, field_options, filter_options, state_options
+from day1site.cli.declared_fields import FILTERS, field_options, filter_options, split_filters, state_options
 from day1site.cli.invocation import Invocation, command, read_text
+from day1site.cli.names import FILTER_PREFIX
 from day1site.cli.output import short_time
 from day1site.cli.parameters import (
     argument,
@@ -11,11 +12,10 @@ from day1site.cli.parameters import (
     branch_option,
     drop_empty,
     paging_options,
-    split_filters,
 )
 from day1site.cli.rest import Answer
 
-observation_filters = filter_options("observation", "filter_", section=FILTERS, metavar="X")
+observation_filters = filter_options("observation", FILTER_PREFIX, section=FILTERS, metavar="X")
 
 
 @command(
@@ -35,7 +35,7 @@ def write_observation(run: Invocation, text: str | None, branch: str, **options:
 
 
 def show_observations(run: Invocation, branch: str, options: dict[str, Any]) -> None:
-    filters, options = split_filters(options)
+    filters, options = split_filters("observation", options)
     client = run.open_client()
     run.show_list(
         lambda paging: client.list_observations(branch, filters, paging),

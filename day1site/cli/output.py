@@ -49,8 +49,8 @@ class Output:
 def note_secrets(count: int) -> None:
     """Print that secrets were taken out of what was written."""
     if count:
-        what = "1 secret was" if count == 1 else f"{count} secrets were"
-        note(f"{what} not stored: see [redacted: …] in the text.")
+        label = "1 secret was" if count == 1 else f"{count} secrets were"
+        note(f"{label} not stored: see [redacted: …] in the text.")
 
 
 def note(text: str) -> None:

@@ -104,13 +104,6 @@ def drop_empty(values: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in values.items() if value is not None and value != ()}
 
 
-def split_filters(values: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return the filters that were given, and the other options."""
-    values = drop_empty(values)
-    filters = {n.removeprefix("filter_"): v for n, v in values.items() if n.startswith("filter_")}
-    return filters, {name: value for name, value in values.items() if not name.startswith("filter_")}
-
-
 def _keep_common(ctx: click.Context, param: click.Parameter, value: Any) -> None:
     if value is not None and ctx.obj is not None:
         setattr(ctx.obj, str(param.name), value)

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from day1site.cli.fields import field_options, filter_options, state_options, take_filters
+from day1site.cli.declared_fields import field_options, filter_options, split_filters, state_options
 from day1site.cli.invocation import Invocation, command
 from day1site.cli.output import Output, note, short_time
 from day1site.cli.parameters import (
@@ -73,7 +73,7 @@ def edge_cells(row: Answer) -> list[Any]:
 @paging_options
 @at_option
 def list_relations(run: Invocation, branch: str, **options: Any) -> None:
-    filters = take_filters("relation", options)
+    filters, options = split_filters("relation", options)
     client = run.open_client()
     run.show_list(
         lambda paging: client.list_relations(branch, filters, paging),

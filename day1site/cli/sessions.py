@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from day1site.cli.fields import field_options, filter_options, take_filters
+from day1site.cli.declared_fields import field_options, filter_options, split_filters
 from day1site.cli.invocation import Invocation, command
 from day1site.cli.output import Output, short_time
 from day1site.cli.parameters import (
@@ -25,7 +25,8 @@ session_id_argument = argument("session_id", "SESSION_ID")
 @filter_options("session")
 @paging_options
 def list_sessions(run: Invocation, branch: str | None, **options: Any) -> None:
-    filters = {**drop_empty({"branch": branch}), **take_filters("session", options)}
+    filters, options = split_filters("session", options)
+    filters |= drop_empty({"branch": branch})
     client = run.open_client()
     run.show_list(
         lambda paging: client.list_sessions(filters, paging),

@@ -12,6 +12,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from day1site.cli.errors import UsageError
+from day1site.cli.names import FILTER_PREFIX
 
 NEGATIVE_NUMBER = re.compile(r"-\d+|-\d*\.\d+")
 HELP_FLAGS = ("-h", "--help")
@@ -51,13 +52,13 @@ class UsageFormat(click.Command):
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         params = self.get_params(ctx)
         options = [param for param in params if isinstance(param, click.Option)]
-        sections = dict.fromkeys(section_of(option) for option in options)
+        sections = dict.fromkeys(get_section(option) for option in options)
         for section in sorted(sections, key=lambda name: name == EVERYWHERE):
-            rows = [option for option in options if section_of(option) == section]
+            rows = [option for option in options if get_section(option) == section]
             write_section(ctx, formatter, section, rows)
 
 
-def section_of(option: click.Option) -> str:
+def get_section(option: click.Option) -> str:
     return getattr(option, "section", OPTIONS)
 
 
@@ -86,7 +87,7 @@ class Command(UsageFormat):
 
 
 class Group(UsageFormat, click.Group):
-    """Commands that are imported when they are called for; ``table`` has their place and a line of help.
+    """Commands that are imported when they are called for; ``table`` imports each and has its help.
 
     ``day1 facts --limit 5`` is ``day1 facts list --limit 5`` where ``default`` is list.
     """
@@ -262,7 +263,7 @@ def check_text(ctx: click.Context) -> None:
     for name, value in ctx.params.items():
         words = value if isinstance(value, tuple) else (value,)
         if name not in PATHS and not all(is_text(word) for word in words):
-            raise UsageError(f"{name.removeprefix('filter_')} is not UTF-8.")
+            raise UsageError(f"{name.removeprefix(FILTER_PREFIX)} is not UTF-8.")
 
 
 def is_text(word: object) -> bool:

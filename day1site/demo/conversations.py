@@ -17,10 +17,10 @@ from memory.models import Observation
 TURN = timedelta(seconds=80)  # between two turns of a conversation
 SPOKEN = (Message.Role.USER, Message.Role.ASSISTANT)
 NOTED = (Observation.Type.DECISION, Observation.Type.INSIGHT)
-Turns = list[Mapping[str, Any]]
+TurnList = list[Mapping[str, Any]]
 
 
-def tell_talk(where: Mapping[str, Any], title: str, model: str, turns: Turns) -> None:
+def replay_conversation(where: Mapping[str, Any], title: str, model: str, turns: TurnList) -> None:
     """Store a conversation as hooks do: a tool result is a message, and an observation that refers to it.
 
     A turn is {user}, {assistant, thinking}, {tool, input, output}, {decision} or {insight}.
@@ -36,20 +36,20 @@ def tell_talk(where: Mapping[str, Any], title: str, model: str, turns: Turns) ->
     _learn(actor)
 
 
-def _messages(turns: Turns, model: str, began: datetime) -> Iterator[dict[str, Any]]:
-    for place, turn in enumerate(turns):
-        at = {"said_at": began + place * TURN}
+def _messages(turns: TurnList, model: str, began: datetime) -> Iterator[dict[str, Any]]:
+    for index, turn in enumerate(turns):
+        at = {"said_at": began + index * TURN}
         for role in SPOKEN:
             if role in turn:
                 by = {"model": model} if role == Message.Role.ASSISTANT else {}
                 yield {"role": role, "content": turn[role], "thinking": turn.get("thinking", ""), **by, **at}
         if "tool" in turn:
-            call = {"id": f"call_{place}", "name": turn["tool"], "input": turn["input"]}
+            call = {"id": f"call_{index}", "name": turn["tool"], "input": turn["input"]}
             role, content = Message.Role.TOOL_RESULT, extract_output(turn["output"])
             yield {"role": role, "content": content, "tool_calls": [call], **at}
 
 
-def _observations(turns: Turns, answers: Iterator[Message]) -> Iterator[dict[str, Any]]:
+def _observations(turns: TurnList, answers: Iterator[Message]) -> Iterator[dict[str, Any]]:
     for turn in turns:
         if "tool" in turn:
             call = {"tool_name": turn["tool"], "raw_input": turn["input"], "raw_output": turn["output"]}

@@ -7,7 +7,7 @@ from django.contrib.auth import get_user_model
 from django.db.models import Count, QuerySet
 from django.utils import timezone
 
-from day1site.demo.player import SURFACE, Teller, actor_in
+from day1site.demo.player import SURFACE, Player, actor_in
 from day1site.demo.script import monday, steps
 from memory.actors import Actor
 from memory.engines.access.projects import ProjectEngine, count_rows
@@ -35,9 +35,9 @@ def load(actor: Actor) -> tuple[Counts, bool]:
         _clear(project, actor)
     project = _begin(actor)
     start = project.branches.get().created_at
-    teller = Teller(project.pk)
+    player = Player(project.pk)
     for step in steps(start):
-        teller.tell(step)
+        player.play_step(step)
     record_entry(actor_in(project.pk, actor.label), LOADED, SLUG)
     return count_rows(project), True
 

@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
-from day1site.demo.conversations import tell_talk
+from day1site.demo.conversations import replay_conversation
 from day1site.demo.script import Step
 from memory.actors import Actor
 from memory.engines.branches.manager import BranchManager
@@ -28,7 +28,7 @@ def actor_in(project_id: UUID, label: str, kind: str = "local") -> Actor:
     return Actor(project_id, kind, label=label, scopes=frozenset({"admin"}), surface=SURFACE)
 
 
-class Teller:
+class Player:
     """Player of steps. Facts are identified by their names in the story."""
 
     def __init__(self, project_id: UUID) -> None:
@@ -39,10 +39,12 @@ class Teller:
         self.near, self.relations = NearDuplicateEngine(), RelationEngine()
         self.edges: dict[tuple[str, ...], UUID] = {}
 
-    def tell(self, step: Step) -> None:
+    def play_step(self, step: Step) -> None:
         at = step.at
-        for name, what in step.acts:
-            for one in what if isinstance(what, list) and name not in ("write", "propose") else [what]:
+        for name, payload in step.acts:
+            for one in (
+                payload if isinstance(payload, list) and name not in ("write", "propose") else [payload]
+            ):
                 getattr(self, f"_{name}")(self._where(step, at), one)
                 at += PAUSE
 
@@ -121,7 +123,7 @@ class Teller:
         self.relations.close_relation(relation_id=self.edges[tuple(edge)], **where)
 
     def _talk(self, where: Mapping[str, Any], payload: Mapping[str, Any]) -> None:
-        tell_talk(where, **payload)
+        replay_conversation(where, **payload)
 
     def _fork(self, where: Mapping[str, Any], payload: dict[str, Any]) -> None:
         self.branches.create_branch(actor=where["actor"], **payload)

@@ -59,11 +59,11 @@ def steps(start: datetime, folder: Path = CHAPTERS) -> list[Step]:
 
 
 def _step(start: datetime, payload: Mapping[str, Any]) -> Step:
-    acts = tuple((name, _dated(start, what)) for name, what in payload.items() if name not in WHO)
+    acts = tuple((name, _dated(start, value)) for name, value in payload.items() if name not in WHO)
     common = payload.get("facts", {})  # shared by all new facts of the step
     acts = tuple(
-        (name, [common | fact for fact in what] if name in ("write", "propose") else what)
-        for name, what in acts
+        (name, [common | fact for fact in value] if name in ("write", "propose") else value)
+        for name, value in acts
     )
     return Step(
         at=start + timedelta(days=payload["day"], hours=payload["at"].hour, minutes=payload["at"].minute),

@@ -19,9 +19,9 @@ from django.http import HttpRequest, QueryDict
 from django.http.cookie import parse_cookie
 
 from day1site.asgi import App, Receive, Scope, Send
-from day1site.server.asgi_auth import in_thread, refuse, refuse_for, wrong_place
+from day1site.server.asgi_auth import check_origin, in_thread, refuse, refuse_for
 from memory.engines.access.key_activity import KeyActivity, KeyActivityEngine
-from memory.engines.access.members import actor_of_member, memberships_of
+from memory.engines.access.members import build_member_actor, list_memberships
 from memory.exceptions import Day1Error, NotFound, Unauthenticated, Unavailable
 from memory.views.agent_setup import read_key
 from memory.views.frames import WEB
@@ -62,7 +62,7 @@ class PageStreams:
 
     async def answer(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request: a refusal, or a stream until the page leaves or the person may not read on."""
-        if problem := wrong_place(dict(scope["headers"])) or wrong_request(scope):
+        if problem := check_origin(dict(scope["headers"])) or check_request(scope):
             await refuse(send, *problem)
             return
         if len(self.ended) >= MAX_STREAMS:
@@ -117,7 +117,7 @@ class PageStreams:
         return await loop.run_in_executor(self.threads, in_thread, read_activity, scope)
 
 
-def wrong_request(scope: Scope) -> tuple[int, str, str] | tuple[int, str, str, tuple[bytes, bytes]] | None:
+def check_request(scope: Scope) -> tuple[int, str, str] | tuple[int, str, str, tuple[bytes, bytes]] | None:
     if not PATH.fullmatch(scope["path"]):
         return 404, "not_found", "There is no such address."
     if scope["method"] != "GET":
@@ -130,11 +130,11 @@ def read_activity(scope: Scope) -> KeyActivity:
     user = read_user(dict(scope["headers"]).get(b"cookie", b"").decode("latin-1"))
     path = PATH.fullmatch(scope["path"])
     assert path is not None  # wrong_request has refused any other
-    member = next((one for one in memberships_of(user) if one.project.slug == path[1]), None)
+    member = next((one for one in list_memberships(user) if one.project.slug == path[1]), None)
     if member is None:
         raise NotFound("There is no project here that you belong to.")
     query = QueryDict(scope.get("query_string", b"").decode("latin-1"))
-    actor = actor_of_member(member, user, WEB.surface)
+    actor = build_member_actor(member, user, WEB.surface)
     return KeyActivityEngine().get_latest(actor=actor, key_id=read_key(query))
 
 

@@ -24,9 +24,9 @@ class History(Generic[T]):
         self._turn = asyncio.Semaphore(1)
         self._pages: OrderedDict[Key, asyncio.Task[Page[T]]] = OrderedDict()
 
-    async def get_page(self, project: UUID, place: int) -> Page[T]:
+    async def get_page(self, project: UUID, position: int) -> Page[T]:
         """Return the page with the event after a position; concurrent callers share one read."""
-        key = (project, place - place % PAGE_SIZE)
+        key = (project, position - position % PAGE_SIZE)
         if key not in self._pages:
             self._pages[key] = task = asyncio.create_task(self._load(key))
             task.add_done_callback(lambda task: self._settle(key, task))

@@ -11,7 +11,7 @@ from typing import Any
 
 from day1site.asgi import App, Receive, Scope, Send
 from day1site.events.hub import Hub, Stream
-from day1site.server.asgi_auth import bearer, refuse, refuse_for, wrong_place
+from day1site.server.asgi_auth import bearer, check_origin, refuse, refuse_for
 from memory.api.access import SURFACE
 from memory.api.reading import FROM_TEXT, Query, count, parse_names
 from memory.engines.access.keys import KeyEngine, get_actor
@@ -57,7 +57,7 @@ def tell_end(looking: "asyncio.Task[None]") -> None:
 async def answer(hub: Hub, scope: Scope, receive: Receive, send: Send) -> None:
     """Answer one request: a refusal, or a stream until either side ends it."""
     headers = dict(scope["headers"])
-    if problem := wrong_place(headers) or wrong_request(scope):
+    if problem := check_origin(headers) or check_request(scope):
         await refuse(send, *problem)
         return
     try:
@@ -67,7 +67,7 @@ async def answer(hub: Hub, scope: Scope, receive: Receive, send: Send) -> None:
     except Exception as error:
         await refuse_for(send, scope, error)
         return
-    gone = asyncio.create_task(until_gone(stream, receive))
+    gone = asyncio.create_task(watch_disconnect(stream, receive))
     try:
         await tell(hub, stream, send)
     except TimeoutError:
@@ -77,7 +77,7 @@ async def answer(hub: Hub, scope: Scope, receive: Receive, send: Send) -> None:
         gone.cancel()
 
 
-def wrong_request(scope: Scope) -> tuple[int, str, str] | tuple[int, str, str, tuple[bytes, bytes]] | None:
+def check_request(scope: Scope) -> tuple[int, str, str] | tuple[int, str, str, tuple[bytes, bytes]] | None:
     if scope["path"] not in PATHS:
         return 404, "not_found", "There is no such address: GET /api/v1/ tells which there are."
     if scope["method"] != "GET":
@@ -100,12 +100,12 @@ def stream_for(query: str, headers: Mapping[bytes, bytes]) -> Stream:
     kinds, after = payload.take_value("kind", parse_names, []), payload.take_value("last_event_id", count)
     payload.refuse_unknown()
     if (header := headers.get(b"last-event-id", b"").decode("latin-1").strip()) != "":
-        after = place_of(header)  # a reconnecting client's header is newer than its address
+        after = parse_event_id(header)  # a reconnecting client's header is newer than its address
     who = get_actor(key, SURFACE)
     return Stream(EventEngine().open_watch(actor=who, branches=branches, kinds=kinds, after=after))
 
 
-def place_of(text: str) -> int:
+def parse_event_id(text: str) -> int:
     try:
         found: int = count("Last-Event-ID", FROM_TEXT[count](text))
     except Invalid:
@@ -113,7 +113,7 @@ def place_of(text: str) -> int:
     return found
 
 
-async def until_gone(stream: Stream, receive: Receive) -> None:
+async def watch_disconnect(stream: Stream, receive: Receive) -> None:
     while (await receive())["type"] != "http.disconnect":
         pass
     stream.end("the client has gone")
@@ -124,11 +124,11 @@ async def until_gone(stream: Stream, receive: Receive) -> None:
 
 async def tell(hub: Hub, stream: Stream, send: Send) -> None:
     await send({"type": "http.response.start", "status": 200, "headers": HEADERS})
-    await say(send, f"retry: {RETRY}\n".encode() + mark("start", stream.place))
+    await say(send, f"retry: {RETRY}\n".encode() + mark("start", stream.position))
     while not stream.over:
         stream.wake.clear()
-        events, place = await hub.next(stream)
-        more, stream.place = place > stream.place, place
+        events, position = await hub.next(stream)
+        more, stream.position = position > stream.position, position
         await say(send, b"".join(text for event, text in events if stream.watch.matches_event(event)))
         if not more and not stream.over:
             await rest(stream, send)
@@ -141,19 +141,19 @@ async def rest(stream: Stream, send: Send) -> None:
         async with asyncio.timeout(BEAT_SECONDS):
             await stream.wake.wait()
     except TimeoutError:
-        await say(send, mark("beat", stream.place))
+        await say(send, mark("beat", stream.position))
 
 
 async def say(send: Send, text: bytes, last: bool = False) -> None:
     """Send in pieces, so that a slow client buffers little. Raises TimeoutError when it stops reading."""
     pieces = [text[start : start + PIECE] for start in range(0, len(text), PIECE)]
-    for place, piece in enumerate(pieces, 1):
+    for number, piece in enumerate(pieces, 1):
         async with asyncio.timeout(SLOW_SECONDS):
-            more = not last or place < len(pieces)
+            more = not last or number < len(pieces)
             await send({"type": "http.response.body", "body": piece, "more_body": more})
 
 
-def mark(name: str, place: int) -> bytes:
+def mark(name: str, position: int) -> bytes:
     """Return a message with the stream's position; its name keeps clients from treating it as an event."""
-    data: dict[str, Any] = {"id": place}
-    return f"event: {name}\nid: {place}\ndata: {json.dumps(data)}\n\n".encode()
+    data: dict[str, Any] = {"id": position}
+    return f"event: {name}\nid: {position}\ndata: {json.dumps(data)}\n\n".encode()

@@ -40,7 +40,7 @@ class Stream:
     over: str = ""
 
     def __post_init__(self) -> None:
-        self.place = self.watch.after  # the last position sent
+        self.position = self.watch.after  # the last position sent
 
     @property
     def key(self) -> UUID:
@@ -56,21 +56,21 @@ class Stream:
 
 
 class Feed:
-    """Newest events of one project: all those after the position ``since``, up to ``place``."""
+    """Newest events of one project: all those after the position ``since``, up to ``position``."""
 
-    def __init__(self, place: int) -> None:
-        self.since = self.place = place
+    def __init__(self, position: int) -> None:
+        self.since = self.position = position
         self.recent: list[EncodedEvent] = []
 
-    def add(self, events: list[EncodedEvent], place: int) -> None:
+    def add(self, events: list[EncodedEvent], position: int) -> None:
         self.recent += events
-        self.place = place
+        self.position = position
         if (many := len(self.recent) - MAX_KEPT_EVENTS) > 0:
-            self.since = self.recent[many - 1][0].place
+            self.since = self.recent[many - 1][0].position
             del self.recent[:many]
 
-    def after(self, place: int) -> list[EncodedEvent]:
-        return [one for one in self.recent if one[0].place > place]
+    def after(self, position: int) -> list[EncodedEvent]:
+        return [one for one in self.recent if one[0].position > position]
 
 
 class Hub:
@@ -113,10 +113,12 @@ class Hub:
     async def next(self, stream: Stream) -> tuple[list[EncodedEvent], int]:
         """Return the next events of a stream, as far as one read reaches, and the last position read."""
         feed = self.feeds[stream.project]
-        if stream.place < feed.since:
-            events, place = await self.history.get_page(stream.project, stream.place)
-            return [one for one in events if one[0].place > stream.place], max(place, stream.place)
-        return feed.after(stream.place), max(feed.place, stream.place)
+        if stream.position < feed.since:
+            events, position = await self.history.get_page(stream.project, stream.position)
+            return [one for one in events if one[0].position > stream.position], max(
+                position, stream.position
+            )
+        return feed.after(stream.position), max(feed.position, stream.position)
 
     async def run(self) -> None:
         """Poll for events while there are streams. A failure is retried at the next poll."""
@@ -133,9 +135,9 @@ class Hub:
     async def poll(self, project: UUID) -> None:
         if (feed := self.feeds.get(project)) is None:
             return
-        events, place = await self.work(partial(read, project, feed.place))
-        if place > feed.place:
-            feed.add(events, place)
+        events, position = await self.work(partial(read, project, feed.position))
+        if position > feed.position:
+            feed.add(events, position)
             for stream in self.streams:
                 if stream.project == project:
                     stream.wake.set()
@@ -159,5 +161,5 @@ async def tried(work: Awaitable[None], failure: str) -> None:
 
 
 def read(project: UUID, after: int) -> tuple[list[EncodedEvent], int]:
-    events, place = EventEngine().read_events(project_id=project, after=after)
-    return [(event, stream_message(event)) for event in events], place
+    events, position = EventEngine().read_events(project_id=project, after=after)
+    return [(event, stream_message(event)) for event in events], position

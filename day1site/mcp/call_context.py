@@ -47,22 +47,22 @@ class Call:
     """Context of a tool call."""
 
     def __init__(self, caller: Caller, arguments: Mapping[str, Any]) -> None:
-        self.caller, self.given = caller, Arguments(arguments)
+        self.caller, self.inputs = caller, Arguments(arguments)
         self.canonical_arguments = dumps(dict(arguments))
 
     @cached_property
     def actor(self) -> Actor:
         """Return the caller with the call's session, agent and task. Raises AgentForbidden."""
-        return self.given.take_actor(self.caller.actor)
+        return self.inputs.take_actor(self.caller.actor)
 
     @cached_property
     def branch(self) -> str:
         """Return the named branch, else the work handle's, else the default one. Raises NotFound."""
-        named = self.given.take_branch(default="")
-        work = self.given.take_value("work", c.plain_text, "")
+        named = self.inputs.take_branch(default="")
+        work = self.inputs.take_value("work", c.plain_text, "")
         if named or not work:
             return named or self.caller.usual_branch
-        return WorkEngine().branch_of(work=work, actor=self.caller.actor)
+        return WorkEngine().get_branch_name(work=work, actor=self.caller.actor)
 
     @property
     def reading(self) -> dict[str, Any]:
@@ -75,7 +75,7 @@ class Call:
         return {"actor": self.actor, "branch_name": self.branch}
 
     def take(self, name: str, check: c.Check, default: Any = None) -> Any:
-        return self.given.take_value(name, check, default)
+        return self.inputs.take_value(name, check, default)
 
     def need(self, name: str, check: c.Check) -> Any:
         """Return a required argument. Raises Invalid."""
@@ -86,4 +86,4 @@ class Call:
 
     def end(self) -> None:
         """Raise UnknownField for an argument that was not consumed."""
-        self.given.refuse_unknown()
+        self.inputs.refuse_unknown()

@@ -17,7 +17,7 @@ from memory.exceptions import Day1Error
 
 logger = logging.getLogger(__name__)
 
-DO = {
+NEXT_STEPS = {
     "not_found": "Check the id and the branch: memory_search finds ids, branch_list the branches.",
     "scope_missing": "This key may not do that; do not try again, ask the person for another key.",
     "branch_forbidden": "branch_list shows the branches that this key may use.",
@@ -39,7 +39,7 @@ BUSY = "The database did not answer in time."
 BROKEN = "Something went wrong; the server's log has more."
 
 
-class Refusal(Exception):
+class ToolRefusal(Exception):
     """Refusal of a tool call; the text has the code first, then the reason, then the next step."""
 
 
@@ -53,30 +53,30 @@ def run(tool: Tool, caller: Caller, arguments: Mapping[str, Any]) -> dict[str, A
         return {**found, "redacted": count} if count and tool.writes else found
     except Day1Error as error:
         handle = error.code == "not_found" and error.data.get("field") == "work"
-        raise Refusal(format_refusal(error.code, error.text, HANDLE if handle else "")) from None
+        raise ToolRefusal(format_refusal(error.code, error.text, HANDLE if handle else "")) from None
     except StorageRefused as error:
         logger.warning("%s: %s", tool.name, error)
-        raise Refusal(
+        raise ToolRefusal(
             format_refusal("unavailable", error.text, "Tell the people who run the server.")
         ) from None
     except OperationalError as error:
         if "lock" not in str(error).lower():
             raise _broken(tool) from error
         logger.warning("%s: %s", tool.name, error)
-        raise Refusal(format_refusal("unavailable", BUSY)) from None
+        raise ToolRefusal(format_refusal("unavailable", BUSY)) from None
     except Exception as error:
         raise _broken(tool) from error
 
 
 def format_refusal(code: str, text: str, do: str = "") -> str:
     """Return the text of a refusal; lone surrogates from the caller's input are replaced."""
-    words = f"{code}: {text[:1000]} {do or DO.get(code, '')}".strip()
+    words = f"{code}: {text[:1000]} {do or NEXT_STEPS.get(code, '')}".strip()
     return words.encode("utf-8", "replace").decode()
 
 
-def _broken(tool: Tool) -> Refusal:
+def _broken(tool: Tool) -> ToolRefusal:
     logger.exception("%s failed", tool.name)
-    return Refusal(format_refusal("error", BROKEN))
+    return ToolRefusal(format_refusal("error", BROKEN))
 
 
 def _answer(tool: Tool, caller: Caller, arguments: Mapping[str, Any]) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from day1site.asgi import BODY_LIMIT, App, Receive, Scope, Send
 from day1site.mcp.call_context import SURFACE, Caller
 from day1site.mcp.server import Context, build
-from day1site.server.asgi_auth import bearer, in_thread, refuse, refuse_for, wrong_place
+from day1site.server.asgi_auth import bearer, check_origin, in_thread, refuse, refuse_for
 from memory.engines.access.keys import KeyEngine, get_actor
 from memory.exceptions import Unauthenticated
 
@@ -37,11 +37,11 @@ async def answer(
 ) -> None:
     """Answer one request: check the host and the key, then pass it to the server."""
     headers = dict(scope["headers"])
-    if problem := wrong_place(headers):
+    if problem := check_origin(headers):
         await refuse(send, *problem)
         return
     try:
-        find_caller = partial(in_thread, caller_of, scope, headers)
+        find_caller = partial(in_thread, authenticate_caller, scope, headers)
         caller = await asyncio.get_running_loop().run_in_executor(threads, find_caller)
     except Unauthenticated as error:
         await refuse_for(send, scope, error, challenge(error.text))
@@ -66,7 +66,7 @@ def caller_in(ctx: Context) -> Caller:
     return found
 
 
-def caller_of(scope: Scope, headers: dict[bytes, bytes]) -> Caller:
+def authenticate_caller(scope: Scope, headers: dict[bytes, bytes]) -> Caller:
     """Return the key's actor with the branch of the address or header. Raises Unauthenticated."""
     key = KeyEngine().verify_token(bearer(headers))
     return Caller(get_actor(key, SURFACE), branch_in(scope, headers), key.rate_per_minute)

@@ -147,12 +147,12 @@ def one_line(text: str) -> str:
     return " ".join(text.split())
 
 
-def short(text: str, most: int = MAX_TEXT_LENGTH) -> str:
+def short(text: str, max_length: int = MAX_TEXT_LENGTH) -> str:
     """Return a text as one line, with a mark where it was cut."""
     found = one_line(text)
-    return found if len(found) <= most else found[: most - 1] + "…"
+    return found if len(found) <= max_length else found[: max_length - 1] + "…"
 
 
-def names(rows: Iterable[dict[str, Any]], most: int = 3) -> str:
+def names(rows: Iterable[dict[str, Any]], maximum: int = 3) -> str:
     """Return the first ids as a JSON list, for the next call."""
-    return json.dumps([row["id"] for row, _ in zip(rows, range(most), strict=False)])
+    return json.dumps([row["id"] for row, _ in zip(rows, range(maximum), strict=False)])

@@ -16,7 +16,7 @@ from mcp.shared.exceptions import MCPError
 from day1site import __version__
 from day1site.mcp import prompts, resources
 from day1site.mcp.call_context import Caller
-from day1site.mcp.dispatch import Refusal, format_refusal, run
+from day1site.mcp.dispatch import ToolRefusal, format_refusal, run
 from day1site.mcp.tools import ALL, Tool
 from day1site.server.asgi_auth import in_thread
 from memory.exceptions import Day1Error, NotFound
@@ -47,15 +47,15 @@ HINTS: dict[Any, CacheHint] = {
 class Handlers:
     """Handlers for each kind of request. They work in ``threads``."""
 
-    def __init__(self, caller_of: Callable[[Context], Caller], threads: Executor) -> None:
-        self.caller_of, self.threads = caller_of, threads
+    def __init__(self, authenticate_caller: Callable[[Context], Caller], threads: Executor) -> None:
+        self.authenticate_caller, self.threads = authenticate_caller, threads
 
     async def work(self, ctx: Context, do: Callable[[Caller], T]) -> T:
-        loop, caller = asyncio.get_running_loop(), self.caller_of(ctx)
+        loop, caller = asyncio.get_running_loop(), self.authenticate_caller(ctx)
         return await loop.run_in_executor(self.threads, partial(in_thread, do, caller))
 
     async def list_tools(self, ctx: Context, _: Any) -> m.ListToolsResult:
-        actor = self.caller_of(ctx).actor
+        actor = self.authenticate_caller(ctx).actor
         return m.ListToolsResult(tools=[described(one) for one in ALL.values() if actor.has_scope(one.scope)])
 
     async def call_tool(self, ctx: Context, params: m.CallToolRequestParams) -> m.CallToolResult:
@@ -63,7 +63,7 @@ class Handlers:
             raise MCPError(m.INVALID_PARAMS, f"There is no tool named {params.name[:100]}.")
         try:
             return answered(await self.work(ctx, lambda caller: run(tool, caller, params.arguments or {})))
-        except Refusal as refusal:
+        except ToolRefusal as refusal:
             return m.CallToolResult(content=[m.TextContent(type="text", text=str(refusal))], is_error=True)
 
     async def list_resources(self, ctx: Context, _: Any) -> m.ListResourcesResult:
@@ -83,9 +83,9 @@ class Handlers:
         return await self.work(ctx, with_rate_limit(lambda caller: prompts.get(caller, params.name, payload)))
 
 
-def build(caller_of: Callable[[Context], Caller], threads: Executor) -> Server[Any]:
-    """Build a server; ``caller_of`` returns the caller of a request."""
-    on = Handlers(caller_of, threads)
+def build(authenticate_caller: Callable[[Context], Caller], threads: Executor) -> Server[Any]:
+    """Build a server; ``authenticate_caller`` returns the caller of a request."""
+    on = Handlers(authenticate_caller, threads)
     return Server(
         "day1",
         title="Day1",

@@ -10,7 +10,7 @@ from django.http.request import split_domain_port, validate_host
 from rest_framework.response import Response
 
 from day1site.asgi import Scope, Send
-from memory.api.problems import PROBLEM, build_problem, problem_of
+from memory.api.problems import PROBLEM, build_error_response, build_problem
 from memory.api.wire import Renderer
 from memory.exceptions import Unauthenticated
 
@@ -28,26 +28,26 @@ def bearer(headers: Mapping[bytes, bytes]) -> str:
     return token.strip()
 
 
-def wrong_place(headers: Mapping[bytes, bytes]) -> tuple[int, str, str] | None:
+def check_origin(headers: Mapping[bytes, bytes]) -> tuple[int, str, str] | None:
     """Return the refusal of a request by its Host and Origin: a web page must not reach a local server.
 
     A page of another site names that site in Origin, and one that uses DNS rebinding also in Host.
     """
     host = headers.get(b"host", b"").decode("latin-1")
-    if not ours(host):
+    if not is_allowed_host(host):
         return 421, "invalid", "This server is not called by that name: see DAY1_ALLOWED_HOSTS."
     origin = headers.get(b"origin", b"").decode("latin-1")
-    if origin and not (urlsplit(origin).netloc == host or named(urlsplit(origin).netloc)):
+    if origin and not (urlsplit(origin).netloc == host or is_known_host(urlsplit(origin).netloc)):
         return 403, "forbidden", "A page of another site may not use this server."
     return None
 
 
-def ours(host: str) -> bool:
+def is_allowed_host(host: str) -> bool:
     """Return whether Django would accept this Host."""
     return validate_host(split_domain_port(host)[0], settings.ALLOWED_HOSTS or LOCAL_NAMES)
 
 
-def named(host: str) -> bool:
+def is_known_host(host: str) -> bool:
     """Return whether a host is listed by name; a wildcard does not count."""
     known = [name for name in settings.ALLOWED_HOSTS or LOCAL_NAMES if name != "*"]
     return bool(host) and validate_host(split_domain_port(host)[0], known)
@@ -60,7 +60,7 @@ async def refuse(send: Send, status: int, code: str, text: str, *more: Header) -
 
 async def refuse_for(send: Send, scope: Scope, error: Exception, *more: Header) -> None:
     """Send the REST API's problem response for an error; unexpected errors are logged."""
-    await respond(send, problem_of(error, scope["method"], scope["path"]), *more)
+    await respond(send, build_error_response(error, scope["method"], scope["path"]), *more)
 
 
 async def respond(send: Send, answer: Response, *more: Header) -> None:

@@ -46,7 +46,7 @@ class Stoppable(Protocol):
 
 
 @contextmanager
-def only_server(folder: Path, database: Path | None = None) -> Iterator[list[IO[str]]]:
+def data_dir_lock(folder: Path, database: Path | None = None) -> Iterator[list[IO[str]]]:
     """Lock the data directory, and the database file, which may be elsewhere. Raises CannotStart.
 
     The locks end with the process, however that ends.
@@ -94,7 +94,7 @@ def who_holds(file: IO[str]) -> str:
         return ""
 
 
-def sign(files: list[IO[str]], url: str) -> None:
+def write_lock_info(files: list[IO[str]], url: str) -> None:
     """Write the lock holder's process id and URL, for the refusal of another server."""
     for file in files:
         file.seek(0)
@@ -123,11 +123,11 @@ def bind(host: str, port: int) -> socket.socket:
         listener.listen()
     except OSError as error:
         listener.close()
-        raise CannotStart(why_not(error, host, port)) from None
+        raise CannotStart(bind_error(error, host, port)) from None
     return listener
 
 
-def why_not(error: OSError, host: str, port: int) -> str:
+def bind_error(error: OSError, host: str, port: int) -> str:
     if error.errno == errno.EADDRINUSE:
         return f"Port {port} of {host} is taken by another program: stop that one or choose another --port."
     if error.errno == errno.EACCES:
@@ -135,7 +135,7 @@ def why_not(error: OSError, host: str, port: int) -> str:
     return f"This machine cannot listen on {host}, port {port}: {error.strerror}."
 
 
-def url_of(host: str, listener: socket.socket) -> str:
+def build_url(host: str, listener: socket.socket) -> str:
     """Return the URL to open in a browser on this machine."""
     shown = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}.get(host, f"[{host}]" if ":" in host else host)
     return f"http://{shown}:{listener.getsockname()[1]}"
@@ -199,7 +199,7 @@ def serve(listener: socket.socket, worker: bool, announce: Callable[[], None]) -
         buffer.start()
         if worker:
             running.extend(start_background())
-        settle()
+        freeze_gc()
         announce()
 
     server = Server(application, start)
@@ -220,7 +220,7 @@ def start_background() -> list[Stoppable]:
     return running
 
 
-def settle() -> None:
+def freeze_gc() -> None:
     """Freeze the objects loaded so far for the garbage collector.
 
     They are permanent, and scanning them would delay a request by up to 100 ms.
@@ -237,14 +237,14 @@ def stop_all(running: list[Stoppable]) -> None:
     # Leaves one complete database file, even where a busy thread still has a connection.
     gc.unfreeze()
     gc.collect()
-    fold(connections["default"])
+    checkpoint_wal(connections["default"])
     connections.close_all()
 
 
-def fold(connection: Any) -> None:
+def checkpoint_wal(connection: Any) -> None:
     """Checkpoint the write-ahead log into the database file. On failure, the next start reads the log."""
     try:
-        connection.fold_log()
+        connection.checkpoint_log()
     except DatabaseError:
         logging.getLogger(__name__).warning("The write-ahead log could not be folded in.", exc_info=True)
 
@@ -258,7 +258,7 @@ def end_threads() -> None:
         thread.join(0.2)
 
 
-def leave() -> None:
+def exit_now() -> None:
     """Exit the process now: an interrupted request may still occupy a thread."""
     sys.stdout.flush()
     sys.stderr.flush()

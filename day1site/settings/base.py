@@ -21,7 +21,7 @@ INSTALLED_APPS = [
     "analytics",
     "day1site",
     "unfold.apps.BasicAppConfig",
-    "day1site.admin_config.DeskConfig",
+    "day1site.admin_config.Day1AdminConfig",
     "django.contrib.auth",
     "django.contrib.contenttypes",
     "django.contrib.sessions",

@@ -15,7 +15,7 @@ UNFOLD: dict[str, Any] = {
     "SITE_FAVICONS": [{"rel": "icon", "href": asset("day1/icon.svg"), "type": "image/svg+xml"}],
     "SHOW_HISTORY": False,
     "SHOW_VIEW_ON_SITE": False,
-    "STYLES": [asset("day1/desk.css")],
+    "STYLES": [asset("day1/admin.css")],
     "BORDER_RADIUS": "6px",
     "COLORS": {
         "base": {

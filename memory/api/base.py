@@ -59,7 +59,7 @@ class Resource(ViewSet):
             return Answer(made[-1].status_code, kept_text(self.storable_data(made[-1].data)))
 
         answer = IdempotencyEngine().run_once(
-            actor=actor_of(request),
+            actor=get_request_actor(request),
             key=key,
             route=f"POST {request.path.rstrip('/')}",
             request=request_fingerprint(request),
@@ -109,7 +109,7 @@ def _shorten_value(value: Any, width: int) -> Any:
     return value
 
 
-def actor_of(request: Request) -> Actor:
+def get_request_actor(request: Request) -> Actor:
     """Return the actor, which the authentication class has set."""
     return cast(Actor, request.auth)  # the stubs know Django's own Token alone
 
@@ -127,7 +127,7 @@ def build_row_response(data: Any, code: int = status.HTTP_200_OK) -> Response:
     """Build the response of one row; a row with a version, or a branch with a head, gets an ETag."""
     response = Response(data, status=code)
     if isinstance(data, dict) and data.keys() & {"version", "head"}:
-        response.headers["ETag"] = etag_of(data)
+        response.headers["ETag"] = compute_etag(data)
     return response
 
 
@@ -139,7 +139,7 @@ def build_cached_response(request: Request, data: dict[str, Any]) -> Response:
     return response
 
 
-def etag_of(data: dict[str, Any]) -> str:
+def compute_etag(data: dict[str, Any]) -> str:
     """Return a strong ETag: another version or another representation has another tag."""
     content = {name: value for name, value in data.items() if name != "created"}
     version = data["version"] if "version" in data else data["head"]

@@ -5,7 +5,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from memory.api import branch_shapes, shapes
-from memory.api.base import Resource, actor_of, build_cached_response, build_row_response
+from memory.api.base import Resource, build_cached_response, build_row_response, get_request_actor
 from memory.api.filters import BranchFilterSet
 from memory.api.reading import Input, parse_names, parse_point
 from memory.api.routes import serve_at
@@ -28,43 +28,44 @@ class BranchViewSet(Resource):
 
     def create(self, request: Request) -> Response:
         payload = Input(request)
-        actor = payload.take_actor(actor_of(request))
+        actor = payload.take_actor(get_request_actor(request))
         name = payload.take_value("name", c.plain_text)
         if name is None:
             raise Invalid("{field} is needed.", field="name")
-        how = {
+        options = {
             "parent": payload.take_value("parent", c.text_check(200), MAIN),
             "at": payload.take_value("at", parse_point),
             "purpose": payload.take_value("purpose", c.plain_text, ""),
         }
         payload.refuse_unknown()
         return build_row_response(
-            shapes.branch_shape(branch_manager.create_branch(name=name, actor=actor, **how)), 201
+            shapes.branch_shape(branch_manager.create_branch(name=name, actor=actor, **options)), 201
         )
 
     def list(self, request: Request) -> Response:
         payload = Input(request)
         archived, paging = payload.take_value("archived", c.check_boolean, False), payload.take_paging()
         payload.refuse_unknown()
-        page = branch_manager.list_branches(actor=actor_of(request), archived=archived, **paging)
+        page = branch_manager.list_branches(actor=get_request_actor(request), archived=archived, **paging)
         return Response(shapes.page_shape(page, shapes.branch_shape))
 
     def retrieve(self, request: Request, name: str) -> Response:
         Input(request).refuse_unknown()
         return build_cached_response(
-            request, shapes.branch_shape(branch_manager.get_branch(name=name, actor=actor_of(request)))
+            request,
+            shapes.branch_shape(branch_manager.get_branch(name=name, actor=get_request_actor(request))),
         )
 
     def destroy(self, request: Request, name: str) -> Response:
         payload = Input(request)
-        actor = payload.take_actor(actor_of(request))
+        actor = payload.take_actor(get_request_actor(request))
         payload.refuse_unknown()
         return build_row_response(shapes.branch_shape(branch_manager.archive_branch(name=name, actor=actor)))
 
     @action(detail=True, methods=["post"])
     def restore(self, request: Request, name: str) -> Response:
         payload = Input(request)
-        actor = payload.take_actor(actor_of(request))
+        actor = payload.take_actor(get_request_actor(request))
         payload.refuse_unknown()
         return build_row_response(shapes.branch_shape(branch_manager.restore_branch(name=name, actor=actor)))
 
@@ -73,14 +74,14 @@ class BranchViewSet(Resource):
         payload = Input(request)
         paging = payload.take_paging()
         payload.refuse_unknown()
-        page = branch_manager.list_commits(name=name, actor=actor_of(request), **paging)
+        page = branch_manager.list_commits(name=name, actor=get_request_actor(request), **paging)
         return Response(shapes.page_shape(page, shapes.commit))
 
     @action(detail=True, methods=["get"])
     def diff(self, request: Request, name: str) -> Response:
         payload = Input(request)
         kind = payload.take_value("type", c.text_check(20), "fact")
-        how = {
+        options = {
             "at": payload.take_value("at", parse_point),
             "against": payload.take_value("against", c.text_check(200), ""),
             "against_at": payload.take_value("against_at", parse_point),
@@ -89,10 +90,14 @@ class BranchViewSet(Resource):
             **payload.take_paging(),
         }
         payload.refuse_unknown()
-        found = branch_manager.compare_branch(name=name, actor=actor_of(request), kind=kind, **how)
+        found = branch_manager.compare_branch(
+            name=name, actor=get_request_actor(request), kind=kind, **options
+        )
         return Response(branch_shapes.diff_shape(found, kind))
 
     @action(detail=True, methods=["get"])
     def stats(self, request: Request, name: str) -> Response:
         Input(request).refuse_unknown()
-        return Response(branch_shapes.stats(branch_manager.load_stats(name=name, actor=actor_of(request))))
+        return Response(
+            branch_shapes.stats(branch_manager.load_stats(name=name, actor=get_request_actor(request)))
+        )

@@ -5,7 +5,7 @@ from typing import Any
 from rest_framework import serializers as s
 
 from memory.api import shapes
-from memory.api.fields import AnswerShape, declare_fields
+from memory.api.declared_serializers import AnswerShape, declare_fields
 from memory.engines.fields.base import Use
 from memory.engines.fields.capture import OBSERVATION, RELATION, SESSION
 from memory.engines.fields.facts import FACT
@@ -107,8 +107,8 @@ brief_fact = shapes.build_renderer(BriefFactShape)
 
 def text_results(found: TextSearchResult, results: list[dict[str, Any]]) -> dict[str, Any]:
     """Render the response of a text search."""
-    how = {"signals_used": list(found.signals_used), "recipe": found.recipe, "took_ms": found.took_ms}
-    return {"results": results, **how}
+    options = {"signals_used": list(found.signals_used), "recipe": found.recipe, "took_ms": found.took_ms}
+    return {"results": results, **options}
 
 
 def observations_found(found: TextSearchResult, branch: str) -> dict[str, Any]:

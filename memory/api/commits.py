@@ -5,7 +5,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from memory.api import shapes
-from memory.api.base import Resource, actor_of
+from memory.api.base import Resource, get_request_actor
 from memory.api.reading import Input, parse_id
 from memory.api.routes import serve_at
 from memory.api.schema import documented
@@ -22,12 +22,14 @@ class CommitViewSet(Resource):
     def retrieve(self, request: Request, pk: str) -> Response:
         commit_id = parse_id(pk)
         Input(request).refuse_unknown()
-        return Response(shapes.commit(revert_engine.get_commit(commit_id=commit_id, actor=actor_of(request))))
+        return Response(
+            shapes.commit(revert_engine.get_commit(commit_id=commit_id, actor=get_request_actor(request)))
+        )
 
     @action(detail=True, methods=["post"])
     def revert(self, request: Request, pk: str) -> Response:
         commit_id, payload = parse_id(pk), Input(request)
-        actor = payload.take_actor(actor_of(request))
+        actor = payload.take_actor(get_request_actor(request))
         payload.refuse_unknown()
         return Response(
             shapes.commit(revert_engine.revert_commit(commit_id=commit_id, actor=actor)), status=201

@@ -24,7 +24,7 @@ class ChangeShape(s.Serializer):
 class EventShape(s.Serializer):
     """The data of one message."""
 
-    id = s.IntegerField(source="place", help_text="Its number in the project: the id of the message.")
+    id = s.IntegerField(source="position", help_text="Its number in the project: the id of the message.")
     kind = s.CharField(help_text="As in the log of a branch, such as fact.write; or branch.create.")
     branch = s.CharField()
     at = s.DateTimeField()
@@ -46,4 +46,4 @@ def event_shape(row: Event) -> dict[str, Any]:
 
 def stream_message(row: Event) -> bytes:
     """Render an event as a message of a stream."""
-    return b"id: %d\ndata: %s\n\n" % (row.place, Renderer().render(event_shape(row)))
+    return b"id: %d\ndata: %s\n\n" % (row.position, Renderer().render(event_shape(row)))

@@ -8,7 +8,13 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from memory.api import shapes
-from memory.api.base import Resource, actor_of, build_cached_response, build_row_response, expected_version
+from memory.api.base import (
+    Resource,
+    build_cached_response,
+    build_row_response,
+    expected_version,
+    get_request_actor,
+)
 from memory.api.filters import FactFilterSet
 from memory.api.reading import Input, parse_id, parse_ids, parse_integer, parse_point, parse_versions, word
 from memory.api.related_shapes import relatives_shape
@@ -43,20 +49,20 @@ class FactViewSet(SearchRoutes, Resource):
 
     def create(self, request: Request) -> Response:
         payload = Input(request)
-        how = self._write_options(payload)
-        branch, actor = payload.take_branch(), payload.take_actor(actor_of(request))
-        written = fact_engine.write_fact(actor=actor, branch_name=branch, **how, **payload.take_fields())
+        options = self._write_options(payload)
+        branch, actor = payload.take_branch(), payload.take_actor(get_request_actor(request))
+        written = fact_engine.write_fact(actor=actor, branch_name=branch, **options, **payload.take_fields())
         row = shapes.fact(written.fact, branch=branch, created=written.created)
         return build_row_response(row, 201 if written.created else 200)
 
     @action(detail=False, methods=["post"])
     def bulk(self, request: Request) -> Response:
         payload = Input(request)
-        how = self._write_options(payload)
-        branch, actor = payload.take_branch(), payload.take_actor(actor_of(request))
+        options = self._write_options(payload)
+        branch, actor = payload.take_branch(), payload.take_actor(get_request_actor(request))
         facts = payload.body.pop("facts", None)
         payload.refuse_unknown()
-        done = fact_engine.write_facts(facts=facts, actor=actor, branch_name=branch, **how)
+        done = fact_engine.write_facts(facts=facts, actor=actor, branch_name=branch, **options)
         results = [{"id": str(row.fact.uid), "created": row.created} for row in done.results]
         commit = shapes.commit(done.commit) if done.commit else None
         return Response({"results": results, "commit": commit}, status=201 if done.commit else 200)
@@ -64,7 +70,7 @@ class FactViewSet(SearchRoutes, Resource):
     @action(detail=False, methods=["post"])
     def actions(self, request: Request) -> Response:
         payload = Input(request)
-        branch, actor = payload.take_branch(), payload.take_actor(actor_of(request))
+        branch, actor = payload.take_branch(), payload.take_actor(get_request_actor(request))
         requested = {
             "action": payload.take_value("action", word),
             "fact_ids": payload.take_value("fact_ids", parse_ids),
@@ -149,7 +155,7 @@ class FactViewSet(SearchRoutes, Resource):
         filters = FactFilterSet.parse_values(payload.take_unchecked(FactFilterSet.base_filters))
         payload.refuse_unknown()
         page = fact_engine.list_facts(
-            actor=actor_of(request), branch_name=branch, filters=filters, at=at, **paging
+            actor=get_request_actor(request), branch_name=branch, filters=filters, at=at, **paging
         )
         return Response(shapes.page_shape(page, lambda row: shapes.fact(row, branch=branch)))
 
@@ -168,17 +174,22 @@ class FactViewSet(SearchRoutes, Resource):
         branch, paging = payload.take_branch(), payload.take_paging()
         payload.refuse_unknown()
         page = fact_engine.list_versions(
-            fact_id=fact_id, actor=actor_of(request), branch_name=branch, **paging
+            fact_id=fact_id, actor=get_request_actor(request), branch_name=branch, **paging
         )
         return Response(shapes.page_shape(page, lambda row: shapes.version_shape(row, branch)))
 
     @action(detail=True, methods=["get"])
     def explain(self, request: Request, pk: str) -> Response:
         fact_id, payload = parse_id(pk), Input(request)
-        branch, limit, query, how = self.parse_options(payload)
+        branch, limit, query, options = self.parse_options(payload)
         payload.refuse_unknown()
         answer = ExplainEngine().explain(
-            query=query, fact_id=fact_id, actor=actor_of(request), branch_name=branch, limit=limit, **how
+            query=query,
+            fact_id=fact_id,
+            actor=get_request_actor(request),
+            branch_name=branch,
+            limit=limit,
+            **options,
         )
         return Response(shapes.explanation_shape(answer, branch))
 
@@ -192,7 +203,12 @@ class FactViewSet(SearchRoutes, Resource):
         )
         payload.refuse_unknown()
         found = RelatedEngine().find_related(
-            fact_id=fact_id, actor=actor_of(request), branch_name=branch, at=at, depth=depth, limit=limit
+            fact_id=fact_id,
+            actor=get_request_actor(request),
+            branch_name=branch,
+            at=at,
+            depth=depth,
+            limit=limit,
         )
         return Response(relatives_shape(found, branch))
 
@@ -208,14 +224,14 @@ class FactViewSet(SearchRoutes, Resource):
         )
         payload.refuse_unknown()
         page = link_engine.list_links(
-            fact_id=fact_id, actor=actor_of(request), branch_name=branch, at=at, **paging
+            fact_id=fact_id, actor=get_request_actor(request), branch_name=branch, at=at, **paging
         )
         return Response(shapes.page_shape(page, lambda row: shapes.link(row, branch=branch)))
 
     @links.mapping.post
     def add_link(self, request: Request, pk: str) -> Response:
         fact_id, payload = parse_id(pk), Input(request)
-        branch, actor = payload.take_branch(), payload.take_actor(actor_of(request))
+        branch, actor = payload.take_branch(), payload.take_actor(get_request_actor(request))
         link = link_engine.write_link(
             from_id=fact_id, actor=actor, branch_name=branch, **payload.take_fields()
         )
@@ -224,7 +240,7 @@ class FactViewSet(SearchRoutes, Resource):
     @action(detail=True, methods=["delete"], url_path="links/(?P<link_id>[^/]+)")
     def remove_link(self, request: Request, pk: str, link_id: str) -> Response:
         fact_id, other, payload = parse_id(pk), parse_id(link_id, "link_id"), Input(request)
-        branch, actor = payload.take_branch(), payload.take_actor(actor_of(request))
+        branch, actor = payload.take_branch(), payload.take_actor(get_request_actor(request))
         payload.refuse_unknown()
         link_engine.delete_link(from_id=fact_id, link_id=other, actor=actor, branch_name=branch)
         return Response(status=204)
@@ -236,7 +252,7 @@ class FactViewSet(SearchRoutes, Resource):
         who: dict[str, Any] = {
             "fact_id": parse_id(pk),
             "branch_name": payload.take_branch(),
-            "actor": payload.take_actor(actor_of(request)),
+            "actor": payload.take_actor(get_request_actor(request)),
         }
         expected = expected_version(request, payload, lambda: fact_engine.get_fact(**who).version)
         return {**who, "expected_version": expected}
@@ -254,7 +270,7 @@ class FactViewSet(SearchRoutes, Resource):
         branch, at = payload.take_branch(), payload.take_value("at", parse_point)
         payload.refuse_unknown()
         return fact_engine.get_fact(
-            fact_id=fact_id, actor=actor_of(request), branch_name=branch, at=at
+            fact_id=fact_id, actor=get_request_actor(request), branch_name=branch, at=at
         ), branch
 
 

@@ -5,7 +5,7 @@ from rest_framework.permissions import AllowAny
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from memory.api.base import Resource, actor_of
+from memory.api.base import Resource, get_request_actor
 from memory.api.reading import Input
 from memory.api.routes import serve_at
 from memory.api.schema import documented
@@ -19,7 +19,7 @@ class HealthViewSet(Resource):
 
     def list(self, request: Request) -> Response:
         Input(request).refuse_unknown()
-        report = check_health(actor_of(request))
+        report = check_health(get_request_actor(request))
         return Response(report, status=200 if report.get("database", "ok") == "ok" else 503)
 
     @action(detail=False, methods=["get"], authentication_classes=[])

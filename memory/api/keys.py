@@ -7,7 +7,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from memory.api import shapes
-from memory.api.base import Resource, actor_of, build_row_response
+from memory.api.base import Resource, build_row_response, get_request_actor
 from memory.api.reading import Input, parse_id, parse_integer, parse_names
 from memory.api.routes import serve_at
 from memory.api.schema import documented
@@ -38,20 +38,22 @@ class KeyViewSet(Resource):
         for name in ("label", "scopes"):
             if requested[name] is None:
                 raise Invalid("{field} is needed.", field=name)
-        return new_key_response(*key_engine.create_key(actor=actor_of(request), **requested))
+        return new_key_response(*key_engine.create_key(actor=get_request_actor(request), **requested))
 
     def list(self, request: Request) -> Response:
         payload = Input(request)
         paging = payload.take_paging()
         payload.refuse_unknown()
-        page = key_engine.list_keys(actor=actor_of(request), **paging)
+        page = key_engine.list_keys(actor=get_request_actor(request), **paging)
         return Response(shapes.page_shape(page, shapes.key))
 
     @action(detail=True, methods=["post"])
     def revoke(self, request: Request, pk: str) -> Response:
         key_id = parse_id(pk)
         Input(request).refuse_unknown()
-        return build_row_response(shapes.key(key_engine.revoke_key(key_id=key_id, actor=actor_of(request))))
+        return build_row_response(
+            shapes.key(key_engine.revoke_key(key_id=key_id, actor=get_request_actor(request)))
+        )
 
     @action(detail=True, methods=["post"])
     def rotate(self, request: Request, pk: str) -> Response:
@@ -59,7 +61,7 @@ class KeyViewSet(Resource):
         grace = payload.take_value("grace_seconds", parse_integer, 0)
         payload.refuse_unknown()
         return new_key_response(
-            *key_engine.rotate_key(key_id=key_id, actor=actor_of(request), grace_seconds=grace)
+            *key_engine.rotate_key(key_id=key_id, actor=get_request_actor(request), grace_seconds=grace)
         )
 
     def storable_data(self, data: Any) -> Any:

@@ -5,7 +5,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from memory.api import capture_shapes as shapes
-from memory.api.base import Resource, actor_of, build_row_response
+from memory.api.base import Resource, build_row_response, get_request_actor
 from memory.api.capture_filters import ObservationFilterSet
 from memory.api.capture_schema import documented
 from memory.api.reading import Input, parse_id, parse_point
@@ -25,7 +25,7 @@ class ObservationViewSet(Resource):
 
     def create(self, request: Request) -> Response:
         payload = Input(request)
-        branch, actor = payload.take_branch(), payload.take_actor(actor_of(request))
+        branch, actor = payload.take_branch(), payload.take_actor(get_request_actor(request))
         row = observation_engine.write_observation(actor=actor, branch_name=branch, **payload.take_fields())
         return build_row_response(shapes.observation(row, branch=branch), 201)
 
@@ -39,11 +39,11 @@ class ObservationViewSet(Resource):
     @action(detail=False, methods=["get"])
     def search(self, request: Request) -> Response:
         payload = Input(request)
-        branch, query, how = parse_text_search(payload)
+        branch, query, options = parse_text_search(payload)
         filters = ObservationFilter.from_values(payload.take_unchecked(ObservationFilterSet.base_filters))
         payload.refuse_unknown()
         found = observation_engine.search_observations(
-            query=query, actor=actor_of(request), branch_name=branch, filters=filters, **how
+            query=query, actor=get_request_actor(request), branch_name=branch, filters=filters, **options
         )
         return Response(shapes.observations_found(found, branch))
 
@@ -53,7 +53,7 @@ class ObservationViewSet(Resource):
         where = {} if timeline else {"at": payload.take_value("at", parse_point)}
         filters = payload.take_unchecked(ObservationFilterSet.base_filters)
         payload.refuse_unknown()
-        who = {"actor": actor_of(request), "branch_name": branch, **paging}
+        who = {"actor": get_request_actor(request), "branch_name": branch, **paging}
         if timeline:
             found = observation_engine.list_timeline(**who, **filters)
         else:
@@ -67,6 +67,6 @@ class ObservationViewSet(Resource):
         branch, at = payload.take_branch(), payload.take_value("at", parse_point)
         payload.refuse_unknown()
         row = observation_engine.get_observation(
-            observation_id=uid, actor=actor_of(request), branch_name=branch, at=at
+            observation_id=uid, actor=get_request_actor(request), branch_name=branch, at=at
         )
         return build_row_response(shapes.observation(row, branch=branch))

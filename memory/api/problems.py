@@ -48,11 +48,11 @@ BROKEN = (500, "error", "Something went wrong; the server's log has more.")
 def handle_error(error: Exception, context: dict[str, Any]) -> Response:
     """Return an error's response as a problem, for the REST framework."""
     if isinstance(error, drf.APIException):
-        return _of_framework(error, context["request"])
-    return problem_of(error, context["request"].method, context["request"].path)
+        return _convert_framework_error(error, context["request"])
+    return build_error_response(error, context["request"].method, context["request"].path)
 
 
-def problem_of(error: Exception, method: str | None, path: str) -> Response:
+def build_error_response(error: Exception, method: str | None, path: str) -> Response:
     """Return an error as a problem. Unexpected errors are logged, and reported without details."""
     if isinstance(error, Day1Error):
         return build_problem(error.status, error.code, error.text, error.data)
@@ -74,7 +74,7 @@ def problem_of(error: Exception, method: str | None, path: str) -> Response:
     return build_problem(*BROKEN)
 
 
-def _of_framework(error: drf.APIException, request: Request) -> Response:
+def _convert_framework_error(error: drf.APIException, request: Request) -> Response:
     for kind, (code, text) in DRF_ERRORS.items():
         if isinstance(error, kind):
             return build_problem(error.status_code, code, text.format(method=request.method))

@@ -45,7 +45,7 @@ def parse_ids(name: str, value: Any) -> list[UUID]:
     """Parse a list of ids; the engine limits their number. Raises Invalid."""
     if not isinstance(value, list):
         raise Invalid("{field} must be a list of ids.", field=name)
-    return [c.parse_uuid(f"{name}[{place}]", item) for place, item in enumerate(value)]
+    return [c.parse_uuid(f"{name}[{index}]", item) for index, item in enumerate(value)]
 
 
 def parse_versions(name: str, value: Any) -> dict[UUID, int]:
@@ -98,7 +98,7 @@ class Input:
         self.query: dict[str, Any] = {
             name: values if len(values) > 1 else values[0] for name, values in request.query_params.lists()
         }
-        self.body = body_of(request)
+        self.body = read_request_body(request)
 
     def take_value(self, name: str, check: c.Check, default: Any = None) -> Any:
         """Take a value from the query or the body. Raises Invalid if it is invalid or both differ."""
@@ -189,7 +189,7 @@ class Query(Input):
         self.body = {}
 
 
-def body_of(request: Request) -> dict[str, Any]:
+def read_request_body(request: Request) -> dict[str, Any]:
     """Return a copy of the body's JSON object; {} without a body. Raises Invalid."""
     if request.method in ("GET", "HEAD"):
         return {}

@@ -5,7 +5,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from memory.api import capture_shapes as shapes
-from memory.api.base import Resource, actor_of, build_row_response
+from memory.api.base import Resource, build_row_response, get_request_actor
 from memory.api.capture_filters import RelationFilterSet
 from memory.api.capture_schema import documented
 from memory.api.reading import Input, parse_id, parse_integer, parse_point
@@ -27,7 +27,7 @@ class RelationViewSet(Resource):
 
     def create(self, request: Request) -> Response:
         payload = Input(request)
-        branch, actor = payload.take_branch(), payload.take_actor(actor_of(request))
+        branch, actor = payload.take_branch(), payload.take_actor(get_request_actor(request))
         requested = payload.take_fields()
         for name in NEEDED:
             if name not in requested:
@@ -50,7 +50,12 @@ class RelationViewSet(Resource):
         open_only = payload.take_value("open_only", c.check_boolean, False)
         payload.refuse_unknown()
         found = relation_engine.list_relations(
-            actor=actor_of(request), branch_name=branch, at=at, open_only=open_only, **requested, **paging
+            actor=get_request_actor(request),
+            branch_name=branch,
+            at=at,
+            open_only=open_only,
+            **requested,
+            **paging,
         )
         return Response(page_shape(found, lambda row: shapes.relation(row, branch=branch)))
 
@@ -59,7 +64,7 @@ class RelationViewSet(Resource):
         branch, at = payload.take_branch(), payload.take_value("at", parse_point)
         payload.refuse_unknown()
         row = relation_engine.get_relation(
-            relation_id=uid, actor=actor_of(request), branch_name=branch, at=at
+            relation_id=uid, actor=get_request_actor(request), branch_name=branch, at=at
         )
         return build_row_response(shapes.relation(row, branch=branch))
 
@@ -76,14 +81,19 @@ class RelationViewSet(Resource):
         if entity is None:
             raise Invalid("{field} is needed.", field="entity")
         found = relation_engine.graph_query(
-            entity=entity, actor=actor_of(request), branch_name=branch, relation_type=kind, depth=depth, at=at
+            entity=entity,
+            actor=get_request_actor(request),
+            branch_name=branch,
+            relation_type=kind,
+            depth=depth,
+            at=at,
         )
         return Response(shapes.graph_shape(found, branch))
 
     @action(detail=True, methods=["post"])
     def close(self, request: Request, pk: str) -> Response:
         uid, payload = parse_id(pk), Input(request)
-        branch, actor = payload.take_branch(), payload.take_actor(actor_of(request))
+        branch, actor = payload.take_branch(), payload.take_actor(get_request_actor(request))
         until = payload.take_value("valid_until", c.parse_time)
         payload.refuse_unknown()
         row = relation_engine.close_relation(

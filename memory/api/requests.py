@@ -6,7 +6,7 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers as s
 
 from memory import ranking
-from memory.api.fields import RequestShape, declare_fields, request_field
+from memory.api.declared_serializers import RequestShape, declare_fields, request_field
 from memory.api.filters import FactFilterSet
 from memory.engines.access.keys import MAX_GRACE_SECONDS
 from memory.engines.facts.bulk_actions import ACTIONS, MAX_FACTS, REASON
@@ -28,12 +28,6 @@ POINT: dict[str, Any] = {
     "description": "A point in the branch's past: a seq, a commit's id or a time in ISO 8601.",
 }
 WHOLE: dict[str, Any] = {"min_value": 0, "max_value": 2**53}
-
-
-def short_text(least: int = 0, **options: Any) -> s.CharField:
-    """Return a field for a text of at most 200 characters."""
-    bounds: dict[str, Any] = {"min_length": least} if least else {"allow_blank": True}
-    return s.CharField(max_length=200, required=False, **bounds, **options)
 
 
 @extend_schema_field(POINT)
@@ -233,11 +227,13 @@ def filter_fields() -> dict[str, s.Field]:
 
 def build_field(name: str, one: Any) -> s.Field:
     kind, extra = type(one).__name__, one.extra
-    most = 200 if name.endswith("_id") else 100
+    max_length = 200 if name.endswith("_id") else 100
     traits: dict[str, Any] = {"required": False, "help_text": extra["help_text"]}
     match kind:
         case "AnyOf":
-            return s.ListField(child=s.CharField(max_length=most), min_length=1, max_length=50, **traits)
+            return s.ListField(
+                child=s.CharField(max_length=max_length), min_length=1, max_length=50, **traits
+            )
         case "AnyChoiceOf":
             return s.ListField(child=s.ChoiceField(extra["choices"]), min_length=1, max_length=50, **traits)
         case "ChoiceFilter":

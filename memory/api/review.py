@@ -5,7 +5,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from memory.api import shapes
-from memory.api.base import Resource, actor_of
+from memory.api.base import Resource, get_request_actor
 from memory.api.filters import ReviewFilterSet
 from memory.api.reading import Input, parse_id, parse_versions, word
 from memory.api.routes import serve_at
@@ -30,19 +30,21 @@ class ReviewViewSet(Resource):
         fact_id = payload.take_value("fact_id", c.optional_check(c.parse_uuid))
         payload.refuse_unknown()
         page = review_engine.list_items(
-            actor=actor_of(request), branch_name=branch, fact_id=fact_id, **requested, **paging
+            actor=get_request_actor(request), branch_name=branch, fact_id=fact_id, **requested, **paging
         )
         return Response(shapes.page_shape(page, shapes.review_shape))
 
     def retrieve(self, request: Request, pk: str) -> Response:
         item_id = parse_id(pk)
         Input(request).refuse_unknown()
-        return Response(shapes.review_shape(review_engine.get_item(item_id=item_id, actor=actor_of(request))))
+        return Response(
+            shapes.review_shape(review_engine.get_item(item_id=item_id, actor=get_request_actor(request)))
+        )
 
     @action(detail=True, methods=["post"])
     def resolve(self, request: Request, pk: str) -> Response:
         item_id, payload = parse_id(pk), Input(request)
-        actor = payload.take_actor(actor_of(request))
+        actor = payload.take_actor(get_request_actor(request))
         requested = {
             "decision": payload.take_value("decision", word),
             "keep": payload.take_value("keep", c.optional_check(c.parse_uuid)),

@@ -66,12 +66,15 @@ ONCE = {
 }
 
 
-def of_filters(filters: Any) -> list[OpenApiParameter]:
+def list_filter_parameters(filters: Any) -> list[OpenApiParameter]:
     """Return the query parameters of a FilterSet."""
-    return [query(name, kind_of(one), one.extra["help_text"]) for name, one in filters.base_filters.items()]
+    return [
+        query(name, build_filter_schema(one), one.extra["help_text"])
+        for name, one in filters.base_filters.items()
+    ]
 
 
-def kind_of(one: Any) -> Schema:
+def build_filter_schema(one: Any) -> Schema:
     """Return the JSON schema of a filter."""
     known = [value for value, _ in one.extra.get("choices", [])]
     item: Schema = {"type": "string", "enum": known} if known else {"type": "string", "minLength": 1}
@@ -181,7 +184,7 @@ FACT, ONE = shapes.FactShape, [BRANCH, AT, IF_NONE_MATCH]
 WRITTEN = {201: shapes.WrittenShape, 200: shapes.WrittenShape}
 BULK = {201: shapes.BulkShape, 200: shapes.BulkShape}
 LISTING = [BRANCH, AT, *PAGING]
-FILTERS = of_filters(FactFilterSet)
+FILTERS = list_filter_parameters(FactFilterSet)
 BRANCHES = query("branches", {"type": "array", "items": TEXT}, "Names or patterns, instead of branch.")
 DIFFERING = [
     AT,
@@ -248,7 +251,7 @@ ROUTES: dict[str, dict[str, Callable]] = {
             "List branches by name",
             {200: page(shapes.BranchShape)},
             None,
-            [*of_filters(BranchFilterSet), *PAGING],
+            [*list_filter_parameters(BranchFilterSet), *PAGING],
         ),
         "retrieve": route("Read a branch", {200: shapes.BranchShape, 304: SAME}, None, [IF_NONE_MATCH]),
         "destroy": route("Archive a branch; nothing is deleted", {200: shapes.BranchShape}, None, STATED),
@@ -273,7 +276,7 @@ ROUTES: dict[str, dict[str, Callable]] = {
             "What waits for a person, newest first",
             {200: page(shapes.QuestionShape)},
             None,
-            [*of_filters(ReviewFilterSet), *PAGING],
+            [*list_filter_parameters(ReviewFilterSet), *PAGING],
         ),
         "retrieve": route("Read a question", {200: shapes.QuestionShape}),
         "resolve": route("Answer a question", {200: shapes.ResolvedShape}, r.ResolveInput),
@@ -288,13 +291,13 @@ ROUTES: dict[str, dict[str, Callable]] = {
             "List snapshots, newest first",
             {200: page(SNAPSHOT)},
             None,
-            [*of_filters(SnapshotFilterSet), *PAGING],
+            [*list_filter_parameters(SnapshotFilterSet), *PAGING],
         ),
         "retrieve": route("Read a snapshot", {200: SNAPSHOT}),
         "destroy": route("Forget a snapshot, and remove its copy", {204: GONE}),
         "restore": route("Go back to a snapshot", {200: copy_shapes.RestoreShape}, copy_shapes.RestoreInput),
         "window": route("How long the database keeps every state", {200: copy_shapes.WindowShape}),
-        "keep_window": route("Set it", {200: copy_shapes.WindowShape}, copy_shapes.WindowInput),
+        "set_retention": route("Set it", {200: copy_shapes.WindowShape}, copy_shapes.WindowInput),
     },
     "WorkspaceViewSet": {
         "create": route("Copy the store to work in apart", {201: WORKSPACE}, copy_shapes.WorkspaceInput),
@@ -302,7 +305,7 @@ ROUTES: dict[str, dict[str, Callable]] = {
             "List workspaces, newest first",
             {200: page(WORKSPACE)},
             None,
-            [*of_filters(WorkspaceFilterSet), *PAGING],
+            [*list_filter_parameters(WorkspaceFilterSet), *PAGING],
         ),
         "retrieve": route("Read a workspace", {200: WORKSPACE}),
         "diff": route("What was done in a workspace", {200: copy_shapes.WorkspaceDiffShape}),

@@ -7,7 +7,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from memory.api import shapes
-from memory.api.base import actor_of
+from memory.api.base import get_request_actor
 from memory.api.filters import FactFilterSet
 from memory.api.reading import Input, count, parse_integer, parse_names, parse_point, word
 from memory.engines.facts.filters import FactFilter
@@ -33,11 +33,16 @@ class SearchRoutes:
         payload = Input(request)
         if "branches" in payload.query or "branches" in payload.body:
             return self._search_across(request, payload)
-        branch, limit, query, how = self.parse_options(payload)
+        branch, limit, query, options = self.parse_options(payload)
         budget = payload.take_value("max_tokens", parse_integer)
         payload.refuse_unknown()
         found = search_engine.search(
-            query=query, actor=actor_of(request), branch_name=branch, limit=limit, max_tokens=budget, **how
+            query=query,
+            actor=get_request_actor(request),
+            branch_name=branch,
+            limit=limit,
+            max_tokens=budget,
+            **options,
         )
         return Response(shapes.found_shape(found))
 
@@ -47,41 +52,51 @@ class SearchRoutes:
         for one in ("branch", "branch_name", "at"):
             if one in payload.query or one in payload.body:
                 raise Invalid("{field} cannot be given together with branches.", field=one)
-        _, limit, query, how = self.parse_options(payload)
-        how.pop("at")
+        _, limit, query, options = self.parse_options(payload)
+        options.pop("at")
         budget = payload.take_value("max_tokens", parse_integer)
         payload.refuse_unknown()
         found = search_engine.search_cross_branch(
-            query=query, branch_names=patterns, actor=actor_of(request), limit=limit, max_tokens=budget, **how
+            query=query,
+            branch_names=patterns,
+            actor=get_request_actor(request),
+            limit=limit,
+            max_tokens=budget,
+            **options,
         )
         return Response(shapes.found_shape(found))
 
     @staticmethod
     def parse_options(payload: Input) -> tuple[str, int, str, dict[str, Any]]:
         """Take branch, limit, query and search options."""
-        how = {
+        options = {
             "search_type": payload.take_value("search_type", word, "hybrid"),
             "include": payload.take_value("include", parse_names, []),
             "recipe": payload.take_value("recipe", word, ""),
             "at": payload.take_value("at", parse_point),
             "current_cycle": payload.take_value("current_cycle", count),
-            "filters": filters_of(payload),
+            "filters": take_fact_filters(payload),
         }
-        return payload.take_branch(), payload.take_value("limit", parse_integer, 10), query_of(payload), how
+        return (
+            payload.take_branch(),
+            payload.take_value("limit", parse_integer, 10),
+            take_query(payload),
+            options,
+        )
 
 
 def parse_text_search(payload: Input) -> tuple[str, str, dict[str, Any]]:
     """Take branch, query and search options of texts other than facts."""
-    how = {
+    options = {
         "search_type": payload.take_value("search_type", word, "hybrid"),
         "recipe": payload.take_value("recipe", word, ""),
         "at": payload.take_value("at", parse_point),
         "limit": payload.take_value("limit", parse_integer, 10),
     }
-    return payload.take_branch(), query_of(payload), how
+    return payload.take_branch(), take_query(payload), options
 
 
-def query_of(payload: Input) -> str:
+def take_query(payload: Input) -> str:
     """Take the query, named ``query`` or ``q``. Raises Invalid if it is missing or they differ."""
     texts = [payload.take_value(name, lambda _, value: value) for name in ("query", "q")]
     words = [text for text in texts if text is not None]
@@ -92,7 +107,7 @@ def query_of(payload: Input) -> str:
     return words[0]
 
 
-def filters_of(payload: Input) -> FactFilter:
+def take_fact_filters(payload: Input) -> FactFilter:
     """Take the filters, with ``time_range`` as two of them. Raises UnknownField, Invalid."""
     filters = payload.take_unchecked(FactFilterSet.base_filters)
     for name, value in _time_range(payload.body.pop("time_range", None)).items():

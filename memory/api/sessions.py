@@ -5,7 +5,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from memory.api import capture_shapes as shapes
-from memory.api.base import Resource, actor_of
+from memory.api.base import Resource, get_request_actor
 from memory.api.capture_filters import SessionFilterSet
 from memory.api.capture_schema import documented
 from memory.api.reading import Input, parse_integer
@@ -36,7 +36,7 @@ class SessionViewSet(Resource):
         requested = {name: payload.take_value(name, CHECKS[name], "") for name in named}
         payload.refuse_unknown()
         done = session_manager.create_session(
-            session_id=key, actor=actor_of(request), branch_name=branch, **requested
+            session_id=key, actor=get_request_actor(request), branch_name=branch, **requested
         )
         row = {**shapes.session(done.session), "created": done.created}
         return Response(row, status=201 if done.created else 200)
@@ -49,14 +49,16 @@ class SessionViewSet(Resource):
         }
         payload.refuse_unknown()
         found = session_manager.get_recent_sessions(
-            actor=actor_of(request), branch_name=branch, **requested, **paging
+            actor=get_request_actor(request), branch_name=branch, **requested, **paging
         )
         return Response(page_shape(found, shapes.session))
 
     def retrieve(self, request: Request, session_id: str) -> Response:
         Input(request).refuse_unknown()
         return Response(
-            shapes.session(session_manager.get_session(session_id=session_id, actor=actor_of(request)))
+            shapes.session(
+                session_manager.get_session(session_id=session_id, actor=get_request_actor(request))
+            )
         )
 
     @action(detail=True, methods=["get"])
@@ -67,17 +69,23 @@ class SessionViewSet(Resource):
             for name, n in (("message_limit", 50), ("fact_limit", 20))
         }
         payload.refuse_unknown()
-        found = session_manager.get_session_context(session_id=session_id, actor=actor_of(request), **limits)
+        found = session_manager.get_session_context(
+            session_id=session_id, actor=get_request_actor(request), **limits
+        )
         return Response(shapes.session_context(found))
 
     @action(detail=True, methods=["post"])
     def end(self, request: Request, session_id: str) -> Response:
         payload = Input(request)
-        how = {
+        options = {
             "status": payload.take_value("status", c.plain_text, "completed"),
             "summary": payload.take_value("summary", c.plain_text, ""),
         }
         payload.refuse_unknown()
         return Response(
-            shapes.session(session_manager.end_session(session_id=session_id, actor=actor_of(request), **how))
+            shapes.session(
+                session_manager.end_session(
+                    session_id=session_id, actor=get_request_actor(request), **options
+                )
+            )
         )

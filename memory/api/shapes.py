@@ -7,7 +7,7 @@ from typing import Any
 
 from rest_framework import serializers as s
 
-from memory.api.fields import AnswerShape, declare_fields
+from memory.api.declared_serializers import AnswerShape, declare_fields
 from memory.engines.facts.bulk_actions import DONE, REFUSED, UNCHANGED, Report
 from memory.engines.fields.base import Use
 from memory.engines.fields.branches import BRANCH

@@ -5,7 +5,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from memory.api import copy_shapes, shapes
-from memory.api.base import Resource, actor_of
+from memory.api.base import Resource, get_request_actor
 from memory.api.filters import SnapshotFilterSet
 from memory.api.reading import Input, parse_id, parse_integer, parse_point
 from memory.api.routes import serve_at
@@ -41,7 +41,9 @@ class SnapshotViewSet(Resource):
             if kind == Snapshot.Kind.BRANCH
             else snapshot_manager.create_store_snapshot
         )
-        return Response(copy_shapes.snapshot_shape(make(actor=actor_of(request), **values)), status=201)
+        return Response(
+            copy_shapes.snapshot_shape(make(actor=get_request_actor(request), **values)), status=201
+        )
 
     def list(self, request: Request) -> Response:
         payload = Input(request)
@@ -52,35 +54,35 @@ class SnapshotViewSet(Resource):
         )
         payload.refuse_unknown()
         page = snapshot_manager.list_snapshots(
-            actor=actor_of(request), kind=kind, branch_name=branch, **paging
+            actor=get_request_actor(request), kind=kind, branch_name=branch, **paging
         )
         return Response(shapes.page_shape(page, copy_shapes.snapshot_shape))
 
     def retrieve(self, request: Request, pk: str) -> Response:
         snapshot_id = parse_id(pk)
         Input(request).refuse_unknown()
-        row = snapshot_manager.get_snapshot(snapshot_id=snapshot_id, actor=actor_of(request))
+        row = snapshot_manager.get_snapshot(snapshot_id=snapshot_id, actor=get_request_actor(request))
         return Response(copy_shapes.snapshot_shape(row))
 
     def destroy(self, request: Request, pk: str) -> Response:
         snapshot_id = parse_id(pk)
         Input(request).refuse_unknown()
-        snapshot_manager.drop_snapshot(snapshot_id=snapshot_id, actor=actor_of(request))
+        snapshot_manager.drop_snapshot(snapshot_id=snapshot_id, actor=get_request_actor(request))
         return Response(status=204)
 
     @action(detail=False, methods=["get"])
     def window(self, request: Request) -> Response:
         Input(request).refuse_unknown()
-        return Response({"days": snapshot_manager.get_window(actor=actor_of(request))})
+        return Response({"days": snapshot_manager.get_window(actor=get_request_actor(request))})
 
     @window.mapping.post
-    def keep_window(self, request: Request) -> Response:
+    def set_retention(self, request: Request) -> Response:
         payload = Input(request)
         days = payload.take_value("days", parse_integer)
         payload.refuse_unknown()
         if days is None:
             raise Invalid("{field} is needed.", field="days")
-        return Response({"days": snapshot_manager.keep_window(days=days, actor=actor_of(request))})
+        return Response({"days": snapshot_manager.set_retention(days=days, actor=get_request_actor(request))})
 
     @action(detail=True, methods=["post"])
     def restore(self, request: Request, pk: str) -> Response:
@@ -88,6 +90,6 @@ class SnapshotViewSet(Resource):
         dry_run = payload.take_value("dry_run", c.check_boolean, False)
         payload.refuse_unknown()
         plan = snapshot_manager.restore_snapshot(
-            snapshot_id=snapshot_id, actor=actor_of(request), dry_run=dry_run
+            snapshot_id=snapshot_id, actor=get_request_actor(request), dry_run=dry_run
         )
         return Response(copy_shapes.restore_shape(plan))

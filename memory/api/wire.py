@@ -44,8 +44,8 @@ def _no_constant(name: str) -> Any:
 
 def describe_error(error: Exception) -> str:
     if isinstance(error, json.JSONDecodeError):
-        what = error.msg.partition(" (")[0].removesuffix(" at")
-        return f"{what} at line {error.lineno}, column {error.colno}"
+        label = error.msg.partition(" (")[0].removesuffix(" at")
+        return f"{label} at line {error.lineno}, column {error.colno}"
     if isinstance(error, RecursionError):
         return f"it is nested more than {NESTING} deep"
     if isinstance(error, NoNumber):

@@ -5,7 +5,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from memory.api import copy_shapes, shapes
-from memory.api.base import Resource, actor_of
+from memory.api.base import Resource, get_request_actor
 from memory.api.filters import WorkspaceFilterSet
 from memory.api.reading import Input, parse_id
 from memory.api.routes import serve_at
@@ -34,7 +34,9 @@ class WorkspaceViewSet(Resource):
         payload.refuse_unknown()
         if name is None:
             raise Invalid("{field} is needed.", field="name")
-        made = workspace_engine.create_workspace(name=name, actor=actor_of(request), description=description)
+        made = workspace_engine.create_workspace(
+            name=name, actor=get_request_actor(request), description=description
+        )
         return Response(copy_shapes.workspace(made), status=201)
 
     def list(self, request: Request) -> Response:
@@ -44,32 +46,32 @@ class WorkspaceViewSet(Resource):
             payload.take_paging(),
         )
         payload.refuse_unknown()
-        page = workspace_engine.list_workspaces(actor=actor_of(request), state=state, **paging)
+        page = workspace_engine.list_workspaces(actor=get_request_actor(request), state=state, **paging)
         return Response(shapes.page_shape(page, copy_shapes.workspace))
 
     def retrieve(self, request: Request, pk: str) -> Response:
         workspace_id = parse_id(pk)
         Input(request).refuse_unknown()
-        row = workspace_engine.get_workspace(workspace_id=workspace_id, actor=actor_of(request))
+        row = workspace_engine.get_workspace(workspace_id=workspace_id, actor=get_request_actor(request))
         return Response(copy_shapes.workspace(row))
 
     @action(detail=True, methods=["get"])
     def diff(self, request: Request, pk: str) -> Response:
         workspace_id = parse_id(pk)
         Input(request).refuse_unknown()
-        found = workspace_engine.diff_workspace(workspace_id=workspace_id, actor=actor_of(request))
+        found = workspace_engine.diff_workspace(workspace_id=workspace_id, actor=get_request_actor(request))
         return Response(copy_shapes.workspace_diff(found))
 
     @action(detail=True, methods=["post"])
     def promote(self, request: Request, pk: str) -> Response:
         workspace_id = parse_id(pk)
         Input(request).refuse_unknown()
-        done = workspace_engine.promote_workspace(workspace_id=workspace_id, actor=actor_of(request))
+        done = workspace_engine.promote_workspace(workspace_id=workspace_id, actor=get_request_actor(request))
         return Response(copy_shapes.workspace_diff(done))
 
     @action(detail=True, methods=["post"])
     def drop(self, request: Request, pk: str) -> Response:
         workspace_id = parse_id(pk)
         Input(request).refuse_unknown()
-        row = workspace_engine.drop_workspace(workspace_id=workspace_id, actor=actor_of(request))
+        row = workspace_engine.drop_workspace(workspace_id=workspace_id, actor=get_request_actor(request))
         return Response(copy_shapes.workspace(row))

@@ -42,10 +42,10 @@ def take_within(rows: Iterable[Any], max_rows: int, max_bytes: int) -> list[Any]
 def count_fitting(sizes: Sequence[int], max_bytes: int) -> int:
     """Return how many of the first sizes fit into ``max_bytes``; at least one, if there is one."""
     total = 0
-    for place, size in enumerate(sizes):
+    for index, size in enumerate(sizes):
         total += size
-        if place and total > max_bytes:
-            return place
+        if index and total > max_bytes:
+            return index
     return len(sizes)
 
 

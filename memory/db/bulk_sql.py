@@ -23,8 +23,8 @@ def insert_all(
     if not rows:
         return 0
     connection = connections[using]
-    sql, values_of, prepared = insert_statement(type(rows[0]), ignore_conflicts, using)
-    params = [values_of(row) for row in rows]
+    sql, get_values, prepared = insert_statement(type(rows[0]), ignore_conflicts, using)
+    params = [get_values(row) for row in rows]
     if prepared:
         params = [convert_row(values, prepared) for values in params]
     with connection.cursor() as cursor:
@@ -35,9 +35,9 @@ def insert_all(
 def insert_one(row: models.Model, *, using: str = "default") -> None:
     """Insert a row whose fields are all set except its key, which the database generates."""
     connection = connections[using]
-    sql, values_of, prepared = insert_statement(type(row), False, using, keyed=False)
+    sql, get_values, prepared = insert_statement(type(row), False, using, keyed=False)
     with connection.cursor() as cursor:
-        cursor.execute(sql, convert_row(values_of(row), prepared))
+        cursor.execute(sql, convert_row(get_values(row), prepared))
         table, key = row._meta.db_table, row._meta.pk.column
         row.pk = connection.ops.last_insert_id(cursor, table, str(key))
     row._state.adding, row._state.db = False, using
@@ -45,16 +45,16 @@ def insert_one(row: models.Model, *, using: str = "default") -> None:
 
 def update_one(row: models.Model, *names: str, using: str = "default") -> None:
     """Update the named fields of an existing row."""
-    sql, values_of, prepared = update_statement(type(row), names, using)
+    sql, get_values, prepared = update_statement(type(row), names, using)
     with connections[using].cursor() as cursor:
-        cursor.execute(sql, convert_row(values_of(row), prepared))
+        cursor.execute(sql, convert_row(get_values(row), prepared))
 
 
 def convert_row(values: tuple, prepared: Sequence[tuple[int, Callable]]) -> list:
     row = list(values)
-    for place, convert in prepared:
-        if row[place] is not None:
-            row[place] = convert(row[place])
+    for index, convert in prepared:
+        if row[index] is not None:
+            row[index] = convert(row[index])
     return row
 
 

@@ -69,29 +69,29 @@ class Visible(Condition):
     def render(self, connection: Any) -> tuple[str, Sequence[Any]]:
         quote, me = connection.ops.quote_name, self.alias
         table = quote(self.model._meta.db_table)
-        params = [value for place in self.arms for value in self._arm_params(place)]
+        params = [value for level in self.arms for value in self._arm_params(level)]
         if not self.known and connection.features.reads_lineage_as_union:
             pk = quote(str(self.model._meta.pk.column))
             arms = [f"SELECT v.{pk} FROM {table} v WHERE {self._arm_sql(i, table, 'v')}" for i in self.arms]
             return f"{me}.{pk} IN ({' UNION ALL '.join(arms)})", params
-        return "(" + " OR ".join(self._arm_sql(place, table, me) for place in self.arms) + ")", params
+        return "(" + " OR ".join(self._arm_sql(level, table, me) for level in self.arms) + ")", params
 
-    def _arm_sql(self, place: int, table: str, me: str) -> str:
+    def _arm_sql(self, level: int, table: str, me: str) -> str:
         """Return the condition of one arm on the row ``me``; its parameters come from ``_values``."""
         begun, ended = (self._seq_column(f"{me}.{column}") for column in ("seq_from", "seq_to"))
         arm = f"{me}.branch_id = %s AND {begun} <= %s AND {ended} > %s AND NOT {me}.deleted"
-        if place == 0:
+        if level == 0:
             return arm
-        spoken = " OR ".join(["(s.branch_id = %s AND s.seq_from <= %s)"] * place)
+        spoken = " OR ".join(["(s.branch_id = %s AND s.seq_from <= %s)"] * level)
         return f"{arm} AND NOT EXISTS (SELECT 1 FROM {table} s WHERE s.uid = {me}.uid AND ({spoken}))"
 
     def _seq_column(self, column: str) -> str:
         """Return the SQL of a seq column; a plain column can use an index, an expression cannot."""
         return column
 
-    def _arm_params(self, place: int) -> list[int]:
-        branch, limit = self.lineage[place]
-        return [branch, limit, limit, *(value for pair in self.lineage[:place] for value in pair)]
+    def _arm_params(self, level: int) -> list[int]:
+        branch, limit = self.lineage[level]
+        return [branch, limit, limit, *(value for pair in self.lineage[:level] for value in pair)]
 
 
 class VisibleOrdered(Visible):
@@ -110,8 +110,8 @@ class VisibleOrdered(Visible):
     def identity(self) -> tuple:
         return (*super().identity, self.down)
 
-    def _arm_sql(self, place: int, table: str, me: str) -> str:
-        arm = super()._arm_sql(place, table, me)
+    def _arm_sql(self, level: int, table: str, me: str) -> str:
+        arm = super()._arm_sql(level, table, me)
         return f"{arm} AND {me}.uid <= {self._newest_uid_sql(table)}" if self.down else arm
 
     def _seq_column(self, column: str) -> str:
@@ -123,10 +123,10 @@ class VisibleOrdered(Visible):
         known = f"SELECT max(+n.uid) FROM {table} n WHERE n.branch_id = %s AND n.seq_from <= %s"
         return f"CASE WHEN EXISTS ({later}) THEN ({known}) ELSE 'g' END"  # g: after every hexadecimal digit
 
-    def _arm_params(self, place: int) -> list[int]:
-        branch, limit = self.lineage[place]
+    def _arm_params(self, level: int) -> list[int]:
+        branch, limit = self.lineage[level]
         bound = [branch, limit + limit // 8, branch, limit] if self.down else []
-        return [*super()._arm_params(place), *bound]
+        return [*super()._arm_params(level), *bound]
 
 
 class VisibleByColumn(Visible):

@@ -34,11 +34,11 @@ def span_tokens(branch: int, seq_from: int, seq_to: int, searchable: bool) -> st
 
 def point_tokens(branch: int, seq: int, head: int, searchable: bool) -> list[str]:
     """Return token prefixes that match all closed versions of a branch open at a seq, and some others."""
-    place, found = 2 * seq, []
+    point, found = 2 * seq, []
     for level in range((2 * head + 1).bit_length()):
-        node = (place >> level | 1) << level
-        side = LEFT if place < node else RIGHT
-        reach = node - place if place < node else place + 1 - node
+        node = (point >> level | 1) << level
+        side = LEFT if point < node else RIGHT
+        reach = node - point if point < node else point + 1 - node
         found.append(f"{state_token(branch, side, searchable)}{reach_token(node, reach)}")
     return found
 

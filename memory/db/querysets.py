@@ -104,21 +104,21 @@ class VersionedQuerySet(QuerySet[Row]):
 
         At a point of the distant past nearly all versions end later, so that the index of ends does not help.
         """
-        return self._add_where(StartedBefore(self.named_lineage[0][1])) if self.had_begun(FEW) else self
+        return self._add_where(StartedBefore(self.named_lineage[0][1])) if self.has_few_started(FEW) else self
 
-    def had_begun(self, most: int) -> bool:
+    def has_few_started(self, maximum: int) -> bool:
         """Return whether the lineage is one branch with at most so many versions written by its seq."""
         (branch, limit), *further = self.named_lineage
         begun = self.model._base_manager.using(self.db).filter(branch_id=branch, seq_from__lte=limit)
-        return not further and begun.order_by()[: most + 1].count() <= most
+        return not further and begun.order_by()[: maximum + 1].count() <= maximum
 
     def all_versions(self) -> Self:
         """Select every version of every branch and project. For history, maintenance and tests."""
         return self._with_branch("all")
 
-    def _with_branch(self, what: str) -> Self:
+    def _with_branch(self, name: str) -> Self:
         clone = self._chain()
-        clone.query.named = what
+        clone.query.named = name
         return clone
 
     def newest(self, k: int, before: Any = None, after: Any = None) -> list[Row]:
@@ -207,19 +207,19 @@ class VersionedQuerySet(QuerySet[Row]):
         features = get_features(self.db)
         read_next = self._next_by_row if features.limits_correlated_subqueries else self._next_by_union
         found: dict[int, list[int]] = {}
-        for place in range(len(self.named_lineage)):
-            for pk, next_pk in read_next(place, pks, same):
+        for level in range(len(self.named_lineage)):
+            for pk, next_pk in read_next(level, pks, same):
                 found.setdefault(pk, []).append(next_pk)
         return self._nearest_uid(found)
 
-    def _next_by_row(self, place: int, pks: Sequence[int], same: str) -> Iterable[tuple[int, int]]:
+    def _next_by_row(self, level: int, pks: Sequence[int], same: str) -> Iterable[tuple[int, int]]:
         """Return pairs of each row and the next row of an arm with the same value."""
-        return next_in_group(self.db, self.model, self._where_conditions([self._arm_row(place)]), pks, same)
+        return next_in_group(self.db, self.model, self._where_conditions([self._arm_row(level)]), pks, same)
 
-    def _next_by_union(self, place: int, pks: Sequence[int], same: str) -> Iterable[tuple[int, int]]:
+    def _next_by_union(self, level: int, pks: Sequence[int], same: str) -> Iterable[tuple[int, int]]:
         """Return the same pairs for a database without LIMIT in correlated subqueries."""
         base = self.model._base_manager.using(self.db)
-        arm = self._replay_filters(base.filter(self._arm_row(place)))
+        arm = self._replay_filters(base.filter(self._arm_row(level)))
         ones = [
             arm.filter(**{same: value}, uid__gt=uid)
             .annotate(before=Value(pk, models.BigIntegerField()))
@@ -314,7 +314,7 @@ class VersionedQuerySet(QuerySet[Row]):
             return [Visible(self.model, lineage)]
         arm = VisibleByColumn if get_features(self.db).reads_open_rows_first else Visible
         # By another column each arm of the lineage uses its own index.
-        return [arm(self.model, lineage, [place]) for place in range(len(lineage))]
+        return [arm(self.model, lineage, [level]) for level in range(len(lineage))]
 
     def visibility_sql(self, key: str) -> tuple[str, Sequence[Any]]:
         """Return an SQL condition: the row with this key, given as SQL, is one of these."""

@@ -55,9 +55,9 @@ class Reading:
 def convert_rows(connection: Any, of: Sequence[tuple[Any, list[Any]]], rows: Sequence[tuple]) -> list[tuple]:
     """Convert the values of rows as the ORM does; ``of`` are the converters of their columns."""
     columns = list(zip(*rows, strict=True))
-    for place, (expression, steps) in enumerate(of if rows else ()):
+    for index, (expression, steps) in enumerate(of if rows else ()):
         for step in steps:
-            columns[place] = tuple(step(value, expression, connection) for value in columns[place])
+            columns[index] = tuple(step(value, expression, connection) for value in columns[index])
     return list(zip(*columns, strict=True))
 
 

@@ -22,9 +22,9 @@ class CopyFailed(Exception):
 
 @dataclass(frozen=True)
 class CopyInfo:
-    """A finished copy: place, bytes and SHA-256 (0 and "" where the database keeps it)."""
+    """A finished copy: name, bytes and SHA-256 (0 and "" where the database keeps it)."""
 
-    place: str
+    name: str
     size: int = 0
     sha256: str = ""
 
@@ -48,7 +48,7 @@ def check_name(name: str) -> str:
     return name
 
 
-def prefix_of(database: str) -> str:
+def build_prefix(database: str) -> str:
     """Return the prefix of a database's copies, which tells those of several databases apart."""
     return f"day1_{crc32(database.encode()):08x}"
 
@@ -58,7 +58,7 @@ def build_name(prefix: str, key: UUID, kind: str) -> str:
     return check_name("_".join(filter(None, (prefix, kind, key.hex))))
 
 
-def id_of_now() -> UUID:
+def new_copy_id() -> UUID:
     """Return a UUID of the time in milliseconds and random bits."""
     return UUID(int=time.time_ns() // 1_000_000 << 80 | secrets.randbits(80))
 

@@ -25,43 +25,43 @@ class MemoryEngine:
             SessionManager(),
         )
 
-    def write(self, *, actor: Actor, **how: Any) -> WriteResult:
-        return self.facts.write_fact(actor=actor, **how)
+    def write(self, *, actor: Actor, **options: Any) -> WriteResult:
+        return self.facts.write_fact(actor=actor, **options)
 
-    def search(self, *, actor: Actor, **how: Any) -> SearchResult:
-        if "branch_names" in how:
-            return self.searching.search_cross_branch(actor=actor, **how)
-        return self.searching.search(actor=actor, **how)
+    def search(self, *, actor: Actor, **options: Any) -> SearchResult:
+        if "branch_names" in options:
+            return self.searching.search_cross_branch(actor=actor, **options)
+        return self.searching.search(actor=actor, **options)
 
-    def get(self, *, actor: Actor, **how: Any) -> Fact:
-        return self.facts.get_fact(actor=actor, **how)
+    def get(self, *, actor: Actor, **options: Any) -> Fact:
+        return self.facts.get_fact(actor=actor, **options)
 
-    def list_versions(self, *, actor: Actor, **how: Any) -> Page[Fact]:
-        return self.facts.list_versions(actor=actor, **how)
+    def list_versions(self, *, actor: Actor, **options: Any) -> Page[Fact]:
+        return self.facts.list_versions(actor=actor, **options)
 
-    def list_newest(self, *, actor: Actor, **how: Any) -> Page[Fact]:
-        return self.facts.list_facts(actor=actor, **how)
+    def list_newest(self, *, actor: Actor, **options: Any) -> Page[Fact]:
+        return self.facts.list_facts(actor=actor, **options)
 
-    def update(self, *, actor: Actor, **how: Any) -> Fact:
-        return self.facts.update_fact(actor=actor, **how)
+    def update(self, *, actor: Actor, **options: Any) -> Fact:
+        return self.facts.update_fact(actor=actor, **options)
 
-    def supersede(self, *, actor: Actor, **how: Any) -> Fact:
-        return self.facts.supersede_fact(actor=actor, **how)
+    def supersede(self, *, actor: Actor, **options: Any) -> Fact:
+        return self.facts.supersede_fact(actor=actor, **options)
 
-    def record_verdict(self, *, actor: Actor, **how: Any) -> Fact:
-        return self.facts.set_verification(actor=actor, **how)
+    def record_verdict(self, *, actor: Actor, **options: Any) -> Fact:
+        return self.facts.set_verification(actor=actor, **options)
 
-    def explain(self, *, actor: Actor, **how: Any) -> Explanation:
-        return self.explaining.explain(actor=actor, **how)
+    def explain(self, *, actor: Actor, **options: Any) -> Explanation:
+        return self.explaining.explain(actor=actor, **options)
 
-    def graph_query(self, *, actor: Actor, **how: Any) -> Graph:
-        return self.relations.graph_query(actor=actor, **how)
+    def graph_query(self, *, actor: Actor, **options: Any) -> Graph:
+        return self.relations.graph_query(actor=actor, **options)
 
-    def list_timeline(self, *, actor: Actor, **how: Any) -> Page[Observation]:
-        return self.observations.list_timeline(actor=actor, **how)
+    def list_timeline(self, *, actor: Actor, **options: Any) -> Page[Observation]:
+        return self.observations.list_timeline(actor=actor, **options)
 
-    def load_context(self, *, actor: Actor, **how: Any) -> SessionContext:
-        return self.sessions.get_session_context(actor=actor, **how)
+    def load_context(self, *, actor: Actor, **options: Any) -> SessionContext:
+        return self.sessions.get_session_context(actor=actor, **options)
 
-    def recent_sessions(self, *, actor: Actor, **how: Any) -> Page[Session]:
-        return self.sessions.get_recent_sessions(actor=actor, **how)
+    def recent_sessions(self, *, actor: Actor, **options: Any) -> Page[Session]:
+        return self.sessions.get_recent_sessions(actor=actor, **options)

@@ -84,10 +84,10 @@ class Branch(models.Model):
 
 
 class CommitQuerySet(models.QuerySet["Commit"]):
-    def that_made(self, places: Iterable[tuple[int, int]]) -> dict[tuple[int, int], "Commit"]:
+    def that_made(self, points: Iterable[tuple[int, int]]) -> dict[tuple[int, int], "Commit"]:
         """Return commits by pairs of branch and seq, each with its branch."""
         seqs: dict[int, list[int]] = {}
-        for branch, seq in places:
+        for branch, seq in points:
             seqs.setdefault(branch, []).append(seq)
         # One condition for each branch: databases limit the depth of an expression.
         requested = [Q(branch=branch, seq__in=batch) for branch, batch in seqs.items()]

@@ -99,7 +99,7 @@ class RowIds:
     def __call__(self) -> int:
         while (rid := self._take_id()) is None:
             if connection.in_atomic_block:
-                return self._of_transaction()
+                return self._get_transaction_id()
             self.ensure_lease()
         return rid
 
@@ -112,7 +112,7 @@ class RowIds:
             until = self._shared.until if self._shared else 0
         return until - _now_ms() > conf().commit_node_seconds * 500
 
-    def _of_transaction(self) -> int:
+    def _get_transaction_id(self) -> int:
         """Return an id under a lease that exists only in the running transaction.
 
         If it were shared, its row could be rolled back while others generate ids with it.

@@ -44,7 +44,7 @@ class Relation(BranchedModel):
         return self.source_key, self.type_key, self.target_key
 
     def identity(self) -> str:
-        return self.uid.hex if self.valid_until else digest_of(self.triple)
+        return self.uid.hex if self.valid_until else hash_triple(self.triple)
 
 
 def name_key(name: str) -> str:
@@ -52,12 +52,12 @@ def name_key(name: str) -> str:
     return normalise_text(name)
 
 
-def digest_of(triple: tuple[str, str, str]) -> str:
+def hash_triple(triple: tuple[str, str, str]) -> str:
     # Each part follows its length: no two triples have the same input of the hash.
     joined = "".join(f"{len(part)}:{part}" for part in triple)
     return hashlib.sha256(joined.encode()).hexdigest()[:32]
 
 
-def uid_of(project_id: uuid.UUID, triple: tuple[str, str, str], ordinal: int) -> uuid.UUID:
+def build_relation_uid(project_id: uuid.UUID, triple: tuple[str, str, str], ordinal: int) -> uuid.UUID:
     """Return the id of the n-th edge of a triple; it is the same on every branch."""
-    return uuid.uuid5(project_id, f"{digest_of(triple)}:{ordinal}")
+    return uuid.uuid5(project_id, f"{hash_triple(triple)}:{ordinal}")

@@ -42,7 +42,7 @@ class Snapshot(models.Model):
     def __str__(self) -> str:
         return self.name
 
-    def seq_of(self, branch: Branch) -> int | None:
+    def get_seq(self, branch: Branch) -> int | None:
         """Return a branch's seq at this snapshot; None when it is not part of it."""
         if self.kind == self.Kind.BRANCH:
             return self.seq if self.branch_id == branch.pk else None

@@ -33,7 +33,7 @@ class Row(NamedTuple):
     """A window: the ids of its pieces with [CLS] and [SEP], and the word number of each piece between."""
 
     ids: list[int]
-    word_of: list[int]
+    word_indexes: list[int]
 
 
 class OnnxMiniLM:
@@ -86,7 +86,7 @@ class OnnxMiniLM:
         owners: list[int] = []
         for at, text in enumerate(texts):
             windows = split_windows(*number_pieces(pieces, text, keep))
-            rows += [Row([pieces.start, *ids, pieces.end], word_of) for ids, word_of in windows]
+            rows += [Row([pieces.start, *ids, pieces.end], word_indexes) for ids, word_indexes in windows]
             owners += [at] * len(windows)
         vectors, words = self._run_all(session, rows, pieces.pad, shape)
         starts = np.flatnonzero(np.diff(owners, prepend=-1))
@@ -159,19 +159,19 @@ def file_sha256(path: Path) -> str:
 def number_pieces(pieces: WordPiece, text: str, keep: Callable[[str], bool]) -> tuple[list[int], list[int]]:
     """Return the pieces of a text, and for each the number of its word, -1 if it is not matched."""
     ids: list[int] = []
-    word_of: list[int] = []
+    word_indexes: list[int] = []
     for number, (word, batch) in enumerate(pieces.words(text)):
         ids += batch
         matched = batch[0] != pieces.unknown and keep(word)
-        word_of += [number if matched else -1] * len(batch)
-    return ids, word_of
+        word_indexes += [number if matched else -1] * len(batch)
+    return ids, word_indexes
 
 
-def split_windows(ids: list[int], word_of: list[int]) -> list[tuple[list[int], list[int]]]:
+def split_windows(ids: list[int], word_indexes: list[int]) -> list[tuple[list[int], list[int]]]:
     """Split both lists into windows of nearly equal length, so that no short rest has full weight."""
     count = max(1, -(-len(ids) // WINDOW))
     edges = [len(ids) * at // count for at in range(count + 1)]
-    windows = [(ids[low:high], word_of[low:high]) for low, high in pairwise(edges)]
+    windows = [(ids[low:high], word_indexes[low:high]) for low, high in pairwise(edges)]
     if count <= WINDOWS:
         return windows
     return [windows[at * (count - 1) // (WINDOWS - 1)] for at in range(WINDOWS)]
@@ -200,7 +200,7 @@ def embed_rows(
     hidden = run_model(session, ids, mask)
     summed = np.einsum("rtd,rt->rd", hidden, mask.astype(np.float32))
     # The first state of a row is [CLS], the one after its pieces [SEP]: neither is a word.
-    words = [shape(word_rows(states[1:], row.word_of)) for states, row in zip(hidden, rows, strict=True)]
+    words = [shape(word_rows(states[1:], row.word_indexes)) for states, row in zip(hidden, rows, strict=True)]
     return unit_rows(summed / mask.sum(axis=1, keepdims=True)), words
 
 

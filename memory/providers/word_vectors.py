@@ -19,9 +19,9 @@ MAX_WORDS = 256  # of one text: 12 KiB at 384 numbers
 _SIGNS = np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1).astype(np.float32) * 2 - 1
 
 
-def word_rows(states: Vectors, word_of: Sequence[int]) -> Vectors:
+def word_rows(states: Vectors, word_indexes: Sequence[int]) -> Vectors:
     """Return one unit row for each word, the mean of its pieces' directions. Shape (words, d)."""
-    numbers = np.asarray(word_of, dtype=np.int64)
+    numbers = np.asarray(word_indexes, dtype=np.int64)
     matched = numbers >= 0
     if not matched.any():
         return np.zeros((0, states.shape[1]), dtype=np.float32)

@@ -69,7 +69,7 @@ class WordPiece:
             raise ValueError(f"the vocabulary has no {', '.join(missing)}")
         self.pad, self.unknown, self.start, self.end = (self._ids[token] for token in SPECIAL)
         self._normal = _Normal()
-        self._pieces_of = lru_cache(maxsize=MAX_CACHED_WORDS)(self._cut_word)
+        self._cut_cached = lru_cache(maxsize=MAX_CACHED_WORDS)(self._cut_word)
 
     @classmethod
     def load(cls, path: Path = VOCABULARY) -> "WordPiece":
@@ -86,7 +86,7 @@ class WordPiece:
     def words(self, text: str) -> list[tuple[str, tuple[int, ...]]]:
         """Return the normalised words of ``text``, punctuation included, each with its pieces."""
         words = text.translate(self._normal).split(" ")
-        return [(word, self._pieces_of(word)) for word in words if word]
+        return [(word, self._cut_cached(word)) for word in words if word]
 
     def _cut_word(self, word: str) -> tuple[int, ...]:
         """Split a word, longest piece first; one [UNK] when any part is not in the vocabulary."""

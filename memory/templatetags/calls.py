@@ -14,7 +14,7 @@ MAX_DEPTH = 10  # levels that are indented: of a thousand, each bracket would be
 
 
 @register.filter
-def content_of(message: Any, whole: Any) -> str:
+def shown_content(message: Any, whole: Any) -> str:
     """Return what a message says: whole, or its beginning in a list."""
     return message.content if whole else Truncator(message.content).chars(LISTED)
 

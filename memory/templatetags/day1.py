@@ -146,14 +146,14 @@ def badge(state: str, text: str = "") -> SafeString:
 
 
 @register.simple_tag
-def row_button(action: str, fact: Fact, place: int) -> SafeString:
+def row_button(action: str, fact: Fact, row_number: int) -> SafeString:
     """Render the button of a row of facts, labelled by its title and the text of the row."""
     drawing, title = ACTION_BUTTONS[action]
     return format_html(
         '<button id="{0}{1}" class="button plain" name="one" value="{2}:{3}:{4}" title="{5}" data-key="{7}"'
         ' aria-labelledby="{0}{1} f{1}">{6}</button>',
         action[0],
-        place,
+        row_number,
         action,
         fact.uid,
         fact.version,
@@ -192,14 +192,14 @@ def format_age(at: datetime, now: datetime | None = None) -> str:
 
 
 @register.filter
-def undo_of(message: Any) -> str:
+def undo_url(message: Any) -> str:
     """Return the address that undoes a message's action; '' for none."""
     tags = message.extra_tags or ""
     return tags.removeprefix(UNDO) if tags.startswith(UNDO) else ""
 
 
 @register.filter
-def redo_of(message: Any) -> str:
+def redo_url(message: Any) -> str:
     """Return the address that redoes an undone action; '' for none."""
     tags = message.extra_tags or ""
     return tags.removeprefix(REDO) if tags.startswith(REDO) else ""

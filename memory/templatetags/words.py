@@ -75,8 +75,8 @@ def commit_page(context: template.Context, commit: Any) -> str:
 @register.simple_tag(takes_context=True)
 def source_page(context: template.Context, kind: str, uid: Any, branch: str | None = None) -> str:
     """Return the address of a memory's page; "" where there is none."""
-    place = {} if branch is None else {"branch": branch, "at": ""}
-    return context["reader"].url(kind, uid, **place) if kind in SOURCES else ""
+    query = {} if branch is None else {"branch": branch, "at": ""}
+    return context["reader"].url(kind, uid, **query) if kind in SOURCES else ""
 
 
 @register.simple_tag(takes_context=True)
@@ -121,7 +121,7 @@ def validity(one: Any, form: str) -> str:
 
 
 @register.filter
-def end_of(link_end: Any, ends: dict[Any, str]) -> Any:
+def link_end_text(link_end: Any, ends: dict[Any, str]) -> Any:
     """Return the text of the fact at a link's end; its id where it is not visible."""
     return ends.get(link_end, link_end)
 
@@ -161,13 +161,13 @@ def words_changed(context: template.Context, old: str, new: str) -> SafeString:
 
     The differences of a page share one budget. Beyond it, the whole differing part is marked, with a note.
     """
-    found = compare_words(old, new, _budget_of(context.get("request")))
+    found = compare_words(old, new, _get_word_budget(context.get("request")))
     pieces = "".join(_mark_piece(kind, text) for kind, text in found.pieces)
     note = f' <span class="quiet">{escape(str(TOO_LONG))}</span>' if found.is_coarse else ""
     return mark_safe(pieces + note)  # every part is escaped
 
 
-def _budget_of(request: Any) -> WordBudget:
+def _get_word_budget(request: Any) -> WordBudget:
     """Return the remaining budget of this page's word differences."""
     if request is None:
         return WordBudget()
@@ -214,7 +214,7 @@ def change_kind(kind: str, count: int = 2) -> Any:
 
 
 @register.filter
-def changes_of(change: Any) -> list[tuple[str, tuple[Any, Any]]]:
+def changed_fields(change: Any) -> list[tuple[str, tuple[Any, Any]]]:
     """Return the fields of a fact that a commit changed, besides the text."""
     if change.kind != "fact" or change.change != "changed":
         return []
@@ -223,13 +223,13 @@ def changes_of(change: Any) -> list[tuple[str, tuple[Any, Any]]]:
 
 
 @register.filter
-def nature_of(change: Any) -> str:
+def row_kind(change: Any) -> str:
     """Return what kind of message, observation or conversation a change is about; "" for others."""
     return str(getattr(change.row, NATURES[change.kind])) if change.kind in NATURES else ""
 
 
 @register.filter
-def text_of(change: Any) -> str:
+def change_text(change: Any) -> str:
     """Return the text of the row of a change, cut where it is long."""
     name = TEXTS.get(change.kind)
     return truncatechars(getattr(change.row, name), MAX_LENGTH) if name else str(change.row)

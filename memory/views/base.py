@@ -23,7 +23,7 @@ from memory.exceptions import Day1Error
 from memory.views.error_text import error_sentence
 from memory.views.frames import WEB, Frame
 from memory.views.navigation import LAST
-from memory.views.view_context import ViewContext, reader_of, with_query
+from memory.views.view_context import ViewContext, build_view_context, with_query
 from memory.views.widgets import parse_number
 
 PAGE = 50
@@ -55,7 +55,7 @@ class ProjectPage(LoginRequiredMixin, TemplateView):
         if self.frame.is_admin and not admin.site.has_permission(request):
             raise PermissionDenied
         try:
-            self.reader = reader_of(request, slug, kwargs.get("branch_name", ""), self.frame)
+            self.reader = build_view_context(request, slug, kwargs.get("branch_name", ""), self.frame)
             if request.session.get(LAST) != slug:
                 request.session[LAST] = slug
             self.reader.actor.require_scope(self.scope)

@@ -52,7 +52,7 @@ class BranchForm(forms.Form):
     )
 
     @property
-    def place(self) -> list[forms.BoundField]:
+    def location_fields(self) -> list[forms.BoundField]:
         """The fields that say where it begins."""
         return [self["name"], self["parent"], self["at"]]
 
@@ -155,7 +155,7 @@ class BranchPage(ProjectPage):
         found = {"diff": diff, "kind": kind, "change": change, "changes": CHANGES, "against": against}
         if kind == "link":
             links = [one.after or one.before for one in diff.page.results]
-            found["ends"] = EvidenceEngine().load_link_ends(links=links, **self.reader.where)
+            found["ends"] = EvidenceEngine().load_link_ends(links=links, **self.reader.read_args)
         return found
 
     def _log_context(self) -> dict[str, Any]:
@@ -168,4 +168,4 @@ class BranchPage(ProjectPage):
         return {"stats": branch_manager.load_stats(name=self.reader.branch.name, actor=self.reader.actor)}
 
     def _may_archive(self) -> bool:
-        return self.reader.branch.name != MAIN and self.reader.may["write"]
+        return self.reader.branch.name != MAIN and self.reader.allowed_now["write"]

@@ -47,8 +47,8 @@ class BulkActions:
                 action=action,
                 fact_ids=versions,
                 expected_versions={k: v for k, v in versions.items() if v},
-                **self.reader.target,
-                **parse_wishes(request, action),
+                **self.reader.write_args,
+                **parse_parameters(request, action),
             )
         except (*RECOVERABLE_ERRORS, NotFound) as error:
             return self.render_refused(error)
@@ -71,7 +71,7 @@ class BulkActions:
         filters, cursor, found = self.parse_filters(), "", dict[UUID, int]()
         while len(found) < MAX_FACTS:
             page = FactEngine().list_facts(
-                **self.reader.where, filters=filters, limit=BATCH_SIZE, cursor=cursor
+                **self.reader.read_args, filters=filters, limit=BATCH_SIZE, cursor=cursor
             )
             found |= {fact.uid: fact.version for fact in page.results}
             if not (cursor := page.next or ""):
@@ -95,7 +95,7 @@ def has_proposals(facts: Any) -> bool:
     return any(fact.status == Fact.Status.CREATED for fact in facts)
 
 
-def parse_wishes(request: HttpRequest, action: str) -> dict[str, Any]:
+def parse_parameters(request: HttpRequest, action: str) -> dict[str, Any]:
     """Parse the parameters of an action besides the facts."""
     requested: dict[str, Any] = {"reason": request.POST.get("reason", "").strip()}
     if action == "set_category":

@@ -48,12 +48,14 @@ class Observations(Listing):
 
     def list_rows(self, payload: dict[str, Any]) -> Any:
         filters = ObservationFilter.from_values(payload)
-        return ObservationEngine().list_observations(**self.reader.where, filters=filters, **self.paging())
+        return ObservationEngine().list_observations(
+            **self.reader.read_args, filters=filters, **self.paging()
+        )
 
     def search_rows(self, query: str, payload: dict[str, Any]) -> Any:
         filters = ObservationFilter.from_values(payload)
         found = ObservationEngine().search_observations(
-            query=query, **self.reader.where, filters=filters, limit=FOUND
+            query=query, **self.reader.read_args, filters=filters, limit=FOUND
         )
         return {"results": [hit.row for hit in found.hits]}
 
@@ -65,8 +67,8 @@ class ObservationPage(ProjectPage):
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         uid: UUID = kwargs.pop("observation_id")
-        seen = ObservationEngine().get_observation(observation_id=uid, **self.reader.where)
-        facts = LinkEngine().facts_from(source_ids=[uid], **self.reader.where)
+        seen = ObservationEngine().get_observation(observation_id=uid, **self.reader.read_args)
+        facts = LinkEngine().facts_from(source_ids=[uid], **self.reader.read_args)
         return super().get_context_data(
             one=seen,
             title=seen.summary[:80],
@@ -79,7 +81,7 @@ class ObservationPage(ProjectPage):
         """Return the observation that this one follows from, or None."""
         if seen.parent_id is None:
             return None
-        return ObservationEngine().get_observation(observation_id=seen.parent_id, **self.reader.where)
+        return ObservationEngine().get_observation(observation_id=seen.parent_id, **self.reader.read_args)
 
 
 class Relations(Listing):
@@ -101,12 +103,14 @@ class Relations(Listing):
 
     def list_rows(self, payload: dict[str, Any]) -> Any:
         requested = {**payload, "open_only": bool(payload.get("open_only"))}
-        return RelationEngine().list_relations(**self.reader.where, **requested, **self.paging())
+        return RelationEngine().list_relations(**self.reader.read_args, **requested, **self.paging())
 
     def search_rows(self, query: str, payload: dict[str, Any]) -> Any:
         """Return the relations of an entity with this name: relations have no text search."""
         kind = require_known(payload, "relation_type").get("relation_type", "")
-        graph = RelationEngine().graph_query(entity=query, depth=1, relation_type=kind, **self.reader.where)
+        graph = RelationEngine().graph_query(
+            entity=query, depth=1, relation_type=kind, **self.reader.read_args
+        )
         return {"results": graph.edges[:FOUND], "more": len(graph.edges) > FOUND}
 
 
@@ -117,9 +121,9 @@ class RelationPage(ProjectPage):
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         uid: UUID = kwargs.pop("relation_id")
-        one = RelationEngine().get_relation(relation_id=uid, **self.reader.where)
-        around = RelationEngine().graph_query(entity=one.source_entity, depth=1, **self.reader.where)
-        others = RelationEngine().graph_query(entity=one.target_entity, depth=1, **self.reader.where)
+        one = RelationEngine().get_relation(relation_id=uid, **self.reader.read_args)
+        around = RelationEngine().graph_query(entity=one.source_entity, depth=1, **self.reader.read_args)
+        others = RelationEngine().graph_query(entity=one.target_entity, depth=1, **self.reader.read_args)
         found = {edge.uid: edge for edge in [*around.edges, *others.edges] if edge.uid != uid}
         shown = {"edges": list(found.values())[:FOUND], "more": len(found) > FOUND}
         return super().get_context_data(one=one, title=str(one), **shown, **kwargs)

@@ -8,7 +8,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from memory.engines.branches.manager import BranchManager
-from memory.engines.facts.recall_log import PASSING
+from memory.engines.facts.recall_log import TYPING_SURFACE
 from memory.engines.search.engine import SearchEngine
 from memory.views.base import ProjectPage
 from memory.views.navigation import sections_for
@@ -72,7 +72,7 @@ class Palette(ProjectPage):
         """Return facts with these words, and a link to a full search. Typing is not logged as a recall."""
         if len(query) < 2:
             return []
-        where = {**self.reader.where, "actor": replace(self.reader.actor, surface=PASSING)}
+        where = {**self.reader.read_args, "actor": replace(self.reader.actor, surface=TYPING_SURFACE)}
         found = SearchEngine().search(query=query, **where, limit=MAX_ENTRIES, search_type="keyword")
         facts = [
             Entry("facts", hit.fact.essence, self.reader.url("fact", hit.fact.uid)) for hit in found.hits

@@ -10,7 +10,7 @@ from django.utils.translation import gettext as _
 from memory.engines.branches.revert import RevertEngine
 from memory.engines.facts.bulk_actions import ACTIONS, ActionEngine, Report
 from memory.engines.facts.engine import FactEngine
-from memory.engines.facts.evidence import commit_of
+from memory.engines.facts.evidence import get_fact_commit
 from memory.exceptions import (
     BranchArchived,
     Conflict,
@@ -39,7 +39,7 @@ BUTTONS = frozenset({"verify", "invalidate", "unverify", "accept", "refuse", "ar
 RECOVERABLE_ERRORS = (Invalid, TooLarge, Conflict, IllegalTransition, BranchArchived)
 
 
-def undo_of(reader: ViewContext, commit: Commit | None) -> str:
+def build_undo_url(reader: ViewContext, commit: Commit | None) -> str:
     """Return the address that reverts a commit; "" without one."""
     return reader.frame.reverse("undo", reader.project.slug, commit.pk) if commit else ""
 
@@ -62,7 +62,7 @@ class Act(FactPage):
         if result.error:
             return self.render_refused(result.error)
         sentence = outcome_sentence(result, action)
-        flash_success(request, sentence, undo_of(self.reader, report.commit))
+        flash_success(request, sentence, build_undo_url(self.reader, report.commit))
         if getattr(request, "htmx", False):
             return render_answered(self, self.load_fact(), sentence)
         return redirect(self.reader.url("fact", self.fact_id))
@@ -73,7 +73,7 @@ class Act(FactPage):
             action=action,
             fact_ids=[self.fact_id],
             reason=reason,
-            **self.reader.target,
+            **self.reader.write_args,
             expected_versions={self.fact_id: version} if version is not None else {},
         )
 
@@ -132,7 +132,7 @@ class Edit(FactViewBase):
             return self.render_to_response(self.get_context_data(form=form), status=error.status)
         sentence = _("Replaced; the old one stays as superseded.") if self.anew else _("Corrected.")
         flash_success(
-            request, sentence if commit else _("Nothing was changed."), undo_of(self.reader, commit)
+            request, sentence if commit else _("Nothing was changed."), build_undo_url(self.reader, commit)
         )
         return redirect(self.reader.url("fact", fact.uid))
 
@@ -142,9 +142,9 @@ class Edit(FactViewBase):
             fact_id=self.fact_id,
             updates=form.changed_fields(before),
             expected_version=form.read_version,
-            **self.reader.target,
+            **self.reader.write_args,
         )
-        return fact, commit_of(fact) if fact.version != before.version else None
+        return fact, get_fact_commit(fact) if fact.version != before.version else None
 
     def _replace_fact(self, form: FactForm) -> tuple[Fact, Commit | None]:
         by = self._replaced_by()
@@ -153,7 +153,7 @@ class Edit(FactViewBase):
             action="supersede",
             fact_ids=[self.fact_id],
             new_fact_text=text,
-            **self.reader.target,
+            **self.reader.write_args,
             replaced_by=by,
             reason=self.request.POST.get("reason", "").strip(),
             expected_versions={self.fact_id: form.read_version} if form.read_version is not None else {},
@@ -206,7 +206,7 @@ def undo_commit(request: HttpRequest, reader: ViewContext, commit_id: UUID) -> H
 def _undo_commit(request: HttpRequest, reader: ViewContext, commit_id: UUID) -> None:
     try:
         commit = RevertEngine().revert_commit(commit_id=commit_id, actor=reader.actor)
-        back = undo_of(reader, commit)
+        back = build_undo_url(reader, commit)
         if request.GET.get("redo"):
             flash_success(request, _("Done again."), undo=back)
         else:

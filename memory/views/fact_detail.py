@@ -9,9 +9,9 @@ from django.shortcuts import render
 from django.utils.translation import gettext, gettext_lazy
 
 from memory import ranking
-from memory.engines.facts.assessment import exclusion_reasons, time_of
+from memory.engines.facts.assessment import exclusion_reasons, parse_expiry_time
 from memory.engines.facts.engine import FactEngine
-from memory.engines.facts.evidence import EvidenceEngine, commit_of
+from memory.engines.facts.evidence import EvidenceEngine, get_fact_commit
 from memory.engines.facts.field_diff import display_changes
 from memory.engines.review.review_queue import ReviewEngine
 from memory.engines.search.explain import ExplainEngine, Explanation
@@ -24,7 +24,7 @@ from memory.views.view_context import ViewContext
 
 VERSIONS = 10
 QUESTIONS = 20
-BESIDE_LIST = "fact/beside.html"  # the frame of a fact's page that a script shows beside a list
+PREVIEW_FRAME = "fact/preview.html"  # the frame of a fact's page that a script shows beside a list
 TIMED = ("expired", "outdated")  # the states that no badge of its own tells
 
 
@@ -48,28 +48,28 @@ class FactViewBase(ProjectPage):
 
     def load_fact(self) -> Fact:
         """Return the fact as the reader sees it. Raises NotFound."""
-        return FactEngine().get_fact(fact_id=self.fact_id, **self.reader.where)
+        return FactEngine().get_fact(fact_id=self.fact_id, **self.reader.read_args)
 
 
 def fact_context(reader: ViewContext, fact: Fact, cursor: str) -> dict[str, Any]:
     """Return the context of a fact's page besides the fact itself."""
-    states = [state for state in exclusion_reasons(fact, time_of(reader.at)) if state in TIMED]
-    evidence = EvidenceEngine().load_evidence(fact=fact, **reader.where)
-    similar = EvidenceEngine().find_similar(fact=fact, **reader.where)
+    states = [state for state in exclusion_reasons(fact, parse_expiry_time(reader.at)) if state in TIMED]
+    evidence = EvidenceEngine().load_evidence(fact=fact, **reader.read_args)
+    similar = EvidenceEngine().find_similar(fact=fact, **reader.read_args)
     context = {
         "states": states,
         "tokens": ranking.token_cost(fact.essence),
         "evidence": evidence,
         "similar": similar,
     }
-    return {**context, **history_of(reader, fact.uid, cursor)}
+    return {**context, **read_history(reader, fact.uid, cursor)}
 
 
 def read_version(reader: ViewContext, fact_id: UUID, number: int | None) -> Fact | None:
     """Return a version of a fact by its number, if it is among the latest; else None."""
     if number is None:
         return None
-    page = FactEngine().list_versions(fact_id=fact_id, **reader.where, limit=MAX_PAGE_SIZE)
+    page = FactEngine().list_versions(fact_id=fact_id, **reader.read_args, limit=MAX_PAGE_SIZE)
     return next((one for one in page.results if one.version == number), None)
 
 
@@ -80,19 +80,19 @@ def changes_since(read: Fact | None, now: Fact) -> dict[str, Any]:
     """
     if read is None or read.version == now.version:
         return {"meanwhile": [], "changed_by": None}
-    return {"meanwhile": list(display_changes(read, now).items()), "changed_by": commit_of(now)}
+    return {"meanwhile": list(display_changes(read, now).items()), "changed_by": get_fact_commit(now)}
 
 
 def missing_context(reader: ViewContext, fact_id: UUID, cursor: str) -> dict[str, Any]:
     """Return where a missing fact is instead: on other branches, deleted with its history, or nowhere."""
-    answer = ExplainEngine().explain(query="", fact_id=fact_id, **reader.where)
-    history = history_of(reader, fact_id, cursor) if answer.reason == "deleted" else {}
+    answer = ExplainEngine().explain(query="", fact_id=fact_id, **reader.read_args)
+    history = read_history(reader, fact_id, cursor) if answer.reason == "deleted" else {}
     return {"answer": answer, "fact_id": fact_id, **history}
 
 
-def history_of(reader: ViewContext, fact_id: UUID, cursor: str) -> dict[str, Any]:
+def read_history(reader: ViewContext, fact_id: UUID, cursor: str) -> dict[str, Any]:
     """Return versions of a fact, newest first, each with its changes to the one before."""
-    page = FactEngine().list_versions(fact_id=fact_id, **reader.where, limit=VERSIONS, cursor=cursor)
+    page = FactEngine().list_versions(fact_id=fact_id, **reader.read_args, limit=VERSIONS, cursor=cursor)
     before = [*page.results[1:], page.beyond]
     steps = [
         {"version": new, "old": old, "changes": changed_fields(old, new)}
@@ -113,7 +113,7 @@ class FactPage(FactViewBase):
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         fact = self.load_fact()
         if getattr(self.request, "htmx", False):
-            kwargs["frame"] = BESIDE_LIST
+            kwargs["frame"] = PREVIEW_FRAME
         return super().get_context_data(
             fact=fact,
             title=fact.essence,
@@ -149,7 +149,7 @@ class Why(FactViewBase):
         )
 
     def _explain_query(self, query: str) -> Explanation:
-        return ExplainEngine().explain(query=query, fact_id=self.fact_id, **self.reader.where)
+        return ExplainEngine().explain(query=query, fact_id=self.fact_id, **self.reader.read_args)
 
 
 def score_parts(answer: Explanation | None) -> dict[str, Any]:

@@ -19,10 +19,10 @@ from memory.views.action_report import take_report
 from memory.views.base import PAGE, ProjectPage
 from memory.views.bulk import BulkActions, has_proposals, mark_ticked
 from memory.views.error_text import error_sentence
-from memory.views.fact_actions import undo_of
+from memory.views.fact_actions import build_undo_url
 from memory.views.fact_form import CATEGORIES
 from memory.views.filter_form import REPEATABLE, FilterForm
-from memory.views.filter_tokens import TokenFilters, read_line
+from memory.views.filter_tokens import TokenFilters
 from memory.views.flash import flash_success
 
 
@@ -50,8 +50,8 @@ class Facts(BulkActions, TokenFilters, ProjectPage):
         form, query = FilterForm(self.request), self.request.GET.get("q", "").strip()
         shown: dict[str, Any] = {"form": form, "query": query, "report": take_report(self.request)}
         try:
-            read_line(query, self.token_fields)  # refuses a filter that there is not
-            page: Any = self._search_facts(query, form.filters) if query else self._list_facts(form.filters)
+            _, text = self.typed_line  # refuses a filter that there is not
+            page: Any = self._search_facts(text, form.filters) if text else self._list_facts(form.filters)
             mark_ticked(page.results, self.request)
             shown |= {"page": page, "proposals": has_proposals(page.results)}
         except Invalid as error:  # the query stays in the form for correction
@@ -65,12 +65,12 @@ class Facts(BulkActions, TokenFilters, ProjectPage):
         return bool(self.request.GET.get("everything"))
 
     def _list_facts(self, filters: FactFilter) -> Any:
-        return FactEngine().list_facts(**self.reader.where, filters=filters, **self.paging())
+        return FactEngine().list_facts(**self.reader.read_args, filters=filters, **self.paging())
 
     def _search_facts(self, query: str, filters: FactFilter) -> Ranked:
         include = INCLUDE if self._searches_all or filters.status or filters.verification_status else ()
         found = SearchEngine().search(
-            query=query, **self.reader.where, filters=filters, include=include, limit=PAGE
+            query=query, **self.reader.read_args, filters=filters, include=include, limit=PAGE
         )
         for hit in found.hits:
             hit.fact.score = hit.score
@@ -89,5 +89,5 @@ class Facts(BulkActions, TokenFilters, ProjectPage):
     def render_done(
         self, text: str, commit: Commit | None = None, level: int = messages.SUCCESS
     ) -> HttpResponse:
-        flash_success(self.request, text, undo_of(self.reader, commit), level)
+        flash_success(self.request, text, build_undo_url(self.reader, commit), level)
         return HttpResponseRedirect(self.request.get_full_path())

@@ -53,7 +53,7 @@ class FilterForm(forms.Form):
         return {name: text for name, text in self.active_values.items() if name not in SHOWN}
 
     @property
-    def chips(self) -> list[dict[str, Any]]:
+    def active_filters(self) -> list[dict[str, Any]]:
         """Return each active filter as a token, with the address without it."""
         return list(list_chips(self.request, self.active_values, REPEATABLE))
 

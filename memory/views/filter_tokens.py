@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Collection, Iterator, Mapping
+from functools import cached_property
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
@@ -42,6 +43,11 @@ class TokenFilters(TemplateView):
         """Return the names of the filters that can be typed."""
         return ()
 
+    @cached_property
+    def typed_line(self) -> tuple[dict[str, list[str]], str]:
+        """Return the filters typed into the search field, and the words to search. Raises Invalid."""
+        return read_line(" ".join(self.request.GET.getlist("q")), self.token_fields)
+
     def get(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         parameters = dict(request.GET.lists())
         words = {
@@ -59,7 +65,7 @@ class TokenFilters(TemplateView):
     def _typed_words(self, words: Mapping[str, list[str]]) -> dict[str, Any]:
         """Return the parameters that change by the typed tokens; a line with an unknown one changes none."""
         try:
-            typed, text = read_line(" ".join(words.get("q", ())), self.token_fields)
+            typed, text = self.typed_line
         except Invalid:
             return {}
         changed = {name: self._merge(name, words.get(name, []), values) for name, values in typed.items()}

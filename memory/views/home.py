@@ -26,7 +26,7 @@ class Home(ProjectPage):
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         work = self.work()
-        newest = FactEngine().list_facts(**self.reader.where, limit=NEWEST)
+        newest = FactEngine().list_facts(**self.reader.read_args, limit=NEWEST)
         if self.reader.is_now and not newest.results:
             kwargs |= setup_context(self.request, self.reader)
         return super().get_context_data(

@@ -8,7 +8,7 @@ from django import forms
 from memory.exceptions import Invalid
 from memory.views.base import ProjectPage
 from memory.views.error_text import error_sentence
-from memory.views.filter_tokens import TokenFilters, list_chips, read_line
+from memory.views.filter_tokens import TokenFilters, list_chips
 from memory.views.filterset_form import active_filters, filter_form
 from memory.views.labels import RUNNING
 
@@ -35,8 +35,8 @@ class Listing(TokenFilters, ProjectPage):
         name_running(form)
         listed: dict[str, Any] = {"page": None, "error": ""}
         try:
-            read_line(query, self.token_fields)  # refuses a filter that there is not
-            listed["page"] = self.search_rows(query, payload) if query else self.list_rows(payload)
+            _, text = self.typed_line  # refuses a filter that there is not
+            listed["page"] = self.search_rows(text, payload) if text else self.list_rows(payload)
         except Invalid as error:
             listed["error"] = error_sentence(error)
         filtered = bool(query or payload)

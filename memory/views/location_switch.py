@@ -11,16 +11,16 @@ from memory.views.base import ProjectPage
 from memory.views.view_context import relocate
 
 
-class Go(ProjectPage):
+class SwitchLocation(ProjectPage):
     """To the page that was open, on ?branch= at ?at=; else to the first page of the project."""
 
     def get(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         project = self.reader.project.slug
         first = self.frame.reverse(self.frame.first, project)
         page = request.GET.get("page", "")
-        place = {"branch": request.GET.get("branch", "") or MAIN, "at": request.GET.get("at", "")}
+        query = {"branch": request.GET.get("branch", "") or MAIN, "at": request.GET.get("at", "")}
         try:
             is_below = page.startswith(self.frame.reverse("home", project))
-            return redirect(relocate(page if is_below else first, **place))
+            return redirect(relocate(page if is_below else first, **query))
         except Resolver404:
-            return redirect(relocate(first, **place))
+            return redirect(relocate(first, **query))

@@ -9,7 +9,7 @@ from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
 
 from memory.actors import ROLE_SCOPES, SCOPES, Actor
-from memory.engines.access.members import actor_of_member, memberships_of
+from memory.engines.access.members import build_member_actor, list_memberships
 from memory.models import Membership
 from memory.views.frames import ADMIN
 from memory.views.view_context import count_questions
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 LAST = "day1_project"  # in the session: the project that was open last
 REVIEW = "review"  # the section whose questions are counted
-UPKEEP = 80  # sections from this place on stand apart: who may use the project, and what was done
+SEPARATE_FROM = 80  # sections from this order on stand apart: who may use the project, and what was done
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class Section:
     icon: str
     letter: str
     scope: str = "read"
-    place: int = 50
+    order: int = 50
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ class Entry:
 
 
 SECTIONS: list[Section] = []
-OF_SERVER = (
+SERVER_LISTS = (
     ("auth_user", _("Users"), "person"),
     ("memory_project", _("Projects"), "project"),
     ("django_celery_beat_periodictask", _("Periodic tasks"), "clock"),
@@ -59,7 +59,7 @@ def add_section(section: Section) -> None:
     if any(section.letter == other.letter or section.name == other.name for other in SECTIONS):
         raise ValueError(f"The letter {section.letter} or the name {section.name} is taken.")
     SECTIONS.append(section)
-    SECTIONS.sort(key=lambda one: one.place)
+    SECTIONS.sort(key=lambda one: one.order)
 
 
 def sections_for(actor: Actor) -> Iterable[Section]:
@@ -76,44 +76,44 @@ def list_entries(
     """
     groups: list[tuple[Any, list[Entry]]] = []
     if reader:
-        name, entries = reader.project.name, list(_list_of_reader(reader, section))
+        name, entries = reader.project.name, list(_list_reader_entries(reader, section))
     elif member := last_member(request):
-        name, entries = member.project.name, list(_list_of_member(member, request.user))
+        name, entries = member.project.name, list(_list_member_entries(member, request.user))
     else:
         name, entries = "", []
-    apart = {one.title for one in SECTIONS if one.place >= UPKEEP}
+    apart = {one.title for one in SECTIONS if one.order >= SEPARATE_FROM}
     groups.append((name, [one for one in entries if one.title not in apart]))
     groups.append(("", [one for one in entries if one.title in apart]))
     if request.user.is_superuser:
-        groups.append((_("Server"), list(_list_of_server(request))))
+        groups.append((_("Server"), list(_list_server_entries(request))))
     return [group for group in groups if group[1]]
 
 
 def last_member(request: HttpRequest) -> Membership | None:
     """Return where the person was last, else the first project that they belong to."""
-    members = memberships_of(request.user)
+    members = list_memberships(request.user)
     last = request.session.get(LAST)
     return next((one for one in members if one.project.slug == last), members[0] if members else None)
 
 
-def _list_of_reader(reader: Any, current: str) -> Iterable[Entry]:
+def _list_reader_entries(reader: Any, current: str) -> Iterable[Entry]:
     for one in sections_for(reader.actor):
         count = reader.open_questions if one.name == REVIEW else None
         yield Entry(one.title, one.icon, reader.url(one.name), one.letter, one.name == current, count)
 
 
-def _list_of_member(member: Membership, user: Any) -> Iterable[Entry]:
+def _list_member_entries(member: Membership, user: Any) -> Iterable[Entry]:
     highest = SCOPES.index(ROLE_SCOPES[member.role])
     for one in SECTIONS:
         if SCOPES.index(one.scope) <= highest:
             url = ADMIN.reverse(one.name, member.project.slug)
             counts = one.name == REVIEW
-            count = count_questions(actor_of_member(member, user, ADMIN.surface)) if counts else None
+            count = count_questions(build_member_actor(member, user, ADMIN.surface)) if counts else None
             yield Entry(one.title, one.icon, url, one.letter, count=count)
 
 
-def _list_of_server(request: HttpRequest) -> Iterable[Entry]:
-    for name, title, icon in OF_SERVER:
+def _list_server_entries(request: HttpRequest) -> Iterable[Entry]:
+    for name, title, icon in SERVER_LISTS:
         url = reverse(f"admin:{name}_changelist")
         app = url.removesuffix("/").rpartition("/")[0] + "/"  # any page of its app
         yield Entry(title, icon, url, is_current=request.path.startswith(app))

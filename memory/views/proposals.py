@@ -21,7 +21,7 @@ def proposal_asked(request: HttpRequest) -> UUID | None:
 
 def show_proposal(page: Any, fact_id: UUID) -> HttpResponse:
     """Render a proposal as it is on its branch now. Raises NotFound."""
-    fact = FactEngine().get_fact(fact_id=fact_id, **page.reader.where)
+    fact = FactEngine().get_fact(fact_id=fact_id, **page.reader.read_args)
     return asked_again(page, fact) if fact.status == Fact.Status.CREATED else render_answered(page, fact)
 
 

@@ -9,13 +9,13 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from memory.engines.facts.proposals import ProposalEngine
-from memory.engines.review.review_queue import DECISIONS, KEEPING, ReviewEngine
+from memory.engines.review.review_queue import DECISIONS, KEEPING_ONE, ReviewEngine
 from memory.engines.support import validation as c
 from memory.exceptions import BranchArchived, Conflict, Day1Error, IllegalTransition, Invalid, StaleVersion
 from memory.models import ReviewItem
 from memory.views.base import ProjectPage, base_context
 from memory.views.error_text import error_sentence
-from memory.views.fact_actions import undo_of
+from memory.views.fact_actions import build_undo_url
 from memory.views.flash import flash_success, flash_warning
 from memory.views.proposals import proposal_asked, show_proposal
 from memory.views.widgets import parse_number
@@ -39,15 +39,15 @@ ANSWER_MESSAGES = {
     "dismiss": gettext_lazy("The question was dismissed."),
 }
 # Errors that a person can correct, or resolve by restoring the branch: the form keeps its input.
-MENDABLE = (StaleVersion, Invalid, IllegalTransition, BranchArchived)
+RECOVERABLE_ERRORS = (StaleVersion, Invalid, IllegalTransition, BranchArchived)
 
 
-def answer_of(post: QueryDict) -> dict[str, Any]:
+def parse_answer(post: QueryDict) -> dict[str, Any]:
     """Parse the answer in a form for ReviewEngine.resolve_item. Raises Invalid."""
     decision = post.get("decision", "")
     if decision not in DECISIONS:
         raise Invalid(_("A question is answered with one of the buttons."))
-    keep = post.get("keep") if decision in KEEPING else None
+    keep = post.get("keep") if decision in KEEPING_ONE else None
     text = post.get("new_fact_text", "").replace("\r\n", "\n").strip()
     return {
         "decision": decision,
@@ -65,14 +65,14 @@ def read_versions(post: QueryDict) -> dict[UUID, int]:
     return {uid: version for uid, version in read.items() if version is not None}
 
 
-HOW = gettext_lazy(
+QUEUE_HELP = gettext_lazy(
     "When a new fact says nearly the same as another, Day1 merges nothing by itself: the question appears"
     " here."
 )
 # What an empty list says: its icon, that there is nothing, and what would be here.
 NOTHING: dict[str, dict[str, Any]] = {
-    "open": {"drawing": "check", "none_yet": gettext_lazy("Nothing waits for you."), "more": HOW},
-    "all": {"drawing": "check", "none_yet": gettext_lazy("There was no question yet."), "more": HOW},
+    "open": {"drawing": "check", "none_yet": gettext_lazy("Nothing waits for you."), "more": QUEUE_HELP},
+    "all": {"drawing": "check", "none_yet": gettext_lazy("There was no question yet."), "more": QUEUE_HELP},
     "resolved": {
         "drawing": "inbox",
         "none_yet": gettext_lazy("Nothing was answered yet."),
@@ -140,14 +140,14 @@ class Answer(ProjectPage):
         decision = request.POST.get("decision", "")
         try:
             done = review_engine.resolve_item(
-                item_id=self.item_id, actor=self.reader.actor, **answer_of(request.POST)
+                item_id=self.item_id, actor=self.reader.actor, **parse_answer(request.POST)
             )
-        except MENDABLE as error:
+        except RECOVERABLE_ERRORS as error:
             context = self.get_context_data(refusal=error, typed=request.POST)
             return self.render_to_response(context, status=error.status)
         except Conflict as error:
             return self.too_late(error)
-        flash_success(request, str(ANSWER_MESSAGES[decision]), undo_of(self.reader, done.commit))
+        flash_success(request, str(ANSWER_MESSAGES[decision]), build_undo_url(self.reader, done.commit))
         return self.render_next(done.item)
 
     def render_next(self, item: ReviewItem) -> HttpResponse:

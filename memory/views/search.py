@@ -11,8 +11,8 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from memory import ranking
-from memory.engines.facts.assessment import exclusion_reasons, time_of
-from memory.engines.facts.recall_log import PASSING
+from memory.engines.facts.assessment import exclusion_reasons, parse_expiry_time
+from memory.engines.facts.recall_log import TYPING_SURFACE
 from memory.engines.search.engine import SearchEngine, SearchResult
 from memory.engines.search.ranked import INCLUDE, TYPES, Hit
 from memory.exceptions import Invalid
@@ -32,18 +32,17 @@ Named = Sequence[tuple[str, float]]
 
 
 @dataclass(frozen=True)
-class Shown:
+class ShownHit:
     """A hit on the page: bars for its parts, factors other than 1, and its cost in a prompt."""
 
     hit: Hit
-    place: int
     parts: Named
     factors: Named
     tokens: int
 
     @classmethod
-    def of(cls, hit: Hit, place: int) -> "Shown":
-        return cls(hit, place, *split_signals(hit.signals), ranking.token_cost(hit.fact.essence))
+    def from_hit(cls, hit: Hit) -> "ShownHit":
+        return cls(hit, *split_signals(hit.signals), ranking.token_cost(hit.fact.essence))
 
 
 def split_signals(signals: Mapping[str, float]) -> tuple[Named, Named]:
@@ -106,7 +105,7 @@ class Search(ProjectPage):
     def _search_context(self, query: str, form: FilterForm) -> dict[str, Any]:
         get = self.request.GET
         found = self._run_search(query, form, parse_number(get.get("budget", "")), get.getlist("include"))
-        shown = [Shown.of(hit, place) for place, hit in enumerate(found.hits, 1)]
+        shown = [ShownHit.from_hit(hit) for hit in found.hits]
         left = self._left_out(query, form, found) if get.get("left_out") else None
         return {"found": found, "shown": shown, "cost": sum(one.tokens for one in shown), "left_out": left}
 
@@ -123,10 +122,10 @@ class Search(ProjectPage):
         """Search; a query while typing, or with ``passing``, is not logged as a recall."""
         actor = self.reader.actor
         if passing or getattr(self.request, "htmx", False):
-            actor = replace(actor, surface=PASSING)
+            actor = replace(actor, surface=TYPING_SURFACE)
         return SearchEngine().search(
             query=query,
-            **{**self.reader.where, "actor": actor},
+            **{**self.reader.read_args, "actor": actor},
             filters=form.filters,
             include=include,
             search_type=self.request.GET.get("search_type") or "hybrid",
@@ -137,6 +136,9 @@ class Search(ProjectPage):
     def _left_out(self, query: str, form: FilterForm, found: SearchResult) -> list[tuple[Hit, list[str]]]:
         """Return hits that are excluded by default, with the reasons."""
         known = {hit.fact.uid for hit in found.hits}
-        every, now = self._run_search(query, form, None, INCLUDE, passing=True), time_of(self.reader.at)
+        every, now = (
+            self._run_search(query, form, None, INCLUDE, passing=True),
+            parse_expiry_time(self.reader.at),
+        )
         reasons = [(hit, exclusion_reasons(hit.fact, now)) for hit in every.hits if hit.fact.uid not in known]
         return [(hit, why) for hit, why in reasons if why]

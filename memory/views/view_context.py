@@ -16,7 +16,7 @@ from django.urls import resolve, reverse
 from django.utils import timezone
 
 from memory.actors import SCOPES, Actor
-from memory.engines.access.members import actor_of_member, memberships_of
+from memory.engines.access.members import build_member_actor, list_memberships
 from memory.engines.branches.manager import BranchManager
 from memory.engines.review.review_queue import ReviewEngine
 from memory.engines.versions.lookup import MAIN, resolve_point
@@ -53,12 +53,12 @@ class ViewContext:
         return self.membership.role
 
     @property
-    def where(self) -> dict[str, Any]:
-        """Return arguments for an engine's read method: FactEngine().list_facts(**reader.where)."""
+    def read_args(self) -> dict[str, Any]:
+        """Return arguments for an engine's read method: FactEngine().list_facts(**reader.read_args)."""
         return {"actor": self.actor, "branch_name": self.branch.name, "at": self.at}
 
     @property
-    def target(self) -> dict[str, Any]:
+    def write_args(self) -> dict[str, Any]:
         """Return arguments for an engine's write method. Raises Conflict in the past."""
         self.require_now()
         return {"actor": self.actor, "branch_name": self.branch.name}
@@ -74,7 +74,7 @@ class ViewContext:
         return {scope: self.actor.has_scope(scope) for scope in SCOPES}
 
     @cached_property
-    def may(self) -> dict[str, bool]:
+    def allowed_now(self) -> dict[str, bool]:
         """Return the scopes usable on this branch now: none in the past, none when it is archived."""
         open_now = self.is_now and not self.branch.archived_at
         return {scope: has_scope and open_now for scope, has_scope in self.can.items()}
@@ -122,7 +122,7 @@ class ViewContext:
 
 def count_questions(actor: Actor, branch: Branch | None = None) -> str:
     """Return the number of open questions, on all branches or on one: "" for none, "99+" for many."""
-    count = ReviewEngine().count_open(actor=actor, most=MAX_COUNTED_QUESTIONS, branch=branch)
+    count = ReviewEngine().count_open(actor=actor, maximum=MAX_COUNTED_QUESTIONS, branch=branch)
     return f"{MAX_COUNTED_QUESTIONS - 1}+" if count == MAX_COUNTED_QUESTIONS else str(count or "")
 
 
@@ -144,16 +144,18 @@ def relocate(address: str, branch: str, at: str) -> str:
     return with_query(path, {**words, "branch": ""})
 
 
-def reader_of(request: HttpRequest, slug: str, branch_name: str = "", frame: Frame = WEB) -> ViewContext:
+def build_view_context(
+    request: HttpRequest, slug: str, branch_name: str = "", frame: Frame = WEB
+) -> ViewContext:
     """Return the reader of a page. Raises NotFound for a foreign project, BranchNotFound, Invalid.
 
     Raises NotFound for a project that the user does not belong to, BranchNotFound, Invalid.
     """
-    memberships = memberships_of(request.user)
+    memberships = list_memberships(request.user)
     member = next((m for m in memberships if m.project.slug == slug), None)
     if member is None:
         raise NotFound("There is no project here that you belong to.")
-    actor = actor_of_member(member, request.user, frame.surface)
+    actor = build_member_actor(member, request.user, frame.surface)
     branch = BranchManager().get_branch(
         name=branch_name or request.GET.get("branch", "") or MAIN, actor=actor
     )

@@ -20,7 +20,7 @@ MySQLdb = pytest.importorskip("MySQLdb", reason="the extra matrixone is not inst
 from memory.db.backend import get_backend  # noqa: E402
 from memory.db.matrixone import errors  # noqa: E402
 from memory.db.matrixone.base import CursorWrapper, DatabaseWrapper  # noqa: E402
-from memory.db.matrixone.boolean_patterns import pattern_of  # noqa: E402
+from memory.db.matrixone.boolean_patterns import build_pattern  # noqa: E402
 from memory.db.matrixone.match_filters import split_plain  # noqa: E402
 from memory.db.matrixone.vector_sql import Match, Matches, vector_literal  # noqa: E402
 from memory.engines.facts.assessment import has_verdict  # noqa: E402
@@ -154,7 +154,7 @@ def test_match_stands_beside_plain_conditions(mo: DatabaseWrapper) -> None:
     ],
 )
 def test_words_become_patterns_without_operators(words: list[str], pattern: str) -> None:
-    assert pattern_of(words) == pattern
+    assert build_pattern(words) == pattern
 
 
 def test_filters_that_look_at_other_tables_do_not_stand_beside_match() -> None:

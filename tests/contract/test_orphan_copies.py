@@ -16,7 +16,7 @@ from django.utils import timezone
 
 from memory.actors import local_actor
 from memory.db.backend import get_store_copies
-from memory.db.store_copies import prefix_of
+from memory.db.store_copies import build_prefix
 from memory.db.temporary_database import temporary_alias
 from memory.engines.store import snapshots, workspaces
 from memory.engines.store.orphan_copies import delete_orphans
@@ -113,7 +113,7 @@ def test_a_copy_that_was_to_be_removed(actor):
 def test_what_others_put_beside_them_stays(actor):
     folder = connection.copies.folder / "snapshots"
     folder.mkdir(exist_ok=True)
-    prefix = prefix_of(connection.copies.online.path.name)
+    prefix = build_prefix(connection.copies.online.path.name)
     old = folder / f"{prefix}_{LONG_AGO}0.sqlite3"
     draft = folder / f".{prefix}_{LONG_AGO}1.sqlite3.x7"
     own = [folder / "notes.txt", folder / "mine.sqlite3", folder / f"{prefix}_0190.sqlite3"]

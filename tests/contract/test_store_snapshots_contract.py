@@ -185,15 +185,15 @@ def test_the_window_that_the_database_keeps(actor):
     assert snapshot_manager.get_window(actor=actor) == 0
     for days in (-1, 101):
         with pytest.raises(Invalid):
-            snapshot_manager.keep_window(days=days, actor=actor)
+            snapshot_manager.set_retention(days=days, actor=actor)
     with pytest.raises(ScopeMissing):
-        snapshot_manager.keep_window(days=1, actor=replace(actor, scopes=frozenset({"merge"})))
+        snapshot_manager.set_retention(days=1, actor=replace(actor, scopes=frozenset({"merge"})))
     if not get_features().has_time_window:
         with pytest.raises(Conflict, match="no window"):
-            snapshot_manager.keep_window(days=1, actor=actor)
+            snapshot_manager.set_retention(days=1, actor=actor)
         return
     for days in (1, 7, 0):
-        assert snapshot_manager.keep_window(days=days, actor=actor) == days
+        assert snapshot_manager.set_retention(days=days, actor=actor) == days
         assert snapshot_manager.get_window(actor=actor) == days
     assert AuditEntry.objects.filter(action="snapshot.window").count() == 3
 

@@ -73,7 +73,7 @@ def facts():
     ],
 )
 def test_a_decision(text):
-    assert rules.category_of(next(rules.sentences(text)), spoken_by_user=False) == "decision"
+    assert rules.choose_category(next(rules.sentences(text)), spoken_by_user=False) == "decision"
 
 
 @pytest.mark.parametrize(
@@ -91,7 +91,7 @@ def test_a_decision(text):
     ],
 )
 def test_no_decision(text):
-    assert [rules.category_of(one, spoken_by_user=False) for one in rules.sentences(text)] in ([""], [])
+    assert [rules.choose_category(one, spoken_by_user=False) for one in rules.sentences(text)] in ([""], [])
 
 
 def test_what_a_person_always_wants():

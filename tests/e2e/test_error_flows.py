@@ -22,7 +22,7 @@ def home(server: Up) -> str:  # noqa: F811
     return f"{server.first['url']}/p/default/"
 
 
-def desk(server: Up) -> str:  # noqa: F811
+def admin(server: Up) -> str:  # noqa: F811
     return f"{server.first['url']}/admin/p/default/"
 
 
@@ -58,9 +58,9 @@ def test_a_session_that_ran_out_in_mid_form_loses_nothing(enter: Any, server: Up
     expect(page.get_by_label("Text", exact=True)).to_have_value("The release train leaves on Thursdays.")
 
 
-def test_so_does_one_at_the_desk(enter: Any, server: Up) -> None:  # noqa: F811
+def test_so_does_one_in_the_admin(enter: Any, server: Up) -> None:  # noqa: F811
     page = enter("cora")
-    page.goto(f"{desk(server)}facts")
+    page.goto(f"{admin(server)}facts")
     page.get_by_role("link", name="The release train leaves on Thursdays.").click()
     page.get_by_role("link", name="Edit").click()
     page.get_by_label("Category", exact=True).fill("planning")
@@ -108,7 +108,7 @@ def test_a_branch_that_is_archived_under_an_open_form(enter: Any, server: Up) ->
     page.get_by_role("button", name="Save").click()
     expect(page.get_by_role("alert")).to_contain_text("task/open is archived and takes no writes")
     expect(page.get_by_label("Text", exact=True)).to_have_value("On Fridays.")
-    page.goto(f"{desk(server)}facts?branch=task/open")
+    page.goto(f"{admin(server)}facts?branch=task/open")
     expect(page.locator("main button[name=action]")).to_have_count(0)
 
 
@@ -117,16 +117,16 @@ def test_an_address_of_no_fact_says_what_to_do(enter: Any, server: Up) -> None: 
     page.goto(home(server) + NOWHERE)
     expect(page.get_by_role("heading", name="This branch does not show that fact")).to_be_visible()
     expect(page.locator("main").get_by_role("button", name="Search")).to_be_visible()
-    page.goto(desk(server) + NOWHERE)
+    page.goto(admin(server) + NOWHERE)
     expect(page.get_by_role("heading", name="This branch does not show that fact")).to_be_visible()
     page.get_by_label("Search the facts").fill("release")
     page.get_by_role("button", name="Search").click()
     expect(page.get_by_role("link", name="The release train leaves on Thursdays.")).to_be_visible()
 
 
-def test_the_desk_is_worked_with_the_keyboard(enter: Any, server: Up) -> None:  # noqa: F811
+def test_the_admin_is_worked_with_the_keyboard(enter: Any, server: Up) -> None:  # noqa: F811
     page = enter("cora")
-    page.goto(f"{desk(server)}review")
+    page.goto(f"{admin(server)}review")
     waiting = page.locator(".question:not([data-answered])")
     expect(waiting).to_have_count(12)
     for left, key in ((11, "v"), (10, "i")):
@@ -135,7 +135,7 @@ def test_the_desk_is_worked_with_the_keyboard(enter: Any, server: Up) -> None:  
         expect(waiting).to_have_count(left)
     page.keyboard.press("u")
     expect(waiting).to_have_count(11)
-    page.goto(f"{desk(server)}facts?q=release")
+    page.goto(f"{admin(server)}facts?q=release")
     page.keyboard.press("j")
     page.keyboard.press("x")
     expect(page.get_by_text("1 chosen")).to_be_visible()
@@ -151,9 +151,9 @@ def test_what_became_of_each_row_is_said_in_chinese(enter: Any, server: Up) -> N
     page.get_by_role("button", name="简体中文").click()
     expect(page.locator("html")).to_have_attribute("lang", "zh-hans")
     page.wait_for_load_state("networkidle")  # else pending requests are aborted by the next page
-    page.goto(f"{desk(server)}facts?status=archived")
+    page.goto(f"{admin(server)}facts?status=archived")
     page.locator('.rows input[name="fact"]').first.check()
-    page.locator(".deed-bar summary", has_text="取代").click()
+    page.locator(".action-bar summary", has_text="取代").click()
     page.locator("[name=new_fact_text]").fill("x")
     page.locator('button[value="supersede"]').click()
     expect(page.get_by_text("1 项被拒绝", exact=True)).to_be_visible()

@@ -15,7 +15,7 @@ LIST = "/p/default/facts"
 LONG = "A long fact goes on and on about what was found, where, and why it matters to the team. " * 4
 WIDE = {"width": 1920, "height": 1080}
 SEEN = """() => {
-    const foot = document.querySelector(".deed-bar").getBoundingClientRect().top;
+    const foot = document.querySelector(".action-bar").getBoundingClientRect().top;
     const rows = [...document.querySelectorAll("#rows .rows > li")].map((row) => row.getBoundingClientRect());
     return rows.filter((row) => row.top >= 0 && row.bottom <= foot + 1).length;
 }"""
@@ -58,7 +58,7 @@ def test_a_wide_window_shows_the_fact_beside_its_list(visit: Callable[..., Page]
     page = visit("/p/default/branches")
     page.set_viewport_size(WIDE)
     page.goto(server.first["url"] + LIST, wait_until="networkidle")
-    beside = page.locator("[data-beside]")
+    beside = page.locator("[data-preview]")
     page.get_by_role("link", name="The first is beside.").click()
     expect(beside.locator(".hero")).to_have_text("The first is beside.")
     page.wait_for_url(f"**{LIST}?shown={uids[0]}")
@@ -88,7 +88,7 @@ def test_back_leaves_the_list_in_one_step(visit: Callable[..., Page], server: Up
     page.goto(server.first["url"] + LIST, wait_until="networkidle")
     for name in ("Two of two.", "One of two."):
         page.get_by_role("link", name=name).click()
-        expect(page.locator("[data-beside] .hero")).to_have_text(name)
+        expect(page.locator("[data-preview] .hero")).to_have_text(name)
     page.go_back()
     page.wait_for_url("**/branches")
 
@@ -96,6 +96,6 @@ def test_back_leaves_the_list_in_one_step(visit: Callable[..., Page], server: Up
 def test_a_narrow_window_opens_the_page(visit: Callable[..., Page], server: Up) -> None:
     (uid,) = write(server, "It has a page of its own.")
     page = visit(LIST)
-    expect(page.locator("[data-beside]")).to_be_hidden()
+    expect(page.locator("[data-preview]")).to_be_hidden()
     page.get_by_role("link", name="It has a page of its own.").click()
     page.wait_for_url(f"**{LIST}/{uid}")

@@ -7,7 +7,7 @@ from urllib.parse import quote
 import pytest
 from playwright.sync_api import Browser
 
-from bench.page_audit import Look, Window
+from bench.page_audit import Picture, Window
 
 pytestmark = pytest.mark.browser
 
@@ -28,9 +28,9 @@ def window(browser: Browser) -> Iterator[Window]:
     window.close()
 
 
-def look_at(window: Window, body: str, folder: Path) -> Look:
+def look_at(window: Window, body: str, folder: Path) -> Picture:
     window.open(quote(PAGE + body), 390)
-    return window.look(Look("test", "a page?q=…", 390, "light"), folder)
+    return window.take_picture(Picture("test", "a page?q=…", 390, "light"), folder)
 
 
 def test_a_page_that_is_well_has_a_picture_and_nothing_else(window: Window, tmp_path: Path) -> None:

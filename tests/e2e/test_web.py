@@ -146,7 +146,7 @@ def test_everything_works_without_scripts(open_page: Any) -> None:
     page.locator("summary[title=Branch]").click()
     page.get_by_label("Branch by its name").fill("task/alipay-plus")
     page.get_by_role("button", name="Go to the branch").click()
-    assert "You are on the branch task/alipay-plus" in page.locator(".whereabouts").inner_text()
+    assert "You are on the branch task/alipay-plus" in page.locator(".location-notice").inner_text()
     page.get_by_role("link", name="Go to", exact=True).click()
     page.locator("main").get_by_label("A page, a branch, or words of a fact").fill("help")
     page.get_by_role("button", name="Find").click()

@@ -14,7 +14,7 @@ from memory.engines.embedding.engine import (
     EmbeddingEngine,
     embedder_is_on,
     enqueue_texts,
-    state_of,
+    get_embedding_states,
     versions_in_use,
 )
 from memory.engines.embedding.worker import ProjectLocks
@@ -89,7 +89,7 @@ class TestWant:
         write("one")
         assert Vector.objects.count() == 0
         assert not embedder_is_on()
-        assert state_of(project.pk, [content_hash("one")]) == {content_hash("one"): ("off", "")}
+        assert get_embedding_states(project.pk, [content_hash("one")]) == {content_hash("one"): ("off", "")}
         assert engine.embed_pending(project.pk) == 0
         assert engine.embed_due() == 0
         assert engine.reembed_all(project.pk) == 0
@@ -115,7 +115,7 @@ class TestWant:
         write("three")
         hashes = [content_hash(text) for text in ("one", "two", "three", "never")]
         with django_assert_num_queries(1):
-            found = state_of(project.pk, hashes)
+            found = get_embedding_states(project.pk, hashes)
         name = "openai:fake"
         expected = [("ready", name), ("failed", name), ("pending", name), ("pending", name)]
         assert found == dict(zip(hashes, expected, strict=True))
@@ -286,7 +286,7 @@ class TestAnotherModel:
         rows, query = Fact.objects.on(main).searchable(), direction("old").astype("f4")
         assert [rid for rid, _ in rows.search_vectors(query, 5, "openai:other", project.pk)] == [new.rid]
         assert [rid for rid, _ in rows.search_vectors(query, 5, "openai:fake", project.pk)] == [old.rid]
-        found = state_of(project.pk, [old.content_hash, new.content_hash])
+        found = get_embedding_states(project.pk, [old.content_hash, new.content_hash])
         assert found == {
             old.content_hash: ("pending", "openai:other"),
             new.content_hash: ("ready", "openai:other"),

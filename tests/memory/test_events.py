@@ -31,11 +31,11 @@ def everything(actor: Actor, after: int = 0, **wish: Any) -> list[Event]:
     """Return all events after a position that the actor may see."""
     watch, found = event_engine.open_watch(actor=actor, after=after, **wish), []
     while True:
-        events, place = event_engine.read_events(project_id=actor.project_id, after=after)
+        events, position = event_engine.read_events(project_id=actor.project_id, after=after)
         found += [event for event in events if watch.matches_event(event)]
-        if place == after:
+        if position == after:
             return found
-        after = place
+        after = position
 
 
 def told(events: list[Event]) -> list[tuple[str, str, list[tuple[str, str, str]]]]:
@@ -67,7 +67,7 @@ def test_what_happens_is_told_memory_by_memory(actor: Actor) -> None:
         ("fact.delete", "main", [("fact", "removed", "")]),
         ("relation.write", "main", [("relation", "added", "API uses Redis")]),
     ]
-    assert [event.place for event in found] == sorted({event.place for event in found})
+    assert [event.position for event in found] == sorted({event.position for event in found})
     first = found[0]
     assert first.commit is not None
     assert (first.commit.seq, first.commit.agent_id, first.changes[0].uid) == (1, "bee", old.uid)
@@ -102,9 +102,9 @@ def test_a_follower_goes_on_where_it_was(actor: Actor) -> None:
     write(actor, "Two.")
     seal_entries(Project.objects.get(pk=actor.project_id))
     write(actor, "Three.")
-    assert [one.changes[0].line for one in everything(actor, first.place)] == ["Two.", "Three."]
-    assert event_engine.open_watch(actor=actor).after == everything(actor)[-1].place
-    assert everything(actor, everything(actor)[-1].place) == []
+    assert [one.changes[0].line for one in everything(actor, first.position)] == ["Two.", "Three."]
+    assert event_engine.open_watch(actor=actor).after == everything(actor)[-1].position
+    assert everything(actor, everything(actor)[-1].position) == []
 
 
 def test_a_long_way_back_is_read_in_pieces(actor: Actor, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -116,11 +116,11 @@ def test_a_long_way_back_is_read_in_pieces(actor: Actor, monkeypatch: pytest.Mon
 
 def test_what_is_recorded_in_the_past_is_told_when_it_comes(actor: Actor) -> None:
     write(actor, "Now.")
-    place = event_engine.latest_position(project_id=actor.project_id)
+    position = event_engine.latest_position(project_id=actor.project_id)
     BranchManager().create_branch(name="old", actor=actor)
     past = actor.acting_at(timezone.now() - timedelta(days=300))
     write(past, "Long ago.", "old")
-    assert [event.kind for event in everything(actor, place)] == ["branch.create", "fact.write"]
+    assert [event.kind for event in everything(actor, position)] == ["branch.create", "fact.write"]
 
 
 def test_other_acts_are_no_events(actor: Actor) -> None:
@@ -179,10 +179,10 @@ def test_rival_writers_and_rival_readers_agree_on_one_order(actor: Actor) -> Non
     """Run four writers on three branches and two followers: both see the same events, once."""
     for name in ("a", "b"):
         BranchManager().create_branch(name=name, actor=actor)
-    place, done = event_engine.latest_position(project_id=actor.project_id), threading.Event()
+    position, done = event_engine.latest_position(project_id=actor.project_id), threading.Event()
     seen: list[list[Event]] = [[], []]
     writers = [threading.Thread(target=say, args=(actor, name)) for name in ("main", "a", "b", "main")]
-    readers = [threading.Thread(target=follow, args=(actor, place, done, mine)) for mine in seen]
+    readers = [threading.Thread(target=follow, args=(actor, position, done, mine)) for mine in seen]
     for thread in [*writers, *readers]:
         thread.start()
     for thread in writers:
@@ -202,12 +202,12 @@ def say(actor: Actor, branch: str) -> None:
     connection.close()
 
 
-def follow(actor: Actor, place: int, done: threading.Event, seen: list[Event]) -> None:
+def follow(actor: Actor, position: int, done: threading.Event, seen: list[Event]) -> None:
     """Read on until nothing is left after the writers have ended."""
     more = True
     while more:
         ended = done.is_set()
-        events, reached = event_engine.read_events(project_id=actor.project_id, after=place)
+        events, reached = event_engine.read_events(project_id=actor.project_id, after=position)
         seen += events
-        more, place = reached > place or not ended, reached
+        more, position = reached > position or not ended, reached
     connection.close()

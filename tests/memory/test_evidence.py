@@ -12,7 +12,7 @@ from memory.engines.branches.manager import BranchManager
 from memory.engines.facts.engine import FactEngine
 from memory.engines.facts.evidence import Evidence, EvidenceEngine
 from memory.engines.facts.links import LinkEngine
-from memory.engines.facts.recall_log import PASSING
+from memory.engines.facts.recall_log import TYPING_SURFACE
 from memory.engines.search.engine import SearchEngine
 from memory.engines.support.write_buffer import buffer
 from memory.exceptions import BranchForbidden
@@ -91,7 +91,7 @@ def test_who_recalled_it(actor: Actor, other_project: Project) -> None:
     fact = write(actor, "Tokens live an hour.")
     asking = replace(actor, agent_id="bot", session_id="s1", surface="rest")
     SearchEngine().search(query="tokens", actor=asking)
-    SearchEngine().search(query="tok", actor=replace(actor, surface=PASSING))
+    SearchEngine().search(query="tok", actor=replace(actor, surface=TYPING_SURFACE))
     buffer.flush()
     (log,) = evidence(fact, actor).recalls
     assert (log.query, log.agent_id, log.session_id, log.surface) == ("tokens", "bot", "s1", "rest")

@@ -39,18 +39,18 @@ UTC_NOON = datetime(2026, 5, 1, 12, tzinfo=UTC)
     ],
 )
 def test_the_essence_of_a_text(text, essence):
-    assert rules.essence_of(text) == essence
+    assert rules.compute_essence(text) == essence
 
 
 @given(st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\x00"), min_size=1, max_size=900))
 def test_an_essence_is_one_line_of_1_to_200_characters(text):
     if not text.strip():
         return
-    essence = rules.essence_of(text)
+    essence = rules.compute_essence(text)
     assert 1 <= len(essence) <= 200
     assert essence.strip()
     assert len(essence.splitlines()) == 1
-    assert rules.essence_of(essence) == essence
+    assert rules.compute_essence(essence) == essence
 
 
 def test_a_new_fact_has_text_essence_and_cycle():

@@ -65,10 +65,10 @@ def write(number: int) -> None:
 
 @pytest.fixture
 def sizes() -> Iterator[list[int]]:
-    get_backend().fold_log()
+    get_backend().checkpoint_log()
     found: list[int] = []
     yield found
-    get_backend().fold_log()
+    get_backend().checkpoint_log()
 
 
 @pytest.mark.slow

@@ -10,7 +10,7 @@ from memory.engines.branches.manager import BranchManager
 from memory.engines.embedding.engine import EmbeddingEngine
 from memory.engines.facts.engine import FactEngine
 from memory.engines.review.near_duplicates import NearDuplicateEngine
-from memory.engines.review.similarity import is_near, is_same, same_claim, thresholds_of
+from memory.engines.review.similarity import get_thresholds, is_near, is_same, same_claim
 from memory.engines.versions.lookup import find_branch
 from memory.exceptions import NotFound, ScopeMissing
 from memory.models import Fact, NearCheck, ReviewItem, Vector
@@ -234,8 +234,8 @@ class TestNothingIsLost:
 
 class TestThresholds:
     def test_both_by_model(self):
-        assert (thresholds_of("minilm-l6-int8").near, thresholds_of("minilm-l6-int8").same) == (0.85, 0.92)
-        assert (thresholds_of("openai:unheard").near, thresholds_of("openai:unheard").same) == (0.85, 0.92)
+        assert (get_thresholds("minilm-l6-int8").near, get_thresholds("minilm-l6-int8").same) == (0.85, 0.92)
+        assert (get_thresholds("openai:unheard").near, get_thresholds("openai:unheard").same) == (0.85, 0.92)
         assert [is_near("m", cosine) for cosine in (0.849, 0.85)] == [False, True]
         assert [is_same("m", cosine, A, B) for cosine in (0.919, 0.92)] == [False, True]
         assert not is_same("m", 0.99, "It works.", "It does not work.")

@@ -9,7 +9,7 @@ from django.db import connection
 from memory.actors import local_actor
 from memory.engines.branches.manager import BranchManager
 from memory.engines.sessions.observations import ObservationEngine, ObservationFilter
-from memory.engines.sessions.tool_calls import MAX_LENGTH, outcome_of, summary_of, truncate
+from memory.engines.sessions.tool_calls import MAX_LENGTH, detect_outcome, summarize_call, truncate
 from memory.exceptions import BranchArchived, Invalid, NotFound, ScopeMissing, TooLarge, UnknownField
 from memory.models import Commit, Observation, Session, Vector
 from tests.databases import only_on_sqlite
@@ -45,10 +45,10 @@ class TestSummaries:
         ],
     )
     def test_by_tool(self, tool, given, output, summary):
-        assert summary_of(tool, given, output) == summary
+        assert summarize_call(tool, given, output) == summary
 
     def test_a_long_one_is_cut_at_its_limit_with_a_mark(self):
-        text = summary_of("Bash", {"command": "c"}, "é" * 9000)
+        text = summarize_call("Bash", {"command": "c"}, "é" * 9000)
         assert len(text) == MAX_LENGTH
         assert text.endswith("characters, cut]")
 
@@ -76,7 +76,7 @@ class TestOutcomes:
         ],
     )
     def test_by_what_came_back(self, output, outcome):
-        assert outcome_of(output) == outcome
+        assert detect_outcome(output) == outcome
 
 
 class TestWriting:

@@ -216,7 +216,7 @@ class TestLists:
 
         def waiting(**of):
             listed = review_engine.list_items(actor=actor, status="open", **of).results
-            return [one.pk for one in listed], review_engine.count_open(actor=actor, most=9)
+            return [one.pk for one in listed], review_engine.count_open(actor=actor, maximum=9)
 
         assert waiting() == ([other.pk, item.pk], 2)
         BranchManager().archive_branch(name="task/x", actor=actor)

@@ -17,7 +17,7 @@ from django.test.utils import setup_test_environment
 
 from day1site.cli import main
 from day1site.mcp.call_context import Caller
-from day1site.mcp.dispatch import Refusal, run
+from day1site.mcp.dispatch import ToolRefusal, run
 from day1site.mcp.tools import ALL
 from day1site.server.provisioning import prepare
 from memory.actors import local_actor
@@ -37,7 +37,7 @@ def mcp(tool: str, arguments: dict[str, Any]) -> Answer:
     actor = local_actor(Project.objects.get(slug="default").pk, surface="mcp")
     try:
         return 200, run(ALL[tool], Caller(actor), arguments)
-    except Refusal as refusal:
+    except ToolRefusal as refusal:
         return 400, str(refusal)
 
 

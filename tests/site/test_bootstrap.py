@@ -11,7 +11,7 @@ import pytest
 
 import manage
 from day1site import bootstrap
-from day1site.bootstrap import DEV, MATRIXONE, RUNTIME, Environment, Refusal, locks_for
+from day1site.bootstrap import DEV, MATRIXONE, RUNTIME, Environment, StartupError, locks_for
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 
@@ -111,7 +111,7 @@ def test_a_changed_lock_is_installed_over_what_is_there(checkout: Path) -> None:
 
 def test_an_installation_that_failed_says_so_and_is_made_anew(checkout: Path, monkeypatch, capsys) -> None:
     monkeypatch.setenv("FAIL", "1")
-    with pytest.raises(Refusal) as refusal:
+    with pytest.raises(StartupError) as refusal:
         Environment(checkout).ensure(RUNTIME)
     assert "stopped with status 7 at `" in str(refusal.value)
     assert "run manage.py again" in str(refusal.value)
@@ -243,11 +243,11 @@ def test_what_building_lacks_is_said_before_anything_is_done(builder: Path, monk
     monkeypatch.setenv("PATH", str(builder / "bin"))
     monkeypatch.setenv("NO_LIBRARY", "1")
     monkeypatch.setattr(bootstrap.sysconfig, "get_path", lambda name: "/nowhere")
-    with pytest.raises(Refusal, match="apt-get install libmariadb-dev python3-dev "):
+    with pytest.raises(StartupError, match="apt-get install libmariadb-dev python3-dev "):
         Environment(builder).ensure(MATRIXONE)
     for name in ("pkg-config", "cc"):
         (builder / "bin" / name).unlink()
-    with pytest.raises(Refusal, match="apt-get install pkg-config build-essential python3-dev "):
+    with pytest.raises(StartupError, match="apt-get install pkg-config build-essential python3-dev "):
         Environment(builder).ensure(MATRIXONE)
     assert calls(builder) == []
     assert Environment(builder).holds(RUNTIME)

@@ -14,7 +14,7 @@ from django.utils import timezone
 
 from day1site.cli import main
 from day1site.demo import loader
-from day1site.demo.player import Teller
+from day1site.demo.player import Player
 from day1site.demo.script import monday, steps
 from day1site.management.commands.up import announcement
 from day1site.settings.paths import ROOT
@@ -99,9 +99,9 @@ def test_what_others_wrote_into_it_is_not_lost_in_passing(actor: Actor, demo: Ac
 @pytest.mark.slow
 def test_a_load_that_was_cut_off_is_begun_anew(actor: Actor) -> None:
     project = loader._begin(actor)
-    teller = Teller(project.pk)
+    player = Player(project.pk)
     for step in steps(monday(timezone.now()))[:20]:
-        teller.tell(step)
+        player.play_step(step)
     half = rows()
     with pytest.raises(Conflict, match="being loaded at this moment"):
         loader.load(actor)

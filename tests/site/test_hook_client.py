@@ -205,7 +205,9 @@ def test_the_spool_is_bounded(client, monkeypatch):
     for module in (hook, delivery):
         monkeypatch.setattr(module, "MAX_SPOOL_BYTES", 20_000)
     monkeypatch.setattr(
-        hook, "sender", lambda spool, _: delivery.Sender(spool, hook.Lock, hook.write_all, hook.text_of, 1.0)
+        hook,
+        "sender",
+        lambda spool, _: delivery.Sender(spool, hook.Lock, hook.write_all, hook.read_text, 1.0),
     )
     spool = hook.Spool(str(client.config))
     for number in range(200):

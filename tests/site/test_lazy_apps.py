@@ -29,9 +29,9 @@ async def running(threads: Any) -> AsyncIterator[Any]:
 
 
 @pytest.fixture(autouse=True)
-def later(monkeypatch: pytest.MonkeyPatch) -> asgi.Later:
+def later(monkeypatch: pytest.MonkeyPatch) -> asgi.LazyApp:
     seen.clear()
-    app = asgi.Later(HERE)
+    app = asgi.LazyApp(HERE)
     monkeypatch.setattr(asgi, "ASYNC_APPS", [("/later", app)])
     return app
 
@@ -76,7 +76,7 @@ def test_what_nobody_asked_for_is_never_started() -> None:
     assert seen == []
 
 
-def test_after_a_failure_it_is_tried_again(later: asgi.Later) -> None:
+def test_after_a_failure_it_is_tried_again(later: asgi.LazyApp) -> None:
     async def story() -> None:
         fails.append(RuntimeError("not now"))
         with pytest.raises(RuntimeError, match="not now"):
@@ -88,7 +88,7 @@ def test_after_a_failure_it_is_tried_again(later: asgi.Later) -> None:
     assert seen == ["started", "started", "/later", "ended"]
 
 
-def test_it_lives_anew_in_another_loop(later: asgi.Later) -> None:
+def test_it_lives_anew_in_another_loop(later: asgi.LazyApp) -> None:
     async def story() -> None:
         await request("/later")
         await later.stop()

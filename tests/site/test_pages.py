@@ -85,7 +85,7 @@ def test_an_unknown_page_is_a_page_and_an_unknown_route_of_the_api_a_problem(cli
     assert route.json()["code"] == "not_found"
 
 
-def test_the_desk_is_found_without_its_last_slash(client: Client) -> None:
+def test_the_admin_is_found_without_its_last_slash(client: Client) -> None:
     answer = client.get("/admin?next=1")
     assert (answer.status_code, answer["Location"]) == (302, "/admin/?next=1")
 

@@ -85,8 +85,8 @@ def test_an_id_that_is_not_there(person: Client, project: Project, actor: Actor)
     for path in ("branches/task/gone", "session?key=gone", "facts/123"):
         helps(person.get(f"/p/test/{path}"), 404)
     helps(person.get("/admin/p/test/branches/task/gone"), 404)
-    for desk in ("", "/admin"):
-        helps(person.get(f"{desk}/p/gone/facts"), 404)
+    for admin in ("", "/admin"):
+        helps(person.get(f"{admin}/p/gone/facts"), 404)
 
 
 @pytest.fixture

@@ -7,8 +7,8 @@ from django.test import Client
 from django_celery_beat.models import CrontabSchedule, IntervalSchedule, PeriodicTask
 
 from memory.models import QueueMessage
-from tests.memory.admin.test_desk_facts import page
-from tests.site.test_server_desk import root
+from tests.memory.admin.test_admin_facts import page
+from tests.site.test_admin_server import root
 
 __all__ = ["root"]
 pytestmark = pytest.mark.django_db

@@ -54,13 +54,13 @@ def lessons(text: str, spoken_by_user: bool) -> Iterator[Lesson]:
     """Yield decisions in a message, and preferences in a person's; each sentence once."""
     seen: set[str] = set()
     for sentence in sentences(text):
-        category = category_of(sentence, spoken_by_user)
+        category = choose_category(sentence, spoken_by_user)
         if category and normalise_text(sentence) not in seen:
             seen.add(normalise_text(sentence))
             yield Lesson(sentence, category)
 
 
-def category_of(sentence: str, spoken_by_user: bool) -> str:
+def choose_category(sentence: str, spoken_by_user: bool) -> str:
     """Return decision, preference, or "" for neither."""
     if NOT_DECIDED.search(sentence):
         return ""

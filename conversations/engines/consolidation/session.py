@@ -146,20 +146,20 @@ def _observed(session: Session) -> Iterator[Finding]:
         .filter_indexed(session_id=session.key)
         .lowest(MAX_ENTRIES, "uid")
     )
-    for place, row in enumerate(rows):
+    for index, row in enumerate(rows):
         if row.observation_type in STATED:
             yield Finding(row.summary, row.observation_type, row.uid, FactLink.Target.OBSERVATION)
-        elif row.observation_type == Type.DISCOVERY and (text := _repair(rows, place)):
+        elif row.observation_type == Type.DISCOVERY and (text := _repair(rows, index)):
             yield Finding(text, "bug_fix", row.uid, FactLink.Target.OBSERVATION)
 
 
-def _repair(rows: Sequence[Observation], place: int) -> str:
+def _repair(rows: Sequence[Observation], index: int) -> str:
     """Return the steps between a failure and the success of the same call as a text; "" for none."""
-    worked = rows[place]
-    failed = next((at for at in range(place) if rows[at].uid == worked.parent_id), None)
+    worked = rows[index]
+    failed = next((at for at in range(index) if rows[at].uid == worked.parent_id), None)
     if failed is None:
         return ""
-    between = [row for row in rows[failed + 1 : place] if row.input_hash != worked.input_hash]
+    between = [row for row in rows[failed + 1 : index] if row.input_hash != worked.input_hash]
     steps = [_step(row) for row in between if row.outcome == Observation.Outcome.SUCCESS]
     done = list(dict.fromkeys(step for step in steps if step))[-STEPS:]
     if not done:

@@ -127,11 +127,11 @@ def gemini(server: Server) -> list[Change]:
 
 def vscode(server: Server) -> list[Change]:
     """Change the person's own file: one of the folder would be committed, key and all."""
-    places = {
+    folders = {
         "darwin": Path.home() / "Library" / "Application Support" / "Code",
         "win32": Path(os.environ.get("APPDATA") or Path.home()) / "Code",
     }
-    folder = places.get(sys.platform, Path.home() / ".config" / "Code")
+    folder = folders.get(sys.platform, Path.home() / ".config" / "Code")
     entry = {"type": "http", "url": server.mcp, "headers": server.headers}
     return [Change(folder / "User" / "mcp.json", ("servers", "day1"), entry)]
 

@@ -15,7 +15,7 @@ from day1site.cli.output import Output, note, short_time
 from day1site.cli.rest import Api
 from day1site.mcp.bridge import Bridge
 
-Found = dict[str, Any]
+Report = dict[str, Any]
 SET_ASIDE = {  # files of a spool, and why the events in them are there
     "broken.jsonl": "could not be read as JSON and will not be sent",
     "refused.jsonl": "were refused by the server for good",
@@ -32,7 +32,7 @@ def doctor(run: Invocation) -> int:
     return 1 if any(program["trouble"] for program in programs) else 0
 
 
-def check_program(name: str, state: State) -> Found:
+def check_program(name: str, state: State) -> Report:
     config = config_file(name)
     server = Server(state.get("url", ""), state.get("key", ""), config)
     lost = [str(file) for file in find_lost_files(name, server)]
@@ -77,7 +77,7 @@ def check_server(server: Server) -> list[str]:
         return [f"{error.code}: {error.text}"]
 
 
-def check_tasks(health: Found) -> list[str]:
+def check_tasks(health: Report) -> list[str]:
     """Check whether a task has stopped the server's worker again and again."""
     count = health.get("queue", {}).get("set_aside")
     return [f"{count} tasks stopped the server's worker and are set aside: {RETRY}"] if count else []
@@ -102,14 +102,14 @@ def read_spool(folder: Path) -> tuple[int, str | None]:
     return waiting, datetime.fromtimestamp(events.stat().st_mtime, UTC).isoformat()
 
 
-def count_set_aside(folder: Path) -> list[Found]:
+def count_set_aside(folder: Path) -> list[Report]:
     """Count the events that were taken out of the spool, since they cannot be delivered."""
     files = [file for name in SET_ASIDE if (file := folder / name).exists()]
     counts = [(file, file.read_bytes().count(b"\n")) for file in files]
     return [{"file": str(file), "events": count} for file, count in counts if count]
 
 
-def print_programs(out: Output, programs: list[Found]) -> None:
+def print_programs(out: Output, programs: list[Report]) -> None:
     if not programs:
         note("No program is connected: day1 connect PROGRAM connects one.")
         return
@@ -121,7 +121,7 @@ def print_programs(out: Output, programs: list[Found]) -> None:
             note(describe_set_aside(row["program"], **entry))
 
 
-def program_cells(row: Found) -> list[Any]:
+def program_cells(row: Report) -> list[Any]:
     trouble = "; ".join(row["trouble"]) or "works"
     return [row["program"], row["url"], row["waiting"], short_time(row["last_event"]), trouble]
 

@@ -52,14 +52,14 @@ def _facts(file: Path, report: Report) -> Iterator[dict[str, Any]]:
             report.breaks(file, line, f"is longer than {MAX_LENGTH} characters")
             continue
         uid = uuid5(NAMESPACE_URL, f"{file.absolute()}#{' '.join(words.casefold().split())}")
-        place = {"file": str(file.absolute()), "line": line, "heading": heading}
+        metadata = {"file": str(file.absolute()), "line": line, "heading": heading}
         yield {
             "id": str(uid),
             "fact_text": words,
             "category": _category(heading, matter),
             "source": file.name[:200],
             "tags": ["instructions"],
-            "metadata": place,
+            "metadata": metadata,
             **({"valid_from": when} if (when := transcript.moment(matter.get("modified"))) else {}),
         }
 

@@ -105,16 +105,16 @@ def text_in(content: Any, *kinds: str) -> str:
     return "\n".join(text for text in found if isinstance(text, str) and text.strip())
 
 
-def project_of(folder: str) -> str:
+def find_project(folder: str) -> str:
     """Return the project as the hook client names it: the git remote, else the root of the work tree.
 
     It is the folder itself where that is not on this machine.
     """
-    from day1site.hooks.client.hook import of_repository
+    from day1site.hooks.client.hook import name_repository
 
-    for place in [Path(folder), *Path(folder).parents] if folder else []:
-        if (place / ".git").exists():
-            return str(of_repository(str(place), str(place / ".git")))
+    for parent in [Path(folder), *Path(folder).parents] if folder else []:
+        if (parent / ".git").exists():
+            return str(name_repository(str(parent), str(parent / ".git")))
     return folder
 
 

@@ -51,13 +51,13 @@ class TranscriptWriter:
         for dialogue in iterate_rows(
             lambda paging: self.client.list_conversations(self.branch, where, paging)
         ):
-            known.add(dialogue, self._messages_of(dialogue["id"]))
+            known.add(dialogue, self._read_messages(dialogue["id"]))
         if known.messages:
             found = iterate_rows(lambda paging: self.client.list_observations(self.branch, where, paging))
             known.observed = {row["message_id"] for row in found}
         return known
 
-    def _messages_of(self, uid: str) -> Iterator[Answer]:
+    def _read_messages(self, uid: str) -> Iterator[Answer]:
         return iterate_rows(lambda paging: self.client.list_messages(uid, self.branch, {}, paging))
 
     def _is_fresh(self, turn: Turn, known: "Known") -> bool:
@@ -92,7 +92,7 @@ class TranscriptWriter:
 
     def _begin(self, dialogue: Dialogue) -> str:
         who = {"session_id": dialogue.session, "agent_id": dialogue.agent}
-        path = clean(transcript.project_of(dialogue.path))[:1000]
+        path = clean(transcript.find_project(dialogue.path))[:1000]
         self.client.create_session(self.branch, {**who, "project_path": path})
         title = " ".join(clean(dialogue.title).split())[:300]
         return str(self.client.create_conversation(self.branch, {**who, "title": title})["id"])

@@ -20,10 +20,10 @@ BATCH, BATCH_BYTES = 200, 4 * MIB
 class Sender:
     """Sender of a spool's events. One process at a time, for each spool."""
 
-    def __init__(self, spool, lock, write_all, text_of, patience):
+    def __init__(self, spool, lock, write_all, read_text, patience):
         self.spool, self.lock, self.write_all = spool, lock, write_all
-        given = json.loads(text_of(spool.config)) if os.path.exists(spool.config) else {}
-        self.server = Server(given, patience)
+        settings = json.loads(read_text(spool.config)) if os.path.exists(spool.config) else {}
+        self.server = Server(settings, patience)
 
     def deliver(self, until=None, mine=None):
         """Send the spooled events in order, until one fails; return the response to the event ``mine``, if it
@@ -33,7 +33,7 @@ class Sender:
             with self.lock(
                 self.spool.path("send.lock"), wait=0 if until is None else until - time.monotonic()
             ) as sending:
-                if not sending.held:
+                if not sending.is_acquired:
                     return None
                 going, body = True, None
                 while self.spool.waiting():
@@ -172,19 +172,19 @@ class Sender:
             os.replace(draft, self.spool.events)
 
 
-def said_in(path):
+def read_assistant_texts(path):
     """Return the assistant's texts in the last MiB of a transcript, oldest first; [] where it is
     unreadable.
     """
     try:
         with open(path, "rb") as file:
             file.seek(max(0, os.path.getsize(path) - MIB))
-            return [text for text in map(said_by_assistant, file.read().splitlines()) if text]
+            return [text for text in map(read_assistant_text, file.read().splitlines()) if text]
     except (OSError, TypeError, ValueError):
         return []
 
 
-def said_by_assistant(line):
+def read_assistant_text(line):
     """Return the assistant's text in a transcript record; "" for other records and subagents."""
     try:
         record = json.loads(line)
@@ -199,10 +199,10 @@ def said_by_assistant(line):
 class Server:
     """Ingest route of a Day1 server."""
 
-    def __init__(self, given, patience):
-        self.url = given.get("url") or os.environ.get("DAY1_URL", "")
-        self.key = given.get("key") or os.environ.get("DAY1_KEY", "")
-        self.branch, self.until = given.get("branch") or "main", patience
+    def __init__(self, settings, patience):
+        self.url = settings.get("url") or os.environ.get("DAY1_URL", "")
+        self.key = settings.get("key") or os.environ.get("DAY1_KEY", "")
+        self.branch, self.until = settings.get("branch") or "main", patience
         self.connection = None
 
     def post(self, text):

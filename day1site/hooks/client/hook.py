@@ -46,7 +46,7 @@ def main(argv):
         os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
         options = dict(zip(argv[::2], argv[1::2]))  # noqa: B905  # strict= is newer than Python 3.8
         spool = Spool(options.get("--config") or default_config())
-        if not spool.wanted():
+        if not spool.is_configured():
             return
         if "--deliver" in options:
             sender(spool, TIMEOUT_SECONDS).deliver()
@@ -76,11 +76,11 @@ class Event:
         if private or len(raw) > MAX_LINE_BYTES or any(hint in raw for hint in HINTS):
             raw = self._parsed(raw, private)
         who, where = quoted(client), quoted(project_root())
-        beside = f'{{"day1":{{"client":{who},"at":{time.time():.6f},"nonce":"{self.nonce}","root":{where}}},'
+        header = f'{{"day1":{{"client":{who},"at":{time.time():.6f},"nonce":"{self.nonce}","root":{where}}},'
         whole = raw[:1] == b"{" and raw[1:].lstrip()[:1] == b'"' and len(raw) <= MAX_CUT_BYTES
         # A line feed between JSON's tokens is white space; within its texts there is none.
         body = raw[1:].replace(b"\n", b" ").replace(b"\r", b" ")
-        self.line = beside.encode("utf-8", "replace") + body + b"\n" if whole else b""
+        self.line = header.encode("utf-8", "replace") + body + b"\n" if whole else b""
 
     def _parsed(self, raw, private):
         """Return the event without private text and cut to size; empty when it is no JSON."""
@@ -96,15 +96,15 @@ class Event:
         name = name.lower().replace("_", "").replace("-", "")
         self.answered = name in ANSWERED
         if name in COMPACTS:
-            value["transcript"] = beside().said_in(value.get("transcript_path"))
+            value["transcript"] = load_delivery().read_assistant_texts(value.get("transcript_path"))
         elif not private and len(raw) <= MAX_LINE_BYTES:
             return raw
         value = without_private(value)
-        most = MAX_LINE_BYTES
-        text = json.dumps(shortened(value, most))
-        while len(text) > MAX_CUT_BYTES and most > MIB // 256:
-            most //= 16
-            text = json.dumps(shortened(value, most))
+        max_bytes = MAX_LINE_BYTES
+        text = json.dumps(shortened(value, max_bytes))
+        while len(text) > MAX_CUT_BYTES and max_bytes > MIB // 256:
+            max_bytes //= 16
+            text = json.dumps(shortened(value, max_bytes))
         if len(text) > MAX_CUT_BYTES:
             text = json.dumps(flattened(value, MIB // 4, json.dumps))
         return text.encode()
@@ -145,24 +145,24 @@ def without_private(value):
     return walked(value, lambda text: private.sub("[private]", text))
 
 
-def shortened(value, most):
+def shortened(value, max_bytes):
     """Cut every text to so many bytes, keeping head and tail."""
 
     def cut(text):
         raw = text.encode("utf-8", "replace")
-        if len(raw) <= most:
+        if len(raw) <= max_bytes:
             return text
         mark = f"\n… [{len(raw)} bytes, cut] …\n"
-        half = (most - len(mark.encode())) // 2
+        half = (max_bytes - len(mark.encode())) // 2
         return raw[:half].decode("utf-8", "ignore") + mark + raw[-half:].decode("utf-8", "ignore")
 
     return walked(value, cut)
 
 
-def flattened(value, most, dumps):
+def flattened(value, max_bytes, dumps):
     """Replace each long part of an event by its JSON, of which head and tail are kept."""
     whole = ((name, part, dumps(part)) for name, part in value.items())
-    return {name: shortened(text, most) if len(text) > most else part for name, part, text in whole}
+    return {name: shortened(text, max_bytes) if len(text) > max_bytes else part for name, part, text in whole}
 
 
 def quoted(text):
@@ -176,38 +176,38 @@ def quoted(text):
 
 def project_root():
     """Return the address of the git remote, without credentials; else the root of the work tree."""
-    wanted = ("CLAUDE_PROJECT_DIR", "CURSOR_PROJECT_DIR", "GEMINI_PROJECT_DIR")
-    start = place = next((os.environ[name] for name in wanted if os.environ.get(name)), "") or os.getcwd()
+    variables = ("CLAUDE_PROJECT_DIR", "CURSOR_PROJECT_DIR", "GEMINI_PROJECT_DIR")
+    start = root = next((os.environ[name] for name in variables if os.environ.get(name)), "") or os.getcwd()
     while True:
-        folder = os.path.join(place, ".git")
+        folder = os.path.join(root, ".git")
         if os.path.exists(folder):
-            return of_repository(place, folder)
-        above = os.path.dirname(place)
-        if above == place:
+            return name_repository(root, folder)
+        above = os.path.dirname(root)
+        if above == root:
             return start
-        place = above
+        root = above
 
 
-def of_repository(place, folder):
+def name_repository(root, folder):
     """Return the remote of a repository or of a work tree's repository; else its main folder."""
     try:
         if os.path.isfile(folder):
-            folder = os.path.join(place, text_of(folder).partition("gitdir:")[2].strip())
+            folder = os.path.join(root, read_text(folder).partition("gitdir:")[2].strip())
             common = os.path.join(folder, "commondir")
             if os.path.exists(common):
-                folder = os.path.normpath(os.path.join(folder, text_of(common).strip()))
-                place = os.path.dirname(folder)
-        return plain_address(remote_of(text_of(os.path.join(folder, "config")))) or place
+                folder = os.path.normpath(os.path.join(folder, read_text(common).strip()))
+                root = os.path.dirname(folder)
+        return plain_address(find_remote(read_text(os.path.join(folder, "config")))) or root
     except (OSError, ValueError):
-        return place
+        return root
 
 
-def text_of(path):
+def read_text(path):
     with open(path, "rb") as file:
         return file.read(MIB).decode("utf-8", "replace")
 
 
-def remote_of(config):
+def find_remote(config):
     """Return the address of the remote origin, else of the first remote."""
     found: dict = {}
     section = ""
@@ -253,9 +253,9 @@ class Spool:
     def path(self, name):
         return os.path.join(self.folder, name)
 
-    def wanted(self):
-        given = os.path.exists(self.config)
-        return given or bool(os.environ.get("DAY1_URL") and os.environ.get("DAY1_KEY"))
+    def is_configured(self):
+        has_config = os.path.exists(self.config)
+        return has_config or bool(os.environ.get("DAY1_URL") and os.environ.get("DAY1_KEY"))
 
     def append(self, line):
         """Append one line; drop the oldest beyond the limit."""
@@ -271,7 +271,7 @@ class Spool:
                 os.close(handle)
         if size + len(line) > MAX_SPOOL_BYTES:
             with Lock(self.path("send.lock"), wait=0.5) as sending:
-                if sending.held:
+                if sending.is_acquired:
                     sender(self, TIMEOUT_SECONDS).shrink()
 
     def _half_written(self, size):
@@ -281,7 +281,7 @@ class Spool:
 
     def delivered(self):
         try:
-            done = int(text_of(self.mark) or 0)
+            done = int(read_text(self.mark) or 0)
             return done if done <= os.path.getsize(self.events) else 0
         except (OSError, ValueError):
             return 0
@@ -300,15 +300,15 @@ class Spool:
 
 
 class Lock:
-    """Lock between processes on a file of its own; ``held`` is whether it was acquired in time."""
+    """Lock between processes on a file of its own; ``is_acquired`` tells whether it was in time."""
 
     def __init__(self, path, wait=5.0):
         self.handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
         until = time.monotonic() + wait
-        self.held = self._try()
-        while not self.held and time.monotonic() < until:
+        self.is_acquired = self._try()
+        while not self.is_acquired and time.monotonic() < until:
             time.sleep(0.01)
-            self.held = self._try()
+            self.is_acquired = self._try()
 
     def _try(self):
         try:
@@ -356,7 +356,7 @@ def answer(spool, event):
         in_background(spool)
 
 
-def beside():
+def load_delivery():
     """Return the module in the file next to this one."""
     sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
     import delivery
@@ -366,7 +366,7 @@ def beside():
 
 def sender(spool, patience):
     """Return a sender for the spool's events."""
-    return beside().Sender(spool, Lock, write_all, text_of, patience)
+    return load_delivery().Sender(spool, Lock, write_all, read_text, patience)
 
 
 def in_background(spool):

@@ -16,13 +16,13 @@ from day1site.demo import loader
 from day1site.server import provisioning
 from day1site.server.process import (
     CannotStart,
+    build_url,
+    data_dir_lock,
     database_file,
-    leave,
+    exit_now,
     listening,
-    only_server,
     serve,
-    sign,
-    url_of,
+    write_lock_info,
 )
 from day1site.server.provisioning import FILE, prepare
 from day1site.settings.paths import command_options, command_prefix, default_data_dir
@@ -100,14 +100,14 @@ class Command(BaseCommand):
         except KeyboardInterrupt:  # before the server handles the signal
             pass
         self.say("Stopped.")
-        leave()
+        exit_now()
 
     def start(self, options: dict[str, Any]) -> None:
         folder, host = Path(settings.DATA_DIR), options["host"]
-        locked = only_server(folder, database_file())
+        locked = data_dir_lock(folder, database_file())
         with locked as locks, listening(host, options["port"]) as listener:
-            url = url_of(host, listener)
-            sign(locks, url)
+            url = build_url(host, listener)
+            write_lock_info(locks, url)
             made = self.prepare(folder, url, options["admin_password"])
             text = announcement(folder, url, host, made, demo=loader.present())
             serve(listener, not options["no_worker"], lambda: self.say(text))

@@ -5,7 +5,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
-from day1site.cli.fields import FILE
+from day1site.cli.declared_fields import FILE
 from memory.discovery import import_from_apps
 from memory.engines.fields.base import NOUNS, Noun
 

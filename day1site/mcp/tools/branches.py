@@ -5,7 +5,7 @@ from typing import Any
 from day1site.mcp import schemas
 from day1site.mcp.call_context import Call
 from day1site.mcp.tools import base as b
-from day1site.mcp.tools.fields import WHO, input_properties
+from day1site.mcp.tools.declared_schemas import WHO, input_properties
 from memory.api import branch_shapes
 from memory.api.reading import parse_integer, parse_names, parse_point
 from memory.engines.access.work_handles import WorkEngine
@@ -75,13 +75,13 @@ def branch_list(call: Call) -> b.Answer:
 )
 def branch_create(call: Call) -> b.Answer:
     name, actor, branch = call.need("name", c.plain_text), call.actor, call.branch
-    how = {
+    options = {
         "parent": call.take("parent", c.text_check(200), branch),
         "at": call.take("at", parse_point),
         "purpose": call.take("purpose", c.plain_text, ""),
     }
     call.end()
-    made = branch_manager.create_branch(name=name, actor=actor, **how)
+    made = branch_manager.create_branch(name=name, actor=actor, **options)
     after = f'branch_switch {{"name": "{made.name}"}} to work on it'
     return {"created": schemas.branch(made), "branch": made.name, "next": after}
 
@@ -158,7 +158,7 @@ def branch_diff(call: Call) -> b.Answer:
         call.take("name", c.text_check(200)) or call.branch,
         call.take("type", c.text_check(20), "fact"),
     )
-    how = {
+    options = {
         "at": call.take("at", parse_point),
         "against": call.take("against", c.text_check(200), ""),
         "against_at": call.take("against_at", parse_point),
@@ -169,7 +169,7 @@ def branch_diff(call: Call) -> b.Answer:
     }
     _ = call.branch
     call.end()
-    found = branch_manager.compare_branch(name=name, actor=call.caller.actor, kind=kind, **how)
+    found = branch_manager.compare_branch(name=name, actor=call.caller.actor, kind=kind, **options)
     rows = [_difference(one, kind) for one in branch_shapes.diff_shape(found, kind)["results"]]
     result = {"against": found.against.name, "ahead": found.ahead, "behind": found.behind}
     result |= {"counts": found.counts, "results": rows}

@@ -5,7 +5,7 @@ from typing import Any
 from day1site.mcp import schemas
 from day1site.mcp.call_context import Call
 from day1site.mcp.tools import base as b
-from day1site.mcp.tools.fields import WHO, input_properties, input_property
+from day1site.mcp.tools.declared_schemas import WHO, input_properties, input_property
 from memory.api.reading import count, parse_ids, parse_point
 from memory.engines.fields import common
 from memory.engines.fields.base import Use
@@ -46,11 +46,11 @@ VERSION = {"expected_version": {**input_property(common.EXPECTED_VERSION), "mini
 )
 def memory_write(call: Call) -> b.Answer:
     where = call.where
-    how = {
+    options = {
         "propose": call.take("propose", c.check_boolean, not call.actor.has_scope("write")),
         "deduplicate": call.take("deduplicate", c.check_boolean, True),
     }
-    written = memory_engine.write(**where, **how, **call.given.take_fields())
+    written = memory_engine.write(**where, **options, **call.inputs.take_fields())
     return _answer_fact(call, written.fact, created=written.created)
 
 
@@ -125,7 +125,7 @@ def memory_get(call: Call) -> b.Answer:
 )
 def memory_update(call: Call) -> b.Answer:
     uid, where, version = _fact_field(call)
-    updates = call.given.take_fields()
+    updates = call.inputs.take_fields()
     if not updates:
         raise Invalid("Nothing to change is given.")
     return _answer_fact(
@@ -157,7 +157,7 @@ def memory_update(call: Call) -> b.Answer:
 def memory_supersede(call: Call) -> b.Answer:
     uid, where, version = _fact_field(call)
     text = call.need("new_fact_text", lambda _, value: value)
-    fields = call.given.take_fields()
+    fields = call.inputs.take_fields()
     if "fact_text" in fields:
         raise UnknownField(field="fact_text")
     new = memory_engine.supersede(

@@ -5,9 +5,9 @@ from typing import Any
 from day1site.mcp import schemas
 from day1site.mcp.call_context import Call
 from day1site.mcp.tools import base as b
-from day1site.mcp.tools.fields import filter_properties
+from day1site.mcp.tools.declared_schemas import filter_properties
 from memory.api.reading import parse_integer, parse_names, parse_point, word
-from memory.api.searches import filters_of
+from memory.api.searches import take_fact_filters
 from memory.engines.facts.filters import FactFilter
 from memory.engines.fields.facts import FACT_FILTERS
 from memory.engines.memory import MemoryEngine
@@ -17,7 +17,7 @@ from memory.exceptions import Invalid
 
 memory_engine = MemoryEngine()
 QUERY = b.text("What you want to know, as a question or in a few words.", maxLength=8000)
-HOW: b.Schema = {
+SEARCH_OPTIONS: b.Schema = {
     "search_type": b.choice("hybrid (default): words and meaning; keyword: words; vector: meaning.", TYPES),
     "include": b.many("Also find what is left out as a rule.", b.choice("A kind of these.", INCLUDE)),
     "at": b.AT,
@@ -40,7 +40,7 @@ HOW: b.Schema = {
         "query": QUERY,
         "limit": b.whole("How many at most; default 10.", 1, 100),
         "branches": b.many("Several branches by name or pattern, such as task/*, in place of one."),
-        **HOW,
+        **SEARCH_OPTIONS,
     },
     needs=("query",),
     gives={
@@ -53,7 +53,7 @@ HOW: b.Schema = {
 )
 def memory_search(call: Call) -> b.Answer:
     query, limit = call.need("query", lambda _, value: value), call.take("limit", parse_integer, 10)
-    found = memory_engine.search(query=query, limit=limit, **_where(call), **_how(call))
+    found = memory_engine.search(query=query, limit=limit, **_where(call), **_take_options(call))
     lines = [schemas.line(hit.fact) for hit in found.hits]
     kept = schemas.within(lines, schemas.INDEX_TOKENS - 150)
     result: dict[str, Any] = {"count": len(lines), "results": kept, "signals_used": list(found.signals_used)}
@@ -67,21 +67,21 @@ def _where(call: Call) -> dict[str, Any]:
     if patterns is None:
         return call.reading
     for one in ("branch", "branch_name", "work", "at"):
-        if one in call.given.body:
+        if one in call.inputs.body:
             raise Invalid("{field} cannot be given together with branches.", field=one)
     return {"actor": call.caller.actor, "branch_names": patterns}
 
 
-def _how(call: Call) -> dict[str, Any]:
-    how = {
+def _take_options(call: Call) -> dict[str, Any]:
+    options = {
         "search_type": call.take("search_type", word, "hybrid"),
         "include": call.take("include", parse_names, []),
-        "filters": filters_of(call.given),
+        "filters": take_fact_filters(call.inputs),
     }
     if at := call.take("at", parse_point):
-        how["at"] = at
+        options["at"] = at
     call.end()
-    return how
+    return options
 
 
 def _after(kept: list[dict[str, Any]], branches: Any) -> dict[str, str]:
@@ -106,7 +106,7 @@ def _after(kept: list[dict[str, Any]], branches: Any) -> dict[str, str]:
         "query": QUERY,
         "fact_id": b.uid("The fact to explain."),
         "limit": b.whole("The page of the search; default 10.", 1, 100),
-        **HOW,
+        **SEARCH_OPTIONS,
     },
     needs=("query", "fact_id"),
     gives={
@@ -121,7 +121,7 @@ def _after(kept: list[dict[str, Any]], branches: Any) -> dict[str, str]:
 def memory_explain(call: Call) -> b.Answer:
     query, uid = call.need("query", lambda _, value: value), call.need("fact_id", c.parse_uuid)
     limit, where = call.take("limit", parse_integer, 10), call.reading
-    answer = memory_engine.explain(query=query, fact_id=uid, limit=limit, **where, **_how(call))
+    answer = memory_engine.explain(query=query, fact_id=uid, limit=limit, **where, **_take_options(call))
     plain = ("found", "reason", "message", "position", "score", "signals")
     result = {name: getattr(answer, name) for name in plain}
     return result | {"branch": call.branch, "next": _way(answer.reason, str(uid))}

@@ -2,7 +2,7 @@
 
 from day1site.mcp.call_context import Call
 from day1site.mcp.tools import base as b
-from day1site.mcp.tools.fields import WHO
+from day1site.mcp.tools.declared_schemas import WHO
 from memory.api import copy_shapes
 from memory.api.reading import parse_point
 from memory.engines.store.snapshots import SnapshotManager
@@ -37,9 +37,9 @@ snapshot_manager = SnapshotManager()
 )
 def snapshot_create(call: Call) -> b.Answer:
     name, where = call.need("name", c.plain_text), call.where
-    how = {"description": call.take("description", c.plain_text, ""), "at": call.take("at", parse_point)}
+    options = {"description": call.take("description", c.plain_text, ""), "at": call.take("at", parse_point)}
     call.end()
-    made: Snapshot = snapshot_manager.create_snapshot(name=name, **where, **how)
+    made: Snapshot = snapshot_manager.create_snapshot(name=name, **where, **options)
     after = f'snapshot_restore {{"snapshot_id": "{made.pk}", "dry_run": true}} to go back'
     result = {"snapshot_id": str(made.pk), "name": made.name, "seq": made.seq}
     return {**result, "branch": call.branch, "next": after}

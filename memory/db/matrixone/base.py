@@ -47,7 +47,7 @@ class CursorWrapper(mysql.CursorWrapper):
         try:
             return super().executemany(query, args)
         except base.Database.Error as error:
-            if errors.code_of(error) != errors.TOO_MUCH_AT_ONCE or len(args) == 1:
+            if errors.get_error_code(error) != errors.TOO_MUCH_AT_ONCE or len(args) == 1:
                 raise translate_integrity(error) from None
         size = -(-len(args) // PARTS)
         for start in range(0, len(args), size):
@@ -55,7 +55,7 @@ class CursorWrapper(mysql.CursorWrapper):
 
 
 def translate_integrity(error: Exception) -> Exception:
-    if errors.code_of(error) in errors.LOST:
+    if errors.get_error_code(error) in errors.LOST:
         return DatabaseAway(*error.args)
     return IntegrityError(*error.args) if errors.breaks_reference(error.args) else error
 
@@ -128,9 +128,9 @@ class DatabaseWrapper(mysql.DatabaseWrapper):
     def check_database_version_supported(self) -> None:
         if self.get_database_version() == (0,):
             raise NotSupportedError(f"The server is not MatrixOne: it says that it is {self.server_version}.")
-        found, least = self.get_database_version(), self.features.minimum_database_version
-        if found < least:
-            releases = [".".join(map(str, release)) for release in (least, found)]
+        found, minimum = self.get_database_version(), self.features.minimum_database_version
+        if found < minimum:
+            releases = [".".join(map(str, release)) for release in (minimum, found)]
             raise NotSupportedError("MatrixOne {} or newer is needed; this server is {}.".format(*releases))
 
     def get_connection_params(self) -> dict[str, Any]:
@@ -143,7 +143,7 @@ class DatabaseWrapper(mysql.DatabaseWrapper):
         try:
             return super().get_new_connection(conn_params)
         except base.Database.OperationalError as error:
-            if errors.code_of(error) in (*errors.AWAY, *errors.LOST):
+            if errors.get_error_code(error) in (*errors.AWAY, *errors.LOST):
                 raise DatabaseAway(*error.args) from None
             raise
 
@@ -165,7 +165,7 @@ class DatabaseWrapper(mysql.DatabaseWrapper):
         try:
             self.ensure_connection()
         except OperationalError as error:
-            if errors.code_of(error) != errors.UNKNOWN_DATABASE:
+            if errors.get_error_code(error) != errors.UNKNOWN_DATABASE:
                 raise
             name = self.ops.quote_name(self.settings_dict["NAME"])
             with self._nodb_cursor() as cursor:
@@ -184,7 +184,7 @@ class DatabaseWrapper(mysql.DatabaseWrapper):
         try:
             super()._commit()  # type: ignore[misc]  # internal, so not in the stubs
         except OperationalError as error:
-            if errors.code_of(error) in errors.LOST:
+            if errors.get_error_code(error) in errors.LOST:
                 raise CommitLost() from error
             raise
 
@@ -194,7 +194,7 @@ class DatabaseWrapper(mysql.DatabaseWrapper):
 
     def must_rerun(self, error: BaseException) -> bool:
         """Return whether the server aborted the transaction, so that it may be run again from its start."""
-        return errors.code_of(error) in errors.RERUN
+        return errors.get_error_code(error) in errors.RERUN
 
     # ---- reading -------------------------------------------------------------------------------
 
@@ -215,7 +215,7 @@ class DatabaseWrapper(mysql.DatabaseWrapper):
         finally:
             self._in_snapshot, self.notes = False, None
 
-    def fold_log(self) -> None:
+    def checkpoint_log(self) -> None:
         """Do nothing: the server has its own log."""
 
 

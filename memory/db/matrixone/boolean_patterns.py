@@ -15,7 +15,7 @@ _LATIN = re.compile(r"[a-z]+")
 _stem = stemmer("porter").stemWord
 
 
-def pattern_of(words: Sequence[str]) -> str:
+def build_pattern(words: Sequence[str]) -> str:
     """Return a pattern for any of the words; "" when no word is left.
 
     The index has no stemming, so a word is matched by the prefix that all its forms share.

@@ -13,7 +13,15 @@ from django.db import DatabaseError, InterfaceError, models
 from memory.db.matrixone import errors
 from memory.db.raw_select import column_converters, convert_rows
 from memory.db.retry import retry_transaction
-from memory.db.store_copies import Changes, CopyFailed, CopyInfo, build_name, check_name, id_of_now, prefix_of
+from memory.db.store_copies import (
+    Changes,
+    CopyFailed,
+    CopyInfo,
+    build_name,
+    build_prefix,
+    check_name,
+    new_copy_id,
+)
 from memory.db.temporary_database import temporary_alias
 
 
@@ -70,7 +78,7 @@ class Copies:
         sql = "SELECT 1 FROM information_schema.schemata WHERE schema_name = %s"
         return bool(self._run_statement(sql, [check_name(name)]))
 
-    def place_of_fork(self, name: str) -> str:
+    def get_fork_target(self, name: str) -> str:
         """Return the name of the database that a server for this workspace uses."""
         return check_name(name)
 
@@ -84,7 +92,9 @@ class Copies:
     @contextmanager
     def open_snapshot(self, name: str) -> Iterator[str]:
         """Open a snapshot for reading under a database alias, as a temporary branch of the database."""
-        reading = self.make_name(id_of_now(), "read")  # each reader has its own, which is dropped at the end
+        reading = self.make_name(
+            new_copy_id(), "read"
+        )  # each reader has its own, which is dropped at the end
         source = f"{self._quote_name(self.database)} {{SNAPSHOT = '{check_name(name)}'}}"
         self._run_statement(f"DATA BRANCH CREATE DATABASE {reading} FROM {source}")
         try:
@@ -149,7 +159,7 @@ class Copies:
         named = [row for row in self._run_statement("SHOW PITR") if row[0] == self._name_prefix()]
         return int(named[0][7]) if named else 0
 
-    def keep_window(self, days: int) -> None:
+    def set_retention(self, days: int) -> None:
         """Set the retention of past states to so many days; 0 ends it. Raises CopyFailed."""
         pitr, now = self._name_prefix(), self.window_days()
         if not days:
@@ -163,7 +173,7 @@ class Copies:
 
     def _name_prefix(self) -> str:
         """Return the prefix of the names that belong to this database."""
-        return prefix_of(self.database)
+        return build_prefix(self.database)
 
     # ---- helpers ---------------------------------------------------------------------------------
 

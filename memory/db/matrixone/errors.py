@@ -16,7 +16,7 @@ LOST = (2006, 2013, 2055)  # the connection was lost after the server had answer
 RERUN = (20619, 20628, 20631, 20701, 1213, 20400, 1205)
 
 
-def code_of(error: BaseException) -> int:
+def get_error_code(error: BaseException) -> int:
     """Return the server's number of an error raised by Django or the driver; 0 for none."""
     number = error.args[0] if error.args else 0
     return number if isinstance(number, int) else 0

@@ -13,7 +13,7 @@ from django.db.models.functions import Length
 
 from memory.db.backend import get_backend
 from memory.db.indexes import full_text_index
-from memory.db.matrixone.boolean_patterns import pattern_of
+from memory.db.matrixone.boolean_patterns import build_pattern
 from memory.db.matrixone.features import DatabaseFeatures
 from memory.db.matrixone.match_filters import split_plain
 from memory.db.matrixone.vector_sql import Match, Matches
@@ -83,7 +83,7 @@ class SearchIndex:
         self, rows: VersionedQuerySet, words: Sequence[str], k: int, also: Sequence[int]
     ) -> tuple[Ranked, Ranked]:
         """Search by keywords; see VersionedQuerySet.match_words. One pass over the index gives both lists."""
-        pattern = pattern_of(words)
+        pattern = build_pattern(words)
         if not pattern:
             return [], []
         try:
@@ -112,12 +112,12 @@ class SearchIndex:
         """Search by vector; see VersionedQuerySet.search_vectors."""
         take = max(MIN_CANDIDATES, 2 * k)
         for scores, complete in self.vectors.iter_portions(vector, model, project_id, take):
-            found = self._of_texts(rows, scores)
+            found = self._rank_texts(rows, scores)
             if complete or len(found) >= k:
                 return found[:k]
         return []
 
-    def _of_texts(self, rows: VersionedQuerySet, scores: dict[str, float]) -> Ranked:
+    def _rank_texts(self, rows: VersionedQuerySet, scores: dict[str, float]) -> Ranked:
         """Return the visible rows whose texts have these scores, best first."""
         key = rows.model._meta.pk.name
         found = rows.select_by_key((key, "content_hash"), "content_hash", scores)
@@ -193,7 +193,7 @@ class _Ranking:
 
 def _without_gaps(found: Ranked, also: set[int]) -> Ranked:
     """Cut hits after the last that is not in ``also``: below it, lower scores were read for ``also`` only."""
-    others = [place for place, (rid, _) in enumerate(found) if rid not in also]
+    others = [index for index, (rid, _) in enumerate(found) if rid not in also]
     return found[: others[-1] + 1] if others else []
 
 

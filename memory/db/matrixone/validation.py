@@ -36,25 +36,25 @@ class DatabaseValidation(BaseDatabaseValidation):
         return next(filter(None, map(self._missing_feature, NEEDED.items())), "")
 
     def _missing_feature(self, needed: tuple[str, str]) -> str:
-        sql, what = needed
+        sql, feature = needed
         try:
             with self.connection.cursor() as cursor:
                 cursor.execute(sql)
                 cursor.fetchall()
         except DatabaseError as error:
-            return f"The server ({self.connection.server_version}) lacks {what}: {error.args[-1]}."
+            return f"The server ({self.connection.server_version}) lacks {feature}: {error.args[-1]}."
         return ""
 
     def _unreachable_text(self, error: DatabaseError) -> str:
-        settings, code = self.connection.settings_dict, errors.code_of(error)
-        place = f"{settings['HOST']}:{settings['PORT']}"
+        settings, code = self.connection.settings_dict, errors.get_error_code(error)
+        address = f"{settings['HOST']}:{settings['PORT']}"
         if code == errors.UNKNOWN_DATABASE:
             return ""
         if code in (*errors.AWAY, *errors.LOST):
-            return f"No MatrixOne server answers at {place}."
+            return f"No MatrixOne server answers at {address}."
         if errors.tells_wrong_login(error.args):
-            return f"The server at {place} refuses the user {settings['USER']} or the password."
-        return f"The server at {place} cannot be used: {error.args[-1]}."
+            return f"The server at {address} refuses the user {settings['USER']} or the password."
+        return f"The server at {address} cannot be used: {error.args[-1]}."
 
     def check_field_type(self, field: Any, field_type: str) -> list[CheckMessage]:
         return []

@@ -75,11 +75,11 @@ class Vectors:
     ) -> Scores:
         """Return the cosine of each of the texts that has a vector."""
         slots = {vector_slot(project_id, model, value): value for value in hashes}
-        scores = self._of_copies(list(slots), vector, (project_key(project_id), model))
+        scores = self._score_copies(list(slots), vector, (project_key(project_id), model))
         rest = [slot for slot, value in slots.items() if value not in scores]
-        return scores | self._of_bytes(rest, vector)
+        return scores | self._score_bytes(rest, vector)
 
-    def _of_copies(self, slots: Sequence[str], vector: np.ndarray, of: Of) -> Scores:
+    def _score_copies(self, slots: Sequence[str], vector: np.ndarray, of: Of) -> Scores:
         """Return scores that the server computes from copies, which are faster to read than the bytes."""
         scores: Scores = {}
         try:
@@ -93,7 +93,7 @@ class Vectors:
             _unless_missing(error)
         return scores
 
-    def _of_bytes(self, slots: Sequence[str], vector: np.ndarray) -> Scores:
+    def _score_bytes(self, slots: Sequence[str], vector: np.ndarray) -> Scores:
         rows = select_by_key(vector_rows().all(), ("content_hash", "state", "data"), "slot", slots)
         fit = [(value, data) for value, state, data in rows if state == "ready" and data is not None]
         return {value: float(data @ vector) for value, data in fit if len(data) == len(vector)}
@@ -201,7 +201,7 @@ def format_statement(statement: str, dimensions: int) -> str:
 
 def _unless_missing(error: DatabaseError) -> None:
     """Raise the error again, unless it is that the table of copies is missing."""
-    if errors.code_of(error) not in vector_sql.NO_TABLE:
+    if errors.get_error_code(error) not in vector_sql.NO_TABLE:
         raise error
 
 

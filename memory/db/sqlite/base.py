@@ -17,7 +17,7 @@ from memory.db.sqlite.online_backup import OnlineCopy
 from memory.db.sqlite.schema import DatabaseSchemaEditor, index_tables
 from memory.db.sqlite.search_index import SearchIndex
 from memory.db.sqlite.storage import ErrorWrapper, get_state, note_commit
-from memory.db.sqlite.write_lock import FairLock, lock_of
+from memory.db.sqlite.write_lock import FairLock, get_file_lock
 
 
 class DatabaseFeatures(features.DatabaseFeatures):
@@ -124,7 +124,7 @@ class DatabaseWrapper(SQLiteWrapper):
         """Return False: writers queue, so no transaction is ever aborted for another."""
         return False
 
-    def fold_log(self) -> None:
+    def checkpoint_log(self) -> None:
         """Move the write-ahead log into the database file."""
         with self.cursor() as cursor:
             cursor.execute("PRAGMA wal_checkpoint(TRUNCATE)")
@@ -132,7 +132,7 @@ class DatabaseWrapper(SQLiteWrapper):
     # ---- the queue of writers --------------------------------------------------------------------
 
     def _start_transaction_under_autocommit(self) -> None:
-        turn = lock_of(str(self.settings_dict["NAME"]))
+        turn = get_file_lock(str(self.settings_dict["NAME"]))
         if not turn.acquire(float(self.settings_dict["OPTIONS"].get("timeout", 20))):
             raise OperationalError("database is locked: other writers took too long")
         self._turn = turn

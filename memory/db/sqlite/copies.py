@@ -14,7 +14,7 @@ from django.db import models
 
 from memory.db import atomic_files
 from memory.db.sqlite.online_backup import OnlineCopy
-from memory.db.store_copies import Changes, CopyFailed, CopyInfo, build_name, check_name, prefix_of
+from memory.db.store_copies import Changes, CopyFailed, CopyInfo, build_name, build_prefix, check_name
 from memory.db.temporary_database import temporary_alias
 
 FILE = "day1.sqlite3"  # in a workspace's folder, which is a data directory by itself
@@ -26,7 +26,7 @@ class Copies:
 
     def __init__(self, connection: Any) -> None:
         self.connection, self.online = connection, OnlineCopy(connection)
-        self.folder, self.prefix = self.online.path.parent, prefix_of(self.online.path.name)
+        self.folder, self.prefix = self.online.path.parent, build_prefix(self.online.path.name)
 
     def make_name(self, key: UUID, kind: str = "") -> str:
         """Return a name for a new copy; its prefix tells the stores of one folder apart."""
@@ -73,7 +73,7 @@ class Copies:
     def has_workspace(self, name: str) -> bool:
         return self._workspace_path(name).exists()
 
-    def place_of_fork(self, name: str) -> str:
+    def get_fork_target(self, name: str) -> str:
         """Return the data directory of a server for this workspace, relative to the store's folder."""
         return str(self._workspace_path(name).parent.relative_to(self.folder))
 
@@ -148,7 +148,7 @@ class Copies:
     def window_days(self) -> int:
         return 0
 
-    def keep_window(self, days: int) -> None:
+    def set_retention(self, days: int) -> None:
         raise CopyFailed("This database keeps no past states.")
 
     # ---- files -----------------------------------------------------------------------------------

@@ -64,9 +64,9 @@ class Blocks:
                 inner_products(blocks[number][: len(part)], vector, part)
             return every[at]
         scores = np.empty(len(at), dtype="f4")
-        block_of = at // BLOCK
-        for number in np.unique(block_of):
-            in_block = block_of == number
+        block_numbers = at // BLOCK
+        for number in np.unique(block_numbers):
+            in_block = block_numbers == number
             scores[in_block] = inner_products(blocks[number][at[in_block] % BLOCK], vector)
         return scores
 

@@ -15,7 +15,7 @@ from memory.db.indexes import FullTextIndex, full_text_index
 from memory.db.querysets import Ranked, VersionedQuerySet
 from memory.db.segmentation import search_phrases, space_characters
 from memory.db.sqlite.closed_versions import ClosedVersions, match_text, narrowing_tokens
-from memory.db.sqlite.vector_cache import resident_of
+from memory.db.sqlite.vector_cache import get_vector_cache
 
 MAX_PHRASES = 200
 FEW = 3000  # versions written by a past point, up to which reading them is faster than the index
@@ -56,7 +56,7 @@ class SearchIndex:
     def close_versions(self, rows: Sequence[Any], pinned: Iterable[bool], seq: int) -> None:
         """Index versions of one model that a commit closed.
 
-        Those with ``held`` also stay among the open ones, since a branch was forked while they were open.
+        The ``pinned`` ones also stay among the open ones, since a branch was forked while they were open.
         """
         if not rows or not (index := full_text_index(type(rows[0]))):
             return
@@ -221,7 +221,7 @@ class SearchIndex:
 
     def _better_read(self, rows: VersionedQuerySet) -> bool:
         """Return whether to read the database alone: in a transaction, or for few rows."""
-        return self.connection.in_atomic_block or rows.had_begun(FEW)
+        return self.connection.in_atomic_block or rows.has_few_started(FEW)
 
     def _narrow_tokens(self, index: FullTextIndex, rows: VersionedQuerySet) -> str:
         """Return the tokens that a row must have; "" where they would exclude few rows.
@@ -308,7 +308,7 @@ class SearchIndex:
 
     def load_vectors(self, rows: VersionedQuerySet, model: str, project_id: Any) -> None:
         """Load the vectors that a search of these rows compares."""
-        resident = resident_of(self.connection, rows.model, project_id, model)
+        resident = get_vector_cache(self.connection, rows.model, project_id, model)
         with self.connection.snapshot():
             resident.load_lineage(rows.lineage or ())
 
@@ -316,7 +316,7 @@ class SearchIndex:
         self, rows: VersionedQuerySet, vector: np.ndarray, k: int, model: str, project_id: Any
     ) -> Sequence[tuple[int, float]]:
         """Search by vector; see VersionedQuerySet.nearest_deferred. Exact: compares every visible vector."""
-        resident = resident_of(self.connection, rows.model, project_id, model)
+        resident = get_vector_cache(self.connection, rows.model, project_id, model)
         with self.connection.snapshot():
             covered = self.covers_lineage(rows)
             if not covered and self._better_read(rows):
@@ -330,7 +330,7 @@ class SearchIndex:
         self, rids: Sequence[int], rows: VersionedQuerySet, vector: np.ndarray, model: str, project_id: Any
     ) -> Ranked:
         """Return the cosine of each of the visible rows with the vector, where the row has one."""
-        resident = resident_of(self.connection, rows.model, project_id, model)
+        resident = get_vector_cache(self.connection, rows.model, project_id, model)
         with self.connection.snapshot():
             found = resident.score_cosines(rids, rows, vector) if self.covers_lineage(rows) else None
             return resident.cosines_past(rids, rows, vector) if found is None else found

@@ -152,8 +152,8 @@ class VectorCache:
         order = self._sorted[1]
         if not len(order):
             return np.full(len(rids), -1)
-        place = np.searchsorted(self.rows["rid"], rids, sorter=order)
-        at = order[np.minimum(place, len(order) - 1)]
+        found_at = np.searchsorted(self.rows["rid"], rids, sorter=order)
+        at = order[np.minimum(found_at, len(order) - 1)]
         return np.where(self.rows["rid"][at] == rids, at, -1)
 
     # ---- updates -------------------------------------------------------------------------------
@@ -266,9 +266,9 @@ class VectorCache:
             if found:
                 self._fill_vectors(list(found), self.vectors.append(build_matrix(found.values(), dimensions)))
 
-    def _fill_vectors(self, keys: Sequence[int], places: np.ndarray) -> None:
+    def _fill_vectors(self, keys: Sequence[int], positions: np.ndarray) -> None:
         """Assign the positions of new vectors to the rows that were missing them."""
-        self._known.update(zip(keys, places.tolist(), strict=True))
+        self._known.update(zip(keys, positions.tolist(), strict=True))
         waiting = np.flatnonzero(self.rows["vec"] < 0)
         rows = waiting[np.isin(self.rows["key"][waiting], keys)]
         self.rows["vec"][rows] = [self._known[key] for key in self.rows["key"][rows].tolist()]
@@ -345,7 +345,9 @@ def _after_fork() -> None:
 os.register_at_fork(after_in_child=_after_fork)
 
 
-def resident_of(connection: Any, model: type[models.Model], project_id: Any, embedder: str) -> VectorCache:
+def get_vector_cache(
+    connection: Any, model: type[models.Model], project_id: Any, embedder: str
+) -> VectorCache:
     """Return the cache of a model's rows; the least recently used ones are dropped beyond the limit."""
     key = (str(connection.settings_dict["NAME"]), model._meta.label, str(project_id), embedder)
     with _registry:

@@ -47,7 +47,7 @@ _locks: dict[str, FairLock] = {}
 _registry = threading.Lock()
 
 
-def lock_of(path: str) -> FairLock:
+def get_file_lock(path: str) -> FairLock:
     """Return the lock of the database at ``path``, one for all connections of this process."""
     with _registry:
         return _locks.setdefault(path, FairLock())

@@ -22,7 +22,7 @@ from memory.db.retry import retry_methods
 from memory.engines.audit.trail import record_entry
 from memory.engines.branches.manager import check_name
 from memory.engines.fields.keys import BRANCH_PATTERN, DEFAULT_RATE, KEY, MAX_RATE
-from memory.engines.support.pagination import Page, page_of
+from memory.engines.support.pagination import Page, paginate
 from memory.engines.support.write_buffer import buffer
 from memory.exceptions import AgentForbidden, BranchForbidden, Conflict, Invalid, NotFound, Unauthenticated
 from memory.models import ApiKey
@@ -64,7 +64,7 @@ class KeyEngine:
             label=check_text("label", label),
             scopes=check_scopes(scopes),
             branch_patterns=check_patterns(branch_patterns),
-            agent_id=check_text("agent_id", agent_id, least=0),
+            agent_id=check_text("agent_id", agent_id, min_length=0),
             default_branch=check_default(default_branch, branch_patterns),
             rate_per_minute=check_rate(rate_per_minute),
             expires_at=check_expiry(expires_at),
@@ -74,11 +74,11 @@ class KeyEngine:
         next_rid.ensure_lease()
         with transaction.atomic(savepoint=False):
             token = save_new(key)
-            record_entry(actor, "key.create", key.prefix, detail_of(key))
+            record_entry(actor, "key.create", key.prefix, describe_key(key))
         return key, token
 
     def verify_token(self, token: str) -> ApiKey:
-        """Return the key of a token; ``actor_of`` turns it into an actor.
+        """Return the key of a token; ``get_actor`` turns it into an actor.
 
         Only a caller with the right secret learns that a key is revoked or expired. Raises Unauthenticated.
         """
@@ -99,7 +99,9 @@ class KeyEngine:
     def list_keys(self, *, actor: Actor, limit: int = 50, cursor: str = "") -> Page[ApiKey]:
         """List the project's keys, newest first, expired and revoked ones included."""
         actor.require_scope("admin")
-        return page_of(ApiKey.objects.filter(project=actor.project_id), key="-id", limit=limit, cursor=cursor)
+        return paginate(
+            ApiKey.objects.filter(project=actor.project_id), key="-id", limit=limit, cursor=cursor
+        )
 
     def revoke_key(self, *, key_id: UUID, actor: Actor) -> ApiKey:
         """Revoke a key now; revoking again changes nothing. Raises NotFound.
@@ -126,7 +128,7 @@ class KeyEngine:
             raise Invalid(text, most=MAX_GRACE_SECONDS, field="grace_seconds")
         old = own_key(actor, key_id)
         check_grant(old, actor)
-        ends = end_of(old, grace_seconds)
+        ends = build_end_fields(old, grace_seconds)
         new = build_successor(old, actor)
         next_rid.ensure_lease()
         with transaction.atomic(savepoint=False):
@@ -135,7 +137,7 @@ class KeyEngine:
             if not unchanged.update(**ends):
                 raise Conflict(ENDED)
             token = save_new(new)
-            record_entry(actor, "key.rotate", new.prefix, {**detail_of(new), "rotated_from": old.prefix})
+            record_entry(actor, "key.rotate", new.prefix, {**describe_key(new), "rotated_from": old.prefix})
         return new, token
 
 
@@ -161,7 +163,7 @@ def encode_base62(number: int, width: int) -> str:
     return letters.rjust(width, "0")
 
 
-def hash_of(token: str) -> str:
+def hash_token(token: str) -> str:
     # A plain hash is enough: nobody can try all secrets of 256 bits.
     return hashlib.sha256(token.encode()).hexdigest()
 
@@ -172,7 +174,7 @@ def find_key(token: str) -> ApiKey:
     if form is None or compute_checksum(token[:-6]) != form[3]:
         raise Unauthenticated()
     key = ApiKey.objects.filter(prefix=form[1]).first()
-    if key is None or not compare_digest(key.secret_hash, hash_of(token)):
+    if key is None or not compare_digest(key.secret_hash, hash_token(token)):
         raise Unauthenticated()
     return key
 
@@ -199,7 +201,7 @@ def get_actor(key: ApiKey, surface: str) -> Actor:
 def save_new(key: ApiKey) -> str:
     key.prefix = "".join(secrets.choice(PREFIX_LETTERS) for _ in range(8))
     token = new_token(key.prefix)
-    key.secret_hash = hash_of(token)
+    key.secret_hash = hash_token(token)
     key.save(force_insert=True)
     return token
 
@@ -211,7 +213,7 @@ def own_key(actor: Actor, key_id: UUID) -> ApiKey:
     return key
 
 
-def end_of(key: ApiKey, grace_seconds: int) -> dict[str, datetime]:
+def build_end_fields(key: ApiKey, grace_seconds: int) -> dict[str, datetime]:
     """Return the columns that end a key, now or after the grace period. Raises Conflict if it has ended."""
     now = timezone.now()
     if key.revoked_at or (key.expires_at and key.expires_at <= now):
@@ -236,7 +238,7 @@ def build_successor(old: ApiKey, actor: Actor) -> ApiKey:
     )
 
 
-def detail_of(key: ApiKey) -> dict[str, Any]:
+def describe_key(key: ApiKey) -> dict[str, Any]:
     return {
         "label": key.label,
         "scopes": key.scopes,
@@ -294,9 +296,9 @@ def check_default(name: str, patterns: Sequence[str]) -> str:
     return name
 
 
-def check_text(field: str, text: str, least: int = 1) -> str:
-    if not least <= len(text.strip()) <= KEY[field].type.max_length or "\0" in text:
-        raise Invalid("{field} has {least} to 200 characters.", field=field, least=least)
+def check_text(field: str, text: str, min_length: int = 1) -> str:
+    if not min_length <= len(text.strip()) <= KEY[field].type.max_length or "\0" in text:
+        raise Invalid("{field} has {least} to 200 characters.", field=field, least=min_length)
     return text.strip()
 
 
@@ -333,7 +335,7 @@ def check_grant(key: ApiKey, maker: Actor) -> None:
 
 
 def is_pattern_covered(pattern: str, patterns: Sequence[str]) -> bool:
-    """Return whether one of the patterns ``held`` covers all names of a pattern; False when uncertain."""
+    """Return whether one of the patterns covers all names of a pattern; False when uncertain."""
     # fnmatch would let "?" match a "*" as a single character.
     wide = [other for other in patterns if not set("?[") & set(other)]
     return not patterns or pattern in patterns or any(fnmatchcase(pattern, other) for other in wide)

@@ -10,7 +10,7 @@ from memory.actors import ROLE_SCOPES, Actor
 from memory.db.retry import retry_methods
 from memory.engines.audit.trail import record_entry
 from memory.engines.support import validation as c
-from memory.engines.support.pagination import Page, page_of
+from memory.engines.support.pagination import Page, paginate
 from memory.exceptions import Conflict, Exists, Invalid, NotFound
 from memory.models import Membership, Project
 from memory.models.nodes import next_rid
@@ -24,7 +24,7 @@ class MemberEngine:
         """List the members of the project, each with its ``user``, in the order in which they joined."""
         actor.require_scope("read")
         members = Membership.objects.filter(project=actor.project_id).select_related("user")
-        return page_of(members, key="id", limit=limit, cursor=cursor)
+        return paginate(members, key="id", limit=limit, cursor=cursor)
 
     def add_member(self, *, username: str, role: str, actor: Actor) -> Membership:
         """Add a user as a member. Raises Invalid for an unknown username, Exists for a present member."""
@@ -82,16 +82,16 @@ def member_actor(user: Any, project_id: UUID, surface: str) -> Actor:
     member = Membership.objects.filter(project=project_id, user=user, user__is_active=True).first()
     if member is None:
         raise NotFound()
-    return actor_of_member(member, user, surface)
+    return build_member_actor(member, user, surface)
 
 
-def actor_of_member(member: Membership, user: Any, surface: str) -> Actor:
+def build_member_actor(member: Membership, user: Any, surface: str) -> Actor:
     """Return the actor of a membership that is already loaded."""
     scopes = frozenset({ROLE_SCOPES[member.role]})
     return Actor(member.project_id, "user", str(user.pk), user.get_username(), scopes, surface=surface)
 
 
-def memberships_of(user: Any) -> list[Membership]:
+def list_memberships(user: Any) -> list[Membership]:
     """Return a user's memberships, each with its ``project``, by project name; none when inactive."""
     own = Membership.objects.filter(user=user, user__is_active=True)
     return list(own.select_related("project").order_by("project__name", "project__slug"))

@@ -58,7 +58,7 @@ class ProjectEngine:
     def open_project(
         self, *, project: Project, members: Iterable[Any] = (), began: datetime | None = None
     ) -> None:
-        """Give a new row of a project its empty branch main, and its first maintainers."""
+        """Create the empty branch main and the first maintainers of a new project."""
         create_main(project, began)
         for user in members:
             Membership.objects.create(project=project, user=user, role=Membership.Role.MAINTAINER)

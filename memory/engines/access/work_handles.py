@@ -38,17 +38,17 @@ class WorkEngine:
         token = START + secrets.token_urlsafe(18)
         next_rid.ensure_lease()
         with transaction.atomic(savepoint=False):
-            WorkHandle.objects.create(hash=hash_of(token), branch=branch, owner=owner_of(actor))
+            WorkHandle.objects.create(hash=hash_handle(token), branch=branch, owner=get_owner_name(actor))
         return branch, token
 
-    def branch_of(self, *, work: str, actor: Actor) -> str:
+    def get_branch_name(self, *, work: str, actor: Actor) -> str:
         """Return the branch name of a handle, and renew the handle.
 
         Raises the same NotFound for an unknown handle, an expired one and another actor's.
         """
-        now, key = timezone.now(), hash_of(work)
+        now, key = timezone.now(), hash_handle(work)
         mine = WorkHandle.objects.filter(
-            pk=key, owner=owner_of(actor), branch__project=actor.project_id, used_at__gt=now - IDLE
+            pk=key, owner=get_owner_name(actor), branch__project=actor.project_id, used_at__gt=now - IDLE
         )
         name = mine.values_list("branch__name", flat=True).first()
         if name is None:
@@ -57,11 +57,11 @@ class WorkEngine:
         return name
 
 
-def owner_of(actor: Actor) -> str:
+def get_owner_name(actor: Actor) -> str:
     return f"{actor.kind}:{actor.id}"
 
 
-def hash_of(work: str) -> str:
+def hash_handle(work: str) -> str:
     return hashlib.sha256(work.encode("utf-8", "surrogatepass")).hexdigest()
 
 

@@ -40,12 +40,12 @@ class TodayEngine:
         )
         by_name: dict[tuple[bool, str], list[Any]] = {}
         for row in counted:
-            by_name.setdefault(_name_of(row), []).append(row)
+            by_name.setdefault(_get_contributor(row), []).append(row)
         work = [_sum_up(*name, batch) for name, batch in by_name.items()]
         return sorted(work, key=lambda one: (one.added, one.last), reverse=True)[:MAX_MAKERS]
 
 
-def _name_of(row: Any) -> tuple[bool, str]:
+def _get_contributor(row: Any) -> tuple[bool, str]:
     """Return whether an agent made the commit, and the name to display."""
     return bool(row["agent_id"]) or row["actor_kind"] == "key", row["agent_id"] or row["actor_label"]
 

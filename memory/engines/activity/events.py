@@ -50,7 +50,7 @@ class Change:
 class Event:
     """Event on a branch; ``commit`` is None for changes of the branch itself."""
 
-    place: int
+    position: int
     kind: str
     branch: str
     at: datetime
@@ -150,7 +150,7 @@ def build_events(project_id: UUID, entries: Sequence[AuditEntry]) -> list[Event]
 
 def build_event(entry: AuditEntry, branch: str, commit: Commit | None, changes: Sequence[Change]) -> Event:
     return Event(
-        place=entry.place or 0,
+        position=entry.place or 0,
         kind=entry.action,
         branch=branch,
         at=entry.at,

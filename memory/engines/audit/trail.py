@@ -14,7 +14,7 @@ from memory.actors import Actor
 from memory.db.bulk_sql import insert_all
 from memory.db.fields import dumps
 from memory.engines.support import validation as c
-from memory.engines.support.pagination import Page, page_of
+from memory.engines.support.pagination import Page, paginate
 from memory.models import AuditEntry, Project
 
 logger = logging.getLogger(__name__)
@@ -77,7 +77,7 @@ class AuditEngine:
             payload["at__gte"] = c.parse_time("after", after)
         if before:
             payload["at__lt"] = c.parse_time("before", before)
-        return page_of(entries.filter(**payload), key="-id", limit=limit, cursor=cursor)
+        return paginate(entries.filter(**payload), key="-id", limit=limit, cursor=cursor)
 
 
 def seal_entries(project: Project, batch: int = 1000) -> int:
@@ -86,12 +86,12 @@ def seal_entries(project: Project, batch: int = 1000) -> int:
         # two concurrent sealers must not assign the same position
         Project.objects.select_for_update().get(pk=project.pk)
         entries = AuditEntry.objects.filter(project=project)
-        place = entries.aggregate(last=Max("place"))["last"] or 0
-        before = entries.filter(place=place).values_list("hash", flat=True).first() or ""
+        position = entries.aggregate(last=Max("place"))["last"] or 0
+        before = entries.filter(place=position).values_list("hash", flat=True).first() or ""
         waiting = list(entries.filter(place=None).order_by("id")[:batch])
         for entry in waiting:
-            place += 1
-            entry.place, entry.hash = place, chain_hash(before, place, entry)
+            position += 1
+            entry.place, entry.hash = position, chain_hash(before, position, entry)
             before = entry.hash
         AuditEntry.objects.bulk_update(waiting, ["place", "hash"], batch_size=200)
     return len(waiting)
@@ -101,9 +101,9 @@ def check_all() -> list[tuple[str, int]]:
     """Return (project slug, first broken position) of each tampered chain; log each as an error."""
     broken = []
     for project in Project.objects.all():
-        if (place := broken_at(project.pk)) is not None:
-            logger.error("The audit chain of project %s is broken at entry %s.", project.slug, place)
-            broken.append((project.slug, place))
+        if (position := broken_at(project.pk)) is not None:
+            logger.error("The audit chain of project %s is broken at entry %s.", project.slug, position)
+            broken.append((project.slug, position))
     return broken
 
 
@@ -118,7 +118,7 @@ def broken_at(project_id: UUID) -> int | None:
     return None
 
 
-def chain_hash(before: str, place: int, entry: AuditEntry) -> str:
+def chain_hash(before: str, position: int, entry: AuditEntry) -> str:
     content = {name: getattr(entry, name) for name in SEALED}
     content["at"] = entry.at.isoformat()
-    return hashlib.sha256(f"{before}|{place}|{dumps(content)}".encode()).hexdigest()
+    return hashlib.sha256(f"{before}|{position}|{dumps(content)}".encode()).hexdigest()

@@ -12,7 +12,7 @@ from memory.engines.branches.restore import versioned_models
 from memory.engines.branches.revert import RevertEngine
 from memory.engines.facts.links import describe_targets
 from memory.engines.support import validation as c
-from memory.engines.support.pagination import Page, page_of
+from memory.engines.support.pagination import Page, paginate
 from memory.engines.versions.lookup import find_branch
 from memory.exceptions import NotFound
 from memory.models import BranchedModel, Commit, Confirmation, Fact, FactLink, ReviewItem
@@ -55,7 +55,7 @@ class CommitEngine:
     def count_changes(self, *, commit_id: UUID, actor: Actor) -> dict[str, int]:
         """Count the commit's changes of each kind, without zeros. Raises as ``get_commit``."""
         commit = RevertEngine().get_commit(commit_id=commit_id, actor=actor)
-        counts = {kind: _rows_of(commit, kind).count() for kind in change_kinds()}
+        counts = {kind: _changed_rows(commit, kind).count() for kind in change_kinds()}
         return {kind: count for kind, count in counts.items() if count}
 
     def list_changes(
@@ -65,7 +65,7 @@ class CommitEngine:
         commit = RevertEngine().get_commit(commit_id=commit_id, actor=actor)
         kind = c.one_of(change_kinds())("type", kind)
         key = "id" if kind in (CONFIRMATION, ANSWER) else "uid"
-        page = page_of(_rows_of(commit, kind), key=key, limit=limit, cursor=cursor)
+        page = paginate(_changed_rows(commit, kind), key=key, limit=limit, cursor=cursor)
         return Page(describe_rows(commit, kind, page.results), page.next, page.previous)
 
 
@@ -80,7 +80,7 @@ def _models_by_kind() -> dict[str, type[BranchedModel]]:
     return {NAMES.get(name, name): model for name, model in names.items()}
 
 
-def _rows_of(commit: Commit, kind: str) -> QuerySet:
+def _changed_rows(commit: Commit, kind: str) -> QuerySet:
     """Return the rows that record a commit's changes of one kind."""
     if kind == CONFIRMATION:
         in_commit = Q(seq=commit.seq) | Q(seq_to=commit.seq)
@@ -117,16 +117,16 @@ def describe_confirmation(commit: Commit, row: Confirmation, lines: dict[UUID, s
 def load_lines(commit: Commit, kind: str, rows: Sequence[Any]) -> dict[UUID, str]:
     """Return the texts of the facts that non-fact changes refer to, before and after the commit."""
     if kind == "link":
-        return _lines_of_links(commit, rows)
+        return _describe_links(commit, rows)
     uids = {
         "verdict": lambda row: [row.uid],
         CONFIRMATION: lambda row: [row.uid],
         ANSWER: lambda row: [row.fact_id, row.other_id],
     }.get(kind)
-    return _lines_of_facts(commit, [uid for row in rows for uid in uids(row)]) if uids else {}
+    return _describe_facts(commit, [uid for row in rows for uid in uids(row)]) if uids else {}
 
 
-def _lines_of_facts(commit: Commit, uids: Sequence[UUID]) -> dict[UUID, str]:
+def _describe_facts(commit: Commit, uids: Sequence[UUID]) -> dict[UUID, str]:
     found: dict[UUID, str] = {}
     for seq in (commit.seq - 1, commit.seq):
         shown = Fact.objects.on(commit.branch, seq).filter(uid__in=uids).fetch_all()
@@ -134,8 +134,8 @@ def _lines_of_facts(commit: Commit, uids: Sequence[UUID]) -> dict[UUID, str]:
     return found
 
 
-def _lines_of_links(commit: Commit, links: Sequence[FactLink]) -> dict[UUID, str]:
-    facts = _lines_of_facts(commit, [link.from_id for link in links])
+def _describe_links(commit: Commit, links: Sequence[FactLink]) -> dict[UUID, str]:
+    facts = _describe_facts(commit, [link.from_id for link in links])
     for seq in (commit.seq - 1, commit.seq):
         facts |= describe_targets(commit.branch.lineage(seq), links)
     return facts

@@ -23,8 +23,8 @@ from memory.engines.support.pagination import (
     Page,
     build_page,
     check_limit,
+    parse_cursor_id,
     read_cursor,
-    uid_of,
 )
 from memory.models import Branch, BranchedModel, Commit, Fact, FactAssessment, FactLink
 
@@ -107,8 +107,8 @@ class DiffRange:
     ) -> Page[Difference]:
         """Return a page of differences of one kind, newest memories first; ``pin`` goes into the cursors."""
         check_limit(limit)
-        place = read_cursor(cursor)
-        back, start = bool(place.get("back")), uid_of(place["key"]) if place else None
+        position = read_cursor(cursor)
+        back, start = bool(position.get("back")), parse_cursor_id(position["key"]) if position else None
         batch = self._next_changed(kind, changes, limit + 1, start, back)
         page = build_page(
             batch, limit, back, bool(cursor), lambda one: {"key": one.uid.hex, **pin}, count_bytes

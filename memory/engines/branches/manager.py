@@ -15,19 +15,19 @@ from memory.db.bulk_sql import insert_one
 from memory.db.retry import retry_methods
 from memory.engines.audit.trail import record_entry
 from memory.engines.branches import diff as differing
-from memory.engines.branches.stats import BranchStats, stats_of
+from memory.engines.branches.stats import BranchStats, count_stats
 from memory.engines.fields.branches import BRANCH
 from memory.engines.support import validation as c
 from memory.engines.support.pagination import (
     Page,
     mark_from,
-    page_of,
+    paginate,
     parse_point,
     point_in_list,
     read_cursor,
 )
 from memory.engines.versions.commits import branches_in_commit
-from memory.engines.versions.lookup import MAIN, find_branch, own_point_of, resolve_point
+from memory.engines.versions.lookup import MAIN, find_branch, resolve_own_point, resolve_point
 from memory.exceptions import BranchArchived, BranchExists, Conflict, Invalid
 from memory.models import MAX_DEPTH, Branch, Commit, Project
 from memory.models.nodes import next_rid
@@ -80,7 +80,7 @@ class BranchManager:
         if actor.branch_patterns:
             allowed = [n for n in branches.values_list("name", flat=True) if actor.may_use(n)]
             branches = branches.filter(name__in=allowed)
-        return page_of(branches, key="name", limit=limit, cursor=cursor, of=every)
+        return paginate(branches, key="name", limit=limit, cursor=cursor, of=every)
 
     def find_branches(self, *, actor: Actor, part: str = "", limit: int = 10) -> list[Branch]:
         """Return live branches whose names contain ``part``, most recently written first."""
@@ -93,7 +93,7 @@ class BranchManager:
     def list_commits(self, *, name: str, actor: Actor, limit: int = 50, cursor: str = "") -> Page[Commit]:
         """List the branch's own commits, newest first."""
         branch = self.get_branch(name=name, actor=actor)
-        return page_of(branch.commits.all(), key="-seq", limit=limit, cursor=cursor)
+        return paginate(branch.commits.all(), key="-seq", limit=limit, cursor=cursor)
 
     def compare_branch(
         self,
@@ -123,10 +123,10 @@ class BranchManager:
         branch = find_branch(actor, name)
         other, start = self._other_side(actor, branch, against, against_at)
         mark = mark_from(repr((branch.pk, kind, changes, against, against_at, base)))
-        place = read_cursor(cursor, mark)
+        position = read_cursor(cursor, mark)
         seq = resolve_point(branch, point_in_list(branch, cursor, at))
-        start = resolve_point(other, place.get("against", start))
-        pin = {"list": mark, "seq": seq, "at": place.get("at", parse_point(at)), "against": start}
+        start = resolve_point(other, position.get("against", start))
+        pin = {"list": mark, "seq": seq, "at": position.get("at", parse_point(at)), "against": start}
         after, before = branch.lineage(seq), other.lineage(start)
         ancestor = differing.find_common_ancestor(after, before)
         points = differing.order_points(
@@ -148,7 +148,7 @@ class BranchManager:
 
     def load_stats(self, *, name: str, actor: Actor) -> BranchStats:
         """Return the branch's statistics. Raises BranchNotFound, BranchForbidden."""
-        return stats_of(self.get_branch(name=name, actor=actor))
+        return count_stats(self.get_branch(name=name, actor=actor))
 
     def archive_branch(self, *, name: str, actor: Actor) -> Branch:
         """Archive a branch: no more writes, not listed, nothing deleted. Archiving again changes nothing."""
@@ -203,7 +203,7 @@ class BranchManager:
     ) -> Branch:
         if parent.depth + 1 > MAX_DEPTH:
             raise Invalid("Branches nest at most {limit} deep.", limit=MAX_DEPTH, field="parent")
-        seq = own_point_of(parent, at)
+        seq = resolve_own_point(parent, at)
         now = actor.write_time()
         branch = Branch(
             project_id=actor.project_id,

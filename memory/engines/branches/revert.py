@@ -126,7 +126,7 @@ class CommitEffects:
 
     def changed_since(self, commit: CommitWriter) -> list[str]:
         """Return the ids of the facts with changes since the commit, each once."""
-        since = [_fact_of(row) for rows in self.made.values() for row in rows if row.seq_to != OPEN]
+        since = [_get_fact_uid(row) for rows in self.made.values() for row in rows if row.seq_to != OPEN]
         since += self._built_on() + self._slots_taken() + self._owners_gone(commit)
         return [str(uid) for uid in dict.fromkeys(since)]
 
@@ -163,7 +163,7 @@ class CommitEffects:
             own = {row.uid for row in rows}
             for batch in batched(list(slots)):
                 taken = model._base_manager.filter(slot__in=batch).values_list("slot", "uid")
-                found += [_fact_of(slots[slot]) for slot, uid in taken if slot and uid not in own]
+                found += [_get_fact_uid(slots[slot]) for slot, uid in taken if slot and uid not in own]
         return found
 
     def _moved_back(self, model: type[BranchedModel]) -> list[BranchedModel]:
@@ -270,7 +270,7 @@ def _is_same(one: BranchedModel, two: BranchedModel) -> bool:
     return one.deleted == two.deleted and one.content_values() == two.content_values()
 
 
-def _fact_of(row: BranchedModel) -> UUID:
+def _get_fact_uid(row: BranchedModel) -> UUID:
     return row.from_id if isinstance(row, FactLink) else row.uid
 
 

@@ -31,7 +31,7 @@ class BranchStats:
     last_activity: datetime
 
 
-def stats_of(branch: Branch) -> BranchStats:
+def count_stats(branch: Branch) -> BranchStats:
     lineage, parent = branch.lineage(), branch.parent
     facts = {status.value: 0 for status in Fact.Status} | tally_values(
         Fact.objects.in_lineage, "status", lineage
@@ -81,7 +81,7 @@ def tally_values(rows: Rows, column: str, lineage: Lineage) -> Counter[str]:
 
 
 def count_by_value(rows: VersionedQuerySet, column: str) -> Counter[str]:
-    """Count a value at a time: grouping would sort every row first."""
+    """Count the rows of each value, one query per value: GROUP BY would sort every row first."""
     known = [value for value, _name in rows.model._meta.get_field(column).choices]
     return Counter(rows.aggregate(**{value: Count("pk", filter=Q(**{column: value})) for value in known}))
 

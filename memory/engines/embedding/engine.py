@@ -100,7 +100,7 @@ def enqueue_texts(project_id: UUID, texts_by_hash: Mapping[str, str], now: datet
     return new
 
 
-def state_of(project_id: UUID, hashes: Iterable[str]) -> dict[str, tuple[str, str]]:
+def get_embedding_states(project_id: UUID, hashes: Iterable[str]) -> dict[str, tuple[str, str]]:
     """Return the embedding state and model of each text; ``off`` and "" while the embedder is off.
 
     A text never queued for the present model counts as pending: the server queues it at its next start.

@@ -117,14 +117,14 @@ class EmbeddingRun:
         """Embed each text separately, so that a rejected one does not block the others."""
         good: list[Vector] = []
         answers: list[Answer] = []
-        for place, row in enumerate(rows):
+        for index, row in enumerate(rows):
             try:
                 answers += self._request_vectors([row])
                 good.append(row)
             except ProviderNonsense as error:
                 self._put_back([row], error)
             except ProviderUnavailable as error:
-                self._back_off(rows[place:], error)
+                self._back_off(rows[index:], error)
                 break
         if not good:
             self.trouble = True  # the cause is not a single text
@@ -232,7 +232,7 @@ def advance_clock(project_id: UUID) -> int:
 
 
 def build_case(pairs: Sequence[tuple[Vector, Answer]], part: int, field: str) -> Case:
-    """Return an expression that gives each row its part of the answer, for a single statement."""
+    """Build a CASE expression with the value of each row, to update all of them by one statement."""
     kind: Any = Vector._meta.get_field(field)
     return Case(*[When(slot=row.slot, then=Value(answer[part], output_field=kind)) for row, answer in pairs])
 

@@ -12,7 +12,7 @@ from django.utils import timezone
 from memory.db.expressions import ActiveOnLineage, HasVerdict
 from memory.db.querysets import Lineage
 from memory.db.raw_select import select_by_key
-from memory.engines.embedding.engine import state_of
+from memory.engines.embedding.engine import get_embedding_states
 from memory.engines.support import validation as c
 from memory.models import Branch, Confirmation, Fact, FactAssessment, FactUse
 
@@ -38,7 +38,7 @@ class Assessment(NamedTuple):
     verdict: Verdict | None = None
     confirmations: int = 0
 
-    def counting(self, judged_hash: str) -> Verdict | None:
+    def get_current_verdict(self, judged_hash: str) -> Verdict | None:
         """Return the verdict, unless the fact's text, essence or category has changed since."""
         return self.verdict if self.verdict and self.verdict.judged_hash == judged_hash else None
 
@@ -53,7 +53,7 @@ def annotate_facts(facts: Sequence[Fact], lineage: Lineage, project_id: UUID) ->
 
 def attach_new(facts: Sequence[Fact], project_id: UUID) -> Sequence[Fact]:
     """Set the derived fields of facts just stored, which have no verdicts, confirmations or use yet."""
-    states = state_of(project_id, {fact.content_hash for fact in facts})
+    states = get_embedding_states(project_id, {fact.content_hash for fact in facts})
     for fact in facts:
         apply_assessment(fact, Assessment())
         fact.access_count, fact.last_accessed_at = 0, None
@@ -82,7 +82,7 @@ def load_assessments(uids: Sequence[UUID], lineage: Lineage) -> Mapping[UUID, As
 
 def apply_assessment(fact: Fact, belief: Assessment) -> Fact:
     """Set the fields of a fact that derive from its verdict and confirmations."""
-    counts = belief.counting(fact.judged_hash)
+    counts = belief.get_current_verdict(fact.judged_hash)
     fact.verification_status = counts.status if counts else FactAssessment.Status.UNVERIFIED
     fact.verified_at = counts.at if counts else None
     fact.verified_by = counts.by if counts else ""
@@ -99,7 +99,7 @@ def annotate_usage(facts: Sequence[Fact], project_id: UUID) -> Sequence[Fact]:
         used = {
             uid: use for uid, *use in select_by_key(FactUse.objects.all(), USE, "uid", [f.uid for f in batch])
         }
-        states = state_of(project_id, {fact.content_hash for fact in batch})
+        states = get_embedding_states(project_id, {fact.content_hash for fact in batch})
         for fact in batch:
             fact.access_count, fact.last_accessed_at = used.get(fact.uid, (0, None))
             fact.embedding_state, fact.embedding_model = states[fact.content_hash]
@@ -155,7 +155,7 @@ def list_confirmations(uid: UUID, lineage: Lineage) -> list[Confirmation]:
     return sorted({row.source: row for row in rows}.values(), key=lambda row: row.at, reverse=True)
 
 
-def time_of(at: Any) -> datetime:
+def parse_expiry_time(at: Any) -> datetime:
     """Return the time at which a search judges expiry: ``at`` when it is a time, else now."""
     return (isinstance(at, datetime) and c.parse_time("at", at)) or timezone.now()
 

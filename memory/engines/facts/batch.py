@@ -52,15 +52,15 @@ class FactBatch:
         parent: Fact | None = None,
     ) -> None:
         self.actor, self.status, self.deduplicate, self.parent = actor, status, deduplicate, parent
-        self.rows = [self._build_row(place, payload, len(facts)) for place, payload in enumerate(facts)]
+        self.rows = [self._build_row(index, payload, len(facts)) for index, payload in enumerate(facts)]
 
-    def _build_row(self, place: int, payload: Mapping[str, Any], count: int) -> Fact:
+    def _build_row(self, index: int, payload: Mapping[str, Any], count: int) -> Fact:
         try:
             return self.build_fact(payload)
         except (Invalid, TooLarge) as error:
             if count > 1:  # name the item, as a path into the list
-                error.data["field"] = f"facts[{place}].{error.data.get('field', '')}".rstrip(".")
-                error.text = f"Fact {place}: {error.text}"
+                error.data["field"] = f"facts[{index}].{error.data.get('field', '')}".rstrip(".")
+                error.text = f"Fact {index}: {error.text}"
                 error.args = (error.text,)
             raise
 
@@ -120,13 +120,13 @@ class FactBatch:
         return commit.change_row(known, **rules.change_status(known, Fact.Status.ACTIVE))
 
     def _check_parents(self, commit: CommitWriter) -> None:
-        named = {row.parent_id: place for place, row in reversed(list(enumerate(self.rows))) if row.parent_id}
+        named = {row.parent_id: index for index, row in reversed(list(enumerate(self.rows))) if row.parent_id}
         if self.parent or not named:
             return
         found = {fact.uid for fact in commit.visible_rows(Fact).filter(uid__in=named).fetch_all()}
-        for uid, place in named.items():
+        for uid, index in named.items():
             if uid not in found:
-                field = "parent_id" if len(self.rows) == 1 else f"facts[{place}].parent_id"
+                field = "parent_id" if len(self.rows) == 1 else f"facts[{index}].parent_id"
                 raise Invalid("There is no fact {id} on this branch.", id=uid, field=field)
 
     def find_existing(self, commit: CommitWriter) -> dict[Key, Fact]:
@@ -157,7 +157,7 @@ class FactBatch:
         sources = {
             (written.fact.uid, source)
             for row, written in zip(self.rows, results, strict=True)
-            if not written.created and (source := source_of(row)) and source != source_of(written.fact)
+            if not written.created and (source := get_source(row)) and source != get_source(written.fact)
         }
         if not sources or self.status == Fact.Status.CREATED:  # a proposal changes nothing that is active
             return
@@ -179,8 +179,8 @@ class FactBatch:
             return
         project_id = commit.actor.project_id
         enqueue_texts(project_id, {fact.content_hash: fact.fact_text for fact in facts}, commit.at)
-        place = {"project_id": project_id, "branch_id": commit.branch.pk}
-        insert_all([NearCheck(uid=fact.uid, content_hash=fact.content_hash, **place) for fact in facts])
+        index = {"project_id": project_id, "branch_id": commit.branch.pk}
+        insert_all([NearCheck(uid=fact.uid, content_hash=fact.content_hash, **index) for fact in facts])
         enqueue("memory.embed", str(project_id))
 
 
@@ -199,7 +199,7 @@ def duplicate_key(fact: Fact, now: datetime) -> Key:
     return fact.norm_hash, fact.valid_until if over else None
 
 
-def source_of(fact: Fact) -> str:
+def get_source(fact: Fact) -> str:
     """Return the source of a fact: its session, else its agent; empty when neither is known."""
     if fact.session_id:
         return f"session:{fact.session_id}"

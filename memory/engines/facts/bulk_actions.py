@@ -113,12 +113,12 @@ class ActionEngine:
         BranchArchived, NotFound for ``replaced_by``, scope and branch refusals.
         """
         requested = ActionRequest.parse_request(action, category, replaced_by, new_fact_text, reason)
-        actor.require_scope(requested.what.scope, branch_name)
+        actor.require_scope(requested.definition.scope, branch_name)
         ids = check_ids(fact_ids)
-        with open_commit(actor, branch_name, requested.what.kind, requested.reason[:500]) as commit:
+        with open_commit(actor, branch_name, requested.definition.kind, requested.reason[:500]) as commit:
             batch = Batch(commit, ids, expected_versions or {})
             new = requested.apply_to(batch)
-        return Report(batch.build_outcomes(requested.what.label), commit.commit, new)
+        return Report(batch.build_outcomes(requested.definition.label), commit.commit, new)
 
 
 @dataclass(frozen=True)
@@ -126,7 +126,7 @@ class ActionRequest:
     """Validated action with its arguments."""
 
     action: str
-    what: Action
+    definition: Action
     category: str
     replaced_by: UUID | None
     new_fact_text: str
@@ -159,7 +159,7 @@ class ActionRequest:
         elif self.action == "set_category":
             batch.change_facts(self._change_category)
         else:
-            fresh = batch.change_facts(MOVES[self.action])
+            fresh = batch.change_facts(CHANGES_BY_ACTION[self.action])
             if self.action == "accept":
                 replace_parents(batch.commit, fresh)
         return None
@@ -204,7 +204,7 @@ def restore_fact(fact: Fact) -> Content:
     return dict(rules.change_status(fact, fact.held_status or Status.ACTIVE))
 
 
-MOVES = {
+CHANGES_BY_ACTION = {
     "accept": accept_proposal,
     "refuse": refuse_proposal,
     "archive": archive_fact,

@@ -16,7 +16,7 @@ from memory.engines.facts.verdicts import record_verdict
 from memory.engines.fields.common import STATED_CHECKS
 from memory.engines.fields.facts import FactContent, NewFact
 from memory.engines.support import validation as c
-from memory.engines.support.pagination import Page, page_of_history, page_of_versions, point_in_list
+from memory.engines.support.pagination import Page, paginate_history, paginate_versions, point_in_list
 from memory.engines.versions.commits import CommitWriter, open_commit
 from memory.engines.versions.lookup import MAIN, find_branch, resolve_point
 from memory.exceptions import NOT_ARCHIVED, IllegalTransition, Invalid, NotFound, TooLarge
@@ -212,7 +212,7 @@ class FactEngine:
         seq = resolve_point(branch, point_in_list(branch, cursor, at))
         requested, archived = filters or FactFilter(), branch.archived_at is not None
         rows = requested.apply(Fact.objects.on(branch, seq), branch.lineage(seq), archived)
-        page = page_of_versions(rows, seq=seq, limit=limit, cursor=cursor, at=at)
+        page = paginate_versions(rows, seq=seq, limit=limit, cursor=cursor, at=at)
         mask_archived(branch, annotate_facts(page.results, branch.lineage(seq), actor.project_id))
         return page
 
@@ -234,7 +234,7 @@ class FactEngine:
         branch, seq = self._resolve_point(actor, branch_name, at)
         seq = resolve_point(branch, point_in_list(branch, cursor, None)) if cursor else seq
         rows = Fact.objects.history(branch.lineage(seq), fact_id)
-        page = page_of_history(rows, seq=seq, limit=limit, cursor=cursor)
+        page = paginate_history(rows, seq=seq, limit=limit, cursor=cursor)
         if not page.results:
             raise NotFound()
         commits = Commit.objects.that_made({(one.branch_id, one.seq_from) for one in page.results})
@@ -264,8 +264,8 @@ class FactEngine:
                 replace_parents(commit, [fact])
             requested |= rules.change_status(fact, status)
         text = requested.get("fact_text", fact.fact_text)
-        if "essence" not in requested and fact.essence == rules.essence_of(fact.fact_text):
-            requested["essence"] = rules.essence_of(text)
+        if "essence" not in requested and fact.essence == rules.compute_essence(fact.fact_text):
+            requested["essence"] = rules.compute_essence(text)
         requested = {
             name: value for name, value in requested.items() if not rules.is_same(getattr(fact, name), value)
         }

@@ -99,7 +99,7 @@ class EvidenceEngine:
             successors=successors,
             edges=[edge for link in links if (edge := build_edge(fact, link, others))],
             sources=list_sources(fact, links, describe_targets(lineage, _to_sources(fact, links))),
-            made=commit_of(fact),
+            made=get_fact_commit(fact),
         )
 
     def load_link_ends(
@@ -154,10 +154,10 @@ class EvidenceEngine:
                 row.reason,
                 row.by,
                 row.at,
-                counts=place == 0 and row.judged_hash == fact.judged_hash and not row.deleted,
+                counts=index == 0 and row.judged_hash == fact.judged_hash and not row.deleted,
                 commit=commits.get((row.branch_id, row.seq_from)),
             )
-            for place, row in enumerate(rows)
+            for index, row in enumerate(rows)
         ]
 
 
@@ -178,7 +178,7 @@ def build_edge(fact: Fact, link: FactLink, others: dict[UUID, Fact]) -> Edge | N
     return Edge(link, other, outward) if other else None
 
 
-def commit_of(fact: Fact) -> Commit | None:
+def get_fact_commit(fact: Fact) -> Commit | None:
     """Return the commit that made this version."""
-    place = (fact.branch_id, fact.seq_from)
-    return Commit.objects.that_made({place}).get(place)
+    key = (fact.branch_id, fact.seq_from)
+    return Commit.objects.that_made({key}).get(key)

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from memory.engines.facts.rules import essence_of, is_same
+from memory.engines.facts.rules import compute_essence, is_same
 from memory.engines.versions.commits import CommitWriter
 from memory.exceptions import StaleVersion
 from memory.models import Fact
@@ -19,9 +19,9 @@ def field_changes(old: Fact, new: Fact) -> dict[str, tuple[Any, Any]]:
 
 
 def display_changes(old: Fact, new: Fact) -> dict[str, tuple[Any, Any]]:
-    """Return the differences, without an essence that merely repeats a changed text."""
+    """Return the changed fields to display, without an essence that only repeats a changed text."""
     found = field_changes(old, new)
-    if "fact_text" in found and all(one.essence == essence_of(one.fact_text) for one in (old, new)):
+    if "fact_text" in found and all(one.essence == compute_essence(one.fact_text) for one in (old, new)):
         found.pop("essence", None)
     return found
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import Field, dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
+from typing import Any, ClassVar, Self, TypeVar
 
 from django.db.models import Q, Value
 
@@ -21,14 +21,13 @@ NARROWING = ("category", "kind", "status", "session_id", "agent_id")  # the inde
 
 
 class Filter:
-    """Base of all filters. ``filters_by`` gives a subclass a field for each declared filter."""
+    """Base of all filters. ``filters_by`` gives a subclass a field for each declared filter.
+
+    A subclass states the types of those that code reads by name.
+    """
 
     CHECKS: ClassVar[Mapping[str, c.Check]]
     __dataclass_fields__: ClassVar[dict[str, Field[Any]]]  # of the subclass
-
-    if TYPE_CHECKING:
-
-        def __getattr__(self, name: str) -> Any: ...
 
     @classmethod
     def from_values(cls, values: Mapping[str, Any]) -> Self:
@@ -46,7 +45,7 @@ def filters_by(filters: Iterable[FilterField]) -> Callable[[type[Made]], type[Ma
 
     def make(cls: type[Made]) -> type[Made]:
         cls.CHECKS = {one.name: one.make_check() for one in filters}
-        cls.__annotations__ = dict.fromkeys(cls.CHECKS, Any)
+        cls.__annotations__ = dict.fromkeys(cls.CHECKS, Any) | cls.__annotations__
         for one in filters:
             setattr(cls, one.name, () if one.many else None)
         return dataclass(frozen=True)(cls)
@@ -57,6 +56,10 @@ def filters_by(filters: Iterable[FilterField]) -> Callable[[type[Made]], type[Ma
 @filters_by(FACT_FILTERS)
 class FactFilter(Filter):
     """Filter of facts: all fields must match, a tuple by any of its values, but ``tags`` by all of them."""
+
+    kind: tuple[str, ...]
+    status: tuple[str, ...]
+    verification_status: tuple[str, ...]
 
     def apply(self, rows: VersionedQuerySet, lineage: Lineage, archived: bool = False) -> VersionedQuerySet:
         """Filter the rows by all fields. On an ``archived`` branch every fact counts as archived."""

@@ -15,7 +15,7 @@ from memory.engines.facts.rules import check_interval
 from memory.engines.fields.base import Use
 from memory.engines.fields.links import LINK, NewLink
 from memory.engines.support import validation as c
-from memory.engines.support.pagination import Page, page_of_versions, point_in_list
+from memory.engines.support.pagination import Page, paginate_versions, point_in_list
 from memory.engines.versions.commits import CommitWriter, open_commit
 from memory.engines.versions.lookup import MAIN, find_branch, resolve_point
 from memory.exceptions import Exists, Invalid, NotFound
@@ -77,7 +77,7 @@ class LinkEngine:
             raise NotFound()
         links = FactLink.objects.on(branch, seq).filter(Q(from_id=fact_id) | Q(to_id=fact_id))
         links = links.filter(_both_ends(branch, seq))
-        return page_of_versions(links, seq=seq, limit=limit, cursor=cursor, at=at)
+        return paginate_versions(links, seq=seq, limit=limit, cursor=cursor, at=at)
 
     def facts_from(
         self, *, source_ids: Sequence[UUID], actor: Actor, branch_name: str = MAIN, at: Any = None

@@ -7,7 +7,7 @@ from django.db.models import QuerySet
 from memory.actors import Actor
 from memory.db.expressions import IndexCondition
 from memory.engines.facts.facts_across_branches import facts_on
-from memory.engines.support.pagination import Page, page_of
+from memory.engines.support.pagination import Page, paginate
 from memory.engines.versions.branch_access import filter_allowed_branches
 from memory.engines.versions.lookup import find_branch
 from memory.models import OPEN, Branch, Fact
@@ -27,7 +27,7 @@ class ProposalEngine:
         rows = filter_waiting(actor)
         if branch_name:
             rows = rows.filter(branch=find_branch(actor, branch_name))
-        page: Page[Fact] = page_of(
+        page: Page[Fact] = paginate(
             filter_allowed_branches(rows.select_related("branch"), actor),
             key="-rid",
             limit=limit,

@@ -14,12 +14,12 @@ from memory.models import FactUse, RecallLog
 BATCH_SIZE = 500
 SCAN_LIMIT = 5000  # recalls searched for one fact
 # The surface of searches while typing: interim results are not logged.
-PASSING = "web-typing"
+TYPING_SURFACE = "web-typing"
 
 
 def log_recall(actor: Actor, branches: Sequence[str], query: str, fact_ids: Sequence[UUID]) -> None:
     """Log a search and its results. Written within about a second; a crash may lose that second."""
-    if actor.surface == PASSING:
+    if actor.surface == TYPING_SURFACE:
         return
     log = RecallLog(
         project_id=actor.project_id,

@@ -21,7 +21,7 @@ RESERVED = {f.name: f.type.reserved for f in FACT if isinstance(f.type, Choice) 
 INHERITED = FACT.field_names(Use.INHERIT)
 HASHES = ("content_hash", "norm_hash", "judged_hash")
 
-MOVES: dict[str, frozenset[str]] = {
+STATUS_CHANGES: dict[str, frozenset[str]] = {
     Status.CREATED: frozenset({Status.ACTIVE, Status.ARCHIVED}),
     Status.ACTIVE: frozenset({Status.DONE, Status.SUPERSEDED, Status.ARCHIVED}),
     Status.DONE: frozenset({Status.ARCHIVED}),
@@ -47,7 +47,7 @@ def clean_new(values: Mapping[str, Any], *, reserved: bool = False) -> dict[str,
         raise Invalid("{field} is needed.", field="fact_text")
     if not reserved:
         check_reserved(found)
-    found.setdefault("essence", essence_of(found["fact_text"]))
+    found.setdefault("essence", compute_essence(found["fact_text"]))
     check_interval(found.get("valid_from"), found.get("valid_until"))
     check_cycles(
         found.get("created_cycle", 0), found.setdefault("updated_cycle", found.get("created_cycle", 0))
@@ -78,7 +78,7 @@ def check_cycles(created: int, updated: int) -> None:
         raise Invalid("updated_cycle may not be before created_cycle.", field="updated_cycle")
 
 
-def essence_of(text: str) -> str:
+def compute_essence(text: str) -> str:
     """Return the line for prompts: the first sentence or line, at most 200 characters."""
     line = next((" ".join(part.split()) for part in text.splitlines() if part.strip()), "").strip()
     line = line or " ".join(text.split()) or text[:ESSENCE_LENGTH]
@@ -94,7 +94,7 @@ def essence_of(text: str) -> str:
 
 def check_move(fact: Fact, status: str) -> None:
     """Raise IllegalTransition unless the life cycle allows the move."""
-    allowed = MOVES[fact.status]
+    allowed = STATUS_CHANGES[fact.status]
     if fact.status == Status.ARCHIVED and status == (fact.held_status or Status.ACTIVE):
         return
     if status not in allowed or (status == Status.DONE and fact.kind != Fact.Kind.TASK):

@@ -97,7 +97,7 @@ class Field:
         return replace(self, **changes)
 
     def as_optional(self) -> "Field":
-        """Return the same field where nothing is required."""
+        """Return a copy of the field that a request may leave out."""
         return self.with_traits(required=False) if self.required else self
 
 

@@ -57,7 +57,7 @@ def answered_branch(use: Use = NO_USE) -> Field:
 
 
 def answered_time(name: str, use: Use = NO_USE, **traits: object) -> Field:
-    """Return a time that the store sets."""
+    """Declare a time that the store sets and callers only read."""
     return Field(name, Moment(), use=READ | use).with_traits(**traits)
 
 

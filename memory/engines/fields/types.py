@@ -32,7 +32,7 @@ class Text(Type):
     redacted: ClassVar[bool] = True
 
     def build_check(self) -> c.Check:
-        return c.text_check(self.max_length, least=self.min_length)
+        return c.text_check(self.max_length, min_length=self.min_length)
 
 
 @dataclass(frozen=True)

@@ -19,12 +19,12 @@ from memory.engines.fields.base import Use
 from memory.engines.fields.capture import NAME_LENGTH, RELATION, RELATION_NAMES, RelationFields
 from memory.engines.fields.common import STATED_CHECKS
 from memory.engines.support import validation as c
-from memory.engines.support.pagination import PAGE_BYTES, Page, page_of_versions, point_in_list
+from memory.engines.support.pagination import PAGE_BYTES, Page, paginate_versions, point_in_list
 from memory.engines.versions.commits import CommitWriter, open_commit
 from memory.engines.versions.lookup import MAIN, find_branch, resolve_point
 from memory.exceptions import IllegalTransition, Invalid, NotFound
 from memory.models import Relation
-from memory.models.relations import name_key, uid_of
+from memory.models.relations import build_relation_uid, name_key
 
 MAX_DEPTH = 6
 MAX_EDGES = 1000
@@ -141,7 +141,7 @@ class RelationEngine:
                 rows = rows.filter(**{column: name_key(clean_name(column, name))})
         if open_only:
             rows = rows.filter(valid_until=None)
-        return page_of_versions(rows, seq=seq, limit=limit, cursor=cursor, at=at)
+        return paginate_versions(rows, seq=seq, limit=limit, cursor=cursor, at=at)
 
     def graph_query(
         self,
@@ -173,11 +173,11 @@ class RelationEngine:
 # ---- writing ---------------------------------------------------------------------------------------
 
 
-def clean_name(what: str, value: Any) -> str:
+def clean_name(field: str, value: Any) -> str:
     """Return a name with its white space trimmed and collapsed. Raises Invalid."""
-    text = " ".join(c.text_check(NAME_LENGTH, least=1)(what, value).split())
+    text = " ".join(c.text_check(NAME_LENGTH, min_length=1)(field, value).split())
     if len(name_key(text)) > NAME_LENGTH:
-        raise Invalid("{field} has at most {most} characters once normalised.", field=what, most=NAME_LENGTH)
+        raise Invalid("{field} has at most {most} characters once normalised.", field=field, most=NAME_LENGTH)
     return text
 
 
@@ -186,7 +186,7 @@ def state_relation(
 ) -> RelationResult:
     keys = {name: name_key(value) for name, value in names.items()}
     triple = (keys["source_entity"], keys["relation_type"], keys["target_entity"])
-    same = _of_triple(commit, triple)
+    same = _find_triple(commit, triple)
     known = next((row for row in same if row.valid_until is None), None)
     if known is not None and requested.get("valid_until") is None:
         relation = strengthen_relation(commit, known, requested)
@@ -206,7 +206,7 @@ def state_relation(
     return RelationResult(relation, created=True)
 
 
-def _of_triple(commit: CommitWriter, triple: tuple[str, str, str]) -> Sequence[Relation]:
+def _find_triple(commit: CommitWriter, triple: tuple[str, str, str]) -> Sequence[Relation]:
     rows = commit.visible_rows(Relation).filter(
         source_key=triple[0], target_key=triple[2], type_key=triple[1]
     )
@@ -215,7 +215,7 @@ def _of_triple(commit: CommitWriter, triple: tuple[str, str, str]) -> Sequence[R
 
 def _free_uid(commit: CommitWriter, triple: tuple[str, str, str], visible: Collection[UUID]) -> UUID:
     """Return the first id of a triple that no visible edge has: a reverted edge leaves its id free."""
-    uids = (uid_of(commit.actor.project_id, triple, ordinal) for ordinal in count())
+    uids = (build_relation_uid(commit.actor.project_id, triple, ordinal) for ordinal in count())
     return next(uid for uid in uids if uid not in visible)
 
 
@@ -262,7 +262,7 @@ def true_edges(lineage: Lineage, at: Any = None) -> VersionedQuerySet[Relation]:
 def build_graph(rows: VersionedQuerySet[Relation], name: str, depth: int) -> Graph:
     start = name_key(name)
     seen, edges, truncated = walk_edges(rows, {start: name}, depth)
-    entity = _spelling_of(start, edges) or name
+    entity = _find_spelling(start, edges) or name
     return Graph(entity, [GraphNode(entity, 0), *list(seen.values())[1:]], edges, truncated)
 
 
@@ -305,7 +305,7 @@ def edge_ends(edge: Relation) -> tuple[tuple[str, str], tuple[str, str]]:
     return (edge.source_key, edge.source_entity), (edge.target_key, edge.target_entity)
 
 
-def _spelling_of(requested: str, edges: Iterable[Relation]) -> str:
+def _find_spelling(requested: str, edges: Iterable[Relation]) -> str:
     return next((name for edge in edges for key, name in edge_ends(edge) if key == requested), "")
 
 

@@ -30,7 +30,7 @@ def entities_in(text: str, edges: VersionedQuerySet[Relation]) -> dict[str, str]
         for column, spelling in COLUMNS:
             known = edges.filter(**{f"{column}__in": batch}).gather_values(column, spelling)
             found |= dict(known)
-    order = {key: place for place, key in enumerate(requested)}
+    order = {key: index for index, key in enumerate(requested)}
     return dict(sorted(found.items(), key=lambda pair: order[pair[0]]))
 
 

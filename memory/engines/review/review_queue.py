@@ -12,13 +12,13 @@ from memory.db.budget import count_row_bytes
 from memory.db.retry import retry_methods
 from memory.engines.facts import rules
 from memory.engines.facts.assessment import list_sources
-from memory.engines.facts.batch import FactBatch, replace_parents, source_of
+from memory.engines.facts.batch import FactBatch, get_source, replace_parents
 from memory.engines.facts.bulk_actions import REASON, archive_fact
 from memory.engines.facts.facts_across_branches import facts_on
 from memory.engines.facts.field_diff import check_version
 from memory.engines.facts.supersession import check_keeper, link_superseded
 from memory.engines.support import validation as c
-from memory.engines.support.pagination import Page, page_of
+from memory.engines.support.pagination import Page, paginate
 from memory.engines.versions.branch_access import filter_allowed_branches
 from memory.engines.versions.commits import CommitWriter, open_commit
 from memory.engines.versions.lookup import find_branch
@@ -35,7 +35,7 @@ KEEP_BOTH, SUPERSEDE, SAME, ARCHIVE, COMBINE, DISMISS = DECISIONS = (
     "combine",
     "dismiss",
 )
-KEEPING = frozenset({SUPERSEDE, SAME, ARCHIVE})
+KEEPING_ONE = frozenset({SUPERSEDE, SAME, ARCHIVE})
 IN_USE = Q(branch__archived_at=None)  # an archived branch takes no answers: its items do not wait
 
 
@@ -70,7 +70,7 @@ class ReviewEngine:
         BranchForbidden for a branch that the actor may not use.
         """
         actor.require_scope("curate", branch_name or None)
-        items = _of_project(actor)
+        items = _project_items(actor)
         if branch_name:
             items = items.filter(branch=find_branch(actor, branch_name))
         elif status == ReviewItem.Status.OPEN:
@@ -81,7 +81,7 @@ class ReviewEngine:
             items = items.filter(kind=c.one_of(ReviewItem.Kind.values)("kind", kind))
         if fact_id:
             items = items.filter(Q(fact_id=fact_id) | Q(other_id=fact_id))
-        return page_of(
+        return paginate(
             filter_allowed_branches(items, actor),
             key="-id",
             limit=limit,
@@ -91,16 +91,16 @@ class ReviewEngine:
             size=count_item_bytes,
         )
 
-    def count_open(self, *, actor: Actor, most: int, branch: Branch | None = None) -> int:
+    def count_open(self, *, actor: Actor, maximum: int, branch: Branch | None = None) -> int:
         """Count the open items on live branches that the actor may use, or on one, up to ``most``.
 
         Needs the scope curate.
         """
         actor.require_scope("curate")
-        items = _of_project(actor).filter(IN_USE, status=ReviewItem.Status.OPEN)
+        items = _project_items(actor).filter(IN_USE, status=ReviewItem.Status.OPEN)
         if branch:
             items = items.filter(branch=branch)
-        return len(filter_allowed_branches(items, actor).values_list("pk")[:most])
+        return len(filter_allowed_branches(items, actor).values_list("pk")[:maximum])
 
     def get_item(self, *, item_id: UUID, actor: Actor) -> ReviewItem:
         """Return a review item with its two facts. Needs the scope curate. Raises NotFound."""
@@ -154,12 +154,12 @@ class ReviewEngine:
 
     @staticmethod
     def _get_item(item_id: UUID, actor: Actor) -> ReviewItem:
-        if (item := filter_allowed_branches(_of_project(actor), actor).filter(pk=item_id).first()) is None:
+        if (item := filter_allowed_branches(_project_items(actor), actor).filter(pk=item_id).first()) is None:
             raise NotFound()
         return item
 
 
-def _of_project(actor: Actor) -> QuerySet[ReviewItem]:
+def _project_items(actor: Actor) -> QuerySet[ReviewItem]:
     return ReviewItem.objects.filter(project=actor.project_id).select_related("branch")
 
 
@@ -205,10 +205,10 @@ class Decision:
     @classmethod
     def parse_decision(cls, decision: str, keep: UUID | None, text: str, reason: str) -> "Decision":
         c.one_of(list(DECISIONS))("decision", decision)
-        if (decision in KEEPING) != (keep is not None):
+        if (decision in KEEPING_ONE) != (keep is not None):
             raise Invalid(
                 "keep names the fact that stays, with {which}.",
-                which=", ".join(sorted(KEEPING)),
+                which=", ".join(sorted(KEEPING_ONE)),
                 field="keep",
             )
         if decision == COMBINE:
@@ -268,9 +268,9 @@ def _set_aside(fact: Fact) -> dict[str, str]:
 def confirm_sources(commit: CommitWriter, keeper: Fact, other: Fact) -> None:
     """Add the sources of another fact as confirmations of the keeper; each source counts once."""
     sources: Iterable[str] = {source for _, source in list_sources([other.uid], commit.lineage)} | {
-        source_of(other)
+        get_source(other)
     }
-    known = {source for _, source in list_sources([keeper.uid], commit.lineage)} | {source_of(keeper), ""}
+    known = {source for _, source in list_sources([keeper.uid], commit.lineage)} | {get_source(keeper), ""}
     new = sorted(set(sources) - known)
     where = {"uid": keeper.uid, "branch_id": commit.branch.pk, "seq": commit.seq, "at": commit.at}
     Confirmation.objects.bulk_create(Confirmation(source=source, **where) for source in new)

@@ -19,7 +19,7 @@ DEFAULT = Thresholds()
 OF_MODEL: dict[str, Thresholds] = {"minilm-l6": DEFAULT}
 
 
-def thresholds_of(model: str) -> Thresholds:
+def get_thresholds(model: str) -> Thresholds:
     """Return the thresholds of the embedding model, or the default ones."""
     fitting = [name for name in OF_MODEL if model.startswith(name)]
     return OF_MODEL[max(fitting, key=len)] if fitting else DEFAULT
@@ -27,12 +27,12 @@ def thresholds_of(model: str) -> Thresholds:
 
 def is_near(model: str, cosine: float) -> bool:
     """Return whether two texts are similar enough to need a review."""
-    return cosine >= thresholds_of(model).near
+    return cosine >= get_thresholds(model).near
 
 
 def is_same(model: str, cosine: float, a: str, b: str) -> bool:
     """Return whether two texts are similar enough to act without a person."""
-    return cosine >= thresholds_of(model).same and same_claim(a, b)
+    return cosine >= get_thresholds(model).same and same_claim(a, b)
 
 
 # ---- differences that vectors miss -----------------------------------------------------------------

@@ -38,7 +38,7 @@ def fact_rows(rows: VersionedQuerySet, rids: Iterable[int]) -> list[FactRow]:
 
 
 def ranked_row(fact: FactRow, belief: Assessment, current_cycle: int | None) -> Row:
-    verdict = belief.counting(fact.judged_hash)
+    verdict = belief.get_current_verdict(fact.judged_hash)
     cycles = None if current_cycle is None else current_cycle - fact.updated_cycle
     standing = RankingInputs(
         fact.created_at,

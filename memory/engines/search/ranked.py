@@ -18,7 +18,7 @@ from memory.engines.facts.assessment import (
     default_exclusions,
     load_assessments,
     mask_archived,
-    time_of,
+    parse_expiry_time,
 )
 from memory.engines.facts.filters import FactFilter
 from memory.engines.search.answer_boost import boost_answers, find_answers
@@ -191,7 +191,7 @@ def parse_options(
         get_recipe(actor, recipe),
         current_cycle,
         at,
-        now=time_of(at),
+        now=parse_expiry_time(at),
     )
 
 

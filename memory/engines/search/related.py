@@ -94,7 +94,7 @@ class RelatedEngine:
             return Relatives((), (), False)
         rows = searchable_rows(lineage, at)
         keys, truncated = find_entities(fact, lineage, at, depth)
-        reasons = [*find_linked(fact, lineage), *_of_family(fact, rows), *_of_entities(keys, rows)]
+        reasons = [*find_linked(fact, lineage), *_find_family(fact, rows), *_find_by_entities(keys, rows)]
         found = build_relatives(fact, rows, reasons, limit)
         annotate_facts([one.fact for one in found], lineage, actor.project_id)
         return Relatives(found, list(keys.values()), truncated)
@@ -155,13 +155,15 @@ def other_end(link: FactLink, fact: Fact) -> UUID:
     return link.to_id if link.from_id == fact.uid else link.from_id
 
 
-def _of_family(fact: Fact, rows: VersionedQuerySet[Fact]) -> list[tuple[UUID, Reason]]:
+def _find_family(fact: Fact, rows: VersionedQuerySet[Fact]) -> list[tuple[UUID, Reason]]:
     """Return the fact that it replaces, and those that replace it."""
     family = Q(parent_id=fact.uid) | Q(uid=fact.parent_id) if fact.parent_id else Q(parent_id=fact.uid)
     return [(row.uid, Reason("parent", 1)) for row in rows.filter(family).newest(LINKS)]
 
 
-def _of_entities(keys: Mapping[str, GraphNode], rows: VersionedQuerySet[Fact]) -> list[tuple[UUID, Reason]]:
+def _find_by_entities(
+    keys: Mapping[str, GraphNode], rows: VersionedQuerySet[Fact]
+) -> list[tuple[UUID, Reason]]:
     found = []
     for key, node in keys.items():
         reason = Reason("entity", 2 + node.distance, node.entity)

@@ -71,6 +71,6 @@ def collapse_hits(hits: Sequence[Scored], shown: dict[int, list]) -> list[Scored
     best: dict[str, Scored] = {}
     for hit in hits:
         kept = best.setdefault(hit.row.same, hit)
-        places = shown[kept.row.rid]
-        places += [place for place in shown[hit.row.rid] if place not in places]
+        positions = shown[kept.row.rid]
+        positions += [position for position in shown[hit.row.rid] if position not in positions]
     return list(best.values())

@@ -149,12 +149,12 @@ class TextSearch:
 
 
 def text_search(
-    rows: VersionedQuerySet, *, actor: Actor, search_type: str, recipe: str, **how: Any
+    rows: VersionedQuerySet, *, actor: Actor, search_type: str, recipe: str, **options: Any
 ) -> TextSearch:
     """Build a search from a caller's options. Raises Invalid for an unknown type or recipe."""
     if search_type not in TYPES:
         raise Invalid("search_type must be one of {types}.", types=", ".join(TYPES), field="search_type")
-    return TextSearch(rows, actor, search_type, get_recipe(actor, recipe), **how)
+    return TextSearch(rows, actor, search_type, get_recipe(actor, recipe), **options)
 
 
 # ---- pieces ----------------------------------------------------------------------------------------

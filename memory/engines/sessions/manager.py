@@ -20,7 +20,7 @@ from memory.engines.fields.base import Use
 from memory.engines.fields.capture import SESSION, SessionFields
 from memory.engines.sessions.context import observation_counts, session_facts
 from memory.engines.support import validation as c
-from memory.engines.support.pagination import Page, check_limit, page_of
+from memory.engines.support.pagination import Page, check_limit, paginate
 from memory.engines.support.write_buffer import buffer
 from memory.engines.versions.lookup import MAIN, find_branch
 from memory.exceptions import BranchArchived, BranchForbidden, NotFound
@@ -132,7 +132,7 @@ class SessionManager:
         if status:
             c.one_of(Status.values)("status", status)
         sessions = sessions.filter(**{name: value for name, value in requested.items() if value})
-        return page_of(sessions, key="-id", limit=limit, cursor=cursor)
+        return paginate(sessions, key="-id", limit=limit, cursor=cursor)
 
     def get_session_context(
         self, *, session_id: str, actor: Actor, message_limit: int = 50, fact_limit: int = 20
@@ -212,7 +212,7 @@ class SessionManager:
             text = c.validate({"summary": summary}, CHECKS)["summary"]
             Session.objects.filter(pk=session.pk).update(summary=text)
 
-    def learn_from(self, *, session_id: str, actor: Actor) -> None:
+    def request_consolidation(self, *, session_id: str, actor: Actor) -> None:
         """Queue the consolidation of a session that still runs. Raises NotFound."""
         actor.require_scope("write")
         enqueue_consolidation(get_session(actor, session_id))

@@ -17,7 +17,7 @@ from memory.engines.fields.common import STATED_CHECKS
 from memory.engines.search.text_search import TextSearchResult, text_search
 from memory.engines.sessions import tool_calls as o
 from memory.engines.support import validation as c
-from memory.engines.support.pagination import Page, page_of_versions, point_in_list
+from memory.engines.support.pagination import Page, paginate_versions, point_in_list
 from memory.engines.versions.commits import CommitWriter, open_commit
 from memory.engines.versions.lookup import MAIN, find_branch, resolve_point
 from memory.exceptions import Invalid, NotFound, TooLarge
@@ -67,18 +67,18 @@ class ObservationEngine:
             raise Invalid("{field} must be a list with at least one observation.", field="observations")
         if len(observations) > BULK:
             raise TooLarge(what="The list", limit=f"{BULK} observations", field="observations")
-        rows = [observation_of(payload, actor) for payload in observations]
+        rows = [build_observation(payload, actor) for payload in observations]
         with open_commit(actor, branch_name, "observation.write") as commit:
             return self.add_observations(commit, rows)
 
     def add_observations(self, commit: CommitWriter, rows: Sequence[Observation]) -> Sequence[Observation]:
-        """Add rows that ``observation_of`` made to the caller's commit.
+        """Add rows that ``build_observation`` made to the caller's commit.
 
         Raises Invalid for a parent or a message that the branch does not show.
         """
         _check_messages(commit, rows)
-        for place, row in enumerate(rows):
-            settle_type(commit, row, rows[:place])
+        for index, row in enumerate(rows):
+            settle_type(commit, row, rows[:index])
         commit.add_rows(rows)
         commit.begin_sessions(rows)
         enqueue_embedding(commit, rows)
@@ -114,7 +114,7 @@ class ObservationEngine:
         branch = find_branch(actor, branch_name)
         seq = resolve_point(branch, point_in_list(branch, cursor, at))
         rows = (filters or ObservationFilter()).apply(Observation.objects.on(branch, seq))
-        return page_of_versions(rows, seq=seq, limit=limit, cursor=cursor, at=at)
+        return paginate_versions(rows, seq=seq, limit=limit, cursor=cursor, at=at)
 
     def list_timeline(
         self,
@@ -125,10 +125,10 @@ class ObservationEngine:
         before: datetime | None = None,
         limit: int = 50,
         cursor: str = "",
-        **how: Any,
+        **options: Any,
     ) -> Page[Observation]:
-        """List the observations between two times, newest first; ``how`` are other filters by name."""
-        filters = ObservationFilter.from_values({**how, "after": after, "before": before})
+        """List the observations between two times, newest first; ``options`` are other filters by name."""
+        filters = ObservationFilter.from_values({**options, "after": after, "before": before})
         return self.list_observations(
             actor=actor, branch_name=branch_name, filters=filters, limit=limit, cursor=cursor
         )
@@ -160,7 +160,7 @@ class ObservationEngine:
 # ---- row construction ------------------------------------------------------------------------------
 
 
-def observation_of(payload: Mapping[str, Any], actor: Actor) -> Observation:
+def build_observation(payload: Mapping[str, Any], actor: Actor) -> Observation:
     """Build a row from a caller's values, without storing it. Raises UnknownField, Invalid,
     AgentForbidden.
     """
@@ -178,7 +178,7 @@ def observation_of(payload: Mapping[str, Any], actor: Actor) -> Observation:
     if not row.summary:
         raise Invalid("An observation needs a summary or a tool_name.", field="summary")
     if "outcome" not in rest and row.tool_name:
-        row.outcome = o.outcome_of(payload.get("raw_output"))
+        row.outcome = o.detect_outcome(payload.get("raw_output"))
     row.embed = rest.get("embed")  # type: ignore[assignment]  # None until the type is known
     row.compute_hashes()
     return row
@@ -188,7 +188,7 @@ def build_texts(payload: Mapping[str, Any]) -> dict[str, str]:
     tool = o.as_text(payload.get("tool_name")).strip()[:200]
     summary = o.truncate(o.as_text(payload.get("summary")).strip())
     if not summary and tool:
-        summary = o.summary_of(tool, payload.get("raw_input"), payload.get("raw_output"))
+        summary = o.summarize_call(tool, payload.get("raw_input"), payload.get("raw_output"))
     cut = {name: o.truncate(o.as_text(payload.get(name))) for name in ("raw_input", "raw_output")}
     return {"tool_name": tool, "summary": summary, **cut}
 
@@ -201,7 +201,7 @@ def settle_type(commit: CommitWriter, row: Observation, before: Sequence[Observa
     if not row.observation_type:
         if row.outcome == o.Outcome.SUCCESS and row.session_id and row.tool_name:
             failed = _failed_before(commit, row, before)
-        row.observation_type = o.type_of(row.outcome, failed is not None)
+        row.observation_type = o.choose_type(row.outcome, failed is not None)
     if failed is not None and not row.parent_id:
         row.parent_id = failed.uid
     if row.embed is None:

@@ -40,12 +40,12 @@ def as_text(value: Any) -> str:
     return make_storable(value if isinstance(value, str) else dumps(value))
 
 
-def truncate(text: str, most: int = MAX_LENGTH) -> str:
+def truncate(text: str, max_length: int = MAX_LENGTH) -> str:
     """Cut a text to ``most`` characters; a mark at its end gives the full length."""
-    if len(text) <= most:
+    if len(text) <= max_length:
         return text
     mark = f" … [{len(text)} characters, cut]"
-    return text[: most - len(mark)] + mark
+    return text[: max_length - len(mark)] + mark
 
 
 def summarise_input(payload: Any) -> str:
@@ -67,7 +67,7 @@ def extract_output(output: Any) -> str:
     return as_text(output)
 
 
-def summary_of(tool: str, payload: Any, output: Any) -> str:
+def summarize_call(tool: str, payload: Any, output: Any) -> str:
     """Return a short summary of a tool call, within the limit: the action and its result."""
     about, result = (
         truncate(" ".join(summarise_input(payload).split()), MAX_SUMMARY_INPUT),
@@ -86,7 +86,7 @@ def summary_of(tool: str, payload: Any, output: Any) -> str:
     return truncate(line)
 
 
-def outcome_of(output: Any) -> str:
+def detect_outcome(output: Any) -> str:
     """Return the outcome of a call, from the tool's own status, else from the words of its output."""
     if isinstance(output, Mapping):
         if output.get("interrupted"):
@@ -103,7 +103,7 @@ def outcome_of(output: Any) -> str:
     return Outcome.SUCCESS
 
 
-def type_of(outcome: str, repaired: bool) -> str:
+def choose_type(outcome: str, repaired: bool) -> str:
     """Return the type of a tool call: an error, a discovery (a repaired failure), or a plain call."""
     if outcome != Outcome.SUCCESS:
         return Type.ERROR

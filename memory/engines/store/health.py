@@ -39,13 +39,13 @@ def check_health(actor: Actor | None) -> HealthReport:
         "queue": queue,
     }
     if actor is None:
-        return {"status": status_of(parts)}
+        return {"status": get_overall_status(parts)}
     actor.require_scope("read")
     parts["embedding"] = EmbeddingEngine().count_backlog(actor.project_id)
-    return {"status": status_of(parts), **parts}
+    return {"status": get_overall_status(parts), **parts}
 
 
-def status_of(parts: HealthReport) -> str:
+def get_overall_status(parts: HealthReport) -> str:
     stopped = parts["worker"] == "stopped" or parts["broker"] != "ok" or parts["queue"]["set_aside"]
     trouble = stopped or parts["storage"] != "ok" or parts.get("embedding", {}).get("error")
     return "degraded" if trouble else "ok"

@@ -59,7 +59,7 @@ class StoreMove:
         before = self._activity_marker()
         with get_backend(self.source).snapshot():
             self._check_target()
-            total = 2 * sum(rows_of(kind, self.source).count() for kind in self.kinds)
+            total = 2 * sum(list_movable_rows(kind, self.source).count() for kind in self.kinds)
             done = 0
             for kind in self.kinds:
                 done = self._carry_table(kind, done, lambda number: tell(number, total))
@@ -92,7 +92,7 @@ class StoreMove:
 
     @staticmethod
     def _load_keys(kind: Kind, alias: str) -> set[Any]:
-        return set(rows_of(kind, alias).values_list("pk", flat=True).iterator(5000))
+        return set(list_movable_rows(kind, alias).values_list("pk", flat=True).iterator(5000))
 
     def _activity_marker(self) -> tuple[int, int]:
         """Return a marker that grows with every relevant write."""
@@ -107,7 +107,7 @@ class StoreMove:
 
     def _carry_table(self, kind: Kind, done: int, tell: Callable[[int], None]) -> int:
         empty = not kind._base_manager.using(TARGET).exists()
-        for rows in chunks_of(kind, self.source):
+        for rows in iterate_batches(kind, self.source):
             with transaction.atomic(savepoint=False):
                 self._write_rows(kind, rows, empty)
             done += len(rows)
@@ -121,7 +121,7 @@ class StoreMove:
         if not empty:
             copied = kind._base_manager.using(TARGET).in_bulk([row.pk for row in rows])
         for row in rows:
-            if row.pk in copied and digest_of(row) != digest_of(copied[row.pk]):
+            if row.pk in copied and hash_row(row) != hash_row(copied[row.pk]):
                 row.save(using=TARGET, force_update=True)
         insert_all([row for row in rows if row.pk not in copied], using=TARGET)
 
@@ -146,7 +146,7 @@ def migrated_models() -> list[Kind]:
     return in_order(kind for kind in kinds if kind not in TRANSIENT)
 
 
-def rows_of(kind: Kind, alias: str) -> models.QuerySet:
+def list_movable_rows(kind: Kind, alias: str) -> models.QuerySet:
     """Return the movable rows: store snapshots and open workspaces belong to their database."""
     rows = kind._base_manager.using(alias)
     if kind is Snapshot:
@@ -154,9 +154,9 @@ def rows_of(kind: Kind, alias: str) -> models.QuerySet:
     return rows.exclude(state=Workspace.State.OPEN) if kind is Workspace else rows.all()
 
 
-def chunks_of(kind: Kind, alias: str) -> Iterator[list[Any]]:
+def iterate_batches(kind: Kind, alias: str) -> Iterator[list[Any]]:
     """Yield the rows in the order of their keys, in short reads."""
-    rows = rows_of(kind, alias).order_by("pk")
+    rows = list_movable_rows(kind, alias).order_by("pk")
     batch = list(rows[:BATCH_SIZE])
     while batch:
         yield batch
@@ -165,14 +165,14 @@ def chunks_of(kind: Kind, alias: str) -> Iterator[list[Any]]:
 
 def hash_table(kind: Kind, alias: str) -> Table:
     count, whole = 0, hashlib.sha256()
-    for rows in chunks_of(kind, alias):
+    for rows in iterate_batches(kind, alias):
         count += len(rows)
         for row in rows:
-            whole.update(digest_of(row))
+            whole.update(hash_row(row))
     return Table(kind._meta.db_table, count, whole.hexdigest())
 
 
-def digest_of(row: models.Model) -> bytes:
+def hash_row(row: models.Model) -> bytes:
     """Return a digest that is equal for equal rows, whatever the database."""
     values = [plain_value(getattr(row, field.attname)) for field in row._meta.concrete_fields]
     return hashlib.sha256(dumps(values).encode("utf-8", "surrogatepass")).digest()
@@ -190,9 +190,9 @@ def plain_value(value: Any) -> Any:
 
 def _check_audit() -> None:
     for project in Project.objects.all():
-        if (place := broken_at(project.pk)) is not None:
+        if (entry := broken_at(project.pk)) is not None:
             raise Conflict(
                 "The audit chain of {slug} is broken at {place}, as it is in the source.",
                 slug=project.slug,
-                place=place,
+                place=entry,
             )

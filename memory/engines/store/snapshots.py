@@ -19,9 +19,9 @@ from memory.engines.audit.trail import record_entry
 from memory.engines.branches.restore import BranchPlan, go_back, restore_plan
 from memory.engines.store.recovery import count_lost, lost_rows, restore_lost_rows
 from memory.engines.support import validation as c
-from memory.engines.support.pagination import Page, page_of
+from memory.engines.support.pagination import Page, paginate
 from memory.engines.versions.commits import open_commit
-from memory.engines.versions.lookup import MAIN, find_branch, own_point_of
+from memory.engines.versions.lookup import MAIN, find_branch, resolve_own_point
 from memory.exceptions import Conflict, Exists, Invalid, NotFound
 from memory.models import Branch, Commit, Snapshot
 from memory.models.nodes import next_rid, uuid7
@@ -29,7 +29,7 @@ from memory.models.nodes import next_rid, uuid7
 KIND = "snapshot.restore"
 MAX_SNAPSHOTS = 20  # store snapshots of a project: each may be as large as the store
 MAX_WINDOW_DAYS = 100  # days
-NAME = c.text_check(100, least=1)
+NAME = c.text_check(100, min_length=1)
 DESCRIPTION = c.redact_stored(c.text_check(500))
 Point = int | datetime | UUID | None
 Result = TypeVar("Result")
@@ -57,7 +57,7 @@ class SnapshotManager:
         actor.require_scope("write", branch_name)
         branch = find_branch(actor, branch_name)
         made = build_snapshot(actor, name, description)
-        made.kind, made.branch, made.seq = Snapshot.Kind.BRANCH, branch, own_point_of(branch, at)
+        made.kind, made.branch, made.seq = Snapshot.Kind.BRANCH, branch, resolve_own_point(branch, at)
         return store_snapshot(made, actor, {"branch": branch.name, "seq": made.seq})
 
     def create_store_snapshot(self, *, name: str, actor: Actor, description: str = "") -> Snapshot:
@@ -73,7 +73,7 @@ class SnapshotManager:
         taken = with_copies(lambda copies: copies.take_snapshot(made.copy))
         try:
             made.size, made.sha256 = taken.size, taken.sha256
-            made.points = points_of(made.copy, actor.project_id)
+            made.points = list_points(made.copy, actor.project_id)
             return store_snapshot(made, actor, {"copy": made.copy, "sha256": made.sha256})
         except BaseException:
             get_store_copies().drop_snapshot(made.copy)
@@ -103,7 +103,7 @@ class SnapshotManager:
             branches = Branch.objects.filter(project=actor.project_id).values_list("pk", "name")
             allowed = [pk for pk, name in branches if actor.may_use(name)]
             rows = rows.exclude(kind=Snapshot.Kind.BRANCH) | rows.filter(branch__in=allowed)
-        return page_of(rows, key="-id", limit=limit, cursor=cursor)
+        return paginate(rows, key="-id", limit=limit, cursor=cursor)
 
     def drop_snapshot(self, *, snapshot_id: UUID, actor: Actor) -> None:
         """Delete a snapshot and its frozen copy. Raises NotFound."""
@@ -167,7 +167,7 @@ class SnapshotManager:
         forbid_patterns(actor)
         return with_copies(lambda copies: copies.window_days())
 
-    def keep_window(self, *, days: int, actor: Actor) -> int:
+    def set_retention(self, *, days: int, actor: Actor) -> int:
         """Set how long the database keeps every state: 1 to 100 days, or 0 for none. Its own tools restore
         it.
 
@@ -178,7 +178,7 @@ class SnapshotManager:
             raise Invalid("days is 0 to {most}.", most=MAX_WINDOW_DAYS, field="days")
         if not get_features().has_time_window:
             raise Conflict("This database keeps no window of its past: make snapshots.")
-        with_copies(lambda copies: copies.keep_window(days))
+        with_copies(lambda copies: copies.set_retention(days))
         next_rid.ensure_lease()
         with transaction.atomic(savepoint=False):
             record_entry(actor, "snapshot.window", str(days), {"days": days})
@@ -239,7 +239,7 @@ def _restore_one(snapshot: Snapshot, actor: Actor, branch: Branch) -> BranchPlan
     branch_rows, was = Branch.objects.filter(pk=branch.pk), branch.archived_at
     plan = BranchPlan(branch.name, branch.head, head, {}, **moves)
     if branch.head < head:  # the row of the branch itself was lost or rewound
-        branch_rows.update(head=head, head_at=max(branch.head_at, _time_of(branch, head)))
+        branch_rows.update(head=head, head_at=max(branch.head_at, _get_point_time(branch, head)))
     elif branch.head > head:
         branch_rows.update(archived_at=None)
         plan = build_branch_plan(snapshot, actor, branch.name, head, **moves)
@@ -249,7 +249,7 @@ def _restore_one(snapshot: Snapshot, actor: Actor, branch: Branch) -> BranchPlan
     return plan
 
 
-def _time_of(branch: Branch, seq: int) -> datetime:
+def _get_point_time(branch: Branch, seq: int) -> datetime:
     times = Commit.objects.filter(branch=branch, seq=seq).values_list("at", flat=True)
     return times.first() or branch.head_at
 
@@ -262,7 +262,7 @@ def find_lost(snapshot: Snapshot) -> Any:
 # ---- helpers ---------------------------------------------------------------------------------------
 
 
-def points_of(copy: str, project_id: UUID) -> dict[str, tuple[int, bool]]:
+def list_points(copy: str, project_id: UUID) -> dict[str, tuple[int, bool]]:
     """Return (head, whether archived) of each branch in a frozen copy, by branch id."""
     rows = get_store_copies().read_values(copy, Branch, ["pk", "head", "archived_at"], project=project_id)
     return {str(pk): (head, archived_at is not None) for pk, head, archived_at in rows}

@@ -13,7 +13,7 @@ from memory.engines.audit.trail import record_entry
 from memory.engines.store.promotion import Promotion, TableChange
 from memory.engines.store.snapshots import NAME, forbid_patterns, with_copies
 from memory.engines.support import validation as c
-from memory.engines.support.pagination import Page, page_of
+from memory.engines.support.pagination import Page, paginate
 from memory.exceptions import Conflict, Exists, Invalid, NotFound
 from memory.models import Branch, Workspace
 from memory.models.nodes import next_rid, uuid7
@@ -56,7 +56,7 @@ class WorkspaceEngine:
         check_limits(made)
         with_copies(lambda copies: copies.create_workspace(made.copy))
         try:
-            made.place = get_store_copies().place_of_fork(made.copy)
+            made.place = get_store_copies().get_fork_target(made.copy)
             with get_store_copies().open_workspace(made.copy) as alias:
                 made.points = load_heads(made.project_id, alias)
             return store_workspace(made, actor)
@@ -78,7 +78,7 @@ class WorkspaceEngine:
         """List the project's workspaces, newest first, ended ones included."""
         forbid_patterns(actor)
         rows = Workspace.objects.filter(project=actor.project_id)
-        return page_of(rows.filter(state=state) if state else rows, key="-id", limit=limit, cursor=cursor)
+        return paginate(rows.filter(state=state) if state else rows, key="-id", limit=limit, cursor=cursor)
 
     def diff_workspace(self, *, workspace_id: UUID, actor: Actor) -> WorkspaceDiff:
         """Return the changes of a workspace. Raises NotFound, Conflict for one that has ended or is

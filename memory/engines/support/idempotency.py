@@ -73,7 +73,7 @@ class IdempotencyEngine:
         equal one in progress. Raises Conflict for another request under the same key, Invalid for an invalid
         key, and what ``work`` raises.
         """
-        slot, digest = slot_of(actor, check_key(key), route), hash_of(request)
+        slot, digest = build_slot(actor, check_key(key), route), hash_text(request)
         run = self._run_and_store if writes else self._run_reading
         return retry_on_conflict(partial(run, actor, slot, digest, work))
 
@@ -121,13 +121,13 @@ def store_answer(actor: Actor, slot: str, digest: str, answer: Answer | None = N
         raise ConcurrentRequest from error
 
 
-def slot_of(actor: Actor, key: str, route: str) -> str:
+def build_slot(actor: Actor, key: str, route: str) -> str:
     """Return the slot of a key. API keys never share a slot: one must not read another's responses."""
     parts = (str(actor.project_id), actor.kind, actor.id, route, key)
-    return hash_of("".join(f"{len(part)}:{part}" for part in parts))
+    return hash_text("".join(f"{len(part)}:{part}" for part in parts))
 
 
-def hash_of(text: str) -> str:
+def hash_text(text: str) -> str:
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 

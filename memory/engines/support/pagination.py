@@ -42,8 +42,8 @@ class Page(Sequence[Item], Generic[Item]):
     previous: str | None = None
     beyond: Item | None = None
 
-    def __getitem__(self, place: Any) -> Any:
-        return self.results[place]
+    def __getitem__(self, index: Any) -> Any:
+        return self.results[index]
 
     def __len__(self) -> int:
         return len(self.results)
@@ -58,7 +58,7 @@ def check_limit(limit: int) -> int:
     return limit
 
 
-def page_of(
+def paginate(
     rows: models.QuerySet,
     *,
     key: str,
@@ -76,11 +76,11 @@ def page_of(
     check_limit(limit)
     mark = list_fingerprint(rows if of is None else of)
     name, down = key.removeprefix("-"), key.startswith("-")
-    place = read_cursor(cursor, mark)
-    back = place.get("back", False)
-    if "key" in place:
+    position = read_cursor(cursor, mark)
+    back = position.get("back", False)
+    if "key" in position:
         rows = rows.filter(
-            **{f"{name}__{'lt' if down != back else 'gt'}": parse_value(rows, name, place["key"])}
+            **{f"{name}__{'lt' if down != back else 'gt'}": parse_value(rows, name, position["key"])}
         )
     ordered = rows.order_by(f"{'-' if down != back else ''}{name}")[: limit + 1]
     batch = take_within(ordered.iterator(FETCH_ROWS), limit + 1, PAGE_BYTES)
@@ -92,7 +92,7 @@ def page_of(
     )
 
 
-def page_of_versions(
+def paginate_versions(
     rows: VersionedQuerySet, *, seq: int, limit: int, cursor: str = "", at: Any = None
 ) -> Page:
     """Return a page of versioned rows, newest first, as of the seq of the first page.
@@ -101,15 +101,15 @@ def page_of_versions(
     """
     check_limit(limit)
     mark = list_fingerprint(rows)
-    place = read_cursor(cursor, mark)
-    back = place.get("back", False)
-    uid = uid_of(place["key"]) if "key" in place else None
+    position = read_cursor(cursor, mark)
+    back = position.get("back", False)
+    uid = parse_cursor_id(position["key"]) if "key" in position else None
     batch = take_within(rows.stream(limit + 1, "uid", down=not back, beyond=uid), limit + 1, PAGE_BYTES)
-    pin = {"list": mark, "seq": seq, "at": place.get("at", parse_point(at))}
+    pin = {"list": mark, "seq": seq, "at": position.get("at", parse_point(at))}
     return build_page(batch, limit, back, bool(cursor), lambda row: {"key": row.uid.hex, **pin})
 
 
-def page_of_history(rows: models.QuerySet, *, seq: int, limit: int, cursor: str = "") -> Page:
+def paginate_history(rows: models.QuerySet, *, seq: int, limit: int, cursor: str = "") -> Page:
     """Return a page of rows that never change up to a seq, in their own order. Raises Invalid."""
     check_limit(limit)
     mark = list_fingerprint(rows)
@@ -118,8 +118,8 @@ def page_of_history(rows: models.QuerySet, *, seq: int, limit: int, cursor: str 
     found = take_within(rows.model.objects.all_versions().stream_keys(keys), limit + 1, PAGE_BYTES)
     shown = count_fitting([count_row_bytes(row) for row in found[:limit]], PAGE_BYTES)
 
-    def cursor_at(place: int) -> str:
-        return write_cursor({"key": str(place), "list": mark, "seq": seq})
+    def cursor_at(count: int) -> str:
+        return write_cursor({"key": str(count), "list": mark, "seq": seq})
 
     after = cursor_at(start + shown) if len(keys) > shown else None
     before = cursor_at(max(0, start - limit)) if start else None
@@ -128,7 +128,12 @@ def page_of_history(rows: models.QuerySet, *, seq: int, limit: int, cursor: str 
 
 
 def build_page(
-    batch: list, limit: int, back: bool, moved: bool, place: Any, size: Callable[[Any], int] = count_row_bytes
+    batch: list,
+    limit: int,
+    back: bool,
+    moved: bool,
+    build_cursor: Any,
+    size: Callable[[Any], int] = count_row_bytes,
 ) -> Page:
     """Build a page in list order from rows in reading order, of which one may be beyond the page.
 
@@ -139,8 +144,8 @@ def build_page(
     if back:
         batch.reverse()
     follows, precedes = (moved, more) if back else (more, moved)
-    after = write_cursor(place(batch[-1])) if batch and follows else None
-    before = write_cursor({**place(batch[0]), "back": True}) if batch and precedes else None
+    after = write_cursor(build_cursor(batch[-1])) if batch and follows else None
+    before = write_cursor({**build_cursor(batch[0]), "back": True}) if batch and precedes else None
     return Page(batch, after, before)
 
 
@@ -164,10 +169,10 @@ def read_cursor(cursor: str, mark: str = "") -> dict[str, Any]:
 
     Raises Invalid.
     """
-    place = unpack_cursor(cursor)
-    if place and mark and place.get("list") != mark:
+    position = unpack_cursor(cursor)
+    if position and mark and position.get("list") != mark:
         raise Invalid(OTHER_LIST, field="cursor")
-    return place
+    return position
 
 
 def point_in_list(branch: Any, cursor: str, at: Any) -> Any:
@@ -175,10 +180,10 @@ def point_in_list(branch: Any, cursor: str, at: Any) -> Any:
 
     Raises Invalid for a cursor that was issued with another ``at``, or on a branch with more commits.
     """
-    place = read_cursor(cursor)
-    if "seq" not in place:
+    position = read_cursor(cursor)
+    if "seq" not in position:
         return at
-    seq, first = place["seq"], place.get("at")
+    seq, first = position["seq"], position.get("at")
     if not isinstance(seq, int) or isinstance(seq, bool):
         raise Invalid(NOT_OURS, field="cursor")
     if not -branch.inherited_commits <= seq <= branch.head or (at is not None and parse_point(at) != first):
@@ -195,16 +200,16 @@ def unpack_cursor(cursor: str) -> dict[str, Any]:
     if not cursor:
         return {}
     try:
-        place = json.loads(base64.urlsafe_b64decode(cursor.encode()))
-        if isinstance(place, dict) and isinstance(place.get("key"), str):
-            return place
+        position = json.loads(base64.urlsafe_b64decode(cursor.encode()))
+        if isinstance(position, dict) and isinstance(position.get("key"), str):
+            return position
     except (ValueError, binascii.Error, UnicodeError, RecursionError):
         pass
     raise Invalid(NOT_OURS, field="cursor")
 
 
-def write_cursor(place: dict[str, Any]) -> str:
-    return base64.urlsafe_b64encode(json.dumps(place, separators=(",", ":")).encode()).decode()
+def write_cursor(position: dict[str, Any]) -> str:
+    return base64.urlsafe_b64encode(json.dumps(position, separators=(",", ":")).encode()).decode()
 
 
 def parse_value(rows: models.QuerySet, name: str, text: str) -> Any:
@@ -221,7 +226,7 @@ def parse_count(text: str) -> int:
     return int(text)
 
 
-def uid_of(text: str) -> UUID:
+def parse_cursor_id(text: str) -> UUID:
     """Return the id in a cursor. Raises Invalid."""
     try:
         return UUID(text)

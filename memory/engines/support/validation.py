@@ -73,14 +73,14 @@ class SecretsFound:
 secrets_found = SecretsFound()
 
 
-def text_check(most: int, *, least: int = 0) -> Check:
-    """Return a check for a string of ``least`` to ``most`` characters without NUL."""
+def text_check(max_length: int, *, min_length: int = 0) -> Check:
+    """Return a check for a string of ``min_length`` to ``max_length`` characters without NUL."""
 
     def check_text(name: str, value: Any) -> str:
         value = plain_text(name, value)
-        if len(value) > most:
-            raise Invalid("{field} has at most {most} characters.", field=name, most=most)
-        if len(value.strip()) < least:
+        if len(value) > max_length:
+            raise Invalid("{field} has at most {most} characters.", field=name, most=max_length)
+        if len(value.strip()) < min_length:
             raise Invalid("{field} may not be empty.", field=name)
         return value
 
@@ -207,7 +207,7 @@ def parse_tags(name: str, value: Any) -> list[str]:
     """Check for at most 50 distinct short texts without a comma, which separates them in filters."""
     if not isinstance(value, list | tuple) or len(value) > 50:
         raise Invalid("{field} must be a list of at most 50 texts.", field=name)
-    found = list(dict.fromkeys(text_check(100, least=1)(name, tag) for tag in value))
+    found = list(dict.fromkeys(text_check(100, min_length=1)(name, tag) for tag in value))
     if any("," in tag for tag in found):
         raise Invalid("A tag in {field} may not hold a comma.", field=name)
     return found

@@ -155,7 +155,7 @@ class CommitWriter:
         return self._add_version(old, {}, deleted=True)
 
     def copy_version(self, row: Row, **graph: Any) -> Row:
-        """Copy a version over whatever this branch has under its uid (merge, restore, revival).
+        """Replace what this branch has of a memory by a copy of a version (merge, restore, undelete).
 
         ``graph`` may set vid, prev_vid, merged_vid and version.
         """

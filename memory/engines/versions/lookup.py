@@ -37,7 +37,7 @@ def resolve_point(branch: Branch, at: int | datetime | UUID | None) -> int:
     return at
 
 
-def own_point_of(branch: Branch, at: int | datetime | UUID | None) -> int:
+def resolve_own_point(branch: Branch, at: int | datetime | UUID | None) -> int:
     """Return the seq of a point at which the branch existed, to fork it. Raises as ``resolve_point``."""
     if isinstance(at, int) and at < 0:
         raise build_range_error(branch)
@@ -67,7 +67,7 @@ def _commit_seq(branch: Branch, commit_id: UUID) -> int:
 
 def _snapshot_seq(branch: Branch, snapshot_id: UUID) -> int | None:
     found = Snapshot.objects.filter(project=branch.project_id, pk=snapshot_id).first()
-    return found.seq_of(branch) if found else None
+    return found.get_seq(branch) if found else None
 
 
 def _seq_at_time(branch: Branch, when: datetime) -> int:

@@ -38,8 +38,8 @@ def fork_points(branches: QuerySet[Branch] | None = None) -> Points:
 
 def is_pinned(points: Sequence[int], seq_from: int, seq_to: int) -> bool:
     """Return whether a version was open at one of these points."""
-    place = bisect_left(points, seq_from)
-    return place < len(points) and points[place] < seq_to
+    index = bisect_left(points, seq_from)
+    return index < len(points) and points[index] < seq_to
 
 
 def in_use(points: Points, branch: int, seq_from: int, seq_to: int) -> bool:

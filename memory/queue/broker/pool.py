@@ -27,7 +27,7 @@ class Job(NamedTuple):
     accept_callback: Any
 
 
-def tag_of(job: Job) -> str:
+def get_delivery_tag(job: Job) -> str:
     """Return the delivery tag of a job from the database; "" for another."""
     request = job.args[2] if isinstance(job.args, tuple) and len(job.args) > 2 else {}
     tag = request.get("properties", {}).get("delivery_tag") if isinstance(request, dict) else None
@@ -85,7 +85,7 @@ class TaskPool(BasePool):
         from memory.queue.broker.transport import begin_try  # its models need Django, which is ready by now
 
         while job := self._jobs.get():
-            tag = tag_of(job)
+            tag = get_delivery_tag(job)
             try:
                 if tag:
                     begin_try(tag)

@@ -75,7 +75,7 @@ class Channel(virtual.Channel):
 
     def _put(self, queue: str, message: dict[str, Any], **kwargs: Any) -> None:
         headers = message.get("headers") or {}
-        key = key_of(headers)
+        key = get_message_key(headers)
         with short_write():
             if key and QueueMessage.objects.set_aside().filter(key=key).exists():
                 logger.warning("%s was set aside and is not sent again before it is retried", key)
@@ -230,7 +230,7 @@ class Transport(virtual.Transport):
         return True
 
 
-def key_of(headers: dict[str, Any]) -> str:
+def get_message_key(headers: dict[str, Any]) -> str:
     """Return the key of a message: its header, else its task with the arguments."""
     own = f"{headers['task']}{headers.get('argsrepr', '')}" if headers.get("task") else ""
     return str(headers.get(KEY) or own)[:200]

@@ -19,18 +19,18 @@ function keep(form) {
     if (location.pathname === "/login" || form.method !== "post" || form.closest(".bar, .toasts")) return;
     const fields = [...form.elements].filter((field) => field.name && !SECRET.has(field.name) && kind(field));
     const values = fields.map((field) => [field.name, field.value, field.checked ?? false]);
-    sessionStorage.setItem(KEPT, JSON.stringify({ path: location.pathname, form: place(form), values }));
+    sessionStorage.setItem(KEPT, JSON.stringify({ path: location.pathname, form: form_key(form), values }));
 }
 
 const kind = (field) => field.matches("input:not([type=password], [type=file], [type=submit]), select, textarea");
-const place = (form) => `${form.closest("[id]")?.id ?? ""} ${form.getAttribute("action") ?? ""}`;
+const form_key = (form) => `${form.closest("[id]")?.id ?? ""} ${form.getAttribute("action") ?? ""}`;
 
 function came_from_login() {
     return document.referrer && new URL(document.referrer).pathname === "/login";
 }
 
 function restore(draft) {
-    const form = [...document.forms].find((one) => place(one) === draft.form && one.method === "post");
+    const form = [...document.forms].find((one) => form_key(one) === draft.form && one.method === "post");
     if (!form) return false;
     for (const [name, value, checked] of draft.values) fill(form, name, value, checked);
     return true;

@@ -5,7 +5,7 @@ import { undo } from "./undo.js";
 const OFF = "day1-keys-off";
 const WAIT = 1500; // milliseconds for the letter after g
 const ROWS = "main [data-rows] > *, main .rows > li, main tbody > tr";
-const BESIDE = "[data-beside]"; // a fact that is shown beside its list: the keys are the list's
+const PREVIEW = "[data-preview]"; // a fact that is shown beside its list: the keys are the list's
 
 let since = 0;
 
@@ -47,9 +47,9 @@ function act(key, after) {
 // never that of a row.
 function act_on_row(key) {
     if (!/^[a-z]$/.test(key)) return false;
-    const wanted = `[data-key="${key}"]`;
-    if (current()) return click(wanted, current());
-    const own = [...document.querySelectorAll(`main ${wanted}`)].find((one) => !one.closest(`${ROWS}, ${BESIDE}`));
+    const button = `[data-key="${key}"]`;
+    if (current()) return click(button, current());
+    const own = [...document.querySelectorAll(`main ${button}`)].find((one) => !one.closest(`${ROWS}, ${PREVIEW}`));
     own?.click();
     return Boolean(own);
 }
@@ -57,7 +57,7 @@ function act_on_row(key) {
 export const is_typing = (element) =>
     element.isContentEditable || element.matches("textarea, select, input:not([type=checkbox], [type=radio])");
 
-const rows = () => [...document.querySelectorAll(ROWS)].filter((row) => row.offsetParent && !row.closest(BESIDE));
+const rows = () => [...document.querySelectorAll(ROWS)].filter((row) => row.offsetParent && !row.closest(PREVIEW));
 const current = () => document.querySelector("main .at");
 
 function click(selector, within = document) {
@@ -79,7 +79,7 @@ function mark(row) {
 
 // The mark goes where the focus goes, so that a key acts on what the reader sees chosen.
 function follow(event) {
-    if (!current() || !event.target.closest("main") || event.target.matches(`main, ${BESIDE} *`)) return;
+    if (!current() || !event.target.closest("main") || event.target.matches(`main, ${PREVIEW} *`)) return;
     if (!current().contains(event.target)) mark(event.target.closest(ROWS));
 }
 
@@ -114,8 +114,8 @@ function escape(event) {
 function leave_editor() {
     const cancel = document.querySelector("main [data-cancel]");
     const opener = document.querySelector("main details[open] > summary[data-key]");
-    const place = cancel?.closest("form") ?? opener?.parentElement;
-    if (place && ![...place.querySelectorAll("input, select, textarea")].some(is_changed)) (cancel ?? opener).click();
+    const form = cancel?.closest("form") ?? opener?.parentElement;
+    if (form && ![...form.querySelectorAll("input, select, textarea")].some(is_changed)) (cancel ?? opener).click();
 }
 
 export function is_changed(field) {

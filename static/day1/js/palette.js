@@ -52,7 +52,7 @@ export function palette() {
     dialog.addEventListener("click", (event) => event.target === dialog && dialog.close());
     new MutationObserver(() => {
         // Named here and not by the server: htmx gives an element the attributes of one that had its id before.
-        options().forEach((option, place) => (option.id = `palette-option-${place}`));
+        options().forEach((option, index) => (option.id = `palette-option-${index}`));
         choose(options()[0]);
     }).observe(list, { childList: true });
 }

@@ -39,8 +39,8 @@ function point(question) {
 
 function move(step) {
     const all = questions();
-    const place = all.indexOf(current);
-    point(all[Math.min(Math.max(place + step, 0), all.length - 1)]);
+    const index = all.indexOf(current);
+    point(all[Math.min(Math.max(index + step, 0), all.length - 1)]);
 }
 
 // The question that stands behind another, else the first that is left.
@@ -147,22 +147,22 @@ function answer(event) {
 
 // Whether the answer was taken; where it was not, the question is open again and says why.
 async function send(question, address, data) {
-    let place = question;
+    let answered = question;
     try {
         const page = await read(await post(address, data));
-        place = page.querySelector(".question");
-        if (!place) throw new Error(page.body.textContent);
-        question.replaceWith(place);
+        answered = page.querySelector(".question");
+        if (!answered) throw new Error(page.body.textContent);
+        question.replaceWith(answered);
         replace_toasts(page);
         const undoing = document.querySelector("#toasts form:has([data-undo])");
-        if (undoing && "answered" in place.dataset) place.dataset.undo = undoing.getAttribute("action");
+        if (undoing && "answered" in answered.dataset) answered.dataset.undo = undoing.getAttribute("action");
     } catch {
         reopen(question);
-        place = question;
+        answered = question;
     }
-    if (current === question && place !== question) current = place;
+    if (current === question && answered !== question) current = answered;
     settle();
-    return "answered" in place.dataset;
+    return "answered" in answered.dataset;
 }
 
 function reopen(question) {

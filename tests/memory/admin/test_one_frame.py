@@ -10,7 +10,7 @@ from memory.engines.graph.engine import RelationEngine
 from memory.engines.sessions.observations import ObservationEngine
 from memory.views.navigation import SECTIONS
 from tests.memory.admin.conftest import HOME
-from tests.memory.admin.test_desk_facts import page
+from tests.memory.admin.test_admin_facts import page
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

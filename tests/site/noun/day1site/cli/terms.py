@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from day1site.cli.commands import build_group, place
-from day1site.cli.fields import field_options
+from day1site.cli.commands import build_group, lazy_command
+from day1site.cli.declared_fields import field_options
 from day1site.cli.invocation import Invocation, command
 from day1site.cli.parameters import argument, drop_empty, paging_options
 
@@ -30,7 +30,7 @@ def list_terms(run: Invocation, **options: Any) -> None:
 
 
 ACTIONS = {
-    "list": place("terms:list_terms", "List terms, the newest first"),
-    "write": place("terms:write_term", "Write a term down"),
+    "list": lazy_command("terms:list_terms", "List terms, the newest first"),
+    "write": lazy_command("terms:write_term", "Write a term down"),
 }
 GROUP = build_group("terms", "write and list terms", "day1 terms --all", "list", ACTIONS)

@@ -5,8 +5,8 @@ import sys
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from memory.api import fields as f
-from memory.api.base import Resource, actor_of, build_row_response
+from memory.api import declared_serializers as d
+from memory.api.base import Resource, build_row_response, get_request_actor
 from memory.api.reading import Input
 from memory.api.routes import serve_at
 from memory.api.schema import PAGING, document_routes, page, route
@@ -18,13 +18,13 @@ from memory.engines.graph.terms import TermEngine
 term_engine = TermEngine()
 
 
-@f.declare_fields(TERM.select_fields(Use.CREATE))
-class TermInput(f.RequestShape):
+@d.declare_fields(TERM.select_fields(Use.CREATE))
+class TermInput(d.RequestShape):
     """A new term."""
 
 
-@f.declare_fields(TERM.select_fields(Use.ANSWER))
-class TermShape(f.AnswerShape):
+@d.declare_fields(TERM.select_fields(Use.ANSWER))
+class TermShape(d.AnswerShape):
     """A term, as it is read."""
 
 
@@ -42,10 +42,14 @@ ROUTES = {
 class TermViewSet(Resource):
     def create(self, request: Request) -> Response:
         fields = Input(request).take_fields()
-        return build_row_response(render(term_engine.write_term(actor=actor_of(request), **fields)), 201)
+        return build_row_response(
+            render(term_engine.write_term(actor=get_request_actor(request), **fields)), 201
+        )
 
     def list(self, request: Request) -> Response:
         payload = Input(request)
         paging = payload.take_paging()
         payload.refuse_unknown()
-        return Response(page_shape(term_engine.list_terms(actor=actor_of(request), **paging), render))
+        return Response(
+            page_shape(term_engine.list_terms(actor=get_request_actor(request), **paging), render)
+        )

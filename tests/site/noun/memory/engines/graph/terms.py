@@ -11,7 +11,7 @@ from memory.engines.audit.trail import record_entry
 from memory.engines.fields.base import Use
 from memory.engines.fields.terms import TERM
 from memory.engines.support import validation as c
-from memory.engines.support.pagination import Page, page_of
+from memory.engines.support.pagination import Page, paginate
 from memory.exceptions import Exists, Invalid
 from memory.models.terms import Term
 
@@ -36,4 +36,4 @@ class TermEngine:
     def list_terms(self, *, actor: Actor, limit: int = 50, cursor: str = "") -> Page[Term]:
         """List the project's terms, the newest first."""
         actor.require_scope("read")
-        return page_of(Term.objects.filter(project=actor.project_id), key="-id", limit=limit, cursor=cursor)
+        return paginate(Term.objects.filter(project=actor.project_id), key="-id", limit=limit, cursor=cursor)

@@ -7,7 +7,7 @@ const SETTLE_MS = 150; // a row that j only passes over is not fetched
 const PARAMETER = "shown";
 
 const list = document.getElementById("rows");
-const pane = document.querySelector("[data-beside]");
+const pane = document.querySelector("[data-preview]");
 let chosen = null; // the line whose fact is shown, or on its way
 let timer = null;
 

@@ -11,13 +11,13 @@ from memory.engines.access.keys import KeyEngine
 from memory.engines.branches.manager import BranchManager
 from memory.engines.facts.bulk_actions import ActionEngine
 from memory.engines.facts.engine import FactEngine
-from memory.engines.facts.evidence import commit_of
+from memory.engines.facts.evidence import get_fact_commit
 from memory.engines.facts.links import LinkEngine
 from memory.exceptions import Unauthenticated
 from memory.models import AuditEntry, Membership, Project, ReviewItem
 from memory.models.nodes import uuid7
 from tests.memory.admin.conftest import HOME
-from tests.memory.admin.test_desk_facts import page, undo_of
+from tests.memory.admin.test_admin_facts import page, undo_of
 from tests.memory.api.client import UNKNOWN, nothing_left
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -156,9 +156,9 @@ class TestFact:
         BranchManager().archive_branch(name="task/x", actor=actor)
         deed = {"action": "verify", "version": 1, "reason": "My reason."}
         with nothing_left():
-            desk = curator.post(f"{act_of(one)}?branch=task/x", deed)
+            admin = curator.post(f"{act_of(one)}?branch=task/x", deed)
             web = curator.post(f"/p/test/facts/{one.uid}/act?branch=task/x", deed)
-        for answer in (desk, web):
+        for answer in (admin, web):
             assert answer.status_code == 409
             assert 'value="My reason."' in answer.content.decode()
 
@@ -315,7 +315,7 @@ class TestBranches:
         assert str(one.rid) not in html
 
     def test_a_viewer_changes_nothing(self, viewer, write, main, actor):
-        written = f"{HOME}undo/{commit_of(write('one')).pk}"
+        written = f"{HOME}undo/{get_fact_commit(write('one')).pk}"
         BranchManager().create_branch(name="task/x", actor=actor)
         assert 'name="purpose"' not in page(viewer, f"{HOME}branches")
         assert 'action="?do=archive"' not in page(viewer, f"{HOME}branches/task/x")

@@ -9,6 +9,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from day1site.cli.names import FILTER_PREFIX
 from day1site.cli.parameters import (
     JSON_OBJECT,
     NUMBER,
@@ -94,15 +95,18 @@ def state_options(noun: str) -> Decorator:
 
 
 def filter_options(noun: str, prefix: str = "", **attrs: Any) -> Decorator:
-    """Declare the filters of a noun's lists, as parameters whose names begin with ``prefix``."""
+    """Declare the options of the filters of a noun's lists; ``prefix`` begins the names of the parameters."""
     filters = [one for one in load_nouns()[noun]["filters"] if "option" in one.get("use", ())]
     return combine(*(make_option(one, prefix, multiple="many" in one, **attrs) for one in filters))
 
 
-def take_filters(noun: str, options: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the filters of a noun that were given."""
-    names = (one["name"] for one in load_nouns()[noun]["filters"])
-    return drop_empty({name: options[name] for name in names if name in options})
+def split_filters(noun: str, options: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return the filters of a noun that were given, and the other options that were."""
+    declared = [one["name"] for one in load_nouns()[noun]["filters"]]
+    names = {prefix + name: name for prefix in ("", FILTER_PREFIX) for name in declared}
+    values = drop_empty(options)
+    filters = {names[name]: value for name, value in values.items() if name in names}
+    return filters, {name: value for name, value in values.items() if name not in names}
 
 
 def make_option(field: Description, prefix: str = "", **attrs: Any) -> Decorator:

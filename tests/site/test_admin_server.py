@@ -8,7 +8,7 @@ from django.test import Client
 from django_celery_beat.models import IntervalSchedule, PeriodicTask
 
 from memory.models import Membership, Project
-from tests.memory.admin.test_desk_facts import page
+from tests.memory.admin.test_admin_facts import page
 
 pytestmark = pytest.mark.django_db
 

@@ -12,7 +12,7 @@ from tests.up_process import Up
 
 pytestmark = pytest.mark.browser
 
-DESK = "/admin/p/demo/"
+ADMIN = "/admin/p/demo/"
 NAME_SIGNS = str.maketrans("/?=", "---")
 PAGES = (
     "facts",
@@ -30,7 +30,7 @@ PAGES = (
     "members",
     "audit",
 )
-OF_SERVER = ("auth/user/", "auth/user/add/", "memory/project/", "django_celery_beat/periodictask/")
+SERVER_LISTS = ("auth/user/", "auth/user/add/", "memory/project/", "django_celery_beat/periodictask/")
 
 PEOPLE = """
 import json
@@ -51,18 +51,18 @@ def newest(server: Up) -> str:
 
 
 @pytest.mark.parametrize("path", PAGES)
-def test_every_page_of_the_desk(open_page: Any, server: Up, path: str) -> None:
-    check_page(open_page(DESK + path, shared=True), server.first["url"], f"desk-{path.translate(NAME_SIGNS)}")
+def test_every_page_of_the_admin(open_page: Any, server: Up, path: str) -> None:
+    check_page(open_page(ADMIN + path, shared=True), server.first["url"], f"admin-{path.translate(NAME_SIGNS)}")
 
 
 def test_the_page_of_a_fact(open_page: Any, server: Up, newest: str) -> None:
-    check_page(open_page(f"{DESK}facts/{newest}", shared=True), server.first["url"], "desk-fact")
+    check_page(open_page(f"{ADMIN}facts/{newest}", shared=True), server.first["url"], "admin-fact")
 
 
-@pytest.mark.parametrize("path", OF_SERVER)
+@pytest.mark.parametrize("path", SERVER_LISTS)
 def test_the_pages_of_the_server(open_page: Any, server: Up, path: str) -> None:
     check_page(
-        open_page(f"/admin/{path}", shared=True), server.first["url"], f"desk-{path.replace('/', '-')}"
+        open_page(f"/admin/{path}", shared=True), server.first["url"], f"admin-{path.replace('/', '-')}"
     )
 
 
@@ -71,7 +71,7 @@ def log_in(browser: Browser, server: Up, name: str) -> View:
     context.add_init_script(LISTEN)
     view = View(context.new_page())
     listen(view, missing=False)
-    view.page.goto(f"{server.first['url']}{DESK}facts")
+    view.page.goto(f"{server.first['url']}{ADMIN}facts")
     view.page.get_by_label("Username").fill(name)
     view.page.get_by_label("Password").fill(PASSWORD)
     view.page.get_by_role("button", name="Log in").click()
@@ -84,7 +84,7 @@ def test_a_curator_ticks_verifies_and_undoes(browser: Browser, server: Up, newes
     """Log in and return to the requested page first."""
     view = log_in(browser, server, "cora")
     page = view.page
-    page.goto(f"{server.first['url']}{DESK}facts?verification_status=unverified&status=active")
+    page.goto(f"{server.first['url']}{ADMIN}facts?verification_status=unverified&status=active")
     boxes = page.locator('.rows input[name="fact"]')
     chosen = [boxes.nth(place).get_attribute("value") for place in (0, 1)]
     boxes.nth(0).check()
@@ -104,7 +104,7 @@ def test_a_curator_ticks_verifies_and_undoes(browser: Browser, server: Up, newes
 def test_a_viewer_finds_nothing_to_press(browser: Browser, server: Up, newest: str) -> None:
     view = log_in(browser, server, "vera")
     for path in ("facts", f"facts/{newest}", "branches", "branches/main", "sessions"):
-        view.page.goto(f"{server.first['url']}{DESK}{path}")
+        view.page.goto(f"{server.first['url']}{ADMIN}{path}")
         assert view.page.locator("main form[method=post] button").count() == 0, path
     names = view.page.locator(".sections li").all_inner_texts()
     seen = [
@@ -124,7 +124,7 @@ def test_a_viewer_finds_nothing_to_press(browser: Browser, server: Up, newest: s
 
 
 def test_an_open_menu_hangs_at_its_button(open_page: Any, server: Up) -> None:
-    page = open_page(DESK + "facts").page
+    page = open_page(ADMIN + "facts").page
     page.locator('.rows input[name="fact"]').nth(0).check()
     page.locator("summary", has_text="Supersede").click()
     menu = page.locator("details.menu[open]")
@@ -133,7 +133,7 @@ def test_an_open_menu_hangs_at_its_button(open_page: Any, server: Up) -> None:
 
 
 def test_an_open_menu_is_inside_the_window(open_page: Any, server: Up) -> None:
-    page = open_page(DESK + "facts").page
+    page = open_page(ADMIN + "facts").page
     page.locator('.rows input[name="fact"]').nth(0).check()
     for name in ("Category", "Supersede"):
         page.locator("summary", has_text=name).click()
@@ -141,9 +141,9 @@ def test_an_open_menu_is_inside_the_window(open_page: Any, server: Up) -> None:
 
 
 def test_on_a_phone_the_bar_comes_to_the_thumb_and_covers_no_row(open_page: Any, server: Up) -> None:
-    page = open_page(DESK + "facts").page
+    page = open_page(ADMIN + "facts").page
     page.set_viewport_size({"width": 390, "height": 740})
-    bar, verify = page.locator(".deed-bar"), page.get_by_role("button", name="Verify", exact=True)
+    bar, verify = page.locator(".action-bar"), page.get_by_role("button", name="Verify", exact=True)
     box = page.locator('.rows input[name="fact"]').nth(2)
     box.scroll_into_view_if_needed()
     before = box.bounding_box()
@@ -163,7 +163,7 @@ def test_on_a_phone_the_bar_comes_to_the_thumb_and_covers_no_row(open_page: Any,
 
 
 def test_on_a_phone_a_cell_without_anything_has_no_label(open_page: Any, server: Up) -> None:
-    view = open_page(DESK + "audit")  # the newest entry is the load of the demo
+    view = open_page(ADMIN + "audit")  # the newest entry is the load of the demo
     view.page.set_viewport_size({"width": 390, "height": 844})
     cells = view.page.locator("td.maybe")
     shown = [(cell.is_visible(), bool(cell.locator("*").count() > 1)) for cell in cells.all()]

@@ -8,7 +8,7 @@ import time_machine
 from memory.engines.audit.trail import record_entry
 from memory.views.labels import ACTION_LABELS
 from tests.memory.admin.conftest import HOME
-from tests.memory.admin.test_desk_facts import page
+from tests.memory.admin.test_admin_facts import page
 
 pytestmark = pytest.mark.django_db(transaction=True)
 AUDIT = f"{HOME}audit"

@@ -19,7 +19,7 @@ from memory.engines.graph.engine import RelationEngine
 from memory.engines.sessions.observations import ObservationEngine
 from memory.redaction import MAX_DEPTH
 from tests.memory.admin.conftest import HOME
-from tests.memory.admin.test_desk_facts import page
+from tests.memory.admin.test_admin_facts import page
 from tests.memory.api.client import UNKNOWN, api_for
 
 pytestmark = pytest.mark.django_db(transaction=True)

@@ -252,7 +252,7 @@ class TestRefused:
         assert "You belong to no project yet" in answer.content.decode()
         assert "secret" not in answer.content.decode()
 
-    def test_nobody_without_a_right_to_the_desk(self, person):
+    def test_nobody_without_a_right_to_the_admin(self, person):
         assert person().get("/admin/").status_code == 403
         assert person("viewer").get(LIST).status_code == 403
         assert person("curator").get(LIST).status_code == 200
