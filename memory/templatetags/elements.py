@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from django import template
+from django.conf import settings
 from django.contrib.humanize.templatetags.humanize import intcomma
 from django.template.base import FilterExpression, NodeList, Parser, Token, token_kwargs
 from django.utils.html import conditional_escape, format_html, format_html_join
@@ -84,6 +85,13 @@ def nothing(drawing: str, text: Any, more: Any = "") -> SafeString:
     """Render what stands in the place of an empty list."""
     quiet = format_html('<p class="quiet">{}</p>', more) if more else ""
     return format_html('<div class="empty">{}<p>{}</p>{}</div>', icon(drawing), text, quiet)
+
+
+@register.simple_block_tag(takes_context=True)
+def command(context: template.Context, content: str) -> SafeString:
+    """Render a command for the server's own machine; only those who keep it see where its store is."""
+    options = settings.COMMAND_OPTIONS if context["reader"].can["admin"] else ""
+    return format_html("{} {}{}", settings.COMMAND_LINE, content, options)
 
 
 @register.simple_tag
