@@ -87,11 +87,18 @@ def nothing(drawing: str, text: Any, more: Any = "") -> SafeString:
     return format_html('<div class="empty">{}<p>{}</p>{}</div>', icon(drawing), text, quiet)
 
 
-@register.simple_block_tag(takes_context=True)
-def command(context: template.Context, content: str) -> SafeString:
+@register.simple_block_tag(name="command", takes_context=True)
+def render_command(context: template.Context, content: str, name: str) -> SafeString:
     """Render a command for the server's own machine; only those who keep it see where its store is."""
     options = settings.COMMAND_OPTIONS if context["reader"].can["admin"] else ""
-    return format_html("{} {}{}", settings.COMMAND_LINE, content, options)
+    return render_copyable(format_html("{} {}{}", settings.COMMAND_LINE, content, options), name)
+
+
+@register.simple_block_tag(name="copyable")
+def render_copyable(content: str, name: str) -> SafeString:
+    """Render a text with the button that copies it; ``name`` ends its id."""
+    html = '<div class="command"><pre id="copy-{}">{}</pre>{}</div>'
+    return format_html(html, name, content, copy_button(f"copy-{name}"))
 
 
 @register.simple_tag

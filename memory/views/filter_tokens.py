@@ -108,8 +108,8 @@ def read_line(line: str, fields: Collection[str]) -> tuple[dict[str, list[str]],
 def list_unknown(request: HttpRequest, known: Collection[str]) -> dict[str, str]:
     """Return the parameters of an address that a list knows neither as a filter nor otherwise."""
     names = {*LIST_PARAMETERS, *known}
-    given = {name: ",".join(filter(None, values)) for name, values in request.GET.lists()}
-    return {name: text for name, text in given.items() if text and name not in names}
+    parameters = {name: ",".join(filter(None, values)) for name, values in request.GET.lists()}
+    return {name: text for name, text in parameters.items() if text and name not in names}
 
 
 def refuse_unknown(request: HttpRequest, fields: Collection[str], others: Collection[str] = ()) -> None:

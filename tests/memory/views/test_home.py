@@ -46,7 +46,7 @@ def test_with_nothing_it_teaches(viewer: Client) -> None:
         ("", 'write-fact "Deploys run from the main branch only." --project test'),
         ("sessions", "--session s1 --agent builder --project test"),
         ("branches", 'branch create task/login --purpose "try refresh tokens" --project test'),
-        ("conversations", "connect claude-code --project test"),
+        ("conversations", "connect claude-code --url http://testserver --project test"),
     ],
 )
 def test_a_first_command_is_one_that_runs_here(
@@ -55,7 +55,7 @@ def test_a_first_command_is_one_that_runs_here(
     settings.COMMAND_LINE, settings.COMMAND_OPTIONS = "day1", " --data-dir /srv/x"
     for client, line in ((viewer, f"{words}</pre>"), (maintainer, f"{words} --data-dir /srv/x</pre>")):
         page = markup.unescape(text(client.get(f"/p/test/{path}")))
-        assert re.search(rf"<pre>day1 [^<]*{re.escape(line)}", page)
+        assert re.search(rf"<pre id=\"copy-[a-z]+\">day1 [^<]*{re.escape(line)}", page)
 
 
 def test_who_worked_today_on_any_branch(viewer: Client, actor: Actor) -> None:
