@@ -12,7 +12,9 @@ from memory.engines.facts.links import LinkEngine
 from memory.exceptions import Invalid
 from memory.views.base import ProjectPage
 from memory.views.error_text import error_sentence
+from memory.views.filter_tokens import refuse_unknown
 from memory.views.filterset_form import active_filters, filter_form
+from memory.views.labels import RUN_WORDS
 from memory.views.list_base import FOUND, Listing, require_known
 
 LABELS = {
@@ -29,12 +31,12 @@ class Conversations(Listing):
     template_name = "conversations.html"
     section = "conversations"
     title = _("Conversations")
-    filters = ConversationFilterSet
+    filters, words = ConversationFilterSet, RUN_WORDS
     labels = LABELS
     extra_context = {
         "lead": _("What people and agents said, the newest first."),
         "lead_of_found": _("What people and agents said, the best answers first."),
-        "search": _("Search the messages by words and meaning"),
+        "search": _("Keyword and semantic search in the messages"),
         "drawing": "message",
         "none_fits": _("Nothing that was said on this branch until this time fits."),
         "none_yet": _(
@@ -70,6 +72,7 @@ class ConversationPage(ProjectPage):
         shown: dict[str, Any] = {"page": None, "error": "", "one": one, "form": form, "title": str(one)}
         shown |= {"set": len(payload), "filtered": bool(payload)}
         try:
+            refuse_unknown(self.request, RoleFilterSet.base_filters)
             shown["page"] = page = self._messages(uid)
         except Invalid as error:
             return super().get_context_data(**{**shown, "error": error_sentence(error)}, **kwargs)

@@ -184,7 +184,8 @@ class IndexCondition(Condition):
         return (type(self), self.index, self.alias)
 
     def render(self, connection: Any) -> tuple[str, Sequence[Any]]:
-        pairs: list[Any] = list(self.index.condition.children)
+        condition: Any = self.index.condition
+        pairs = condition.children
         return " AND ".join(f"{self.alias}.{column} = {quote(value)}" for column, value in pairs), ()
 
 

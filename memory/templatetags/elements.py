@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from django import template
+from django.conf import settings
 from django.contrib.humanize.templatetags.humanize import intcomma
 from django.template.base import FilterExpression, NodeList, Parser, Token, token_kwargs
 from django.utils.html import conditional_escape, format_html, format_html_join
@@ -84,6 +85,20 @@ def nothing(drawing: str, text: Any, more: Any = "") -> SafeString:
     """Render what stands in the place of an empty list."""
     quiet = format_html('<p class="quiet">{}</p>', more) if more else ""
     return format_html('<div class="empty">{}<p>{}</p>{}</div>', icon(drawing), text, quiet)
+
+
+@register.simple_block_tag(name="command", takes_context=True)
+def render_command(context: template.Context, content: str, name: str) -> SafeString:
+    """Render a command for the server's own machine; only those who keep it see where its store is."""
+    options = settings.COMMAND_OPTIONS if context["reader"].can["admin"] else ""
+    return render_copyable(format_html("{} {}{}", settings.COMMAND_LINE, content, options), name)
+
+
+@register.simple_block_tag(name="copyable")
+def render_copyable(content: str, name: str) -> SafeString:
+    """Render a text with the button that copies it; ``name`` ends its id."""
+    html = '<div class="command"><pre id="copy-{}">{}</pre>{}</div>'
+    return format_html(html, name, content, copy_button(f"copy-{name}"))
 
 
 @register.simple_tag

@@ -10,10 +10,12 @@ from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext, gettext_lazy, ngettext_lazy, npgettext_lazy
 
 from memory.engines.facts.field_diff import display_changes
+from memory.engines.fields.facts import FACT
+from memory.engines.fields.types import Choice
 from memory.engines.support.word_diff import WordBudget, compare_words
 from memory.templatetags.day1 import badge, icon, maker, word
 from memory.views.error_text import error_sentence, explain_sentence
-from memory.views.labels import ACTION_LABELS, FIELDS, RUNNING, SIGNALS
+from memory.views.labels import ACTION_LABELS, FIELDS, RUN_WORDS, SIGNALS
 
 register = template.Library()
 
@@ -39,6 +41,7 @@ COUNTED = {
     ("link", "changed"): ngettext_lazy("link changed", "links changed"),
     ("link", "removed"): ngettext_lazy("link removed", "links removed"),
 }
+CODED = {field.name for field in FACT if isinstance(field.type, Choice)}  # fields with fixed values
 TOO_LONG = gettext_lazy("(too long to compare word by word)")
 # What has a page of its own, whose address is named after it.
 SOURCES = frozenset({"fact", "observation", "message", "conversation", "relation"})
@@ -134,7 +137,7 @@ def field_word(name: str) -> Any:
 @register.filter
 def run_word(status: str) -> Any:
     """Return the label of a state of a session or conversation: active means something else for a fact."""
-    return RUNNING if status == "active" else word(status)
+    return RUN_WORDS.get(status, status)
 
 
 @register.filter
@@ -183,12 +186,14 @@ def _mark_piece(kind: str, text: str) -> str:
 
 
 @register.filter
-def display_value(value: Any) -> str:
-    """Format a value of a field for people."""
+def display_value(value: Any, name: str = "") -> str:
+    """Format a value of a field for people; of one with fixed values, as the pages call it."""
     if value in (None, "", [], {}):
         return gettext("none")
     if isinstance(value, bool):
         return gettext("yes") if value else gettext("no")
+    if name in CODED:
+        return word(value)
     if isinstance(value, list | tuple):
         return ", ".join(str(item) for item in value)
     return value.strftime("%Y-%m-%d %H:%M") if hasattr(value, "strftime") else str(value)

@@ -9,6 +9,7 @@ from memory.engines.audit.trail import AuditEngine
 from memory.exceptions import Invalid
 from memory.views.base import ProjectPage
 from memory.views.error_text import error_sentence
+from memory.views.filter_tokens import refuse_unknown
 from memory.views.labels import ACTION_LABELS
 from memory.views.widgets import MomentInput
 
@@ -53,6 +54,7 @@ class Audit(ProjectPage):
         }
         shown: dict[str, Any] = {"form": AuditForm(filters), "set": sum(map(bool, filters.values()))}
         try:
+            refuse_unknown(self.request, filters)
             shown["page"] = AuditEngine().list_entries(actor=self.reader.actor, **filters, **self.paging())
         except Invalid as error:  # what was asked for stays in the form, to be mended
             shown["refusal"] = error_sentence(error)

@@ -15,6 +15,7 @@ from memory.engines.versions.lookup import MAIN
 from memory.exceptions import Day1Error, Invalid
 from memory.views.base import ProjectPage
 from memory.views.error_text import error_sentence
+from memory.views.filter_tokens import refuse_unknown
 from memory.views.flash import flash_success
 from memory.views.view_context import read_point, with_query
 from memory.views.widgets import add_form_error
@@ -70,6 +71,7 @@ class Branches(ProjectPage):
     }
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
+        refuse_unknown(self.request, ["archived"])
         archived = self.request.GET.get("archived") == "1"
         page = branch_manager.list_branches(actor=self.reader.actor, archived=archived, **self.paging())
         initial = {"parent": self.reader.branch.name, "at": self.reader.at_text}

@@ -36,7 +36,7 @@ class Observations(Listing):
     extra_context = {
         "lead": _("What agents did and noticed, the newest first. They are never changed."),
         "lead_of_found": _("What agents did and noticed, the best answers first. They are never changed."),
-        "search": _("Search by words and meaning"),
+        "search": _("Keyword and semantic search"),
         "drawing": "command",
         "none_fits": _("No observation on this branch at this time fits."),
         "none_yet": _(
@@ -92,7 +92,7 @@ class Relations(Listing):
     labels = RELATED
     extra_context = {
         "lead": _("What is connected to what, as agents stated it."),
-        "search": _("What holds of one entity, by its name"),
+        "search": _("Relations of an entity, by its name"),
         "drawing": "link",
         "none_fits": _("No relation on this branch at this time fits."),
         "none_yet": _(

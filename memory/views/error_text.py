@@ -1,5 +1,6 @@
 """Engine messages in the reader's language: by code and values, never by their English text."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from django.utils.translation import gettext
@@ -9,14 +10,15 @@ from memory.actors import ROLE_SCOPES, SCOPES
 from memory.engines.facts.bulk_actions import DONE, REFUSED, UNCHANGED, Outcome, Report
 from memory.engines.search.explain import Explanation
 from memory.exceptions import Day1Error, ScopeMissing, StaleVersion
-from memory.views.labels import FIELDS, WORDS
+from memory.views.labels import FIELDS, SIGNALS, WORDS
 
 # The values of an error that are words of the model; all others are names and stay as they are.
 WORDED = ("old", "new", "resolution")
+LISTED = ("allowed", "types", "known")  # values in one text, with commas between them
 OUTCOMES = {
     "verify": _("Verified."),
     "invalidate": _("Judged to be wrong."),
-    "unverify": _("The verdict was taken back."),
+    "unverify": _("Verdict cleared."),
     "accept": _("Accepted."),
     "refuse": _("Refused: it is archived."),
     "archive": _("Archived."),
@@ -43,15 +45,15 @@ WHY = {
 }
 
 
-def error_sentence(error: Day1Error) -> str:
-    """Return an error's message in the reader's language."""
+def error_sentence(error: Day1Error, words: Mapping[str, Any] = WORDS) -> str:
+    """Return an error's message in the reader's language, with the page's words for values."""
     if isinstance(error, StaleVersion):
         return stale_sentence(error)
     if isinstance(error, ScopeMissing):
         return _not_for(error)
     sentence = gettext(error.template)
     return (
-        sentence.format(**{name: field_word(name, value) for name, value in error.data.items()})
+        sentence.format(**{name: field_word(name, value, words) for name, value in error.data.items()})
         if error.data
         else sentence
     )
@@ -72,10 +74,12 @@ def _not_for(error: ScopeMissing) -> str:
     return gettext("Only curators and maintainers may do this.")
 
 
-def field_word(name: str, value: Any) -> Any:
+def field_word(name: str, value: Any, words: Mapping[str, Any]) -> Any:
     if name == "field":
         return FIELDS.get(value, value)
-    return WORDS.get(value, value) if name in WORDED else value
+    if name in LISTED:
+        return gettext(", ").join(str(words.get(one, SIGNALS.get(one, one))) for one in value.split(", "))
+    return words.get(value, value) if name in WORDED else value
 
 
 def outcome_sentence(outcome: Outcome, action: str) -> str:

@@ -21,9 +21,11 @@ from memory.views.bulk import BulkActions, has_proposals, mark_ticked
 from memory.views.error_text import error_sentence
 from memory.views.fact_actions import build_undo_url
 from memory.views.fact_form import CATEGORIES
-from memory.views.filter_form import REPEATABLE, FilterForm
+from memory.views.filter_form import REPEATABLE, TOKEN_CHOICES, FilterForm
 from memory.views.filter_tokens import TokenFilters
 from memory.views.flash import flash_success
+
+OTHERS = ("everything",)  # parameters of the list that are no filters
 
 
 @dataclass
@@ -36,7 +38,7 @@ class Ranked:
 
 
 class Facts(BulkActions, TokenFilters, ProjectPage):
-    repeatable_fields = REPEATABLE
+    repeatable_fields, token_choices = REPEATABLE, TOKEN_CHOICES
     template_name = "facts.html"
     fragment_name = "parts/fact_rows.html"
     section = "facts"
@@ -47,7 +49,7 @@ class Facts(BulkActions, TokenFilters, ProjectPage):
         return FactFilter.CHECKS.keys()
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
-        form, query = FilterForm(self.request), self.request.GET.get("q", "").strip()
+        form, query = FilterForm(self.request, OTHERS), self.request.GET.get("q", "").strip()
         shown: dict[str, Any] = {"form": form, "query": query, "report": take_report(self.request)}
         try:
             _, text = self.typed_line  # refuses a filter that there is not
@@ -77,7 +79,7 @@ class Facts(BulkActions, TokenFilters, ProjectPage):
         return Ranked([hit.fact for hit in found.hits])
 
     def parse_filters(self) -> FactFilter:
-        return FilterForm(self.request).filters
+        return FilterForm(self.request, OTHERS).filters
 
     def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         return self.apply_action(request)

@@ -1,6 +1,6 @@
 """The filters of facts as a form: each is in the address and can be removed by a link."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import Any
 
 from django import forms
@@ -10,31 +10,44 @@ from django.utils.translation import gettext_lazy as _
 from memory.engines.facts.filters import FactFilter
 from memory.engines.fields.facts import FACT_FILTERS
 from memory.models import Fact, FactAssessment
-from memory.views.filter_tokens import list_chips
-from memory.views.labels import FIELDS, label_choices
+from memory.views.filter_tokens import list_chips, list_unknown, refuse_unknown
+from memory.views.labels import FIELDS, WORDS, label_choices
 from memory.views.widgets import MomentInput
 
-# Filters with a form field; the others are set by tokens and links.
+# Filters with a fixed set of values.
 CHOICES: dict[str, Iterable[str]] = {
     "status": Fact.Status.values,
     "verification_status": FactAssessment.Status.values,
     "kind": Fact.Kind.values,
     "priority": Fact.Priority.values,
 }
-TIMES = ("created_after", "created_before")
+TOKEN_CHOICES = {name: dict(label_choices(values)) for name, values in CHOICES.items()}
+TIMES = ("created_after", "created_before", "valid_at", "valid_after", "valid_before")
 REPEATABLE = frozenset(one.name for one in FACT_FILTERS if one.many)
-SHOWN = ("category", *CHOICES, "tags", "agent_id", "session_id", "max_confidence", *TIMES)
+SHOWN = (
+    "category",
+    *CHOICES,
+    "tags",
+    "agent_id",
+    "session_id",
+    "min_confidence",
+    "max_confidence",
+    *TIMES[:2],
+)
 
 
 class FilterForm(forms.Form):
-    """A form bound to the address; the engine validates its values."""
+    """A form bound to the address, with a field for each filter in it; the engine validates its values.
 
-    def __init__(self, request: HttpRequest) -> None:
-        self.request = request
+    ``others`` are the page's parameters that are no filters.
+    """
+
+    def __init__(self, request: HttpRequest, others: Collection[str] = ()) -> None:
+        self.request, self.others = request, others
         super().__init__(self.active_values)
-        for name in SHOWN:
+        for name in dict.fromkeys((*SHOWN, *self.active_values)):
             widget = filter_widget(name, self.active_values.get(name, ""))
-            self.fields[name] = forms.CharField(label=FIELDS[name], required=False, widget=widget)
+            self.fields[name] = forms.CharField(label=FIELDS.get(name, name), required=False, widget=widget)
 
     @property
     def active_values(self) -> dict[str, str]:
@@ -45,22 +58,25 @@ class FilterForm(forms.Form):
     @property
     def filters(self) -> FactFilter:
         """Parse the filters for the engine. Raises Invalid."""
+        self.refuse_unknown()
         return FactFilter.from_values(self.active_values)
 
-    @property
-    def without_field(self) -> dict[str, str]:
-        """Return the active filters that the form has no field for."""
-        return {name: text for name, text in self.active_values.items() if name not in SHOWN}
+    def refuse_unknown(self) -> None:
+        """Raise Invalid for an address with a filter that there is not."""
+        refuse_unknown(self.request, FactFilter.CHECKS, self.others)
 
     @property
     def active_filters(self) -> list[dict[str, Any]]:
         """Return each active filter as a token, with the address without it."""
-        return list(list_chips(self.request, self.active_values, REPEATABLE))
+        active = self.active_values | list_unknown(self.request, {*FactFilter.CHECKS, *self.others})
+        return list(list_chips(self.request, active, REPEATABLE, TOKEN_CHOICES))
 
 
 def filter_widget(name: str, value: str = "") -> forms.Widget:
     if name in CHOICES:
-        several = [(value, value)] if "," in value else []
+        several = (
+            [(value, ", ".join(str(WORDS.get(one, one)) for one in value.split(",")))] if "," in value else []
+        )
         return forms.Select(choices=[("", _("any")), *label_choices(CHOICES[name]), *several])
     if name in TIMES:
         return MomentInput()

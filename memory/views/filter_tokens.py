@@ -1,8 +1,9 @@
-"""Filters as one line of tokens, such as ``belief:unverified agent:ledger``, and words to search."""
+"""Filters as one line of tokens, such as ``belief:unverified agent:ledger-agent``, and words to search."""
 
 import re
 from collections.abc import Collection, Iterator, Mapping
 from functools import cached_property
+from types import MappingProxyType
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
@@ -10,7 +11,7 @@ from django.views.generic import TemplateView
 from django_htmx.http import HttpResponseClientRedirect
 
 from memory.exceptions import Invalid
-from memory.views.labels import FIELDS, WORDS
+from memory.views.labels import FIELDS
 from memory.views.view_context import with_query
 
 # A token, or words in quotation marks, which are never one. An address of the web or a C++ name is no token.
@@ -28,6 +29,7 @@ SHORT_NAMES = {
     "tool_name": "tool",
     "relation_type": "relation",
 }
+LIST_PARAMETERS = frozenset({"q", "branch", "at", "cursor", "limit"})  # what every list takes beside filters
 
 
 class TokenFilters(TemplateView):
@@ -47,6 +49,11 @@ class TokenFilters(TemplateView):
     def typed_line(self) -> tuple[dict[str, list[str]], str]:
         """Return the filters typed into the search field, and the words to search. Raises Invalid."""
         return read_line(" ".join(self.request.GET.getlist("q")), self.token_fields)
+
+    @property
+    def token_choices(self) -> Mapping[str, Mapping[str, Any]]:
+        """Return the values of each filter that has a fixed set of them, with the page's words."""
+        return {}
 
     def get(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         parameters = dict(request.GET.lists())
@@ -68,8 +75,16 @@ class TokenFilters(TemplateView):
             typed, text = self.typed_line
         except Invalid:
             return {}
-        changed = {name: self._merge(name, words.get(name, []), values) for name, values in typed.items()}
+        changed = {
+            name: self._merge(name, words.get(name, []), self._read_values(name, values))
+            for name, values in typed.items()
+        }
         return {**changed, "q": text, "cursor": ""} if typed else {}
+
+    def _read_values(self, name: str, values: list[str]) -> list[str]:
+        """Return the values of a filter that was typed with the page's words for them."""
+        known = {str(word): value for value, word in self.token_choices.get(name, {}).items()}
+        return [known.get(value, value) for value in values]
 
     def _merge(self, name: str, before: list[str], values: list[str]) -> str:
         """Return all values of a filter that takes several, else the one that was typed last."""
@@ -96,8 +111,25 @@ def read_line(line: str, fields: Collection[str]) -> tuple[dict[str, list[str]],
     return filters, " ".join(text.split())
 
 
+def list_unknown(request: HttpRequest, known: Collection[str]) -> dict[str, str]:
+    """Return the parameters of an address that a list knows neither as a filter nor otherwise."""
+    names = {*LIST_PARAMETERS, *known}
+    parameters = {name: ",".join(filter(None, values)) for name, values in request.GET.lists()}
+    return {name: text for name, text in parameters.items() if text and name not in names}
+
+
+def refuse_unknown(request: HttpRequest, fields: Collection[str], others: Collection[str] = ()) -> None:
+    """Refuse an address with a filter that there is not; ``others`` are no filters. Raises Invalid."""
+    for name in list_unknown(request, {*fields, *others}):
+        known = ", ".join(sorted(SHORT_NAMES.get(one, one) for one in fields))
+        raise Invalid("There is no filter {name}. There are: {known}.", name=name, known=known)
+
+
 def list_chips(
-    request: HttpRequest, active: Mapping[str, str], repeatable: Collection[str] = ()
+    request: HttpRequest,
+    active: Mapping[str, str],
+    repeatable: Collection[str] = (),
+    choices: Mapping[str, Mapping[str, Any]] = MappingProxyType({}),
 ) -> Iterator[dict[str, Any]]:
     """Yield each active filter as a token, with the address without it."""
     words = {name: values for name, values in request.GET.lists() if name != "cursor"}
@@ -105,10 +137,11 @@ def list_chips(
         values = text.split(",") if name in repeatable else [text]
         for value in values:
             rest = ",".join(one for one in values if one != value)
+            word = str(choices.get(name, {}).get(value, value))
             yield {
-                "token": write_token(name, value),
+                "token": write_token(name, word),
                 "label": FIELDS.get(name, name),
-                "value": WORDS.get(value, value),
+                "value": word,
                 "url": with_query(request.path, {**words, name: rest}),
             }
 

@@ -1,5 +1,6 @@
 """Labels of the pages for values of models and engines."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from django.utils.translation import gettext_lazy as _
@@ -67,15 +68,15 @@ WORDS: dict[str, Any] = {
     "human": _("by a person"),
     "judge": _("by a model"),
     "heuristic": _("by a rule"),
-    "pending": _("waits for its vector"),
-    "ready": _("has its vector"),
-    "failed": _("no vector: its model refused the text"),
+    "pending": _("pending"),
+    "ready": _("indexed"),
+    "failed": _("failed: the model refused the text"),
 }
 # Surfaces.
 SURFACES: dict[str, Any] = {
     "rest": _("API"),
     "web": _("web pages"),
-    "admin": _("desk"),
+    "admin": _("admin pages"),
     "cli": _("command line"),
     "hook": _("hook"),
     "mcp": _("MCP"),
@@ -89,6 +90,7 @@ FIELDS: dict[str, Any] = {
     "told_at": _("Dated back to"),
     "role": _("Role"),
     "reason": _("Reason"),
+    "search_type": _("Search by"),
     # Further filters of lists.
     "min_confidence": _("Confidence at least"),
     "max_confidence": _("Confidence at most"),
@@ -100,7 +102,8 @@ FIELDS: dict[str, Any] = {
     "after": _("Recorded from"),
     "before": _("Recorded before"),
 }
-RUNNING = _("running")  # the state active of a session or conversation
+# The same for sessions and conversations, whose state active means something else than a fact's.
+RUN_WORDS = WORDS | {"active": _("running")}
 # Actions of commits and audit entries, by their kind.
 ACTION_LABELS: dict[str, Any] = {
     "fact.write": _("wrote a fact"),
@@ -167,6 +170,6 @@ SIGNALS: dict[str, Any] = {
 }
 
 
-def label_choices(values: Any) -> list[tuple[str, Any]]:
+def label_choices(values: Any, words: Mapping[str, Any] = WORDS) -> list[tuple[str, Any]]:
     """Return choices of a form: each value with its label."""
-    return [(value, WORDS.get(value, value)) for value in values]
+    return [(value, words.get(value, value)) for value in values]

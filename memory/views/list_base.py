@@ -1,16 +1,14 @@
 """What the lists share that have filters and a search."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from typing import Any
-
-from django import forms
 
 from memory.exceptions import Invalid
 from memory.views.base import ProjectPage
 from memory.views.error_text import error_sentence
-from memory.views.filter_tokens import TokenFilters, list_chips
-from memory.views.filterset_form import active_filters, filter_form
-from memory.views.labels import RUNNING
+from memory.views.filter_tokens import TokenFilters, list_chips, list_unknown, refuse_unknown
+from memory.views.filterset_form import active_filters, filter_form, list_choices
+from memory.views.labels import WORDS
 
 FOUND = 50  # rows of a search
 
@@ -23,25 +21,31 @@ class Listing(TokenFilters, ProjectPage):
 
     filters: Any = None
     labels: dict[str, Any] = {}
+    words: Mapping[str, Any] = WORDS  # of the values
 
     @property
     def token_fields(self) -> Collection[str]:
         names: Collection[str] = self.filters.base_filters.keys()
         return names
 
+    @property
+    def token_choices(self) -> Mapping[str, Mapping[str, Any]]:
+        return list_choices(self.filters, self.words)
+
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         query, payload = self.request.GET.get("q", "").strip(), active_filters(self.request.GET, self.filters)
-        form = filter_form(self.filters, self.request.GET, self.labels)
-        name_running(form)
+        form = filter_form(self.filters, self.request.GET, self.labels, self.words)
         listed: dict[str, Any] = {"page": None, "error": ""}
         try:
+            refuse_unknown(self.request, self.token_fields)
             _, text = self.typed_line  # refuses a filter that there is not
             listed["page"] = self.search_rows(text, payload) if text else self.list_rows(payload)
         except Invalid as error:
-            listed["error"] = error_sentence(error)
+            listed["error"] = error_sentence(error, self.words)
         filtered = bool(query or payload)
         found = {**listed, "form": form, "query": query, "filtered": filtered, "set": len(payload)}
-        found["chips"] = list(list_chips(self.request, payload))
+        active = payload | list_unknown(self.request, self.token_fields)
+        found["chips"] = list(list_chips(self.request, active, choices=self.token_choices))
         context = super().get_context_data(**found, **kwargs)
         if query:
             context["lead"] = context.get("lead_of_found", context.get("lead"))
@@ -54,14 +58,6 @@ class Listing(TokenFilters, ProjectPage):
     def search_rows(self, query: str, payload: dict[str, Any]) -> Any:
         """Return the results of a search; the list itself where it has none."""
         return self.list_rows(payload)
-
-
-def name_running(form: forms.Form) -> None:
-    """Call the status active of a session or conversation running: for a fact it means something else."""
-    widget = form.fields["status"].widget if "status" in form.fields else None
-    if isinstance(widget, forms.Select):
-        choices = widget.choices
-        widget.choices = [(value, RUNNING if value == "active" else word) for value, word in choices]
 
 
 def require_known(payload: dict[str, Any], *known: str) -> dict[str, Any]:

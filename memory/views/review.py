@@ -16,6 +16,7 @@ from memory.models import ReviewItem
 from memory.views.base import ProjectPage, base_context
 from memory.views.error_text import error_sentence
 from memory.views.fact_actions import build_undo_url
+from memory.views.filter_tokens import refuse_unknown
 from memory.views.flash import flash_success, flash_warning
 from memory.views.proposals import proposal_asked, show_proposal
 from memory.views.widgets import parse_number
@@ -71,7 +72,7 @@ QUEUE_HELP = gettext_lazy(
 )
 # What an empty list says: its icon, that there is nothing, and what would be here.
 NOTHING: dict[str, dict[str, Any]] = {
-    "open": {"drawing": "check", "none_yet": gettext_lazy("Nothing waits for you."), "more": QUEUE_HELP},
+    "open": {"drawing": "check", "none_yet": gettext_lazy("Nothing needs review."), "more": QUEUE_HELP},
     "all": {"drawing": "check", "none_yet": gettext_lazy("There was no question yet."), "more": QUEUE_HELP},
     "resolved": {
         "drawing": "inbox",
@@ -80,7 +81,7 @@ NOTHING: dict[str, dict[str, Any]] = {
     },
     "proposed": {
         "drawing": "proposal",
-        "none_yet": gettext_lazy("No proposal waits."),
+        "none_yet": gettext_lazy("No proposals."),
         "more": gettext_lazy(
             "What an agent writes with a key that may only propose appears here: no search finds it until a"
             " person accepts it."
@@ -100,6 +101,7 @@ class Review(ProjectPage):
         return show_proposal(self, fact_id) if fact_id else super().get(request, *args, **kwargs)
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
+        refuse_unknown(self.request, ["status"])
         requested = self.request.GET.get("status", "")
         status = requested if requested in STATUSES else "open"
         only = self.reader.branch.name if self.request.GET.get("branch") else ""

@@ -25,6 +25,7 @@ from memory.views.widgets import parse_number
 
 LIMIT = 10
 TITLE = 45  # characters of a query in the title of the page
+OTHERS = ("search_type", "limit", "budget", "include", "left_out")  # parameters that are no filters
 # The parts of a score that lie between 0 and 1.
 PARTS = ("keyword", "vector", "words", "recency", "reply", "following")
 
@@ -85,7 +86,7 @@ class Search(ProjectPage):
     section = "search"
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
-        form, get = FilterForm(self.request), self.request.GET
+        form, get = FilterForm(self.request, OTHERS), self.request.GET
         query, search = get.get("q", "").strip(), gettext("Search")
         context = super().get_context_data(
             form=form,
@@ -98,6 +99,7 @@ class Search(ProjectPage):
             **kwargs,
         )
         try:
+            form.refuse_unknown()
             return context | (self._search_context(query, form) if query else {})
         except Invalid as error:  # the query stays in the form for correction
             return {**context, "refusal": error_sentence(error)}

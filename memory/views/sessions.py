@@ -9,6 +9,7 @@ from memory.engines.facts.engine import FactEngine
 from memory.engines.facts.filters import FactFilter
 from memory.engines.sessions.manager import SessionManager
 from memory.views.base import ProjectPage
+from memory.views.labels import FIELDS, RUN_WORDS
 from memory.views.list_base import Listing
 
 
@@ -16,8 +17,8 @@ class Sessions(Listing):
     template_name = "sessions.html"
     section = "sessions"
     title = _("Sessions")
-    filters = SessionFilterSet
-    labels = {"status": _("State"), "agent_id": _("Agent")}
+    filters, words = SessionFilterSet, RUN_WORDS
+    labels = {"status": FIELDS["status"], "agent_id": _("Agent")}
     extra_context = {
         "drawing": "agent",
         "none_fits": _("No session fits."),

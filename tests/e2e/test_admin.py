@@ -52,7 +52,8 @@ def newest(server: Up) -> str:
 
 @pytest.mark.parametrize("path", PAGES)
 def test_every_page_of_the_admin(open_page: Any, server: Up, path: str) -> None:
-    check_page(open_page(ADMIN + path, shared=True), server.first["url"], f"admin-{path.translate(NAME_SIGNS)}")
+    name = f"admin-{path.translate(NAME_SIGNS)}"
+    check_page(open_page(ADMIN + path, shared=True), server.first["url"], name)
 
 
 def test_the_page_of_a_fact(open_page: Any, server: Up, newest: str) -> None:

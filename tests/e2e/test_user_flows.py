@@ -194,5 +194,5 @@ def test_the_pages_work_without_a_script(enter: Any, server: Up) -> None:
     expect(page.locator(".fact .badge.verified")).to_be_visible()
     page.goto(f"{server.first['url']}/p/default/review")
     before = page.locator(".question").count()
-    page.get_by_role("button", name="Two: keep both").first.click()
+    page.get_by_role("button", name="Keep both").first.click()
     expect(page.locator(".question")).to_have_count(before - 1)

@@ -59,10 +59,12 @@ def body(html):
 
 @pytest.mark.parametrize("name", ["observations", "relations"])
 def test_the_command_of_an_empty_list_fills_it(viewer, project, name):
-    command = markup.unescape(re.findall(r"<pre>(curl .*)</pre>", page(viewer, HOME + name))[0])
+    command = markup.unescape(
+        re.findall(r'<pre id="copy-curl">(curl .*)</pre>', page(viewer, HOME + name))[0]
+    )
     path, given = re.fullmatch(r"curl http://testserver/api/v1(\S+) .* -d '(.*)'", command).groups()
     assert api_for(project).post(path, json.loads(given)).status_code == 201
-    assert "<pre>curl" not in page(viewer, HOME + name)
+    assert ">curl" not in page(viewer, HOME + name)
 
 
 @pytest.mark.parametrize("name", LISTS)

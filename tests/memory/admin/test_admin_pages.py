@@ -246,7 +246,7 @@ class TestReview:
 
         assert now() == statuses
         html = page(curator, f"{HOME}review")
-        assert "Nothing waits for you." in html
+        assert "Nothing needs review." in html
         curator.post(undo_of(html))
         assert now() == ("active", "active")
         assert "answered before, and undone:" in page(curator, f"{HOME}review")

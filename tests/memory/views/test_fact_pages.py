@@ -396,3 +396,11 @@ def queries_of(client: Client, path: str) -> int:
     with CaptureQueriesContext(connection) as queries:
         assert client.get(path).status_code == 200
     return len(queries)
+
+
+def test_a_changed_state_has_the_words_of_the_page(viewer: Client, actor: Actor) -> None:
+    fact = FactEngine().write_fact(fact_text="Fees are data.", propose=True, actor=actor).fact
+    FactEngine().update_fact(fact_id=fact.uid, updates={"status": "active"}, actor=actor)
+    page = " ".join(text(viewer.get(f"/p/test/facts/{fact.uid}")).split())
+    assert "<del>proposed</del>" in page
+    assert "<ins>active</ins>" in page

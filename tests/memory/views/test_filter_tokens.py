@@ -101,10 +101,93 @@ def test_a_value_that_there_is_not_is_refused_beside_its_token(viewer: Client, f
     assert list(tokens(page)) == ["belief:maybe"]
 
 
-def test_a_filter_without_a_field_is_kept_by_the_form(viewer: Client, facts: None) -> None:
-    page = text(viewer.get(f'{LIST}?q=task:"a "b"'.replace('"b"', 'b"'), follow=True))
-    assert '<input type="hidden" name="task_id" value="a b">' in page
+@pytest.mark.parametrize("path", [LIST, "/p/test/search"])
+def test_the_form_has_a_field_for_each_filter_of_the_address(viewer: Client, path: str) -> None:
+    page = text(viewer.get(f'{LIST}?q=task:"a b"', follow=True))
+    assert field(page, "task_id") == "a b"
     assert list(tokens(page)) == ['task:"a b"']
+    page = text(viewer.get(f"{path}?min_confidence=0.7&valid_at=2026-05-01T00:00:00Z"))
+    shown = field(page, "min_confidence"), field(page, "max_confidence"), field(page, "valid_at")
+    assert shown == ("0.7", "", "2026-05-01T00:00:00.000")
+    assert list(tokens(page)) == ["min_confidence:0.7", "valid_at:2026-05-01T00:00:00Z"]
+    assert field(text(viewer.get("/p/test/sessions?task_id=t1")), "task_id") == "t1"
+
+
+LISTS = {
+    "facts": "There are: after, agent, before, belief, category,",
+    "search": "There are: after, agent, before, belief, category,",
+    "sessions": "There are: agent, status, task.",
+    "conversations": "There are: agent, session, status, task.",
+    "observations": "There are: after, agent, before, outcome,",
+    "relations": "There are: open_only, relation, source, target.",
+    "audit": "There are: action, after, before, by, target.",
+    "branches": "There are: archived.",
+    "review": "There are: status.",
+}
+
+
+@pytest.mark.parametrize("name", LISTS)
+def test_an_unknown_filter_of_an_address_is_refused(maintainer: Client, facts: None, name: str) -> None:
+    page = text(maintainer.get(f"/p/test/{name}?colour=red"))
+    assert f"There is no filter colour. {LISTS[name]}" in page
+    assert lines(page) == []
+    if "data-search" in page and name != "review":
+        assert tokens(page) == {"colour:red": f"/p/test/{name}"}
+    for known in ("branch=main&at=1", "limit=5", "status=", ""):
+        assert "There is no filter" not in text(maintainer.get(f"/p/test/{name}?{known}", follow=True))
+
+
+def test_all_that_match_are_none_where_a_filter_is_unknown(
+    curator: Client, facts: None, actor: Actor
+) -> None:
+    chosen = {"all": "1", "action": "archive"}
+    answer = curator.post(f"{LIST}?statsu=archived", chosen)
+    assert (answer.status_code, "There is no filter statsu." in text(answer)) == (400, True)
+    found = FactEngine().list_facts(actor=actor).results
+    assert [fact.status for fact in found] == ["active", "active"]
+
+
+REFUSED = {
+    "sessions": "Status must be one of abandoned, running, completed.",
+    "conversations": "Status must be one of running, archived, completed.",
+    "facts": "Status must be one of active, archived, proposed, done, superseded.",
+    "observations": "must be one of decision, discovery, error, insight, use of a tool.",
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_a_refusal_has_the_words_of_the_page(viewer: Client, name: str) -> None:
+    filtered = "observation_type" if name == "observations" else "status"
+    page = text(viewer.get(f"/p/test/{name}?{filtered}=maybe"))
+    assert REFUSED[name] in page
+    words = REFUSED[name].rstrip(".").rpartition("one of ")[2].split(", ")
+    assert sorted(words) == sorted(re.findall(r'<option value="[^"]+"[^>]*>([^<]*)', select(page, filtered)))
+
+
+def test_a_token_has_the_word_of_the_page_and_is_typed_either_way(viewer: Client, facts: None) -> None:
+    for typed in ("proposed", "created"):
+        answer = viewer.get(f"{LIST}?q=status:{typed}")
+        assert answer["Location"] == f"{LIST}?status=created"
+    assert list(tokens(text(viewer.get(f"{LIST}?status=created,active")))) == [
+        "status:proposed",
+        "status:active",
+    ]
+    answer = viewer.get("/p/test/conversations?q=status:running")
+    assert answer["Location"] == "/p/test/conversations?status=active"
+    assert list(tokens(text(viewer.get(answer["Location"])))) == ["status:running"]
+    answer = viewer.get('/p/test/observations?q=type:"use of a tool"')
+    assert answer["Location"] == "/p/test/observations?observation_type=tool_use"
+
+
+def field(page: str, name: str) -> str:
+    """Return the value of a field of the filters."""
+    found = re.search(rf'<input type="[^"]*" name="{name}"(?: value="([^"]*)")?', page)
+    assert found, name
+    return found[1] or ""
+
+
+def select(page: str, name: str) -> str:
+    return page.split(f'<select name="{name}"')[1].split("</select>")[0]
 
 
 def test_a_script_is_told_the_address_without_empty_parameters(viewer: Client, facts: None) -> None:

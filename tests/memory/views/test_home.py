@@ -1,5 +1,6 @@
 """The home page: health, pending work, the day's contributors; the count at Review."""
 
+import html as markup
 import re
 from dataclasses import replace
 from datetime import timedelta
@@ -37,6 +38,24 @@ def test_with_nothing_it_teaches(viewer: Client) -> None:
     assert "curl http://testserver/api/v1/facts" in page
     assert "Nobody, on any branch of this project." in page
     assert "Nothing was remembered here at this time." in words(viewer, "?at=2020-01-01")
+
+
+@pytest.mark.parametrize(
+    ("path", "words"),
+    [
+        ("", 'write-fact "Deploys run from the main branch only." --project test'),
+        ("sessions", "--session s1 --agent builder --project test"),
+        ("branches", 'branch create task/login --purpose "try refresh tokens" --project test'),
+        ("conversations", "connect claude-code --url http://testserver --project test"),
+    ],
+)
+def test_a_first_command_is_one_that_runs_here(
+    viewer: Client, maintainer: Client, settings: Any, path: str, words: str
+) -> None:
+    settings.COMMAND_LINE, settings.COMMAND_OPTIONS = "day1", " --data-dir /srv/x"
+    for client, line in ((viewer, f"{words}</pre>"), (maintainer, f"{words} --data-dir /srv/x</pre>")):
+        page = markup.unescape(text(client.get(f"/p/test/{path}")))
+        assert re.search(rf"<pre id=\"copy-[a-z]+\">day1 [^<]*{re.escape(line)}", page)
 
 
 def test_who_worked_today_on_any_branch(viewer: Client, actor: Actor) -> None:

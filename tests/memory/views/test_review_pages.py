@@ -55,7 +55,7 @@ def fact(uid: Any, actor: Actor) -> Fact:
 
 
 def test_the_queue_teaches_when_it_is_empty(curator: Client) -> None:
-    assert "Nothing waits for you." in text(curator.get("/p/test/review"))
+    assert "Nothing needs review." in text(curator.get("/p/test/review"))
     answered = text(curator.get("/p/test/review?status=resolved"))
     assert "Nothing was answered yet." in answered
     assert "Every answer can be undone." in answered.split("Nothing was answered yet.")[1]
