@@ -128,7 +128,7 @@ class Window:
         self.page.set_viewport_size({"width": width, "height": WINDOW_HEIGHT})
         self.page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
 
-    def picture(self, picture: Picture, folder: Path, whole: bool = True) -> Picture:
+    def take_picture(self, picture: Picture, folder: Path, whole: bool = True) -> Picture:
         """Take a screenshot of the open page, in full or of the window, and record its defects."""
         self.page.wait_for_timeout(100)  # for transitions when the width changes
         picture.url, picture.status, picture.title = self.page.url, self.status, self.page.title()

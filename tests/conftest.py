@@ -1,7 +1,7 @@
 """Shared fixtures: a project with its branch main, and an actor with all rights."""
 
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from typing import Any
 
 import pytest
@@ -18,25 +18,19 @@ from memory.models import Branch, Project, Snapshot, Workspace
 from memory.models.nodes import new_uuid, next_rid
 from tests import databases
 
-LONG_FOLDERS = ("tests/e2e/", "tests/site/")  # pages in browsers, servers, the command line
 
-
-@pytest.hookimpl(tryfirst=True)  # before pytest selects by marks
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+@pytest.hookimpl(wrapper=True, tryfirst=True)  # marks come before pytest selects by them
+def pytest_collection_modifyitems(
+    config: pytest.Config, items: list[pytest.Item]
+) -> Generator[None, None, None]:
     for item in items:
         if item.nodeid.startswith("tests/e2e/") or item.get_closest_marker("browser"):
             item.add_marker(pytest.mark.slow)
-    if hasattr(config, "workerinput"):  # an xdist worker
-        items.sort(key=longest_first)
     if not connection.features.uses_savepoints:
         commit_in_each(items)
-
-
-def longest_first(item: pytest.Item) -> int:
-    """Return the sort position of a test, so that the longest files start first."""
-    return next(
-        (n for n, folder in enumerate(LONG_FOLDERS) if item.nodeid.startswith(folder)), len(LONG_FOLDERS)
-    )
+    yield
+    if hasattr(config, "workerinput"):  # an xdist worker: the longest files start first
+        items.sort(key=lambda item: not item.nodeid.startswith("tests/e2e/"))
 
 
 def commit_in_each(items: list[pytest.Item]) -> None:

@@ -25,7 +25,7 @@ from memory.views.filter_form import REPEATABLE, TOKEN_CHOICES, FilterForm
 from memory.views.filter_tokens import TokenFilters
 from memory.views.flash import flash_success
 
-OTHERS = ("everything",)  # parameters of the list that are no filters
+OTHERS = ("everything", "shown")  # parameters of the list that are no filters
 
 
 @dataclass

@@ -70,7 +70,7 @@ def test_a_place_that_is_not_there(person: Client, project: Project, actor: Acto
     for route in of_project():
         if "branch_name" in route.words and place.startswith("branch="):
             continue  # it has its branch in the path
-        query = QUERIES.get(route.name.removeprefix("admin:"), ("",))[0].format(**values.said)
+        query = QUERIES.get(route.name.removeprefix("admin:"), ("",))[0].format(**values.as_dict)
         path = values.path(route, CHILD) + (f"?{query}" if query else "")
         html = helps(person.get(f"{path}{'&' if query else '?'}{place}"), NOWHERE[place])
         assert f'href="{path}"' in html
