@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Literal
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
@@ -13,7 +14,7 @@ from playwright.sync_api import Browser, Page, Request, sync_playwright
 from bench.page_audit import CHROMIUM, QUIET
 
 WIDTHS = (390, 1280, 1920)
-SCHEMES = ("light", "dark")
+SCHEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
 SERIOUS = {"serious", "critical"}
 LISTEN = """
     window.refused = [];
@@ -72,7 +73,7 @@ def check_page(view: View, home: str, name: str) -> None:
     It is loaded once, since the scheme and the width of a window change while a page is open.
     """
     for scheme in SCHEMES:
-        view.page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]  # one of playwright's literals
+        view.page.emulate_media(color_scheme=scheme)
         for width in WIDTHS:
             view.page.set_viewport_size({"width": width, "height": 844 if width < 500 else 900})
             take_picture(view.page, f"{name}-{scheme}-{width}")
