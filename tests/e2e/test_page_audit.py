@@ -8,6 +8,7 @@ import pytest
 from playwright.sync_api import Browser
 
 from bench.page_audit import Picture, Window
+from tests.browser import check_axe
 
 pytestmark = pytest.mark.browser
 
@@ -67,3 +68,15 @@ def test_a_long_page_is_cut_off(window: Window, tmp_path: Path) -> None:
     look = look_at(window, '<div style="height:9000px">long</div>', tmp_path)
     data = (tmp_path / look.file).read_bytes()
     assert [int.from_bytes(data[at : at + 4]) for at in (16, 20)] == [390, 2400]
+
+
+def test_axe_sees_what_cannot_be_read(browser: Browser) -> None:
+    page = browser.new_page()
+    page.set_content(
+        '<!DOCTYPE html><html lang="en"><title>A page</title><main><h1>Read</h1><p>Words</p></main></html>'
+    )
+    check_axe(page)
+    page.evaluate("document.querySelector('p').style.color = '#ddd'")
+    with pytest.raises(AssertionError, match="color-contrast"):
+        check_axe(page)
+    page.close()
