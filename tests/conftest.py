@@ -18,6 +18,8 @@ from memory.models import Branch, Project, Snapshot, Workspace
 from memory.models.nodes import new_uuid, next_rid
 from tests import databases
 
+pytest.register_assert_rewrite("tests.browser")  # its checks say what they found
+
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)  # marks come before pytest selects by them
 def pytest_collection_modifyitems(

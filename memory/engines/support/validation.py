@@ -166,6 +166,11 @@ def check_boolean(name: str, value: Any) -> bool:
     return value
 
 
+def parse_flag(name: str, text: str) -> bool:
+    """Parse the text true or false. Raises Invalid."""
+    return check_boolean(name, {"true": True, "false": False}.get(text, text))
+
+
 def parse_time(name: str, value: Any) -> datetime | None:
     """Parse a time to UTC, from a datetime or ISO 8601; without a zone it is UTC; None stays None."""
     if value is None or isinstance(value, datetime):

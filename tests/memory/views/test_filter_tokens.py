@@ -8,6 +8,7 @@ from django.test import Client
 
 from memory.actors import Actor
 from memory.engines.facts.engine import FactEngine
+from memory.engines.graph.engine import RelationEngine
 from memory.engines.sessions.observations import ObservationEngine
 from memory.exceptions import Invalid
 from memory.views.filter_tokens import read_line
@@ -145,6 +146,20 @@ def test_all_that_match_are_none_where_a_filter_is_unknown(
     assert (answer.status_code, "There is no filter statsu." in text(answer)) == (400, True)
     found = FactEngine().list_facts(actor=actor).results
     assert [fact.status for fact in found] == ["active", "active"]
+
+
+def test_closed_relations_are_left_out_where_only_open_ones_are_asked_for(
+    viewer: Client, actor: Actor
+) -> None:
+    edge = {"source_entity": "API", "relation_type": "uses", "target_entity": "Redis"}
+    closed = RelationEngine().write_relation(actor=actor, **edge).relation
+    RelationEngine().close_relation(relation_id=closed.uid, actor=actor)
+    listed = {
+        asked: "Redis" in text(viewer.get(f"/p/test/relations?open_only={asked}"))
+        for asked in ("true", "false", "")
+    }
+    assert listed == {"true": False, "false": True, "": True}
+    assert "Open only must be true or false." in text(viewer.get("/p/test/relations?open_only=yes"))
 
 
 REFUSED = {
