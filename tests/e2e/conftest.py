@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext
 
 from tests.browser import LISTEN, View, listen, open_chromium
-from tests.up_process import ROOT, Up, environment
+from tests.up_process import ROOT, Up, environment, prepared
 
 PASSWORD = "correct horse battery"
 
@@ -18,7 +18,7 @@ PASSWORD = "correct horse battery"
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Up]:
     """Start a server with the demo, in which admin is a maintainer."""
     folder = tmp_path_factory.mktemp("web") / "data"
-    with Up(folder, "--no-worker", "--admin-password", PASSWORD) as up:
+    with Up(prepared(folder), "--no-worker", "--admin-password", PASSWORD) as up:
         command = [sys.executable, "manage.py", "day1", "demo"]
         env = environment(DAY1_DATA_DIR=str(folder))
         subprocess.run(command, cwd=ROOT, env=env, check=True, capture_output=True)

@@ -13,7 +13,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests.browser import LISTEN, View, check_clean, listen
-from tests.up_process import ROOT, TIMEOUT_SECONDS, Up, environment
+from tests.up_process import ROOT, TIMEOUT_SECONDS, Up, environment, prepared
 
 pytestmark = pytest.mark.browser
 
@@ -25,7 +25,7 @@ WAITING = "Waiting for the first event…"
 @pytest.fixture
 def server(tmp_path: Path) -> Iterator[Up]:
     """Start one that is new: a user, a project, nothing else."""
-    up = Up(tmp_path / "data", "--no-worker").ready()
+    up = Up(prepared(tmp_path / "data"), "--no-worker").ready()
     yield up
     up.end()
 

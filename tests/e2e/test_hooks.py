@@ -10,7 +10,7 @@ import pytest
 from tests import databases
 from tests.site.hook_events import DECISION, REPAIR, bash, event, first_session
 from tests.site.test_hook_client import Client
-from tests.up_process import TIMEOUT_SECONDS, Up
+from tests.up_process import TIMEOUT_SECONDS, Up, prepared
 
 
 @pytest.fixture
@@ -19,7 +19,7 @@ def start(tmp_path: Path) -> Iterator[Callable[[], Up]]:
 
     def start() -> Up:
         port = started[0].first["url"].rpartition(":")[2] if started else "0"
-        started.append(Up(tmp_path / "data", "--port", port))
+        started.append(Up(prepared(tmp_path / "data"), "--port", port))
         return started[-1].ready()
 
     yield start
@@ -63,20 +63,20 @@ def test_the_second_session_knows_what_the_first_decided(start, tmp_path):
 
 
 def test_a_server_that_stops_in_the_middle(start, tmp_path):
-    """Send 500 events, kill the server among them and restart it: all arrive, in order, none twice."""
+    """Send 200 events, kill the server among them and restart it: all arrive, in order, none twice."""
     server = start()
     client = client_of(server, tmp_path)
-    for number in range(500):
+    for number in range(200):
         client.run(bash(f"t{number}", f"step {number}", f"result {number}"))
-        if number == 250:
+        if number == 100:
             server.process.kill()
             server.process.wait()
-        if number == 400:
+        if number == 160:
             server = start()
     until(lambda: client.lines() == [])
     query = "SELECT sequence_num, content FROM conversations_message ORDER BY sequence_num"
-    assert rows(server, query) == [(number + 1, f"result {number}") for number in range(500)]
-    assert rows(server, "SELECT count(*) FROM memory_observation") == [(500,)]
+    assert rows(server, query) == [(number + 1, f"result {number}") for number in range(200)]
+    assert rows(server, "SELECT count(*) FROM memory_observation") == [(200,)]
 
 
 def test_broken_lines_are_set_aside_and_the_rest_arrives(start, tmp_path):

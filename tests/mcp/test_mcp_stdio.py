@@ -13,14 +13,14 @@ import pytest
 from mcp import Client, StdioServerParameters
 
 from tests import databases
-from tests.up_process import ROOT, Up
+from tests.up_process import ROOT, Up, prepared
 
 MODES = ("auto", "legacy")
 
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Up]:
-    with Up(tmp_path_factory.mktemp("mcp") / "data") as up:
+    with Up(prepared(tmp_path_factory.mktemp("mcp") / "data")) as up:
         yield up
 
 

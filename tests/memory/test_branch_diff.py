@@ -42,7 +42,7 @@ def expected(before: dict[UUID, str], after: dict[UUID, str]) -> dict[UUID, tupl
 
 @pytest.mark.slow
 @given(history=histories)
-@random_histories(40)
+@random_histories(20)
 def test_the_difference_is_that_of_the_model(history: list[tuple]) -> None:
     world = World()
     for move in history:

@@ -298,7 +298,7 @@ def check_chain(row: Branch) -> None:
 
 @pytest.mark.slow
 @given(history=histories)
-@random_histories(60)
+@random_histories(40)
 def test_rows_are_those_of_the_model(history: list[tuple]) -> None:
     world = World()
     played(world, history, check_rows)
@@ -325,7 +325,7 @@ def check_words(world: World, branch: NaiveBranch, row: Branch, seq: int) -> Non
 @pytest.mark.slow
 @pytest.mark.parametrize("few", [0, 3000])
 @given(history=histories)
-@random_histories(40)
+@random_histories(20)
 def test_words_are_found_in_what_is_visible(
     few: int, history: list[tuple], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -356,7 +356,7 @@ def check_vectors(world: World, branch: NaiveBranch, row: Branch, seq: int) -> N
 @pytest.mark.slow
 @pytest.mark.parametrize("few", [0, 3000])
 @given(history=histories)
-@random_histories(40)
+@random_histories(20)
 def test_vectors_are_those_of_what_is_visible(
     few: int, history: list[tuple], monkeypatch: pytest.MonkeyPatch
 ) -> None:

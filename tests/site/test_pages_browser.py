@@ -18,7 +18,7 @@ from tests.browser import (
     open_chromium,
     take_picture,
 )
-from tests.up_process import Up
+from tests.up_process import Up, prepared
 
 pytestmark = pytest.mark.browser
 
@@ -35,7 +35,7 @@ def browser() -> Iterator[Browser]:
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Up]:
-    with Up(tmp_path_factory.mktemp("pages") / "data", "--no-worker") as up:
+    with Up(prepared(tmp_path_factory.mktemp("pages") / "data"), "--no-worker") as up:
         yield up
 
 

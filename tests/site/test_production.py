@@ -11,7 +11,7 @@ from urllib.request import Request, urlopen
 
 import pytest
 
-from tests.up_process import ROOT, TIMEOUT_SECONDS, Up, environment
+from tests.up_process import ROOT, TIMEOUT_SECONDS, Up, environment, prepared
 
 NAME = "memory.example.org"
 SECURE = {"X-Forwarded-Proto": "https"}
@@ -25,7 +25,7 @@ SETTINGS = {
 @pytest.fixture(scope="module")
 def production(tmp_path_factory) -> Iterator[Up]:
     folder = tmp_path_factory.mktemp("production") / "data"
-    server = Up(folder, "--no-worker", "--host", "0.0.0.0", **SETTINGS)
+    server = Up(prepared(folder), "--no-worker", "--host", "0.0.0.0", **SETTINGS)
     try:
         yield server.ready()
     finally:
