@@ -122,11 +122,9 @@ def main() -> None:
         for label, function in FUNCTIONS.items():
             short = seconds(function, text)
             slow = short > SHORT_SECONDS
-            if (
-                QUICK_SECONDS < short <= SHORT_SECONDS
-                and (whole := seconds(function, long[name])) > LONG_SECONDS
-            ):
-                slow = whole > MAX_RATIO * max(short, 0.01)
+            if QUICK_SECONDS < short <= SHORT_SECONDS:
+                whole = seconds(function, long[name])
+                slow = whole > LONG_SECONDS and whole > MAX_RATIO * short
             if slow:
                 sys.stdout.write(f"{label}: {name}, {short:.2f} s for a quarter\n")
     sys.stdout.write("done\n")
