@@ -1,7 +1,7 @@
 """Pages in Debian's Chromium: what they report, and how each is checked in its widths and colour schemes."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -16,7 +16,10 @@ from bench.page_audit import CHROMIUM, QUIET
 WIDTHS = (390, 1280, 1920)
 SCHEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
 AXE_RUNS = {(390, "light"), (1280, "dark")}  # each layout and each scheme once
-LATER_ROWS = [".rows > li:nth-child(n + 9)", "tbody > tr:nth-child(n + 9)"]  # are built like the first ones
+TWIN_RUNS = {(1280, "dark")}  # of a page whose templates are checked as a page of the web too
+LATER_ROWS = [  # are built like the first ones
+    f"{row}:nth-child(n + 6)" for row in (".rows > li", ".queue > li", "tbody > tr")
+]
 SERIOUS = {"serious", "critical"}
 LISTEN = """
     window.refused = [];
@@ -69,7 +72,7 @@ def listen(view: View, missing: bool) -> None:
     view.page.on("request", lambda request: view.elsewhere.append(request.url))
 
 
-def check_page(view: View, home: str, name: str) -> None:
+def check_page(view: View, home: str, name: str, axe_runs: Container[tuple[int, str]] = AXE_RUNS) -> None:
     """Check a page in both schemes at each width: as wide as the window, legible, nothing in the console.
 
     It is loaded once, since the scheme and the width of a window change while a page is open.
@@ -80,7 +83,7 @@ def check_page(view: View, home: str, name: str) -> None:
             view.page.set_viewport_size({"width": width, "height": 844 if width < 500 else 900})
             take_picture(view.page, f"{name}-{scheme}-{width}")
             check_fits(view)
-            if (width, scheme) in AXE_RUNS:
+            if (width, scheme) in axe_runs:
                 check_axe(view.page)
     assert view.page.locator("h1").count() == 1
     assert view.page.locator("main").count() == 1

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, expect
 
-from tests.browser import LISTEN, View, check_clean, check_page, listen
+from tests.browser import LISTEN, TWIN_RUNS, View, check_clean, check_page, listen
 from tests.e2e.conftest import PASSWORD
 from tests.up_process import Up
 
@@ -53,11 +53,12 @@ def newest(server: Up) -> str:
 @pytest.mark.parametrize("path", PAGES)
 def test_every_page_of_the_admin(open_page: Any, server: Up, path: str) -> None:
     name = f"admin-{path.translate(NAME_SIGNS)}"
-    check_page(open_page(ADMIN + path, shared=True), server.first["url"], name)
+    check_page(open_page(ADMIN + path, shared=True), server.first["url"], name, TWIN_RUNS)
 
 
 def test_the_page_of_a_fact(open_page: Any, server: Up, newest: str) -> None:
-    check_page(open_page(f"{ADMIN}facts/{newest}", shared=True), server.first["url"], "admin-fact")
+    view = open_page(f"{ADMIN}facts/{newest}", shared=True)
+    check_page(view, server.first["url"], "admin-fact", TWIN_RUNS)
 
 
 @pytest.mark.parametrize("path", SERVER_LISTS)
