@@ -21,7 +21,7 @@ class AuditForm(forms.Form):
     by = forms.CharField(label=_("Who"))
     after = forms.CharField(label=_("Recorded from (UTC)"), widget=MomentInput)
     before = forms.CharField(label=_("Recorded before (UTC)"), widget=MomentInput)
-    target = forms.CharField(label=_("Of what: an id, a branch, a name"))
+    target = forms.CharField(label=_("Target: an id, a branch, a name"))
 
     use_required_attribute = False
 
