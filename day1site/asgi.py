@@ -52,6 +52,13 @@ BUSY: Problem = (
     "The server has too many requests at once; try again.",
 )
 
+STOPPING: Problem = (
+    503,
+    "Service Unavailable",
+    "unavailable",
+    "The server stopped before it could answer: look whether it was done before you try again.",
+)
+
 # Django's stubs promise less of a response than WSGI demands: it is iterable.
 django = WSGIMiddleware(wsgi_application, workers=THREADS, send_queue_size=PIECES)  # type: ignore[arg-type]
 
@@ -166,9 +173,26 @@ async def application(scope: Scope, receive: Receive, send: Send) -> None:
     try:
         if await receive_body(body, content_length(scope), receive, send):
             with_length(scope, len(body), content_length(scope))
-            await app_for(scope["path"])(scope, replay(bytes(body), receive), send)
+            await run_app(scope, replay(bytes(body), receive), send)
     finally:
         request_budget.leave(body)
+
+
+async def run_app(scope: Scope, receive: Receive, send: Send) -> None:
+    """Call the application for a path; one that a stopping server waits for no longer is answered with 503."""
+    answered = False
+
+    async def send_noted(message: Message) -> None:
+        nonlocal answered
+        answered = True
+        await send(message)
+
+    try:
+        await app_for(scope["path"])(scope, receive, send_noted)
+    except asyncio.CancelledError:
+        if answered:
+            raise
+        await send_problem(send, STOPPING)
 
 
 async def run_lifespan(receive: Receive, send: Send) -> None:

@@ -1,4 +1,4 @@
-"""The body limit, without a server: an application is a function of messages."""
+"""Limits of bodies and of time, without a server: an application is a function of messages."""
 
 import asyncio
 import json
@@ -45,6 +45,31 @@ def echo(monkeypatch) -> list:
 
     monkeypatch.setattr(asgi, "ASYNC_APPS", [("/echo", app)])
     return seen
+
+
+@pytest.mark.parametrize("begun", [False, True])
+def test_a_request_that_a_stopping_server_waits_for_no_longer(monkeypatch, begun: bool) -> None:
+    """It is answered with 503, unless its response has begun."""
+
+    async def endless(scope, receive, send) -> None:
+        if begun:
+            await send({"type": "http.response.start", "status": 200, "headers": []})
+        await asyncio.Event().wait()
+
+    monkeypatch.setattr(asgi, "ASYNC_APPS", [("/echo", endless)])
+    client = Client([b""])
+
+    async def stop() -> None:
+        task = asyncio.create_task(asgi.application(client.scope, client.receive, client.send))
+        await asyncio.sleep(0.05)
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+
+    asyncio.run(stop())
+    assert client.sent[0]["status"] == (200 if begun else 503)
+    assert len(client.sent) == (1 if begun else 2)
+    if not begun:
+        assert json.loads(client.sent[1]["body"])["detail"] == asgi.STOPPING[3]
 
 
 def test_a_body_within_the_limit_arrives_in_one_piece(echo) -> None:
