@@ -179,7 +179,7 @@ async def application(scope: Scope, receive: Receive, send: Send) -> None:
 
 
 async def run_app(scope: Scope, receive: Receive, send: Send) -> None:
-    """Call the application for a path; one that a stopping server waits for no longer is answered with 503."""
+    """Call the application for a path; answer with 503 what a stopping server waits for no longer."""
     answered = False
 
     async def send_noted(message: Message) -> None:
