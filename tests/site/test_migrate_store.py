@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import signal
 import sqlite3
 import subprocess
@@ -12,6 +13,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
+from tests.up_process import migrated_store
 
 ROOT = Path(__file__).parent.parent.parent
 PASSING = {"memory_node", "memory_queuemessage", "django_migrations", "sqlite_sequence"}
@@ -59,6 +62,7 @@ def environment(folder: Path, **more: str) -> dict[str, str]:
 
 def fill(folder: Path, facts: int = 60) -> None:
     code = FILL.replace("FACTS", str(facts))
+    shutil.copy2(migrated_store(), folder)
     subprocess.run([sys.executable, "-c", code], env=environment(folder), check=True)
 
 

@@ -1,6 +1,7 @@
 """A store of the release before is migrated, with a copy first, and loses nothing."""
 
 import json
+import shutil
 import sqlite3
 import subprocess
 import sys
@@ -10,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from tests.databases import only_on_sqlite
+from tests.databases import ON_SQLITE, only_on_sqlite
 from tests.up_process import ROOT, Up, environment
 
 pytestmark = pytest.mark.slow
@@ -41,15 +42,23 @@ def texts(folder: Path) -> list[str]:
     return [fact["fact_text"] for fact in listed(folder, "facts", "list")]
 
 
-@pytest.fixture
-def old_store(tmp_path: Path) -> Path:
+@pytest.fixture(scope="module")
+def made_store(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a data directory with one fact and a verdict, at the schema of the release before."""
-    fact = make(tmp_path, "write-fact", "Kept over releases: Grüße, 雪.")
-    assert run(tmp_path, "day1", "verify", fact, "verified").returncode == 0
-    make(tmp_path, "write-observation", "Tests pass.", "--tool", "Bash", "--input", "make test")
-    back = run(tmp_path, "migrate", "memory", BEFORE)
+    folder = tmp_path_factory.mktemp("before")
+    fact = make(folder, "write-fact", "Kept over releases: Grüße, 雪.")
+    assert run(folder, "day1", "verify", fact, "verified").returncode == 0
+    make(folder, "write-observation", "Tests pass.", "--tool", "Bash", "--input", "make test")
+    back = run(folder, "migrate", "memory", BEFORE)
     assert back.returncode == 0, back.stderr
-    return tmp_path
+    return folder
+
+
+@pytest.fixture
+def old_store(made_store: Path, tmp_path: Path) -> Path:
+    if not ON_SQLITE:
+        return made_store  # its database cannot be copied; one test alone uses it
+    return shutil.copytree(made_store, tmp_path / "data")
 
 
 @pytest.fixture
