@@ -18,6 +18,8 @@ MAX_DEPTH = 50  # levels of a JSON value; deeper values are stored as their JSON
 MARK = "[redacted: "
 MAX_RECENT = 500  # redacted texts that a thread remembers, by length and hash
 _recent = threading.local()
+# A secret may start after an escaped line end or sign, as in JSON within JSON.
+AFTER_ESCAPE = r"(?<=\\[nrt])|(?<=\\x[0-9a-fA-F]{2})|(?<=\\u[0-9a-fA-F]{4})"
 
 # Every pattern takes linear time: a match starts where no other match can start within it, or
 # has a bounded length.
@@ -66,7 +68,8 @@ FORMATS: dict[str, tuple[tuple[str, ...], str]] = {
     "Google token": (("ya29.", "GOCSPX-"), r"\b(?:ya29\.[A-Za-z0-9_-]{20,}|GOCSPX-[A-Za-z0-9_-]{28})"),
     "JWT": (
         ("eyJ",),
-        r"(?:(?<![A-Za-z0-9_-])|(?<=\\[nrt]))eyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*",
+        rf"(?:(?<![A-Za-z0-9_-])|{AFTER_ESCAPE})"
+        r"eyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*",
     ),
     "npm token": (("npm_",), r"\bnpm_[A-Za-z0-9]{36}\b"),
     "npm auth": (("_auth",), r"\b_auth(?:Token)?\s*=\s*[\"']?(?P<s>[^\s\"'$]{8,})"),
@@ -108,7 +111,7 @@ FORMATS: dict[str, tuple[tuple[str, ...], str]] = {
         ("://",),
         # A password may contain @ and /, up to the last @; after a port or a drive follows a path.
         r"://(?<=[A-Za-z0-9]://)[^\s/:@\"'<>]{0,200}:(?:(?!/|\d{1,5}[/?#])"
-        r"(?P<s>(?:(?!://)[^\s\"'<>?#]){3,200})@|(?P<t>[^\s/@\"'<>]{3,200})@)",
+        r"(?P<s>(?:(?!://)[^\s\"'<>?#]){3,200})@|(?P<t>[^\s/@\"<>]{3,200})@)",
     ),
     "curl password": (
         ("curl",),
@@ -123,13 +126,13 @@ FORMATS: dict[str, tuple[tuple[str, ...], str]] = {
 ANNOUNCED = {"curl password": re.compile(r"\bcurl\b"), "session cookie": re.compile(r"(?i)\bcookie:")}
 NAMES = (
     r"pass(?:word|wd|phrase|code)|\bpwd|secret|api[_-]?key|apikey|access[_-]?key|auth[_-]?token|access[_-]?token"
-    r"|refresh[_-]?token|client[_-]?secret|secret[_-]?key|private[_-]?key|encryption[_-]?key|signing[_-]?key"
+    r"|refresh[_-]?token|client[_-]?secret|secret[_-]?key|private[_-]?key|encryption[_-]?key|signing[_-]?key|密码|口令|密钥|令牌"
 )
 NAMED = re.compile(
-    rf"(?i)(?:{NAMES})[\"']?(?P<sep>\s{{0,20}}(?:=>|:=|=|:)\s{{0,20}})"
+    rf"(?i)(?:{NAMES})[\"']?(?P<sep>\s{{0,20}}(?:=>|:=|[=:：])\s{{0,20}})"
     r"(?:\"(?P<d>[^\"\n]{4,})\"|'(?P<q>[^'\n]{4,})'|(?P<s>[^\s\"'`,;&|)}\]<>({\[]{4,}))"
 )
-NAMED_HINTS = ("pass", "pwd", "secret", "key", "token")
+NAMED_HINTS = ("pass", "pwd", "secret", "key", "token", "密码", "口令", "密钥", "令牌")
 NAME_OF_SECRET = re.compile(rf"(?i)(?:^|[_.-])(?:{NAMES}|token|credentials?|authorization)$")
 # Values after such a name, in code and prose, that are not secrets.
 NO_VALUE = re.compile(
@@ -144,7 +147,7 @@ WORD = re.compile(r"[^\W\d]+[.!?]?")
 MIN_TOKEN = 32  # characters
 LONG_WORD = re.compile(rf"\S{{{MIN_TOKEN}}}")
 TOKEN = re.compile(
-    rf"(?:(?<=\\[nrt])|(?<![A-Za-z0-9_+\\-]))[A-Za-z0-9_+-]{{{MIN_TOKEN},128}}(?![A-Za-z0-9_+-])={{0,2}}"
+    rf"(?:{AFTER_ESCAPE}|(?<![A-Za-z0-9_+\\-]))[A-Za-z0-9_+-]{{{MIN_TOKEN},128}}(?![A-Za-z0-9_+-])={{0,2}}"
 )
 ESCAPED_ENDS = ("\\n", "\\r", "\\t", '\\"')
 BEFORE_HASH = re.compile(r"(?i)sha\d{1,3}[-:=]|h1:|md5[-:=]|integrity|checksum|digest|base64,")
@@ -156,8 +159,8 @@ MIN_ENTROPY = 4.0  # bits a character
 
 
 def compile_format(pattern: str) -> re.Pattern[str]:
-    """Compile a format; a secret may also start after an escaped line end, as in JSON within JSON."""
-    start = r"(?:\b|(?<=\\[nrt]))"
+    """Compile a format; a secret may also start after an escape."""
+    start = rf"(?:\b|{AFTER_ESCAPE})"
     return re.compile(re.sub(r"\A((?:\(\?i\))?)\\b", lambda found: found[1] + start, pattern), re.S)
 
 

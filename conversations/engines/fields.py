@@ -18,7 +18,6 @@ from memory.engines.fields.types import (
     LongText,
     Moment,
     ObjectList,
-    Reference,
     Text,
     Whole,
 )
@@ -44,7 +43,7 @@ CONVERSATION = Noun(
     Field("status", Choice(Conversation.Status.choices), use=READ),
     Field(
         "model",
-        Reference(200),
+        Text(200),
         use=OFFERED,
         option=Option("the model that answers in it", metavar="NAME"),
     ),
@@ -92,7 +91,7 @@ MESSAGE = Noun(
     Field("has_thinking", Flag(), use=READ),
     Field("tool_calls", ObjectList(CONTENT_BYTES), use=CREATE),
     Field("token_count", Whole(0, MAX_NUMBER), use=CREATE),
-    Field("model", Reference(200), use=OFFERED, option=Option("that said it", metavar="NAME")),
+    Field("model", Text(200), use=OFFERED, option=Option("that said it", metavar="NAME")),
     Field("metadata", JSONObject(), use=OFFERED, option=METADATA_OPTION),
     Field("embed", Flag(), "Users and assistants by default.", Use.CREATE),
     *origin_fields(),

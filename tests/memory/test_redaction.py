@@ -95,6 +95,8 @@ def test_formats(secret, around):
     ("text", "expected"),
     [
         ("password=hunter2", "password=[redacted: named secret]"),
+        ("数据库密码：Sup3rS3cret!99，别外传", "数据库密码：[redacted: named secret]"),
+        ("密码: 以后再说", "密码: 以后再说"),
         ("DB_PASSWORD='s3cret pass'", "DB_PASSWORD='[redacted: named secret]'"),
         ('{"api_key": "abcd-1234"}', '{"api_key": "[redacted: named secret]"}'),
         ("client_secret: q8r!x", "client_secret: [redacted: named secret]"),
@@ -130,7 +132,7 @@ def test_what_is_beside_a_secret_stays(text, expected):
 
 
 @pytest.mark.parametrize("secret", SECRETS[:40], ids=lambda secret: secret[:12])
-@pytest.mark.parametrize("end", ["\\n", "\\r\\n", "\\t"])
+@pytest.mark.parametrize("end", ["\\n", "\\r\\n", "\\t", "\\u000a", "\\x0a"])
 def test_behind_and_before_an_escaped_line_end(secret, end):
     """Surround a secret with escaped line ends, as in JSON within JSON."""
     found = redact_text(f"a{end}{secret}{end}b")
@@ -142,6 +144,7 @@ def test_behind_and_before_an_escaped_line_end(secret, end):
     ("text", "expected"),
     [
         ("postgres://app:p@ss/w0rd@db:5432/x", "postgres://app:[redacted: password]@db:5432/x"),
+        ("postgres://u:p'x@host/db", "postgres://u:[redacted: password]@host/db"),
         ("redis://:a@b@c@cache/0", "redis://:[redacted: password]@cache/0"),
         (
             "amqp://u:p/1@h1,amqp://u:p@2@h2",
@@ -298,7 +301,7 @@ def test_hostile_texts_take_no_time_that_grows_with_their_square(piece):
     assert min(seconds(160_000) for _ in range(2)) < 40 * short + 0.5
 
 
-@pytest.mark.parametrize("before", ["", "x ", "x\\n", "x\\t", "\\r"])
+@pytest.mark.parametrize("before", ["", "x ", "x\\n", "x\\t", "\\r", "x\\u000A", "\\x0d"])
 def test_a_jwt_is_found_whole_behind_an_escaped_line_end(before: str) -> None:
     token = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.dozjgNryP4J3jVmNHl0w5N_XgL0n3I9PlFUP0THsR8U"
     assert redact_text(f"{before}{token}") == f"{before}[redacted: JWT]"

@@ -23,6 +23,7 @@ from memory.engines.audit.trail import record_entry
 from memory.engines.branches.manager import check_name
 from memory.engines.fields.keys import BRANCH_PATTERN, DEFAULT_RATE, KEY, MAX_RATE
 from memory.engines.support.pagination import Page, paginate
+from memory.engines.support.validation import redact_stored
 from memory.engines.support.write_buffer import buffer
 from memory.exceptions import AgentForbidden, BranchForbidden, Conflict, Invalid, NotFound, Unauthenticated
 from memory.models import ApiKey
@@ -61,7 +62,7 @@ class KeyEngine:
         actor.require_scope("admin")
         key = ApiKey(
             project_id=actor.project_id,
-            label=check_text("label", label),
+            label=redact_stored(check_text)("label", label),
             scopes=check_scopes(scopes),
             branch_patterns=check_patterns(branch_patterns),
             agent_id=check_text("agent_id", agent_id, min_length=0),

@@ -10,6 +10,7 @@ from django.utils import timezone
 from memory.actors import Actor
 from memory.engines.support.write_buffer import buffer
 from memory.models import FactUse, RecallLog
+from memory.redaction import redact_text
 
 BATCH_SIZE = 500
 SCAN_LIMIT = 5000  # recalls searched for one fact
@@ -49,6 +50,8 @@ def newest_recalls(actor: Actor, fact_id: UUID, limit: int) -> list[RecallLog]:
 def write_recalls(waiting: Mapping[UUID, RecallLog]) -> None:
     """Write the recalls, and count them on their facts."""
     logs = list(waiting.values())
+    for log in logs:
+        log.query = redact_text(log.query)  # here, where no search waits for it
     RecallLog.objects.bulk_create(logs, batch_size=BATCH_SIZE)
     for project_id in {log.project_id for log in logs}:
         counts: dict[UUID, int] = {}

@@ -29,7 +29,7 @@ from memory.models.nodes import next_rid, uuid7
 KIND = "snapshot.restore"
 MAX_SNAPSHOTS = 20  # store snapshots of a project: each may be as large as the store
 MAX_WINDOW_DAYS = 100  # days
-NAME = c.text_check(100, min_length=1)
+NAME = c.redact_stored(c.text_check(100, min_length=1))
 DESCRIPTION = c.redact_stored(c.text_check(500))
 Point = int | datetime | UUID | None
 Result = TypeVar("Result")

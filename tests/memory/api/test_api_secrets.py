@@ -6,7 +6,8 @@ import pytest
 
 from conversations.models import Conversation, Message
 from memory.engines.facts.engine import FactEngine
-from memory.models import Branch, Fact, FactAssessment, Observation, Relation, Session
+from memory.engines.support.write_buffer import buffer
+from memory.models import Branch, Fact, FactAssessment, Observation, RecallLog, Relation, Session
 from tests.memory.api.client import Api, api_for
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -85,3 +86,20 @@ def test_ids_stay_as_they_are(api):
 def test_engines_clean_what_surfaces_give_them(actor):
     fact = FactEngine().write_fact(fact_text=TEXT, actor=actor).fact
     assert fact.fact_text == CLEAN
+
+
+def test_names_that_people_choose(api):
+    """A model, a snapshot and a key; the ids that programs choose stay as they are."""
+    talk = api.post("/conversations", {"model": SECRET, "session_id": SECRET})
+    assert (talk[REDACTED], talk.json()["model"]) == ("1", "[redacted: GitHub token]")
+    assert talk.json()["session_id"] == SECRET
+    snapshot = api.post("/snapshots", {"name": f"before {SECRET}"})
+    assert (snapshot[REDACTED], snapshot.json()["name"]) == ("1", "before [redacted: GitHub token]")
+    key = api.post("/keys", {"label": SECRET, "scopes": ["read"]})
+    assert (key[REDACTED], key.json()["label"]) == ("1", "[redacted: GitHub token]")
+
+
+def test_what_was_searched_for(api):
+    assert api.get(f"/facts/search?q={TEXT}").status_code == 200
+    buffer.flush()
+    assert RecallLog.objects.get().query == CLEAN
