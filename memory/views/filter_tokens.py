@@ -35,7 +35,8 @@ LIST_PARAMETERS = frozenset({"q", "branch", "at", "cursor", "limit"})  # what ev
 class TokenFilters(TemplateView):
     """A mixin for pages with a search field: tokens that are typed into it become filters of the address.
 
-    The address that a form made is replaced by one without empty parameters.
+    The address that a form made is replaced by one without empty parameters, and one that names a filter as
+    it is typed by one with the filter's name.
     """
 
     repeatable_fields: Collection[str] = ()  # those that take several values
@@ -56,10 +57,7 @@ class TokenFilters(TemplateView):
         return {}
 
     def get(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        parameters = dict(request.GET.lists())
-        words = {
-            name: kept for name, values in parameters.items() if (kept := [one for one in values if one])
-        }
+        parameters, words = dict(request.GET.lists()), rename_typed(request, self.token_fields)
         typed = self._typed_words(words)
         address, by_script = with_query(request.path, words | typed), getattr(request, "htmx", False)
         if typed or (words != parameters and not by_script):
@@ -93,9 +91,24 @@ class TokenFilters(TemplateView):
         return ",".join(dict.fromkeys([*",".join(before).split(","), *values])).strip(",")
 
 
+def rename_typed(request: HttpRequest, fields: Collection[str]) -> dict[str, list[str]]:
+    """Return the parameters of an address, filters by their own names, without empty values."""
+    known = typed_names(fields)
+    return {
+        known.get(name, name): kept
+        for name, values in request.GET.lists()
+        if (kept := [one for one in values if one])
+    }
+
+
+def typed_names(fields: Collection[str]) -> dict[str, str]:
+    """Return the filter of each name that can be typed."""
+    return {SHORT_NAMES.get(name, name): name for name in fields}
+
+
 def read_line(line: str, fields: Collection[str]) -> tuple[dict[str, list[str]], str]:
     """Return the filters of a typed line, and the words beside them. Raises Invalid for an unknown token."""
-    known = {SHORT_NAMES.get(name, name): name for name in fields}
+    known = typed_names(fields)
     filters: dict[str, list[str]] = {}
     for piece in PIECE.finditer(line):
         if token := piece[1]:
@@ -121,7 +134,7 @@ def list_unknown(request: HttpRequest, known: Collection[str]) -> dict[str, str]
 def refuse_unknown(request: HttpRequest, fields: Collection[str], others: Collection[str] = ()) -> None:
     """Refuse an address with a filter that there is not; ``others`` are no filters. Raises Invalid."""
     for name in list_unknown(request, {*fields, *others}):
-        known = ", ".join(sorted(SHORT_NAMES.get(one, one) for one in fields))
+        known = ", ".join(sorted(typed_names(fields)))
         raise Invalid("There is no filter {name}. There are: {known}.", name=name, known=known)
 
 

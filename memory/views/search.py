@@ -5,13 +5,14 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from django import forms
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.utils.text import Truncator
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from memory import ranking
 from memory.engines.facts.assessment import exclusion_reasons, parse_expiry_time
+from memory.engines.facts.filters import FactFilter
 from memory.engines.facts.recall_log import TYPING_SURFACE
 from memory.engines.search.engine import SearchEngine, SearchResult
 from memory.engines.search.ranked import INCLUDE, TYPES, Hit
@@ -19,6 +20,7 @@ from memory.exceptions import Invalid
 from memory.views.base import ProjectPage
 from memory.views.error_text import error_sentence
 from memory.views.filter_form import FilterForm
+from memory.views.filter_tokens import rename_typed
 from memory.views.labels import SIGNALS
 from memory.views.view_context import with_query
 from memory.views.widgets import parse_number
@@ -112,9 +114,11 @@ class Search(ProjectPage):
         return {"found": found, "shown": shown, "cost": sum(one.tokens for one in shown), "left_out": left}
 
     def get(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        words = rename_typed(request, FactFilter.CHECKS)
+        if words.keys() - request.GET.keys():
+            return HttpResponseRedirect(with_query(request.path, words))
         response = super().get(request, *args, **kwargs)
         if getattr(request, "htmx", False):
-            words = {name: values for name, values in request.GET.lists() if any(values)}
             response["HX-Replace-Url"] = with_query(request.path, words)
         return response
 

@@ -31,6 +31,9 @@ def test_what_the_table_names_is_there(new: str) -> None:
     [
         ("memory.broker.pool:TaskPool", "memory.queue.broker.pool:TaskPool"),
         ("memory.broker", "memory.queue.broker"),
+        ("memory.engines.handles.WorkHandles", "memory.engines.access.work_handles.WorkHandles"),
+        ("memory.api.problems.handle", "memory.api.problems.handle_error"),
+        ("memory.api.problems.handle_error", ""),
         (OLD, NEW),
         (NEW, ""),
         ("memory.brokers", ""),

@@ -138,6 +138,24 @@ def test_an_unknown_filter_of_an_address_is_refused(maintainer: Client, facts: N
         assert "There is no filter" not in text(maintainer.get(f"/p/test/{name}?{known}", follow=True))
 
 
+@pytest.mark.parametrize(
+    ("typed", "address"),
+    [
+        (
+            "facts?belief=verified&tag=a&after=2026",
+            "facts?verification_status=verified&tags=a&created_after=2026",
+        ),
+        ("search?q=a&agent=ops", "search?q=a&agent_id=ops"),
+        ("sessions?task=t1", "sessions?task_id=t1"),
+        ("observations?type=discovery&after=2026", "observations?observation_type=discovery&after=2026"),
+        ("relations?relation=uses", "relations?relation_type=uses"),
+    ],
+)
+def test_an_address_may_name_a_filter_as_it_is_typed(viewer: Client, typed: str, address: str) -> None:
+    answer = viewer.get(f"/p/test/{typed}")
+    assert (answer.status_code, answer["Location"]) == (302, f"/p/test/{address}")
+
+
 def test_all_that_match_are_none_where_a_filter_is_unknown(
     curator: Client, facts: None, actor: Actor
 ) -> None:
@@ -155,11 +173,12 @@ def test_closed_relations_are_left_out_where_only_open_ones_are_asked_for(
     closed = RelationEngine().write_relation(actor=actor, **edge).relation
     RelationEngine().close_relation(relation_id=closed.uid, actor=actor)
     listed = {
-        asked: "Redis" in text(viewer.get(f"/p/test/relations?open_only={asked}"))
+        asked: "Redis" in text(viewer.get(f"/p/test/relations?open_only={asked}", follow=True))
         for asked in ("true", "false", "")
     }
     assert listed == {"true": False, "false": True, "": True}
-    assert "Open only must be true or false." in text(viewer.get("/p/test/relations?open_only=yes"))
+    page = text(viewer.get("/p/test/relations?open_only=yes"))
+    assert "must be true or false." in page
 
 
 REFUSED = {
