@@ -126,7 +126,7 @@ def _found(session: Session) -> Iterator[Finding]:
 
 
 def _pages(rows: Any) -> Iterator[list[Message]]:
-    """Yield the first MOST messages in pages: each may have a mebibyte."""
+    """Yield the first MAX_ENTRIES messages in pages: each may have a mebibyte."""
     page = rows.lowest(PAGE_SIZE, "uid")
     for _ in range(MAX_ENTRIES // PAGE_SIZE):
         if page:

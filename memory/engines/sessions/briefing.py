@@ -100,7 +100,7 @@ def describe_fact(fact: Fact) -> str:
 
 
 def fenced_line(text: str, max_length: int = 300) -> str:
-    """Return the text as one line, at most ``most`` characters, that cannot close its fence."""
+    """Return the text as one line, at most ``max_length`` characters, that cannot close its fence."""
     # The bracket is replaced, not removed: removal could join the surrounding text into a tag.
     line = " ".join(TAG.sub("‹", text).split())
     return line if len(line) <= max_length else line[: max_length - 1] + "…"
