@@ -8,7 +8,7 @@ from typing import Any
 from django.apps import apps
 
 from memory.engines.embedding.enqueue import enqueue_embedding
-from memory.engines.embedding.worker import batched
+from memory.engines.support.batches import batched
 from memory.engines.versions.commits import CommitWriter, nearest_versions
 from memory.models import OPEN, Branch, BranchedModel, Confirmation
 
