@@ -26,8 +26,8 @@ from memory.engines.support.pagination import (
     Page,
     build_page,
     check_limit,
+    format_point,
     list_fingerprint,
-    parse_point,
     point_in_list,
     read_cursor,
 )
@@ -184,7 +184,7 @@ class MessageEngine:
         batch = take_within(
             rows.stream(limit + 1, "sequence_num", down=back, beyond=key), limit + 1, PAGE_BYTES
         )
-        pin = {"list": mark, "seq": seq, "at": position.get("at", parse_point(at))}
+        pin = {"list": mark, "seq": seq, "at": position.get("at", format_point(at))}
         return build_page(batch, limit, back, bool(cursor), lambda row: {"key": str(row.sequence_num), **pin})
 
 

@@ -52,7 +52,7 @@ class Facts(BulkActions, TokenFilters, ProjectPage):
         form, query = FilterForm(self.request, OTHERS), self.request.GET.get("q", "").strip()
         shown: dict[str, Any] = {"form": form, "query": query, "report": take_report(self.request)}
         try:
-            _, text = self.typed_line  # refuses a filter that there is not
+            _, text = self.typed_line  # refuses an unknown filter
             page: Any = self._search_facts(text, form.filters) if text else self._list_facts(form.filters)
             mark_ticked(page.results, self.request)
             shown |= {"page": page, "proposals": has_proposals(page.results)}
