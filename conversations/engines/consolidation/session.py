@@ -24,7 +24,7 @@ PAGE_SIZE = 20  # messages that are read at once
 MAX_LESSONS = 50  # of one message; more are hardly decisions
 MAX_PIECE = 100  # findings in one commit, so that other writers wait for one piece only
 MAX_PIECES = 20  # in one task, so that other tasks get their turn
-STEPS = 5  # between a failure and its repair that are listed
+MAX_STEPS = 5  # between a failure and its repair that are listed
 STATED = frozenset({Observation.Type.DECISION, Observation.Type.INSIGHT})
 CONFIDENCE = 0.7
 Type, Link = Observation.Type, FactLink.Type
@@ -161,7 +161,7 @@ def _describe_repair(rows: Sequence[Observation], index: int) -> str:
         return ""
     between = [row for row in rows[failed + 1 : index] if row.input_hash != worked.input_hash]
     steps = [_describe_step(row) for row in between if row.outcome == Observation.Outcome.SUCCESS]
-    done = list(dict.fromkeys(step for step in steps if step))[-STEPS:]
+    done = list(dict.fromkeys(step for step in steps if step))[-MAX_STEPS:]
     if not done:
         return ""
     return rules.repair(_describe_call(rows[failed]), _get_reason(rows[failed]), done)
