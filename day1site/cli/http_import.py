@@ -135,7 +135,7 @@ class HttpImport:
         return self._stored(line)
 
     def _send(self, lines: list[Line]) -> list[Outcome]:
-        """One bulk write; a line that the server names is left out, and the rest sent again."""
+        """Send lines as one bulk write; leave out a line that the server refuses, and send the rest again."""
         outcomes = []
         options = {
             "propose": lines[0].status == "created",
