@@ -165,7 +165,7 @@ class Environment:
         self.unfinished = self.folder / "day1-installing"
 
     def ensure(self, lock: str) -> None:
-        """Install everything in the lock file, unless done. Raises Refusal, OSError."""
+        """Install everything in the lock file, unless done. Raises StartupError, OSError."""
         if self.holds(lock):
             return
         with self.alone():
@@ -274,7 +274,7 @@ class Environment:
 
 
 def check_venv_module() -> None:
-    """Check for the venv module, which Debian's Python lacks. Raises Refusal."""
+    """Check for the venv module, which Debian's Python lacks. Raises StartupError."""
     try:
         import ensurepip  # noqa: F401
         import venv  # noqa: F401
@@ -286,7 +286,7 @@ def check_venv_module() -> None:
 
 
 def check_building() -> None:
-    """Check that MatrixOne's driver can be built. Raises Refusal with all that is missing."""
+    """Check that MatrixOne's driver can be built. Raises StartupError with all that is missing."""
     requested = {
         "pkg-config": shutil.which("pkg-config"),
         "libmariadb-dev": knows_library("libmariadb") or knows_library("mysqlclient"),
@@ -320,7 +320,7 @@ def has_pip(python: Path) -> bool:
 
 
 def command(*words: str, count: int = 0) -> None:
-    """Run an installer quietly. Raises Refusal after printing its last lines."""
+    """Run an installer quietly. Raises StartupError after printing its last lines."""
     with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as process:
         last = print_progress(process.stdout or (), count)
     if process.returncode:

@@ -21,7 +21,7 @@ register_transport()
 
 logger = logging.getLogger(__name__)
 
-PAUSE = 5.0  # seconds before a failed thread restarts
+RESTART_SECONDS = 5.0  # seconds before a failed thread restarts
 
 # Defaults by task: seconds between two runs. Changes are stored in the database (admin).
 SCHEDULE: list[tuple[str, float, dict[str, Any]]] = [
@@ -86,7 +86,7 @@ class Background:
             except Exception:
                 logger.exception("%s has failed", self.name)
             connections.close_all()
-            if not self._stopping.wait(PAUSE):
+            if not self._stopping.wait(RESTART_SECONDS):
                 logger.warning("%s starts again", self.name)
 
     def _work(self) -> None:

@@ -12,7 +12,7 @@ from django.core.cache.backends.redis import RedisCache
 from redis.exceptions import RedisError
 
 logger = logging.getLogger(__name__)
-PAUSE = 5.0  # seconds without calls after Redis failed to answer
+RETRY_SECONDS = 5.0  # seconds without calls after Redis failed to answer
 
 
 class PatientRedisCache(RedisCache):
@@ -39,6 +39,6 @@ class PatientRedisCache(RedisCache):
         try:
             return ask(*args, **kwargs)
         except RedisError as error:
-            cls._silent_until = monotonic() + PAUSE
+            cls._silent_until = monotonic() + RETRY_SECONDS
             logger.warning("Redis does not answer, requests are not counted: %s", error)
             return without

@@ -16,7 +16,7 @@ from memory.engines.versions.lookup import MAIN
 from memory.exceptions import Invalid, UnknownField
 
 CLIENT = query("client", TEXT, "The program that sends them, such as claude-code.")
-WORDS = {"branch": MAIN, "branch_name": MAIN, "client": ""}
+PARAMETERS = frozenset({"branch", "branch_name", "client"})
 ANSWER = (
     "An empty body, or what the program reads: {hookSpecificOutput: {hookEventName, additionalContext}}, "
     "for Cursor {additional_context}."
@@ -37,7 +37,7 @@ class IngestViewSet(Resource):
     )
     @action(detail=False, methods=["post"])
     def hook(self, request: Request) -> Response:
-        branch, client = words(request)
+        branch, client = parse_query(request)
         many = isinstance(request.data, list)
         events: list[Any] = request.data if isinstance(request.data, list) else [request.data]
         if not many and not isinstance(request.data, dict):
@@ -52,13 +52,13 @@ class IngestViewSet(Resource):
         return Response(answer)
 
 
-def words(request: Request) -> tuple[str, str]:
+def parse_query(request: Request) -> tuple[str, str]:
     """Return branch and client from the query: the body is the program's own. Raises UnknownField,
     Invalid.
     """
     payload: dict[str, Any] = {name: request.query_params[name] for name in request.query_params}
     for name in payload:
-        if name not in WORDS:
+        if name not in PARAMETERS:
             raise UnknownField(field=name)
         payload[name] = c.text_check(200)(name, payload[name])
     return payload.get("branch") or payload.get("branch_name") or MAIN, payload.get("client", "")

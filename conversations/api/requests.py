@@ -3,7 +3,7 @@
 from rest_framework import serializers as s
 
 from conversations.engines.fields import CONVERSATION, MESSAGE
-from conversations.engines.messages import BULK
+from conversations.engines.messages import MAX_MESSAGES
 from memory.api.declared_serializers import declare_fields
 from memory.api.requests import OnBranch, Stated
 from memory.engines.fields.base import Use
@@ -26,7 +26,7 @@ class MessageInput(OnBranch, MessageItemInput):
 class MessagesInput(OnBranch, Stated):
     """Up to 1,000 messages: one commit, all or none."""
 
-    messages = s.ListField(child=MessageItemInput(), min_length=1, max_length=BULK)
+    messages = s.ListField(child=MessageItemInput(), min_length=1, max_length=MAX_MESSAGES)
 
 
 class CompleteInput(OnBranch, Stated):

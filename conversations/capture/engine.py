@@ -62,19 +62,19 @@ class IngestEngine:
     def _ingest(
         events: Sequence[HookEvent], actor: Actor, branch_name: str, answered: bool
     ) -> dict[str, Any] | None:
-        fresh = _fresh(events, actor)
+        fresh = _record_new(events, actor)
         for ends, batch in groupby(fresh, lambda event: event.name == "SessionEnd"):
             if ends:
                 for event in batch:
-                    _end(event, actor)
+                    _end_session(event, actor)
             else:
-                _take(list(batch), actor, branch_name)
+                _store_events(list(batch), actor, branch_name)
         if not answered or not events or events[-1].name not in STARTS:
             return None
-        return _answer(events[-1], _context(events[-1], actor, branch_name))
+        return _format_answer(events[-1], _load_context(events[-1], actor, branch_name))
 
 
-def _fresh(events: Iterable[HookEvent], actor: Actor) -> list[HookEvent]:
+def _record_new(events: Iterable[HookEvent], actor: Actor) -> list[HookEvent]:
     """Record the events and return the new ones.
 
     Raises ConcurrentRequest when another transaction records one of them now.
@@ -97,7 +97,7 @@ def _fresh(events: Iterable[HookEvent], actor: Actor) -> list[HookEvent]:
     return fresh
 
 
-def _take(events: Sequence[HookEvent], actor: Actor, branch_name: str) -> None:
+def _store_events(events: Sequence[HookEvent], actor: Actor, branch_name: str) -> None:
     """Store events that begin a session or become rows, in one commit."""
     keys = {event.session for event in events}
     who = actor.with_origin(session_id=events[0].session) if len(keys) == 1 else actor
@@ -114,29 +114,29 @@ def _take(events: Sequence[HookEvent], actor: Actor, branch_name: str) -> None:
             SessionManager().replace_summary(session_id=event.session, actor=actor, summary=summary)
 
 
-def _end(event: HookEvent, actor: Actor) -> None:
+def _end_session(event: HookEvent, actor: Actor) -> None:
     """End the event's session; a session without earlier events does not exist."""
     session = Session.objects.filter(project=actor.project_id, key=event.session)
     if found := session.select_related("branch").first():
-        summary = "" if found.summary else _summary(found)
+        summary = "" if found.summary else _summarise_session(found)
         SessionManager().end_session(session_id=found.key, actor=actor, summary=summary)
 
 
-def _summary(session: Session) -> str:
+def _summarise_session(session: Session) -> str:
     """Return the first prompt and the last answer of a session as its summary."""
     messages = Message.objects.on(session.branch).filter(session_id=session.key)
     first = messages.filter(role=Message.Role.USER).lowest(1, "uid")
     last = messages.filter(role=Message.Role.ASSISTANT).newest(1)
     parts = [("Asked", row) for row in first] + [("Last answer", row) for row in last]
-    return " ".join(f"{name}: {_short(row.content)}" for name, row in parts)
+    return " ".join(f"{name}: {_shorten_line(row.content)}" for name, row in parts)
 
 
-def _short(text: str) -> str:
+def _shorten_line(text: str) -> str:
     line = " ".join(text.split())
     return line if len(line) <= MAX_OWN_SUMMARY else line[: MAX_OWN_SUMMARY - 1] + "…"
 
 
-def _context(event: HookEvent, actor: Actor, branch_name: str) -> str:
+def _load_context(event: HookEvent, actor: Actor, branch_name: str) -> str:
     """Return the context for the start of a session; the same text for a repeated event.
 
     It is stored for the session's own branch only: its readers may lack access to another.
@@ -156,7 +156,7 @@ def _context(event: HookEvent, actor: Actor, branch_name: str) -> str:
     return found.text
 
 
-def _answer(event: HookEvent, context: str) -> dict[str, Any] | None:
+def _format_answer(event: HookEvent, context: str) -> dict[str, Any] | None:
     """Return the output for the event's program, and nothing else: some refuse unknown fields."""
     if not context:
         return None

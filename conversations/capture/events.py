@@ -16,7 +16,7 @@ from memory.engines.support.validation import without_secrets
 from memory.redaction import is_deep, limit_depth
 
 # Event names in lower case without hyphens and underscores, and the event of each.
-NAMES = {
+EVENT_NAMES = {
     "sessionstart": "SessionStart",
     "subagentstart": "SubagentStart",
     "userpromptsubmit": "UserPromptSubmit",
@@ -39,7 +39,7 @@ NAMES = {
     "sessionend": "SessionEnd",
 }
 STARTS = ("SessionStart", "SubagentStart")
-WORDS = {  # field -> its names in the programs' events; the first present one counts
+FIELD_NAMES = {  # field -> its names in the programs' events; the first present one counts
     "name": ("hook_event_name", "hookEventName", "event", "event_name", "hook"),
     "session": ("session_id", "sessionId", "conversation_id", "conversationId", "thread_id", "threadId"),
     "agent": ("agent_id", "agentId", "subagent_id", "subagentId"),
@@ -65,8 +65,8 @@ WORDS = {  # field -> its names in the programs' events; the first present one c
     "cwd": ("cwd", "workspace_root"),
     "root": ("project_root", "projectRoot"),
 }
-INPUT = ("tool_input", "toolInput", "toolArgs", "tool_args", "input", "arguments")
-OUTPUT = (
+INPUT_NAMES = ("tool_input", "toolInput", "toolArgs", "tool_args", "input", "arguments")
+OUTPUT_NAMES = (
     "tool_response",
     "toolResponse",
     "tool_output",
@@ -127,26 +127,26 @@ def read_event(raw: Any, client: str = "") -> HookEvent | None:
         return None
     raw = limit_depth(raw)
     added: Mapping[str, Any] = raw[OWN_FIELDS] if isinstance(raw.get(OWN_FIELDS), Mapping) else {}
-    values = {name: as_text(_first(raw, words)) for name, words in WORDS.items()}
+    values = {name: as_text(_get_first(raw, words)) for name, words in FIELD_NAMES.items()}
     spelled = values.pop("name")
-    name = NAMES.get(spelled.casefold().replace("_", "").replace("-", ""))
+    name = EVENT_NAMES.get(spelled.casefold().replace("_", "").replace("-", ""))
     if name is None or not values["session"].strip():
         return None
     for short in ("session", "agent", "agent_type", "call", "prompt_id", "tool", "model"):
         values[short] = values[short].strip()[:MAX_ID_LENGTH]
     for shown in ("agent_type", "tool", "model"):
         values[shown] = clean_text(values[shown])
-    values["root"] = as_text(added.get("root")) or values["root"] or _workspace(raw)
+    values["root"] = as_text(added.get("root")) or values["root"] or _get_workspace(raw)
     return HookEvent(
         name=name,
         spelled=spelled,
-        client=_client(raw, as_text(added.get("client")) or client),
+        client=_get_client(raw, as_text(added.get("client")) or client),
         nonce=as_text(added.get("nonce"))[:MAX_ID_LENGTH],
         interrupted=raw.get("is_interrupt") is True,
-        input=_parsed(_first(raw, INPUT)),
-        output=_parsed(_first(raw, OUTPUT)),
-        said_at=_moment(added.get("at")),
-        transcript=_list(raw.get("transcript")),
+        input=_parse_json(_get_first(raw, INPUT_NAMES)),
+        output=_parse_json(_get_first(raw, OUTPUT_NAMES)),
+        said_at=_parse_timestamp(added.get("at")),
+        transcript=_as_list(raw.get("transcript")),
         **values,
     )
 
@@ -156,23 +156,23 @@ def clean_text(value: Any) -> Any:
     return text_cleaning.clean(value, without_secrets)
 
 
-def _first(raw: Mapping[str, Any], names: tuple[str, ...]) -> Any:
+def _get_first(raw: Mapping[str, Any], names: tuple[str, ...]) -> Any:
     return next((raw[name] for name in names if raw.get(name) not in (None, "")), None)
 
 
-def _client(raw: Mapping[str, Any], stated: str) -> str:
+def _get_client(raw: Mapping[str, Any], stated: str) -> str:
     """Return the program's name; Cursor, which also runs other programs' hooks, identifies itself."""
     if "cursor_version" in raw:
         return "cursor"
     return stated.strip()[:50] or "agent"
 
 
-def _workspace(raw: Mapping[str, Any]) -> str:
+def _get_workspace(raw: Mapping[str, Any]) -> str:
     roots = raw.get("workspace_roots")
     return as_text(roots[0]) if isinstance(roots, list) and roots else ""
 
 
-def _parsed(value: Any) -> Any:
+def _parse_json(value: Any) -> Any:
     """Parse a value that a program may have encoded as JSON in a text."""
     if isinstance(value, str) and value[:1] in ("{", "["):
         try:
@@ -183,12 +183,12 @@ def _parsed(value: Any) -> Any:
     return value
 
 
-def _moment(value: Any) -> datetime | None:
+def _parse_timestamp(value: Any) -> datetime | None:
     try:
         return datetime.fromtimestamp(float(value), UTC)
     except (TypeError, ValueError, OverflowError, OSError):
         return None
 
 
-def _list(value: Any) -> list[Any]:
+def _as_list(value: Any) -> list[Any]:
     return value if isinstance(value, list) else []

@@ -48,19 +48,19 @@ class EventRows:
 
     def take(self, event: HookEvent) -> None:
         who = get_event_actor(self.actor, event)
-        self._session(event)
+        self._open_session(event)
         if event.name in ("SessionStart", "SubagentStart"):
-            self._conversation(event, who)
+            self._open_conversation(event, who)
         elif event.name == "UserPromptSubmit":
-            self._say(event, who, Role.USER, event.prompt)
+            self._add_text(event, who, Role.USER, event.prompt)
         elif event.name in ("Stop", "SubagentStop"):
-            self._say(event, who, Role.ASSISTANT, event.answer)
+            self._add_text(event, who, Role.ASSISTANT, event.answer)
         elif event.name == "PreCompact":
-            self._save(event, who)
+            self._add_missing_texts(event, who)
         elif event.name == "StopFailure":
             self._note_failure(event, who)
         elif event.name in ("PostToolUse", "PostToolUseFailure") and not is_own_call(event.tool, event.input):
-            self._observe(event, who)
+            self._add_tool_call(event, who)
 
     def write(self) -> None:
         known = {row.uid: row for row in self.conversations.values()}
@@ -73,7 +73,7 @@ class EventRows:
 
     # ---- sessions and conversations ------------------------------------------------------------
 
-    def _session(self, event: HookEvent) -> None:
+    def _open_session(self, event: HookEvent) -> None:
         manager = SessionManager()
         if event.session not in self._sessions:
             who = replace(self.actor, agent_id=self.actor.bound_agent or event.client)
@@ -87,7 +87,7 @@ class EventRows:
         if event.name in BEGINS:
             manager.resume_session(session_id=event.session, actor=self.actor)
 
-    def _conversation(self, event: HookEvent, who: Actor) -> Conversation:
+    def _open_conversation(self, event: HookEvent, who: Actor) -> Conversation:
         """Return the newest conversation of the session and agent; a resumed session gets a new one."""
         pair = (event.session, who.agent_id)
         known = self.conversations.get(pair)
@@ -104,14 +104,14 @@ class EventRows:
 
     # ---- messages and observations -------------------------------------------------------------
 
-    def _say(self, event: HookEvent, who: Actor, role: str, text: str) -> None:
+    def _add_text(self, event: HookEvent, who: Actor, role: str, text: str) -> None:
         strip = strip_prompt if role == Role.USER else strip_injected
-        content = self._capped(event, cut_middle(strip(clean_text(text))))
+        content = self._limit_text(event, cut_middle(strip(clean_text(text))))
         if content:
             model = event.model if role == Role.ASSISTANT else ""
-            self._message(event, who, role=role, content=content, model=model)
+            self._add_message(event, who, role=role, content=content, model=model)
 
-    def _capped(self, event: HookEvent, text: str) -> str:
+    def _limit_text(self, event: HookEvent, text: str) -> str:
         """Return the text; cut in the middle where the session has exceeded its limit."""
         size = len(text.encode())
         if size <= LONG:
@@ -121,7 +121,7 @@ class EventRows:
         self._long[event.session] += size
         return text
 
-    def _save(self, event: HookEvent, who: Actor) -> None:
+    def _add_missing_texts(self, event: HookEvent, who: Actor) -> None:
         """Store the assistant's texts between tool calls that are missing: no other event has them."""
         clean = [
             cut_middle(strip_injected(clean_text(as_text(part))))
@@ -134,12 +134,12 @@ class EventRows:
         known = {known for (known,) in stored.gather_values("content_hash")}
         known |= {row.content_hash for rows in self.messages.values() for row in rows}
         for key, text in by_hash.items():
-            if known.isdisjoint((key, cut[key])):  # neither in full nor as `_capped` had to store it
-                content = self._capped(event, text)
-                self._message(event, who, role=Role.ASSISTANT, content=content, model=event.model)
+            if known.isdisjoint((key, cut[key])):  # neither in full nor as `_limit_text` had to store it
+                content = self._limit_text(event, text)
+                self._add_message(event, who, role=Role.ASSISTANT, content=content, model=event.model)
 
-    def _message(self, event: HookEvent, who: Actor, **fields: Any) -> Message:
-        conversation = self._conversation(event, who)
+    def _add_message(self, event: HookEvent, who: Actor, **fields: Any) -> Message:
+        conversation = self._open_conversation(event, who)
         metadata = {"client": event.client, "prompt_id": clean_text(event.prompt_id)}
         metadata = {name: value for name, value in metadata.items() if value}
         said_at = min(event.said_at, timezone.now()) if event.said_at else None
@@ -147,12 +147,12 @@ class EventRows:
         self.messages.setdefault(conversation.uid, []).append(row)
         return row
 
-    def _observe(self, event: HookEvent, who: Actor) -> None:
+    def _add_tool_call(self, event: HookEvent, who: Actor) -> None:
         failed = event.name == "PostToolUseFailure"
         payload, output = clean_text(event.input), clean_text(event.error if failed else event.output)
         call = {"id": clean_text(event.call), "name": event.tool, "input": cut_texts(payload)}
-        content = self._capped(event, cut_middle(strip_injected(read_output(output))))
-        message = self._message(event, who, role=Role.TOOL_RESULT, content=content, tool_calls=[call])
+        content = self._limit_text(event, cut_middle(strip_injected(read_output(output))))
+        message = self._add_message(event, who, role=Role.TOOL_RESULT, content=content, tool_calls=[call])
         row = build_observation(
             {
                 "tool_name": event.tool or "tool",

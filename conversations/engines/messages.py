@@ -26,8 +26,8 @@ from memory.engines.support.pagination import (
     Page,
     build_page,
     check_limit,
+    format_point,
     list_fingerprint,
-    parse_point,
     point_in_list,
     read_cursor,
 )
@@ -37,7 +37,7 @@ from memory.exceptions import Exists, Invalid, NotFound, TooLarge
 from memory.models import Branch
 from memory.ranking import count_tokens
 
-BULK = 1000
+MAX_MESSAGES = 1000
 Role = Message.Role
 EMBEDDED = frozenset({Role.USER, Role.ASSISTANT})
 
@@ -92,8 +92,8 @@ class MessageEngine:
         actor.require_scope("write", branch_name)
         if not isinstance(messages, Sequence) or not messages:
             raise Invalid("{field} must be a list with at least one message.", field="messages")
-        if len(messages) > BULK:
-            raise TooLarge(what="The list", limit=f"{BULK} messages", field="messages")
+        if len(messages) > MAX_MESSAGES:
+            raise TooLarge(what="The list", limit=f"{MAX_MESSAGES} messages", field="messages")
         rows = [build_message(payload, actor) for payload in messages]
         with open_commit(actor, branch_name, "message.write") as commit:
             return self.add(commit, open_conversation(commit, conversation_id), rows)
@@ -184,7 +184,7 @@ class MessageEngine:
         batch = take_within(
             rows.stream(limit + 1, "sequence_num", down=back, beyond=key), limit + 1, PAGE_BYTES
         )
-        pin = {"list": mark, "seq": seq, "at": position.get("at", parse_point(at))}
+        pin = {"list": mark, "seq": seq, "at": position.get("at", format_point(at))}
         return build_page(batch, limit, back, bool(cursor), lambda row: {"key": str(row.sequence_num), **pin})
 
 

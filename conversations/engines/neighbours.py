@@ -8,7 +8,7 @@ from conversations.models import Message
 from memory.db.querysets import VersionedQuerySet
 from memory.engines.search.text_search import Adjacent
 
-REACH = 4  # messages to either side, among which the next one of a person or a model is searched
+MAX_DISTANCE = 4  # messages to either side, among which the next one of a person or a model is searched
 SPOKEN = frozenset({Message.Role.USER, Message.Role.ASSISTANT})
 COLUMNS = ("rid", "conversation_id", "sequence_num", "role")
 NumberedMessage = tuple[int, int, str]  # number, row id, role
@@ -27,7 +27,7 @@ def _list_around(rows: VersionedQuerySet, keys: Sequence[tuple]) -> Mapping[UUID
     """Return the messages around the requested ones, by conversation, in order."""
     requested: dict[UUID, set[int]] = defaultdict(set)
     for _, conversation, number, _ in keys:
-        requested[conversation].update(range(max(1, number - REACH), number + REACH + 1))
+        requested[conversation].update(range(max(1, number - MAX_DISTANCE), number + MAX_DISTANCE + 1))
     numbers = set().union(*requested.values())
     found = rows.rows().filter(conversation_id__in=list(requested), sequence_num__in=numbers)
     around: dict[UUID, list[NumberedMessage]] = defaultdict(list)
@@ -40,8 +40,8 @@ def _list_around(rows: VersionedQuerySet, keys: Sequence[tuple]) -> Mapping[UUID
 
 
 def _find_adjacent(around: Sequence[NumberedMessage], number: int, rid: int) -> Adjacent:
-    before = [message for message in around if number - REACH <= message[0] < number]
-    after = [message for message in around if number < message[0] <= number + REACH]
+    before = [message for message in around if number - MAX_DISTANCE <= message[0] < number]
+    after = [message for message in around if number < message[0] <= number + MAX_DISTANCE]
     return Adjacent(_nearest(before[::-1]), _nearest(after))
 
 

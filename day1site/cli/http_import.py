@@ -65,7 +65,7 @@ class HttpImport:
         return sorted(outcomes, key=lambda outcome: outcome.number)
 
     def preview_lines(self, lines: Sequence[tuple[int, Any]]) -> list[Outcome]:
-        """Return what ``take`` would do, as far as it shows without the server, which checks the fields."""
+        """Return what ``apply_lines`` would do. The fields are not checked: that is the server's part."""
         self._load()
         outcomes, left = _checked(lines)
         for line in left:
@@ -135,7 +135,7 @@ class HttpImport:
         return self._stored(line)
 
     def _send(self, lines: list[Line]) -> list[Outcome]:
-        """One bulk write; a line that the server names is left out, and the rest sent again."""
+        """Send lines as one bulk write; leave out a line that the server refuses, and send the rest again."""
         outcomes = []
         options = {
             "propose": lines[0].status == "created",

@@ -157,7 +157,6 @@ paging_options = combine(
 expected_version_option = option(
     "--expected-version", type=WHOLE, metavar="N", help="only if it is still at this version"
 )
-dry_run_option = switch("--dry-run", help="show what would be done, do nothing")
 search_options = combine(
     option("--limit", type=WHOLE, metavar="N", help="at most so many, 1 to 100; default 10"),
     option("--type", "search_type", type=OneOf(("hybrid", "keyword", "vector")), help="default hybrid"),

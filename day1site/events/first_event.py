@@ -129,7 +129,7 @@ def read_activity(scope: Scope) -> KeyActivity:
     """Return what the page's keys did last. Raises Unauthenticated, NotFound, Invalid."""
     user = read_user(dict(scope["headers"]).get(b"cookie", b"").decode("latin-1"))
     path = PATH.fullmatch(scope["path"])
-    assert path is not None  # wrong_request has refused any other
+    assert path is not None  # check_request has refused any other
     member = next((one for one in list_memberships(user) if one.project.slug == path[1]), None)
     if member is None:
         raise NotFound("There is no project here that you belong to.")

@@ -27,8 +27,8 @@ _complaint = Complaint()
 POLL_SECONDS = 0.25  # between two polls for new events
 KEY_SECONDS = 2.0  # between two checks of the streams' keys
 MAX_KEPT_EVENTS = 1000  # newest events of a project in memory; a stream further behind reads the database
-OF_A_KEY = 100  # concurrent streams per key
-IN_ALL = 500  # of the 1,000 requests that may be in progress
+MAX_STREAMS_PER_KEY = 100  # concurrent streams per key
+MAX_STREAMS = 500  # of the 1,000 requests that may be in progress
 
 
 @dataclass(eq=False)
@@ -89,10 +89,14 @@ class Hub:
 
     def join(self, stream: Stream) -> None:
         """Add a stream. Raises RateLimited, Unavailable when there are too many."""
-        if sum(other.key == stream.key for other in self.streams) >= OF_A_KEY:
-            raise RateLimited("A key may hold {most} streams at once.", most=OF_A_KEY, retry_after=5)
-        if len(self.streams) >= IN_ALL:
-            raise Unavailable("The server has {most} streams at once; try again.", most=IN_ALL, retry_after=5)
+        if sum(other.key == stream.key for other in self.streams) >= MAX_STREAMS_PER_KEY:
+            raise RateLimited(
+                "A key may hold {most} streams at once.", most=MAX_STREAMS_PER_KEY, retry_after=5
+            )
+        if len(self.streams) >= MAX_STREAMS:
+            raise Unavailable(
+                "The server has {most} streams at once; try again.", most=MAX_STREAMS, retry_after=5
+            )
         self.streams.add(stream)
         self.feeds.setdefault(stream.project, Feed(stream.watch.newest))
         self.has_streams.set()

@@ -16,7 +16,7 @@ from urllib.error import HTTPError
 from urllib.parse import quote
 from urllib.request import Request, urlopen
 
-TIMEOUT = 120.0
+TIMEOUT_SECONDS = 120.0
 THREADS = 8
 VERSION = "io.modelcontextprotocol/protocolVersion"
 SERVER_ERROR = -32000
@@ -58,7 +58,7 @@ class Bridge:
         """Return the server's response to a message, or an error with the reason for its absence."""
         request = Request(self.url, json.dumps(message).encode(), self.headers(message), method="POST")
         try:
-            with urlopen(request, timeout=TIMEOUT) as response:
+            with urlopen(request, timeout=TIMEOUT_SECONDS) as response:
                 return self.read(message, response.read())
         except HTTPError as error:
             return refusal(message, error)

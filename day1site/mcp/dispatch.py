@@ -44,7 +44,7 @@ class ToolRefusal(Exception):
 
 
 def run(tool: Tool, caller: Caller, arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """Run a tool and return its result. Raises Refusal only."""
+    """Run a tool and return its result. Raises ToolRefusal only."""
     try:
         caller.count()
         secrets_found.take()  # left over from another call of this thread

@@ -10,7 +10,7 @@ from memory.api.declared_serializers import RequestShape, declare_fields, reques
 from memory.api.filters import FactFilterSet
 from memory.engines.access.keys import MAX_GRACE_SECONDS
 from memory.engines.facts.bulk_actions import ACTIONS, MAX_FACTS, REASON
-from memory.engines.facts.engine import BULK
+from memory.engines.facts.engine import MAX_FACTS_PER_WRITE
 from memory.engines.fields import common, facts
 from memory.engines.fields.base import Use
 from memory.engines.fields.branches import BRANCH
@@ -88,7 +88,7 @@ class FactInput(FactItemInput, Writing):
 class FactsInput(Writing):
     """Up to 1,000 facts: one commit, all or none."""
 
-    facts = s.ListField(child=FactItemInput(), min_length=1, max_length=BULK)
+    facts = s.ListField(child=FactItemInput(), min_length=1, max_length=MAX_FACTS_PER_WRITE)
 
 
 @declare_fields(tuple(field.as_optional() for field in facts.CONTENT))

@@ -77,7 +77,7 @@ class Visible(Condition):
         return "(" + " OR ".join(self._arm_sql(level, table, me) for level in self.arms) + ")", params
 
     def _arm_sql(self, level: int, table: str, me: str) -> str:
-        """Return the condition of one arm on the row ``me``; its parameters come from ``_values``."""
+        """Return the condition of one arm on the row ``me``; its parameters come from ``_arm_params``."""
         begun, ended = (self._seq_column(f"{me}.{column}") for column in ("seq_from", "seq_to"))
         arm = f"{me}.branch_id = %s AND {begun} <= %s AND {ended} > %s AND NOT {me}.deleted"
         if level == 0:

@@ -180,7 +180,7 @@ class VersionedQuerySet(QuerySet[Row]):
     def _arms(self, walk: Mapping[str, bool] | None = None, **condition: Any) -> Iterator[models.QuerySet]:
         """Yield the rows of each branch of the lineage, with the queryset's filters and one more.
 
-        ``walk`` are options of ``Walked``; None where the order does not matter.
+        ``walk`` are options of ``VisibleOrdered``; None where the order does not matter.
         """
         base = self.model._base_manager.using(self.db)
         for i in range(len(self.named_lineage)):

@@ -19,7 +19,7 @@ class ReviewItem(models.Model):
         OPEN = "open"
         RESOLVED = "resolved"
 
-    # Set by memory.engines.review.review_queue, and the last by the start page.
+    # Set by the review engine; ``both`` by the start page.
     fact: Fact | None
     other: Fact | None
     best: Fact | None

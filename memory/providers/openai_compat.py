@@ -177,7 +177,7 @@ class OpenAICompatible:
 
 
 def iterate_until(until: float, parts: Iterable[bytes]) -> Iterator[bytes]:
-    """Yield the parts as they arrive. Raises TimeoutError, or ProviderNonsense beyond MOST_BYTES."""
+    """Yield the parts as they arrive. Raises TimeoutError, or ProviderNonsense beyond MAX_ANSWER_BYTES."""
     size = 0
     for part in parts:
         size += len(part)

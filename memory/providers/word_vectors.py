@@ -31,7 +31,7 @@ def word_rows(states: Vectors, word_indexes: Sequence[int]) -> Vectors:
 
 
 def pack_signs(rows: Vectors) -> Codes:
-    """Pack the signs of each row as bits; at most MOST_WORDS rows."""
+    """Pack the signs of each row as bits; at most MAX_WORDS rows."""
     return np.packbits(rows[:MAX_WORDS] > 0, axis=1).tobytes()
 
 

@@ -180,7 +180,7 @@ def moment(at: datetime | None) -> SafeString | str:
 
 
 def format_age(at: datetime, now: datetime | None = None) -> str:
-    """How long ago in one unit; day, hour and minute for what is over a day ago or still to come."""
+    """Format a time as its age in one unit; in full if it is over a day ago or in the future."""
     seconds = ((now or timezone.now()) - at).total_seconds()
     if -60 < seconds < 60:
         return gettext("just now")

@@ -11,7 +11,7 @@ SESSION_KEY = "day1_report"
 MAX_REPORTED_ROWS = 200  # stored rows; the counts are of all
 
 
-def tell_report(request: HttpRequest, report: Report, action: str) -> None:
+def store_report(request: HttpRequest, report: Report, action: str) -> None:
     """Store the result of each row, refused ones first."""
     results = sorted(report.results, key=lambda one: one.outcome != REFUSED)[:MAX_REPORTED_ROWS]
     request.session[SESSION_KEY] = [

@@ -56,6 +56,6 @@ class Audit(ProjectPage):
         try:
             refuse_unknown(self.request, filters)
             shown["page"] = AuditEngine().list_entries(actor=self.reader.actor, **filters, **self.paging())
-        except Invalid as error:  # what was asked for stays in the form, to be mended
+        except Invalid as error:  # the input stays in the form for correction
             shown["refusal"] = error_sentence(error)
         return super().get_context_data(**shown, **kwargs)

@@ -12,7 +12,7 @@ from memory.engines.facts.engine import FactEngine
 from memory.engines.facts.filters import FactFilter
 from memory.exceptions import Day1Error, Invalid, NotFound
 from memory.models import Fact
-from memory.views.action_report import tell_report
+from memory.views.action_report import store_report
 from memory.views.error_text import counts_sentence
 from memory.views.fact_actions import RECOVERABLE_ERRORS
 from memory.views.view_context import ViewContext
@@ -79,7 +79,7 @@ class BulkActions:
         return found
 
     def _render_report(self, request: HttpRequest, report: Report, action: str) -> HttpResponse:
-        tell_report(request, report, action)
+        store_report(request, report, action)
         level = messages.WARNING if report.count_outcome(REFUSED) else messages.SUCCESS
         return self.render_done(counts_sentence(report), report.commit, level)
 

@@ -23,7 +23,7 @@ from memory.views.fact_actions import build_undo_url
 from memory.views.fact_form import CATEGORIES
 from memory.views.filter_form import REPEATABLE, TOKEN_CHOICES, FilterForm
 from memory.views.filter_tokens import TokenFilters
-from memory.views.flash import flash_success
+from memory.views.flash import flash_message
 
 OTHERS = ("everything", "shown")  # parameters of the list that are no filters
 
@@ -52,7 +52,7 @@ class Facts(BulkActions, TokenFilters, ProjectPage):
         form, query = FilterForm(self.request, OTHERS), self.request.GET.get("q", "").strip()
         shown: dict[str, Any] = {"form": form, "query": query, "report": take_report(self.request)}
         try:
-            _, text = self.typed_line  # refuses a filter that there is not
+            _, text = self.typed_line  # refuses an unknown filter
             page: Any = self._search_facts(text, form.filters) if text else self._list_facts(form.filters)
             mark_ticked(page.results, self.request)
             shown |= {"page": page, "proposals": has_proposals(page.results)}
@@ -91,5 +91,5 @@ class Facts(BulkActions, TokenFilters, ProjectPage):
     def render_done(
         self, text: str, commit: Commit | None = None, level: int = messages.SUCCESS
     ) -> HttpResponse:
-        flash_success(self.request, text, build_undo_url(self.reader, commit), level)
+        flash_message(self.request, text, level, build_undo_url(self.reader, commit))
         return HttpResponseRedirect(self.request.get_full_path())

@@ -62,7 +62,7 @@ class FilterForm(forms.Form):
         return FactFilter.from_values(self.active_values)
 
     def refuse_unknown(self) -> None:
-        """Raise Invalid for an address with a filter that there is not."""
+        """Raise Invalid for an address with an unknown filter."""
         refuse_unknown(self.request, FactFilter.CHECKS, self.others)
 
     @property

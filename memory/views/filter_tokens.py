@@ -132,7 +132,7 @@ def list_unknown(request: HttpRequest, known: Collection[str]) -> dict[str, str]
 
 
 def refuse_unknown(request: HttpRequest, fields: Collection[str], others: Collection[str] = ()) -> None:
-    """Refuse an address with a filter that there is not; ``others`` are no filters. Raises Invalid."""
+    """Refuse an address with an unknown filter; ``others`` are its other parameters. Raises Invalid."""
     for name in list_unknown(request, {*fields, *others}):
         known = ", ".join(sorted(typed_names(fields)))
         raise Invalid("There is no filter {name}. There are: {known}.", name=name, known=known)

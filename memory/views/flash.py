@@ -8,9 +8,7 @@ REDO = "redo:"
 AGAIN = "again"  # the tag of a message about a refused form: a script restores its input
 
 
-def flash_success(
-    request: HttpRequest, text: str, undo: str = "", level: int = messages.SUCCESS, redo: str = ""
-) -> None:
+def flash_message(request: HttpRequest, text: str, level: int, undo: str = "", redo: str = "") -> None:
     """Show a message on the next page.
 
     ``undo`` is an address that reverts the action, by POST; ``redo`` one that repeats it.
@@ -19,6 +17,11 @@ def flash_success(
     messages.add_message(request, level, text, extra_tags=tags)
 
 
+def flash_success(request: HttpRequest, text: str, undo: str = "", redo: str = "") -> None:
+    """Show that an action was done."""
+    flash_message(request, text, messages.SUCCESS, undo, redo)
+
+
 def flash_warning(request: HttpRequest, text: str) -> None:
     """Show a warning: an action was refused, or only partly done."""
-    flash_success(request, text, level=messages.WARNING)
+    flash_message(request, text, messages.WARNING)

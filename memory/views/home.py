@@ -16,7 +16,7 @@ from memory.views.base import ProjectPage
 
 NEWEST = 8
 WAITING = 5
-FRESH = 15  # seconds that the health is cached: pinging a broker may take one
+HEALTH_TTL_SECONDS = 15  # of the cached health: pinging a broker may take one
 
 
 class Home(ProjectPage):
@@ -41,7 +41,7 @@ class Home(ProjectPage):
 
     def health(self) -> dict[str, Any]:
         key = f"health:{self.reader.project.pk}"
-        return cache.get_or_set(key, lambda: check_health(self.reader.actor), FRESH) or {}
+        return cache.get_or_set(key, lambda: check_health(self.reader.actor), HEALTH_TTL_SECONDS) or {}
 
     def waiting(self) -> Any:
         """Return the newest open questions; None in the past or without the scope curate."""

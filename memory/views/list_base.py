@@ -14,7 +14,7 @@ FOUND = 50  # rows of a search
 
 
 class Listing(TokenFilters, ProjectPage):
-    """A list with filters and a search. What was asked wrongly stays in the form, to be mended.
+    """A list with filters and a search. Invalid input stays in the form for correction.
 
     The words of list.html are in ``extra_context``.
     """
@@ -38,7 +38,7 @@ class Listing(TokenFilters, ProjectPage):
         listed: dict[str, Any] = {"page": None, "error": ""}
         try:
             refuse_unknown(self.request, self.token_fields)
-            _, text = self.typed_line  # refuses a filter that there is not
+            _, text = self.typed_line  # refuses an unknown filter
             listed["page"] = self.search_rows(text, payload) if text else self.list_rows(payload)
         except Invalid as error:
             listed["error"] = error_sentence(error, self.words)

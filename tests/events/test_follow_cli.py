@@ -46,7 +46,7 @@ def test_day1_events_comes_back_to_a_server_that_was_away(
 ) -> None:
     port, _ = served
     monkeypatch.setattr(event_stream, "RETRY_SECONDS", 0.05)
-    monkeypatch.setattr(hub, "OF_A_KEY", 1)  # two streams at once would be refused
+    monkeypatch.setattr(hub, "MAX_STREAMS_PER_KEY", 1)  # two streams at once would be refused
     found = event_stream.follow_stream(f"http://127.0.0.1:{port}{PATH}?last_event_id=0", token)
     write(actor, "One.")
     assert next(found)["changes"][0]["line"] == "One."

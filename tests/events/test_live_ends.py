@@ -46,7 +46,7 @@ def test_a_server_that_stops_ends_the_streams_at_once(
 
 
 def test_who_leaves_is_forgotten(port: int, project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(hub, "OF_A_KEY", 1)
+    monkeypatch.setattr(hub, "MAX_STREAMS_PER_KEY", 1)
     token = key_for(project)[1]
     with Follower(port, token) as first:
         first.started()
@@ -63,7 +63,7 @@ def test_who_leaves_is_forgotten(port: int, project: Project, monkeypatch: pytes
 def test_there_is_room_for_so_many_in_all(
     port: int, project: Project, other_project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(hub, "IN_ALL", 1)
+    monkeypatch.setattr(hub, "MAX_STREAMS", 1)
     with Follower(port, key_for(project)[1]) as first:
         first.started()
         with Follower(port, key_for(other_project)[1]) as second:

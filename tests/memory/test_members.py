@@ -3,9 +3,9 @@
 import pytest
 from django.contrib.auth.models import User
 
-from memory.engines.access.members import MemberEngine, member_actor
+from memory.engines.access.members import MemberEngine, build_member_actor, list_memberships
 from memory.engines.facts.engine import FactEngine
-from memory.exceptions import NotFound, ScopeMissing
+from memory.exceptions import ScopeMissing
 from memory.models import Membership
 
 MAY = {
@@ -22,28 +22,26 @@ def person(db):
 
 @pytest.mark.parametrize("role", MAY)
 def test_a_role_holds_its_scopes(project, person, role):
-    Membership.objects.create(project=project, user=person, role=role)
-    actor = member_actor(person, project.pk, "web")
+    member = Membership.objects.create(project=project, user=person, role=role)
+    actor = build_member_actor(member, person, "web")
     assert {scope for scope in MAY["maintainer"] if actor.has_scope(scope)} == MAY[role]
     assert (actor.kind, actor.label, actor.surface) == ("user", "ana", "web")
 
 
 def test_a_viewer_reads_and_writes_nothing(project, person):
-    Membership.objects.create(project=project, user=person, role="viewer")
-    actor = member_actor(person, project.pk, "web")
+    member = Membership.objects.create(project=project, user=person, role="viewer")
+    actor = build_member_actor(member, person, "web")
     assert FactEngine().list_facts(actor=actor).results == []
     with pytest.raises(ScopeMissing):
         FactEngine().write_fact(fact_text="No.", actor=actor)
 
 
-def test_strangers_and_the_inactive_are_no_members(project, other_project, person):
-    Membership.objects.create(project=project, user=person)
-    with pytest.raises(NotFound):
-        member_actor(person, other_project.pk, "web")
+def test_memberships_are_a_persons_own_and_end_with_the_account(project, other_project, person):
+    member = Membership.objects.create(project=project, user=person)
+    assert list_memberships(person) == [member]
     person.is_active = False
     person.save()
-    with pytest.raises(NotFound):
-        member_actor(person, project.pk, "web")
+    assert list_memberships(person) == []
 
 
 def test_the_list_goes_on_to_its_next_page_and_back(project, actor):

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from memory.models.hashes import normalise_text
 
 MIN_SENTENCE_LENGTH, MAX_SENTENCE_LENGTH = 15, 400  # characters of a sentence
-HOLDS = 0.6  # share of a sentence from which a text contained in it is equivalent
-SAME = 0.85  # token Jaccard from which two sentences are equivalent
+MIN_CONTAINED_SHARE = 0.6  # share of a sentence from which a text contained in it is equivalent
+MIN_JACCARD = 0.85  # token Jaccard from which two sentences are equivalent
 
 CODE_BLOCK = re.compile(r"^(```|~~~).*?(?:^\1|\Z)", re.S | re.M)
 QUOTE = re.compile(r"^[^\S\n]*>.*$", re.M)
@@ -102,6 +102,6 @@ class Spoken:
 
 
 def _same(plain: str, words: set[str], known: str, others: set[str]) -> bool:
-    if plain in known or (len(known) > HOLDS * len(plain) and known in plain):
+    if plain in known or (len(known) > MIN_CONTAINED_SHARE * len(plain) and known in plain):
         return True
-    return bool(words) and len(words & others) / len(words | others) > SAME
+    return bool(words) and len(words & others) / len(words | others) > MIN_JACCARD

@@ -24,7 +24,7 @@ PAGE_SIZE = 20  # messages that are read at once
 MAX_LESSONS = 50  # of one message; more are hardly decisions
 MAX_PIECE = 100  # findings in one commit, so that other writers wait for one piece only
 MAX_PIECES = 20  # in one task, so that other tasks get their turn
-STEPS = 5  # between a failure and its repair that are listed
+MAX_STEPS = 5  # between a failure and its repair that are listed
 STATED = frozenset({Observation.Type.DECISION, Observation.Type.INSIGHT})
 CONFIDENCE = 0.7
 Type, Link = Observation.Type, FactLink.Type
@@ -76,28 +76,28 @@ class SessionConsolidation:
         are a commit, with all findings of a message or observation. Beyond MAX_PIECES another task is queued.
         """
         actor.require_scope("write", session.branch.name)
-        spoken = rules.Spoken(_list_texts(session))
+        spoken = rules.Spoken(_list_known_texts(session))
         count = pieces = 0
-        for piece in _pieces(_found(session)):
+        for piece in _split_findings(_find_new(session)):
             if pieces == MAX_PIECES:
                 enqueue("memory.consolidate", session.pk)
                 break
             news = [finding for finding in piece if not spoken.says(finding.text)]
             if news:
-                count += self._learn(session, news, actor)
+                count += self._commit_findings(session, news, actor)
                 pieces += 1
         return count
 
     @staticmethod
-    def _learn(session: Session, news: Sequence[Finding], actor: Actor) -> int:
+    def _commit_findings(session: Session, news: Sequence[Finding], actor: Actor) -> int:
         """Write findings in one commit, without sources that another worker has consumed meanwhile."""
         with open_commit(actor, session.branch.name, "consolidate.session") as commit:
-            consumed = _consumed(commit.visible_rows(FactLink), [finding.source for finding in news])
+            consumed = _find_consumed(commit.visible_rows(FactLink), [finding.source for finding in news])
             left = [finding for finding in news if finding.source not in consumed]
-            return _write(commit, left, actor) if left else 0
+            return _write_findings(commit, left, actor) if left else 0
 
 
-def _pieces(findings: Iterable[Finding]) -> Iterator[list[Finding]]:
+def _split_findings(findings: Iterable[Finding]) -> Iterator[list[Finding]]:
     """Yield lists of at most MAX_PIECE findings, never splitting those of one source."""
     piece: list[Finding] = []
     for _, own in groupby(findings, lambda finding: finding.source):
@@ -110,23 +110,23 @@ def _pieces(findings: Iterable[Finding]) -> Iterator[list[Finding]]:
         yield piece
 
 
-def _found(session: Session) -> Iterator[Finding]:
+def _find_new(session: Session) -> Iterator[Finding]:
     """Yield findings of sources that no fact was made from yet, message by message."""
     links = FactLink.objects.on(session.branch)
     messages = Message.objects.on(session.branch).filter(session_id=session.key)
     spoken = messages.filter(role__in=[Message.Role.USER, Message.Role.ASSISTANT])
-    for rows in _pages(spoken):
-        consumed = _consumed(links, [row.uid for row in rows])
+    for rows in _read_pages(spoken):
+        consumed = _find_consumed(links, [row.uid for row in rows])
         for row in rows:
             if row.uid not in consumed:
                 yield from _find_in_message(row)
-    observed = list(_observed(session))
-    consumed = _consumed(links, [finding.source for finding in observed])
+    observed = list(_find_in_observations(session))
+    consumed = _find_consumed(links, [finding.source for finding in observed])
     yield from (finding for finding in observed if finding.source not in consumed)
 
 
-def _pages(rows: Any) -> Iterator[list[Message]]:
-    """Yield the first MOST messages in pages: each may have a mebibyte."""
+def _read_pages(rows: Any) -> Iterator[list[Message]]:
+    """Yield the first MAX_ENTRIES messages in pages: each may have a mebibyte."""
     page = rows.lowest(PAGE_SIZE, "uid")
     for _ in range(MAX_ENTRIES // PAGE_SIZE):
         if page:
@@ -140,7 +140,7 @@ def _find_in_message(row: Message) -> Iterator[Finding]:
         yield Finding(lesson.text, lesson.category, row.uid, FactLink.Target.MESSAGE)
 
 
-def _observed(session: Session) -> Iterator[Finding]:
+def _find_in_observations(session: Session) -> Iterator[Finding]:
     rows = (
         Observation.objects.on(session.branch)
         .filter_indexed(session_id=session.key)
@@ -149,31 +149,31 @@ def _observed(session: Session) -> Iterator[Finding]:
     for index, row in enumerate(rows):
         if row.observation_type in STATED:
             yield Finding(row.summary, row.observation_type, row.uid, FactLink.Target.OBSERVATION)
-        elif row.observation_type == Type.DISCOVERY and (text := _repair(rows, index)):
+        elif row.observation_type == Type.DISCOVERY and (text := _describe_repair(rows, index)):
             yield Finding(text, "bug_fix", row.uid, FactLink.Target.OBSERVATION)
 
 
-def _repair(rows: Sequence[Observation], index: int) -> str:
+def _describe_repair(rows: Sequence[Observation], index: int) -> str:
     """Return the steps between a failure and the success of the same call as a text; "" for none."""
     worked = rows[index]
     failed = next((at for at in range(index) if rows[at].uid == worked.parent_id), None)
     if failed is None:
         return ""
     between = [row for row in rows[failed + 1 : index] if row.input_hash != worked.input_hash]
-    steps = [_step(row) for row in between if row.outcome == Observation.Outcome.SUCCESS]
-    done = list(dict.fromkeys(step for step in steps if step))[-STEPS:]
+    steps = [_describe_step(row) for row in between if row.outcome == Observation.Outcome.SUCCESS]
+    done = list(dict.fromkeys(step for step in steps if step))[-MAX_STEPS:]
     if not done:
         return ""
-    return rules.repair(_called(rows[failed]), _reason(rows[failed]), done)
+    return rules.repair(_describe_call(rows[failed]), _get_reason(rows[failed]), done)
 
 
-def _step(row: Observation) -> str:
+def _describe_step(row: Observation) -> str:
     if row.tool_name in WRITERS or row.tool_name in COMMANDS:
         return truncate(row.summary.partition(". Result:")[0], 300)
     return ""
 
 
-def _called(row: Observation) -> str:
+def _describe_call(row: Observation) -> str:
     try:
         payload = json.loads(row.raw_input)
     except ValueError:
@@ -186,7 +186,7 @@ def _called(row: Observation) -> str:
     return truncate(" ".join(about.split()), 300)
 
 
-def _reason(row: Observation) -> str:
+def _get_reason(row: Observation) -> str:
     """Return the last line of an error, which is the most specific."""
     lines = [line.strip() for line in row.summary.partition("Result:")[2].splitlines() if line.strip()]
     return truncate(lines[-1].rstrip(".") if lines else "no reason given", 300)
@@ -195,7 +195,7 @@ def _reason(row: Observation) -> str:
 # ---- exclusions --------------------------------------------------------------------------------
 
 
-def _consumed(links: Any, sources: Sequence[UUID]) -> set[UUID]:
+def _find_consumed(links: Any, sources: Sequence[UUID]) -> set[UUID]:
     """Return the sources that a visible link shows as consumed already."""
     requested = list(dict.fromkeys(sources))
     consumed: set[UUID] = set()
@@ -208,7 +208,7 @@ def _consumed(links: Any, sources: Sequence[UUID]) -> set[UUID]:
     return consumed
 
 
-def _list_texts(session: Session) -> list[str]:
+def _list_known_texts(session: Session) -> list[str]:
     """Return the texts that Day1 gave this session: at its start, and as search results."""
     recalls = RecallLog.objects.filter(project=session.project_id, session_id=session.key)
     ids = {UUID(uid) for recall in recalls.order_by("-id")[:500] for uid in recall.fact_ids}
@@ -220,7 +220,7 @@ def _list_texts(session: Session) -> list[str]:
     return texts
 
 
-def _write(commit: CommitWriter, found: Sequence[Finding], actor: Actor) -> int:
+def _write_findings(commit: CommitWriter, found: Sequence[Finding], actor: Actor) -> int:
     batch = FactBatch([finding.fact() for finding in found], actor, Fact.Status.ACTIVE, deduplicate=True)
     written = batch.write_facts(commit)
     links = {}

@@ -148,8 +148,11 @@ def opencode(server: Server) -> list[Change]:
 
 
 def _hook(file: Path, program: str, event: str, server: Server, unit: int = 1) -> Change:
-    """In the form of Claude Code, which others share. The client itself leaves its work to a process in the
-    background, so no event holds up the agent; a failing hook must never block it."""
+    """Return a hook in the form of Claude Code, which others share.
+
+    The client leaves its work to a background process, so no event holds up the agent; a failing hook must
+    never block it.
+    """
     handler: dict[str, Any] = {"type": "command", "command": hook_command(program, server)}
     handler["timeout"] = _seconds(event) * unit
     if program == "claude-code" and event not in (*ANSWERED, "SessionEnd"):
@@ -162,7 +165,7 @@ def _seconds(event: str) -> int:
 
 
 def hook_switches(program: str) -> list[tuple[Path, str]]:
-    """Where a person, a project or an organisation can turn off all hooks of a program, and by which name."""
+    """Return the settings that can turn off all hooks of a program: the file, and the name in it."""
     if program != "claude-code":
         return []
     moved = os.environ.get("CLAUDE_CONFIG_DIR")

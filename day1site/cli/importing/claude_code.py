@@ -85,7 +85,7 @@ def _agent(file: File, first: dict[str, Any]) -> str:
 
 
 def _chains(records: Sequence[dict[str, Any]], report: Report) -> Iterator[list[dict[str, Any]]]:
-    """For each beginning the way to its newest end; what was rewound is left out."""
+    """Yield the records of each conversation, from its beginning to its newest end, without rewound ones."""
     by_id = {record["uuid"]: record for record in records}
     records = list(by_id.values())  # a record may stand twice in a file
     before = _parents(records, by_id)
@@ -103,7 +103,7 @@ def _chains(records: Sequence[dict[str, Any]], report: Report) -> Iterator[list[
 
 
 def _parents(records: Sequence[dict[str, Any]], by_id: dict[str, Any]) -> dict[str, str]:
-    """Which record comes before each. Where it is missing, or a summary stands between, the line before."""
+    """Return the record before each one: its parent; the previous line where that is missing or a summary."""
     before: dict[str, str] = {}
     last = ""
     for record in records:
@@ -169,7 +169,7 @@ def _messages(
 
 
 def _join(record: dict[str, Any], answers: dict[str, Turn], turns: list[Turn], report: Report) -> None:
-    """One answer is several lines with one id, of which some may be repeated."""
+    """Join the lines of one answer, which share an id; some may be repeated."""
     message = _spoken(record)
     model = _text(message.get("model"))
     if model == "<synthetic>" or record.get("isApiErrorMessage"):

@@ -16,7 +16,7 @@ PREFACES = ("# AGENTS.md instructions", "# Context from my IDE setup")
 
 
 def read(path: Path, report: Report) -> Iterator[Dialogue]:
-    """One conversation a file. What stands twice, as an item and as an event, is taken from the items."""
+    """Yield one conversation for each file. A text that is an item and an event is read from the item."""
     files = sorted(path.rglob("*.jsonl")) if path.is_dir() else [path]
     for file in files:
         dialogue = _Reader(file, report).dialogue()

@@ -28,7 +28,7 @@ MAX_LENGTH = 8000  # characters of one fact
 
 
 def read(path: Path, report: Report) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Lines as an import takes them, each with a number of its own."""
+    """Yield the lines of an import, each with its number."""
     files = sorted({file for name in NAMES for file in path.glob(name)}) if path.is_dir() else [path]
     number = 0
     for file in files:

@@ -25,7 +25,7 @@ from memory.db.matrixone.validation import DatabaseValidation
 base: Any = mysql  # the type stubs lack half of it
 
 VERSION = re.compile(r"matrixone-v(\d+)\.(\d+)\.(\d+)", re.IGNORECASE)
-LOCK_WAIT = 10  # seconds; the server's own limit is a year
+LOCK_WAIT_SECONDS = 10  # seconds; the server's own limit is a year
 # Sent to each new connection: text ranking, use of vector indexes, lock timeout.
 SESSION = """
     SET lock_wait_timeout = {},
@@ -136,7 +136,7 @@ class DatabaseWrapper(mysql.DatabaseWrapper):
     def get_connection_params(self) -> dict[str, Any]:
         params = super().get_connection_params()
         self.isolation_level = None  # the server accepts any level and uses READ COMMITTED
-        self._lock_wait = int(params.pop("lock_wait", LOCK_WAIT))
+        self._lock_wait = int(params.pop("lock_wait", LOCK_WAIT_SECONDS))
         return params
 
     def get_new_connection(self, conn_params: dict[str, Any]) -> Any:

@@ -21,11 +21,11 @@ from memory.db.matrixone.features import DatabaseFeatures
 from memory.db.raw_select import select_by_key
 
 GROWTH_FACTOR = 4
-BYTES = 4  # of a number
+NUMBER_BYTES = 4  # of a number
 TICKS = 16  # of a project's clock that may pass before its new vectors are copied
-MANY = 20_000  # vectors of a table that are still compared one by one: docs/matrixone.md has the measurement
+MAX_SCANNED_VECTORS = 20_000  # of a table, compared one by one: docs/matrixone.md has the measurement
 ROWS_OF_A_LIST = 1000
-KNOWN = 60.0  # seconds that a process caches whether an index exists
+INDEX_TTL_SECONDS = 60.0  # for which a process caches whether an index exists
 BATCH_SIZE = DatabaseFeatures.keys_at_once
 
 Scores = dict[str, float]  # by the hash of a text
@@ -119,7 +119,7 @@ class Vectors:
         has, until = _probed.get(key, (False, 0.0))
         if until < time.monotonic():
             has = any(row[2] == "ivf" for row in self._fetch_all(vector_sql.INDEXES, dimensions))
-            _probed[key] = (has, time.monotonic() + KNOWN)
+            _probed[key] = (has, time.monotonic() + INDEX_TTL_SECONDS)
         return has
 
     # ---- copying -------------------------------------------------------------------------------
@@ -161,7 +161,7 @@ class Vectors:
 
     def _create_index(self, dimensions: int) -> None:
         [(count,)] = self._fetch_all(vector_sql.COUNT, dimensions)
-        if count >= MANY:
+        if count >= MAX_SCANNED_VECTORS:
             has = any(row[2] == "ivf" for row in self._fetch_all(vector_sql.INDEXES, dimensions))
             statement = vector_sql.REINDEX if has else vector_sql.INDEX
             self._run_statement(statement.replace("{lists}", str(count // ROWS_OF_A_LIST)), dimensions)
@@ -196,7 +196,7 @@ class Vectors:
 
 def format_statement(statement: str, dimensions: int) -> str:
     table = vector_sql.COPY.format(dimensions)
-    return statement.format(table=table, dimensions=dimensions, size=dimensions * BYTES)
+    return statement.format(table=table, dimensions=dimensions, size=dimensions * NUMBER_BYTES)
 
 
 def _unless_missing(error: DatabaseError) -> None:

@@ -1,7 +1,6 @@
 """Memberships: people act in a project with the rights of their role."""
 
 from typing import Any
-from uuid import UUID
 
 from django.contrib.auth import get_user_model
 from django.db import IntegrityError, transaction
@@ -73,16 +72,6 @@ class MemberEngine:
         """Return a member of the project. Raises NotFound."""
         actor.require_scope("read")
         return get_member(actor, member_id)
-
-
-def member_actor(user: Any, project_id: UUID, surface: str) -> Actor:
-    """Return the actor of a signed-in user in a project. Raises NotFound for non-members and inactive
-    users.
-    """
-    member = Membership.objects.filter(project=project_id, user=user, user__is_active=True).first()
-    if member is None:
-        raise NotFound()
-    return build_member_actor(member, user, surface)
 
 
 def build_member_actor(member: Membership, user: Any, surface: str) -> Actor:

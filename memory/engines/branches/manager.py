@@ -20,9 +20,9 @@ from memory.engines.fields.branches import BRANCH
 from memory.engines.support import validation as c
 from memory.engines.support.pagination import (
     Page,
+    format_point,
     mark_from,
     paginate,
-    parse_point,
     point_in_list,
     read_cursor,
 )
@@ -126,7 +126,7 @@ class BranchManager:
         position = read_cursor(cursor, mark)
         seq = resolve_point(branch, point_in_list(branch, cursor, at))
         start = resolve_point(other, position.get("against", start))
-        pin = {"list": mark, "seq": seq, "at": position.get("at", parse_point(at)), "against": start}
+        pin = {"list": mark, "seq": seq, "at": position.get("at", format_point(at)), "against": start}
         after, before = branch.lineage(seq), other.lineage(start)
         ancestor = differing.find_common_ancestor(after, before)
         points = differing.order_points(

@@ -8,7 +8,7 @@ from typing import Any
 from django.apps import apps
 
 from memory.engines.embedding.enqueue import enqueue_embedding
-from memory.engines.embedding.worker import batched
+from memory.engines.support.batches import batched
 from memory.engines.versions.commits import CommitWriter, nearest_versions
 from memory.models import OPEN, Branch, BranchedModel, Confirmation
 
@@ -87,7 +87,7 @@ def build_step(current: BranchedModel, then: BranchedModel | None) -> Step | Non
 
 
 def go_back(commit: CommitWriter, seq: int) -> dict[str, dict[str, int]]:
-    """Restore in the running commit; return the counts in the form of ``counted``."""
+    """Restore in the running commit; return the counts in the form of ``count_steps``."""
     steps = list(restore_steps(commit.branch, seq))
     counts = with_confirmations(count_steps(steps), commit.branch, seq)
     for model in versioned_models():
@@ -99,9 +99,8 @@ def go_back(commit: CommitWriter, seq: int) -> dict[str, dict[str, int]]:
         )
     _confirm_as_then(commit, seq)
     back = [step.then for step in steps if step.kind != REMOVED and step.then]
-    enqueue_embedding(
-        commit, [row for row in back if row.TEXT]
-    )  # some texts may lack a vector of the present model
+    # Some texts may lack a vector of the present model.
+    enqueue_embedding(commit, [row for row in back if row.TEXT])
     return counts
 
 

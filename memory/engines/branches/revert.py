@@ -1,8 +1,8 @@
 """Reverts: a new commit undoes an earlier one, as long as nothing that it touched has changed since."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import Any
 from uuid import UUID
 
 from django.utils import timezone
@@ -12,6 +12,7 @@ from memory.db.retry import retry_methods
 from memory.engines.branches.restore import versioned_models
 from memory.engines.embedding.enqueue import enqueue_embedding
 from memory.engines.facts.links import target_model
+from memory.engines.support.batches import batched
 from memory.engines.versions.commits import CommitWriter, open_commit
 from memory.exceptions import Conflict, NotFound
 from memory.models import (
@@ -25,7 +26,6 @@ from memory.models import (
     ReviewItem,
 )
 
-Value = TypeVar("Value")
 BATCH_SIZE = 500
 REVERT = "commit.revert"
 MAX_NAMED_IDS = 20  # ids listed in a refusal
@@ -107,7 +107,7 @@ class CommitEffects:
     def _shown_before(self, model: type[BranchedModel], uids: Sequence[UUID]) -> dict[UUID, BranchedModel]:
         rows = model.objects.on(self.commit.branch, self.commit.seq - 1)
         found: dict[UUID, BranchedModel] = {}
-        for batch in batched(uids):
+        for batch in batched(uids, BATCH_SIZE):
             found |= {row.uid: row for row in rows.filter(uid__in=batch).fetch_all()}
         return found
 
@@ -135,7 +135,7 @@ class CommitEffects:
         found: list[UUID] = []
         for model, rows in self.made.items():
             added = [row.uid for row in rows if row.uid not in self.before[model]]
-            for batch in batched(added):
+            for batch in batched(added, BATCH_SIZE):
                 found += self._owners_among(model, batch)
                 found += self._confirmed_among(batch) if model is Fact else []
         return found
@@ -161,7 +161,7 @@ class CommitEffects:
         for model, rows in self.made.items():
             slots = {f"{self.commit.branch_id}:{row.identity()}": row for row in self._moved_back(model)}
             own = {row.uid for row in rows}
-            for batch in batched(list(slots)):
+            for batch in batched(list(slots), BATCH_SIZE):
                 taken = model._base_manager.filter(slot__in=batch).values_list("slot", "uid")
                 found += [_get_fact_uid(slots[slot]) for slot, uid in taken if slot and uid not in own]
         return found
@@ -186,7 +186,7 @@ class CommitEffects:
         """Return memories shown before the commit that neither are shown now nor return by the revert."""
         earlier = self._shown_before(model, sorted(uids - self.before[model].keys()))
         gone = set(earlier)
-        for batch in batched(sorted(earlier)):
+        for batch in batched(sorted(earlier), BATCH_SIZE):
             shown = commit.visible_rows(model).filter(uid__in=batch).gather_values("uid")
             gone -= {uid for (uid,) in shown}
         return sorted(gone)
@@ -236,7 +236,7 @@ class CommitEffects:
 def _standing_versions(commit: Commit, rows: list[BranchedModel]) -> list[BranchedModel]:
     """Return the versions of a commit; where all later changes were undone, the present one instead."""
     chains: dict[UUID, list[BranchedModel]] = {row.uid: [] for row in rows if row.seq_to != OPEN}
-    for batch in batched(list(chains)):
+    for batch in batched(list(chains), BATCH_SIZE):
         later = type(rows[0])._base_manager.filter(branch=commit.branch, uid__in=batch)
         for row in later.filter(seq_from__gt=commit.seq).order_by("seq_from"):
             chains[row.uid].append(row)
@@ -247,7 +247,7 @@ def _standing_versions(commit: Commit, rows: list[BranchedModel]) -> list[Branch
 
 def _reverts_among(commit: Commit, seqs: Sequence[int]) -> set[int]:
     found: set[int] = set()
-    for batch in batched(seqs):
+    for batch in batched(seqs, BATCH_SIZE):
         reverts = Commit.objects.filter(branch=commit.branch, kind=REVERT, seq__in=batch)
         found |= set(reverts.values_list("seq", flat=True))
     return found
@@ -272,7 +272,3 @@ def _is_same(one: BranchedModel, two: BranchedModel) -> bool:
 
 def _get_fact_uid(row: BranchedModel) -> UUID:
     return row.from_id if isinstance(row, FactLink) else row.uid
-
-
-def batched(values: Sequence[Value]) -> Iterable[Sequence[Value]]:
-    return (values[start : start + BATCH_SIZE] for start in range(0, len(values), BATCH_SIZE))

@@ -24,10 +24,10 @@ from memory.engines.embedding.worker import (
     TURNS,
     EmbeddingRun,
     ProjectLocks,
-    batched,
     due_vectors,
     pending_vectors,
 )
+from memory.engines.support.batches import Progress, batched, ignore_progress
 from memory.engines.versions.pinned_versions import fork_points, in_use, text_models
 from memory.exceptions import ProviderUnavailable
 from memory.models import Branch, BranchedModel, Fact, NearCheck, Vector, VectorClock
@@ -42,7 +42,6 @@ BATCH_SIZE = 500
 IDLE_ROUNDS = 3  # reembed stops after this many consecutive rounds without a vector
 SWEEP_SECONDS = 20.0
 
-Progress = Callable[[int, int], None]
 State = Vector.State
 
 
@@ -293,7 +292,3 @@ def round_robin(project_ids: Iterable[UUID], work: Callable[[UUID], int], second
                 again.append(project_id)
         left = again if time.monotonic() < until else []
     return total
-
-
-def ignore_progress(done: int, total: int) -> None:
-    """Ignore progress."""

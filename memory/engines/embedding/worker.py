@@ -5,7 +5,7 @@ import os
 import random
 import threading
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
@@ -17,6 +17,7 @@ from django.utils import timezone
 
 from memory.conf import conf
 from memory.db.backend import get_index
+from memory.engines.support.batches import batched
 from memory.exceptions import ProviderNonsense, ProviderUnavailable
 from memory.models import Vector, VectorClock
 from memory.providers.embedding import EmbeddingProvider, tells_words
@@ -239,7 +240,3 @@ def build_case(pairs: Sequence[tuple[Vector, Answer]], part: int, field: str) ->
 
 def join_or(numbers: Iterable[int]) -> str:
     return " and ".join(str(number) for number in sorted(numbers))
-
-
-def batched(values: Sequence[Any], size: int) -> Iterator[Sequence[Any]]:
-    return (values[start : start + size] for start in range(0, len(values), size))

@@ -10,7 +10,7 @@ from django.db.models import Q
 from django.utils import timezone
 
 from memory.db.expressions import ActiveOnLineage, HasVerdict
-from memory.db.querysets import Lineage
+from memory.db.querysets import Lineage, VersionedQuerySet
 from memory.db.raw_select import select_by_key
 from memory.engines.embedding.engine import get_embedding_states
 from memory.engines.support import validation as c
@@ -167,6 +167,11 @@ def default_exclusions(now: datetime, lineage: Lineage) -> dict[str, Q]:
         "outdated": ~Q(valid_until__lte=now),
         "invalidated": ~Q(has_verdict([FactAssessment.Status.INVALIDATED], lineage)),
     }
+
+
+def searchable_rows(lineage: Lineage, now: datetime) -> VersionedQuerySet[Fact]:
+    """Return the facts that a search finds by default."""
+    return Fact.objects.in_lineage(lineage).searchable().filter(*default_exclusions(now, lineage).values())
 
 
 def exclusion_reasons(fact: Fact, now: datetime) -> list[str]:

@@ -39,8 +39,8 @@ class WriteResult:
 class FactBatch:
     """Batch of facts, validated before anything is written and stored whole or not at all.
 
-    An import, which writes in its own way, calls the steps separately: fact, known, activate, confirm,
-    open_sessions, announce.
+    An import, which writes in its own way, calls the steps separately: build_fact, find_existing,
+    activate_proposal, confirm_facts, open_sessions, enqueue_embedding.
     """
 
     def __init__(

@@ -22,7 +22,7 @@ from memory.engines.versions.lookup import MAIN, find_branch, resolve_point
 from memory.exceptions import NOT_ARCHIVED, IllegalTransition, Invalid, NotFound, TooLarge
 from memory.models import Branch, Commit, Fact, FactAssessment
 
-BULK = 1000
+MAX_FACTS_PER_WRITE = 1000
 Status = Fact.Status
 
 
@@ -79,8 +79,8 @@ class FactEngine:
         actor.require_scope("propose" if propose else "write", branch_name)
         if not isinstance(facts, Sequence) or not facts:
             raise Invalid("{field} must be a list with at least one fact.", field="facts")
-        if len(facts) > BULK:
-            raise TooLarge(what="The list of facts", limit=f"{BULK} facts", field="facts")
+        if len(facts) > MAX_FACTS_PER_WRITE:
+            raise TooLarge(what="The list of facts", limit=f"{MAX_FACTS_PER_WRITE} facts", field="facts")
         batch = FactBatch(facts, actor, Status.CREATED if propose else Status.ACTIVE, deduplicate)
         with open_commit(actor, branch_name, kind) as commit:
             results = batch.write_facts(commit)

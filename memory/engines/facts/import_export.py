@@ -10,7 +10,6 @@ from django.utils import timezone
 from memory.actors import Actor
 from memory.db.budget import take_within
 from memory.db.querysets import Lineage
-from memory.engines.embedding.worker import batched
 from memory.engines.facts import rules
 from memory.engines.facts.assessment import annotate_facts
 from memory.engines.facts.batch import CURRENT, FactBatch, WriteResult
@@ -18,6 +17,7 @@ from memory.engines.fields.base import Use
 from memory.engines.fields.facts import FACT
 from memory.engines.fields.links import LINK
 from memory.engines.support import validation as c
+from memory.engines.support.batches import batched
 from memory.engines.support.pagination import PAGE_BYTES
 from memory.engines.versions.commits import CommitWriter, open_commit
 from memory.engines.versions.lookup import MAIN, find_branch, resolve_point

@@ -53,7 +53,7 @@ def recorded(rows: str, **traits: Any) -> tuple[FilterField, FilterField]:
 
 
 def list_check(check: c.Check) -> c.Check:
-    """One value or a list of up to 50, as a tuple; texts may be separated by commas."""
+    """Return a check of one value or a list of up to 50, as a tuple; a text may have commas."""
 
     def check_values(name: str, value: Any) -> tuple:
         values = value.split(",") if isinstance(value, str) else value

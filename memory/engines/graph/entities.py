@@ -8,7 +8,7 @@ from memory.db.querysets import VersionedQuerySet
 from memory.models import Relation
 from memory.models.hashes import normalise_text
 
-READ = 8000  # characters of a text that are read
+MAX_READ_LENGTH = 8000  # characters of a text that are read
 WORDS = 400  # words of a text that are read
 MAX_NAME_WORDS = 6  # words in a name
 SIGNS = 8  # characters of a name in a script without spaces
@@ -23,7 +23,7 @@ COLUMNS = (("source_key", "source_entity"), ("target_key", "target_entity"))
 
 def entities_in(text: str, edges: VersionedQuerySet[Relation]) -> dict[str, str]:
     """Return the known entities that a text names: spelling by key, in the order of the text."""
-    requested = list(dict.fromkeys(possible_names(normalise_text(text[:READ]))))
+    requested = list(dict.fromkeys(possible_names(normalise_text(text[:MAX_READ_LENGTH]))))
     found: dict[str, str] = {}
     for start in range(0, len(requested), BATCH_SIZE):
         batch = requested[start : start + BATCH_SIZE]

@@ -18,10 +18,10 @@ from memory.db.backend import get_backend
 from memory.db.querysets import Lineage, VersionedQuerySet
 from memory.db.retry import retry_methods
 from memory.engines.embedding.engine import SWEEP_SECONDS, active_provider, enqueue_texts, round_robin
-from memory.engines.embedding.worker import batched
 from memory.engines.facts.assessment import default_exclusions
 from memory.engines.facts.engine import FactEngine
 from memory.engines.review.similarity import is_near, is_same
+from memory.engines.support.batches import batched
 from memory.engines.versions.lookup import MAIN, find_branch
 from memory.exceptions import ProviderUnavailable
 from memory.models import Branch, Fact, NearCheck, ReviewItem, Vector

@@ -26,7 +26,7 @@ from memory.exceptions import Conflict, Invalid, NotFound
 from memory.models import Branch, Commit, Confirmation, Fact, ReviewItem
 
 Status = Fact.Status
-# Decisions on a pair of near duplicates; KEEPING lists those that name the fact to keep.
+# Decisions on a pair of near duplicates; KEEPING_ONE lists those that name the fact to keep.
 KEEP_BOTH, SUPERSEDE, SAME, ARCHIVE, COMBINE, DISMISS = DECISIONS = (
     "keep_both",
     "supersede",
@@ -92,7 +92,7 @@ class ReviewEngine:
         )
 
     def count_open(self, *, actor: Actor, maximum: int, branch: Branch | None = None) -> int:
-        """Count the open items on live branches that the actor may use, or on one, up to ``most``.
+        """Count the open items on live branches that the actor may use, or on one, up to ``maximum``.
 
         Needs the scope curate.
         """

@@ -11,9 +11,7 @@ import numpy as np
 from memory import ranking
 from memory.actors import Actor
 from memory.db.backend import get_backend
-from memory.engines.facts.assessment import (
-    annotate_usage,
-)
+from memory.engines.facts.assessment import annotate_usage
 from memory.engines.facts.filters import FactFilter
 from memory.engines.facts.recall_log import log_recall
 from memory.engines.search.explain import ExplainEngine

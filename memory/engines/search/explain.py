@@ -26,7 +26,7 @@ from memory.engines.support.pagination import check_limit
 from memory.engines.versions.lookup import MAIN, find_branch, resolve_point
 from memory.models import Branch, Fact
 
-MAX_NAMED_BRANCHES = 20  # branches
+MAX_NAMED_BRANCHES = 20
 REASONS = {
     "found": "It is hit {position} of this search.",
     "out_ranked": "{text}; the search returns {limit}.",
@@ -47,7 +47,7 @@ REASONS = {
 
 @dataclass(frozen=True)
 class Explanation:
-    """Explanation; ``reason`` is a stable code (a key of SAYINGS), ``message`` a sentence."""
+    """Explanation; ``reason`` is a stable code (a key of REASONS), ``message`` a sentence."""
 
     found: bool
     reason: str

@@ -10,7 +10,7 @@ from memory.exceptions import Invalid, ProviderUnavailable, QueryTooLong
 from memory.providers.embedding import read_query
 from memory.words import extract_keywords
 
-QUERY = 8000  # characters
+MAX_QUERY_LENGTH = 8000  # characters
 logger = logging.getLogger(__name__)
 
 
@@ -37,6 +37,6 @@ def check_query(query: str) -> str:
     """Return a query that every database accepts: lone surrogates and NULs match nothing and are removed."""
     if not isinstance(query, str):
         raise Invalid("{field} must be a text.", field="query")
-    if len(query) > QUERY:
-        raise QueryTooLong(limit=QUERY, length=len(query), field="query")
+    if len(query) > MAX_QUERY_LENGTH:
+        raise QueryTooLong(limit=MAX_QUERY_LENGTH, length=len(query), field="query")
     return query.replace("\x00", " ").encode("utf-8", "ignore").decode()

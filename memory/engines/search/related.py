@@ -2,16 +2,14 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Any
 from uuid import UUID
 
 from django.db.models import Q
-from django.utils import timezone
 
 from memory.actors import Actor
 from memory.db.querysets import Lineage, VersionedQuerySet
-from memory.engines.facts.assessment import annotate_facts, default_exclusions
+from memory.engines.facts.assessment import annotate_facts, parse_expiry_time, searchable_rows
 from memory.engines.graph.engine import MAX_DEPTH, GraphNode, true_edges, walk_edges
 from memory.engines.graph.entities import entities_in, is_spaced, mentions
 from memory.engines.search.candidates import substring_search
@@ -24,9 +22,9 @@ from memory.models import Fact, FactLink
 from memory.words import extract_keywords
 
 BY = ("link", "parent", "source", "entity")
-LOOKED_FOR = 20  # nearest entities to search for
-OF_ENTITY = 100  # facts considered per entity
-LINKS = 200
+MAX_ENTITIES = 20  # nearest entities to search for
+MAX_FACTS_PER_ENTITY = 100  # facts considered per entity
+MAX_LINKS = 200
 
 
 @dataclass(frozen=True)
@@ -92,7 +90,7 @@ class RelatedEngine:
             raise NotFound()
         if branch.archived_at:  # as in a search: archived facts are left out by default
             return Relatives((), (), False)
-        rows = searchable_rows(lineage, at)
+        rows = searchable_rows(lineage, parse_expiry_time(at))
         keys, truncated = find_entities(fact, lineage, at, depth)
         reasons = [*find_linked(fact, lineage), *_find_family(fact, rows), *_find_by_entities(keys, rows)]
         found = build_relatives(fact, rows, reasons, limit)
@@ -100,18 +98,11 @@ class RelatedEngine:
         return Relatives(found, list(keys.values()), truncated)
 
 
-def searchable_rows(lineage: Lineage, at: Any) -> VersionedQuerySet[Fact]:
-    """Return the rows that a search finds by default."""
-    rows = Fact.objects.in_lineage(lineage).searchable()
-    now = at if isinstance(at, datetime) else timezone.now()
-    return rows.filter(*(condition for condition in default_exclusions(now, lineage).values() if condition))
-
-
 def find_entities(fact: Fact, lineage: Lineage, at: Any, depth: int) -> tuple[dict[str, GraphNode], bool]:
     """Return the entities to search for, by key, and whether there were more."""
     edges = true_edges(lineage, at)
     seen, _, truncated = walk_edges(edges, entities_in(fact.fact_text, edges), depth)
-    return dict(list(seen.items())[:LOOKED_FOR]), truncated or len(seen) > LOOKED_FOR
+    return dict(list(seen.items())[:MAX_ENTITIES]), truncated or len(seen) > MAX_ENTITIES
 
 
 def build_relatives(
@@ -139,14 +130,14 @@ def reason_order(reason: Reason) -> tuple[int, int]:
 def find_linked(fact: Fact, lineage: Lineage) -> list[tuple[UUID, Reason]]:
     """Return facts linked in either direction, and facts from the same sources."""
     links = FactLink.objects.in_lineage(lineage)
-    own = links.filter(from_id=fact.uid).newest(LINKS) + links.filter(to_id=fact.uid).newest(LINKS)
+    own = links.filter(from_id=fact.uid).newest(MAX_LINKS) + links.filter(to_id=fact.uid).newest(MAX_LINKS)
     sources = {link.to_id: link.to_type for link in own if link.to_type != FactLink.Target.FACT}
     found = [
         (other_end(link, fact), Reason("link", 1, link.link_type, link.uid))
         for link in own
         if link.to_type == FactLink.Target.FACT
     ]
-    for link in links.filter(to_id__in=list(sources)).newest(LINKS) if sources else ():
+    for link in links.filter(to_id__in=list(sources)).newest(MAX_LINKS) if sources else ():
         found.append((link.from_id, Reason("source", 2, sources[link.to_id], link.to_id)))
     return found
 
@@ -158,7 +149,7 @@ def other_end(link: FactLink, fact: Fact) -> UUID:
 def _find_family(fact: Fact, rows: VersionedQuerySet[Fact]) -> list[tuple[UUID, Reason]]:
     """Return the fact that it replaces, and those that replace it."""
     family = Q(parent_id=fact.uid) | Q(uid=fact.parent_id) if fact.parent_id else Q(parent_id=fact.uid)
-    return [(row.uid, Reason("parent", 1)) for row in rows.filter(family).newest(LINKS)]
+    return [(row.uid, Reason("parent", 1)) for row in rows.filter(family).newest(MAX_LINKS)]
 
 
 def _find_by_entities(
@@ -172,8 +163,8 @@ def _find_by_entities(
 
 
 def _facts_naming(key: str, rows: VersionedQuerySet[Fact]) -> list[UUID]:
-    ranked = rows.match_words(extract_keywords(key), OF_ENTITY)[0] if is_spaced(key) else []
-    ranked = ranked or substring_search(rows, [key], OF_ENTITY)
+    ranked = rows.match_words(extract_keywords(key), MAX_FACTS_PER_ENTITY)[0] if is_spaced(key) else []
+    ranked = ranked or substring_search(rows, [key], MAX_FACTS_PER_ENTITY)
     facts = rows.select_by_key(("uid", "fact_text"), "rid", [rid for rid, _ in ranked])
     named = mentions(key, [text for _, text in facts])
     return [uid for (uid, _), yes in zip(facts, named, strict=True) if yes]

@@ -29,7 +29,7 @@ from memory.engines.search.scoring import Row, Scored, in_order, score_all
 from memory.engines.support.pagination import check_limit
 from memory.exceptions import Invalid
 
-READ = 8000  # characters of a text that ranking reads, to count its words
+MAX_RANKED_LENGTH = 8000  # characters of a text that ranking reads, to count its words
 COLUMNS = ("rid", "uid", "content_hash", "created_at", "session_id")
 SHOWN = frozenset({"keyword", "vector", "words", "recency", "following", "reply"})
 
@@ -162,7 +162,9 @@ def text_search(
 
 def ranked_rows(rows: VersionedQuerySet, rids: Iterable[int]) -> dict[int, Row]:
     """Return those of the rows that a branch shows, in the form that ranking reads."""
-    batch = rows.rows().filter(pk__in=list(rids)).annotate(read=Substr(F(rows.model.TEXT), 1, READ))
+    batch = (
+        rows.rows().filter(pk__in=list(rids)).annotate(read=Substr(F(rows.model.TEXT), 1, MAX_RANKED_LENGTH))
+    )
     found = batch.values_list(*COLUMNS, "read")
     return {rid: build_row(rid, *rest) for rid, *rest in found}
 

@@ -7,7 +7,7 @@ from typing import Any
 from django.utils import timezone
 
 from memory.actors import Actor
-from memory.engines.facts.assessment import attach_belief, default_exclusions
+from memory.engines.facts.assessment import attach_belief, searchable_rows
 from memory.engines.search.fact_rows import read_facts
 from memory.models import Fact, Observation, Session
 
@@ -15,10 +15,7 @@ from memory.models import Fact, Observation, Session
 def session_facts(session: Session, actor: Actor, limit: int) -> Sequence[Fact]:
     """Return the newest current facts that the session wrote, on its branch."""
     lineage = session.branch.lineage()
-    rows = Fact.objects.in_lineage(lineage).searchable().filter_indexed(session_id=session.key)
-    for condition in default_exclusions(timezone.now(), lineage).values():
-        if condition:
-            rows = rows.filter(condition)
+    rows = searchable_rows(lineage, timezone.now()).filter_indexed(session_id=session.key)
     rids = rows.highest_keys(limit, "uid")
     facts = read_facts(rids)
     return attach_belief([facts[rid] for rid in rids if rid in facts], lineage)

@@ -23,7 +23,7 @@ from memory.engines.versions.lookup import MAIN, find_branch, resolve_point
 from memory.exceptions import Invalid, NotFound, TooLarge
 from memory.models import FactLink, Observation
 
-BULK = 1000
+MAX_OBSERVATIONS = 1000
 CHECKS = {f.name: f.check for f in OBSERVATION.select_fields(Use.CREATE) if f.name not in OBSERVATION_TEXTS}
 
 
@@ -65,8 +65,8 @@ class ObservationEngine:
         actor.require_scope("write", branch_name)
         if not isinstance(observations, Sequence) or not observations:
             raise Invalid("{field} must be a list with at least one observation.", field="observations")
-        if len(observations) > BULK:
-            raise TooLarge(what="The list", limit=f"{BULK} observations", field="observations")
+        if len(observations) > MAX_OBSERVATIONS:
+            raise TooLarge(what="The list", limit=f"{MAX_OBSERVATIONS} observations", field="observations")
         rows = [build_observation(payload, actor) for payload in observations]
         with open_commit(actor, branch_name, "observation.write") as commit:
             return self.add_observations(commit, rows)

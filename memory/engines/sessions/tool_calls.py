@@ -41,7 +41,7 @@ def as_text(value: Any) -> str:
 
 
 def truncate(text: str, max_length: int = MAX_LENGTH) -> str:
-    """Cut a text to ``most`` characters; a mark at its end gives the full length."""
+    """Cut a text to ``max_length`` characters; a mark at its end gives the full length."""
     if len(text) <= max_length:
         return text
     mark = f" … [{len(text)} characters, cut]"

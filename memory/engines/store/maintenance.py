@@ -1,6 +1,6 @@
 """Maintenance of a whole store: rebuilding the full-text index, and online backup."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -10,11 +10,11 @@ from django.db import transaction
 from memory.db import atomic_files
 from memory.db.backend import get_features, get_index, get_online_copy
 from memory.db.indexes import full_text_index
+from memory.engines.support.batches import Progress, ignore_progress
 from memory.engines.versions.pinned_versions import Points, fork_points, is_pinned, text_models
 from memory.exceptions import Conflict, Exists
 from memory.models import OPEN, BranchedModel
 
-Progress = Callable[[int, int], None]
 BATCH_SIZE = 1000
 
 
@@ -126,7 +126,3 @@ def publish_draft(draft: Path, path: Path, force: bool) -> None:
         atomic_files.publish_file(draft, path, replace=force)
     except FileExistsError:
         raise Exists("{path} exists already; --force replaces it.", path=path) from None
-
-
-def ignore_progress(done: int, total: int) -> None:
-    pass

@@ -22,6 +22,7 @@ from memory.db.fields import dumps
 from memory.db.model_graph import in_order
 from memory.engines.audit.trail import broken_at
 from memory.engines.store.maintenance import MaintenanceEngine
+from memory.engines.support.batches import Progress
 from memory.exceptions import Conflict
 from memory.models import AuditEntry, Commit, Node, Project, QueueMessage, Snapshot, Workspace
 
@@ -31,7 +32,6 @@ BATCH_SIZE = 500
 TRANSIENT = frozenset((Node, QueueMessage))
 
 Kind = type[models.Model]
-Progress = Callable[[int, int], None]
 
 
 @dataclass(frozen=True)

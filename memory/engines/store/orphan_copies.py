@@ -25,7 +25,7 @@ def delete_orphans() -> int:
         # List the copies first: a copy whose row is stored meanwhile is then known.
         frozen, forks = copies.list_snapshots(), copies.list_workspaces()
     except CopyFailed as error:
-        log.info("Copies that nobody knows are left: %s", error)
+        log.info("Orphaned copies are left: %s", error)
         return 0
     unknown = find_orphans(frozen, Snapshot.objects.values_list("copy", flat=True))
     closed = find_orphans(forks, Workspace.objects.open().values_list("copy", flat=True))

@@ -11,8 +11,9 @@ from django.db.models import Q
 from memory.db.bulk_sql import insert_all
 from memory.db.model_graph import in_order, path_to
 from memory.db.store_copies import Changes
-from memory.engines.embedding.worker import advance_clock, batched
+from memory.engines.embedding.worker import advance_clock
 from memory.engines.store.maintenance import reindex_rows
+from memory.engines.support.batches import batched
 from memory.engines.versions.pinned_versions import schedule_pin
 from memory.exceptions import Conflict
 from memory.models import (

@@ -39,8 +39,8 @@ class ConcurrentRequest(Exception):
 def retry_on_conflict(work: Callable[[], T]) -> T:
     """Retry ``work`` when a concurrent request was stored first: it is visible then.
 
-    Raises IntegrityError when that never helps. Inside a caller's transaction Twin is raised at once: only
-    the whole transaction can be repeated.
+    Raises IntegrityError when that never helps. Inside a caller's transaction ConcurrentRequest is raised at
+    once: only the whole transaction can be repeated.
     """
     for _ in range(MAX_TRIES - 1):
         try:
@@ -112,7 +112,7 @@ def load_answer(slot: str, digest: str) -> Answer | None:
 
 
 def store_answer(actor: Actor, slot: str, digest: str, answer: Answer | None = None) -> None:
-    """Reserve the slot. A concurrent request waits here, and then raises Twin."""
+    """Reserve the slot. A concurrent request waits here, and then raises ConcurrentRequest."""
     filled = {"status": answer.status, "body": answer.body} if answer else {}
     record = IdempotencyRecord(slot=slot, project_id=actor.project_id, request_hash=digest, **filled)
     try:

@@ -105,7 +105,7 @@ def paginate_versions(
     back = position.get("back", False)
     uid = parse_cursor_id(position["key"]) if "key" in position else None
     batch = take_within(rows.stream(limit + 1, "uid", down=not back, beyond=uid), limit + 1, PAGE_BYTES)
-    pin = {"list": mark, "seq": seq, "at": position.get("at", parse_point(at))}
+    pin = {"list": mark, "seq": seq, "at": position.get("at", format_point(at))}
     return build_page(batch, limit, back, bool(cursor), lambda row: {"key": row.uid.hex, **pin})
 
 
@@ -186,12 +186,12 @@ def point_in_list(branch: Any, cursor: str, at: Any) -> Any:
     seq, first = position["seq"], position.get("at")
     if not isinstance(seq, int) or isinstance(seq, bool):
         raise Invalid(NOT_OURS, field="cursor")
-    if not -branch.inherited_commits <= seq <= branch.head or (at is not None and parse_point(at) != first):
+    if not -branch.inherited_commits <= seq <= branch.head or (at is not None and format_point(at) != first):
         raise Invalid(OTHER_LIST, field="cursor")
     return seq
 
 
-def parse_point(at: Any) -> str | None:
+def format_point(at: Any) -> str | None:
     """Return a requested point in the form of a cursor; 0, the start of a branch, is one too."""
     return None if at is None else str(at)
 

@@ -72,7 +72,7 @@ def schedule_pin(branches: Iterable[Any]) -> None:
 def unpin(branch: Branch) -> int:
     """Remove from the index what only an archived branch pins; return how many versions.
 
-    A search on the branch then scans the rows themselves; ``hold_past`` indexes them again.
+    A search on the branch then scans the rows themselves; the task ``memory.hold_past`` indexes them again.
     """
     count = 0
     with transaction.atomic(savepoint=False):

@@ -8,7 +8,7 @@ _bells: WeakSet[threading.Event] = WeakSet()
 
 
 def wakeup_event() -> threading.Event:
-    """Return an event that every ``ring`` sets, for as long as its owner keeps it."""
+    """Return an event that every ``notify`` sets, for as long as its owner keeps it."""
     event = threading.Event()
     with _lock:
         _bells.add(event)

@@ -1,4 +1,4 @@
-// The lists of the admin: how many rows are ticked, and all of a page at once. Without it, forms still work.
+// Ticks in the list of facts: how many rows are ticked, and all of a page at once. Without it, forms still work.
 const rows = document.getElementById("rows");
 
 function count() {
