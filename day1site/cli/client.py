@@ -252,7 +252,7 @@ def open_local_streams(actor: Any) -> Streams:
 
 def server_url() -> str:
     """Return the address of the server to work on; "" for the local store."""
-    return os.environ.get("DAY1_URL", "").rstrip("/")
+    return os.environ.get("DAY1_URL", "").rstrip("/").removesuffix("/api/v1")
 
 
 def server_key(project: str) -> str:

@@ -10,6 +10,7 @@ from http.client import HTTPConnection, HTTPException, HTTPSConnection
 from urllib.parse import quote, urlsplit
 
 MIB = 1 << 20
+API = "/api/v1"  # the address of a server may end with it
 MAX_SPOOL_BYTES = 64 * MIB
 MAX_ASIDE_BYTES = 8 * MIB  # of broken and of refused events, kept for inspection
 REFUSED = (400, 413)  # responses that would refuse the same event for ever
@@ -220,7 +221,9 @@ class Server:
         address = urlsplit(self.url)
         if self.connection is None:
             self.connection = self._connect(address)
-        path = f"{address.path.rstrip('/')}/api/v1/ingest/hook?branch={quote(self.branch, safe='')}"
+        root = address.path.rstrip("/")
+        root = root[: -len(API)] if root.endswith(API) else root
+        path = f"{root}{API}/ingest/hook?branch={quote(self.branch, safe='')}"
         headers = {"Authorization": "Bearer " + self.key, "Content-Type": "application/json"}
         try:
             self.connection.request("POST", path, text.encode("utf-8", "replace"), headers)

@@ -11,7 +11,9 @@ ERRORS = [name for name, kind in vars(exceptions).items() if isinstance(kind, ty
 FOR_PROGRAMS = [
     ".venv",
     "bench",
-    "conversations",
+    "conversations/api/*",
+    "conversations/capture/*",
+    "conversations/engines/*",
     "tests",
     "memory/api/*",
     "memory/providers/*",

@@ -124,7 +124,7 @@ class BranchManager:
         other, start = self._other_side(actor, branch, against, against_at)
         mark = mark_from(repr((branch.pk, kind, changes, against, against_at, base)))
         position = read_cursor(cursor, mark)
-        seq = resolve_point(branch, point_in_list(branch, cursor, at))
+        seq = resolve_own_point(branch, point_in_list(branch, cursor, at))
         start = resolve_point(other, position.get("against", start))
         pin = {"list": mark, "seq": seq, "at": position.get("at", format_point(at)), "against": start}
         after, before = branch.lineage(seq), other.lineage(start)
