@@ -97,12 +97,13 @@ def test_broken_lines_are_set_aside_and_the_rest_arrives(start, tmp_path):
 
 
 def test_a_wrong_key_keeps_the_events(start, tmp_path):
+    """The address may be that of the API, too."""
     server = start()
-    client = Client(tmp_path, server.first["url"], "day1_wrongkey_0")
+    client = Client(tmp_path, f"{server.first['url']}/api/v1", "day1_wrongkey_0")
     assert client.run(event("SessionStart")) == ""
     client.run(bash("t1", "ls", "r1"))
     assert len(client.lines()) == 2
-    client.config.write_text(json.dumps(server.first))
+    client.config.write_text(json.dumps({**server.first, "url": f"{server.first['url']}/api/v1/"}))
     client.run(event("Stop", last_assistant_message="Done"))
     until(lambda: client.lines() == [])
     assert rows(server, "SELECT content FROM conversations_message ORDER BY sequence_num") == [

@@ -1,6 +1,7 @@
 """The difference of two points: compared with the model, and field by field."""
 
 from dataclasses import replace
+from datetime import UTC, datetime
 from itertools import takewhile
 from typing import Any
 from uuid import UUID
@@ -265,6 +266,7 @@ def test_pages_keep_the_points_of_the_first(actor: Actor) -> None:
 
 
 def test_refusals(actor: Actor, other_project: Project) -> None:
+    FactEngine().write_fact(fact_text="before the fork", actor=actor)
     BRANCHES.create_branch(name="task/a", actor=actor)
     Branch.objects.create(
         project=other_project, name="theirs", head_at="2026-01-01T00:00Z", created_at="2026-01-01T00:00Z"
@@ -284,6 +286,9 @@ def test_refusals(actor: Actor, other_project: Project) -> None:
     for wrong in ({"kind": "x"}, {"change": ["x"]}, {"limit": 0}, {"base": "x"}, {"at": 9}, {"cursor": "x"}):
         with pytest.raises(Invalid):
             BRANCHES.compare_branch(name="task/a", actor=actor, **wrong)
+    early = datetime(2020, 1, 1, tzinfo=UTC)
+    with pytest.raises(Invalid, match="task/a was not there yet: it was forked from main later"):
+        BRANCHES.compare_branch(name="task/a", actor=actor, at=early)
 
 
 @pytest.mark.slow

@@ -12,7 +12,7 @@ from conversations.engines.conversations import ConversationEngine
 from conversations.models import Message
 from day1site import api_router
 from day1site.cli import main
-from day1site.cli.client import Client
+from day1site.cli.client import Client, server_url
 from day1site.cli.errors import CliError, Refused
 from day1site.cli.http_streams import HttpStreams
 from day1site.cli.http_transport import HttpTransport
@@ -198,3 +198,9 @@ def test_half_a_surrogate_pair_is_refused_as_over_http(local: Client, remote: Cl
         return client.write_fact("main", {"fact_text": "\ud800"})
 
     assert refusal(write, local) == refusal(write, remote)
+
+
+@pytest.mark.parametrize("end", ["", "/", "/api/v1", "/api/v1/"])
+def test_the_address_of_a_server_may_be_that_of_its_api(monkeypatch, end: str) -> None:
+    monkeypatch.setenv("DAY1_URL", f"http://127.0.0.1:8765{end}")
+    assert server_url() == "http://127.0.0.1:8765"
