@@ -1,15 +1,18 @@
 """Rules that find decisions and preferences in messages. Pure functions, no database.
 
-The rules favour precision over recall: a sentence that asks, doubts or denies is no decision.
+Phrases name a decision whoever says it; what else a person lays down is found by a score of its words. The
+rules favour precision over recall: a sentence that asks, doubts, denies or reports is no decision.
 """
 
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from conversations.engines.consolidation.sentence_score import score_sentence
 from memory.models.hashes import normalise_text
 
-MIN_SENTENCE_LENGTH, MAX_SENTENCE_LENGTH = 15, 400  # characters of a sentence
+MIN_SCORE = 0.6  # of a person's sentence without a phrase of the rules: one idle one in twenty reaches it
+MIN_SENTENCE_LENGTH, MAX_SENTENCE_LENGTH = 10, 400  # characters of a sentence
 MIN_CONTAINED_SHARE = 0.6  # share of a sentence from which a text contained in it is equivalent
 MIN_JACCARD = 0.85  # token Jaccard from which two sentences are equivalent
 
@@ -18,6 +21,7 @@ QUOTE = re.compile(r"^[^\S\n]*>.*$", re.M)
 MARK = re.compile(r"^\s*(?:[-*+•]|\d+[.)]|#+)\s+")
 END = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])|\n+")
 WORD = re.compile(r"\w+")
+LOG_LINE = re.compile(r"^\W*(?:\d{2,4}[-:/]\d\d\b|(?:WARN(?:ING)?|ERROR|INFO|DEBUG|FATAL)\b)")
 
 DECIDED = re.compile(
     r"(?i)\b(?:we|i)(?:'ve| have|'re| are)?\s+(?:now\s+|finally\s+|just\s+)?"
@@ -42,6 +46,21 @@ NOT_DECIDED = re.compile(
 )
 
 
+# What another said: only a phrase makes a decision of it.
+REPORTED = re.compile(
+    r"(?i)\b(?:says?|(?<!i )said|claims?|according to|wondering|i wonder|torn between|thinking (?:aloud|out"
+    r" loud)|(?:the|their) (?:docs?|datasheet|paper|blog|runbook|comment)s?)\b"
+    r"|有人说|据说|听说|网上|文档里说|论文里说|注释里|师兄"
+)
+# What ends with the task, and what was so elsewhere: no phrase makes a decision of it.
+PASSING = re.compile(
+    r"(?i)\b(?:for now|for this (?:one|run|once|time|task|pr|screenshot|demo)|(?:just|only) (?:this )?once"
+    r"|one time|temporar(?:y|ily)|for a (?:minute|moment|sec|second|bit)"
+    r"|(?:last|previous|old|former) (?:company|job|employer|team))\b"
+    r"|暂时|临时|这次先|先这样|回头再|上家|前公司|上一家"
+)
+
+
 @dataclass(frozen=True)
 class Lesson:
     """A sentence worth storing, with its category."""
@@ -62,11 +81,20 @@ def lessons(text: str, spoken_by_user: bool) -> Iterator[Lesson]:
 
 def choose_category(sentence: str, spoken_by_user: bool) -> str:
     """Return decision, preference, or "" for neither."""
-    if NOT_DECIDED.search(sentence):
+    if NOT_DECIDED.search(sentence) or PASSING.search(sentence):
         return ""
     if DECIDED.search(sentence):
         return "decision"
-    return "preference" if spoken_by_user and PREFERRED.search(sentence) else ""
+    if not spoken_by_user:
+        return ""
+    if PREFERRED.search(sentence):
+        return "preference"
+    return "decision" if lays_down(sentence) else ""
+
+
+def lays_down(sentence: str) -> bool:
+    """Return whether a person's sentence without a phrase of the rules lays something down."""
+    return not REPORTED.search(sentence) and score_sentence(sentence) >= MIN_SCORE
 
 
 def sentences(text: str) -> Iterator[str]:
@@ -74,6 +102,8 @@ def sentences(text: str) -> Iterator[str]:
     prose = QUOTE.sub("", CODE_BLOCK.sub("\n", text))
     for part in END.split(prose):
         line = " ".join(MARK.sub("", part).replace("**", "").split())
+        if LOG_LINE.match(part):
+            continue
         if (
             len(line) <= MAX_SENTENCE_LENGTH
             and len(line) + 2 * sum(char > "\u2e7f" for char in line) >= MIN_SENTENCE_LENGTH

@@ -1,0 +1,79 @@
+"""What a person lays down in ordinary words is learned; idle talk, questions and passing orders are not."""
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from conversations.engines.consolidation import rules
+from conversations.engines.consolidation.sentence_score import WEIGHTS, list_words, score_sentence
+
+LAID_DOWN = [
+    "We use Postgres 16 for the ledger; never SQLite.",
+    "OK, Redis it is.",
+    "Make sure every endpoint returns a request id.",
+    "Staging lives on heron.example.org, port 8444.",
+    "Priya signs off anything that touches the ledger.",
+    "Money is integer cents here, no floats.",
+    "Releases go out on Tuesdays, Jonas holds the tag.",
+    "账本用 Postgres，不要用 SQLite。",
+    "金额全部按整数分存，别出现小数。",
+    "发布分支归小李管。",
+]
+IDLE = [
+    "Run the tests again.",
+    "Why is the diff 900 lines?",
+    "It failed again with the same timeout.",
+    "Thanks, that looks much better!",
+    "Could you rename this variable?",
+    "We still haven't decided between Kafka and Redis.",
+    "For now just hard-code the port to 8080.",
+    "The blog says you should always use tabs.",
+    "In my last company we decided to put everything in one table.",
+    "2026-05-01 ERROR must not be null: settlement_id",
+    "再跑一遍测试。",
+    "这个报错是什么意思？",
+    "上家公司规定所有表都必须有软删除字段。",
+]
+
+
+def learned(text: str, user: bool = True) -> list[str]:
+    return [lesson.text for lesson in rules.lessons(text, spoken_by_user=user)]
+
+
+@pytest.mark.parametrize("sentence", LAID_DOWN)
+def test_what_a_person_lays_down(sentence: str) -> None:
+    assert learned(sentence) == [sentence]
+
+
+@pytest.mark.parametrize("sentence", IDLE)
+def test_what_is_said_in_passing(sentence: str) -> None:
+    assert learned(sentence) == []
+
+
+def test_only_the_sentence_of_a_prompt_that_lays_something_down() -> None:
+    prompt = "Add the refunds endpoint. Money is integer cents here, no floats. Then run the tests."
+    assert learned(prompt) == ["Money is integer cents here, no floats."]
+
+
+def test_an_answer_of_an_agent_needs_a_phrase() -> None:
+    assert learned("The staging server lives on heron, port 8444.", user=False) == []
+    assert learned("We decided to keep the old API.", user=False) == ["We decided to keep the old API."]
+
+
+def test_numbers_and_identifiers_are_one_word_each() -> None:
+    words = ["keep", "<id>", "under", "0", "ms", "，", "用", "<id>"]
+    assert list_words("Keep `p95` under 1.5 ms，用 raw_buoys") == words
+
+
+def test_the_weights_are_sorted_and_whole_numbers() -> None:
+    weights = json.loads(WEIGHTS.read_text(encoding="utf-8"))
+    assert list(weights) == sorted(weights)
+    assert {type(weight) for weight in weights.values()} == {int}
+
+
+@given(st.text(min_size=1))
+def test_any_text_has_a_score(text: str) -> None:
+    assert score_sentence(text) == score_sentence(text)
+    assert abs(score_sentence(text)) < 1000
