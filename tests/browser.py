@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
+from urllib.parse import urlsplit
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
@@ -20,6 +21,7 @@ TWIN_RUNS = {(1280, "dark")}  # of a page whose templates are checked as a page 
 LATER_ROWS = [  # are built like the first ones
     f"{row}:nth-child(n + 6)" for row in (".rows > li", ".queue > li", "tbody > tr")
 ]
+DROPPED = ("/icon.svg", "/first-event")  # by leaving a page: the icon of the tab, and a question asked again
 SERIOUS = {"serious", "critical"}
 LISTEN = """
     window.refused = [];
@@ -61,8 +63,8 @@ def listen(view: View, missing: bool) -> None:
             view.complaints.append(f"{kind}: {text}")
 
     def failed(request: Request) -> None:
-        left = request.failure == "net::ERR_ABORTED" and request.url.endswith("/icon.svg")
-        # A stream ends with its page, or before; the icon of the tab is fetched last, and dropped on leaving.
+        left = request.failure == "net::ERR_ABORTED" and urlsplit(request.url).path.endswith(DROPPED)
+        # A stream ends with its page, or before.
         if request.resource_type != "eventsource" and not left:
             heard("error", f"{request.url}: {request.failure}")
 
