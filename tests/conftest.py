@@ -1,6 +1,5 @@
 """Shared fixtures: a project with its branch main, and an actor with all rights."""
 
-import os
 import tempfile
 from collections.abc import Generator, Iterator
 from typing import Any
@@ -34,11 +33,6 @@ def pytest_collection_modifyitems(
     yield
     if hasattr(config, "workerinput"):  # an xdist worker: the longest files start first
         items.sort(key=lambda item: not item.nodeid.startswith("tests/e2e/"))
-
-
-def pytest_xdist_auto_num_workers() -> int:
-    """Use one process more than there are cores: one of them mostly waits for a browser or a server."""
-    return len(os.sched_getaffinity(0)) + 1
 
 
 def commit_in_each(items: list[pytest.Item]) -> None:
