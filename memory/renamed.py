@@ -141,10 +141,11 @@ RENAMED = {
 
 def current_path(path: str) -> str:
     """Return the present name of a renamed module, class or function; "" when it was not renamed."""
-    for old, new in RENAMED.items():
-        rest = path.removeprefix(old)
-        if rest != path and rest[:1] in ("", ".", ":"):
-            return new + rest
+    end = len(path)
+    while end > 0:  # the longest known beginning counts: a module may have left a package that was renamed
+        if new := RENAMED.get(path[:end]):
+            return new + path[end:]
+        end = max(path.rfind(".", 0, end), path.rfind(":", 0, end))
     return ""
 
 

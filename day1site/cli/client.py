@@ -11,6 +11,7 @@ from typing import Any
 
 from day1site.cli.errors import CliError, UsageError
 from day1site.cli.rest import (
+    PREFIX,
     Answer,
     Api,
     Fields,
@@ -252,7 +253,12 @@ def open_local_streams(actor: Any) -> Streams:
 
 def server_url() -> str:
     """Return the address of the server to work on; "" for the local store."""
-    return os.environ.get("DAY1_URL", "").rstrip("/").removesuffix("/api/v1")
+    return base_address(os.environ.get("DAY1_URL", ""))
+
+
+def base_address(url: str) -> str:
+    """Return the address of a server, which may be given as that of its API."""
+    return url.rstrip("/").removesuffix(PREFIX)
 
 
 def server_key(project: str) -> str:

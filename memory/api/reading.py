@@ -80,7 +80,7 @@ def point_value(name: str, value: Any) -> int | UUID | datetime:
 FROM_TEXT: dict[c.Check, Callable[[str], Any]] = {
     parse_integer: lambda text: int(text) if NUMBER.fullmatch(text) else text,
     count: lambda text: int(text) if NUMBER.fullmatch(text) else text,
-    c.check_boolean: lambda text: {"true": True, "false": False}.get(text, text),
+    c.check_boolean: c.read_flag,
     parse_names: lambda text: text.split(","),
 }
 

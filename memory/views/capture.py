@@ -9,7 +9,7 @@ from memory.api.capture_filters import ObservationFilterSet, RelationFilterSet
 from memory.engines.facts.links import LinkEngine
 from memory.engines.graph.engine import RelationEngine
 from memory.engines.sessions.observations import ObservationEngine, ObservationFilter
-from memory.engines.support.validation import parse_flag
+from memory.engines.support.validation import check_flag
 from memory.models import Observation
 from memory.views.base import ProjectPage
 from memory.views.labels import FIELDS
@@ -103,7 +103,7 @@ class Relations(Listing):
     }
 
     def list_rows(self, payload: dict[str, Any]) -> Any:
-        open_only = parse_flag("open_only", payload.get("open_only", "false"))
+        open_only = check_flag("open_only", payload.get("open_only", False))
         requested = {**payload, "open_only": open_only}
         return RelationEngine().list_relations(**self.reader.read_args, **requested, **self.paging())
 

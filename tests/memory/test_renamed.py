@@ -32,6 +32,8 @@ def test_what_the_table_names_is_there(new: str) -> None:
         ("memory.broker.pool:TaskPool", "memory.queue.broker.pool:TaskPool"),
         ("memory.broker", "memory.queue.broker"),
         ("memory.engines.handles.WorkHandles", "memory.engines.access.work_handles.WorkHandles"),
+        ("day1site.cli.connecting.jsonc", "day1site.cli.connect.jsonc"),
+        ("day1site.cli.connecting.programs.hook", "day1site.cli.connect.clients.hook"),
         ("memory.api.problems.handle", "memory.api.problems.handle_error"),
         ("memory.api.problems.handle_error", ""),
         (OLD, NEW),

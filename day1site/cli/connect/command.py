@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from day1site.cli.client import Client, server_url
+from day1site.cli.client import Client, base_address, server_url
 from day1site.cli.connect import settings_files
 from day1site.cli.connect.clients import CLIENTS, NEXT_STEPS, Change, Server, hook_command
 from day1site.cli.connect.state import State, config_file, digest, load_state, save_state
@@ -40,7 +40,7 @@ Plan = list[tuple[Path, str | None, str | None, str]]  # file, text to go back t
 @switch("--dry-run", help="show the changes, make none")
 @switch("--undo", help="take everything back, and revoke its key")
 def connect(run: Invocation, program: str, url: str | None, dry_run: bool, undo: bool) -> None:
-    url = (url or server_url() or DEFAULT_URL).rstrip("/")
+    url = base_address(url or server_url() or DEFAULT_URL)
     if not url.startswith(("http://", "https://")):
         raise UsageError(f"--url must be an address such as {DEFAULT_URL}, not {url}.")
     if undo and program == PRINT:

@@ -26,7 +26,7 @@ class FilterField(Field):
         if self.many:
             return list_check(check)
         if isinstance(self.type, Flag):
-            return _check_flag
+            return c.check_flag
         return _check_fraction if isinstance(self.type, Number) else check
 
 
@@ -62,12 +62,6 @@ def list_check(check: c.Check) -> c.Check:
         return tuple(check(name, item) for item in values)
 
     return check_values
-
-
-def _check_flag(name: str, value: Any) -> bool:
-    return c.check_boolean(
-        name, {"true": True, "false": False}.get(value, value) if isinstance(value, str) else value
-    )
 
 
 def _check_fraction(name: str, value: Any) -> float:

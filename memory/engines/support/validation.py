@@ -166,9 +166,14 @@ def check_boolean(name: str, value: Any) -> bool:
     return value
 
 
-def parse_flag(name: str, text: str) -> bool:
-    """Parse the text true or false. Raises Invalid."""
-    return check_boolean(name, {"true": True, "false": False}.get(text, text))
+def read_flag(text: str) -> bool | str:
+    """Return the value of the text true or false, and any other text as it is."""
+    return {"true": True, "false": False}.get(text, text)
+
+
+def check_flag(name: str, value: Any) -> bool:
+    """Check true or false, which a query has as a text. Raises Invalid."""
+    return check_boolean(name, read_flag(value) if isinstance(value, str) else value)
 
 
 def parse_time(name: str, value: Any) -> datetime | None:
