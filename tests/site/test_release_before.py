@@ -102,3 +102,41 @@ def test_a_current_store_is_not_copied(tmp_path: Path) -> None:
     assert run(tmp_path, "day1", "write-fact", "One.").returncode == 0
     assert run(tmp_path, "day1", "write-fact", "Two.").returncode == 0
     assert list(tmp_path.glob("day1.sqlite3.before-*")) == []
+
+
+KILLED = """
+import os, sys
+from django.core.management import execute_from_command_line
+from django.db.migrations.recorder import MigrationRecorder
+
+was = MigrationRecorder.record_applied
+
+def record_applied(recorder, app, name):
+    if f"{app}.{name}" == sys.argv[1]:
+        os._exit(9)  # as a kill at the moment between a migration's tables and its record
+    was(recorder, app, name)
+
+MigrationRecorder.record_applied = record_applied
+execute_from_command_line(["manage.py", "migrate"])
+"""
+
+
+def kill_at(folder: Path, migration: str) -> int:
+    words = [sys.executable, "-c", KILLED, migration]
+    env = environment(DAY1_DATA_DIR=str(folder), DJANGO_SETTINGS_MODULE="day1site.settings.dev")
+    return subprocess.run(words, cwd=ROOT, env=env, capture_output=True).returncode
+
+
+@only_on_sqlite
+@pytest.mark.parametrize("migration", ["memory.0012_one_open_version", "memory.0015_fact_proposed_open"])
+def test_a_migration_that_was_killed_is_made_again(old_store: Path, migration: str) -> None:
+    assert kill_at(old_store, migration) == 9
+    assert run(old_store, "migrate").returncode == 0
+    assert texts(old_store) == ["Kept over releases: Grüße, 雪."]
+
+
+@only_on_sqlite
+def test_a_first_start_that_was_killed_is_made_again(tmp_path: Path) -> None:
+    assert kill_at(tmp_path, "admin.0001_initial") == 9
+    assert run(tmp_path, "migrate").returncode == 0
+    assert run(tmp_path, "migrate", "--check").returncode == 0
