@@ -55,12 +55,15 @@ def ask(actor: Any, one: dict[str, Any]) -> str:
 def play(actor: Any, session: dict[str, Any]) -> None:
     from conversations.capture.engine import IngestEngine
     from conversations.engines.consolidation.session import SessionConsolidation
+    from memory.engines.embedding.engine import EmbeddingEngine
     from memory.models import Session
 
     for one in events(session):
         IngestEngine().ingest(events=[one], actor=actor, client="claude-code")
     played = Session.objects.select_related("branch").get(key=session["id"])
     SessionConsolidation().consolidate_session(session=played, actor=actor)
+    while EmbeddingEngine().embed_pending(actor.project_id):
+        pass  # as the worker does meanwhile
 
 
 def measure(actor: Any, session: dict[str, Any], show: bool) -> Counter[str]:

@@ -22,6 +22,7 @@ class Conf:
     embedding_batch: int = 64  # texts in one call
     recipe: str = "default"
     resident_projects: int = 8  # projects whose vectors stay in memory
+    recall_on_prompt: bool = True  # whether a person's prompt is answered with what memory knows of it
     recall_days: int = 90  # days that the search log is kept; 0 = for ever
     session_parts: tuple[str, ...] = ()  # classes that store a part of a session (SessionPart)
     consolidator: str = ""  # class that extracts facts from sessions (SessionConsolidator); "" = none

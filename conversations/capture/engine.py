@@ -12,8 +12,10 @@ from django.utils import timezone
 from conversations.capture.events import STARTS, HookEvent, clean_text, read_event
 from conversations.capture.rows import EventRows
 from conversations.capture.text_cleaning import cut_middle
+from conversations.engines.prompt_recall import recall_for_prompt
 from conversations.models import Message
 from memory.actors import Actor
+from memory.conf import conf
 from memory.db.retry import retry_methods
 from memory.engines.facts.recall_log import log_recall
 from memory.engines.sessions.briefing import start_context
@@ -29,6 +31,7 @@ MAX_EVENTS = 1000
 MAX_SUMMARY_BYTES = 16384  # of a program's own summary
 MAX_OWN_SUMMARY = 300  # characters of the first prompt and the last answer in a session's summary
 SURFACE = "hook"
+DEAF = frozenset({"cursor", "copilot"})  # programs that read no context in the answer to a prompt
 
 
 @retry_methods
@@ -45,7 +48,7 @@ class IngestEngine:
         """Store up to 1,000 events, in order, all or none; unknown and repeated ones are ignored.
 
         With ``answered``, return the response for the last event's program: the context at the start of a
-        session or subagent; None where there is none.
+        session or subagent, what memory knows of a person's prompt; None where there is none.
 
         Raises TooLarge, BranchNotFound, BranchArchived, scope and branch refusals.
         """
@@ -55,7 +58,10 @@ class IngestEngine:
         actor = replace(actor, surface=SURFACE)
         read = [event for raw in events if (event := read_event(raw, client))]
         next_rid.ensure_lease()
-        return retry_on_conflict(partial(self._ingest, read, actor, branch_name, answered))
+        answer = retry_on_conflict(partial(self._ingest, read, actor, branch_name, answered))
+        if answered and read and read[-1].name == "UserPromptSubmit":
+            return _format_answer(read[-1], _recall(read[-1], actor, branch_name))
+        return answer
 
     @staticmethod
     @transaction.atomic(savepoint=False)
@@ -153,6 +159,25 @@ def _load_context(event: HookEvent, actor: Actor, branch_name: str) -> str:
     if found.text:
         who = actor.with_origin(session_id=session.key)
         log_recall(who, [branch_name], "", found.fact_ids)
+    return found.text
+
+
+def _recall(event: HookEvent, actor: Actor, branch_name: str) -> str:
+    """Return what memory knows of a prompt; nothing twice in a session, the same for a repeated event.
+
+    It is outside of the event's transaction, which other writers wait for: an embedder may be asked.
+    """
+    if not conf().recall_on_prompt or event.client in DEAF:
+        return ""
+    session = Session.objects.get(project=actor.project_id, key=event.session)
+    key = event.key(actor.project_id) or str(len(session.recalled))
+    others = [uid for prompt, ids in session.recalled.items() if prompt != key for uid in ids]
+    lineage = find_branch(actor, branch_name).lineage()
+    found = recall_for_prompt(event.prompt, session, actor, lineage, timezone.now(), others)
+    if found.ids and session.recalled.get(key) != found.ids:
+        Session.objects.filter(pk=session.pk).update(recalled={**session.recalled, key: found.ids})
+    if found.fact_ids:
+        log_recall(actor.with_origin(session_id=session.key), [branch_name], event.prompt, found.fact_ids)
     return found.text
 
 

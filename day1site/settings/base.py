@@ -156,6 +156,7 @@ LOGGING = {
 
 DAY1 = {
     "recipe": env.choice("DAY1_RECIPE", "default", RECIPES),
+    "recall_on_prompt": env.flag("DAY1_RECALL_ON_PROMPT", True),
     "recall_days": env.whole("DAY1_RECALL_DAYS", 90, low=0, high=36500),
     "embedder": env.str("DAY1_EMBEDDER", "minilm"),
     "embedding_model": env.str("DAY1_EMBEDDING_MODEL", "text-embedding-3-small"),

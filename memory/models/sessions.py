@@ -2,6 +2,7 @@
 
 from django.db import models
 
+from memory.db.fields import JSONTextField
 from memory.models.branches import Branch
 from memory.models.projects import Project
 
@@ -24,6 +25,9 @@ class Session(models.Model):
     status = models.CharField(max_length=20, choices=Status.choices, default=Status.ACTIVE)
     summary = models.TextField(blank=True)
     context = models.TextField(blank=True, default="", help_text="What Day1 told the agent at its start.")
+    recalled = JSONTextField(
+        default=dict, help_text="Ids of the memories that came with a prompt, by prompt."
+    )
     captured = models.BigIntegerField(default=0, help_text="Bytes of long texts that hooks brought.")
     started_at = models.DateTimeField()
     active_at = models.DateTimeField(null=True, blank=True, help_text="When it was last heard of.")

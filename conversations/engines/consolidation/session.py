@@ -209,14 +209,17 @@ def _find_consumed(links: Any, sources: Sequence[UUID]) -> set[UUID]:
 
 
 def _list_known_texts(session: Session) -> list[str]:
-    """Return the texts that Day1 gave this session: at its start, and as search results."""
+    """Return the texts that Day1 gave this session: at its start, with prompts, and as search results."""
     recalls = RecallLog.objects.filter(project=session.project_id, session_id=session.key)
     ids = {UUID(uid) for recall in recalls.order_by("-id")[:500] for uid in recall.fact_ids}
+    ids |= {UUID(uid) for found in session.recalled.values() for uid in found}
     texts: list[str] = session.context.splitlines()
     requested = sorted(ids)
     for start in range(0, len(requested), 500):
         facts = Fact.objects.on(session.branch).filter(uid__in=requested[start : start + 500]).fetch_all()
         texts += [fact.fact_text for fact in facts]
+        messages = Message.objects.on(session.branch).filter(uid__in=requested[start : start + 500])
+        texts += [sentence for row in messages.fetch_all() for sentence in rules.sentences(row.content)]
     return texts
 
 

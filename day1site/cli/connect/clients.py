@@ -9,8 +9,6 @@ from pathlib import Path
 from typing import Any
 
 HOOK = Path(__file__).resolve().parent.parent.parent / "hooks" / "client" / "hook.py"
-# The program waits for these; everything else may take its time in the background.
-ANSWERED = ("SessionStart", "SubagentStart", "sessionStart", "subagentStart")
 CLAUDE = (
     "SessionStart",
     "UserPromptSubmit",
@@ -150,13 +148,11 @@ def opencode(server: Server) -> list[Change]:
 def _hook(file: Path, program: str, event: str, server: Server, unit: int = 1) -> Change:
     """Return a hook in the form of Claude Code, which others share.
 
-    The client leaves its work to a background process, so no event holds up the agent; a failing hook must
-    never block it.
+    The program waits for each, in their order: the client leaves what needs no answer to a background process
+    of its own. A program's background hooks are cut off at its end, and lose its last events.
     """
     handler: dict[str, Any] = {"type": "command", "command": hook_command(program, server)}
     handler["timeout"] = _seconds(event) * unit
-    if program == "claude-code" and event not in (*ANSWERED, "SessionEnd"):
-        handler["async"] = True
     return Change(file, ("hooks", event), {"hooks": [handler]}, True)
 
 

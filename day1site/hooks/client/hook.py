@@ -4,10 +4,11 @@ Run as ``python3 -I -S hook.py --client NAME [--config FILE]`` with the event on
 ~/.config/day1/hooks.json) has ``{"url", "key"}`` and optionally ``"branch"``; the spool is in ``FILE.spool``.
 Without FILE, DAY1_URL and DAY1_KEY are used; without those nothing is stored.
 
-Only the start of a session or subagent waits for a response, at most three seconds. Everything else is sent
-by a background process, now or with a later event. It always exits with 0 and writes nothing to standard
+The start of a session or subagent waits for a response, at most three seconds; a person's prompt at most one,
+and not at all within a minute of a time when none came. Everything else is sent by a background process, now
+or with a later event. It always exits with 0 and writes nothing to standard
 error: a memory must never stop the agent. Standard library only, Python 3.8 and later; slow modules are
-imported where needed, and the sending code is in delivery.py.
+imported where needed, and the sending code is in delivery.py, the cutting in event_cuts.py.
 """
 
 import os
@@ -19,11 +20,13 @@ MAX_READ_BYTES = 64 * MIB  # of an event; a longer one is dropped
 MAX_LINE_BYTES = MIB  # of an event as it came; a longer one is cut
 MAX_CUT_BYTES = 4 * MIB  # of an event after it was cut
 MAX_SPOOL_BYTES = 64 * MIB  # beyond it the oldest events go
-MAX_DEPTH = 50  # levels of an event that are processed; a server accepts 64
 WAIT, BACKLOG = 2.8, 1.5  # seconds for the response; for sending the events before it
+PROMPT_WAIT, PROMPT_BACKLOG = 0.9, 0.4  # the same, for a prompt
+SILENCE = 60.0  # seconds in which no prompt waits, after none was answered
 TIMEOUT_SECONDS = 20.0  # seconds for one request in the background
 # A program waits for the response to these, so the event's name must be parsed exactly.
 ANSWERED = ("sessionstart", "subagentstart")
+PROMPTS = ("userpromptsubmit", "beforeagent")
 COMPACTS = ("precompact", "precompress")  # the end of the transcript is sent with them
 HINTS = (
     b"reComp",
@@ -36,6 +39,9 @@ HINTS = (
     b"ubagent_start",
     b"ession-start",
     b"ubagent-start",
+    b"serPromptSubmit",
+    b"ser_prompt_submit",
+    b"eforeAgent",
 )
 NAMES = ("hook_event_name", "hookEventName", "event", "event_name", "hook")
 
@@ -55,7 +61,7 @@ def main(argv):
         if not event.line:
             return
         spool.append(event.line)
-        if event.answered:
+        if event.answered or (event.is_prompt and not spool.is_silent()):
             answer(spool, event)
         else:
             in_background(spool)
@@ -70,7 +76,8 @@ class Event:
     """Event as a line of the spool; ``line`` is empty when it is no JSON object."""
 
     def __init__(self, raw, client):
-        self.answered, self.nonce = False, f"{time.time_ns()}-{os.getpid()}"
+        self.answered, self.is_prompt = False, False
+        self.nonce = f"{time.time_ns()}-{os.getpid()}"
         raw = raw.strip()
         private = b"private" in raw or b"PRIVATE" in raw or b"private" in raw.lower()
         if private or len(raw) > MAX_LINE_BYTES or any(hint in raw for hint in HINTS):
@@ -94,20 +101,12 @@ class Event:
             return b""
         name = next((value[word] for word in NAMES if isinstance(value.get(word), str)), "")
         name = name.lower().replace("_", "").replace("-", "")
-        self.answered = name in ANSWERED
+        self.answered, self.is_prompt = name in ANSWERED, name in PROMPTS
         if name in COMPACTS:
-            value["transcript"] = load_delivery().read_assistant_texts(value.get("transcript_path"))
+            value["transcript"] = load_sibling("delivery").read_assistant_texts(value.get("transcript_path"))
         elif not private and len(raw) <= MAX_LINE_BYTES:
             return raw
-        value = without_private(value)
-        max_bytes = MAX_LINE_BYTES
-        text = json.dumps(shortened(value, max_bytes))
-        while len(text) > MAX_CUT_BYTES and max_bytes > MIB // 256:
-            max_bytes //= 16
-            text = json.dumps(shortened(value, max_bytes))
-        if len(text) > MAX_CUT_BYTES:
-            text = json.dumps(flattened(value, MIB // 4, json.dumps))
-        return text.encode()
+        return load_sibling("event_cuts").cut_event(value, MAX_LINE_BYTES, MAX_CUT_BYTES).encode()
 
 
 def read_all(handle):
@@ -122,47 +121,6 @@ def read_all(handle):
         pieces = pieces if size <= MAX_READ_BYTES else []
         if size <= MAX_READ_BYTES:
             pieces.append(piece)
-
-
-def walked(value, change, depth=0):
-    """Apply a change to every text of a JSON value; parts nested too deeply become JSON text first."""
-    if isinstance(value, (dict, list)) and depth >= MAX_DEPTH:
-        import json
-
-        return change(json.dumps(value))
-    if isinstance(value, str):
-        return change(value)
-    if isinstance(value, dict):
-        return {change(name): walked(part, change, depth + 1) for name, part in value.items()}
-    return [walked(part, change, depth + 1) for part in value] if isinstance(value, list) else value
-
-
-def without_private(value):
-    """Remove <private> blocks; an unclosed block extends to the end."""
-    import re
-
-    private = re.compile(r"<private\b[^>]{0,200}>.*?(?:</private\s*>|\Z)", re.I | re.S)
-    return walked(value, lambda text: private.sub("[private]", text))
-
-
-def shortened(value, max_bytes):
-    """Cut every text to so many bytes, keeping head and tail."""
-
-    def cut(text):
-        raw = text.encode("utf-8", "replace")
-        if len(raw) <= max_bytes:
-            return text
-        mark = f"\n… [{len(raw)} bytes, cut] …\n"
-        half = (max_bytes - len(mark.encode())) // 2
-        return raw[:half].decode("utf-8", "ignore") + mark + raw[-half:].decode("utf-8", "ignore")
-
-    return walked(value, cut)
-
-
-def flattened(value, max_bytes, dumps):
-    """Replace each long part of an event by its JSON, of which head and tail are kept."""
-    whole = ((name, part, dumps(part)) for name, part in value.items())
-    return {name: shortened(text, max_bytes) if len(text) > max_bytes else part for name, part, text in whole}
 
 
 def quoted(text):
@@ -249,6 +207,7 @@ class Spool:
     def __init__(self, config):
         self.config, self.folder = config, config + ".spool"
         self.events, self.mark = self.path("events.jsonl"), self.path("delivered")
+        self.silence = self.path("silent")
 
     def path(self, name):
         return os.path.join(self.folder, name)
@@ -291,6 +250,16 @@ class Spool:
         with open(draft, "w") as file:
             file.write(str(offset))
         os.replace(draft, self.mark)
+
+    def is_silent(self):
+        """Return whether a prompt got no answer within the last minute."""
+        try:
+            return 0 <= time.time() - os.path.getmtime(self.silence) < SILENCE
+        except OSError:
+            return False
+
+    def set_silent(self):
+        os.close(os.open(self.silence, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600))
 
     def waiting(self):
         try:
@@ -342,13 +311,14 @@ def write_all(handle, data):
 def answer(spool, event):
     """Print the server's response to this event, sent in order, or ahead of a long backlog."""
     start = time.monotonic()
+    wait, backlog = (PROMPT_WAIT, PROMPT_BACKLOG) if event.is_prompt else (WAIT, BACKLOG)
     if hasattr(os, "fork"):
         import signal
 
-        signal.signal(signal.SIGALRM, lambda *_: os._exit(0))
-        signal.setitimer(signal.ITIMER_REAL, WAIT)
-    sending = sender(spool, WAIT)
-    body = sending.deliver(until=start + BACKLOG, mine=event.nonce)
+        signal.signal(signal.SIGALRM, lambda *_: give_up(spool))
+        signal.setitimer(signal.ITIMER_REAL, wait)
+    sending = sender(spool, wait)
+    body = sending.deliver(until=start + backlog, mine=event.nonce)
     if body is None:  # it was not reached, or another process sent it
         body = sending.ask(event.line)
     write_all(1, body or b"")
@@ -356,17 +326,25 @@ def answer(spool, event):
         in_background(spool)
 
 
-def load_delivery():
-    """Return the module in the file next to this one."""
-    sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-    import delivery
+def give_up(spool):
+    """End without an answer; the next prompts do not wait."""
+    try:
+        spool.set_silent()
+    finally:
+        os._exit(0)
 
-    return delivery
+
+def load_sibling(name):
+    """Return the module in a file next to this one."""
+    folder = os.path.dirname(os.path.abspath(__file__))
+    if folder not in sys.path:
+        sys.path.insert(0, folder)
+    return __import__(name)
 
 
 def sender(spool, patience):
     """Return a sender for the spool's events."""
-    return load_delivery().Sender(spool, Lock, write_all, read_text, patience)
+    return load_sibling("delivery").Sender(spool, Lock, write_all, read_text, patience)
 
 
 def in_background(spool):

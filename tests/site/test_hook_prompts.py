@@ -1,0 +1,101 @@
+"""The hook client at a person's prompt: it prints what memory knows, and never holds up a person for long."""
+
+import json
+import os
+import threading
+import time
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+import pytest
+
+from tests.site.hook_events import event
+from tests.site.test_hook_client import NOBODY, Client
+
+KNOWN = {"hookSpecificOutput": {"hookEventName": "UserPromptSubmit", "additionalContext": "known"}}
+
+
+class Answering(BaseHTTPRequestHandler):
+    """Handler that answers a prompt with a context, or not before it is let go."""
+
+    def do_POST(self) -> None:
+        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        self.server.go_on.wait(30)
+        asked = isinstance(body, dict) and "prompt" in body
+        self.server.taken += [body] if isinstance(body, dict) else body
+        text = json.dumps(KNOWN).encode() if asked else b""
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(text)))
+        self.end_headers()
+        self.wfile.write(text)
+
+    def log_message(self, *_: object) -> None:
+        """Suppress the log."""
+
+
+@pytest.fixture
+def server():
+    answering = ThreadingHTTPServer(("127.0.0.1", 0), Answering)
+    answering.go_on, answering.taken = threading.Event(), []
+    answering.go_on.set()
+    thread = threading.Thread(target=answering.serve_forever)
+    thread.start()
+    yield answering
+    answering.go_on.set()
+    answering.shutdown()
+    thread.join()
+    answering.server_close()
+
+
+@pytest.fixture
+def client(tmp_path, server):
+    return Client(tmp_path, f"http://127.0.0.1:{server.server_port}")
+
+
+def prompt(text: str, name: str = "UserPromptSubmit") -> dict:
+    return event(name, prompt=text, prompt_id=text)
+
+
+def timed(client: Client, given: dict) -> float:
+    start = time.monotonic()
+    assert client.run(given) == ""
+    return time.monotonic() - start
+
+
+@pytest.mark.parametrize("name", ["UserPromptSubmit", "BeforeAgent", "user_prompt_submit"])
+def test_a_prompt_is_answered(client, name):
+    assert json.loads(client.run(prompt("one", name))) == KNOWN
+
+
+def test_what_waits_goes_before_it(client, server):
+    down = Client(client.config.parent, NOBODY)
+    down.run(event("Stop", last_assistant_message="earlier", prompt_id="p0"))
+    Client(client.config.parent, f"http://127.0.0.1:{server.server_port}")  # the server is back
+    assert json.loads(client.run(prompt("one"))) == KNOWN
+    names = [taken["hook_event_name"] for taken in server.taken]
+    assert names[:2] == ["Stop", "UserPromptSubmit"]  # once more where another process has sent it too
+
+
+def test_after_a_server_that_hangs_the_next_prompts_do_not_wait(client, server):
+    server.go_on.clear()
+    waited = timed(client, prompt("one"))
+    assert 0.8 < waited < 3  # the program's own limit is far beyond: none of it is used up
+    assert (client.spool / "silent").exists()
+    lasted = [timed(client, prompt(f"{number}")) for number in range(3)]
+    assert min(lasted) < 0.5
+    assert len(client.lines()) == 4
+
+
+def test_a_minute_later_it_asks_again(client, server):
+    client.spool.mkdir(mode=0o700)
+    silent = client.spool / "silent"
+    silent.touch()
+    assert client.run(prompt("one")) == ""
+    os.utime(silent, (time.time() - 61, time.time() - 61))
+    assert json.loads(client.run(prompt("two"))) == KNOWN
+
+
+def test_nobody_there_costs_nothing(tmp_path):
+    client = Client(tmp_path)
+    assert client.run(prompt("one")) == ""
+    assert not (client.spool / "silent").exists()
+    assert len(client.lines()) == 1
