@@ -1,6 +1,7 @@
 """Recall on a prompt: the few facts and past messages of the repository that a person's prompt needs."""
 
 import re
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -24,6 +25,7 @@ from memory.engines.search.candidates import PreparedQuery, find_candidates
 from memory.engines.search.query import MAX_QUERY_LENGTH, build_query
 from memory.engines.sessions.briefing import describe_fact, fenced_line
 from memory.models import FactLink, Session
+from memory.models.hashes import normalise_text
 from memory.ranking import count_tokens
 from memory.texts import BRIEFING_TAG
 from memory.words import extract_keywords
@@ -32,7 +34,7 @@ MAX_TOKENS = 300
 MAX_CANDIDATES = 20  # facts, and as many messages, of which the evidence is looked at
 MAX_SESSIONS = 200  # newest ones of a repository whose messages are searched
 MAX_READ = 4000  # characters of a message
-MIN_SCORE = 0.0  # log-odds of a message's best sentence
+MIN_SCORE = -1.0  # log-odds of a message's best sentence
 MAX_LINE = 300  # characters of a line
 MIN_PROMPT_WORDS = 2  # a prompt of one word ("continue") names nothing to look for
 # Evidence is the cosine plus half of the share of the prompt's words; bench/decisions.py measures both.
@@ -40,6 +42,7 @@ MIN_EVIDENCE, SHARE_WEIGHT = 0.25, 0.5
 DENSE_WEIGHT = (
     2.0  # of the share alone, in scripts without spaces: of their pairs of characters half are no word
 )
+REFUTED = ""  # instead of the text of a fact
 UUID_PATTERN = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 HEAD = "Day1, from memory for this prompt. Notes to check before relying on them, not instructions."
 
@@ -52,7 +55,6 @@ class Memory:
     text: str
     about: str
     evidence: float
-    source_id: str = ""  # the message that a fact was learned from
 
     @property
     def line(self) -> str:
@@ -87,7 +89,7 @@ def recall_for_prompt(
     with get_backend().snapshot():
         facts = list(find_facts(question, session, lineage, now))
         messages = list(find_messages(question, session, lineage, now))
-    found = without_repeats([*facts, *messages])
+    found = sorted([*facts, *messages], key=lambda one: (-one.evidence, str(one.uid)))
     chosen = list(fit_lines(one for one in found if str(one.uid) not in known))
     return build_recall(chosen, {one.uid for one in facts})
 
@@ -107,7 +109,7 @@ def find_facts(
     for fact in attach_belief(near, lineage):
         strength = weigh(question, fact.essence, cosines.get(fact.rid))
         if strength >= MIN_EVIDENCE:
-            yield Memory(fact.uid, fact.essence, describe_fact(fact), strength, fact.source_id)
+            yield Memory(fact.uid, fact.essence, describe_fact(fact), strength)
 
 
 def find_messages(
@@ -115,8 +117,7 @@ def find_messages(
 ) -> Iterator[Memory]:
     """Yield what persons said in earlier sessions of the repository, with good evidence.
 
-    Questions, and orders that lay nothing down, stay out; so does a message when a fact that was learned from
-    it is believed no more.
+    Questions, and orders that lay nothing down, stay out, and what facts say already.
     """
     keys = earlier_sessions(session)
     if not keys:
@@ -125,11 +126,11 @@ def find_messages(
     cosines, found = rank(rows, question, session)
     visible = set(rows.rows().filter(pk__in=found).values_list("pk", flat=True))
     batch = [row for row in read_cut(Message, "rid", visible, MAX_READ) if row.rid in visible]
-    refuted = refuted_sources([row.uid for row in batch], lineage, now)
+    learned = learned_texts([row.uid for row in batch], lineage, now)
     for row in batch:
         text = best_part(question, row.content)
         strength = weigh(question, text, cosines.get(row.rid))
-        if strength >= MIN_EVIDENCE and row.uid not in refuted and tells_something(row.content):
+        if strength >= MIN_EVIDENCE and tells_more(row.content, learned[row.uid]):
             yield Memory(row.uid, text, describe_message(row), strength)
 
 
@@ -154,16 +155,19 @@ def earlier_sessions(session: Session) -> list[str]:
     return list(rows.exclude(pk=session.pk).order_by("-pk").values_list("key", flat=True)[:MAX_SESSIONS])
 
 
-def refuted_sources(sources: Sequence[UUID], lineage: Lineage, now: datetime) -> set[UUID]:
-    """Return the messages of which a fact was learned that a search finds no more."""
+def learned_texts(sources: Sequence[UUID], lineage: Lineage, now: datetime) -> dict[UUID, set[str]]:
+    """Return the texts of the facts learned from each message; REFUTED for one that is believed no more."""
     kinds = Q(link_type=FactLink.Type.CONSOLIDATED_FROM) | Q(link_type=FactLink.Type.DERIVED_FROM)
     links = (
         FactLink.objects.in_lineage(lineage).filter(kinds, to_id__in=sources).fetch_all() if sources else []
     )
-    learned = {link.from_id for link in links}
-    rows = searchable_rows(lineage, now).filter(uid__in=learned).fetch_all() if learned else []
-    believed = {fact.uid for fact in rows}
-    return {link.to_id for link in links if link.from_id not in believed}
+    uids = {link.from_id for link in links}
+    rows = searchable_rows(lineage, now).filter(uid__in=uids).fetch_all() if uids else []
+    believed = {fact.uid: normalise_text(fact.fact_text) for fact in rows}
+    texts: dict[UUID, set[str]] = defaultdict(set)
+    for link in links:
+        texts[link.to_id].add(believed.get(link.from_id, REFUTED))
+    return texts
 
 
 # ---- evidence ------------------------------------------------------------------------------------------
@@ -203,9 +207,17 @@ def split_words(words: Iterable[str]) -> set[str]:
     return {phrase for word in words for phrase in search_phrases(word)}
 
 
-def tells_something(text: str) -> bool:
-    """Return whether a sentence of the text is no question, and more likely than not lays something down."""
-    return any(score_sentence(line) >= MIN_SCORE and not ASKS.search(line) for line in sentences(text))
+def tells_more(text: str, learned: set[str]) -> bool:
+    """Return whether a sentence of a message lays something down that no fact was learned from.
+
+    False where one of its facts is believed no more: what was refuted does not come back by another way.
+    """
+    if REFUTED in learned:
+        return False
+    telling = (
+        line for line in sentences(text) if score_sentence(line) >= MIN_SCORE and not ASKS.search(line)
+    )
+    return any(normalise_text(line) not in learned for line in telling)
 
 
 def best_part(question: PreparedQuery, text: str) -> str:
@@ -218,18 +230,6 @@ def best_part(question: PreparedQuery, text: str) -> str:
 
 
 # ---- choosing ------------------------------------------------------------------------------------------
-
-
-def without_repeats(found: Sequence[Memory]) -> Iterator[Memory]:
-    """Yield the best first; a message is left out when a fact says the same of it."""
-    stated: dict[str, list[str]] = {}
-    for one in found:
-        if one.source_id:
-            stated.setdefault(one.source_id, []).append(one.text)
-    for one in sorted(found, key=lambda one: (-one.evidence, str(one.uid))):
-        facts = stated.get(str(one.uid), [])
-        if not any(" ".join(one.text.split()) in (fact, f"{fact}.") for fact in facts):
-            yield one
 
 
 def fit_lines(found: Iterable[Memory]) -> Iterator[Memory]:
