@@ -31,6 +31,7 @@ MAX_EVENTS = 1000
 MAX_SUMMARY_BYTES = 16384  # of a program's own summary
 MAX_OWN_SUMMARY = 300  # characters of the first prompt and the last answer in a session's summary
 SURFACE = "hook"
+COMPRESSES_ALWAYS = frozenset({"gemini"})  # calls its hook before every request of its model
 DEAF = frozenset({"cursor", "copilot"})  # programs that read no context in the answer to a prompt
 
 
@@ -113,7 +114,7 @@ def _store_events(events: Sequence[HookEvent], actor: Actor, branch_name: str) -
             rows.take(event)
         rows.write()
     for event in events:
-        if event.name == "PreCompact":
+        if event.name == "PreCompact" and event.client not in COMPRESSES_ALWAYS:
             SessionManager().request_consolidation(session_id=event.session, actor=actor)
         elif event.name == "PostCompact":
             summary = cut_middle(clean_text(event.summary), MAX_SUMMARY_BYTES)

@@ -158,7 +158,9 @@ class EventRows:
                 "tool_name": event.tool or "tool",
                 "raw_input": payload,
                 "message_id": message.uid,
-                "raw_output": _failure(event, content) if failed else with_status(output, content),
+                "raw_output": _failure(event, content)
+                if failed
+                else with_status(output, content, event.client),
             },
             who,
         )

@@ -9,6 +9,11 @@ from memory.engines.sessions.tool_calls import as_text
 
 BLOB = re.compile(r"(?<![A-Za-z0-9+/=_-])[A-Za-z0-9+/=_-]{2000,}")
 TEXT_FIELDS = ("stdout", "stderr", "error", "content", "output", "text", "llmContent", "result")
+EXIT_LINES = {  # of a program's shell tool: the line with the exit code of the command
+    "gemini": re.compile(r"^Exit Code: (-?\d{1,9})$", re.M),
+    "codex": re.compile(r"\A(?:.*\n){0,4}?Process exited with code (-?\d{1,9})$", re.M),
+}
+WRAPPER = re.compile(r"\A<untrusted_context>\n(.*)\n</untrusted_context>\Z", re.S)  # of Gemini CLI
 STATUS_FIELDS = ("interrupted", "exit_code", "exitCode", "returncode", "is_error", "isError", "error")
 
 
@@ -20,6 +25,7 @@ def read_output(value: Any) -> str:
         text = _read_fields(value)
     else:
         text = as_text(value)
+    text = WRAPPER.sub(r"\1", text.strip())
     return BLOB.sub(lambda found: f"[{len(found[0])} characters of data]", text)
 
 
@@ -30,12 +36,20 @@ def _read_block(part: Mapping[str, Any]) -> str:
 
 def _read_fields(value: Mapping[str, Any]) -> str:
     """Return the readable fields; the whole value as JSON where there are none."""
+    if isinstance(file := value.get("file"), Mapping) and isinstance(file.get("content"), str):
+        return file["content"]  # Claude Code's Read
     found = [read_output(value[name]).strip() for name in TEXT_FIELDS if value.get(name)]
     return "\n".join(part for part in found if part) or dumps(dict(value))
 
 
-def with_status(output: Any, content: str) -> Any:
-    """Return the part of an output that decides outcome and summary: its status fields and readable text."""
+def with_status(output: Any, content: str, client: str = "") -> Any:
+    """Return the part of an output that decides outcome and summary: its status fields and readable text.
+
+    Some programs write the exit code into the text.
+    """
+    found = EXIT_LINES[client].findall(content) if client in EXIT_LINES else []
+    status = {"exit_code": int(found[-1])} if found else {}
     if isinstance(output, Mapping):
-        return {**{name: output[name] for name in STATUS_FIELDS if output.get(name)}, "content": content}
-    return content
+        status |= {name: output[name] for name in STATUS_FIELDS if output.get(name)}
+        return {**status, "content": content}
+    return {**status, "content": content} if found else content

@@ -60,7 +60,7 @@ HOOKS = {
     "claude-code": (".claude/settings.json", 11),
     "cursor": (".cursor/hooks.json", 9),
     "codex": (".codex/hooks.json", 9),
-    "gemini": (".gemini/settings.json", 6),
+    "gemini": (".gemini/settings.json", 5),
 }
 
 

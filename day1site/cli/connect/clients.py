@@ -45,7 +45,8 @@ CURSOR = (
     "sessionEnd",
 )
 MANAGED = ("/etc/claude-code", "/Library/Application Support/ClaudeCode")  # where an organisation decides
-GEMINI = ("SessionStart", "BeforeAgent", "AfterAgent", "AfterTool", "PreCompress", "SessionEnd")
+# Not PreCompress: the program calls it before every request of its model.
+GEMINI = ("SessionStart", "BeforeAgent", "AfterAgent", "AfterTool", "SessionEnd")
 
 
 @dataclass(frozen=True)

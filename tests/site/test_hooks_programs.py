@@ -1,0 +1,84 @@
+"""What single programs do in a way of their own, as their real clients sent it."""
+
+import pytest
+
+from memory.models import Observation, QueueMessage
+from tests.site.hook_events import event, messages, send
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+TRACEBACK = 'Traceback (most recent call last):\n  File "ledger.py", line 1\nModuleNotFoundError: No module'
+
+
+def call(api, client: str, tool: str, **fields: object) -> Observation:
+    """Send a call of a tool; return its observation."""
+    name = "AfterTool" if client == "gemini" else "PostToolUse"
+    own = {"client": client, "root": "github.com/acme/shop"}
+    send(api, event(name, tool_name=tool, tool_use_id="t1", day1=own, **fields), client=client)
+    (seen,) = Observation.objects.all_versions()
+    return seen
+
+
+def shell(text: str) -> dict[str, str]:
+    whole = f"<untrusted_context>\nOutput: {text}\nProcess Group PGID: 30181\n</untrusted_context>"
+    return {"llmContent": whole, "returnDisplay": text}
+
+
+def test_gemini_says_in_the_text_that_a_command_failed(api):
+    output = shell(f"{TRACEBACK}\nExit Code: 1")
+    seen = call(
+        api, "gemini", "run_shell_command", tool_input={"command": "python3 ledger.py"}, tool_response=output
+    )
+    assert seen.outcome == "error"
+    ((_, _, content),) = messages()
+    assert content.startswith("Output: Traceback")
+    assert "untrusted_context" not in content
+
+
+@pytest.mark.parametrize("text", ["balance 42", "Exit Code: 0", "Exit Code: 1\nof yesterday\nExit Code: 0"])
+def test_gemini_says_nothing_of_a_command_that_worked(api, text):
+    seen = call(
+        api, "gemini", "run_shell_command", tool_input={"command": "./run"}, tool_response=shell(text)
+    )
+    assert seen.outcome == "success"
+
+
+def test_codex_says_it_in_the_first_lines(api):
+    text = "Chunk ID: 5f\nWall time: 0.1 seconds\nProcess exited with code 1\nOutput:\n"
+    assert call(api, "codex", "Bash", tool_input={"command": "false"}, tool_response=text).outcome == "error"
+
+
+def test_what_a_command_of_another_program_prints_is_no_exit_code(api):
+    output = {"stdout": "Exit Code: 1", "stderr": "", "interrupted": False}
+    seen = call(api, "claude-code", "Bash", tool_input={"command": "cat log"}, tool_response=output)
+    assert seen.outcome == "success"
+
+
+def test_what_claude_code_has_read_is_stored_as_text(api):
+    file = {"filePath": "/srv/shop/a.py", "content": "print(1)\n", "numLines": 1, "startLine": 1}
+    call(
+        api,
+        "claude-code",
+        "Read",
+        tool_input={"file_path": "/srv/shop/a.py"},
+        tool_response={"type": "text", "file": file},
+    )
+    assert messages() == [(1, "tool_result", "print(1)")]
+
+
+def test_what_a_hook_told_gemini_is_not_the_persons_word(api):
+    told = "&lt;day1-memory&gt;\nDay1, memory.\n- We use Postgres.\n&lt;/day1-memory&gt;"
+    prompt = f"Add a README.\n\n<hook_context>{told}</hook_context>"
+    own = {"client": "gemini", "root": "github.com/acme/shop"}
+    send(api, event("BeforeAgent", prompt=prompt, day1=own), client="gemini")
+    assert messages() == [(1, "user", "Add a README.")]
+
+
+@pytest.mark.parametrize(
+    ("client", "name", "tasks"), [("gemini", "PreCompress", 0), ("claude-code", "PreCompact", 1)]
+)
+def test_gemini_is_not_learned_from_before_every_request_of_its_model(api, learning, client, name, tasks):
+    own = {"client": client, "root": "github.com/acme/shop"}
+    send(api, event("UserPromptSubmit", prompt="We decided on Redis.", day1=own), client=client)
+    send(api, event(name, day1=own), client=client)
+    assert QueueMessage.objects.filter(key__startswith="memory.consolidate").count() == tasks
