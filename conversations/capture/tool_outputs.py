@@ -13,7 +13,9 @@ EXIT_LINES = {  # of a program's shell tool: the line with the exit code of the 
     "gemini": re.compile(r"^Exit Code: (-?\d{1,9})$", re.M),
     "codex": re.compile(r"\A(?:.*\n){0,4}?Process exited with code (-?\d{1,9})$", re.M),
 }
-WRAPPER = re.compile(r"\A<untrusted_context>\n(.*)\n</untrusted_context>\Z", re.S)  # of Gemini CLI
+WRAPPER = re.compile(
+    r"\A<untrusted_context>\n(.*?)(?:\nProcess Group PGID: \d{1,9})?\n</untrusted_context>\Z", re.S
+)  # of Gemini CLI
 STATUS_FIELDS = ("interrupted", "exit_code", "exitCode", "returncode", "is_error", "isError", "error")
 
 

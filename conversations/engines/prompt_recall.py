@@ -23,7 +23,7 @@ from memory.engines.facts.assessment import attach_belief, searchable_rows
 from memory.engines.search.answer_boost import ASKS
 from memory.engines.search.candidates import PreparedQuery, find_candidates
 from memory.engines.search.query import MAX_QUERY_LENGTH, build_query
-from memory.engines.sessions.briefing import describe_fact, fenced_line
+from memory.engines.sessions.briefing import describe_fact, fenced_line, show_fact
 from memory.models import FactLink, Session
 from memory.models.hashes import normalise_text
 from memory.ranking import count_tokens
@@ -52,13 +52,13 @@ class Memory:
     """A memory that may be recalled with a prompt; ``evidence`` is at most 1.5."""
 
     uid: UUID
-    text: str
+    shown: str
     about: str
     evidence: float
 
     @property
     def line(self) -> str:
-        return f"- {fenced_line(self.text, MAX_LINE)} [{self.about}]"
+        return f"- {self.shown} [{self.about}]"
 
 
 @dataclass(frozen=True)
@@ -109,7 +109,7 @@ def find_facts(
     for fact in attach_belief(near, lineage):
         strength = weigh(question, fact.essence, cosines.get(fact.rid))
         if strength >= MIN_EVIDENCE:
-            yield Memory(fact.uid, fact.essence, describe_fact(fact), strength)
+            yield Memory(fact.uid, show_fact(fact), describe_fact(fact), strength)
 
 
 def find_messages(
@@ -131,7 +131,7 @@ def find_messages(
         text = best_part(question, row.content)
         strength = weigh(question, text, cosines.get(row.rid))
         if strength >= MIN_EVIDENCE and tells_more(row.content, learned[row.uid]):
-            yield Memory(row.uid, text, describe_message(row), strength)
+            yield Memory(row.uid, fenced_line(text, MAX_LINE), describe_message(row), strength)
 
 
 def rank(

@@ -144,7 +144,7 @@ def test_error_then_fix(did):
         (
             "bug_fix",
             "make test failed: make: *** no rule to make target 'test'. "
-            "It worked after: Modified file: Makefile; Executed command: ls.",
+            "It worked after: changed Makefile; ran ls.",
         )
     ]
     link = FactLink.objects.all_versions().get()

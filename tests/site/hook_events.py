@@ -71,7 +71,7 @@ def first_session(session: str = "s1") -> list[dict[str, Any]]:
 DECISION = "Let's use argon2 instead of bcrypt for new passwords."
 REPAIR = (
     "pytest tests/test_login.py failed: E   ValueError: invalid salt. "
-    f"It worked after: Modified file: {ROOT}/auth/hashing.py."
+    f"It worked after: in {ROOT}/auth/hashing.py: “bcrypt” became “argon2”."
 )
 
 

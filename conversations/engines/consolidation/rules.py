@@ -111,12 +111,6 @@ def sentences(text: str) -> Iterator[str]:
             yield line
 
 
-def repair(command: str, error: str, steps: Iterable[str]) -> str:
-    """Return the repair of a failed call in one text."""
-    done = "; ".join(steps)
-    return f"{command} failed: {error}. It worked after: {done}."
-
-
 class Spoken:
     """The texts that Day1 gave a session, prepared for many comparisons."""
 

@@ -1,6 +1,5 @@
 """Consolidation of a session: its decisions and repairs become facts, by rule."""
 
-import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby, islice
@@ -10,11 +9,11 @@ from uuid import UUID
 from django.db.models import Q
 
 from conversations.engines.consolidation import rules
+from conversations.engines.consolidation.repairs import describe_repair
 from conversations.models import Message
 from memory.actors import Actor
 from memory.db.retry import retry_methods
 from memory.engines.facts.batch import FactBatch
-from memory.engines.sessions.tool_calls import COMMANDS, WRITERS, summarise_input, truncate
 from memory.engines.versions.commits import CommitWriter, open_commit
 from memory.models import Fact, FactLink, Observation, RecallLog, Session
 from memory.queue.producer import enqueue
@@ -24,7 +23,6 @@ PAGE_SIZE = 20  # messages that are read at once
 MAX_LESSONS = 50  # of one message; more are hardly decisions
 MAX_PIECE = 100  # findings in one commit, so that other writers wait for one piece only
 MAX_PIECES = 20  # in one task, so that other tasks get their turn
-MAX_STEPS = 5  # between a failure and its repair that are listed
 STATED = frozenset({Observation.Type.DECISION, Observation.Type.INSIGHT})
 CONFIDENCE = 0.7
 Type, Link = Observation.Type, FactLink.Type
@@ -149,47 +147,8 @@ def _find_in_observations(session: Session) -> Iterator[Finding]:
     for index, row in enumerate(rows):
         if row.observation_type in STATED:
             yield Finding(row.summary, row.observation_type, row.uid, FactLink.Target.OBSERVATION)
-        elif row.observation_type == Type.DISCOVERY and (text := _describe_repair(rows, index)):
+        elif row.observation_type == Type.DISCOVERY and (text := describe_repair(rows, index)):
             yield Finding(text, "bug_fix", row.uid, FactLink.Target.OBSERVATION)
-
-
-def _describe_repair(rows: Sequence[Observation], index: int) -> str:
-    """Return the steps between a failure and the success of the same call as a text; "" for none."""
-    worked = rows[index]
-    failed = next((at for at in range(index) if rows[at].uid == worked.parent_id), None)
-    if failed is None:
-        return ""
-    between = [row for row in rows[failed + 1 : index] if row.input_hash != worked.input_hash]
-    steps = [_describe_step(row) for row in between if row.outcome == Observation.Outcome.SUCCESS]
-    done = list(dict.fromkeys(step for step in steps if step))[-MAX_STEPS:]
-    if not done:
-        return ""
-    return rules.repair(_describe_call(rows[failed]), _get_reason(rows[failed]), done)
-
-
-def _describe_step(row: Observation) -> str:
-    if row.tool_name in WRITERS or row.tool_name in COMMANDS:
-        return truncate(row.summary.partition(". Result:")[0], 300)
-    return ""
-
-
-def _describe_call(row: Observation) -> str:
-    try:
-        payload = json.loads(row.raw_input)
-    except ValueError:
-        payload = row.raw_input
-    about = (
-        summarise_input(payload)
-        if row.tool_name in COMMANDS
-        else f"{row.tool_name} {summarise_input(payload)}"
-    )
-    return truncate(" ".join(about.split()), 300)
-
-
-def _get_reason(row: Observation) -> str:
-    """Return the last line of an error, which is the most specific."""
-    lines = [line.strip() for line in row.summary.partition("Result:")[2].splitlines() if line.strip()]
-    return truncate(lines[-1].rstrip(".") if lines else "no reason given", 300)
 
 
 # ---- exclusions --------------------------------------------------------------------------------

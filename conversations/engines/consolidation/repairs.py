@@ -1,0 +1,169 @@
+"""Repairs: what was done between a failed call and the success of the same call. No database access."""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from memory.engines.sessions.tool_calls import COMMANDS, WRITERS, summarise_input, truncate
+from memory.models import Observation
+
+MAX_STEPS = 5  # between a failure and its repair that are listed
+MAX_COMMAND, MAX_REASON = 200, 200  # characters
+MAX_CHANGE = 160  # characters of the lines of a change
+STATUS_LINES = ("exit code", "process exited", "process group pgid")
+PATHS = ("file_path", "path", "absolute_path", "notebook_path")
+OLD, NEW = ("old_string", "oldString"), ("new_string", "newString")
+PATCH_FILES = ("*** Update File: ", "*** Add File: ", "*** Delete File: ", "+++ b/", "+++ ")
+
+
+def describe_repair(rows: Sequence[Observation], index: int) -> str:
+    """Return the steps between a failure and the success of the same call as a text; "" for none."""
+    worked = rows[index]
+    failed = next((at for at in range(index) if rows[at].uid == worked.parent_id), None)
+    if failed is None:
+        return ""
+    between = [at for at in range(failed + 1, index) if rows[at].input_hash != worked.input_hash]
+    steps = [
+        describe_step(rows, at) for at in between if rows[at].outcome == Observation.Outcome.SUCCESS.value
+    ]
+    done = list(dict.fromkeys(step for step in steps if step))[-MAX_STEPS:]
+    if not done:
+        return ""
+    failure = f"{describe_call(rows[failed])} failed: {get_reason(rows[failed])}"
+    return f"{failure}. It worked after: {'; '.join(done)}."
+
+
+def describe_call(row: Observation) -> str:
+    payload = load_input(row)
+    about = " ".join(summarise_input(payload).split())
+    return (
+        whole_command(about)
+        if row.tool_name in COMMANDS
+        else truncate(f"{row.tool_name} {about}", MAX_COMMAND)
+    )
+
+
+def get_reason(row: Observation) -> str:
+    """Return the last line of an error that is no status: it is the most specific."""
+    lines = [line.strip() for line in row.summary.partition("Result:")[2].splitlines() if line.strip()]
+    reasons = [line for line in lines if not line.lower().startswith(STATUS_LINES)] or lines
+    return truncate(reasons[-1].rstrip("."), MAX_REASON) if reasons else "no reason given"
+
+
+def describe_step(rows: Sequence[Observation], index: int) -> str:
+    """Return a change of a file or a command; "" for a step that changes nothing."""
+    row = rows[index]
+    if row.tool_name in COMMANDS:
+        return f"ran {whole_command(' '.join(summarise_input(load_input(row)).split()))}"
+    return describe_change(rows, index) if row.tool_name in WRITERS else ""
+
+
+def whole_command(line: str) -> str:
+    """Return a command, or of a long one its name and length: half of a command says something else."""
+    if len(line) <= MAX_COMMAND:
+        return line
+    return f"{truncate(line.split()[0], 60)} with {len(line)} characters"
+
+
+# ---- changes of files ----------------------------------------------------------------------------------
+
+
+def describe_change(rows: Sequence[Observation], index: int) -> str:
+    """Return a file's name, and the lines that were taken out and put in where they are known."""
+    payload = load_input(rows[index])
+    name = find_path(payload)
+    removed, added = changed_lines(rows, index, payload)
+    if not isinstance(payload, Mapping) or not (removed or added):
+        return (
+            f"changed {name}" if name else truncate(rows[index].summary.partition(". Result:")[0], MAX_REASON)
+        )
+    if not removed:
+        return f"put into {name}: {quote_lines(added)}"
+    if not added:
+        return f"took out of {name}: {quote_lines(removed)}"
+    return f"in {name}: {quote_lines(removed)} became {quote_lines(added)}"
+
+
+def changed_lines(rows: Sequence[Observation], index: int, payload: Any) -> tuple[list[str], list[str]]:
+    """Return the lines that a change removed and those that it added."""
+    if not isinstance(payload, Mapping):
+        return [], []
+    if patch := first_text(payload, ("patch", "input", "command")):
+        return patch_lines(patch)
+    several = payload.get("edits")
+    edits: list[Any] = several if isinstance(several, list) else [payload]
+    removed: list[str] = []
+    added: list[str] = []
+    for edit in edits:
+        if isinstance(edit, Mapping) and isinstance(new := first_text(edit, NEW), str):
+            before, after = differing(first_text(edit, OLD), new)
+            removed, added = removed + before, added + after
+    content = payload.get("content")
+    if isinstance(content, str):
+        return differing(earlier_content(rows[:index], find_path(payload)), content)
+    return removed, added
+
+
+def earlier_content(rows: Sequence[Observation], path: str) -> str:
+    """Return what the file was written as before; "" where the session did not write it."""
+    for row in reversed(rows):
+        payload = load_input(row) if row.tool_name in WRITERS else None
+        if isinstance(payload, Mapping) and find_path(payload) == path:
+            content = payload.get("content")
+            return content if isinstance(content, str) else ""
+    return ""
+
+
+def differing(old: str, new: str) -> tuple[list[str], list[str]]:
+    """Return the lines of either text without those that both begin and end with."""
+    before, after = old.splitlines(), new.splitlines()
+    while before and after and before[0] == after[0]:
+        before, after = before[1:], after[1:]
+    while before and after and before[-1] == after[-1]:
+        before, after = before[:-1], after[:-1]
+    return before, after
+
+
+def patch_lines(patch: str) -> tuple[list[str], list[str]]:
+    lines = [line for line in patch.splitlines() if line[:3] not in ("+++", "---")]
+    return [line[1:] for line in lines if line[:1] == "-"], [line[1:] for line in lines if line[:1] == "+"]
+
+
+def find_path(payload: Any) -> str:
+    """Return the path of the file that a call changes; of a patch those of all its files."""
+    if not isinstance(payload, Mapping):
+        return ""
+    if path := first_text(payload, PATHS):
+        return path
+    patch = first_text(payload, ("patch", "input", "command"))
+    return ", ".join(dict.fromkeys(patch_files(patch)))
+
+
+def patch_files(patch: str) -> Iterator[str]:
+    for line in patch.splitlines():
+        start = next((start for start in PATCH_FILES if line.startswith(start)), "")
+        if start:
+            yield line.removeprefix(start).strip()
+
+
+def quote_lines(lines: Sequence[str]) -> str:
+    """Return the first lines that fit, in quotation marks, and how many more there are."""
+    plain = [" ".join(line.split()) for line in lines]
+    shown: list[str] = []
+    for line in filter(None, plain):
+        if shown and len(" / ".join([*shown, line])) > MAX_CHANGE:
+            break
+        shown.append(truncate(line, MAX_CHANGE))
+    left = sum(map(bool, plain)) - len(shown)
+    return f"“{' / '.join(shown)}”" + (f" and {left} more lines" if left else "")
+
+
+def load_input(row: Observation) -> Any:
+    try:
+        return json.loads(row.raw_input)
+    except ValueError:
+        return row.raw_input
+
+
+def first_text(payload: Mapping[str, Any], names: Sequence[str]) -> str:
+    return next((payload[name] for name in names if isinstance(payload.get(name), str)), "")

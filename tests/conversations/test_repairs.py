@@ -1,0 +1,136 @@
+"""A repair says what the change was: the lines, or the command, each whole."""
+
+import json
+from uuid import uuid4
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from conversations.engines.consolidation.repairs import MAX_COMMAND, describe_change, describe_repair
+from memory.models import Observation
+
+FAILED = "Executed command: ./run. Result: Exit code 1\nTraceback (most recent call last):\nKeyError: 'port'"
+
+
+def call(tool: str, payload: object, summary: str = "", **fields: object) -> Observation:
+    text = payload if isinstance(payload, str) else json.dumps(payload)
+    keys = {"rid": 1, "uid": uuid4()}  # given, so that no database is asked for them
+    row = Observation(**keys, tool_name=tool, raw_input=text, summary=summary, outcome="success", **fields)
+    row.input_hash = text
+    return row
+
+
+def change(tool: str, payload: object, *before: Observation) -> str:
+    return describe_change([*before, call(tool, payload, "Modified file: x")], len(before))
+
+
+def repair(*steps: Observation, command: str = "./run", failed: str = FAILED) -> str:
+    first = call("Bash", {"command": command}, failed)
+    first.outcome = "error"
+    last = call("Bash", {"command": command}, "Executed command: ./run. Result: ok", parent_id=first.uid)
+    return describe_repair([first, *steps, last], len(steps) + 1)
+
+
+@pytest.mark.parametrize(
+    ("tool", "payload", "text"),
+    [
+        (
+            "Edit",
+            {"file_path": "a.py", "old_string": "x = 1\ny = 2", "new_string": "x = 1\ny = 3"},
+            "in a.py: “y = 2” became “y = 3”",
+        ),
+        (
+            "replace",
+            {"file_path": "a.py", "old_string": "", "new_string": "import os"},
+            "put into a.py: “import os”",
+        ),
+        (
+            "Edit",
+            {"file_path": "a.py", "old_string": "import os", "new_string": ""},
+            "took out of a.py: “import os”",
+        ),
+        (
+            "MultiEdit",
+            {
+                "file_path": "a.py",
+                "edits": [
+                    {"old_string": "a", "new_string": "b"},
+                    {"old_string": "c", "new_string": "d"},
+                ],
+            },
+            "in a.py: “a / c” became “b / d”",
+        ),
+        (
+            "apply_patch",
+            {"input": "*** Begin Patch\n*** Update File: src/a.py\n@@\n-port = 1\n+port = 2\n*** End Patch"},
+            "in src/a.py: “port = 1” became “port = 2”",
+        ),
+        ("Write", {"file_path": "a.py", "content": "one\ntwo"}, "put into a.py: “one / two”"),
+        ("Edit", {"file_path": "Makefile"}, "changed Makefile"),
+        ("Edit", "no JSON {", "Modified file: x"),
+        ("Edit", {"file_path": "a.py", "edits": [7, None], "new_string": ["x"]}, "changed a.py"),
+    ],
+)
+def test_a_change_of_a_file(tool, payload, text):
+    assert change(tool, payload) == text
+
+
+def test_a_file_that_was_written_again_tells_the_difference():
+    before = call("Write", {"file_path": "a.py", "content": "import ledger_settings\nprint(42)\n"})
+    again = {"file_path": "a.py", "content": "print(42)\n"}
+    assert change("Write", again, before) == "took out of a.py: “import ledger_settings”"
+    other = call("Write", {"file_path": "b.py", "content": "print(42)\n"})
+    assert change("Write", again, other) == "put into a.py: “print(42)”"
+
+
+def test_long_changes_are_cut_between_lines():
+    lines = [f"setting_{number} = {number}" for number in range(100)]
+    text = change("Write", {"file_path": "a.py", "content": "\n".join(lines)})
+    assert text.startswith("put into a.py: “setting_0 = 0 / setting_1 = 1 / ")
+    shown = text.partition("“")[2].partition("”")[0].split(" / ")
+    assert set(shown) <= set(lines)
+    assert text.endswith(f"” and {100 - len(shown)} more lines")
+
+
+def test_a_repair_names_the_failure_and_the_steps():
+    edit = call("Edit", {"file_path": "a.ini", "old_string": "prt", "new_string": "port"})
+    install = call("Bash", {"command": "pip install  x"})
+    assert repair(edit, install) == (
+        "./run failed: KeyError: 'port'. It worked after: in a.ini: “prt” became “port”; ran pip install x."
+    )
+
+
+def test_the_reason_is_no_status_line():
+    failed = "Executed command: ./run. Result: Output: KeyError: 'port'\nExit Code: 1"
+    step = call("Bash", {"command": "make"})
+    assert repair(step, failed=failed) == "./run failed: Output: KeyError: 'port'. It worked after: ran make."
+
+
+def test_a_command_is_never_cut_in_the_middle():
+    long = "printf '%s' " + "x" * 500
+    short = "printf with 512 characters"
+    assert repair(call("Bash", {"command": long}), command=long.replace("x", "y")) == (
+        f"{short} failed: KeyError: 'port'. It worked after: ran {short}."
+    )
+    just = "x" * MAX_COMMAND
+    assert repair(call("Bash", {"command": just})).endswith(f"ran {just}.")
+
+
+@given(
+    st.recursive(
+        st.none() | st.text() | st.integers(),
+        lambda inner: (
+            st.lists(inner)
+            | st.dictionaries(
+                st.sampled_from(
+                    ["file_path", "edits", "content", "old_string", "new_string", "input", "patch"]
+                ),
+                inner,
+            )
+        ),
+    )
+)
+def test_any_input_is_described(payload):
+    assert isinstance(change("Write", payload), str)
+    assert isinstance(repair(call("apply_patch", payload)), str)
