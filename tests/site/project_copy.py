@@ -16,6 +16,12 @@ RUN_SURFACES = f"import django, runpy; django.setup(); runpy.run_path({str(SURFA
 Step = tuple[Any, ...]  # the name of a function of surfaces.py, and its arguments
 
 
+def name_next_migration(name: str) -> str:
+    """Return the path of the migration of memory that makemigrations would write under a name."""
+    newest = max(file.name for file in (ROOT / "memory" / "migrations").glob("0*.py"))
+    return f"memory/migrations/{int(newest[:4]) + 1:04}_{name}.py"
+
+
 class ProjectCopy:
     """A copy of the code, whose commands and surfaces may be called."""
 

@@ -5,14 +5,14 @@ from typing import Any
 
 import pytest
 
-from tests.site.project_copy import ProjectCopy
+from tests.site.project_copy import ProjectCopy, name_next_migration
 
 pytestmark = pytest.mark.slow
 
 MODEL = "memory/models/facts.py"
 DECLARATION = "memory/engines/fields/facts.py"
 GLOSSARY = "docs/concepts.md"
-MIGRATION = "memory/migrations/0016_fact_mood.py"
+MIGRATION = name_next_migration("fact_mood")
 OPTIONS = "day1site/cli/fields.json"
 ADDED = {
     MODEL: (

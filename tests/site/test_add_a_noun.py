@@ -9,13 +9,13 @@ from typing import Any
 
 import pytest
 
-from tests.site.project_copy import ProjectCopy
+from tests.site.project_copy import ProjectCopy, name_next_migration
 
 pytestmark = pytest.mark.slow
 
 NOUN = Path(__file__).with_name("noun")
 MAX_FILES = 8
-MADE_BY_COMMANDS = {"memory/migrations/0016_term.py", "day1site/cli/fields.json"}
+MADE_BY_COMMANDS = {name_next_migration("term"), "day1site/cli/fields.json"}
 WORDS = "What it means here, up to 300 characters."
 REFUSAL = "meaning has at most 300 characters."
 MEANING = "A line of work."
