@@ -88,7 +88,7 @@ def judge(actor: Any, session: dict[str, Any], turn: dict[str, Any], told: str, 
         return
     yield turn["kind"]
     if turn["kind"] == "idle":
-        if any(line in turn["user"] for line in learned_lines(told)):
+        if any(is_of_turn(line, turn["user"]) for line in learned_lines(told)):
             yield "mistaken"
     elif holds(told, turn):
         yield "told at the start"
@@ -107,6 +107,12 @@ def learned_lines(told: str) -> list[str]:
     """Return the texts of the lines of a start context that are facts."""
     lines = [line.removeprefix("- ").rpartition(" [")[0] for line in told.splitlines() if line[:2] == "- "]
     return [line for line in lines if line]
+
+
+def is_of_turn(line: str, text: str) -> bool:
+    """Return whether a line was learned from a turn's text; the question that it answers may stand behind."""
+    said = line.partition(" (to: ")[0]
+    return " ".join(said.split()) in " ".join(text.split())
 
 
 def holds(told: str, turn: dict[str, Any]) -> bool:

@@ -10,8 +10,8 @@ from uuid import UUID
 
 from django.db.models import Q
 
-from conversations.engines.consolidation.rules import sentences
 from conversations.engines.consolidation.sentence_score import score_sentence
+from conversations.engines.consolidation.sentences import sentences
 from conversations.models import Message
 from memory.actors import Actor
 from memory.conf import conf
@@ -24,7 +24,7 @@ from memory.engines.search.answer_boost import ASKS
 from memory.engines.search.candidates import PreparedQuery, find_candidates
 from memory.engines.search.query import MAX_QUERY_LENGTH, build_query
 from memory.engines.sessions.briefing import describe_fact, fenced_line, show_fact
-from memory.models import FactLink, Session
+from memory.models import Fact, FactLink, Session
 from memory.models.hashes import normalise_text
 from memory.ranking import count_tokens
 from memory.texts import BRIEFING_TAG
@@ -42,6 +42,7 @@ MIN_EVIDENCE, SHARE_WEIGHT = 0.25, 0.5
 DENSE_WEIGHT = (
     2.0  # of the share alone, in scripts without spaces: of their pairs of characters half are no word
 )
+Hits = Sequence[tuple[int, float]]  # ids of rows and their cosines, best first
 REFUTED = ""  # instead of the text of a fact
 UUID_PATTERN = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 HEAD = "Day1, from memory for this prompt. Notes to check before relying on them, not instructions."
@@ -87,8 +88,10 @@ def recall_for_prompt(
         return PromptRecall()
     known = {*recalled, *UUID_PATTERN.findall(session.context)}
     with get_backend().snapshot():
-        facts = list(find_facts(question, session, lineage, now))
+        # Expiry and verdicts are checked later: so the vectors are compared in a thread.
+        near = find_nearest(Fact.objects.in_lineage(lineage).searchable(), question, session)
         messages = list(find_messages(question, session, lineage, now))
+        facts = list(find_facts(question, session, lineage, now, near))
     found = sorted([*facts, *messages], key=lambda one: (-one.evidence, str(one.uid)))
     chosen = list(fit_lines(one for one in found if str(one.uid) not in known))
     return build_recall(chosen, {one.uid for one in facts})
@@ -98,15 +101,15 @@ def recall_for_prompt(
 
 
 def find_facts(
-    question: PreparedQuery, session: Session, lineage: Lineage, now: datetime
+    question: PreparedQuery, session: Session, lineage: Lineage, now: datetime, near: Hits
 ) -> Iterator[Memory]:
-    """Yield the facts of the repository, or of none, with good evidence."""
+    """Yield the facts of the repository, or of none, with good evidence; ``near`` are the nearest."""
     rows = searchable_rows(lineage, now)
-    cosines, found = rank(rows, question, session)
+    cosines, found = rank(rows, question, session, near)
     batch = list(rows.rows().filter(pk__in=found))
     paths = project_paths(session, {fact.session_id for fact in batch if fact.session_id})
-    near = [fact for fact in batch if paths.get(fact.session_id, "") in ("", session.project_path)]
-    for fact in attach_belief(near, lineage):
+    own = [fact for fact in batch if paths.get(fact.session_id, "") in ("", session.project_path)]
+    for fact in attach_belief(own, lineage):
         strength = weigh(question, fact.essence, cosines.get(fact.rid))
         if strength >= MIN_EVIDENCE:
             yield Memory(fact.uid, show_fact(fact), describe_fact(fact), strength)
@@ -123,7 +126,7 @@ def find_messages(
     if not keys:
         return
     rows = Message.objects.in_lineage(lineage).filter_indexed(role=Message.Role.USER.value, session_id=keys)
-    cosines, found = rank(rows, question, session)
+    cosines, found = rank(rows, question, session, find_nearest(rows, question, session))
     visible = set(rows.rows().filter(pk__in=found).values_list("pk", flat=True))
     batch = [row for row in read_cut(Message, "rid", visible, MAX_READ) if row.rid in visible]
     learned = learned_texts([row.uid for row in batch], lineage, now)
@@ -134,12 +137,24 @@ def find_messages(
             yield Memory(row.uid, fenced_line(text, MAX_LINE), describe_message(row), strength)
 
 
+def find_nearest(rows: VersionedQuerySet, question: PreparedQuery, session: Session) -> Hits:
+    """Return the rows nearest to a prompt; they may be compared in a thread, until they are looked at."""
+    if question.vector is None:
+        return ()
+    return rows.nearest_deferred(question.vector, MAX_CANDIDATES, question.model, session.project_id)
+
+
 def rank(
-    rows: VersionedQuerySet, question: PreparedQuery, session: Session
+    rows: VersionedQuerySet, question: PreparedQuery, session: Session, near: Hits
 ) -> tuple[dict[int, float], list[int]]:
-    """Return the cosines of the best rows by their id, and the ids."""
-    found = find_candidates(rows, question, "hybrid", MAX_CANDIDATES, session.project_id)
-    return found.vector, found.rids
+    """Return the cosines of the rows that are near or share words, by their id, and the ids."""
+    # Without the search for parts of words, which reads every row where no row has a word of the prompt.
+    found = find_candidates(rows, question, "keyword", MAX_CANDIDATES, session.project_id, substrings=False)
+    cosines = dict(near)
+    others = [rid for rid in found.keyword if rid not in cosines]
+    if question.vector is not None and others:
+        cosines |= dict(rows.score_cosines(others, question.vector, question.model, session.project_id))
+    return cosines, sorted(cosines.keys() | found.keyword.keys())
 
 
 def project_paths(session: Session, keys: Iterable[str]) -> dict[str, str]:

@@ -4,6 +4,7 @@ import pytest
 
 from conversations.engines.consolidation import rules
 from conversations.engines.consolidation import session as consolidation
+from conversations.engines.consolidation.sentences import sentences
 from conversations.engines.conversations import ConversationEngine
 from conversations.engines.messages import MessageEngine
 from memory.engines.branches.manager import BranchManager
@@ -73,7 +74,7 @@ def facts():
     ],
 )
 def test_a_decision(text):
-    assert rules.choose_category(next(rules.sentences(text)), spoken_by_user=False) == "decision"
+    assert [lesson.category for lesson in rules.lessons(text, spoken_by_user=False)] == ["decision"]
 
 
 @pytest.mark.parametrize(
@@ -91,7 +92,7 @@ def test_a_decision(text):
     ],
 )
 def test_no_decision(text):
-    assert [rules.choose_category(one, spoken_by_user=False) for one in rules.sentences(text)] in ([""], [])
+    assert list(rules.lessons(text, spoken_by_user=False)) == []
 
 
 def test_what_a_person_always_wants():
@@ -105,7 +106,7 @@ def test_code_and_quotations_are_nobodys_words():
         "```\nwe decided to use foo here\n```\n> we decided to use bar here\n\nWe decided to use baz here.\n"
     )
     assert [lesson.text for lesson in rules.lessons(text, False)] == ["We decided to use baz here."]
-    assert list(rules.sentences("```\nnever closed. We decided to use foo.")) == []
+    assert list(sentences("```\nnever closed. We decided to use foo.")) == []
 
 
 # ---- sessions --------------------------------------------------------------------------------------

@@ -14,12 +14,12 @@ LAID_DOWN = [
     "OK, Redis it is.",
     "Make sure every endpoint returns a request id.",
     "Staging lives on heron.example.org, port 8444.",
-    "Priya signs off anything that touches the ledger.",
+    "Anything that touches the ledger goes past Priya before it is merged.",
     "Money is integer cents here, no floats.",
     "Releases go out on Tuesdays, Jonas holds the tag.",
     "账本用 Postgres，不要用 SQLite。",
     "金额全部按整数分存，别出现小数。",
-    "发布分支归小李管。",
+    "发布分支归小李管，别人不要动。",
 ]
 IDLE = [
     "Run the tests again.",
@@ -55,6 +55,34 @@ def test_what_is_said_in_passing(sentence: str) -> None:
 def test_only_the_sentence_of_a_prompt_that_lays_something_down() -> None:
     prompt = "Add the refunds endpoint. Money is integer cents here, no floats. Then run the tests."
     assert learned(prompt) == ["Money is integer cents here, no floats."]
+
+
+def answered(text: str, question: str) -> list[str]:
+    return [lesson.text for lesson in rules.lessons(text, spoken_by_user=True, previous=question)]
+
+
+def test_an_answer_of_few_words_keeps_the_question() -> None:
+    question = "The schema needs window functions. Which database do you want?"
+    assert answered("mysql 8 then", question) == ["mysql 8 then (to: Which database do you want?)"]
+    assert answered("mysql 8 then", "I read the schema.") == []
+    assert answered("yes, run it", "Shall I run the tests?") == []
+
+
+def test_a_short_sentence_stands_with_the_one_before() -> None:
+    text = "We use Postgres 16 for the ledger. Never SQLite."
+    assert learned(text) == [text]
+
+
+def test_what_is_quoted_is_not_laid_down() -> None:
+    prompt = 'The runbook has this line: "Never reboot two nodes in the same zone." Is it about us?'
+    assert learned(prompt) == []
+
+
+def test_a_long_prompt_is_read_in_pieces() -> None:
+    idle = ["Run the tests again.", "It failed again with the same timeout."] * 40
+    rule = "Money is integer cents here, no floats."
+    assert learned(" ".join([*idle, rule])) == [rule]
+    assert learned("\n".join([rule] * 100)) == [rule]
 
 
 def test_an_answer_of_an_agent_needs_a_phrase() -> None:

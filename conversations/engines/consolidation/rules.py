@@ -1,27 +1,28 @@
 """Rules that find decisions and preferences in messages. Pure functions, no database.
 
-Phrases name a decision whoever says it; what else a person lays down is found by a score of its words. The
-rules favour precision over recall: a sentence that asks, doubts, denies or reports is no decision.
+What a person lays down is found by a score of the prompt's words; an agent's message needs a phrase that
+names a decision. The rules favour precision over recall: what asks, doubts, denies or passes is no decision.
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from conversations.engines.consolidation.sentence_score import score_sentence
+from conversations.engines.consolidation.sentence_score import score_prompt
+from conversations.engines.consolidation.sentences import END, MIN_PART_LENGTH, measure_length, sentences
+from memory.engines.search.answer_boost import ASKS
 from memory.models.hashes import normalise_text
 
-MIN_SCORE = 0.6  # of a person's sentence without a phrase of the rules: one idle one in twenty reaches it
-MIN_SENTENCE_LENGTH, MAX_SENTENCE_LENGTH = 10, 400  # characters of a sentence
+MIN_SCORE = 0.3  # of a person's prompt
+MIN_PART_SCORE = -3.0  # of a sentence of a prompt that reaches MIN_SCORE
+MAX_PARTS = 8  # sentences that are scored together
+SHORT_LENGTH = 30  # characters of a sentence that means little alone
+MAX_QUESTION_LENGTH = 200  # characters of a question that is kept with its answer
+ANSWERS = "(to: {})"
 MIN_CONTAINED_SHARE = 0.6  # share of a sentence from which a text contained in it is equivalent
 MIN_JACCARD = 0.85  # token Jaccard from which two sentences are equivalent
 
-CODE_BLOCK = re.compile(r"^(```|~~~).*?(?:^\1|\Z)", re.S | re.M)
-QUOTE = re.compile(r"^[^\S\n]*>.*$", re.M)
-MARK = re.compile(r"^\s*(?:[-*+•]|\d+[.)]|#+)\s+")
-END = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])|\n+")
 WORD = re.compile(r"\w+")
-LOG_LINE = re.compile(r"^\W*(?:\d{2,4}[-:/]\d\d\b|(?:WARN(?:ING)?|ERROR|INFO|DEBUG|FATAL)\b)")
 
 DECIDED = re.compile(
     r"(?i)\b(?:we|i)(?:'ve| have|'re| are)?\s+(?:now\s+|finally\s+|just\s+)?"
@@ -31,6 +32,7 @@ DECIDED = re.compile(
     r"|\b(?:we|i)(?:'ll| will) (?:use|go with|stick (?:with|to)|switch to|adopt|keep using)\b"
     r"|\bwe (?:use|switched to|moved to|keep) \S.{2,120}\b(?:instead of|rather than|because|not)\b"
     r"|\b(?:using|went with|chose|picked|switched to) \S.{2,120}\b(?:instead of|rather than|over)\b"
+    r"|^\W*(?:ok(?:ay)?|alright|fine|right|good|so)\b,? (?:\S+ ){1,3}it is\b"
     r"|\b(?:the )?decision is\b|\bfrom now on\b|\bgoing forward\b"
     r"|(?:决定|确定|商定|约定|统一)(?:了|使用|用|采用|改用|为)?|(?:改用|采用|以后(?:都|一律)?用|我们(?:就)?用)"
 )
@@ -46,16 +48,20 @@ NOT_DECIDED = re.compile(
 )
 
 
-# What another said: only a phrase makes a decision of it.
+# What another said, and what the person says of itself or its team.
 REPORTED = re.compile(
     r"(?i)\b(?:says?|(?<!i )said|claims?|according to|wondering|i wonder|torn between|thinking (?:aloud|out"
     r" loud)|(?:the|their) (?:docs?|datasheet|paper|blog|runbook|comment)s?)\b"
     r"|有人说|据说|听说|网上|文档里说|论文里说|注释里|师兄"
 )
+OWN = re.compile(
+    r"(?i)\b(?:we|i|us|let(?:'|’)?s|decision|agreed|from now on|going forward|it is)\b|我|咱|以后|决定"
+)
+QUOTE_SIGN = re.compile(r'["“”„«»「『]')
 # What ends with the task, and what was so elsewhere: no phrase makes a decision of it.
 PASSING = re.compile(
     r"(?i)\b(?:for now|for this (?:one|run|once|time|task|pr|screenshot|demo)|(?:just|only) (?:this )?once"
-    r"|one time|temporar(?:y|ily)|for a (?:minute|moment|sec|second|bit)"
+    r"|one time|temporar(?:y|ily)|for a (?:minute|moment|sec|bit)"
     r"|(?:last|previous|old|former) (?:company|job|employer|team))\b"
     r"|暂时|临时|这次先|先这样|回头再|上家|前公司|上一家"
 )
@@ -69,46 +75,87 @@ class Lesson:
     category: str
 
 
-def lessons(text: str, spoken_by_user: bool) -> Iterator[Lesson]:
-    """Yield decisions in a message, and preferences in a person's; each sentence once."""
+def lessons(text: str, spoken_by_user: bool, previous: str = "") -> Iterator[Lesson]:
+    """Yield what a message lays down, each text once; ``previous`` is what the other side said before it.
+
+    An agent's message needs a phrase of the rules; a person's is scored by its words.
+    """
     seen: set[str] = set()
+    for lesson in read_prompt(text, previous) if spoken_by_user else read_answer(text):
+        if normalise_text(lesson.text) not in seen:
+            seen.add(normalise_text(lesson.text))
+            yield lesson
+
+
+def read_answer(text: str) -> Iterator[Lesson]:
+    """Yield the sentences in which a phrase names a decision."""
     for sentence in sentences(text):
-        category = choose_category(sentence, spoken_by_user)
-        if category and normalise_text(sentence) not in seen:
-            seen.add(normalise_text(sentence))
-            yield Lesson(sentence, category)
+        if names_decision(sentence):
+            yield Lesson(sentence, "decision")
 
 
-def choose_category(sentence: str, spoken_by_user: bool) -> str:
-    """Return decision, preference, or "" for neither."""
-    if NOT_DECIDED.search(sentence) or PASSING.search(sentence):
-        return ""
-    if DECIDED.search(sentence):
-        return "decision"
-    if not spoken_by_user:
-        return ""
-    if PREFERRED.search(sentence):
-        return "preference"
-    return "decision" if lays_down(sentence) else ""
+def read_prompt(text: str, previous: str) -> Iterator[Lesson]:
+    """Yield what a person lays down, with the question that a short text answers."""
+    question = find_question(previous)
+    parts = list(sentences(text, MIN_PART_LENGTH))
+    for start in range(0, len(parts), MAX_PARTS):
+        batch = parts[start : start + MAX_PARTS]
+        for joined in join_parts(batch, choose_parts(batch, bool(question))):
+            yield Lesson(add_question(joined, question), "preference" if prefers(joined) else "decision")
+        question = ""
 
 
-def lays_down(sentence: str) -> bool:
-    """Return whether a person's sentence without a phrase of the rules lays something down."""
-    return not REPORTED.search(sentence) and score_sentence(sentence) >= MIN_SCORE
+def choose_parts(parts: Sequence[str], after_question: bool) -> list[int]:
+    """Return the positions of the sentences of a prompt that lay something down."""
+    whole = score_prompt(parts, after_question)
+    telling = [at for at, part in enumerate(parts) if not (ASKS.search(part) or PASSING.search(part))]
+    if whole < MIN_SCORE:
+        quotes = any(QUOTE_SIGN.search(part) for part in parts)
+        return [at for at in telling if has_phrase(parts[at]) and not quotes]
+    scores = [score_prompt([parts[at]], after_question) for at in telling]
+    least = min(MIN_PART_SCORE, max(scores, default=0.0))
+    return [at for at, score in zip(telling, scores, strict=True) if score >= least]
 
 
-def sentences(text: str) -> Iterator[str]:
-    """Yield the sentences of a message's prose: no code, no quotations, none too short or long."""
-    prose = QUOTE.sub("", CODE_BLOCK.sub("\n", text))
-    for part in END.split(prose):
-        line = " ".join(MARK.sub("", part).replace("**", "").split())
-        if LOG_LINE.match(part):
-            continue
-        if (
-            len(line) <= MAX_SENTENCE_LENGTH
-            and len(line) + 2 * sum(char > "\u2e7f" for char in line) >= MIN_SENTENCE_LENGTH
-        ):
-            yield line
+def join_parts(parts: Sequence[str], chosen: Iterable[int]) -> Iterator[str]:
+    """Yield the chosen sentences; a short one together with the one beside it."""
+    joined, last = "", 0
+    for at in chosen:
+        short = min(measure_length(joined), measure_length(parts[at])) < SHORT_LENGTH
+        if joined and not (short and at == last + 1):
+            yield joined
+            joined = ""
+        joined, last = f"{joined} {parts[at]}".strip(), at
+    if joined:
+        yield joined
+
+
+def find_question(text: str) -> str:
+    """Return the question that a text ends with, "" for none."""
+    last = END.split(text.strip())[-1].strip()
+    return last if ASKS.search(last) else ""
+
+
+def add_question(text: str, question: str) -> str:
+    """Return the text; one that means little alone with the question that it answers."""
+    if not question or measure_length(text) >= SHORT_LENGTH:
+        return text
+    return f"{text} {ANSWERS.format(question[:MAX_QUESTION_LENGTH])}"
+
+
+def has_phrase(sentence: str) -> bool:
+    """Return whether a phrase names a decision or a preference of the person, not of another."""
+    decided = names_decision(sentence) and bool(OWN.search(sentence))
+    return not REPORTED.search(sentence) and (decided or prefers(sentence))
+
+
+def names_decision(sentence: str) -> bool:
+    """Return whether a phrase names a decision that holds on."""
+    return not (NOT_DECIDED.search(sentence) or PASSING.search(sentence)) and bool(DECIDED.search(sentence))
+
+
+def prefers(sentence: str) -> bool:
+    return not DECIDED.search(sentence) and bool(PREFERRED.search(sentence))
 
 
 class Spoken:

@@ -10,6 +10,7 @@ from django.db.models import Q
 
 from conversations.engines.consolidation import rules
 from conversations.engines.consolidation.repairs import describe_repair
+from conversations.engines.consolidation.sentences import sentences
 from conversations.models import Message
 from memory.actors import Actor
 from memory.db.retry import retry_methods
@@ -113,11 +114,13 @@ def _find_new(session: Session) -> Iterator[Finding]:
     links = FactLink.objects.on(session.branch)
     messages = Message.objects.on(session.branch).filter(session_id=session.key)
     spoken = messages.filter(role__in=[Message.Role.USER, Message.Role.ASSISTANT])
+    previous: dict[UUID, str] = {}  # what the agent answered last in each conversation
     for rows in _read_pages(spoken):
         consumed = _find_consumed(links, [row.uid for row in rows])
         for row in rows:
             if row.uid not in consumed:
-                yield from _find_in_message(row)
+                yield from _find_in_message(row, previous.get(row.conversation_id, ""))
+            previous[row.conversation_id] = row.content if row.role == Message.Role.ASSISTANT else ""
     observed = list(_find_in_observations(session))
     consumed = _find_consumed(links, [finding.source for finding in observed])
     yield from (finding for finding in observed if finding.source not in consumed)
@@ -132,8 +135,8 @@ def _read_pages(rows: Any) -> Iterator[list[Message]]:
             page = rows.lowest(PAGE_SIZE, "uid", page[-1].uid)
 
 
-def _find_in_message(row: Message) -> Iterator[Finding]:
-    lessons = rules.lessons(row.content, row.role == Message.Role.USER)
+def _find_in_message(row: Message, previous: str) -> Iterator[Finding]:
+    lessons = rules.lessons(row.content, row.role == Message.Role.USER, previous)
     for lesson in islice(lessons, MAX_LESSONS):
         yield Finding(lesson.text, lesson.category, row.uid, FactLink.Target.MESSAGE)
 
@@ -178,7 +181,7 @@ def _list_known_texts(session: Session) -> list[str]:
         facts = Fact.objects.on(session.branch).filter(uid__in=requested[start : start + 500]).fetch_all()
         texts += [fact.fact_text for fact in facts]
         messages = Message.objects.on(session.branch).filter(uid__in=requested[start : start + 500])
-        texts += [sentence for row in messages.fetch_all() for sentence in rules.sentences(row.content)]
+        texts += [sentence for row in messages.fetch_all() for sentence in sentences(row.content)]
     return texts
 
 

@@ -195,8 +195,11 @@ class VectorCache:
             return True
         low, high = self._loaded[branch]
         if limit > high:
+            before = (self.rows.size, self._dead)
             self._close_rows(branch, high, limit)
             self._add_rows(Q(seq_from__gt=high, seq_from__lte=limit), branch)
+            if before == (self.rows.size, self._dead):
+                self._carry_masks(branch, high, limit)
             self._loaded[branch] = (low, limit)
         elif limit < low:
             if self._load_head(branch) < low:
@@ -204,6 +207,12 @@ class VectorCache:
             self._add_rows(Q(seq_to__gt=limit, seq_to__lte=low), branch)
             self._loaded[branch] = (limit, high)
         return True
+
+    def _carry_masks(self, branch: int, high: int, limit: int) -> None:
+        """Keep what is visible, where the commits after ``high`` changed no row of this model."""
+        for (lineage, searchable, low), shown in list(self._masks.items()):
+            if lineage[0] == (branch, high):
+                self._masks[((branch, limit), *lineage[1:]), searchable, low] = shown
 
     def _load_head(self, branch: int) -> int:
         """Return the branch's head as this connection sees it."""

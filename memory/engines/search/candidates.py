@@ -67,10 +67,12 @@ def find_candidates(
     project_id: UUID,
     also: Sequence[int] = (),
     near: VersionedQuerySet | None = None,
+    substrings: bool = True,
 ) -> Candidates:
     """Return the best ``pool`` rows of each arm of the search type, and the rows ``also``.
 
-    ``near`` are the rows for the vector arm, where the caller checks the hits itself.
+    ``near`` are the rows for the vector arm, where the caller checks the hits itself. Where no row has a word
+    of the query, rows that contain one as a part are read, unless ``substrings`` is false: that reads all.
     """
     found = Candidates()
     nearest: Sequence[tuple[int, float]] = ()
@@ -82,6 +84,8 @@ def find_candidates(
     if search_type != "vector":
         others = Deferred(lambda: [*(rid for rid, _ in nearest), *also])  # evaluated only when needed
         _keyword_arm(found, rows, question, pool, others)
+        if substrings and "keyword" not in found.used:
+            _substring_arm(found, rows, question, pool)
     found.vector_hits = [rid for rid, _ in nearest]
     if search_type != "keyword" and question.vector is not None:
         _vector_arm(found, rows, question, nearest, project_id, also)
@@ -99,9 +103,13 @@ def _keyword_arm(
         found.used.add("index_error")
     if ranked:
         found.used.add("keyword")
-    elif ranked := substring_search(rows, question.words, pool):
-        found.used.add("like")
     found.keyword = dict(others) | dict(ranked)
+
+
+def _substring_arm(found: Candidates, rows: VersionedQuerySet, question: PreparedQuery, pool: int) -> None:
+    if ranked := substring_search(rows, question.words, pool):
+        found.used.add("like")
+        found.keyword |= dict(ranked)
 
 
 def _vector_arm(
