@@ -47,7 +47,7 @@ def run(tool: Tool, caller: Caller, arguments: Mapping[str, Any]) -> dict[str, A
     """Run a tool and return its result. Raises ToolRefusal only."""
     try:
         caller.count()
-        secrets_found.take()  # left over from another call of this thread
+        secrets_found.start(caller.actor.project_id)
         found = _answer(tool, caller, arguments)
         count = secrets_found.take()
         return {**found, "redacted": count} if count and tool.writes else found

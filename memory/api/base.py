@@ -37,7 +37,8 @@ class Resource(ViewSet):
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         super().initial(request, *args, **kwargs)
-        secrets_found.take()  # left over from a task of this thread
+        if request.auth is not None:  # None where no key is needed
+            secrets_found.start(get_request_actor(request).project_id)
         key = request.headers.get("Idempotency-Key")
         if request.method == "POST" and key is not None and not self.reads:
             handler: Handler = getattr(self, "post")  # noqa: B009  # set for each request by the router

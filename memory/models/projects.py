@@ -5,6 +5,7 @@ from django.db import models
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
+from memory.db.fields import JSONTextField
 from memory.models.nodes import uuid7
 
 
@@ -17,6 +18,12 @@ class Project(models.Model):
     recipe = models.CharField(
         _("search recipe"), max_length=50, blank=True, help_text=_("Empty means the default of the server.")
     )
+    redact_secrets = models.BooleanField(
+        _("secrets are taken out"),
+        default=True,
+        help_text=_("Passwords, tokens and keys are taken out of whatever is written. Off: they are stored."),
+    )
+    rules_off = JSONTextField(default=list, editable=False)  # rules that learn nothing; see Learning
     created_at = models.DateTimeField(_("made"), auto_now_add=True)
 
     class Meta:

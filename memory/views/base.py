@@ -19,6 +19,7 @@ from django.views.generic.base import TemplateView
 from django_htmx.http import HttpResponseClientRedirect
 
 from memory.engines.support.pagination import MAX_PAGE_SIZE
+from memory.engines.support.validation import secrets_found
 from memory.exceptions import Day1Error
 from memory.views.error_text import error_sentence
 from memory.views.frames import WEB, Frame
@@ -59,9 +60,12 @@ class ProjectPage(LoginRequiredMixin, TemplateView):
             if request.session.get(LAST) != slug:
                 request.session[LAST] = slug
             self.reader.actor.require_scope(self.scope)
+            secrets_found.start(self.reader.actor.project_id)
             response = super().dispatch(request, *args, **kwargs)
         except Day1Error as error:
             response = self.answer_to(error)
+        finally:
+            secrets_found.take()  # a page tells no count
         patch_cache_control(response, private=True, no_cache=True)
         return response
 

@@ -11,12 +11,13 @@ from django.db.models import Q
 from conversations.engines.consolidation import rules
 from conversations.engines.consolidation.repairs import describe_repair
 from conversations.engines.consolidation.sentences import sentences
+from conversations.engines.learning import choose_rule
 from conversations.models import Message
 from memory.actors import Actor
 from memory.db.retry import retry_methods
 from memory.engines.facts.batch import FactBatch
 from memory.engines.versions.commits import CommitWriter, open_commit
-from memory.models import Fact, FactLink, Observation, RecallLog, Session
+from memory.models import Fact, FactLink, Observation, Project, RecallLog, Session
 from memory.queue.producer import enqueue
 
 MAX_ENTRIES = 5000  # messages and observations of one session that are read
@@ -37,6 +38,10 @@ class Finding:
     category: str
     source: UUID
     to_type: str
+
+    @property
+    def rule(self) -> str:
+        return choose_rule(self.category, self.to_type)
 
     def fact(self) -> dict[str, Any]:
         observed = self.to_type == FactLink.Target.OBSERVATION
@@ -76,12 +81,13 @@ class SessionConsolidation:
         """
         actor.require_scope("write", session.branch.name)
         spoken = rules.Spoken(_list_known_texts(session))
+        off = set(Project.objects.get(pk=session.project_id).rules_off)
         count = pieces = 0
         for piece in _split_findings(_find_new(session)):
             if pieces == MAX_PIECES:
                 enqueue("memory.consolidate", session.pk)
                 break
-            news = [finding for finding in piece if not spoken.says(finding.text)]
+            news = [one for one in piece if one.rule not in off and not spoken.says(one.text)]
             if news:
                 count += self._commit_findings(session, news, actor)
                 pieces += 1

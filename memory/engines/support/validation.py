@@ -13,6 +13,7 @@ from django.utils.dateparse import parse_datetime
 from memory import redaction
 from memory.db.fields import dumps
 from memory.exceptions import Invalid, TooLarge, UnknownField
+from memory.models import Project
 
 Check = Callable[[str, Any], Any]
 # An escaped NUL in JSON; after an odd number of backslashes it is the text \\u0000 itself.
@@ -47,9 +48,14 @@ def redact_stored(check: Check) -> Check:
 
 
 def without_secrets(value: Any) -> Any:
-    """Return a text or JSON value without its secrets, and count them for the response."""
+    """Return a text or JSON value without its secrets, and count them for the response.
+
+    In a project that keeps secrets the value is returned as it is.
+    """
     found = redaction.redact_all(value)
     if found != value:
+        if secrets_found.are_kept():
+            return value
         secrets_found.add(redaction.count_marks(found) - redaction.count_marks(value))
     return found
 
@@ -60,13 +66,22 @@ class SecretsFound:
     def __init__(self) -> None:
         self._local = threading.local()
 
+    def start(self, project_id: UUID) -> None:
+        """Count anew, for a call that writes to a project."""
+        self._local.count, self._local.project_id = 0, project_id
+
+    def are_kept(self) -> bool:
+        """Return whether the project of this call stores secrets; False where none is known."""
+        project_id = getattr(self._local, "project_id", None)
+        return Project.objects.filter(pk=project_id, redact_secrets=False).exists() if project_id else False
+
     def add(self, count: int) -> None:
         self._local.count = getattr(self._local, "count", 0) + max(count, 1)
 
     def take(self) -> int:
-        """Return the count, and reset it."""
+        """Return the count, and reset it; the call is over."""
         count: int = getattr(self._local, "count", 0)
-        self._local.count = 0
+        self._local.count, self._local.project_id = 0, None
         return count
 
 

@@ -7,7 +7,7 @@ import pytest
 from conversations.models import Conversation, Message
 from memory.engines.facts.engine import FactEngine
 from memory.engines.support.write_buffer import buffer
-from memory.models import Branch, Fact, FactAssessment, Observation, RecallLog, Relation, Session
+from memory.models import Branch, Fact, FactAssessment, Observation, Project, RecallLog, Relation, Session
 from tests.memory.api.client import Api, api_for
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -103,3 +103,17 @@ def test_what_was_searched_for(api):
     assert api.get(f"/facts/search?q={TEXT}").status_code == 200
     buffer.flush()
     assert RecallLog.objects.get().query == CLEAN
+
+
+def test_a_project_may_keep_secrets(project, stranger, api):
+    Project.objects.filter(pk=project.pk).update(redact_secrets=False)
+    kept = api.post("/facts", {"fact_text": TEXT})
+    assert (kept.status_code, kept.json()["fact_text"], REDACTED in kept) == (201, TEXT, False)
+    event = {"hook_event_name": "UserPromptSubmit", "session_id": "s1", "cwd": "/srv", "prompt": TEXT}
+    assert api.post("/ingest/hook?client=claude-code", event).status_code == 200
+    assert Message.objects.all_versions().get().content == TEXT
+    other = stranger.post("/facts", {"fact_text": TEXT})  # the other project's setting is its own
+    assert (other.json()["fact_text"], other[REDACTED]) == (CLEAN, "1")
+    Project.objects.filter(pk=project.pk).update(redact_secrets=True)
+    again = api.post("/facts", {"fact_text": f"Again {TEXT}"})
+    assert (again.json()["fact_text"], again[REDACTED]) == (f"Again {CLEAN}", "1")
