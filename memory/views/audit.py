@@ -21,7 +21,9 @@ class AuditForm(forms.Form):
     by = forms.CharField(label=_("Who"))
     after = forms.CharField(label=_("Recorded from (UTC)"), widget=MomentInput)
     before = forms.CharField(label=_("Recorded before (UTC)"), widget=MomentInput)
-    target = forms.CharField(label=_("Target: an id, a branch, a name"))
+    target = forms.CharField(
+        label=_("Target"), widget=forms.TextInput(attrs={"placeholder": _("an id, a branch, a name")})
+    )
 
     use_required_attribute = False
 

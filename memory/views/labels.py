@@ -131,6 +131,8 @@ ACTION_LABELS: dict[str, Any] = {
     "relation.write": _("related two things"),
     "relation.close": _("ended a relation"),
     "consolidate.session": _("consolidated a session"),
+    "learning.on": _("switched a rule on"),
+    "learning.off": _("switched a rule off"),
     "hook.ingest": _("took in an event"),
     "key.create": _("made a key"),
     "key.rotate": _("rotated a key"),
