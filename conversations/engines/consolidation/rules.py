@@ -5,7 +5,7 @@ names a decision. The rules favour precision over recall: what asks, doubts, den
 """
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from conversations.engines.consolidation.sentence_score import score_prompt
@@ -13,8 +13,9 @@ from conversations.engines.consolidation.sentences import END, MIN_PART_LENGTH, 
 from memory.engines.search.answer_boost import ASKS
 from memory.models.hashes import normalise_text
 
-MIN_SCORE = 0.3  # of a person's prompt
-MIN_PART_SCORE = -3.0  # of a sentence of a prompt that reaches MIN_SCORE
+MIN_SCORE = 0.15  # of a person's prompt
+MIN_OWN_SCORE = -1.0  # of a sentence of such a prompt that stands by itself
+MIN_PART_SCORE = -2.0  # of another sentence of it
 MAX_PARTS = 8  # sentences that are scored together
 SHORT_LENGTH = 30  # characters of a sentence that means little alone
 MAX_QUESTION_LENGTH = 200  # characters of a question that is kept with its answer
@@ -112,9 +113,18 @@ def choose_parts(parts: Sequence[str], after_question: bool) -> list[int]:
     if whole < MIN_SCORE:
         quotes = any(QUOTE_SIGN.search(part) for part in parts)
         return [at for at in telling if has_phrase(parts[at]) and not quotes]
-    scores = [score_prompt([parts[at]], after_question) for at in telling]
-    least = min(MIN_PART_SCORE, max(scores, default=0.0))
-    return [at for at, score in zip(telling, scores, strict=True) if score >= least]
+    scores = {at: score_prompt([parts[at]], after_question) for at in telling}
+    own = [at for at in telling if scores[at] >= MIN_OWN_SCORE or has_phrase(parts[at])]
+    return [at for at in telling if at in own or belongs(at, parts, scores, own)]
+
+
+def belongs(at: int, parts: Sequence[str], scores: Mapping[int, float], own: Sequence[int]) -> bool:
+    """Return whether a sentence that says little alone belongs to what a prompt lays down.
+
+    A short one belongs to one beside it that lays something down; where none does, all that are no orders.
+    """
+    beside = measure_length(parts[at]) < SHORT_LENGTH and not {at - 1, at + 1}.isdisjoint(own)
+    return scores[at] >= MIN_PART_SCORE and (beside or not own)
 
 
 def join_parts(parts: Sequence[str], chosen: Iterable[int]) -> Iterator[str]:
