@@ -48,6 +48,9 @@ class MemoryEngine:
     def supersede(self, *, actor: Actor, **options: Any) -> Fact:
         return self.facts.supersede_fact(actor=actor, **options)
 
+    def replace(self, *, actor: Actor, **options: Any) -> WriteResult:
+        return self.facts.replace_fact(actor=actor, **options)
+
     def record_verdict(self, *, actor: Actor, **options: Any) -> Fact:
         return self.facts.set_verification(actor=actor, **options)
 

@@ -46,10 +46,10 @@ SEARCH_OPTIONS: b.Schema = {
     gives={
         "count": {"type": "integer", "description": "How many facts fit; 0: nothing is stored on this."},
         "results": b.many("The index, best first.", schemas.schema(schemas.LineShape)),
-        "left_out": {"type": "integer", "description": "Facts that fit, beyond the 1,500 tokens."},
         "signals_used": b.many("What decided: keyword, vector, words."),
         "note": b.text("What to mind."),
     },
+    at_times={"left_out": {"type": "integer", "description": "Facts that fit, beyond the 1,500 tokens."}},
 )
 def memory_search(call: Call) -> b.Answer:
     query, limit = call.need("query", lambda _, value: value), call.take("limit", parse_integer, 10)

@@ -43,7 +43,10 @@ SCAN_LIMIT = 20  # sessions searched for the last ended one
         "parent_summary": b.text("The same of the session before it."),
         "facts": b.many("What the session wrote, newest first.", schemas.schema(schemas.LineShape)),
         "newest_facts": b.many("The newest of the branch.", schemas.schema(schemas.LineShape)),
-        "messages": b.many("The last ones, oldest first; long ones are cut.", {"type": "object"}),
+        "messages": b.many(
+            "The last ones, oldest first; long ones are cut.",
+            b.row({"role": {"type": "string"}, "content": {"type": "string"}}),
+        ),
         "observed": {"type": "object", "description": "How many observations, by type and tool."},
         "note": b.text("What to mind."),
     },
@@ -163,7 +166,7 @@ def memory_timeline(call: Call) -> b.Answer:
         "entity": b.text("The name as it is stored."),
         "nodes": b.many(
             "Nearest first.",
-            {"type": "object", "properties": {"entity": {"type": "string"}, "distance": {"type": "integer"}}},
+            b.row({"entity": {"type": "string"}, "distance": {"type": "integer"}}),
         ),
         "edges": b.many("Nearest first.", schemas.schema(schemas.EdgePart)),
         "truncated": b.flag("true: there is more than is shown."),
