@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from day1site.mcp.profiles import ALL
 from memory.actors import Actor
 from memory.api.reading import Input
 from memory.db.fields import dumps
@@ -19,11 +20,14 @@ SURFACE = "mcp"
 
 @dataclass(frozen=True)
 class Caller:
-    """Connected client. ``branch`` is that of the address or a header; ``rate`` 0 means no limit."""
+    """Connected client. ``branch`` and ``profile`` are those of the address or a header; ``rate`` 0 means no
+    limit.
+    """
 
     actor: Actor
     branch: str = ""
     rate: int = 0
+    profile: str = ALL
 
     def count(self) -> None:
         """Count a request. Raises RateLimited."""

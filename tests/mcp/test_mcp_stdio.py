@@ -72,6 +72,20 @@ def test_in_front_of_a_server_the_key_decides(mode: str, server: Up) -> None:
     assert refusal.startswith("invalid: fact_ids[0] must be a UUID.")
 
 
+@pytest.mark.slow
+def test_both_ways_list_the_tools_of_a_profile(server: Up, tmp_path: Path) -> None:
+    async def names(parameters: StdioServerParameters) -> set[str]:
+        async with Client(parameters) as client:
+            return {tool.name.partition("_")[0] for tool in (await client.list_tools()).tools}
+
+    local = ("--profile", "memory", "--data-dir", str(tmp_path / "data"))
+    remote = environment(DAY1_URL=server.first["url"], DAY1_KEY=server.first["key"])
+    own = environment(**databases.of(tmp_path / "data"))
+    for words, env in ((local, own), (("--profile", "memory", "--branch", "main"), remote)):
+        parameters = StdioServerParameters(command=sys.executable, args=command(*words), env=env)
+        assert asyncio.run(names(parameters)) == {"memory"}
+
+
 def said(line: str, **env: str) -> dict[str, Any]:
     done = subprocess.run(
         [sys.executable, *command()],

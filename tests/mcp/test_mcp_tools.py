@@ -16,7 +16,8 @@ from memory.engines.sessions.manager import SessionManager
 from memory.engines.sessions.observations import ObservationEngine
 from memory.models import AuditEntry, Commit, Fact, Project
 from memory.ranking import count_tokens
-from tests.mcp.conftest import Agent, agent_for
+from tests.mcp.conftest import URL, Agent, agent_for
+from tests.mcp.test_mcp_http import ask
 from tests.memory.api.client import nothing_left
 
 READ = [
@@ -151,6 +152,27 @@ def test_more_tools_for_more_scopes(
     scope: str, more: list[str], project: Project, threads_closed: None
 ) -> None:
     assert [tool.name for tool in agent_for(project, scopes=[scope]).tools()] == [*CORE, *more]
+
+
+def test_a_connection_may_list_the_tools_of_memory_alone(agent: Agent, viewer: Agent) -> None:
+    memory = [name for name in ALL if name.startswith("memory_")]
+    for lean in (agent.at(f"{URL}?profile=memory"), agent.at(Day1_Profile="memory")):
+        told = lean.tools()
+        assert [tool.name for tool in told] == memory
+        assert lean.at(lean.url, mode="legacy", **lean.headers).tools() == told
+        assert told == [tool for tool in agent.tools() if tool.name in memory]
+    both = agent.at(f"{URL}?branch=main&profile=all", Day1_Profile="memory")
+    assert [tool.name for tool in both.tools()] == list(ALL)
+    assert [tool.name for tool in viewer.at(f"{URL}?profile=memory").tools()] == [
+        name for name in READ if name in memory
+    ]
+    assert agent.at(f"{URL}?profile=memory").call("branch_list")["branch"] == "main"  # it only lists less
+
+
+def test_a_profile_that_is_none_is_refused(agent: Agent) -> None:
+    answer = ask(url=f"{URL}?profile=small", Authorization=f"Bearer {agent.token}")
+    assert (answer.status_code, answer.json()["code"]) == (400, "invalid")
+    assert answer.json()["detail"] == "profile must be one of all, memory."
 
 
 # ---- facts -------------------------------------------------------------------------------------------
