@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator
 from concurrent.futures import Executor
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from functools import partial
 from urllib.parse import parse_qs
 
@@ -16,6 +17,7 @@ from day1site.mcp.server import Context, build
 from day1site.server.asgi_auth import bearer, check_origin, in_thread, refuse, refuse_for
 from memory.engines.access.keys import KeyEngine, get_actor
 from memory.engines.support.validation import one_of
+from memory.engines.versions.repositories import parse_repository
 from memory.exceptions import Unauthenticated
 
 CALLER = "day1.caller"
@@ -68,13 +70,16 @@ def caller_in(ctx: Context) -> Caller:
 
 
 def authenticate_caller(scope: Scope, headers: dict[bytes, bytes]) -> Caller:
-    """Return the key's actor with the branch and profile of the address or headers. Raises Unauthenticated,
-    Invalid.
+    """Return the key's actor with the branch, profile and repository of the address or headers.
+
+    Raises Unauthenticated, Invalid.
     """
     key = KeyEngine().verify_token(bearer(headers))
     branch = setting_in(scope, headers, "branch")
     profile = one_of(PROFILES)("profile", setting_in(scope, headers, "profile") or ALL)
-    return Caller(get_actor(key, SURFACE), branch, key.rate_per_minute, profile)
+    repository = parse_repository("repository", setting_in(scope, headers, "repository"))
+    actor = replace(get_actor(key, SURFACE), repository=repository)
+    return Caller(actor, branch, key.rate_per_minute, profile)
 
 
 def setting_in(scope: Scope, headers: dict[bytes, bytes], name: str) -> str:

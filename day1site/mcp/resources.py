@@ -41,9 +41,11 @@ TEMPLATES = [
 
 
 def listed(caller: Caller) -> m.ListResourcesResult:
-    """List the newest facts of the branch, and the last sessions."""
+    """List the newest facts of the branch, and the last sessions, without those of another repository."""
     call = Call(caller, {})
-    sessions = MemoryEngine().recent_sessions(actor=caller.actor, branch_name=call.branch, limit=SESSIONS)
+    sessions = MemoryEngine().recent_sessions(
+        actor=caller.actor, branch_name=call.branch, repository=call.take_repository(), limit=SESSIONS
+    )
     found = [_fact(line, call.branch) for line in newest_lines(call, FACTS)]
     found += [_session(row.key, row.summary) for row in sessions.results]
     return m.ListResourcesResult(resources=found)

@@ -116,6 +116,11 @@ WHERE: Schema = {
     "branch": text("Branch to work on. Default: that of `work`, else the connection's, else main."),
     "work": text("Handle from branch_switch: works on its branch without naming it."),
 }
+REPOSITORY: Schema = {
+    "repository": text(
+        "Where you work: the git remote, else the folder; * is any. Default: the connection's."
+    )
+}
 REPEATING: Schema = {
     "idempotency_key": text("Any text of your own: the same call with it again gives the first answer.")
 }

@@ -38,6 +38,7 @@ VERSION = {"expected_version": {**input_property(common.EXPECTED_VERSION), "mini
     takes={
         **input_properties([*FACT.select_fields(Use.TOOL_CREATE), common.PROPOSE, common.DEDUPLICATE]),
         **WHO,
+        **b.REPOSITORY,
     },
     needs=("fact_text",),
     gives={**ANSWER, "created": b.flag("false: the same text was there already.")},
@@ -45,6 +46,7 @@ VERSION = {"expected_version": {**input_property(common.EXPECTED_VERSION), "mini
     writes=True,
 )
 def memory_write(call: Call) -> b.Answer:
+    call.take_repository()  # kept with the session
     where = call.where
     options = {
         "propose": call.take("propose", c.check_boolean, not call.actor.has_scope("write")),
