@@ -125,3 +125,26 @@ def test_the_client_says_which_session_it_serves(tmp_path: Path) -> None:
     env = environment(CLAUDE_CODE_SESSION_ID="claude-1", **databases.of(tmp_path / "data"))
     parameters = StdioServerParameters(command=sys.executable, args=command(*words), env=env)
     assert asyncio.run(write(parameters)) == ("claude-1", "main")
+
+
+@pytest.mark.slow
+def test_the_session_that_it_serves_says_the_repository(tmp_path: Path) -> None:
+    async def newest(parameters: StdioServerParameters) -> list[str]:
+        async with Client(parameters) as client:
+            for text, where in (
+                ("Tills beep.", {"session_id": "other", "repository": "github.com/acme/till"}),
+                ("Shops close.", {"repository": "github.com/acme/shop"}),
+            ):
+                await client.call_tool("memory_write", {"fact_text": text, **where})
+            told = (await client.call_tool("memory_context", {})).structured_content
+            return [row["line"] for row in told["newest_facts"]]
+
+    words = command("--data-dir", str(tmp_path / "data"))
+    own = databases.of(tmp_path / "data")
+    for session, lines in (
+        ("claude-1", ["Shops close."]),
+        ("", ["Shops close.", "Tills beep."]),
+    ):
+        env = environment(CLAUDE_CODE_SESSION_ID=session, **own)
+        parameters = StdioServerParameters(command=sys.executable, args=words, env=env)
+        assert asyncio.run(newest(parameters)) == lines
