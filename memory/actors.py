@@ -32,6 +32,7 @@ class Actor:
     agent_id: str = ""
     bound_agent: str = ""
     default_branch: str = ""  # "" is main
+    repository: str = ""  # that the caller works in, where it says so
     expires_at: datetime | None = None
     told_at: datetime | None = None  # see acting_at
 

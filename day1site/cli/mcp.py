@@ -2,7 +2,8 @@
 
 from day1site.cli.client import server_key, server_url
 from day1site.cli.invocation import Invocation, command
-from day1site.cli.parameters import option
+from day1site.cli.parameters import OneOf, option
+from day1site.mcp.profiles import ALL, PROFILES
 
 
 @command(
@@ -11,14 +12,15 @@ from day1site.cli.parameters import option
     "day1 mcp --branch task/login",
 )
 @option("--branch", default="", metavar="NAME", help="where a call works that names none; default: main")
-def mcp(run: Invocation, branch: str) -> None:
+@option("--profile", type=OneOf(PROFILES), default=ALL, help="memory lists the memory_* tools only")
+def mcp(run: Invocation, branch: str, profile: str) -> None:
     """Serve until the input ends: the server of DAY1_URL, else the local store."""
     if url := server_url():
         from day1site.cli.http_transport import HttpTransport
         from day1site.mcp.bridge import serve as serve_bridge
 
         transport = HttpTransport(url, server_key(run.project))
-        serve_bridge(transport.url, transport.key, branch)
+        serve_bridge(transport.url, transport.key, branch, profile)
         return
     from day1site.cli.local_store import find_actor, open_store
 
@@ -26,4 +28,4 @@ def mcp(run: Invocation, branch: str) -> None:
     from day1site.mcp.call_context import SURFACE
     from day1site.mcp.stdio import serve
 
-    serve(find_actor(run.project, SURFACE), branch)
+    serve(find_actor(run.project, SURFACE), branch, profile)

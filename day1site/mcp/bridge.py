@@ -13,7 +13,7 @@ from io import TextIOWrapper
 from threading import Lock
 from typing import Any, TextIO, cast
 from urllib.error import HTTPError
-from urllib.parse import quote
+from urllib.parse import urlencode
 from urllib.request import Request, urlopen
 
 TIMEOUT_SECONDS = 120.0
@@ -25,8 +25,9 @@ Message = dict[str, Any]
 
 
 class Bridge:
-    def __init__(self, url: str, key: str, branch: str, out: TextIO) -> None:
-        self.url = f"{url}/mcp" + (f"?branch={quote(branch, safe='')}" if branch else "")
+    def __init__(self, url: str, key: str, branch: str, out: TextIO, profile: str = "") -> None:
+        settings = {name: value for name, value in (("branch", branch), ("profile", profile)) if value}
+        self.url = f"{url}/mcp" + (f"?{urlencode(settings)}" if settings else "")
         self.key, self.out, self.spoken = key, out, ""
         self._one_line_at_a_time = Lock()
 
@@ -121,9 +122,9 @@ def failure(message: Message | None, text: str, code: int = SERVER_ERROR) -> Mes
     return {"jsonrpc": "2.0", "id": requested, "error": {"code": code, "message": text}}
 
 
-def serve(url: str, key: str, branch: str) -> None:
+def serve(url: str, key: str, branch: str, profile: str) -> None:
     """Bridge this process's standard input and output to a server."""
     # Nothing has replaced them in this process.
     cast(TextIOWrapper, sys.stdin).reconfigure(encoding="utf-8", errors="replace")
     cast(TextIOWrapper, sys.stdout).reconfigure(encoding="utf-8")
-    Bridge(url, key, branch, sys.stdout).serve(sys.stdin)
+    Bridge(url, key, branch, sys.stdout, profile).serve(sys.stdin)

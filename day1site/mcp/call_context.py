@@ -1,10 +1,11 @@
 """The context of one call: the caller, its arguments, and the branch."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
+from day1site.mcp.profiles import ALL
 from memory.actors import Actor
 from memory.api.reading import Input
 from memory.db.fields import dumps
@@ -12,6 +13,7 @@ from memory.engines.access.work_handles import WorkEngine
 from memory.engines.support import validation as c
 from memory.engines.support.rate_limits import count_request
 from memory.engines.versions.lookup import MAIN
+from memory.engines.versions.repositories import find_repository, parse_repository
 from memory.exceptions import Invalid
 
 SURFACE = "mcp"
@@ -19,11 +21,14 @@ SURFACE = "mcp"
 
 @dataclass(frozen=True)
 class Caller:
-    """Connected client. ``branch`` is that of the address or a header; ``rate`` 0 means no limit."""
+    """Connected client. ``branch`` and ``profile`` are those of the address or a header; ``rate`` 0 means no
+    limit.
+    """
 
     actor: Actor
     branch: str = ""
     rate: int = 0
+    profile: str = ALL
 
     def count(self) -> None:
         """Count a request. Raises RateLimited."""
@@ -54,6 +59,14 @@ class Call:
     def actor(self) -> Actor:
         """Return the caller with the call's session, agent and task. Raises AgentForbidden."""
         return self.inputs.take_actor(self.caller.actor)
+
+    def take_repository(self) -> str:
+        """Take the repository that the caller works in: the argument, else that of the connection, else of
+        its session. Call it before ``actor``.
+        """
+        if named := self.take("repository", parse_repository, ""):
+            self.caller = replace(self.caller, actor=replace(self.caller.actor, repository=named))
+        return find_repository(self.caller.actor)
 
     @cached_property
     def branch(self) -> str:

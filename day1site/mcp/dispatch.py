@@ -69,9 +69,13 @@ def run(tool: Tool, caller: Caller, arguments: Mapping[str, Any]) -> dict[str, A
 
 
 def format_refusal(code: str, text: str, do: str = "") -> str:
-    """Return the text of a refusal; lone surrogates from the caller's input are replaced."""
-    words = f"{code}: {text[:1000]} {do or NEXT_STEPS.get(code, '')}".strip()
-    return words.encode("utf-8", "replace").decode()
+    """Return the text of a refusal."""
+    return clean(f"{code}: {text[:1000]} {do or NEXT_STEPS.get(code, '')}".strip())
+
+
+def clean(text: str) -> str:
+    """Replace lone surrogates from the caller's input, which cannot be sent."""
+    return text.encode("utf-8", "replace").decode()
 
 
 def _broken(tool: Tool) -> ToolRefusal:

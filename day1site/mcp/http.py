@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator
 from concurrent.futures import Executor
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from functools import partial
 from urllib.parse import parse_qs
 
@@ -11,13 +12,15 @@ from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 
 from day1site.asgi import BODY_LIMIT, App, Receive, Scope, Send
 from day1site.mcp.call_context import SURFACE, Caller
+from day1site.mcp.profiles import ALL, PROFILES
 from day1site.mcp.server import Context, build
 from day1site.server.asgi_auth import bearer, check_origin, in_thread, refuse, refuse_for
 from memory.engines.access.keys import KeyEngine, get_actor
+from memory.engines.support.validation import one_of
+from memory.engines.versions.repositories import parse_repository
 from memory.exceptions import Unauthenticated
 
 CALLER = "day1.caller"
-BRANCH_HEADER = b"day1-branch"
 
 
 @asynccontextmanager
@@ -67,14 +70,22 @@ def caller_in(ctx: Context) -> Caller:
 
 
 def authenticate_caller(scope: Scope, headers: dict[bytes, bytes]) -> Caller:
-    """Return the key's actor with the branch of the address or header. Raises Unauthenticated."""
+    """Return the key's actor with the branch, profile and repository of the address or headers.
+
+    Raises Unauthenticated, Invalid.
+    """
     key = KeyEngine().verify_token(bearer(headers))
-    return Caller(get_actor(key, SURFACE), branch_in(scope, headers), key.rate_per_minute)
+    branch = setting_in(scope, headers, "branch")
+    profile = one_of(PROFILES)("profile", setting_in(scope, headers, "profile") or ALL)
+    repository = parse_repository("repository", setting_in(scope, headers, "repository"))
+    actor = replace(get_actor(key, SURFACE), repository=repository)
+    return Caller(actor, branch, key.rate_per_minute, profile)
 
 
-def branch_in(scope: Scope, headers: dict[bytes, bytes]) -> str:
-    requested = parse_qs(scope.get("query_string", b"").decode("latin-1")).get("branch", [""])[0]
-    return requested or headers.get(BRANCH_HEADER, b"").decode("latin-1").strip()
+def setting_in(scope: Scope, headers: dict[bytes, bytes], name: str) -> str:
+    """Return a setting of the connection: that of the address, else that of the header Day1-NAME."""
+    requested = parse_qs(scope.get("query_string", b"").decode("latin-1")).get(name, [""])[0]
+    return requested or headers.get(f"day1-{name}".encode(), b"").decode("latin-1").strip()
 
 
 def challenge(text: str) -> tuple[bytes, bytes]:

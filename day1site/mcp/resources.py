@@ -4,10 +4,12 @@ import json
 from collections.abc import Mapping
 from typing import Any
 from urllib.parse import parse_qsl, quote, unquote, urlsplit
+from uuid import UUID
 
 import mcp_types as m
 
 from day1site.mcp.call_context import Call, Caller
+from day1site.mcp.schemas import short
 from day1site.mcp.tools.facts import memory_get
 from day1site.mcp.tools.search import newest_lines
 from day1site.mcp.tools.sessions import memory_context
@@ -16,7 +18,9 @@ from memory.exceptions import NotFound
 
 JSON = "application/json"
 FACTS, SESSIONS = 20, 10
-UNKNOWN = "There is no such resource: day1://facts/ID and day1://sessions/ID/context are known."
+MAX_URI = 1000  # characters in an error
+UNKNOWN = "There is no resource {uri}: day1://facts/ID and day1://sessions/ID/context are known."
+MISSING = "There is no resource {uri}. {reason}"
 
 TEMPLATES = [
     m.ResourceTemplate(
@@ -37,41 +41,57 @@ TEMPLATES = [
 
 
 def listed(caller: Caller) -> m.ListResourcesResult:
-    """List the newest facts of the branch, and the last sessions."""
+    """List the newest facts of the branch, and the last sessions, without those of another repository."""
     call = Call(caller, {})
-    sessions = MemoryEngine().recent_sessions(actor=caller.actor, branch_name=call.branch, limit=SESSIONS)
+    sessions = MemoryEngine().recent_sessions(
+        actor=caller.actor, branch_name=call.branch, repository=call.take_repository(), limit=SESSIONS
+    )
     found = [_fact(line, call.branch) for line in newest_lines(call, FACTS)]
     found += [_session(row.key, row.summary) for row in sessions.results]
     return m.ListResourcesResult(resources=found)
 
 
 def _fact(line: Mapping[str, str], branch: str) -> m.Resource:
+    """Return a fact as a picker shows it: some show the description in place of the name."""
     uri = f"day1://facts/{line['id']}?branch={quote(branch)}"
-    about = f"{line['date']}, {line['status']}, on {branch}"
+    about = f"{line['line']} [{line['date']}, {line['status']}, on {branch}]"
     return m.Resource(name=line["line"], uri=uri, description=about, mime_type=JSON)
 
 
 def _session(key: str, summary: str) -> m.Resource:
     uri = f"day1://sessions/{quote(key, safe='')}/context"
-    return m.Resource(name=f"session {key}", uri=uri, description=summary[:200] or None, mime_type=JSON)
+    name = f"session {key}"
+    about = f"{short(summary, 200)} [{name}]" if summary else f"{name}, without a summary"
+    return m.Resource(name=name, uri=uri, description=about, mime_type=JSON)
 
 
 def read(caller: Caller, uri: str) -> m.ReadResourceResult:
-    """Read a resource. Raises NotFound, and as the tools of the same name do."""
+    """Read a resource. Raises NotFound with its uri, and as the tools of the same name do."""
     data = _data(caller, uri)
     packed = json.dumps(data, ensure_ascii=False, indent=1)
     return m.ReadResourceResult(contents=[m.TextResourceContents(uri=uri, mime_type=JSON, text=packed)])
 
 
 def _data(caller: Caller, uri: str) -> dict[str, Any]:
+    kind, name, requested = _parse(uri)
+    try:
+        if kind == "fact":
+            return memory_get(Call(caller, {**requested, "fact_ids": [name]}))["facts"][0]
+        return memory_context(Call(caller, {**requested, "session_id": name}))
+    except NotFound as error:
+        raise NotFound(MISSING, uri=uri[:MAX_URI], reason=error.text) from None
+
+
+def _parse(uri: str) -> tuple[str, str, dict[str, str]]:
+    """Return what an address names: the kind, the id, and the branch and point. Raises NotFound."""
     try:
         parts = urlsplit(uri)
-    except ValueError:  # an unclosed bracket
-        raise NotFound(UNKNOWN) from None
-    requested = {name: value for name, value in parse_qsl(parts.query) if name in ("branch", "at")}
-    names = [unquote(name) for name in parts.path.strip("/").split("/")]
-    if parts.scheme == "day1" and parts.netloc == "facts" and len(names) == 1 and names[0]:
-        return memory_get(Call(caller, {**requested, "fact_ids": names}))["facts"][0]
-    if parts.scheme == "day1" and parts.netloc == "sessions" and names[1:] == ["context"]:
-        return memory_context(Call(caller, {**requested, "session_id": names[0]}))
-    raise NotFound(UNKNOWN)
+        requested = {name: value for name, value in parse_qsl(parts.query) if name in ("branch", "at")}
+        names = [unquote(name) for name in parts.path.strip("/").split("/")]
+        if parts.scheme == "day1" and parts.netloc == "facts" and len(names) == 1:
+            return "fact", str(UUID(names[0])), requested
+        if parts.scheme == "day1" and parts.netloc == "sessions" and names[0] and names[1:] == ["context"]:
+            return "session", names[0], requested
+    except ValueError:  # an unclosed bracket, or an id that is none
+        pass
+    raise NotFound(UNKNOWN, uri=uri[:MAX_URI])

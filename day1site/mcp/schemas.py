@@ -1,7 +1,7 @@
 """Results of the tools: the REST API's rows with fewer fields, and their JSON Schemas."""
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from rest_framework import serializers as s
@@ -34,7 +34,8 @@ def schema(of: type[s.Serializer]) -> dict[str, Any]:
     """Return the JSON Schema of a serializer."""
     fields = of().get_fields()
     properties = {name: _field(field) for name, field in fields.items()}
-    return {"type": "object", "properties": properties, "required": list(fields)}
+    required = [name for name, field in fields.items() if field.required or field.read_only]
+    return {"type": "object", "properties": properties, "required": required}
 
 
 def _field(field: s.Field) -> dict[str, Any]:
@@ -87,6 +88,10 @@ _branch = shapes.build_renderer(BranchPart, "parent")
 session = shapes.build_renderer(SessionPart)
 
 
+OBSERVATION_ROW = schema(ObservationPart)
+OBSERVATION_ROW["properties"]["repository"] = {"type": "string", "description": "Where it was observed."}
+
+
 class LineShape(s.Serializer):
     """Fact in an index."""
 
@@ -94,6 +99,17 @@ class LineShape(s.Serializer):
     line = s.CharField()
     date = s.CharField(help_text="When it was stored.")
     status = s.CharField(help_text="Its life and its verdict, such as: active, verified.")
+    repository = s.CharField(required=False, help_text="Where it was learned; missing where unknown.")
+
+
+def lines(rows: Iterable[Fact], repositories: Mapping[str, str]) -> list[dict[str, str]]:
+    """Return an index of facts; ``repositories`` are those of their sessions."""
+    return [line(row) | named_repository(row, repositories) for row in rows]
+
+
+def named_repository(row: Any, repositories: Mapping[str, str]) -> dict[str, str]:
+    name = repositories.get(row.session_id)
+    return {"repository": name} if name else {}
 
 
 def line(row: Fact) -> dict[str, str]:

@@ -16,9 +16,9 @@ THREADS = 4
 SESSION = "CLAUDE_CODE_SESSION_ID"
 
 
-def serve(actor: Actor, branch: str) -> None:
+def serve(actor: Actor, branch: str, profile: str) -> None:
     """Answer as ``actor`` until the input ends; ``branch`` is for calls that name none."""
-    caller = Caller(actor.with_origin(session_id=os.environ.get(SESSION, "")), branch)
+    caller = Caller(actor.with_origin(session_id=os.environ.get(SESSION, "")), branch, profile=profile)
     buffer.start()
     with ThreadPoolExecutor(THREADS, "day1-mcp") as threads:
         asyncio.run(_serve(caller, threads))

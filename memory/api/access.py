@@ -1,5 +1,6 @@
 """Authentication, permission and rate limit classes of the REST framework."""
 
+from dataclasses import replace
 from typing import Any
 
 from rest_framework.authentication import BaseAuthentication
@@ -10,10 +11,12 @@ from rest_framework.throttling import BaseThrottle
 from memory.actors import Actor
 from memory.engines.access.keys import KeyEngine, get_actor
 from memory.engines.support.rate_limits import count_request
+from memory.engines.versions.repositories import parse_repository
 from memory.exceptions import Unauthenticated
 from memory.models import ApiKey
 
 SURFACE = "rest"
+REPOSITORY_HEADER = "Day1-Repository"
 
 
 class KeyAuthentication(BaseAuthentication):
@@ -31,7 +34,8 @@ class KeyAuthentication(BaseAuthentication):
         if scheme.lower() != "bearer" or not token.strip():
             raise Unauthenticated("The Authorization header must be: Bearer, a space, an API key.")
         key = KeyEngine().verify_token(token.strip())
-        return key, get_actor(key, SURFACE)
+        repository = parse_repository("repository", request.headers.get(REPOSITORY_HEADER, ""))
+        return key, replace(get_actor(key, SURFACE), repository=repository)
 
     def authenticate_header(self, request: Request) -> str:
         return 'Bearer realm="day1"'

@@ -1,5 +1,6 @@
 """MemoryEngine: a façade over the engines for programs."""
 
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from memory.actors import Actor
@@ -8,9 +9,11 @@ from memory.engines.facts.engine import FactEngine
 from memory.engines.graph.engine import Graph, RelationEngine
 from memory.engines.search.engine import SearchEngine, SearchResult
 from memory.engines.search.explain import ExplainEngine, Explanation
+from memory.engines.sessions.context import newest_facts
 from memory.engines.sessions.manager import SessionContext, SessionManager
 from memory.engines.sessions.observations import ObservationEngine
 from memory.engines.support.pagination import Page
+from memory.engines.versions.repositories import list_repositories
 from memory.models import Fact, Observation, Session
 
 
@@ -39,14 +42,20 @@ class MemoryEngine:
     def list_versions(self, *, actor: Actor, **options: Any) -> Page[Fact]:
         return self.facts.list_versions(actor=actor, **options)
 
-    def list_newest(self, *, actor: Actor, **options: Any) -> Page[Fact]:
-        return self.facts.list_facts(actor=actor, **options)
+    def list_newest(self, *, actor: Actor, **options: Any) -> Sequence[Fact]:
+        return newest_facts(actor, **options)
+
+    def list_repositories(self, *, actor: Actor, session_ids: Iterable[str]) -> dict[str, str]:
+        return list_repositories(actor.project_id, session_ids)
 
     def update(self, *, actor: Actor, **options: Any) -> Fact:
         return self.facts.update_fact(actor=actor, **options)
 
     def supersede(self, *, actor: Actor, **options: Any) -> Fact:
         return self.facts.supersede_fact(actor=actor, **options)
+
+    def replace(self, *, actor: Actor, **options: Any) -> WriteResult:
+        return self.facts.replace_fact(actor=actor, **options)
 
     def record_verdict(self, *, actor: Actor, **options: Any) -> Fact:
         return self.facts.set_verification(actor=actor, **options)

@@ -129,21 +129,6 @@ def test_a_session_by_address(agent: Agent) -> None:
     assert agent.run(read) == "a/b c"
 
 
-@pytest.mark.parametrize(
-    "uri",
-    ["day1://facts/x", f"day1://facts/{UNKNOWN}", "day1://other/1", "day1://[x", "file:///etc/passwd"],
-)
-def test_an_address_that_leads_nowhere(uri: str, agent: Agent) -> None:
-    assert agent.fails(lambda client: client.read_resource(uri)).split(":")[0] in ("not_found", "invalid")
-
-
-def test_prompts_that_cannot_be_given(agent: Agent) -> None:
-    assert agent.fails(lambda client: client.get_prompt("recall", {"topic": " "})).startswith(
-        "invalid: topic"
-    )
-    assert agent.fails(lambda client: client.get_prompt("other")).startswith("not_found: ")
-
-
 # ---- refusals and hostile input ----------------------------------------------------------------------
 
 

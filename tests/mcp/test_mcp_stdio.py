@@ -72,6 +72,20 @@ def test_in_front_of_a_server_the_key_decides(mode: str, server: Up) -> None:
     assert refusal.startswith("invalid: fact_ids[0] must be a UUID.")
 
 
+@pytest.mark.slow
+def test_both_ways_list_the_tools_of_a_profile(server: Up, tmp_path: Path) -> None:
+    async def names(parameters: StdioServerParameters) -> set[str]:
+        async with Client(parameters) as client:
+            return {tool.name.partition("_")[0] for tool in (await client.list_tools()).tools}
+
+    local = ("--profile", "memory", "--data-dir", str(tmp_path / "data"))
+    remote = environment(DAY1_URL=server.first["url"], DAY1_KEY=server.first["key"])
+    own = environment(**databases.of(tmp_path / "data"))
+    for words, env in ((local, own), (("--profile", "memory", "--branch", "main"), remote)):
+        parameters = StdioServerParameters(command=sys.executable, args=command(*words), env=env)
+        assert asyncio.run(names(parameters)) == {"memory"}
+
+
 def said(line: str, **env: str) -> dict[str, Any]:
     done = subprocess.run(
         [sys.executable, *command()],
@@ -111,3 +125,26 @@ def test_the_client_says_which_session_it_serves(tmp_path: Path) -> None:
     env = environment(CLAUDE_CODE_SESSION_ID="claude-1", **databases.of(tmp_path / "data"))
     parameters = StdioServerParameters(command=sys.executable, args=command(*words), env=env)
     assert asyncio.run(write(parameters)) == ("claude-1", "main")
+
+
+@pytest.mark.slow
+def test_the_session_that_it_serves_says_the_repository(tmp_path: Path) -> None:
+    async def newest(parameters: StdioServerParameters) -> list[str]:
+        async with Client(parameters) as client:
+            for text, where in (
+                ("Tills beep.", {"session_id": "other", "repository": "github.com/acme/till"}),
+                ("Shops close.", {"repository": "github.com/acme/shop"}),
+            ):
+                await client.call_tool("memory_write", {"fact_text": text, **where})
+            told = (await client.call_tool("memory_context", {})).structured_content
+            return [row["line"] for row in told["newest_facts"]]
+
+    words = command("--data-dir", str(tmp_path / "data"))
+    own = databases.of(tmp_path / "data")
+    for session, lines in (
+        ("claude-1", ["Shops close."]),
+        ("", ["Shops close.", "Tills beep."]),
+    ):
+        env = environment(CLAUDE_CODE_SESSION_ID=session, **own)
+        parameters = StdioServerParameters(command=sys.executable, args=words, env=env)
+        assert asyncio.run(newest(parameters)) == lines

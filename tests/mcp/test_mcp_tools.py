@@ -16,7 +16,9 @@ from memory.engines.sessions.manager import SessionManager
 from memory.engines.sessions.observations import ObservationEngine
 from memory.models import AuditEntry, Commit, Fact, Project
 from memory.ranking import count_tokens
-from tests.mcp.conftest import Agent, agent_for
+from tests.mcp.conftest import URL, Agent, agent_for
+from tests.mcp.test_mcp_http import ask
+from tests.memory.api.client import nothing_left
 
 READ = [
     "memory_search",
@@ -66,6 +68,51 @@ def test_a_tool_is_told_as_clients_want_it(name: str) -> None:
     assert {"branch", "next"} <= set(one.output["properties"])
 
 
+OPTIONAL = {"redacted", "left_out", "repository"}  # of answers
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_a_schema_says_what_every_answer_has(name: str) -> None:
+    """Clients refuse an answer without a required field: the calls of the other tests prove the lists."""
+    schema = ALL[name].output
+    assert set(schema["properties"]) - set(schema["required"]) <= OPTIONAL
+    for part in list_objects(schema):
+        assert set(part["properties"]) - set(part["required"]) <= {*OPTIONAL, "history"}, part
+
+
+def list_objects(schema: Any) -> list[dict[str, Any]]:
+    """Return every object with named fields in a schema."""
+    if isinstance(schema, list):
+        return [part for one in schema for part in list_objects(one)]
+    if not isinstance(schema, dict):
+        return []
+    below = [part for one in schema.values() for part in list_objects(one)]
+    return [schema, *below] if isinstance(schema.get("properties"), dict) else below
+
+
+NEEDED = {
+    "memory_search": ["query"],
+    "memory_get": ["fact_ids"],
+    "memory_write": ["fact_text"],
+    "memory_update": ["fact_id"],
+    "memory_supersede": ["fact_id", "new_fact_text"],
+    "memory_graph_query": ["entity"],
+    "memory_explain": ["query", "fact_id"],
+    "branch_create": ["name"],
+    "branch_switch": ["name"],
+    "verify_fact": ["fact_id", "verdict"],
+    "log_message": ["role", "content"],
+    "snapshot_create": ["name"],
+    "snapshot_restore": ["snapshot_id", "dry_run"],
+}
+
+
+def test_a_call_without_a_required_argument_is_refused(agent: Agent) -> None:
+    assert {name: tool.input["required"] for name, tool in ALL.items() if "required" in tool.input} == NEEDED
+    for name, needed in NEEDED.items():
+        assert f" {needed[0]} " in agent.refused(name, "invalid")
+
+
 def test_the_guide_has_every_tool_with_its_scope() -> None:
     guide = (Path(__file__).parent.parent.parent / "docs" / "mcp.md").read_text()
     told = re.findall(r"^\| `(\w+)` \| .* \| `(\w+)` \|$", guide, re.MULTILINE)
@@ -105,6 +152,27 @@ def test_more_tools_for_more_scopes(
     scope: str, more: list[str], project: Project, threads_closed: None
 ) -> None:
     assert [tool.name for tool in agent_for(project, scopes=[scope]).tools()] == [*CORE, *more]
+
+
+def test_a_connection_may_list_the_tools_of_memory_alone(agent: Agent, viewer: Agent) -> None:
+    memory = [name for name in ALL if name.startswith("memory_")]
+    for lean in (agent.at(f"{URL}?profile=memory"), agent.at(Day1_Profile="memory")):
+        told = lean.tools()
+        assert [tool.name for tool in told] == memory
+        assert lean.at(lean.url, mode="legacy", **lean.headers).tools() == told
+        assert told == [tool for tool in agent.tools() if tool.name in memory]
+    both = agent.at(f"{URL}?branch=main&profile=all", Day1_Profile="memory")
+    assert [tool.name for tool in both.tools()] == list(ALL)
+    assert [tool.name for tool in viewer.at(f"{URL}?profile=memory").tools()] == [
+        name for name in READ if name in memory
+    ]
+    assert agent.at(f"{URL}?profile=memory").call("branch_list")["branch"] == "main"  # it only lists less
+
+
+def test_a_profile_that_is_none_is_refused(agent: Agent) -> None:
+    answer = ask(url=f"{URL}?profile=small", Authorization=f"Bearer {agent.token}")
+    assert (answer.status_code, answer.json()["code"]) == (400, "invalid")
+    assert answer.json()["detail"] == "profile must be one of all, memory."
 
 
 # ---- facts -------------------------------------------------------------------------------------------
@@ -158,6 +226,52 @@ def test_a_fact_is_written_found_read_corrected_and_replaced(agent: Agent, proje
     surfaces = set(Commit.objects.filter(branch__project=project).values_list("surface", flat=True))
     assert surfaces == {"mcp"}
     assert AuditEntry.objects.filter(project=project, surface="mcp", action="fact.supersede").count() == 1
+
+
+def test_a_fact_is_replaced_by_the_one_that_says_so_already(agent: Agent) -> None:
+    old = agent.call("memory_write", fact_text="Deploys run from main.")["fact"]["id"]
+    same = agent.call("memory_write", fact_text="Deploys run from tags.", tags=["ops"])["fact"]["id"]
+    told = agent.call("memory_supersede", fact_id=old, new_fact_text="deploys run  from tags.", tags=["web"])
+    assert (told["created"], told["fact"]["id"], told["fact"]["parent_id"]) == (False, same, old)
+    assert told["fact"]["essence"] == "Deploys run from tags."
+    (read,) = agent.call("memory_get", fact_ids=[same])["facts"]
+    assert (read["tags"], read["status"]) == (["ops"], "active")
+    assert agent.call("memory_get", fact_ids=[old])["facts"][0]["status"] == "superseded"
+    assert [row["id"] for row in agent.call("memory_search", query="deploys")["results"]] == [same]
+
+
+def test_a_proposal_with_the_new_text_becomes_active(agent: Agent) -> None:
+    old = agent.call("memory_write", fact_text="Deploys run from main.")["fact"]["id"]
+    proposed = agent.call("memory_write", fact_text="Deploys run from tags.", propose=True)["fact"]
+    told = agent.call("memory_supersede", fact_id=old, new_fact_text="Deploys run from tags.")
+    assert (proposed["status"], told["created"]) == ("created", False)
+    assert (told["fact"]["id"], told["fact"]["status"]) == (proposed["id"], "active")
+    assert told["fact"]["parent_id"] == old
+
+
+def test_a_fact_is_replaced_by_its_own_text_or_a_second_fact_when_asked(agent: Agent) -> None:
+    old = agent.call("memory_write", fact_text="One.", category="decision")["fact"]["id"]
+    told = agent.call("memory_supersede", fact_id=old, new_fact_text="One.", category="pattern")
+    assert (told["created"], told["fact"]["parent_id"], told["fact"]["category"]) == (True, old, "pattern")
+    assert agent.call("memory_search", query="one")["count"] == 1
+    two = agent.call("memory_write", fact_text="Two.")["fact"]["id"]
+    doubled = agent.call("memory_supersede", fact_id=two, new_fact_text="One.", deduplicate=False)
+    assert (doubled["created"], doubled["fact"]["parent_id"]) == (True, two)
+    assert agent.call("memory_search", query="one")["count"] == 2
+
+
+def test_a_refused_replacement_leaves_everything_as_it_was(agent: Agent) -> None:
+    old = agent.call("memory_write", fact_text="One.")["fact"]["id"]
+    same = agent.call("memory_write", fact_text="Two.")["fact"]["id"]
+    with nothing_left():
+        agent.refused(
+            "memory_supersede", "stale_version", fact_id=old, new_fact_text="Two.", expected_version=9
+        )
+        agent.refused("memory_supersede", "invalid", fact_id=old, new_fact_text="Two.", deduplicate="no")
+    agent.call("memory_supersede", fact_id=old, new_fact_text="Two.")
+    with nothing_left():
+        agent.refused("memory_supersede", "illegal_transition", fact_id=old, new_fact_text="Two.")
+    assert [row["id"] for row in agent.call("memory_search", query="two")["results"]] == [same]
 
 
 def test_the_writer_is_told_of_secrets(agent: Agent) -> None:

@@ -78,6 +78,25 @@ def test_a_program_is_told_the_address_and_a_key_of_its_own(day1: Day1, home: Pa
     assert (home / ".config/day1" / f"{program}.json").stat().st_mode & 0o777 == 0o600
 
 
+def test_a_program_may_list_the_tools_of_memory_alone(day1: Day1, home: Path) -> None:
+    def address() -> str:
+        return str(json.loads((home / ".cursor/mcp.json").read_text())["mcpServers"]["day1"]["url"])
+
+    assert day1("connect", "cursor", "--profile", "small")[0] == 2
+    assert tree(home) == {}
+    assert day1("connect", "cursor", "--profile", "memory")[0] == 0
+    assert address() == f"{MCP}?profile=memory"
+    day1("connect", "cursor")  # it stays as it was chosen
+    assert address() == f"{MCP}?profile=memory"
+    day1("connect", "cursor", "--profile", "all")
+    assert address() == MCP
+    day1("connect", "cursor", "--profile", "memory")
+    day1("connect", "cursor", "--undo")
+    assert not (home / ".cursor/mcp.json").exists()
+    told = json.loads(day1("connect", "print", "--profile", "memory", "--format", "json")[1])
+    assert told["mcp"]["url"] == f"{MCP}?profile=memory"
+
+
 def test_codex_gets_a_table(day1: Day1, home: Path) -> None:
     day1("connect", "codex")
     found = tomllib.loads((home / ".codex/config.toml").read_text())

@@ -52,6 +52,11 @@ def test_what_is_connected_works(day1: Day1, url: str, program: str) -> None:
     assert day1("doctor")[1].splitlines()[1].split("\t")[4] == "works"
 
 
+def test_a_program_with_a_profile_works(day1: Day1, url: str) -> None:
+    day1("connect", "cursor", "--url", url, "--profile", "memory")
+    assert day1("doctor")[1].splitlines()[1].split("\t")[4] == "works"
+
+
 def test_what_is_lost_revoked_and_waiting_is_told(
     day1: Day1, live_server: Any, tmp_path: Path, actor: Any
 ) -> None:

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from day1site.mcp.profiles import ALL
+
 HOOK = Path(__file__).resolve().parent.parent.parent / "hooks" / "client" / "hook.py"
 CLAUDE = (
     "SessionStart",
@@ -65,15 +67,16 @@ class Change:
 
 @dataclass(frozen=True)
 class Server:
-    """Where Day1 is, the program's own key, and the file that its hooks read."""
+    """Where Day1 is, the program's own key, the file that its hooks read, and the tools that it lists."""
 
     url: str
     key: str
     config: Path
+    profile: str = ALL
 
     @property
     def mcp(self) -> str:
-        return f"{self.url}/mcp"
+        return f"{self.url}/mcp" + ("" if self.profile == ALL else f"?profile={self.profile}")
 
     @property
     def headers(self) -> dict[str, str]:

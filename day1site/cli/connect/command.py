@@ -5,6 +5,7 @@ import json
 import os
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from day1site.cli.client import Client, base_address, server_url
@@ -20,6 +21,7 @@ from day1site.cli.local_store import DEFAULT_URL
 from day1site.cli.output import Output, note
 from day1site.cli.parameters import OneOf, argument, option, switch
 from day1site.cli.rest import iterate_rows
+from day1site.mcp.profiles import ALL, PROFILES
 
 DAYS = 30
 HIDDEN_KEY = "day1_…"
@@ -37,9 +39,12 @@ Plan = list[tuple[Path, str | None, str | None, str]]  # file, text to go back t
 )
 @argument("program", "PROGRAM", type=OneOf(NAMES_OF_PROGRAMS), help=", ".join(NAMES_OF_PROGRAMS))
 @option("--url", metavar="URL", help="of the server; default: DAY1_URL, else this machine's")
+@option("--profile", type=OneOf(PROFILES), help="tools that the program lists: all (default), or memory")
 @switch("--dry-run", help="show the changes, make none")
 @switch("--undo", help="take everything back, and revoke its key")
-def connect(run: Invocation, program: str, url: str | None, dry_run: bool, undo: bool) -> None:
+def connect(
+    run: Invocation, program: str, url: str | None, profile: str | None, dry_run: bool, undo: bool
+) -> None:
     url = base_address(url or server_url() or DEFAULT_URL)
     if not url.startswith(("http://", "https://")):
         raise UsageError(f"--url must be an address such as {DEFAULT_URL}, not {url}.")
@@ -48,17 +53,17 @@ def connect(run: Invocation, program: str, url: str | None, dry_run: bool, undo:
     if undo:
         undo_connection(run, program, dry_run)
     elif program == PRINT:
-        print_manual(run, url)
+        print_manual(run, url, profile or ALL)
     else:
-        link(run, program, url, dry_run)
+        link(run, program, url, profile, dry_run)
 
 
-def link(run: Invocation, program: str, url: str, dry_run: bool) -> None:
+def link(run: Invocation, program: str, url: str, profile: str | None, dry_run: bool) -> None:
     state, config = load_state(program), config_file(program)
     client = run.open_client(makes_store=not dry_run)
-    preview = Server(url, HIDDEN_KEY, config)
+    preview = Server(url, HIDDEN_KEY, config, profile or state.get("profile", ALL))
     plan = plan_changes(CLIENTS[program](preview), state)  # refuses before a key is made
-    server = preview if dry_run else Server(url, find_key(client, state, program), config)
+    server = preview if dry_run else replace(preview, key=find_key(client, state, program))
     plan = plan_changes(CLIENTS[program](server), state)
     files = [{"file": str(file), "changed": old != new} for file, _, old, new in plan]
     answer = {"program": program, "url": url, "dry_run": dry_run, "files": files}
@@ -86,7 +91,7 @@ def plan_changes(changes: Sequence[Change], state: State) -> Plan:
 
 def write_plan(program: str, server: Server, state: State, plan: Plan) -> None:
     """Write first the way back, then the files: whatever happens in between can be undone."""
-    state["url"] = server.url
+    state |= {"url": server.url, "profile": server.profile}
     state["files"] = {str(file): {"before": base, "wrote": digest(new)} for file, base, _, new in plan}
     save_state(program, state)
     config = json.dumps({"url": server.url, "key": server.key}, indent=2) + "\n"
@@ -128,12 +133,13 @@ def print_differences(out: Output, plan: Plan, key: str) -> None:
     note("Nothing was changed.")
 
 
-def print_manual(run: Invocation, url: str) -> None:
+def print_manual(run: Invocation, url: str, profile: str) -> None:
     """Print what a program that is not in the list needs to know."""
     config = config_file("NAME")
+    server = Server(url, "KEY", config, profile)
     answer = {
-        "mcp": {"url": f"{url}/mcp", "headers": {"Authorization": "Bearer KEY"}},
-        "hook": hook_command("NAME", Server(url, "KEY", config)),
+        "mcp": {"url": server.mcp, "headers": server.headers},
+        "hook": hook_command("NAME", server),
         "hook_config": {"file": str(config), "content": {"url": url, "key": "KEY"}},
     }
     run.show_pairs(answer)

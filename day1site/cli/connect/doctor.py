@@ -7,7 +7,7 @@ from typing import Any
 
 from day1site.cli.connect import settings_files
 from day1site.cli.connect.clients import CLIENTS, Server, hook_switches
-from day1site.cli.connect.state import State, config_file, load_state
+from day1site.cli.connect.state import State, config_file, load_server, load_state
 from day1site.cli.errors import CliError
 from day1site.cli.http_transport import HttpTransport
 from day1site.cli.invocation import Invocation, command
@@ -34,7 +34,7 @@ def doctor(run: Invocation) -> int:
 
 def check_program(name: str, state: State) -> Report:
     config = config_file(name)
-    server = Server(state.get("url", ""), state.get("key", ""), config)
+    server = load_server(name, state)
     lost = [str(file) for file in find_lost_files(name, server)]
     trouble = [f"{file} has lost what connect wrote" for file in lost]
     trouble += [] if config.exists() else [f"{config} is gone"]

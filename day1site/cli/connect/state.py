@@ -7,7 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from day1site.cli.connect import settings_files
+from day1site.cli.connect.clients import Server
 from day1site.cli.errors import CliError
+from day1site.mcp.profiles import ALL
 
 State = dict[str, Any]
 
@@ -28,6 +30,12 @@ def load_state(program: str) -> State:
         return dict(json.loads(text)) if text else {}
     except ValueError:
         raise CliError("invalid", f"{state_file(program)} is not JSON.") from None
+
+
+def load_server(program: str, state: State) -> Server:
+    """Return what a program was connected to."""
+    url, key = (str(state.get(name, "")) for name in ("url", "key"))
+    return Server(url, key, config_file(program), str(state.get("profile", ALL)))
 
 
 def save_state(program: str, state: State) -> None:

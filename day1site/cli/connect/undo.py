@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from day1site.cli.connect import settings_files
-from day1site.cli.connect.clients import CLIENTS, Change, Server
-from day1site.cli.connect.state import State, config_file, digest, load_state, state_file
+from day1site.cli.connect.clients import CLIENTS, Change
+from day1site.cli.connect.state import State, config_file, digest, load_server, load_state, state_file
 from day1site.cli.errors import CliError
 from day1site.cli.invocation import Invocation
 from day1site.cli.output import note
@@ -17,7 +17,7 @@ def undo_connection(run: Invocation, program: str, dry_run: bool) -> None:
     state = load_state(program)
     if not state:
         raise CliError("not_found", f"{program} is not connected.")
-    server = Server(state.get("url", ""), state.get("key", ""), config_file(program))
+    server = load_server(program, state)
     changes = CLIENTS[program](server)
     files = []
     for name, known in state.get("files", {}).items():

@@ -30,9 +30,18 @@ TOOLS: dict[str, Tool] = {}
 
 
 def tool(
-    *, title: str, about: str, takes: Schema, needs: tuple[str, ...] = (), gives: Schema, **traits: Any
+    *,
+    title: str,
+    about: str,
+    takes: Schema,
+    needs: tuple[str, ...] = (),
+    gives: Schema,
+    at_times: Schema | None = None,
+    **traits: Any,
 ) -> Callable[[Callable[[Call], Answer]], Callable[[Call], Answer]]:
-    """Register a function as a tool, under the function's name."""
+    """Register a function as a tool, under the function's name. Every answer has the fields of ``gives``,
+    some have those of ``at_times``.
+    """
 
     def declare(run: Callable[[Call], Answer]) -> Callable[[Call], Answer]:
         more = REPEATING if traits.get("writes") else {}
@@ -44,7 +53,7 @@ def tool(
             about,
             run,
             shape(known, needs),
-            shape({**gives, **ALWAYS, **redacted}, ("branch",)),
+            shape({**gives, **ALWAYS, **(at_times or {}), **redacted}, (*gives, *ALWAYS)),
             **traits,
         )
         return run
@@ -59,6 +68,11 @@ def shape(fields: Schema, needed: tuple[str, ...] = ()) -> Schema:
     """Return the schema of an object with these fields and no others."""
     made: Schema = {"type": "object", "properties": fields, "additionalProperties": False}
     return made | ({"required": list(needed)} if needed else {})
+
+
+def row(fields: Schema) -> Schema:
+    """Return the schema of an object that always has all of these fields."""
+    return shape(fields, tuple(fields))
 
 
 def text(about: str, **more: Any) -> Schema:
@@ -101,6 +115,11 @@ def plain(about: str) -> Schema:
 WHERE: Schema = {
     "branch": text("Branch to work on. Default: that of `work`, else the connection's, else main."),
     "work": text("Handle from branch_switch: works on its branch without naming it."),
+}
+REPOSITORY: Schema = {
+    "repository": text(
+        "Where you work: the git remote, else the folder; * is any. Default: the connection's."
+    )
 }
 REPEATING: Schema = {
     "idempotency_key": text("Any text of your own: the same call with it again gives the first answer.")

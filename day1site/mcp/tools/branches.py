@@ -38,7 +38,7 @@ ROW = {
         "cursor": b.CURSOR,
     },
     gives={
-        "branches": b.many("By name.", b.shape(ROW)),
+        "branches": b.many("By name.", b.row(ROW)),
         "next_cursor": {"type": ["string", "null"], "description": "For the page after this one."},
     },
 )
@@ -68,7 +68,7 @@ def branch_list(call: Call) -> b.Answer:
         **WHO,
     },
     needs=("name",),
-    gives={"created": b.shape(ROW)},
+    gives={"created": b.row(ROW)},
     scope="write",
     writes=True,
     repeatable=False,
@@ -96,7 +96,7 @@ def branch_create(call: Call) -> b.Answer:
     takes={"name": b.text("The branch, such as main or task/fix-login.", maxLength=200)},
     needs=("name",),
     gives={
-        "switched_to": b.shape(ROW),
+        "switched_to": b.row(ROW),
         "handle": b.text("Pass it as `work`."),
         "idle_hours": {"type": "integer", "description": "It ends after so many hours of rest."},
     },
@@ -140,7 +140,7 @@ def branch_switch(call: Call) -> b.Answer:
         "counts": {"type": ["object", "null"], "description": "Of all pages; with the first page only."},
         "results": b.many(
             "The newest first.",
-            b.shape(
+            b.row(
                 {
                     "id": {"type": "string"},
                     "change": {"type": "string"},

@@ -38,6 +38,7 @@ VERSION = {"expected_version": {**input_property(common.EXPECTED_VERSION), "mini
     takes={
         **input_properties([*FACT.select_fields(Use.TOOL_CREATE), common.PROPOSE, common.DEDUPLICATE]),
         **WHO,
+        **b.REPOSITORY,
     },
     needs=("fact_text",),
     gives={**ANSWER, "created": b.flag("false: the same text was there already.")},
@@ -45,6 +46,7 @@ VERSION = {"expected_version": {**input_property(common.EXPECTED_VERSION), "mini
     writes=True,
 )
 def memory_write(call: Call) -> b.Answer:
+    call.take_repository()  # kept with the session
     where = call.where
     options = {
         "propose": call.take("propose", c.check_boolean, not call.actor.has_scope("write")),
@@ -138,17 +140,20 @@ def memory_update(call: Call) -> b.Answer:
     about=(
         "Put a new fact in the place of one that no longer holds: the old one stays, marked as superseded "
         "and left out of searches, and the new one names it as its parent. Category, kind, priority, tags "
-        "and visibility are taken over unless given. Use it when the world has changed or a decision was "
-        "taken back."
+        "and visibility are taken over unless given. Where another fact has the new text already, that one "
+        "takes the place, as it is: `created` is then false. Use it when the world has changed or a "
+        "decision was taken back."
     ),
     takes={
         "fact_id": b.uid("The fact that no longer holds."),
-        **input_properties([NEW_FACT_TEXT, *(one for one in CHANGES if one.name != "fact_text")]),
+        **input_properties(
+            [NEW_FACT_TEXT, *(one for one in CHANGES if one.name != "fact_text"), common.DEDUPLICATE]
+        ),
         **VERSION,
         **WHO,
     },
     needs=("fact_id", "new_fact_text"),
-    gives=ANSWER,
+    gives={**ANSWER, "created": b.flag("false: another fact had the same text already.")},
     scope="write",
     writes=True,
     destructive=True,
@@ -156,14 +161,15 @@ def memory_update(call: Call) -> b.Answer:
 )
 def memory_supersede(call: Call) -> b.Answer:
     uid, where, version = _fact_field(call)
-    text = call.need("new_fact_text", lambda _, value: value)
+    options = {
+        "new_fact_text": call.need("new_fact_text", lambda _, value: value),
+        "deduplicate": call.take("deduplicate", c.check_boolean, True),
+    }
     fields = call.inputs.take_fields()
     if "fact_text" in fields:
         raise UnknownField(field="fact_text")
-    new = memory_engine.supersede(
-        old_fact_id=uid, new_fact_text=text, expected_version=version, **where, **fields
-    )
-    return _answer_fact(call, new)
+    written = memory_engine.replace(old_fact_id=uid, expected_version=version, **options, **where, **fields)
+    return _answer_fact(call, written.fact, created=written.created)
 
 
 @b.tool(

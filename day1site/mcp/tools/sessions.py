@@ -9,7 +9,7 @@ from day1site.mcp import schemas
 from day1site.mcp.call_context import Call
 from day1site.mcp.tools import base as b
 from day1site.mcp.tools.declared_schemas import WHO, input_properties
-from day1site.mcp.tools.search import newest_lines
+from day1site.mcp.tools.search import index_facts, newest_lines
 from memory.api.reading import parse_integer, parse_names, parse_point
 from memory.engines.fields.base import Use
 from memory.engines.graph.engine import MAX_DEPTH
@@ -29,21 +29,28 @@ SCAN_LIMIT = 20  # sessions searched for the last ended one
     about=(
         "Catch up at the start of work or after a break: the summary of a session, the facts that it "
         "wrote, its last messages, what it did in numbers, and the newest facts of the branch. Without "
-        "`session_id` it is the last session that is over, else the last one begun. An index: memory_get "
+        "`session_id` it is the last session of your repository that is over, else the last one begun; "
+        "nothing of another repository is shown then. An index: memory_get "
         "gives the full text of a fact, memory_timeline what was done in order."
     ),
     takes={
         "session_id": b.text("The session; default: the last one that is over."),
         "message_limit": b.whole("Last messages to show; default 10.", 1, 100),
         "fact_limit": b.whole("Facts to show; default 20.", 1, 100),
+        **b.REPOSITORY,
     },
     gives={
         "session": {"anyOf": [schemas.schema(schemas.SessionPart), {"type": "null"}]},
         "summary": b.text("How the session ended, in its own words."),
         "parent_summary": b.text("The same of the session before it."),
         "facts": b.many("What the session wrote, newest first.", schemas.schema(schemas.LineShape)),
-        "newest_facts": b.many("The newest of the branch.", schemas.schema(schemas.LineShape)),
-        "messages": b.many("The last ones, oldest first; long ones are cut.", {"type": "object"}),
+        "newest_facts": b.many(
+            "The newest of the branch, but of no other repository.", schemas.schema(schemas.LineShape)
+        ),
+        "messages": b.many(
+            "The last ones, oldest first; long ones are cut.",
+            b.row({"role": {"type": "string"}, "content": {"type": "string"}}),
+        ),
         "observed": {"type": "object", "description": "How many observations, by type and tool."},
         "note": b.text("What to mind."),
     },
@@ -53,9 +60,9 @@ def memory_context(call: Call) -> b.Answer:
     limits = {
         name: call.take(name, parse_integer, n) for name, n in (("message_limit", 10), ("fact_limit", 20))
     }
-    branch = call.branch
+    branch, repository = call.branch, call.take_repository()
     call.end()
-    session = key or _last_session(call)
+    session = key or _last_session(call, repository)
     result = _load_session(call, session, limits) if session else _nothing()
     result["newest_facts"] = schemas.within(newest_lines(call, limits["fact_limit"]), CONTEXT_TOKENS // 2)
     return result | {
@@ -65,9 +72,11 @@ def memory_context(call: Call) -> b.Answer:
     }
 
 
-def _last_session(call: Call) -> str:
+def _last_session(call: Call, repository: str) -> str:
     """Return the newest ended session, else the newest: an active one may be the caller's own."""
-    page = memory_engine.recent_sessions(actor=call.caller.actor, branch_name=call.branch, limit=SCAN_LIMIT)
+    page = memory_engine.recent_sessions(
+        actor=call.caller.actor, branch_name=call.branch, repository=repository, limit=SCAN_LIMIT
+    )
     over = [one for one in page.results if one.status != Session.Status.ACTIVE]
     return next((one.key for one in (*over, *page.results)), "")
 
@@ -82,7 +91,7 @@ def _load_session(call: Call, session_id: str, limits: dict[str, int]) -> dict[s
         "session": schemas.session(found.session),
         "summary": schemas.short(found.session.summary, 2000),
         "parent_summary": schemas.short(found.parent_summary, 1000),
-        "facts": schemas.within([schemas.line(fact) for fact in found.facts], CONTEXT_TOKENS // 2),
+        "facts": schemas.within(index_facts(call, found.facts), CONTEXT_TOKENS // 2),
         "messages": schemas.within(values[::-1], CONTEXT_TOKENS // 2)[::-1],
         "observed": found.observations,
     }
@@ -108,7 +117,8 @@ def _next(result: dict[str, Any]) -> str:
     about=(
         "List what agents observed and did, newest first: tool calls with their outcome, errors, "
         "discoveries, decisions. Use it to see what happened when, or what was tried already and failed. "
-        "Statements that hold are facts: use memory_search for them."
+        "Statements that hold are facts: use memory_search for them. Of your repository alone, where it is "
+        "known; `repository` * shows all."
     ),
     takes={
         "after": b.when("Only at this time or later."),
@@ -120,9 +130,10 @@ def _next(result: dict[str, Any]) -> str:
         "tool_name": b.many("Only of these tools."),
         "limit": b.whole("How many at most; default 20.", 1, 100),
         "cursor": b.CURSOR,
+        **b.REPOSITORY,
     },
     gives={
-        "results": b.many("Newest first.", schemas.schema(schemas.ObservationPart)),
+        "results": b.many("Newest first.", schemas.OBSERVATION_ROW),
         "next_cursor": {"type": ["string", "null"], "description": "For the page after this one."},
     },
 )
@@ -134,12 +145,13 @@ def memory_timeline(call: Call) -> b.Answer:
         "limit": call.take("limit", parse_integer, 20),
         "cursor": call.take("cursor", c.text_check(500), ""),
     }
-    branch = call.branch
+    branch, repository = call.branch, call.take_repository()
     call.end()
-    page = memory_engine.list_timeline(
-        actor=call.caller.actor, branch_name=branch, **times, **paging, **options
-    )
-    rows = [schemas.observation(row) for row in page.results]
+    where = {"branch_name": branch, "repository": repository}
+    page = memory_engine.list_timeline(actor=call.caller.actor, **where, **times, **paging, **options)
+    keys = [row.session_id for row in page.results]
+    known = memory_engine.list_repositories(actor=call.caller.actor, session_ids=keys)
+    rows = [schemas.observation(row) | schemas.named_repository(row, known) for row in page.results]
     after = "memory_search for what was learned" if rows else "memory_search: nothing was observed here"
     return {"results": rows, "next_cursor": page.next, "branch": branch, "next": after}
 
@@ -163,7 +175,7 @@ def memory_timeline(call: Call) -> b.Answer:
         "entity": b.text("The name as it is stored."),
         "nodes": b.many(
             "Nearest first.",
-            {"type": "object", "properties": {"entity": {"type": "string"}, "distance": {"type": "integer"}}},
+            b.row({"entity": {"type": "string"}, "distance": {"type": "integer"}}),
         ),
         "edges": b.many("Nearest first.", schemas.schema(schemas.EdgePart)),
         "truncated": b.flag("true: there is more than is shown."),

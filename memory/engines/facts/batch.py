@@ -17,6 +17,7 @@ from memory.engines.facts.assessment import has_verdict, list_sources
 from memory.engines.fields.common import STATED_CHECKS
 from memory.engines.support.validation import validate
 from memory.engines.versions.commits import CommitWriter
+from memory.engines.versions.repositories import find_named_repository
 from memory.engines.versions.session_activity import begin_sessions
 from memory.exceptions import Invalid, TooLarge
 from memory.models import Confirmation, Fact, FactAssessment, NearCheck
@@ -169,7 +170,7 @@ class FactBatch:
 
     def open_sessions(self, commit: CommitWriter) -> None:
         if named := {row.session_id: (row.task_id, row.agent_id) for row in self.rows if row.session_id}:
-            begin_sessions(commit.branch, commit.at, named)
+            begin_sessions(commit.branch, commit.at, named, find_named_repository(self.actor))
             commit.sessions |= set(named)
 
     @staticmethod

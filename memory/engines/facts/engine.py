@@ -12,6 +12,7 @@ from memory.engines.facts.assessment import annotate_facts, attach_new, mask_arc
 from memory.engines.facts.batch import FactBatch, WriteResult, replace_parents
 from memory.engines.facts.field_diff import check_version
 from memory.engines.facts.filters import FactFilter
+from memory.engines.facts.supersession import link_superseded
 from memory.engines.facts.verdicts import record_verdict
 from memory.engines.fields.common import STATED_CHECKS
 from memory.engines.fields.facts import FactContent, NewFact
@@ -125,6 +126,33 @@ class FactEngine:
 
         Raises NotFound, StaleVersion, IllegalTransition, Invalid and its subclasses.
         """
+        written = self.replace_fact(
+            old_fact_id=old_fact_id,
+            new_fact_text=new_fact_text,
+            actor=actor,
+            branch_name=branch_name,
+            expected_version=expected_version,
+            deduplicate=False,
+            **fields,
+        )
+        return written.fact
+
+    def replace_fact(
+        self,
+        *,
+        old_fact_id: UUID,
+        new_fact_text: str,
+        actor: Actor,
+        branch_name: str = MAIN,
+        expected_version: int | None = None,
+        deduplicate: bool = True,
+        **fields: Unpack[FactContent],
+    ) -> WriteResult:
+        """Supersede a fact as supersede_fact does. Where another current fact has the text already, that one
+        takes the place of the old one, as it is, and ``created`` is False.
+
+        Raises what supersede_fact raises.
+        """
         actor.require_scope("write", branch_name)
         actor, content = with_origin(actor, fields)
         with open_commit(actor, branch_name, "fact.supersede") as commit:
@@ -133,10 +161,14 @@ class FactEngine:
             new = {**rules.inherit_fields(old), **content, "fact_text": new_fact_text}
             if "parent_id" in fields:
                 raise Invalid("parent_id is set by superseding.", field="parent_id")
-            (written,) = FactBatch([new], actor, Status.ACTIVE, deduplicate=False, parent=old).write_facts(
-                commit
-            )
-        return attach_new([written.fact], actor.project_id)[0]
+            batch = FactBatch([new], actor, Status.ACTIVE, deduplicate, parent=old)
+            (written,) = batch.write_facts(commit)
+            if not written.created:
+                written = self._put_in_place(commit, written.fact, old)
+        if written.created:
+            attach_new([written.fact], actor.project_id)
+            return written
+        return WriteResult(self._annotate_fact(written.fact, commit), created=False)
 
     def archive_fact(
         self, *, fact_id: UUID, actor: Actor, branch_name: str = MAIN, expected_version: int | None = None
@@ -243,6 +275,12 @@ class FactEngine:
         return page
 
     # ---- pieces --------------------------------------------------------------------------------
+
+    def _put_in_place(self, commit: CommitWriter, known: Fact, old: Fact) -> WriteResult:
+        """Link a fact that is there already to the one that it takes the place of; return its version now."""
+        commit.targets.append(str(known.uid))
+        link_superseded(commit, known, [old])
+        return WriteResult(commit.get_version(Fact, known.uid), created=False)
 
     def _resolve_point(self, actor: Actor, name: str, at: Any) -> tuple[Branch, int]:
         actor.require_scope("read", name)

@@ -206,7 +206,7 @@ SESSION = Noun(
     Field(
         "project_path",
         Text(1000),
-        use=OFFERED,
+        use=OFFERED | TOOL,
         option=Option("where the work is done", "--path", "PATH"),
     ),
     Field(

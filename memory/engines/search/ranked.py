@@ -1,7 +1,7 @@
 """Ranking of facts: candidates from two arms, one order, and every part of a score."""
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
@@ -26,6 +26,7 @@ from memory.engines.search.candidates import Candidates, PreparedQuery, find_can
 from memory.engines.search.fact_rows import FactRow, fact_rows, ranked_row, read_facts
 from memory.engines.search.scoring import Row, Scored, collapse_hits, in_order, score_all
 from memory.engines.versions.lookup import find_branch, resolve_point
+from memory.engines.versions.repositories import find_repository, list_repositories
 from memory.exceptions import Invalid
 from memory.models import Branch, Fact, Project
 
@@ -33,6 +34,8 @@ logger = logging.getLogger(__name__)
 TYPES = ("hybrid", "keyword", "vector")
 INCLUDE = ("superseded", "archived", "created", "expired", "outdated", "invalidated")
 REFLECTIONS = 0.3  # maximum share of a page
+# Added to the score: enough between hits that say the same, of which the scores differ by hundredths.
+OWN_REPOSITORY = 0.05
 BUT_REFLECTIONS = [kind for kind in Fact.Kind.values if kind != Fact.Kind.REFLECTION]
 
 
@@ -109,8 +112,19 @@ def rank_candidates(
         _collect_candidates(pool, name, question, options, actor, also)
     scored, used = score_all(pool.rows, pool.raw, question, options.recipe, actor.project_id, options.now)
     boost_answers(scored, pool.answers)
+    prefer_repository(scored, actor)
     hits = in_order(scored)
     return Ranking(collapse_hits(hits, pool.branches) if len(names) > 1 else hits, sorted(used), pool)
+
+
+def prefer_repository(hits: Mapping[int, Scored], actor: Actor) -> None:
+    """Raise the scores of hits that were learned in the actor's repository, where it is known."""
+    own = find_repository(actor)
+    known = list_repositories(actor.project_id, {hit.row.session_id for hit in hits.values()}) if own else {}
+    for hit in hits.values():
+        if own and known.get(hit.row.session_id) == own:
+            hit.score += OWN_REPOSITORY
+            hit.signals["repository"] = OWN_REPOSITORY
 
 
 def _collect_candidates(

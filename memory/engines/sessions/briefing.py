@@ -12,6 +12,7 @@ from uuid import UUID
 from memory.actors import Actor
 from memory.db.querysets import Lineage
 from memory.engines.facts.assessment import attach_belief, searchable_rows
+from memory.engines.versions.repositories import is_elsewhere
 from memory.models import Fact, Session
 from memory.ranking import count_tokens
 from memory.texts import BRIEFING_TAG
@@ -57,6 +58,8 @@ def load_previous_summary(session: Session, actor: Actor, lineage: Lineage) -> s
     found = parent.exclude(summary="").select_related("branch").first()
     known = {branch for branch, _ in lineage}
     if found is None or found.branch_id not in known or not actor.may_use(found.branch.name):
+        return ""
+    if is_elsewhere(found.project_path, session.project_path):
         return ""
     day = (found.ended_at or found.started_at).date()
     return f"Session before ({day}, {found.status}): {fenced_line(found.summary, MAX_SUMMARY_LENGTH)}"

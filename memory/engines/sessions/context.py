@@ -8,7 +8,11 @@ from django.utils import timezone
 
 from memory.actors import Actor
 from memory.engines.facts.assessment import attach_belief, searchable_rows
+from memory.engines.facts.engine import FactEngine
+from memory.engines.facts.filters import FactFilter
 from memory.engines.search.fact_rows import read_facts
+from memory.engines.support.pagination import MAX_PAGE_SIZE
+from memory.engines.versions.repositories import find_repository, is_elsewhere, list_repositories
 from memory.models import Fact, Observation, Session
 
 
@@ -19,6 +23,18 @@ def session_facts(session: Session, actor: Actor, limit: int) -> Sequence[Fact]:
     rids = rows.highest_keys(limit, "uid")
     facts = read_facts(rids)
     return attach_belief([facts[rid] for rid in rids if rid in facts], lineage)
+
+
+def newest_facts(actor: Actor, branch_name: str, limit: int) -> Sequence[Fact]:
+    """Return the newest active facts of a branch; none of a repository other than the actor's."""
+    own = find_repository(actor)
+    filters = FactFilter.from_values({"status": [Fact.Status.ACTIVE.value]})
+    page = FactEngine().list_facts(
+        actor=actor, branch_name=branch_name, filters=filters, limit=MAX_PAGE_SIZE if own else limit
+    )
+    facts = page.results
+    known = list_repositories(actor.project_id, [fact.session_id for fact in facts]) if own else {}
+    return [fact for fact in facts if not is_elsewhere(known.get(fact.session_id, ""), own)][:limit]
 
 
 def observation_counts(session: Session) -> dict[str, Any]:

@@ -23,6 +23,7 @@ from memory.engines.support import validation as c
 from memory.engines.support.pagination import Page, check_limit, paginate
 from memory.engines.support.write_buffer import buffer
 from memory.engines.versions.lookup import MAIN, find_branch
+from memory.engines.versions.repositories import is_elsewhere
 from memory.exceptions import BranchArchived, BranchForbidden, NotFound
 from memory.models import Branch, Session
 from memory.models.nodes import next_rid
@@ -122,6 +123,7 @@ class SessionManager:
         status: str = "",
         agent_id: str = "",
         task_id: str = "",
+        repository: str = "",
         limit: int = 50,
         cursor: str = "",
     ) -> Page[Session]:
@@ -129,6 +131,7 @@ class SessionManager:
         actor.require_scope("read", branch_name or None)
         sessions = filter_visible(actor)
         requested = {"branch__name": branch_name, "status": status, "agent_id": agent_id, "task_id": task_id}
+        requested["project_path"] = repository
         if status:
             c.one_of(Status.values)("status", status)
         sessions = sessions.filter(**{name: value for name, value in requested.items() if value})
@@ -151,7 +154,7 @@ class SessionManager:
             session,
             session_facts(session, actor, fact_limit),
             observation_counts(session),
-            parent.summary if parent else "",
+            parent.summary if parent and not is_elsewhere(parent.project_path, session.project_path) else "",
             parts,
         )
 

@@ -20,6 +20,7 @@ from memory.engines.support import validation as c
 from memory.engines.support.pagination import Page, paginate_versions, point_in_list
 from memory.engines.versions.commits import CommitWriter, open_commit
 from memory.engines.versions.lookup import MAIN, find_branch, resolve_point
+from memory.engines.versions.repositories import select_sessions
 from memory.exceptions import Invalid, NotFound, TooLarge
 from memory.models import FactLink, Observation
 
@@ -105,15 +106,18 @@ class ObservationEngine:
         actor: Actor,
         branch_name: str = MAIN,
         filters: ObservationFilter | None = None,
+        repository: str = "",
         at: Any = None,
         limit: int = 50,
         cursor: str = "",
     ) -> Page[Observation]:
-        """List observations, newest first."""
+        """List observations, newest first; with ``repository`` only those of its sessions."""
         actor.require_scope("read", branch_name)
         branch = find_branch(actor, branch_name)
         seq = resolve_point(branch, point_in_list(branch, cursor, at))
         rows = (filters or ObservationFilter()).apply(Observation.objects.on(branch, seq))
+        if repository:
+            rows = rows.filter(session_id__in=select_sessions(actor.project_id, repository))
         return paginate_versions(rows, seq=seq, limit=limit, cursor=cursor, at=at)
 
     def list_timeline(
@@ -123,6 +127,7 @@ class ObservationEngine:
         branch_name: str = MAIN,
         after: datetime | None = None,
         before: datetime | None = None,
+        repository: str = "",
         limit: int = 50,
         cursor: str = "",
         **options: Any,
@@ -130,7 +135,12 @@ class ObservationEngine:
         """List the observations between two times, newest first; ``options`` are other filters by name."""
         filters = ObservationFilter.from_values({**options, "after": after, "before": before})
         return self.list_observations(
-            actor=actor, branch_name=branch_name, filters=filters, limit=limit, cursor=cursor
+            actor=actor,
+            branch_name=branch_name,
+            filters=filters,
+            repository=repository,
+            limit=limit,
+            cursor=cursor,
         )
 
     def search_observations(

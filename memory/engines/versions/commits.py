@@ -20,6 +20,7 @@ from memory.db.bulk_sql import insert_all, update_one
 from memory.db.querysets import Lineage
 from memory.db.raw_select import fetch_one
 from memory.engines.audit.trail import record_entry
+from memory.engines.versions.repositories import find_named_repository
 from memory.engines.versions.session_activity import begin_sessions, touch_sessions
 from memory.exceptions import BranchArchived, BranchNotFound, NotFound, TooLarge
 from memory.models import OPEN, Branch, BranchedModel, Commit
@@ -276,7 +277,7 @@ class CommitWriter:
         """Create the sessions that rows of this commit name, where they are unknown."""
         named = {row.session_id: (row.task_id, row.agent_id) for row in rows if row.session_id}
         if named := {key: who for key, who in named.items() if key not in self.sessions}:
-            begin_sessions(self.branch, self.at, named)
+            begin_sessions(self.branch, self.at, named, find_named_repository(self.actor))
             self.sessions |= set(named)
 
     def touch_session(self, session: str) -> None:
@@ -296,7 +297,8 @@ class CommitWriter:
             return
         self._index_rows()
         if (session := self.actor.session_id) and session not in self.sessions:
-            begin_sessions(self.branch, self.at, {session: (self.actor.task_id, self.actor.agent_id)})
+            who = (self.actor.task_id, self.actor.agent_id)
+            begin_sessions(self.branch, self.at, {session: who}, find_named_repository(self.actor))
         self.branch.head_at = self.at
         update_one(self.branch, "head", "head_at")
         self.store_commit()

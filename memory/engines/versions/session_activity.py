@@ -8,11 +8,19 @@ from memory.engines.support.write_buffer import buffer
 from memory.models import Branch, Session
 
 
-def begin_sessions(branch: Branch, at: datetime, named: Mapping[str, tuple[str, str]]) -> None:
-    """Create the unknown sessions, given as id -> (task, agent), in the running commit."""
+def begin_sessions(
+    branch: Branch, at: datetime, named: Mapping[str, tuple[str, str]], repository: str = ""
+) -> None:
+    """Create the unknown sessions, given as id -> (task, agent), in the running commit.
+
+    A known session of the branch whose repository is unknown gets this one.
+    """
     touch_sessions(branch, at, named)
-    known = Session.objects.filter(project=branch.project_id, key__in=named).values_list("key", flat=True)
+    rows = Session.objects.filter(project=branch.project_id, key__in=named)
+    known = rows.values_list("key", flat=True)
     missing = sorted(set(named) - set(known))
+    if repository and len(missing) < len(named):
+        rows.filter(branch=branch, project_path="").update(project_path=repository)
     new = [
         Session(
             project_id=branch.project_id,
@@ -21,6 +29,7 @@ def begin_sessions(branch: Branch, at: datetime, named: Mapping[str, tuple[str, 
             started_at=at,
             task_id=named[key][0],
             agent_id=named[key][1],
+            project_path=repository,
         )
         for key in missing
     ]

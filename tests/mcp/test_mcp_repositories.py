@@ -1,0 +1,169 @@
+"""The repository of a caller over MCP: what is shown of it, named, preferred, and what of others is not."""
+
+from typing import Any
+
+import pytest
+
+from memory.engines.sessions.briefing import start_context
+from memory.engines.sessions.manager import SessionManager
+from memory.engines.sessions.observations import ObservationEngine
+from memory.models import Branch, Session
+from tests.mcp.conftest import URL, Agent, agent_for
+from tests.memory.api.client import UNKNOWN, nothing_left
+
+SHOP, TILL = "github.com/acme/shop", "github.com/acme/till"
+
+
+@pytest.fixture
+def sessions(agent: Agent, actor: Any) -> None:
+    """Let one session of each of two repositories write and end; that of the till is the newer one."""
+    manager = SessionManager()
+    for key, repository, text in (("s1", SHOP, "The shop's clock was wrong."), ("t1", TILL, "Tills beep.")):
+        manager.create_session(session_id=key, actor=actor, project_path=repository)
+        agent.call("memory_write", fact_text=text, session_id=key)
+        ObservationEngine().write_observation(actor=actor, session_id=key, summary=f"Looked at {repository}.")
+        manager.end_session(session_id=key, actor=actor, summary=f"Worked on {repository}.")
+
+
+def lines(rows: list[dict[str, Any]]) -> list[tuple[str, str]]:
+    return [(row["line"], row.get("repository", "")) for row in rows]
+
+
+# ---- catching up -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("how", ["argument", "address", "header"])
+def test_what_happened_before_is_of_the_callers_repository(how: str, agent: Agent, sessions: None) -> None:
+    by = {
+        "argument": (agent, {"repository": "https://me:secret@GitHub.com/acme/shop.git"}),
+        "address": (agent.at(f"{URL}?repository=git@github.com:acme/shop.git"), {}),
+        "header": (agent.at(Day1_Repository=SHOP), {}),
+    }
+    client, arguments = by[how]
+    told = client.call("memory_context", **arguments)
+    assert (told["session"]["id"], told["session"]["project_path"]) == ("s1", SHOP)
+    assert told["summary"] == f"Worked on {SHOP}."
+    assert lines(told["facts"]) == [("The shop's clock was wrong.", SHOP)]
+    assert lines(told["newest_facts"]) == [("The shop's clock was wrong.", SHOP)]
+    (row,) = client.call("memory_timeline", **arguments)["results"]
+    assert (row["summary"], row["repository"]) == (f"Looked at {SHOP}.", SHOP)
+
+
+def test_nothing_of_another_repository_is_earlier_in_this_one(agent: Agent, sessions: None) -> None:
+    new = agent.at(Day1_Repository="github.com/acme/new")
+    told = new.call("memory_context")
+    assert (told["session"], told["summary"], told["facts"], told["newest_facts"]) == (None, "", [], [])
+    assert new.call("memory_timeline")["results"] == []
+    assert new.call("memory_timeline", session_id=["t1"])["results"] == []
+    agent.call("memory_write", fact_text="Written without a session.")
+    assert lines(new.call("memory_context")["newest_facts"]) == [("Written without a session.", "")]
+
+
+def test_prompts_and_pickers_keep_to_the_repository_of_the_connection(agent: Agent, sessions: None) -> None:
+    async def shown(client: Any) -> tuple[list[str], str]:
+        names = [one.name for one in (await client.list_resources()).resources]
+        return names, (await client.get_prompt("catch_up")).messages[0].content.text
+
+    names, text = agent.at(Day1_Repository=SHOP).run(shown)
+    assert names == ["The shop's clock was wrong.", "session s1"]
+    assert (SHOP in text, TILL in text) == (True, False)
+
+
+def test_pages_of_a_repository_go_on_while_sessions_begin(agent: Agent, sessions: None, actor: Any) -> None:
+    ObservationEngine().write_observation(actor=actor, session_id="s1", summary="Looked again.")
+    shop = agent.at(Day1_Repository=SHOP)
+    first = shop.call("memory_timeline", limit=1)
+    SessionManager().create_session(session_id="s2", actor=actor, project_path=SHOP)
+    second = shop.call("memory_timeline", limit=1, cursor=first["next_cursor"])
+    told = [row["summary"] for page in (first, second) for row in page["results"]]
+    assert (told, second["next_cursor"]) == (["Looked again.", f"Looked at {SHOP}."], None)
+
+
+def test_any_repository_is_shown_when_asked_or_unknown(agent: Agent, sessions: None) -> None:
+    for client, arguments in ((agent, {}), (agent.at(Day1_Repository=SHOP), {"repository": "*"})):
+        told = client.call("memory_context", **arguments)
+        assert told["session"]["id"] == "t1"
+        assert [name for _, name in lines(told["newest_facts"])] == [TILL, SHOP]
+        assert len(client.call("memory_timeline", **arguments)["results"]) == 2
+    told = agent.at(Day1_Repository=SHOP).call("memory_context", session_id="t1")  # named, so shown as it is
+    assert (told["session"]["id"], told["session"]["project_path"]) == ("t1", TILL)
+
+
+def test_a_session_does_not_go_on_from_that_of_another_repository(agent: Agent, actor: Any) -> None:
+    manager = SessionManager()
+    for key, repository, parent in (("a", TILL, ""), ("b", SHOP, "a"), ("c", SHOP, "b"), ("d", "", "a")):
+        manager.create_session(session_id=key, actor=actor, project_path=repository, parent_session=parent)
+        manager.end_session(session_id=key, actor=actor, summary=f"Summary of {key}.")
+
+    def briefing(key: str) -> str:
+        session = Session.objects.get(key=key)
+        branch = Branch.objects.get(pk=session.branch_id)
+        return start_context(session, actor, branch.lineage(), session.started_at).text
+
+    told = {key: agent.call("memory_context", session_id=key)["parent_summary"] for key in "bcd"}
+    assert told == {"b": "", "c": "Summary of b.", "d": "Summary of a."}
+    assert briefing("b") == ""
+    assert "Summary of b." in briefing("c")
+
+
+# ---- writing and searching -------------------------------------------------------------------------------
+
+
+def test_a_session_gets_the_repository_of_who_writes_in_it(agent: Agent) -> None:
+    shop = agent.at(Day1_Repository=SHOP)
+    shop.call("memory_write", fact_text="One.", session_id="new")
+    agent.call("memory_write", fact_text="Two.", session_id="old")
+    agent.call("memory_write", fact_text="Three.", session_id="old", repository=TILL)
+    shop.call("memory_write", fact_text="Four.", session_id="old")  # what is known stays
+    shop.call("memory_write", fact_text="Five.", session_id="free", repository="*")
+    shop.call("log_message", role="user", content="Hello.", session_id="talk")
+    paths = dict(Session.objects.values_list("key", "project_path"))
+    assert paths == {"new": SHOP, "old": TILL, "free": "", "talk": SHOP}
+    found = agent.call("memory_search", query="one two three four five")
+    assert {row["line"]: row.get("repository") for row in found["results"]} == {
+        "One.": SHOP,
+        "Two.": TILL,
+        "Three.": TILL,
+        "Four.": TILL,
+        "Five.": None,
+    }
+
+
+@pytest.mark.parametrize(("own", "other"), [(SHOP, TILL), (TILL, SHOP)])
+def test_of_similar_hits_the_callers_repository_comes_first(own: str, other: str, agent: Agent) -> None:
+    for name, session, word in ((SHOP, "s", "one"), ("", "", "two"), (TILL, "t", "six")):
+        where = {"session_id": session, "repository": name} if name else {}
+        agent.call("memory_write", fact_text=f"The clock is wrong {word}.", **where)
+    found = agent.call("memory_search", query="clock wrong", repository=own)["results"]
+    assert [row.get("repository", "") for row in found] == [own, "", other]
+    why = agent.call("memory_explain", query="clock wrong", fact_id=found[0]["id"], repository=own)
+    assert (why["position"], why["signals"]["repository"]) == (1, 0.05)
+    last = agent.call("memory_explain", query="clock wrong", fact_id=found[0]["id"], repository=other)
+    assert (last["position"], "repository" in last["signals"]) == (3, False)
+    agent.call("memory_write", fact_text="Parrots talk.", session_id="x", repository=other)
+    best = agent.call("memory_search", query="parrots talk clock", repository=own)["results"][0]
+    assert best["line"] == "Parrots talk."  # a better hit stays the better one
+
+
+def test_a_repository_that_is_none_is_refused(agent: Agent, project: Any) -> None:
+    with nothing_left():
+        for tool, arguments in (
+            ("memory_write", {"fact_text": "x"}),
+            ("memory_search", {"query": "x"}),
+            ("memory_context", {}),
+            ("memory_timeline", {}),
+        ):
+            agent.refused(tool, "invalid", repository=["x"], **arguments)
+            agent.refused(tool, "invalid", repository="x" * 1001, **arguments)
+        agent.refused("memory_get", "unknown_field", fact_ids=[UNKNOWN], repository=SHOP)
+
+
+def test_another_projects_sessions_stay_unseen(agent: Agent, sessions: None, stranger: Agent) -> None:
+    told = stranger.at(Day1_Repository=SHOP).call("memory_context")
+    assert (told["session"], told["newest_facts"]) == (None, [])
+
+
+def test_a_key_sees_the_sessions_of_its_branches_alone(agent: Agent, sessions: None, project: Any) -> None:
+    agent.call("branch_create", name="task/a")
+    bound = agent_for(project, branch_patterns=["task/*"], default_branch="task/a")
+    assert bound.at(Day1_Repository=SHOP).call("memory_context")["session"] is None
