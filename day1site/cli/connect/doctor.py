@@ -1,6 +1,5 @@
 """``doctor``: what is connected, and whether it works."""
 
-import sys
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -8,20 +7,15 @@ from typing import Any
 from day1site.cli.connect import settings_files
 from day1site.cli.connect.clients import CLIENTS, Server, hook_switches
 from day1site.cli.connect.state import State, config_file, load_state
-from day1site.cli.errors import CliError
-from day1site.cli.http_transport import HttpTransport
+from day1site.cli.connect.target import prove
 from day1site.cli.invocation import Invocation, command
 from day1site.cli.output import Output, note, short_time
-from day1site.cli.rest import Api
-from day1site.mcp.bridge import Bridge
 
 Report = dict[str, Any]
 SET_ASIDE = {  # files of a spool, and why the events in them are there
     "broken.jsonl": "could not be read as JSON and will not be sent",
     "refused.jsonl": "were refused by the server for good",
 }
-RETRY = "python3 manage.py retry_tasks --list shows them, without --list they run again"
-LIST_TOOLS = {"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {}}
 
 
 @command("doctor", "Say which programs are connected, and whether that works.", "day1 doctor")
@@ -42,7 +36,7 @@ def check_program(name: str, state: State) -> Report:
         (file, word) for file, word in hook_switches(name) if settings_files.read_value(file, word) is True
     ]
     trouble += [f"{file} turns the hooks off: {word}" for file, word in off]
-    trouble += check_server(server)
+    trouble += prove(server).trouble
     folder = config.with_name(f"{config.name}.spool")
     waiting, last = read_spool(folder)
     return {
@@ -65,30 +59,6 @@ def find_lost_files(name: str, server: Server) -> list[Path]:
         if text is None or any(not settings_files.holds_change(text, change) for change in own):
             lost.append(file)
     return lost
-
-
-def check_server(server: Server) -> list[str]:
-    """Check whether the server is there and knows the key, over REST and over MCP."""
-    try:
-        api = Api(HttpTransport(server.url, server.key))
-        api.get("/facts", limit=1)
-        return [*check_mcp(server), *check_tasks(api.get("/health"))]
-    except CliError as error:
-        return [f"{error.code}: {error.text}"]
-
-
-def check_tasks(health: Report) -> list[str]:
-    """Check whether a task has stopped the server's worker again and again."""
-    count = health.get("queue", {}).get("set_aside")
-    return [f"{count} tasks stopped the server's worker and are set aside: {RETRY}"] if count else []
-
-
-def check_mcp(server: Server) -> list[str]:
-    """Check whether /mcp lists its tools, as the program itself would have them."""
-    answer = Bridge(server.url, server.key, "", sys.stdout).ask(LIST_TOOLS) or {}
-    if answer.get("result", {}).get("tools"):
-        return []
-    return [f"{server.mcp} lists no tools: {answer.get('error', {}).get('message', 'it answered nothing')}"]
 
 
 def read_spool(folder: Path) -> tuple[int, str | None]:
