@@ -24,15 +24,15 @@ def announced(data_dir: Path) -> Iterator[None]:
 
     The note is a convenience: a home that cannot be written does not stop a server.
     """
-    note = notes_folder() / f"{hashlib.sha256(str(data_dir).encode()).hexdigest()[:16]}.json"
+    name = f"{hashlib.sha256(str(data_dir).encode()).hexdigest()[:16]}.json"
     with suppress(OSError, RuntimeError):
-        note.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        note.write_text(json.dumps({"data_dir": str(data_dir)}))
+        notes_folder().mkdir(mode=0o700, parents=True, exist_ok=True)
+        (notes_folder() / name).write_text(json.dumps({"data_dir": str(data_dir)}))
     try:
         yield
     finally:
-        with suppress(OSError):
-            note.unlink(missing_ok=True)
+        with suppress(OSError, RuntimeError):
+            (notes_folder() / name).unlink(missing_ok=True)
 
 
 def list_running() -> list[RunningServer]:
@@ -67,5 +67,6 @@ def is_free(handle: int) -> bool:
 
 
 def notes_folder() -> Path:
+    """Return the folder of the notes. Raises RuntimeError for a user without a home."""
     base = os.environ.get("XDG_STATE_HOME") or str(Path.home() / ".local" / "state")
     return Path(base) / "day1" / "servers"

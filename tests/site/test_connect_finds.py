@@ -115,3 +115,10 @@ def test_a_stopped_server_leaves_no_note(person: Person) -> None:
     status, _, err = person.day1("connect", "codex", "--data-dir", str(other.folder))
     assert status == 0
     assert "No server runs here yet: start it with `python3 manage.py up`." in err
+
+
+def test_a_server_starts_where_no_note_can_be_written(person: Person) -> None:
+    (person.home / "file").write_text("no folder")
+    folder = prepared(person.folder / "one")
+    with Up(folder, HOME=str(person.home), XDG_STATE_HOME=str(person.home / "file")) as up:
+        assert up.get("/api/v1/health")[0] == 200

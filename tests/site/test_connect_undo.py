@@ -232,3 +232,11 @@ def test_a_link_that_leads_nowhere_is_a_link_again(day1: Day1, home: Path) -> No
     assert day1("connect", "codex", "--undo")[0] == 0
     assert link.is_symlink()
     assert not link.exists()
+
+
+def test_the_last_program_takes_the_folders_of_all(day1: Day1, home: Path) -> None:
+    for program in ("claude-code", "opencode", "codex"):
+        assert day1("connect", program)[0] == 0
+    for program in ("claude-code", "codex", "opencode"):
+        assert day1("connect", program, "--undo")[0] == 0
+    assert tree(home) == {}

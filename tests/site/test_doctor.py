@@ -87,6 +87,7 @@ def test_what_is_connected_works(day1: Day1, url: str, tmp_path: Path, program: 
             "url": url,
             "tested": tested,
             "waiting": 0,
+            "reached": True,
             "last_event": None,
             "set_aside": [],
             "notes": [],
@@ -301,4 +302,5 @@ def test_a_server_that_is_away_is_told(day1: Day1) -> None:
     day1("connect", "opencode", "--url", "http://127.0.0.1:9")
     status, out, _ = day1("doctor")
     assert status == 1
+    assert out.splitlines()[1].split("\t")[3] == "not known"
     assert "unreachable: The server at http://127.0.0.1:9 does not answer" in out

@@ -1,6 +1,5 @@
 """``doctor``: what is connected, and whether it works, tried with an event of each program."""
 
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -36,7 +35,7 @@ def check_program(name: str, state: State) -> Report:
     version, why_unknown = read_version(name)
     trouble = [*check_settings(name, server), *check_version(name, version)]
     folder = config.with_name(f"{config.name}.spool")
-    waiting, last = read_spool(folder)  # before a test event waits there too
+    waiting = count_waiting(folder)  # before a test event waits there too
     refused = prove(server).trouble
     tested, untested = (False, []) if refused else try_hooks(name, server)
     return {
@@ -45,7 +44,8 @@ def check_program(name: str, state: State) -> Report:
         "url": server.url,
         "tested": tested,
         "waiting": waiting,
-        "last_event": last if refused else find_last_event(name, server),
+        "reached": not refused,
+        "last_event": None if refused else find_last_event(name, server),
         "set_aside": count_set_aside(folder),
         "notes": [why_unknown] if why_unknown else [],
         "trouble": [*trouble, *refused, *untested],
@@ -90,15 +90,13 @@ def find_lost_files(name: str, server: Server) -> list[Path]:
     return lost
 
 
-def read_spool(folder: Path) -> tuple[int, str | None]:
-    """Return how many events wait, and when the last one came."""
+def count_waiting(folder: Path) -> int:
+    """Return how many events of a spool wait to be sent."""
     events, mark = folder / "events.jsonl", folder / "delivered"
     if not events.exists():
-        return 0, None
+        return 0
     text = (settings_files.read_file(mark) or "").strip() if mark.exists() else ""
-    done = int(text) if text.isdigit() else 0
-    waiting = events.read_bytes()[done:].count(b"\n")
-    return waiting, datetime.fromtimestamp(events.stat().st_mtime, UTC).isoformat()
+    return events.read_bytes()[int(text) if text.isdigit() else 0 :].count(b"\n")
 
 
 def count_set_aside(folder: Path) -> list[Report]:
@@ -124,7 +122,7 @@ def print_programs(out: Output, programs: list[Report]) -> None:
 def program_cells(row: Report) -> list[Any]:
     works = "works, without hooks" if row["tested"] is None else "works, a test event was stored"
     name = f"{row['program']} {row['version']}".strip()
-    last = short_time(row["last_event"]) or "never"
+    last = short_time(row["last_event"]) or ("never" if row["reached"] else "not known")
     return [name, row["url"], row["waiting"], last, "; ".join(row["trouble"]) or works]
 
 

@@ -50,6 +50,15 @@ def forget(program: str, state: State, left: Sequence[str]) -> None:
         return
     state_file(program).unlink()
     settings_files.remove_folders(state.get("folders", []))
+    hand_over([folder for folder in state.get("folders", []) if Path(folder).is_dir()])
+
+
+def hand_over(folders: Sequence[str]) -> None:
+    """Let a program that is still connected remove the folders that both use, when it is undone."""
+    others = [name for name in CLIENTS if state_file(name).exists()]
+    if folders and others:
+        state = load_state(others[0])
+        save_state(others[0], state | {"folders": [*state.get("folders", []), *folders]})
 
 
 def restore_file(file: Path, known: State, own: Sequence[Change], dry_run: bool) -> str:
