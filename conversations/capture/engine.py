@@ -119,6 +119,8 @@ def _store_events(events: Sequence[HookEvent], actor: Actor, branch_name: str) -
         elif event.name == "PostCompact":
             summary = cut_middle(clean_text(event.summary), MAX_SUMMARY_BYTES)
             SessionManager().replace_summary(session_id=event.session, actor=actor, summary=summary)
+        elif event.name == "Test":
+            SessionManager().end_session(session_id=event.session, actor=actor)
 
 
 def _end_session(event: HookEvent, actor: Actor) -> None:

@@ -37,6 +37,7 @@ EVENT_NAMES = {
     "precompress": "PreCompact",
     "postcompact": "PostCompact",
     "sessionend": "SessionEnd",
+    "day1test": "Test",  # of `day1 doctor`: nobody's words
 }
 STARTS = ("SessionStart", "SubagentStart")
 FIELD_NAMES = {  # field -> its names in the programs' events; the first present one counts

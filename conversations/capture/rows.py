@@ -28,7 +28,7 @@ from memory.engines.versions.commits import CommitWriter
 from memory.models import Observation, Session
 from memory.models.hashes import content_hash
 
-BEGINS = frozenset({"SessionStart", "UserPromptSubmit"})  # these resume an ended session
+BEGINS = frozenset({"SessionStart", "UserPromptSubmit", "Test"})  # these resume an ended session
 MAX_SESSION_BYTES = 64 * 1024 * 1024  # bytes of long texts that one session may store in full
 LONG = 4096  # bytes; beyond the session's limit a text is cut to this
 MAX_COMPACTION_MESSAGES = 500  # messages from one compaction
@@ -55,6 +55,8 @@ class EventRows:
             self._add_text(event, who, Role.USER, event.prompt)
         elif event.name in ("Stop", "SubagentStop"):
             self._add_text(event, who, Role.ASSISTANT, event.answer)
+        elif event.name == "Test":  # consolidation and recall read no message of this role
+            self._add_text(event, who, Role.SYSTEM, event.prompt)
         elif event.name == "PreCompact":
             self._add_missing_texts(event, who)
         elif event.name == "StopFailure":
@@ -81,7 +83,7 @@ class EventRows:
                 session_id=event.session,
                 actor=who,
                 branch_name=self.commit.branch.name,
-                project_path=clean_text(event.root or event.cwd)[:1000],
+                project_path=get_project_path(event),
             )
             self.commit.touch_session(event.session)
         if event.name in BEGINS:
@@ -173,6 +175,11 @@ class EventRows:
         summary = f"The turn failed: {': '.join(filter(None, reasons)) or 'no reason given'}"
         fields = {"summary": summary, "observation_type": "error", "outcome": Observation.Outcome.ERROR.value}
         self.observations.append(build_observation(fields, who))
+
+
+def get_project_path(event: HookEvent) -> str:
+    """Return where the session works; a test works nowhere, or the next session there would follow it."""
+    return "" if event.name == "Test" else str(clean_text(event.root or event.cwd))[:1000]
 
 
 def get_event_actor(actor: Actor, event: HookEvent) -> Actor:

@@ -179,7 +179,7 @@ TABLE: dict[str, Entry] = {
     "events": lazy_command("events:events", "Follow what happens, a line for each event"),
     "connect": lazy_command("connect.command:connect", "Connect an agent's program"),
     "doctor": lazy_command(
-        "connect.doctor:doctor", "Say which programs are connected, and whether that works"
+        "connect.doctor:doctor", "Test each connected program, up to what the server stored"
     ),
     "completion": lazy_command(
         "completion:completion", "Print the script that completes commands in a shell"

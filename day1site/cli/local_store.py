@@ -79,6 +79,15 @@ def find_actor(project: str, surface: str = "cli") -> "Actor":
     return local_actor(pk, surface=surface)
 
 
+def name_only_project(makes_store: bool) -> str:
+    """Return the store's project where there is only one; "" where several are. Raises CliError."""
+    open_store(make=makes_store)
+    from memory.models import Project
+
+    slugs = list(Project.objects.values_list("slug", flat=True)[:2])
+    return str(slugs[0]) if len(slugs) == 1 else ""
+
+
 def _locate() -> tuple[Path, bool | None]:
     """Return the data directory, and whether a store is there, without making it.
 

@@ -29,6 +29,7 @@ from day1site.connections import (
 from day1site.connections import (
     connections as clients,
 )
+from day1site.running_servers import LOCK_NAME
 from memory.engines.support.write_buffer import buffer
 
 if TYPE_CHECKING:
@@ -52,7 +53,7 @@ def data_dir_lock(folder: Path, database: Path | None = None) -> Iterator[list[I
     The locks end with the process, however that ends.
     """
     with ExitStack() as stack:
-        files = [stack.enter_context(hold_lock(folder / "up.lock", folder))]
+        files = [stack.enter_context(hold_lock(folder / LOCK_NAME, folder))]
         if database is not None:
             path = database.resolve()
             files.append(stack.enter_context(hold_lock(path.with_name(f"{path.name}-up.lock"), path)))

@@ -1,47 +1,22 @@
 """Settings files of agents' programs: changed, changed again, and restored."""
 
+# ruff: noqa: F811  fixtures that are imported
+
 import json
 import shlex
 import tomllib
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from day1site.cli import main
 from day1site.cli.connect import jsonc
-from memory.models import ApiKey, Project
+from memory.models import ApiKey
+from tests.site.connect_home import Day1, day1, home, tree  # noqa: F401  fixtures
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
-Day1 = Callable[..., tuple[int, str, str]]
 MCP = "http://127.0.0.1:8765/mcp"
-
-
-@pytest.fixture
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    folder = tmp_path / "home"
-    folder.mkdir()
-    for name in ("DAY1_URL", "CLAUDE_CONFIG_DIR", "CODEX_HOME", "XDG_CONFIG_HOME"):
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.setenv("HOME", str(folder))
-    monkeypatch.chdir(tmp_path)
-    return folder
-
-
-@pytest.fixture
-def day1(home: Path, project: Project, capsys: pytest.CaptureFixture[str]) -> Day1:
-    def run(*words: str) -> tuple[int, str, str]:
-        status = main(["--project", project.slug, *words])
-        said = capsys.readouterr()
-        return status, said.out, said.err
-
-    return run
-
-
-def tree(folder: Path) -> dict[str, bytes]:
-    return {str(f.relative_to(folder)): f.read_bytes() for f in folder.rglob("*") if f.is_file()}
 
 
 def key_of(home: Path, program: str) -> str:
@@ -183,79 +158,6 @@ def holds(whole: Any, part: Any) -> bool:
     return whole[: len(part)] == part if isinstance(part, list) else bool(whole == part)
 
 
-def test_what_was_changed_since_stays_when_it_is_undone(day1: Day1, home: Path) -> None:
-    day1("connect", "claude-code")
-    day1("connect", "codex")
-    state, settings = home / ".claude.json", home / ".claude/settings.json"
-    toml = home / ".codex/config.toml"
-    state.write_text(jsonc.put(state.read_text(), ("numStartups",), 7))
-    settings.write_text(jsonc.append(settings.read_text(), ("hooks", "Stop"), {"hooks": []}))
-    toml.write_text(toml.read_text() + '\n[profiles.fast]\nmodel = "y"\n')
-    _, out, _ = day1("connect", "claude-code", "--undo")
-    assert out.count("without Day1; the rest was changed since and stays") == 2
-    day1("connect", "codex", "--undo")
-    assert json.loads(state.read_text()) == {"mcpServers": {}, "numStartups": 7}
-    assert json.loads(settings.read_text()) == {"hooks": {"Stop": [{"hooks": []}]}}
-    assert tomllib.loads(toml.read_text()) == {"profiles": {"fast": {"model": "y"}}}
-
-
-EDITED = """\
-[mcp_servers.day1]
-url = "http://127.0.0.1:8765/mcp"
-args = [
-  "one",
-  [
-    "[profiles.slow]",
-  ],
-]
-
-[mcp_servers.day1.env]
-TOKEN = "x"
-# of the profile
-
-[profiles.fast]
-model = "y"  # quick
-text = '''
-[mcp_servers.day1]
-'''
-"""
-
-
-def test_a_table_that_was_edited_since_is_taken_out_as_a_whole(day1: Day1, home: Path) -> None:
-    day1("connect", "codex")
-    toml = home / ".codex/config.toml"
-    toml.write_text(f'model = "x"\n\n{EDITED}\n[mcp_servers.other]\ncommand = "z"\n')
-    assert day1("connect", "codex", "--undo")[0] == 0
-    profile = EDITED[EDITED.index("# of the profile") :]
-    assert toml.read_text() == f'model = "x"\n\n{profile}\n[mcp_servers.other]\ncommand = "z"\n'
-
-
-@pytest.mark.parametrize("text", ["[mcp_servers]\nday1 = {", 'mcp_servers.day1.url = "x"\nmcp_servers = 1\n'])
-def test_a_broken_table_is_left_as_it_is(day1: Day1, home: Path, text: str) -> None:
-    day1("connect", "codex")
-    toml = home / ".codex/config.toml"
-    toml.write_text(text)
-    status, _, err = day1("connect", "codex", "--undo")
-    assert (status, err.endswith("It was left as it is.\n")) == (1, True)
-    assert toml.read_text() == text
-
-
-@pytest.mark.parametrize(
-    ("text", "left"),
-    [
-        ('[mcp_servers]\nday1.url = "x"\nb = {x = 1}\n', "[mcp_servers]\nb = {x = 1}\n"),
-        ('mcp_servers = {day1 = {url = "x"}, b = {x = 1}}\n', "mcp_servers = { b = {x = 1}}\n"),
-        ('mcp_servers.day1.url = "x" # one\r\n# two\r\na = 1\r\n', "# two\r\na = 1\r\n"),
-    ],
-)
-def test_a_table_is_found_however_it_is_written(day1: Day1, home: Path, text: str, left: str) -> None:
-    day1("connect", "codex")
-    toml = home / ".codex/config.toml"
-    toml.write_bytes(text.encode())
-    assert day1("connect", "codex", "--undo")[0] == 0
-    assert toml.read_bytes() == left.encode()
-
-
 def test_connecting_again_after_a_change_keeps_the_change(day1: Day1, home: Path) -> None:
     day1("connect", "cursor")
     file = home / ".cursor/mcp.json"
@@ -270,7 +172,7 @@ def test_connecting_again_after_a_change_keeps_the_change(day1: Day1, home: Path
 
 def test_a_dry_run_shows_the_change_without_a_key(day1: Day1, home: Path) -> None:
     status, out, err = day1("connect", "cursor", "--dry-run")
-    assert (status, err) == (0, "Nothing was changed.\n")
+    assert (status, err.startswith("Nothing was changed. The server is http://127.0.0.1:8765, ")) == (0, True)
     assert '+        "Authorization": "Bearer day1_…"' in out
     assert tree(home) == {}
     assert not ApiKey.objects.exists()
@@ -282,7 +184,9 @@ def test_a_dry_run_shows_the_change_without_a_key(day1: Day1, home: Path) -> Non
         ("cursor", ".cursor/mcp.json", '{"mcpServers": '),
         ("cursor", ".cursor/mcp.json", '{"mcpServers": []}'),
         ("cursor", ".cursor/mcp.json", "[]"),
-        ("codex", ".codex/config.toml", "mcp_servers = {}"),
+        ("codex", ".codex/config.toml", "mcp_servers = 1"),
+        ("codex", ".codex/config.toml", '[mcp_servers.other]\nargs = [\n  "x",\n'),
+        ("codex", ".codex/hooks.json", "not JSON"),
         ("codex", ".codex/config.toml", "= broken"),
         ("claude-code", ".claude/settings.json", '{"hooks": {"Stop": {}}}'),
     ],
@@ -297,7 +201,7 @@ def test_a_file_that_is_not_understood_is_left_as_it_is(
     assert (status, out) == (1, "")
     assert err.startswith("invalid: ")
     assert err.endswith("It was left as it is.\n")
-    assert tree(home) == {name: text.encode()}
+    assert tree(home) == {name: text.encode(), f"{file.parent.relative_to(home)}/": b""}
     assert not ApiKey.objects.exists()
 
 

@@ -11,6 +11,7 @@ import pytest
 from conversations.models import Message
 from day1site.cli import main
 from memory.models import ApiKey, Project, Session
+from tests.events.conftest import served  # noqa: F401  a server with /mcp
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -37,9 +38,13 @@ def hook(home: Path, event: str) -> str:
     return str(entry["hooks"][0]["command"])
 
 
-def test_a_prompt_reaches_memory_until_it_is_undone(home: Path, project: Project, live_server: Any) -> None:
+def test_a_prompt_reaches_memory_until_it_is_undone(
+    home: Path,
+    project: Project,
+    served: Any,  # noqa: F811
+) -> None:
     words = ["--project", project.slug, "connect", "claude-code"]
-    assert main([*words, "--url", live_server.url]) == 0
+    assert main([*words, "--url", f"http://127.0.0.1:{served[0]}"]) == 0
     start, prompt = hook(home, "SessionStart"), hook(home, "UserPromptSubmit")
     beside = {"session_id": "s1", "cwd": str(home)}
     run(start, {"hook_event_name": "SessionStart", "source": "startup", **beside})
@@ -56,6 +61,6 @@ def test_a_prompt_reaches_memory_until_it_is_undone(home: Path, project: Project
     ).stat().st_size and time.monotonic() < until:
         time.sleep(0.1)
     assert main([*words, "--undo"]) == 0
-    assert [file for file in home.rglob("*") if file.is_file()] == []
+    assert list(home.rglob("*")) == []
     assert run(prompt, {**asked, **beside}) == ""  # a program that is still open is not disturbed
     assert [file for file in home.rglob("*") if file.is_file()] == []

@@ -102,10 +102,16 @@ def claude_code(server: Server) -> list[Change]:
 
 
 def codex(server: Server) -> list[Change]:
-    folder = Path(os.environ.get("CODEX_HOME") or Path.home() / ".codex")
+    file, config = codex_files()
     table = {"url": server.mcp, "http_headers": server.headers}
-    hooks = [_hook(folder / "hooks.json", "codex", event, server) for event in CODEX]
-    return [Change(folder / "config.toml", ("mcp_servers", "day1"), table), *hooks]
+    hooks = [_hook(file, "codex", event, server) for event in CODEX]
+    return [Change(config, ("mcp_servers", "day1"), table), *hooks]
+
+
+def codex_files() -> tuple[Path, Path]:
+    """Return the file of hooks, and the one of settings, where Codex also notes which hooks are trusted."""
+    folder = Path(os.environ.get("CODEX_HOME") or Path.home() / ".codex")
+    return folder / "hooks.json", folder / "config.toml"
 
 
 def cursor(server: Server) -> list[Change]:

@@ -5,13 +5,15 @@ import json
 import os
 import sys
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
+from typing import Any
 
-from day1site.cli.client import Client, base_address, server_url
+from day1site.cli.client import Client
 from day1site.cli.connect import settings_files
 from day1site.cli.connect.clients import CLIENTS, NEXT_STEPS, Change, Server, hook_command
-from day1site.cli.connect.state import State, config_file, digest, load_state, save_state
+from day1site.cli.connect.state import State, config_file, digest, load_state, save_state, state_file
+from day1site.cli.connect.target import Proof, Target, choose_project, find_target, prove
 from day1site.cli.connect.undo import undo_connection
 from day1site.cli.errors import CliError, UsageError
 from day1site.cli.importing.command import import_memory, summarise
@@ -22,9 +24,12 @@ from day1site.cli.output import Output, note
 from day1site.cli.parameters import OneOf, argument, option, switch
 from day1site.cli.rest import iterate_rows
 from day1site.mcp.profiles import ALL, PROFILES
+from day1site.settings.paths import IS_CHECKOUT, command_prefix
 
 DAYS = 30
 HIDDEN_KEY = "day1_…"
+DAY1 = command_prefix()
+UP = f"`{'python3 manage.py' if IS_CHECKOUT else 'day1'} up`"
 PRINT = "print"
 NAMES_OF_PROGRAMS = ("claude-code", "cursor", "codex", "gemini", "vscode", "windsurf", "opencode", PRINT)
 
@@ -38,42 +43,64 @@ Plan = list[tuple[Path, str | None, str | None, str]]  # file, text to go back t
     "day1 connect claude-code --undo",
 )
 @argument("program", "PROGRAM", type=OneOf(NAMES_OF_PROGRAMS), help=", ".join(NAMES_OF_PROGRAMS))
-@option("--url", metavar="URL", help="of the server; default: DAY1_URL, else this machine's")
+@option("--url", metavar="URL", help="of the server; default: DAY1_URL, else the one that runs here")
 @option("--profile", type=OneOf(PROFILES), help="tools that the program lists: all (default), or memory")
 @switch("--dry-run", help="show the changes, make none")
 @switch("--undo", help="take everything back, and revoke its key")
 def connect(
     run: Invocation, program: str, url: str | None, profile: str | None, dry_run: bool, undo: bool
-) -> None:
-    url = base_address(url or server_url() or DEFAULT_URL)
-    if not url.startswith(("http://", "https://")):
+) -> int:
+    """End with status 1 when a server that should be there does not take the program's key."""
+    if url and not url.startswith(("http://", "https://")):
         raise UsageError(f"--url must be an address such as {DEFAULT_URL}, not {url}.")
     if undo and program == PRINT:
         raise UsageError("print changes nothing, so there is nothing to undo.")
     if undo:
-        undo_connection(run, program, dry_run)
-    elif program == PRINT:
-        print_manual(run, url, profile or ALL)
-    else:
-        link(run, program, url, profile, dry_run)
+        return undo_connection(run, program, dry_run)
+    if program == PRINT:
+        print_manual(run, find_target(url or "", {}).url, profile or ALL)
+        return 0
+    return link(run, program, url or "", profile, dry_run)
 
 
-def link(run: Invocation, program: str, url: str, profile: str | None, dry_run: bool) -> None:
+def link(run: Invocation, program: str, url: str, profile: str | None, dry_run: bool) -> int:
     state, config = load_state(program), config_file(program)
+    target = choose_project(run, find_target(url, state), makes_store=not dry_run)
     client = run.open_client(makes_store=not dry_run)
-    preview = Server(url, HIDDEN_KEY, config, profile or state.get("profile", ALL))
+    preview = Server(target.url, HIDDEN_KEY, config, profile or state.get("profile", ALL))
     plan = plan_changes(CLIENTS[program](preview), state)  # refuses before a key is made
-    server = preview if dry_run else replace(preview, key=find_key(client, state, program))
-    plan = plan_changes(CLIENTS[program](server), state)
-    files = [{"file": str(file), "changed": old != new} for file, _, old, new in plan]
-    answer = {"program": program, "url": url, "dry_run": dry_run, "files": files}
+    folders = check_files([*(file for file, *_ in plan), config, state_file(program)])
     if dry_run:
-        run.show(answer, lambda out: print_differences(out, plan, state.get("key") or HIDDEN_KEY))
-        return
+        run.show(
+            describe(program, target, plan) | {"dry_run": True},
+            lambda out: print_differences(out, target, plan, state.get("key") or HIDDEN_KEY),
+        )
+        return 0
+    state |= {"data_dir": target.data_dir, "project": target.project}
+    state["folders"] = [*state.get("folders", []), *folders]
+    server = replace(preview, key=find_key(client, state, program))
+    plan = plan_changes(CLIENTS[program](server), state)
     write_plan(program, server, state, plan)
+    proof = prove(server) if target.is_expected else None
+    answer = describe(program, target, plan) | {"dry_run": False, "proof": proof and asdict(proof)}
     run.show(answer, lambda out: print_done(out, program, plan))
+    print_proof(target, proof)
     if not run.out.json:
         offer_import(client, program)
+    return 1 if proof and proof.trouble else 0
+
+
+def describe(program: str, target: Target, plan: Plan) -> dict[str, Any]:
+    files = [{"file": str(file), "changed": old != new} for file, _, old, new in plan]
+    place = {"url": target.url, "data_dir": target.data_dir, "project": target.project}
+    return {"program": program, **place, "files": files}
+
+
+def check_files(files: Sequence[Path]) -> list[str]:
+    """Return the folders that have to be made. Raises CliError where something may not be written."""
+    for file in files:
+        settings_files.check_writable(file)
+    return settings_files.list_missing_folders(files)
 
 
 def plan_changes(changes: Sequence[Change], state: State) -> Plan:
@@ -84,7 +111,8 @@ def plan_changes(changes: Sequence[Change], state: State) -> Plan:
         if known and now is not None and digest(now) == known["wrote"]:
             base: str | None = known["before"]
         else:
-            base = None if now is None else settings_files.remove_changes(file, now, own)
+            found = (known["before"] or "") if known else None
+            base = None if now is None else settings_files.remove_changes(file, now, own, found)
         plan.append((file, base, now, settings_files.apply_changes(file, base or "", own)))
     return plan
 
@@ -121,16 +149,35 @@ def is_open(client: Client, key_id: str) -> bool:
 def print_done(out: Output, program: str, plan: Plan) -> None:
     for file, _, now, new in plan:
         out.line(f"{file}\t{'as it was' if now == new else 'made' if now is None else 'changed'}")
-    note(f"{NEXT_STEPS[program]} The way back: day1 connect {program} --undo")
+    note(f"{NEXT_STEPS[program]} The way back: {DAY1} connect {program} --undo")
 
 
-def print_differences(out: Output, plan: Plan, key: str) -> None:
+def print_proof(target: Target, proof: Proof | None) -> None:
+    """Say what the calls with the new key have shown."""
+    if proof is None:
+        note(f"No server runs here yet: start it with {UP}. It is written for {target.url}.")
+    elif proof.trouble:
+        note(f"It is written, but does not work: {'; '.join(proof.trouble)}")
+        note(f"The key was made in {describe_store(target)}: the server must have the same data.")
+    else:
+        place = describe_store(target)
+        note(f"{target.url} knows the key, of {place}, and lists {proof.tools} tools.")
+        note(f"{DAY1} doctor sends a test event through what was written.")
+
+
+def describe_store(target: Target) -> str:
+    if not target.data_dir:
+        return "the project of DAY1_KEY"
+    return f"the project {target.project} in {target.data_dir}"
+
+
+def print_differences(out: Output, target: Target, plan: Plan, key: str) -> None:
     for file, _, now, new in plan:
         old = (now or "").replace(key, HIDDEN_KEY).splitlines()
         lines = new.replace(key, HIDDEN_KEY).splitlines()
         for line in difflib.unified_diff(old, lines, str(file), str(file), lineterm=""):
             out.line(line)
-    note("Nothing was changed.")
+    note(f"Nothing was changed. The server is {target.url}, the key would be of {describe_store(target)}.")
 
 
 def print_manual(run: Invocation, url: str, profile: str) -> None:

@@ -1,30 +1,27 @@
-"""``doctor``: what is connected, and whether it works."""
+"""``doctor``: what is connected, and whether it works, tried with an event of each program."""
 
-import sys
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from day1site.cli.connect import settings_files
-from day1site.cli.connect.clients import CLIENTS, Server, hook_switches
+from day1site.cli.connect import jsonc, settings_files
+from day1site.cli.connect.clients import CLIENTS, Server, codex_files, hook_switches
+from day1site.cli.connect.codex_trust import check_trust
+from day1site.cli.connect.event_test import find_last_event, send_test_events
 from day1site.cli.connect.state import State, config_file, load_server, load_state
+from day1site.cli.connect.target import prove
+from day1site.cli.connect.versions import check_version, read_version
 from day1site.cli.errors import CliError
-from day1site.cli.http_transport import HttpTransport
 from day1site.cli.invocation import Invocation, command
 from day1site.cli.output import Output, note, short_time
-from day1site.cli.rest import Api
-from day1site.mcp.bridge import Bridge
 
 Report = dict[str, Any]
 SET_ASIDE = {  # files of a spool, and why the events in them are there
     "broken.jsonl": "could not be read as JSON and will not be sent",
     "refused.jsonl": "were refused by the server for good",
 }
-RETRY = "python3 manage.py retry_tasks --list shows them, without --list they run again"
-LIST_TOOLS = {"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {}}
 
 
-@command("doctor", "Say which programs are connected, and whether that works.", "day1 doctor")
+@command("doctor", "Test each connected program, from its settings to what the server stored.", "day1 doctor")
 def doctor(run: Invocation) -> int:
     """End with status 1 when something that is connected does not work."""
     programs = [check_program(name, state) for name in CLIENTS if (state := load_state(name))]
@@ -35,24 +32,50 @@ def doctor(run: Invocation) -> int:
 def check_program(name: str, state: State) -> Report:
     config = config_file(name)
     server = load_server(name, state)
+    version, why_unknown = read_version(name)
+    trouble = [*check_settings(name, server), *check_version(name, version)]
+    folder = config.with_name(f"{config.name}.spool")
+    waiting = count_waiting(folder)  # before a test event waits there too
+    refused = prove(server).trouble
+    tested, untested = (False, []) if refused else try_hooks(name, server)
+    return {
+        "program": name,
+        "version": version,
+        "url": server.url,
+        "tested": tested,
+        "waiting": waiting,
+        "reached": not refused,
+        "last_event": None if refused else find_last_event(name, server),
+        "set_aside": count_set_aside(folder),
+        "notes": [why_unknown] if why_unknown else [],
+        "trouble": [*trouble, *refused, *untested],
+    }
+
+
+def check_settings(name: str, server: Server) -> list[str]:
+    """Check whether the program's files hold what connect wrote, and whether it heeds that."""
     lost = [str(file) for file in find_lost_files(name, server)]
     trouble = [f"{file} has lost what connect wrote" for file in lost]
-    trouble += [] if config.exists() else [f"{config} is gone"]
+    trouble += [] if server.config.exists() else [f"{server.config} is gone"]
     off = [
         (file, word) for file, word in hook_switches(name) if settings_files.read_value(file, word) is True
     ]
     trouble += [f"{file} turns the hooks off: {word}" for file, word in off]
-    trouble += check_server(server)
-    folder = config.with_name(f"{config.name}.spool")
-    waiting, last = read_spool(folder)
-    return {
-        "program": name,
-        "url": server.url,
-        "waiting": waiting,
-        "last_event": last,
-        "set_aside": count_set_aside(folder),
-        "trouble": trouble,
-    }
+    return [*trouble, *(check_trust(*codex_files()) if name == "codex" else [])]
+
+
+def try_hooks(name: str, server: Server) -> tuple[bool | None, list[str]]:
+    """Send a test event; return whether it went all the way, and what is in its way.
+
+    None stands for a program that Day1 has no hooks for.
+    """
+    if not any(change.appended for change in CLIENTS[name](server)):
+        return None, []
+    try:
+        sent, trouble = send_test_events(name, server)
+    except (CliError, jsonc.NotJson, OSError, TypeError, KeyError) as error:
+        return False, [f"no test event could be sent: {error}"]
+    return sent and not trouble, trouble
 
 
 def find_lost_files(name: str, server: Server) -> list[Path]:
@@ -67,39 +90,13 @@ def find_lost_files(name: str, server: Server) -> list[Path]:
     return lost
 
 
-def check_server(server: Server) -> list[str]:
-    """Check whether the server is there and knows the key, over REST and over MCP."""
-    try:
-        api = Api(HttpTransport(server.url, server.key))
-        api.get("/facts", limit=1)
-        return [*check_mcp(server), *check_tasks(api.get("/health"))]
-    except CliError as error:
-        return [f"{error.code}: {error.text}"]
-
-
-def check_tasks(health: Report) -> list[str]:
-    """Check whether a task has stopped the server's worker again and again."""
-    count = health.get("queue", {}).get("set_aside")
-    return [f"{count} tasks stopped the server's worker and are set aside: {RETRY}"] if count else []
-
-
-def check_mcp(server: Server) -> list[str]:
-    """Check whether /mcp lists its tools, as the program itself would have them."""
-    answer = Bridge(server.url, server.key, "", sys.stdout).ask(LIST_TOOLS) or {}
-    if answer.get("result", {}).get("tools"):
-        return []
-    return [f"{server.mcp} lists no tools: {answer.get('error', {}).get('message', 'it answered nothing')}"]
-
-
-def read_spool(folder: Path) -> tuple[int, str | None]:
-    """Return how many events wait, and when the last one came."""
+def count_waiting(folder: Path) -> int:
+    """Return how many events of a spool wait to be sent."""
     events, mark = folder / "events.jsonl", folder / "delivered"
     if not events.exists():
-        return 0, None
+        return 0
     text = (settings_files.read_file(mark) or "").strip() if mark.exists() else ""
-    done = int(text) if text.isdigit() else 0
-    waiting = events.read_bytes()[done:].count(b"\n")
-    return waiting, datetime.fromtimestamp(events.stat().st_mtime, UTC).isoformat()
+    return events.read_bytes()[int(text) if text.isdigit() else 0 :].count(b"\n")
 
 
 def count_set_aside(folder: Path) -> list[Report]:
@@ -113,17 +110,20 @@ def print_programs(out: Output, programs: list[Report]) -> None:
     if not programs:
         note("No program is connected: day1 connect PROGRAM connects one.")
         return
-    out.table(
-        ["program", "server", "waiting", "last event", "text"], [program_cells(row) for row in programs]
-    )
+    columns = ["program", "server", "waiting", "last event", "text"]
+    out.table(columns, [program_cells(row) for row in programs])
     for row in programs:
+        for text in row["notes"]:
+            note(f"{row['program']}: {text}.")
         for entry in row["set_aside"]:
             note(describe_set_aside(row["program"], **entry))
 
 
 def program_cells(row: Report) -> list[Any]:
-    trouble = "; ".join(row["trouble"]) or "works"
-    return [row["program"], row["url"], row["waiting"], short_time(row["last_event"]), trouble]
+    works = "works, without hooks" if row["tested"] is None else "works, a test event was stored"
+    name = f"{row['program']} {row['version']}".strip()
+    last = short_time(row["last_event"]) or ("never" if row["reached"] else "not known")
+    return [name, row["url"], row["waiting"], last, "; ".join(row["trouble"]) or works]
 
 
 def describe_set_aside(program: str, file: str, events: int) -> str:

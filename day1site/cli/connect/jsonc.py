@@ -20,6 +20,7 @@ class Node:
 
     start: int
     end: int = 0
+    begin: int = 0  # where its name stands; in a list its own start
     items: dict[str, "Node"] = field(default_factory=dict)
     parts: list["Node"] = field(default_factory=list)
     last: int = 0  # behind its last part; its first letter where it has none
@@ -48,6 +49,64 @@ def put(text: str, path: Sequence[str], value: Any) -> str:
 def append(text: str, path: Sequence[str], value: Any) -> str:
     """Return the text with a value at the end of the list at a path, which is made where it is missing."""
     return _change(text, path, value, listed=True)
+
+
+def ends_with_comma(text: str, path: Sequence[str]) -> bool:
+    """Tell whether the last part of what stands at a path has a comma behind it."""
+    if not text.strip().strip("\ufeff") or value_at(loads(text), path) is None:
+        return False
+    return _find(text, path).comma
+
+
+def remove(text: str, path: Sequence[str], index: int | None = None, keeps_comma: bool = False) -> str:
+    """Return the text without the value at a path, or without one part of the list that stands there.
+
+    ``keeps_comma`` leaves the comma before the last part.
+    """
+    loads(text)
+    holder = _find(text, path if index is not None else path[:-1])
+    place = holder.parts.index(holder.items[path[-1]]) if index is None else index
+    part = holder.parts[place]
+    comma = _find_comma(text, part.end)
+    if place + 1 < len(holder.parts):
+        return text[: part.begin] + text[comma + 1 :].lstrip()
+    after = text[(part.end if comma < 0 else comma + 1) :]
+    if not place:
+        inner = text[holder.start + 1 : part.begin] + after[: -len(text[holder.end - 1 :])]
+        return text[: holder.start + 1] + (inner if inner.strip() else "") + text[holder.end - 1 :]
+    previous = holder.parts[place - 1]
+    gap = text[previous.end : part.begin]
+    if comma < 0 and not keeps_comma:  # the part before it is the last one now
+        place = _find_comma(text, previous.end) - previous.end
+        gap = gap[:place] + gap[place + 1 :]
+    return text[: previous.end] + _close_line(gap.rstrip(), after) + after
+
+
+def value_at(content: Any, path: Sequence[str]) -> Any:
+    for name in path:
+        content = content.get(name) if isinstance(content, dict) else None
+    return content
+
+
+def _find(text: str, path: Sequence[str]) -> Node:
+    node = _read(text)
+    for name in path:
+        node = node.items[name]
+    return node
+
+
+def _find_comma(text: str, start: int) -> int:
+    """Return where the comma behind a part is; -1 where none is."""
+    for found in TOKEN.finditer(text, start):
+        if not BLANK.match(found[0]):
+            return found.start() if found[0] == "," else -1
+    return -1
+
+
+def _close_line(gap: str, after: str) -> str:
+    """Return the gap so that a comment at its end does not swallow what follows."""
+    is_open = "//" in gap.rpartition("\n")[2]
+    return gap + "\n" if is_open and not after.lstrip(" \t\r").startswith("\n") else gap
 
 
 def _change(text: str, path: Sequence[str], value: Any, listed: bool) -> str:
@@ -89,7 +148,7 @@ def _dumped(value: Any, depth: int) -> str:
 def _read(text: str) -> Node:
     """Return the outermost value with its parts."""
     stack: list[Node] = []
-    names: list[str] = []
+    names: list[tuple[str, int]] = []
     root: Node | None = None
     token = ""
     for found in TOKEN.finditer(text):
@@ -106,7 +165,7 @@ def _read(text: str) -> Node:
         elif token == ":":
             continue
         elif stack and text[stack[-1].start] == "{" and before in ("{", ","):
-            names.append(json.loads(token))
+            names.append((json.loads(token), found.start()))
         else:
             node = Node(found.start(), found.end())
             root = root or node
@@ -121,11 +180,13 @@ def _read(text: str) -> Node:
     return root
 
 
-def _add(parent: Node, node: Node, names: list[str], text: str) -> None:
+def _add(parent: Node, node: Node, names: list[tuple[str, int]], text: str) -> None:
     parent.parts.append(node)
     parent.comma = False
+    node.begin = node.start
     if text[parent.start] == "{":
-        parent.items[names.pop()] = node
+        name, node.begin = names.pop()
+        parent.items[name] = node
 
 
 def _close(stack: list[Node], end: int) -> None:

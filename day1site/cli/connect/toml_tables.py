@@ -8,6 +8,8 @@ import tomlkit
 from tomlkit.exceptions import TOMLKitError
 from tomlkit.items import Comment, Table
 
+from day1site.cli.connect.jsonc import value_at
+
 Tables = dict[str, Any]
 
 
@@ -24,14 +26,33 @@ def parse_toml(text: str) -> Tables:
 
 
 def append_table(text: str, path: Sequence[str], values: Mapping[str, Any]) -> str:
-    """Return the text with a table at its end. Raises InvalidToml."""
+    """Return the text with a table at its end, or in the inline table of its kind. Raises InvalidToml."""
+    expected = with_value(parse_toml(text), path, values)
+    try:
+        return check_content(append_block(text, path, values), expected)
+    except InvalidToml:
+        return check_content(insert_inline(text, path, values), expected)
+
+
+def append_block(text: str, path: Sequence[str], values: Mapping[str, Any]) -> str:
     table = tomlkit.table()
     for name, value in values.items():
         table[name] = to_inline(value)
     block = f"[{'.'.join(path)}]\n{table.as_string()}"
-    changed = f"{text.rstrip()}\n\n{block}" if text.strip() else block
-    expected = with_value(parse_toml(text), path, values)
-    return check_content(changed, expected)
+    return f"{text.rstrip()}\n\n{block}" if text.strip() else block
+
+
+def insert_inline(text: str, path: Sequence[str], values: Mapping[str, Any]) -> str:
+    """Return the text with the values in a table that is written inline, which no block can add to."""
+    try:
+        document = tomlkit.parse(text)
+        holder: Any = document
+        for name in path[:-1]:
+            holder = holder[name]
+        holder[path[-1]] = to_inline({name: to_inline(value) for name, value in values.items()})
+        return document.as_string()
+    except (TOMLKitError, KeyError, TypeError, AttributeError) as error:
+        raise InvalidToml(str(error)) from None
 
 
 def to_inline(value: Any) -> Any:
@@ -96,15 +117,11 @@ def drop_empty_tables(content: Tables) -> Tables:
     return {name: value for name, value in content.items() if value != {}}
 
 
-def value_at(content: Any, path: Sequence[str]) -> Any:
-    for name in path:
-        content = content.get(name) if isinstance(content, dict) else None
-    return content
-
-
 def with_value(content: Tables, path: Sequence[str], value: Any) -> Tables:
     name, rest = path[0], path[1:]
     inner = content.get(name, {})
+    if rest and not isinstance(inner, dict):
+        raise InvalidToml(f"{name} is no table")
     return {**content, name: with_value(inner, rest, value) if rest else value}
 
 

@@ -6,29 +6,67 @@ from pathlib import Path
 
 from day1site.cli.connect import settings_files
 from day1site.cli.connect.clients import CLIENTS, Change
-from day1site.cli.connect.state import State, config_file, digest, load_server, load_state, state_file
+from day1site.cli.connect.state import (
+    State,
+    config_file,
+    digest,
+    load_server,
+    load_state,
+    save_state,
+    state_file,
+)
+from day1site.cli.connect.target import choose_store
 from day1site.cli.errors import CliError
 from day1site.cli.invocation import Invocation
 from day1site.cli.output import note
 from memory.exceptions import Day1Error
 
 
-def undo_connection(run: Invocation, program: str, dry_run: bool) -> None:
+def undo_connection(run: Invocation, program: str, dry_run: bool) -> int:
+    """Restore each file that can be, and revoke the key; end with status 1 where a file was left."""
     state = load_state(program)
     if not state:
         raise CliError("not_found", f"{program} is not connected.")
-    server = load_server(program, state)
-    changes = CLIENTS[program](server)
-    files = []
+    choose_store(run, state)
+    changes = CLIENTS[program](load_server(program, state))
+    files: list[dict[str, str]] = []
+    left: dict[str, CliError] = {}
     for name, known in state.get("files", {}).items():
         own = [change for change in changes if str(change.file) == name]
-        files.append({"file": name, "done": restore_file(Path(name), known, own, dry_run)})
+        try:
+            files.append({"file": name, "done": restore_file(Path(name), known, own, dry_run)})
+        except CliError as error:
+            left[name] = error
     if not dry_run:
         revoke_key(run, program, state)
         remove_config(config_file(program))
-        state_file(program).unlink()
-    answer = {"program": program, "dry_run": dry_run, "files": files}
+        forget(program, state, list(left))
+    answer = {"program": program, "dry_run": dry_run, "files": files, "left": list(left)}
     run.show_line(answer, "\n".join(f"{entry['file']}\t{entry['done']}" for entry in files))
+    for refusal in left.values():
+        note(f"{refusal.code}: {refusal.text}")
+    return 1 if left else 0
+
+
+def forget(program: str, state: State, left: Sequence[str]) -> None:
+    """Remove what connect kept and made; what a file that was left needs is kept for another try."""
+    if left:
+        files = {name: state["files"][name] for name in left}
+        save_state(
+            program, {"url": state.get("url", ""), "files": files, "folders": state.get("folders", [])}
+        )
+        return
+    state_file(program).unlink()
+    settings_files.remove_folders(state.get("folders", []))
+    hand_over([folder for folder in state.get("folders", []) if Path(folder).is_dir()])
+
+
+def hand_over(folders: Sequence[str]) -> None:
+    """Let a program that is still connected remove the folders that both use, when it is undone."""
+    others = [name for name in CLIENTS if state_file(name).exists()]
+    if folders and others:
+        state = load_state(others[0])
+        save_state(others[0], state | {"folders": [*state.get("folders", []), *folders]})
 
 
 def restore_file(file: Path, known: State, own: Sequence[Change], dry_run: bool) -> str:
@@ -39,13 +77,29 @@ def restore_file(file: Path, known: State, own: Sequence[Change], dry_run: bool)
     if digest(now) == known["wrote"]:
         text, done = known["before"], "as it was before"
     else:
-        text = settings_files.remove_changes(file, now, own)
-        done = "without Day1; the rest was changed since and stays"
+        text, done = (
+            remove_own(file, now, known["before"], own),
+            "without Day1; the rest was changed since and stays",
+        )
+    if text == now:
+        return done
+    settings_files.check_writable(file)
     if not dry_run and text is None:
-        file.unlink()
-    elif not dry_run and text != now:
+        file.resolve().unlink()
+    elif not dry_run:
         settings_files.write_file(file, text)
     return "removed" if text is None else done
+
+
+def remove_own(file: Path, now: str, before: str | None, own: Sequence[Change]) -> str | None:
+    """Return the text without what is Day1's; None where Day1 made the file and nothing else is in it."""
+    text = settings_files.remove_changes(file, now, own, before or "")
+    if before is None and text.strip() in ("", "{}"):
+        return None
+    body = text.rstrip()
+    if before and before.strip() and now.startswith(body):  # it stood at the end: that is as it was
+        return body + before[len(before.rstrip()) :]
+    return text
 
 
 def remove_config(config: Path) -> None:
@@ -62,8 +116,10 @@ def remove_config(config: Path) -> None:
 
 
 def revoke_key(run: Invocation, program: str, state: State) -> None:
+    if "key_id" not in state:
+        return  # an earlier undo has done so
     try:
         run.open_client().revoke_key(state["key_id"])
-    except (CliError, Day1Error, KeyError) as error:
+    except (CliError, Day1Error) as error:
         text = getattr(error, "text", "it is not known")
         note(f"The key {program} was not revoked: {text} day1 keys list shows it.")

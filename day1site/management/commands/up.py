@@ -13,6 +13,7 @@ from django.core.management.base import BaseCommand
 from django.db import DatabaseError
 
 from day1site.demo import loader
+from day1site.running_servers import announced
 from day1site.server import provisioning
 from day1site.server.process import (
     CannotStart,
@@ -110,7 +111,8 @@ class Command(BaseCommand):
             write_lock_info(locks, url)
             made = self.prepare(folder, url, options["admin_password"])
             text = announcement(folder, url, host, made, demo=loader.present())
-            serve(listener, not options["no_worker"], lambda: self.say(text))
+            with announced(folder):
+                serve(listener, not options["no_worker"], lambda: self.say(text))
 
     def prepare(self, folder: Path, url: str, password: str) -> FirstStart | None:
         made = prepare(folder, url, password or os.environ.get("DAY1_ADMIN_PASSWORD", ""))

@@ -1,0 +1,124 @@
+"""The connect command beside real servers: it finds their address, data and project."""
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from day1site.running_servers import read_running
+from tests.up_process import ROOT, Up, environment, prepared
+
+pytestmark = pytest.mark.slow
+MAIN = ROOT / "day1site" / "cli" / "__main__.py"
+
+
+class Person:
+    """Somebody with a home of their own, who runs servers and the command line."""
+
+    def __init__(self, folder: Path) -> None:
+        self.home, self.folder = folder / "home", folder
+        self.home.mkdir()
+
+    def up(self, name: str) -> Up:
+        return Up(prepared(self.folder / name), HOME=str(self.home), XDG_STATE_HOME="", DAY1_DATA_DIR="")
+
+    def day1(self, *words: str, **env: str) -> tuple[int, str, str]:
+        own = {"HOME": str(self.home), "XDG_STATE_HOME": "", "XDG_CONFIG_HOME": "", "CODEX_HOME": ""}
+        command = [sys.executable, str(MAIN), *words]
+        done = subprocess.run(
+            command, cwd=self.home, env=environment(**own | env), capture_output=True, text=True
+        )
+        return done.returncode, done.stdout, done.stderr
+
+    def connect(self, *words: str) -> dict[str, Any]:
+        status, out, err = self.day1("connect", "codex", *words, "--format", "json")
+        assert status == 0, err
+        return dict(json.loads(out))
+
+    def keys(self, server: Up) -> list[dict[str, Any]]:
+        env = {"DAY1_URL": server.first["url"], "DAY1_KEY": server.first["key"]}
+        rows = json.loads(self.day1("keys", "list", "--format", "json", **env)[1])["results"]
+        return [row for row in rows if row["label"] == "codex"]
+
+
+@pytest.fixture
+def person(tmp_path: Path) -> Person:
+    return Person(tmp_path)
+
+
+@pytest.fixture
+def server(person: Person) -> Iterator[Up]:
+    with person.up("one") as up:
+        yield up
+
+
+def test_the_running_server_is_found_proven_and_left_again(person: Person, server: Up) -> None:
+    if read_running(ROOT / "data"):
+        pytest.skip("The server of this checkout runs: it comes first.")
+    answer = person.connect()
+    place = {"url": server.first["url"], "data_dir": str(server.folder), "project": "default"}
+    assert {name: answer[name] for name in place} == place
+    assert answer["proof"]["trouble"] == []
+    assert answer["proof"]["tools"] > 5
+    assert f'url = "{server.first["url"]}/mcp"' in (person.home / ".codex/config.toml").read_text()
+    (key,) = person.keys(server)
+    assert key["revoked_at"] is None
+    with person.up("two") as other:  # the connection that there is stays with its server
+        assert person.connect()["url"] == server.first["url"]
+        (person.home / ".config/day1/codex.connected.json").rename(person.home / "kept")
+        status, _, err = person.day1("connect", "codex")
+        assert (status, "Several servers run; choose one with --url: " in err) == (2, True)
+        assert f"{other.first['url']} on {other.folder}" in err
+        (person.home / "kept").rename(person.home / ".config/day1/codex.connected.json")
+    assert person.day1("connect", "codex", "--undo")[0] == 0
+    (key,) = person.keys(server)
+    assert key["revoked_at"] is not None
+    assert not (person.home / ".codex").exists()
+
+
+def test_the_address_leads_to_the_data_and_the_data_to_the_address(person: Person, server: Up) -> None:
+    url = server.first["url"]
+    answer = person.connect("--url", url.replace("127.0.0.1", "localhost"))
+    assert (answer["data_dir"], answer["proof"]["trouble"]) == (str(server.folder), [])
+    assert person.day1("connect", "codex", "--undo")[0] == 0
+    assert person.connect("--data-dir", str(server.folder))["url"] == url
+    server.stop()
+    status, _, err = person.day1("connect", "codex", "--url", url)
+    assert status == 1
+    assert f"It is written, but does not work: unreachable: The server at {url} does not answer" in err
+
+
+def test_a_server_with_other_data_is_told(person: Person, server: Up) -> None:
+    other = prepared(person.folder / "two")
+    with person.up("two"):
+        pass
+    status, _, err = person.day1("connect", "codex", "--url", server.first["url"], "--data-dir", str(other))
+    assert status == 1
+    assert "It is written, but does not work: unauthenticated: " in err
+    assert f"The key was made in the project default in {other}" in err
+
+
+def test_a_stopped_server_leaves_no_note(person: Person) -> None:
+    notes = person.home / ".local/state/day1/servers"
+    with person.up("one") as up:
+        (note,) = notes.iterdir()
+        assert json.loads(note.read_text()) == {"data_dir": str(up.folder)}
+    assert list(notes.iterdir()) == []
+    other = person.up("two").ready()
+    other.process.kill()
+    other.end()
+    (note,) = notes.iterdir()
+    status, _, err = person.day1("connect", "codex", "--data-dir", str(other.folder))
+    assert status == 0
+    assert "No server runs here yet: start it with `python3 manage.py up`." in err
+
+
+def test_a_server_starts_where_no_note_can_be_written(person: Person) -> None:
+    (person.home / "file").write_text("no folder")
+    folder = prepared(person.folder / "one")
+    with Up(folder, HOME=str(person.home), XDG_STATE_HOME=str(person.home / "file")) as up:
+        assert up.get("/api/v1/health")[0] == 200
