@@ -10,6 +10,7 @@ from django.utils import timezone
 
 from conversations.capture.events import HookEvent, clean_text
 from conversations.capture.text_cleaning import (
+    LONG_TEXT_BYTES,
     cut_middle,
     cut_texts,
     is_own_call,
@@ -30,7 +31,6 @@ from memory.models.hashes import content_hash
 
 BEGINS = frozenset({"SessionStart", "UserPromptSubmit"})  # these resume an ended session
 MAX_SESSION_BYTES = 64 * 1024 * 1024  # bytes of long texts that one session may store in full
-LONG = 4096  # bytes; beyond the session's limit a text is cut to this
 MAX_COMPACTION_MESSAGES = 500  # messages from one compaction
 Role = Message.Role
 
@@ -114,10 +114,10 @@ class EventRows:
     def _limit_text(self, event: HookEvent, text: str) -> str:
         """Return the text; cut in the middle where the session has exceeded its limit."""
         size = len(text.encode())
-        if size <= LONG:
+        if size <= LONG_TEXT_BYTES:
             return text
         if self._sessions[event.session].captured + self._long[event.session] >= MAX_SESSION_BYTES:
-            return cut_middle(text, LONG)
+            return cut_middle(text, LONG_TEXT_BYTES)
         self._long[event.session] += size
         return text
 
@@ -128,7 +128,7 @@ class EventRows:
             for part in event.transcript[:MAX_COMPACTION_MESSAGES]
         ]
         by_hash = {content_hash(text): text for text in clean if text}
-        cut = {key: content_hash(cut_middle(text, LONG)) for key, text in by_hash.items()}
+        cut = {key: content_hash(cut_middle(text, LONG_TEXT_BYTES)) for key, text in by_hash.items()}
         own = {"session_id": event.session, "role": Role.ASSISTANT}
         stored = self.commit.visible_rows(Message).filter(**own, content_hash__in=[*by_hash, *cut.values()])
         known = {known for (known,) in stored.gather_values("content_hash")}

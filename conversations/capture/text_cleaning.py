@@ -12,6 +12,7 @@ from memory.redaction import redact_all
 from memory.texts import BRIEFING_TAG, make_storable
 
 MAX_TEXT_BYTES = 1024 * 1024
+LONG_TEXT_BYTES = 4096  # beyond a session's limit a captured text is cut to this
 MAX_INPUT_LENGTH = 2000  # characters of a text in a tool's input
 MAX_INPUT_ITEMS = 200  # items of a list in a tool's input
 
