@@ -48,6 +48,21 @@ def test_codex_says_it_in_the_first_lines(api):
     assert call(api, "codex", "Bash", tool_input={"command": "false"}, tool_response=text).outcome == "error"
 
 
+def test_a_patch_of_codex_is_summarised_by_its_files(api):
+    parts = (
+        "*** Begin Patch",
+        "*** Update File: till.py",
+        "@@",
+        "-a = 1",
+        "+a = 2",
+        "*** Add File: b/c.py",
+        "+1",
+    )
+    patch = "\n".join([*parts, "*** End Patch"])
+    seen = call(api, "codex", "apply_patch", tool_input={"command": patch}, tool_response="Success.")
+    assert seen.summary == "Modified file: till.py b/c.py"
+
+
 def test_what_a_command_of_another_program_prints_is_no_exit_code(api):
     output = {"stdout": "Exit Code: 1", "stderr": "", "interrupted": False}
     seen = call(api, "claude-code", "Bash", tool_input={"command": "cat log"}, tool_response=output)
