@@ -33,6 +33,7 @@ MAX_OWN_SUMMARY = 300  # characters of the first prompt and the last answer in a
 OWN_SUMMARY = ("Asked: ", "Last answer: ")  # how such a summary begins
 SURFACE = "hook"
 COMPRESSES_ALWAYS = frozenset({"gemini"})  # calls its hook before every request of its model
+REPLAYS = frozenset({"codex"})  # programs whose resumed sessions hold the context of their start already
 DEAF = frozenset({"cursor", "copilot"})  # programs that read no context in the answer to a prompt
 
 
@@ -157,6 +158,8 @@ def _load_context(event: HookEvent, actor: Actor, branch_name: str) -> str:
     rows = Session.objects.filter(project=actor.project_id, key=event.session).select_related("branch")
     session = rows.get()
     own = session.branch.name == branch_name
+    if own and session.context and event.client in REPLAYS and event.source == "resume":
+        return ""
     if not actor.has_scope("read") or (own and session.context):
         return session.context if own else ""
     now = timezone.now()

@@ -14,6 +14,7 @@ from conversations.capture.text_cleaning import (
     cut_middle,
     cut_texts,
     is_own_call,
+    strip_answer,
     strip_injected,
     strip_prompt,
 )
@@ -105,7 +106,7 @@ class EventRows:
     # ---- messages and observations -------------------------------------------------------------
 
     def _add_text(self, event: HookEvent, who: Actor, role: str, text: str) -> None:
-        strip = strip_prompt if role == Role.USER else strip_injected
+        strip = strip_prompt if role == Role.USER else strip_answer
         content = self._limit_text(event, cut_middle(strip(clean_text(text))))
         if content:
             model = event.model if role == Role.ASSISTANT else ""
@@ -124,7 +125,7 @@ class EventRows:
     def _add_missing_texts(self, event: HookEvent, who: Actor) -> None:
         """Store the assistant's texts between tool calls that are missing: no other event has them."""
         clean = [
-            cut_middle(strip_injected(clean_text(as_text(part))))
+            cut_middle(strip_answer(clean_text(as_text(part))))
             for part in event.transcript[:MAX_COMPACTION_MESSAGES]
         ]
         by_hash = {content_hash(text): text for text in clean if text}

@@ -28,6 +28,8 @@ INJECTED_IN_PROMPTS = (
     r"|subagent_notification|INSTRUCTIONS"
 )
 
+SYNTHETIC_ANSWERS = frozenset({"No response requested."})  # what Claude Code puts in place of an answer
+
 OWN_TOOL = re.compile(
     r"(?i)(?:mcp_+(?:plugin_day1_)?)?day1[._]+\w+"
     r"|memory_(?:search|get|write|update|supersede|context|timeline|graph_query|explain)"
@@ -75,6 +77,12 @@ def strip_injected(text: str) -> str:
 def strip_prompt(text: str) -> str:
     """Return a person's own words, without all that Day1 or the program inserted among them."""
     return _injected_in_prompts.sub("", text).strip()
+
+
+def strip_answer(text: str) -> str:
+    """Return an agent's own words; "" where the program wrote in its place."""
+    words = strip_injected(text)
+    return "" if words in SYNTHETIC_ANSWERS else words
 
 
 def is_own_call(tool: str, payload: Any) -> bool:

@@ -262,12 +262,13 @@ def test_a_resumed_session_is_not_stored_twice(day1: Day1, tmp_path: Path) -> No
 
 def test_a_subagent_speaks_under_a_name_of_its_own(day1: Day1, tmp_path: Path) -> None:
     story().write(tmp_path)
-    Transcript().user("s1", "Find the rounding.", isSidechain=True).write(
-        tmp_path / SESSION / "subagents", "agent-9c1"
-    )
-    day1("import-from", "claude-code", str(tmp_path))
-    (row,) = [row for row in messages() if row.content == "Find the rounding."]
-    assert (row.session_id, row.agent_id) == (SESSION, "claude-code/9c1")
+    order = Transcript().user("s1", "Find the rounding.", isSidechain=True)
+    order.answer("s2", "m9", text("It is in till.py."), isSidechain=True)
+    order.write(tmp_path / SESSION / "subagents", "agent-9c1")
+    _, _, err = day1("import-from", "claude-code", str(tmp_path))
+    (row,) = [row for row in messages() if row.agent_id == "claude-code/9c1"]
+    assert (row.session_id, row.role, row.content) == (SESSION, "assistant", "It is in till.py.")
+    assert "left out: 1 orders to subagents\n" in err  # no person wrote it
 
 
 def hook_events() -> list[dict[str, Any]]:
