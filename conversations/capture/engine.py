@@ -30,8 +30,10 @@ from memory.models.nodes import next_rid
 MAX_EVENTS = 1000
 MAX_SUMMARY_BYTES = 16384  # of a program's own summary
 MAX_OWN_SUMMARY = 300  # characters of the first prompt and the last answer in a session's summary
+OWN_SUMMARY = ("Asked: ", "Last answer: ")  # how such a summary begins
 SURFACE = "hook"
 COMPRESSES_ALWAYS = frozenset({"gemini"})  # calls its hook before every request of its model
+REPLAYS = frozenset({"codex"})  # programs whose resumed sessions hold the context of their start already
 DEAF = frozenset({"cursor", "copilot"})  # programs that read no context in the answer to a prompt
 
 
@@ -124,11 +126,16 @@ def _store_events(events: Sequence[HookEvent], actor: Actor, branch_name: str) -
 
 
 def _end_session(event: HookEvent, actor: Actor) -> None:
-    """End the event's session; a session without earlier events does not exist."""
+    """End the event's session; a session without earlier events does not exist.
+
+    After a resume Day1's own summary is made anew; a program's stays.
+    """
     session = Session.objects.filter(project=actor.project_id, key=event.session)
     if found := session.select_related("branch").first():
-        summary = "" if found.summary else _summarise_session(found)
-        SessionManager().end_session(session_id=found.key, actor=actor, summary=summary)
+        if not found.summary or found.summary.startswith(OWN_SUMMARY):
+            summary = _summarise_session(found)
+            SessionManager().replace_summary(session_id=found.key, actor=actor, summary=summary)
+        SessionManager().end_session(session_id=found.key, actor=actor)
 
 
 def _summarise_session(session: Session) -> str:
@@ -136,8 +143,8 @@ def _summarise_session(session: Session) -> str:
     messages = Message.objects.on(session.branch).filter(session_id=session.key)
     first = messages.filter(role=Message.Role.USER).lowest(1, "uid")
     last = messages.filter(role=Message.Role.ASSISTANT).newest(1)
-    parts = [("Asked", row) for row in first] + [("Last answer", row) for row in last]
-    return " ".join(f"{name}: {_shorten_line(row.content)}" for name, row in parts)
+    parts = zip(OWN_SUMMARY, (first, last), strict=True)
+    return " ".join(name + _shorten_line(row.content) for name, rows in parts for row in rows)
 
 
 def _shorten_line(text: str) -> str:
@@ -153,6 +160,8 @@ def _load_context(event: HookEvent, actor: Actor, branch_name: str) -> str:
     rows = Session.objects.filter(project=actor.project_id, key=event.session).select_related("branch")
     session = rows.get()
     own = session.branch.name == branch_name
+    if own and session.context and event.client in REPLAYS and event.source == "resume":
+        return ""
     if not actor.has_scope("read") or (own and session.context):
         return session.context if own else ""
     now = timezone.now()

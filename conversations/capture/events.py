@@ -49,6 +49,7 @@ FIELD_NAMES = {  # field -> its names in the programs' events; the first present
     "prompt_id": ("prompt_id", "promptId", "turn_id", "turnId", "generation_id", "generationId"),
     "tool": ("tool_name", "toolName", "tool"),
     "model": ("model",),
+    "source": ("source",),
     "prompt": ("prompt", "user_prompt", "userPrompt"),
     "answer": (
         "last_assistant_message",
@@ -96,6 +97,7 @@ class HookEvent:
     prompt_id: str = ""
     tool: str = ""
     model: str = ""
+    source: str = ""
     prompt: str = ""
     answer: str = ""
     error: str = ""
@@ -133,7 +135,7 @@ def read_event(raw: Any, client: str = "") -> HookEvent | None:
     name = EVENT_NAMES.get(spelled.casefold().replace("_", "").replace("-", ""))
     if name is None or not values["session"].strip():
         return None
-    for short in ("session", "agent", "agent_type", "call", "prompt_id", "tool", "model"):
+    for short in ("session", "agent", "agent_type", "call", "prompt_id", "tool", "model", "source"):
         values[short] = values[short].strip()[:MAX_ID_LENGTH]
     for shown in ("agent_type", "tool", "model"):
         values[shown] = clean_text(values[shown])

@@ -10,9 +10,11 @@ from django.utils import timezone
 
 from conversations.capture.events import HookEvent, clean_text
 from conversations.capture.text_cleaning import (
+    LONG_TEXT_BYTES,
     cut_middle,
     cut_texts,
     is_own_call,
+    strip_answer,
     strip_injected,
     strip_prompt,
 )
@@ -30,7 +32,6 @@ from memory.models.hashes import content_hash
 
 BEGINS = frozenset({"SessionStart", "UserPromptSubmit", "Test"})  # these resume an ended session
 MAX_SESSION_BYTES = 64 * 1024 * 1024  # bytes of long texts that one session may store in full
-LONG = 4096  # bytes; beyond the session's limit a text is cut to this
 MAX_COMPACTION_MESSAGES = 500  # messages from one compaction
 Role = Message.Role
 
@@ -107,7 +108,7 @@ class EventRows:
     # ---- messages and observations -------------------------------------------------------------
 
     def _add_text(self, event: HookEvent, who: Actor, role: str, text: str) -> None:
-        strip = strip_prompt if role == Role.USER else strip_injected
+        strip = strip_prompt if role == Role.USER else strip_answer
         content = self._limit_text(event, cut_middle(strip(clean_text(text))))
         if content:
             model = event.model if role == Role.ASSISTANT else ""
@@ -116,21 +117,21 @@ class EventRows:
     def _limit_text(self, event: HookEvent, text: str) -> str:
         """Return the text; cut in the middle where the session has exceeded its limit."""
         size = len(text.encode())
-        if size <= LONG:
+        if size <= LONG_TEXT_BYTES:
             return text
         if self._sessions[event.session].captured + self._long[event.session] >= MAX_SESSION_BYTES:
-            return cut_middle(text, LONG)
+            return cut_middle(text, LONG_TEXT_BYTES)
         self._long[event.session] += size
         return text
 
     def _add_missing_texts(self, event: HookEvent, who: Actor) -> None:
         """Store the assistant's texts between tool calls that are missing: no other event has them."""
         clean = [
-            cut_middle(strip_injected(clean_text(as_text(part))))
+            cut_middle(strip_answer(clean_text(as_text(part))))
             for part in event.transcript[:MAX_COMPACTION_MESSAGES]
         ]
         by_hash = {content_hash(text): text for text in clean if text}
-        cut = {key: content_hash(cut_middle(text, LONG)) for key, text in by_hash.items()}
+        cut = {key: content_hash(cut_middle(text, LONG_TEXT_BYTES)) for key, text in by_hash.items()}
         own = {"session_id": event.session, "role": Role.ASSISTANT}
         stored = self.commit.visible_rows(Message).filter(**own, content_hash__in=[*by_hash, *cut.values()])
         known = {known for (known,) in stored.gather_values("content_hash")}

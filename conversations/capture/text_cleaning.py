@@ -12,6 +12,7 @@ from memory.redaction import redact_all
 from memory.texts import BRIEFING_TAG, make_storable
 
 MAX_TEXT_BYTES = 1024 * 1024
+LONG_TEXT_BYTES = 4096  # beyond a session's limit a captured text is cut to this
 MAX_INPUT_LENGTH = 2000  # characters of a text in a tool's input
 MAX_INPUT_ITEMS = 200  # items of a list in a tool's input
 
@@ -26,6 +27,8 @@ INJECTED_IN_PROMPTS = (
     r"|environment_context|user_instructions|permissions instructions|ide_[a-z_]+|turn_aborted"
     r"|subagent_notification|INSTRUCTIONS"
 )
+
+SYNTHETIC_ANSWERS = frozenset({"No response requested."})  # what Claude Code puts in place of an answer
 
 OWN_TOOL = re.compile(
     r"(?i)(?:mcp_+(?:plugin_day1_)?)?day1[._]+\w+"
@@ -74,6 +77,12 @@ def strip_injected(text: str) -> str:
 def strip_prompt(text: str) -> str:
     """Return a person's own words, without all that Day1 or the program inserted among them."""
     return _injected_in_prompts.sub("", text).strip()
+
+
+def strip_answer(text: str) -> str:
+    """Return an agent's own words; "" where the program wrote in its place."""
+    words = strip_injected(text)
+    return "" if words in SYNTHETIC_ANSWERS else words
 
 
 def is_own_call(tool: str, payload: Any) -> bool:

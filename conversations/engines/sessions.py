@@ -1,6 +1,7 @@
 """The conversations of a session, as a SessionPart."""
 
 from collections.abc import Mapping
+from datetime import datetime
 from typing import Any
 
 from conversations.engines.conversations import ConversationEngine, ConversationFilter
@@ -36,6 +37,11 @@ class SessionConversations:
             shown = [_brief(row) for row in messages]
             found.append({"id": str(conversation.uid), "title": conversation.title, "messages": shown})
         return {"conversations": found}
+
+    def find_last_event(self, session: Session) -> datetime | None:
+        """Return when the newest message of the session was said; None without messages."""
+        rows = Message.objects.on(session.branch).filter(session_id=session.key).newest(1)
+        return (rows[0].said_at or rows[0].created_at) if rows else None
 
 
 def _last_messages(session: Session, conversation: Conversation, limit: int) -> list[Message]:

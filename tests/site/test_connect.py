@@ -96,6 +96,16 @@ def test_hooks_run_the_client_with_the_programs_config(day1: Day1, home: Path, p
         assert "onFailure" not in line
 
 
+def test_opencode_gets_a_plugin_that_runs_the_client(day1: Day1, home: Path) -> None:
+    day1("connect", "opencode")
+    ((plugin, options),) = json.loads((home / ".config/opencode/opencode.json").read_text())["plugin"]
+    assert Path(plugin.removeprefix("file://")).is_file()
+    words = options["command"]
+    assert Path(words[0]).is_absolute()
+    assert words[3].endswith("day1site/hooks/client/hook.py")
+    assert words[4:] == ["--client", "opencode", "--config", str(home / ".config/day1/opencode.json")]
+
+
 def test_no_hook_of_claude_code_runs_beside_the_others(day1: Day1, home: Path) -> None:
     day1("connect", "claude-code")  # what runs beside is cut off at the end, and comes in another order
     hooks = json.loads((home / ".claude/settings.json").read_text())["hooks"]

@@ -167,6 +167,7 @@ def test_a_compaction_brings_what_was_said(client, tmp_path):
         record("assistant", "one", "two"),
         record("assistant"),
         record("assistant", "a subagent's", isSidechain=True),
+        record("assistant", "API Error: 529", isApiErrorMessage=True),
         "{broken",
         '{"type": "assistant", "message": "odd"}',
         record("assistant", "three <private>four</private>"),

@@ -2,6 +2,7 @@
 
 import pytest
 
+from memory.engines.facts.engine import FactEngine
 from memory.models import Observation, QueueMessage
 from tests.site.hook_events import event, messages, send
 
@@ -48,6 +49,21 @@ def test_codex_says_it_in_the_first_lines(api):
     assert call(api, "codex", "Bash", tool_input={"command": "false"}, tool_response=text).outcome == "error"
 
 
+def test_a_patch_of_codex_is_summarised_by_its_files(api):
+    parts = (
+        "*** Begin Patch",
+        "*** Update File: till.py",
+        "@@",
+        "-a = 1",
+        "+a = 2",
+        "*** Add File: b/c.py",
+        "+1",
+    )
+    patch = "\n".join([*parts, "*** End Patch"])
+    seen = call(api, "codex", "apply_patch", tool_input={"command": patch}, tool_response="Success.")
+    assert seen.summary == "Modified file: till.py b/c.py"
+
+
 def test_what_a_command_of_another_program_prints_is_no_exit_code(api):
     output = {"stdout": "Exit Code: 1", "stderr": "", "interrupted": False}
     seen = call(api, "claude-code", "Bash", tool_input={"command": "cat log"}, tool_response=output)
@@ -64,6 +80,23 @@ def test_what_claude_code_has_read_is_stored_as_text(api):
         tool_response={"type": "text", "file": file},
     )
     assert messages() == [(1, "tool_result", "print(1)")]
+
+
+def test_what_claude_code_writes_in_place_of_an_answer_is_not_stored(api):
+    send(api, event("Stop", last_assistant_message="No response requested.", prompt_id="p1"))
+    send(api, event("PreCompact", transcript=["No response requested.", "I chose Redis."]))
+    assert messages() == [(1, "assistant", "I chose Redis.")]
+
+
+@pytest.mark.parametrize(("source", "told"), [("startup", 1), ("resume", 0), ("compact", 1), ("clear", 1)])
+def test_codex_is_told_the_context_once_when_it_resumes(api, actor, source, told):
+    FactEngine().write_fact(fact_text="Deploys run on Mondays.", actor=actor)
+    own = {"client": "codex", "root": "github.com/acme/shop"}
+    late = send(api, event("SessionStart", "s2", source="resume", day1=own), client="codex")
+    assert late.count("Deploys run on Mondays.") == 1  # nothing was told before
+    send(api, event("SessionStart", source="startup", day1=own), client="codex")
+    again = send(api, event("SessionStart", source=source, day1=own), client="codex")
+    assert again.count("Deploys run on Mondays.") == told
 
 
 def test_what_a_hook_told_gemini_is_not_the_persons_word(api):

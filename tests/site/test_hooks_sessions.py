@@ -5,9 +5,12 @@ import re
 
 import pytest
 
-from conversations.capture.rows import LONG, MAX_SESSION_BYTES
-from conversations.capture.text_cleaning import cut_middle
+from conversations.capture.rows import MAX_SESSION_BYTES
+from conversations.capture.text_cleaning import LONG_TEXT_BYTES, cut_middle
+from conversations.engines.conversations import ConversationEngine
+from conversations.engines.messages import MessageEngine
 from memory.engines.facts.engine import FactEngine
+from memory.engines.sessions.manager import SessionManager
 from memory.models import Fact, QueueMessage, RecallLog, Session
 from memory.ranking import count_tokens
 from tests.memory.api.client import nothing_left
@@ -39,6 +42,42 @@ def test_the_second_session_is_told_what_the_first_decided(api):
     assert json.loads(answer)["hookSpecificOutput"]["hookEventName"] == "SessionStart"
     assert json.loads(answer).keys() == {"hookSpecificOutput"}
     assert Session.objects.get(key="s2").parent_session == "s1"
+
+
+def test_a_session_in_which_nothing_happened_is_not_the_one_before(api):
+    send(api, *first_session())
+    send(api, event("SessionStart", "empty"), event("SessionEnd", "empty"))
+    assert "Logins work again" in told(send(api, event("SessionStart", "s2")))
+    assert Session.objects.get(key="s2").parent_session == "s1"
+
+
+def test_an_older_session_that_was_imported_later_is_not_the_one_before(api, actor):
+    send(api, *first_session())
+    where = {"session_id": "old", "project_path": "github.com/acme/shop"}
+    SessionManager().create_session(actor=actor, **where)
+    talk = ConversationEngine().create_conversation(actor=actor, session_id="old")
+    said = {"role": "user", "content": "Long ago.", "said_at": "2020-01-01T00:00:00Z"}
+    MessageEngine().write_messages(conversation_id=talk.uid, messages=[said], actor=actor)
+    send(api, event("SessionStart", "s2"))
+    assert Session.objects.get(key="s2").parent_session == "s1"
+
+
+def test_a_session_that_was_resumed_is_the_one_before_with_its_last_answer(api):
+    send(api, *first_session("s1"))
+    send(api, *[one for one in first_session("s2") if one["hook_event_name"] != "SessionStart"])
+    send(api, event("SessionStart", source="resume"), event("UserPromptSubmit", prompt="And now the mails."))
+    send(api, event("Stop", last_assistant_message="Mails are sent."), event("SessionEnd"))
+    summary = Session.objects.get(key="s1").summary
+    assert summary == f"Asked: {first_session()[1]['prompt']} Last answer: Mails are sent."
+    assert "Mails are sent." in told(send(api, event("SessionStart", "s3")))
+
+
+def test_a_summary_of_the_program_stays_after_a_resume(api):
+    send(api, event("UserPromptSubmit", prompt="Go."), event("PostCompact", compact_summary="We did it."))
+    send(api, event("SessionEnd"))
+    send(api, event("SessionStart", source="resume"), event("Stop", last_assistant_message="Done."))
+    send(api, event("SessionEnd"))
+    assert Session.objects.get().summary == "We did it."
 
 
 def test_the_text_stays_the_same_within_a_session(api, actor):
@@ -177,14 +216,14 @@ def test_a_compaction_saves_what_was_said(api):
 
 
 def test_what_a_compaction_saves_counts_and_is_cut_where_there_was_too_much(api):
-    whole, cut, said = "w" * LONG + "!", "c" * LONG + "!", "s" * LONG + "!"
+    whole, cut, said = "w" * LONG_TEXT_BYTES + "!", "c" * LONG_TEXT_BYTES + "!", "s" * LONG_TEXT_BYTES + "!"
     send(api, event("PreCompact", trigger="auto", transcript=["short", whole]))
-    assert Session.objects.get().captured == LONG + 1
+    assert Session.objects.get().captured == LONG_TEXT_BYTES + 1
     Session.objects.update(captured=MAX_SESSION_BYTES)
     send(api, event("Stop", last_assistant_message=said))
     for prompt in ("p1", "p2"):
         again = ["short", whole, cut, said]
         send(api, event("PreCompact", trigger="auto", transcript=again, prompt_id=prompt))
-    stored = ["short", whole, cut_middle(said, LONG), cut_middle(cut, LONG)]
+    stored = ["short", whole, cut_middle(said, LONG_TEXT_BYTES), cut_middle(cut, LONG_TEXT_BYTES)]
     assert [text for _, _, text in messages(role="assistant")] == stored
     assert Session.objects.get().captured == MAX_SESSION_BYTES

@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
+from conversations.capture.engine import IngestEngine
 from conversations.models import Conversation, Message
 from day1site.cli import main
 from memory.actors import Actor
 from memory.engines.access.keys import KeyEngine
-from memory.engines.sessions.manager import SessionManager
 from memory.models import Observation, Project, Session
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -262,22 +262,81 @@ def test_a_resumed_session_is_not_stored_twice(day1: Day1, tmp_path: Path) -> No
 
 def test_a_subagent_speaks_under_a_name_of_its_own(day1: Day1, tmp_path: Path) -> None:
     story().write(tmp_path)
-    Transcript().user("s1", "Find the rounding.", isSidechain=True).write(
-        tmp_path / SESSION / "subagents", "agent-9c1"
-    )
-    day1("import-from", "claude-code", str(tmp_path))
-    (row,) = [row for row in messages() if row.content == "Find the rounding."]
-    assert (row.session_id, row.agent_id) == (SESSION, "claude-code/9c1")
+    order = Transcript().user("s1", "Find the rounding.", isSidechain=True)
+    order.answer("s2", "m9", text("It is in till.py."), isSidechain=True)
+    order.write(tmp_path / SESSION / "subagents", "agent-9c1")
+    _, _, err = day1("import-from", "claude-code", str(tmp_path))
+    (row,) = [row for row in messages() if row.agent_id == "claude-code/9c1"]
+    assert (row.session_id, row.role, row.content) == (SESSION, "assistant", "It is in till.py.")
+    assert "left out: 1 orders to subagents\n" in err  # no person wrote it
+
+
+def hook_events() -> list[dict[str, Any]]:
+    """Return what the hooks of the story send, with the program's own ids of calls."""
+    shell = {"tool_name": "Bash", "tool_input": {"command": "pytest -q"}}
+    done = {"stdout": "4 passed", "stderr": ""}
+    answer = "Cents were floats.\n\nThey are integers now."
+    return [
+        {"hook_event_name": "SessionStart"},
+        {"hook_event_name": "UserPromptSubmit", "prompt": "Why is the till's total wrong?", "prompt_id": "p"},
+        {"hook_event_name": "PostToolUseFailure", "tool_use_id": "t1", "error": "Exit code 1", **shell},
+        {"hook_event_name": "PostToolUse", "tool_use_id": "t2", "tool_response": done, **shell},
+        {"hook_event_name": "Stop", "last_assistant_message": answer, "prompt_id": "p"},
+    ]
+
+
+def capture(events: list[dict[str, Any]], actor: Actor) -> None:
+    whole = [{"session_id": SESSION, "cwd": "/srv/till", **event} for event in events]
+    IngestEngine().ingest(events=whole, actor=actor, client="claude-code")
+
+
+LIVE = [STORY[0], ("tool_result", "Exit code 1"), STORY[3], STORY[4]]
 
 
 def test_what_was_captured_live_is_not_doubled(day1: Day1, tmp_path: Path, actor: Actor) -> None:
-    _, out, _ = day1("conversations", "start", "--session", SESSION)
-    words = ("--said-at", "2026-10-05T09:05:00Z")
-    day1("messages", "write", out.split("\t")[0], "assistant", "Captured.", *words)
-    _, out, err = day1("import-from", "claude-code", str(story().write(tmp_path)))
-    assert out == "new: 1 conversations, 3 messages, 1 observations; on main.\n"
-    assert "left out: 2 captured already while it was said\n" in err
-    assert SessionManager().get_session(session_id=SESSION, actor=actor).key == SESSION
+    capture(hook_events(), actor)  # a little later than the program writes the same
+    file = str(story().write(tmp_path))
+    _, out, err = day1("import-from", "claude-code", file)
+    assert out == "new: 1 conversations, 1 messages; on main.\n"
+    assert "left out: 4 captured already while it was said\n" in err
+    assert sorted(said()) == sorted([*LIVE, STORY[1]])  # what was said before the first event came
+    assert len(Observation.objects.all_versions()) == 2
+    assert day1("import-from", "claude-code", file)[1] == "new: nothing; known already: 1; on main.\n"
+
+
+def test_a_text_between_calls_of_a_captured_turn_is_not_added(
+    day1: Day1, tmp_path: Path, actor: Actor
+) -> None:
+    for event in (events := hook_events()):
+        event["day1"] = {"at": datetime(2026, 10, 5, 9, tzinfo=UTC).timestamp()}
+    capture(events, actor)
+    assert day1("import-from", "claude-code", str(story().write(tmp_path)))[1] == "new: nothing; on main.\n"
+    assert said() == LIVE
+
+
+@pytest.mark.parametrize("missing", [1, 2, 3, 4])
+def test_what_the_hooks_missed_is_filled_in_once(
+    day1: Day1, tmp_path: Path, actor: Actor, missing: int
+) -> None:
+    events = hook_events()
+    del events[missing]
+    capture(events, actor)
+    file = str(story().write(tmp_path))
+    day1("import-from", "claude-code", file)
+    roles = [role for role, _ in said()]
+    assert (roles.count("user"), roles.count("tool_result")) == (1, 2)
+    assert [words for _, words in said()].count(STORY[4][1]) == 1
+    assert len(Observation.objects.all_versions()) == 2
+    assert day1("import-from", "claude-code", file)[1].startswith("new: nothing;")
+
+
+def test_two_equal_prompts_of_which_one_was_captured_are_two(
+    day1: Day1, tmp_path: Path, actor: Actor
+) -> None:
+    capture([{"hook_event_name": "UserPromptSubmit", "prompt": "Go on.", "prompt_id": "p"}], actor)
+    file = Transcript().user("u1", "Go on.").answer("a1", "m1", text("Done.")).user("u2", "Go on.")
+    day1("import-from", "claude-code", str(file.write(tmp_path)))
+    assert sorted(said()) == [("assistant", "Done."), ("user", "Go on."), ("user", "Go on.")]
 
 
 def test_a_session_belongs_to_the_remote_of_its_folder(day1: Day1, tmp_path: Path) -> None:

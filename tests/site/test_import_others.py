@@ -103,6 +103,75 @@ def test_a_rollout_with_events_only_is_read_too(day1: Day1, tmp_path: Path) -> N
     assert said() == [("user", "Hello ☕"), ("assistant", "Good day.")]
 
 
+def call_of(name: str, uid: str, **arguments: Any) -> dict[str, Any]:
+    return {"type": "function_call", "name": name, "call_id": uid, "arguments": json.dumps(arguments)}
+
+
+def output_of(uid: str, output: Any, kind: str = "function_call_output") -> dict[str, Any]:
+    return {"type": kind, "call_id": uid, "output": output}
+
+
+def completed(second: int, kind: str, uid: str, **fields: Any) -> str:
+    return item(second, "event_msg", type="item_completed", item={"type": kind, "id": uid, **fields})
+
+
+def import_codex(day1: Day1, folder: Path, *lines: str) -> list[tuple[str, str, str]]:
+    """Return name, outcome and content of the calls of a rollout."""
+    file = folder / "rollout.jsonl"
+    file.write_text("\n".join([item(0, "session_meta", id="0199", cwd="/srv/till"), *lines]))
+    assert day1("import-from", "codex", str(file))[0] == 0
+    texts = {row.uid: row.content for row in Message.objects.all_versions()}
+    seen = sorted(Observation.objects.all_versions(), key=lambda row: row.uid)
+    return [(row.tool_name, row.outcome, texts[row.message_id]) for row in seen]
+
+
+@pytest.mark.parametrize(("code", "outcome"), [(0, "success"), (1, "error"), (127, "error")])
+def test_an_exit_code_of_codex_stands_before_the_output(
+    day1: Day1, tmp_path: Path, code: int, outcome: str
+) -> None:
+    head = f"Chunk ID: 5f\nWall time: 0.1 seconds\nProcess exited with code {code}\nOriginal token count: 2\n"
+    lines = (
+        item(1, "response_item", **call_of("exec_command", "c1", cmd="./run")),
+        item(2, "response_item", **output_of("c1", f"{head}Output:\nProcess exited with code 3\n")),
+    )
+    assert import_codex(day1, tmp_path, *lines) == [("Bash", outcome, "Process exited with code 3")]
+
+
+def test_a_command_of_codex_is_taken_once_with_its_own_record(day1: Day1, tmp_path: Path) -> None:
+    ran = {"command": ["/bin/bash", "-lc", "false"], "exit_code": 1, "aggregated_output": "no\n"}
+    lines = (
+        item(1, "response_item", **call_of("exec_command", "c1", cmd="false")),
+        completed(2, "CommandExecution", "c1", **ran),
+        item(3, "response_item", **output_of("c1", "Output:\nno")),
+    )
+    assert import_codex(day1, tmp_path, *lines) == [("Bash", "error", "no")]
+    assert Observation.objects.all_versions().get().summary == "Executed command: false. Result: no"
+
+
+def test_a_script_of_codex_is_the_commands_that_ran(day1: Day1, tmp_path: Path) -> None:
+    script = {"type": "custom_tool_call", "name": "exec", "input": "await tools.exec_command({})"}
+    done = {"command": ["bash", "-lc", "true"], "exit_code": 0, "aggregated_output": "yes"}
+    search = {"server": "day1", "tool": "memory_search", "arguments": {}, "result": {"content": []}}
+    lines = (
+        item(1, "response_item", call_id="c1", **script),
+        completed(2, "CommandExecution", "exec-1", **done),
+        completed(3, "FileChange", "exec-2", changes={"till.py": {"type": "update"}}, status="completed"),
+        item(4, "response_item", **output_of("c1", "Script completed", "custom_tool_call_output")),
+        item(5, "response_item", call_id="c2", **script),
+        completed(6, "McpToolCall", "exec-3", **search),
+        item(7, "response_item", **output_of("c2", "A fact of Day1", "custom_tool_call_output")),
+        item(8, "response_item", call_id="c3", **script),
+        item(9, "response_item", **output_of("c3", "42", "custom_tool_call_output")),
+    )
+    calls = import_codex(day1, tmp_path, *lines)
+    assert calls == [
+        ("Bash", "success", "yes"),
+        ("apply_patch", "success", ""),
+        ("exec", "success", "42"),  # it ran no command
+    ]
+    assert not any("A fact of Day1" in text for _, text in said())
+
+
 # ---- exports ---------------------------------------------------------------------------------------
 
 

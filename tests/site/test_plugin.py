@@ -5,7 +5,7 @@ import re
 from pathlib import Path
 from typing import Any
 
-from day1site.cli.connect.clients import CLAUDE, HOOK
+from day1site.cli.connect.clients import CLAUDE, HOOK, OPENCODE_PLUGIN
 
 ROOT = Path(__file__).parent.parent.parent
 PLUGIN = ROOT / "plugins/day1"
@@ -34,6 +34,11 @@ def test_its_hooks_are_those_that_connect_writes() -> None:
 def test_its_client_is_the_one_of_day1() -> None:
     assert (PLUGIN / "client").resolve() == HOOK.parent
     assert (PLUGIN / "client" / HOOK.name).is_file()
+
+
+def test_the_plugin_of_opencode_is_the_one_that_connect_names() -> None:
+    assert (ROOT / "plugins/opencode/day1.js").resolve() == OPENCODE_PLUGIN
+    assert OPENCODE_PLUGIN.is_file()
 
 
 def test_its_server_takes_address_and_key_from_the_environment() -> None:

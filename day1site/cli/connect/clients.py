@@ -11,6 +11,7 @@ from typing import Any
 from day1site.mcp.profiles import ALL
 
 HOOK = Path(__file__).resolve().parent.parent.parent / "hooks" / "client" / "hook.py"
+OPENCODE_PLUGIN = HOOK.with_name("opencode.js")
 CLAUDE = (
     "SessionStart",
     "UserPromptSubmit",
@@ -86,10 +87,15 @@ class Server:
 Client = Callable[[Server], list[Change]]
 
 
-def hook_command(program: str, server: Server) -> str:
-    """Return the hook client's command line: the interpreter by its full path, without site packages."""
+def hook_words(program: str, server: Server) -> list[str]:
+    """Return the words of the hook client's command: the interpreter's full path, without site packages."""
     python = getattr(sys, "_base_executable", "") or sys.executable
-    return shlex.join([python, "-I", "-S", str(HOOK), "--client", program, "--config", str(server.config)])
+    return [python, "-I", "-S", str(HOOK), "--client", program, "--config", str(server.config)]
+
+
+def hook_command(program: str, server: Server) -> str:
+    """Return the hook client's command line."""
+    return shlex.join(hook_words(program, server))
 
 
 def claude_code(server: Server) -> list[Change]:
@@ -152,7 +158,8 @@ def windsurf(server: Server) -> list[Change]:
 def opencode(server: Server) -> list[Change]:
     file = Path.home() / ".config" / "opencode" / "opencode.json"
     entry = {"type": "remote", "url": server.mcp, "headers": server.headers, "enabled": True}
-    return [Change(file, ("mcp", "day1"), entry)]
+    plugin = [OPENCODE_PLUGIN.as_uri(), {"command": hook_words("opencode", server)}]
+    return [Change(file, ("mcp", "day1"), entry), Change(file, ("plugin",), plugin, True)]
 
 
 def _hook(file: Path, program: str, event: str, server: Server, unit: int = 1) -> Change:

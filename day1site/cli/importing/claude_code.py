@@ -197,6 +197,8 @@ def _prompt(record: dict[str, Any], report: Report) -> list[Turn]:
     words = strip_prompt(text)
     if record.get("isCompactSummary"):
         report.skip("summaries of a compaction")
+    elif record.get("isSidechain") is True:
+        report.skip("orders to subagents")
     elif own or not words or words.startswith((INTERRUPTED, "Caveat: The messages below")):
         report.skip("words of the program")
     else:

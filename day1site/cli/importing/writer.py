@@ -1,11 +1,18 @@
 """What was read becomes sessions, conversations, messages and observations; a second time adds nothing."""
 
+import hashlib
 import json
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 
-from conversations.capture.text_cleaning import MAX_TEXT_BYTES, clean, cut_middle, cut_texts
+from conversations.capture.text_cleaning import (
+    LONG_TEXT_BYTES,
+    MAX_TEXT_BYTES,
+    clean,
+    cut_middle,
+    cut_texts,
+)
 from day1site.cli.client import Client
 from day1site.cli.importing import transcript
 from day1site.cli.importing.transcript import Dialogue, Report, Turn
@@ -15,6 +22,7 @@ BATCH_SIZE = 200  # messages in one request
 BATCH_BYTES = 3 * 1024 * 1024
 OVER = timedelta(hours=1)  # without a word: the session has ended
 LIVE = "captured already while it was said"
+BETWEEN = "texts between the calls of a captured turn"
 
 
 class TranscriptWriter:
@@ -29,7 +37,8 @@ class TranscriptWriter:
         session = dialogues[0].session
         known, stored = self._known(session), 0
         for dialogue in dialogues:
-            fresh = [turn for turn in dialogue.messages if self._is_fresh(turn, known)]
+            last = find_answers(dialogue.messages)
+            fresh = [turn for turn in dialogue.messages if self._is_fresh(turn, known, turn.source in last)]
             self.counts["conversations", "new"] += bool(fresh)
             self.counts["messages", "new"] += len(fresh)
             self.counts["observations", "new"] += sum(bool(turn.call) for turn in fresh)
@@ -60,12 +69,16 @@ class TranscriptWriter:
     def _read_messages(self, uid: str) -> Iterator[Answer]:
         return iterate_rows(lambda paging: self.client.list_messages(uid, self.branch, {}, paging))
 
-    def _is_fresh(self, turn: Turn, known: "Known") -> bool:
+    def _is_fresh(self, turn: Turn, known: "Known", is_answer: bool) -> bool:
+        """Tell whether neither an import nor the hooks brought it; hooks bring a turn's last text only."""
         if turn.source in known.messages:
             self.counts["messages", "known"] += 1
             return False
-        if known.live and turn.at >= known.live:
+        if known.take_captured(turn):
             self.report.skip(LIVE)
+            return False
+        if turn.role == "assistant" and not is_answer and known.live and turn.at >= known.live:
+            self.report.skip(BETWEEN)
             return False
         return True
 
@@ -106,6 +119,8 @@ class Known:
         self.observed: set[str] = set()  # ids of messages that have their observation
         self.open: dict[str, str] = {}  # agent -> conversation of an import that takes more
         self.live = ""  # when the first word came that no import brought
+        self.calls: set[str] = set()  # ids of calls that hooks brought
+        self.texts: Counter[bytes] = Counter()  # digests of roles and texts that hooks brought
 
     def add(self, dialogue: Answer, messages: Iterator[Answer]) -> None:
         imported = False
@@ -116,8 +131,34 @@ class Known:
             else:
                 at = transcript.moment(row["said_at"] or row["created_at"])
                 self.live = min(self.live or at, at)
+                self.calls |= {call["id"] for call in row["tool_calls"] or () if call.get("id")}
+                self.texts[digest_text(row["role"], row["content"])] += not row["tool_calls"]
         if imported and dialogue["status"] == "active":
             self.open[dialogue["agent_id"]] = dialogue["id"]
+
+    def take_captured(self, turn: Turn) -> bool:
+        """Tell whether hooks brought a turn; each captured text stands for one."""
+        if turn.call:
+            return turn.call.id in self.calls
+        text = cut_middle(clean(turn.content))
+        for kept in (text, cut_middle(text, LONG_TEXT_BYTES)):  # the hooks of a very long session keep less
+            key = digest_text(turn.role, kept)
+            if self.texts[key] > 0:
+                self.texts[key] -= 1
+                return True
+        return False
+
+
+def digest_text(role: str, text: str) -> bytes:
+    """Return what is equal for equal texts of a role, whatever their white space."""
+    return hashlib.sha256(f"{role} {' '.join(text.split())}".encode()).digest()
+
+
+def find_answers(turns: Sequence[Turn]) -> set[str]:
+    """Return the ids of the texts that end an agent's turn."""
+    after = [*turns[1:], None]
+    ends = (turn for turn, one in zip(turns, after, strict=True) if one is None or one.role == "user")
+    return {turn.source for turn in ends}
 
 
 def _batches(turns: Sequence[Turn]) -> Iterator[list[Turn]]:

@@ -1,1 +1,1 @@
-"""The hook client: two files of the standard library that run outside of Day1's environment."""
+"""The hook client, of the standard library, run outside of Day1's environment; the plugin of opencode."""

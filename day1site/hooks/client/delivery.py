@@ -189,7 +189,9 @@ def read_assistant_text(line):
     """Return the assistant's text in a transcript record; "" for other records and subagents."""
     try:
         record = json.loads(line)
-        if record["type"] != "assistant" or record.get("isSidechain"):
+        if record["type"] != "assistant" or record.get("isSidechain") or record.get("isApiErrorMessage"):
+            return ""
+        if record["message"].get("model") == "<synthetic>":  # a word of the program
             return ""
         parts = record["message"]["content"]
         return "\n".join(part["text"] for part in parts if part.get("type") == "text")

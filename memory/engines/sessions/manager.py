@@ -30,6 +30,7 @@ from memory.models.nodes import next_rid
 from memory.queue.producer import enqueue
 
 IDLE = timedelta(hours=24)  # of inactivity: abandoned
+MAX_PREVIOUS = 50  # sessions on a path among which the one before is looked for
 SWEPT = timedelta(days=7)  # age limit of sessions that the sweep still consolidates
 BATCH_SIZE = 200
 Status = Session.Status
@@ -45,6 +46,9 @@ class SessionPart(Protocol):
 
     def context(self, session: Session, actor: Actor, limits: Mapping[str, int]) -> dict[str, Any]:
         """Return the app's part of the session's context."""
+
+    def find_last_event(self, session: Session) -> datetime | None:
+        """Return when something last happened in the app's part; None where nothing did."""
 
 
 class SessionConsolidator(Protocol):
@@ -176,7 +180,7 @@ class SessionManager:
         return session
 
     def get_or_create(self, *, session_id: str, actor: Actor, branch_name: str, project_path: str) -> Session:
-        """Create or find a session; a new one follows the last session on the same project path.
+        """Create or find a session; a new one follows the last one on its path in which something happened.
 
         Raises BranchForbidden for a known session on a branch that the actor may not use.
         """
@@ -187,11 +191,8 @@ class SessionManager:
             return known  # nothing to add: the common case for events of a session
         where = {"session_id": session_id, "branch_name": branch_name, "project_path": project_path}
         begun = self.create_session(actor=actor, **where)
-        if begun.created and project_path:
-            others = Session.objects.filter(branch=begun.session.branch, project_path=project_path)
-            last = others.exclude(pk=begun.session.pk).order_by("-pk").first()
-            if last:
-                self.create_session(actor=actor, parent_session=last.key, **where)
+        if begun.created and project_path and (last := find_previous(begun.session)):
+            self.create_session(actor=actor, parent_session=last.key, **where)
         return begun.session
 
     def resume_session(self, *, session_id: str, actor: Actor) -> Session:
@@ -271,6 +272,22 @@ class SessionManager:
 def session_parts() -> tuple[SessionPart, ...]:
     """Return the configured session parts of other apps."""
     return tuple(import_string(path)() for path in conf().session_parts)
+
+
+def find_previous(session: Session) -> Session | None:
+    """Return the last session on the same path in which something happened, live or imported."""
+    where = {"branch": session.branch, "project_path": session.project_path}
+    others = Session.objects.filter(**where).exclude(pk=session.pk).select_related("branch")
+    dated = [(find_last_event(other), other) for other in others.order_by("-pk")[:MAX_PREVIOUS]]
+    happened = [(at, other.pk, other) for at, other in dated if at]
+    return max(happened, key=lambda entry: entry[:2])[2] if happened else None
+
+
+def find_last_event(session: Session) -> datetime | None:
+    """Return when something last happened in a session; None where nothing did."""
+    times = [at for part in session_parts() if (at := part.find_last_event(session))]
+    ended = session.ended_at or session.started_at
+    return max(times, default=ended if session.summary else None)
 
 
 def load_consolidator() -> SessionConsolidator | None:

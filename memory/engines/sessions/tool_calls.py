@@ -24,6 +24,9 @@ WRITERS = frozenset({"Edit", "Write", "MultiEdit", "NotebookEdit", "apply_patch"
 SEARCHERS = frozenset({"Grep", "Glob", "grep", "glob", "search_file_content"})
 ARGUMENTS = ("command", "cmd", "file_path", "notebook_path", "path", "absolute_path", "pattern", "query")
 
+PATCHED_FILE = re.compile(
+    r"^\*\*\* (?:Add|Update|Delete) File: (.+?)\s*$", re.M
+)  # in the patches of apply_patch
 EXIT_CODE = re.compile(r"\A\s*(?:Error:\s*)?[Ee]xit code:?\s*(-?\d+)")
 TIMED_OUT = re.compile(r"\b(?:timed[ -]out|timeout (?:of|after|exceeded|expired)|deadline exceeded)\b", re.I)
 FAILED = re.compile(
@@ -49,7 +52,13 @@ def truncate(text: str, max_length: int = MAX_LENGTH) -> str:
 
 
 def summarise_input(payload: Any) -> str:
-    """Return the subject of a call: its command, path or pattern, else all of its input."""
+    """Return the subject of a call: its files, command, path or pattern, else all of its input."""
+    text = find_subject(payload)
+    files = PATCHED_FILE.findall(text) if text.lstrip().startswith("*** Begin Patch") else []
+    return " ".join(dict.fromkeys(files)) or text
+
+
+def find_subject(payload: Any) -> str:
     if isinstance(payload, Mapping):
         for name in ARGUMENTS:
             if isinstance(payload.get(name), str | list) and payload[name]:

@@ -1,0 +1,1 @@
+../../day1site/hooks/client/opencode.js
