@@ -36,6 +36,7 @@ MAX_SESSIONS = 200  # newest ones of a repository whose messages are searched
 MAX_READ = 4000  # characters of a message
 MIN_SCORE = -1.0  # log-odds of a message's best sentence
 MAX_LINE = 300  # characters of a line
+OPENING_LENGTH = 60  # characters of a line
 MIN_PROMPT_WORDS = 2  # a prompt of one word ("continue") names nothing to look for
 # Evidence is the cosine plus half of the share of the prompt's words; bench/decisions.py measures both.
 MIN_EVIDENCE, SHARE_WEIGHT = 0.25, 0.5
@@ -56,6 +57,11 @@ class Memory:
     shown: str
     about: str
     evidence: float
+
+    @property
+    def opening(self) -> str:
+        """Return how it begins: by that a summary in the start context is known to tell it."""
+        return self.shown[:OPENING_LENGTH]
 
     @property
     def line(self) -> str:
@@ -93,7 +99,8 @@ def recall_for_prompt(
         messages = list(find_messages(question, session, lineage, now))
         facts = list(find_facts(question, session, lineage, now, near))
     found = sorted([*facts, *messages], key=lambda one: (-one.evidence, str(one.uid)))
-    chosen = list(fit_lines(one for one in found if str(one.uid) not in known))
+    news = (one for one in found if str(one.uid) not in known and one.opening not in session.context)
+    chosen = list(fit_lines(news))
     return build_recall(chosen, {one.uid for one in facts})
 
 

@@ -179,3 +179,14 @@ def test_what_came_with_a_prompt_is_not_learned_from_the_answer(api, learning):
     assert (learn("s1"), learn("s2")) == (1, 0)
     (fact,) = api.get("/facts").json()["results"]
     assert fact["session_id"] == "s1"
+
+
+def test_what_the_start_told_in_a_summary_does_not_come_again(api, learning):
+    asked = "Set up a settlement webhook in webhook.py that retries five times."
+    say(api, asked, "s1", prompt_id="p1")
+    send(api, event("Stop", "s1", last_assistant_message="Done.", prompt_id="p1"), event("SessionEnd", "s1"))
+    learn("s1")
+    told = send(api, event("SessionStart", "s2", source="startup"))
+    assert asked in told
+    assert say(api, "Does the settlement webhook have retries?", "s2", prompt_id="p2") == ""
+    assert asked in say(api, "Does the settlement webhook have retries?", "s3", prompt_id="p3")

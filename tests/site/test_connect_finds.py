@@ -87,7 +87,7 @@ def test_the_address_leads_to_the_data_and_the_data_to_the_address(person: Perso
     assert person.day1("connect", "codex", "--undo")[0] == 0
     assert person.connect("--data-dir", str(server.folder))["url"] == url
     server.stop()
-    status, _, err = person.day1("connect", "codex", "--url", url)
+    status, _, err = person.day1("connect", "codex", "--url", url, "--data-dir", str(server.folder))
     assert status == 1
     assert f"It is written, but does not work: unreachable: The server at {url} does not answer" in err
 

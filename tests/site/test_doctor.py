@@ -78,14 +78,13 @@ def check(day1: Day1) -> tuple[int, Any]:
 def test_what_is_connected_works(day1: Day1, url: str, tmp_path: Path, program: str) -> None:
     day1("connect", program, "--url", url)
     install(tmp_path, COMMANDS[program], "echo tool 99.1.2")
-    tested = None if program == "opencode" else True
     assert check(day1) == (
         0,
         {
             "program": program,
             "version": "99.1.2",
             "url": url,
-            "tested": tested,
+            "tested": True,
             "waiting": 0,
             "reached": True,
             "last_event": None,
@@ -94,7 +93,7 @@ def test_what_is_connected_works(day1: Day1, url: str, tmp_path: Path, program: 
             "trouble": [],
         },
     )
-    works = "works, a test event was stored" if tested else "works, without hooks"
+    works = "works, a test event was stored"
     assert day1("doctor")[1].splitlines()[1].split("\t") == [f"{program} 99.1.2", url, "0", "never", works]
 
 
@@ -117,7 +116,8 @@ def test_the_test_event_is_nobodys_words_and_nothing_is_learned(
 def test_the_next_session_does_not_follow_a_test(day1: Day1, url: str, actor: Any, tmp_path: Path) -> None:
     def start(name: str) -> None:
         event = {"hook_event_name": "SessionStart", "session_id": name, "cwd": str(tmp_path)}
-        IngestEngine().ingest(events=[event], actor=actor, client="claude-code")
+        words = {**event, "hook_event_name": "UserPromptSubmit", "prompt": "Add a field to the invoice."}
+        IngestEngine().ingest(events=[event, words], actor=actor, client="claude-code")
 
     start("before")
     day1("connect", "claude-code", "--url", url)
@@ -239,7 +239,7 @@ def test_trust_is_told_by_the_hashes_of_codex(tmp_path: Path) -> None:
 
 def test_a_program_with_a_profile_works(day1: Day1, url: str) -> None:
     day1("connect", "cursor", "--url", url, "--profile", "memory")
-    assert day1("doctor")[1].splitlines()[1].split("\t")[4] == "works"
+    assert day1("doctor")[1].splitlines()[1].split("\t")[4] == "works, a test event was stored"
 
 
 def test_what_is_lost_revoked_and_waiting_is_told(

@@ -123,8 +123,8 @@ def belongs(at: int, parts: Sequence[str], scores: Mapping[int, float], own: Seq
 
     A short one belongs to one beside it that lays something down; where none does, all that are no orders.
     """
-    beside = measure_length(parts[at]) < SHORT_LENGTH and not {at - 1, at + 1}.isdisjoint(own)
-    return scores[at] >= MIN_PART_SCORE and (beside or not own)
+    is_neighbour = measure_length(parts[at]) < SHORT_LENGTH and not {at - 1, at + 1}.isdisjoint(own)
+    return scores[at] >= MIN_PART_SCORE and (is_neighbour or not own)
 
 
 def join_parts(parts: Sequence[str], chosen: Iterable[int]) -> Iterator[str]:

@@ -2,6 +2,7 @@
 
 import json
 import secrets
+import shlex
 import subprocess
 import time
 from pathlib import Path
@@ -34,8 +35,15 @@ def find_commands(program: str, server: Server) -> list[str]:
         if change.appended:
             content = jsonc.loads(settings_files.read_file(change.file) or "")
             for entry in filter(settings_files.is_own_hook, value_at(content, change.path) or []):
-                found |= dict.fromkeys(handler["command"] for handler in entry.get("hooks", [entry]))
+                found |= dict.fromkeys(read_commands(entry))
     return list(found)
+
+
+def read_commands(entry: Any) -> list[str]:
+    """Return the command lines of a hook's entry, or of a plugin's with its options."""
+    if isinstance(entry, list):
+        return [shlex.join(entry[1]["command"])]
+    return [handler["command"] for handler in entry.get("hooks", [entry])]
 
 
 def send_event(program: str, server: Server, line: str) -> list[str]:
