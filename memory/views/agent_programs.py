@@ -134,7 +134,12 @@ PROGRAMS = (
         file="~/.codeium/windsurf/mcp_config.json",
     ),
     AgentProgram(
-        "opencode", "opencode", opencode, _("Start opencode anew."), file="~/.config/opencode/opencode.json"
+        "opencode",
+        "opencode",
+        opencode,
+        _("Start opencode anew."),
+        file="~/.config/opencode/opencode.json",
+        has_hooks=True,
     ),
     AgentProgram(
         "mcp",

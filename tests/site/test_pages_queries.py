@@ -31,7 +31,11 @@ from memory.models import Fact, Membership, Project, RecallLog, ReviewItem
 pytestmark = pytest.mark.django_db(transaction=True)
 FACTS, LINKS, BRANCHES = FactEngine(), LinkEngine(), BranchManager()
 CHILD = "task/child"
-POSTED = {"change-member", "fact-act", "admin:change-member", "admin:fact-act", "logout"}  # and never opened
+# And never opened.
+POSTED = {
+    *("change-member", "fact-act", "switch-rule"),
+    *("admin:change-member", "admin:fact-act", "admin:switch-rule", "logout"),
+}
 IN_THE_PAST = ("search", "facts", "admin:facts")
 
 
