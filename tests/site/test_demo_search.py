@@ -20,7 +20,7 @@ QUESTIONS = tomllib.loads((Path(__file__).parent / "demo_questions.toml").read_t
 @pytest.mark.slow
 @pytest.mark.django_db(transaction=True)
 def test_what_the_built_in_model_makes_of_it(actor: Actor, settings: Any) -> None:
-    settings.DAY1 = {"embedder": "minilm"}
+    settings.DAY1 = {**settings.DAY1, "embedder": "minilm"}
     loader.load(actor)
     demo = local_actor(Project.objects.get(slug="demo").pk)
     EmbeddingEngine().reembed_all(demo.project_id)

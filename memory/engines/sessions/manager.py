@@ -268,10 +268,14 @@ class SessionManager:
 # ---- pieces ----------------------------------------------------------------------------------------
 
 
-@cache
 def session_parts() -> tuple[SessionPart, ...]:
     """Return the configured session parts of other apps."""
-    return tuple(import_string(path)() for path in conf().session_parts)
+    return load_parts(tuple(conf().session_parts))
+
+
+@cache
+def load_parts(paths: tuple[str, ...]) -> tuple[SessionPart, ...]:
+    return tuple(import_string(path)() for path in paths)
 
 
 def find_previous(session: Session) -> Session | None:
