@@ -24,6 +24,7 @@ from memory.engines.search.answer_boost import ASKS
 from memory.engines.search.candidates import PreparedQuery, find_candidates
 from memory.engines.search.query import MAX_QUERY_LENGTH, build_query
 from memory.engines.sessions.briefing import describe_fact, fenced_line, show_fact
+from memory.engines.versions.repositories import list_repositories
 from memory.models import Fact, FactLink, Session
 from memory.models.hashes import normalise_text
 from memory.ranking import count_tokens
@@ -114,8 +115,8 @@ def find_facts(
     rows = searchable_rows(lineage, now)
     cosines, found = rank(rows, question, session, near)
     batch = list(rows.rows().filter(pk__in=found))
-    paths = project_paths(session, {fact.session_id for fact in batch if fact.session_id})
-    own = [fact for fact in batch if paths.get(fact.session_id, "") in ("", session.project_path)]
+    known = list_repositories(session.project_id, [fact.session_id for fact in batch])
+    own = [fact for fact in batch if known.get(fact.session_id, "") in ("", session.project_path)]
     for fact in attach_belief(own, lineage):
         strength = weigh(question, fact.essence, cosines.get(fact.rid))
         if strength >= MIN_EVIDENCE:
@@ -162,11 +163,6 @@ def rank(
     if question.vector is not None and others:
         cosines |= dict(rows.score_cosines(others, question.vector, question.model, session.project_id))
     return cosines, sorted(cosines.keys() | found.keyword.keys())
-
-
-def project_paths(session: Session, keys: Iterable[str]) -> dict[str, str]:
-    known = Session.objects.filter(project=session.project_id, key__in=set(keys))
-    return dict(known.values_list("key", "project_path"))
 
 
 def earlier_sessions(session: Session) -> list[str]:

@@ -1,15 +1,18 @@
 """The conversations of a session, as a SessionPart."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
+
+from django.db.models import Max
+from django.db.models.functions import Coalesce
 
 from conversations.engines.conversations import ConversationEngine, ConversationFilter
 from conversations.models import Conversation, Message
 from memory.actors import Actor
 from memory.db.raw_select import read_cut
 from memory.engines.search.fact_rows import MAX_FOUND_CHARACTERS
-from memory.models import Session
+from memory.models import Branch, Session
 
 
 class SessionConversations:
@@ -38,10 +41,11 @@ class SessionConversations:
             found.append({"id": str(conversation.uid), "title": conversation.title, "messages": shown})
         return {"conversations": found}
 
-    def find_last_event(self, session: Session) -> datetime | None:
-        """Return when the newest message of the session was said; None without messages."""
-        rows = Message.objects.on(session.branch).filter(session_id=session.key).newest(1)
-        return (rows[0].said_at or rows[0].created_at) if rows else None
+    def find_last_events(self, branch: Branch, sessions: Sequence[Session]) -> dict[str, datetime]:
+        """Return when the last message of each session was said, all in one query."""
+        rows = Message.objects.on(branch).filter(session_id__in=[one.key for one in sessions]).rows()
+        said = rows.order_by().values_list("session_id")
+        return dict(said.annotate(last=Max(Coalesce("said_at", "created_at"))))
 
 
 def _last_messages(session: Session, conversation: Conversation, limit: int) -> list[Message]:

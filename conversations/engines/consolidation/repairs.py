@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import takewhile
 from typing import Any
 
 from memory.engines.sessions.tool_calls import COMMANDS, WRITERS, summarise_input, truncate
@@ -117,11 +118,15 @@ def earlier_content(rows: Sequence[Observation], path: str) -> str:
 def differing(old: str, new: str) -> tuple[list[str], list[str]]:
     """Return the lines of either text without those that both begin and end with."""
     before, after = old.splitlines(), new.splitlines()
-    while before and after and before[0] == after[0]:
-        before, after = before[1:], after[1:]
-    while before and after and before[-1] == after[-1]:
-        before, after = before[:-1], after[:-1]
-    return before, after
+    start = count_equal(before, after)
+    before, after = before[start:], after[start:]
+    end = count_equal(before[::-1], after[::-1])
+    return before[: len(before) - end], after[: len(after) - end]
+
+
+def count_equal(lines: Sequence[str], others: Sequence[str]) -> int:
+    """Return with how many equal lines both begin."""
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(lines, others, strict=False)))
 
 
 def patch_lines(patch: str) -> tuple[list[str], list[str]]:

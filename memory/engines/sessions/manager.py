@@ -47,8 +47,8 @@ class SessionPart(Protocol):
     def context(self, session: Session, actor: Actor, limits: Mapping[str, int]) -> dict[str, Any]:
         """Return the app's part of the session's context."""
 
-    def find_last_event(self, session: Session) -> datetime | None:
-        """Return when something last happened in the app's part; None where nothing did."""
+    def find_last_events(self, branch: Branch, sessions: Sequence[Session]) -> Mapping[str, datetime]:
+        """Return when something last happened in the app's part of each session, where anything did."""
 
 
 class SessionConsolidator(Protocol):
@@ -280,18 +280,21 @@ def load_parts(paths: tuple[str, ...]) -> tuple[SessionPart, ...]:
 
 def find_previous(session: Session) -> Session | None:
     """Return the last session on the same path in which something happened, live or imported."""
-    where = {"branch": session.branch, "project_path": session.project_path}
-    others = Session.objects.filter(**where).exclude(pk=session.pk).select_related("branch")
-    dated = [(find_last_event(other), other) for other in others.order_by("-pk")[:MAX_PREVIOUS]]
-    happened = [(at, other.pk, other) for at, other in dated if at]
+    rows = Session.objects.filter(branch=session.branch, project_path=session.project_path)
+    others = list(rows.exclude(pk=session.pk).order_by("-pk")[:MAX_PREVIOUS])
+    dated = find_last_events(session.branch, others)
+    happened = [(dated[other.key], other.pk, other) for other in others if other.key in dated]
     return max(happened, key=lambda entry: entry[:2])[2] if happened else None
 
 
-def find_last_event(session: Session) -> datetime | None:
-    """Return when something last happened in a session; None where nothing did."""
-    times = [at for part in session_parts() if (at := part.find_last_event(session))]
-    ended = session.ended_at or session.started_at
-    return max(times, default=ended if session.summary else None)
+def find_last_events(branch: Branch, sessions: Sequence[Session]) -> dict[str, datetime]:
+    """Return when something last happened in each session, where anything did."""
+    told = {one.key: one.ended_at or one.started_at for one in sessions if one.summary}
+    found: dict[str, datetime] = {}
+    for part in session_parts():
+        for key, at in part.find_last_events(branch, sessions).items():
+            found[key] = max(at, found.get(key, at))
+    return {**told, **found}
 
 
 def load_consolidator() -> SessionConsolidator | None:
