@@ -29,7 +29,6 @@ DATA = Path(__file__).parent / "data"
 FOLDS, STEPS, RATE, PENALTY = 5, 200, 0.1, 3e-5
 MIN_COUNT = 2  # examples with a feature
 MIN_WEIGHT = 0.05  # of a feature that is kept
-SENTENCE_WEIGHT = 1.0  # of a sentence that stands alone in the data; a prompt has 1
 IDLE_SHARE = 0.05  # of the idle prompts that may be mistaken
 
 
@@ -84,7 +83,7 @@ def weigh_examples(examples: Sequence[Example]) -> np.ndarray:
     labels = np.array([one.label for one in examples])
     answers = np.array(["answer True" in one.features for one in examples])
     whole = np.array([one.whole for one in examples])
-    weights = np.where(whole, 1.0, SENTENCE_WEIGHT)
+    weights = np.ones(len(examples))
     for group in (whole & answers, whole & ~answers):
         for label, share in ((1, labels.mean()), (0, 1 - labels.mean())):
             weights[group & (labels == label)] *= share / (labels[group] == label).mean()

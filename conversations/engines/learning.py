@@ -58,8 +58,11 @@ class LearningEngine:
         return [_describe(rule, rule.name not in off, counts) for rule in RULES]
 
     def switch_rule(self, *, name: str, is_on: bool, actor: Actor) -> RuleState:
-        """Switch a rule on or off; what it made so far stays. Raises NotFound for another name."""
-        actor.require_scope("curate")
+        """Switch a rule on or off; what it made so far stays. Raises NotFound for another name.
+
+        The key needs the branch main: a rule learns on every branch.
+        """
+        actor.require_scope("curate", MAIN)
         if name not in {rule.name for rule in RULES}:
             raise NotFound("There is no rule {name}.", name=name)
         next_rid.ensure_lease()

@@ -94,6 +94,9 @@ def test_who_may(project: Project, api: Api) -> None:
     assert writer.get("/learning").status_code == 200
     assert writer.patch("/learning/decision", {"enabled": False}).status_code == 403
     assert states(api)["decision"][0] is True
+    own = api_for(project, scopes=["curate"], branch_patterns=["agents/*"])
+    assert own.patch("/learning/decision", {"enabled": False}).status_code == 403
+    assert states(api)["decision"][0] is True
 
 
 def test_another_project_is_another_switch(api: Api, stranger: Api) -> None:
