@@ -44,8 +44,8 @@ class SessionConversations:
     def find_last_events(self, branch: Branch, sessions: Sequence[Session]) -> dict[str, datetime]:
         """Return when the last message of each session was said, all in one query."""
         rows = Message.objects.on(branch).filter(session_id__in=[one.key for one in sessions]).rows()
-        said = rows.order_by().values_list("session_id")
-        return dict(said.annotate(last=Max(Coalesce("said_at", "created_at"))))
+        by_session = rows.order_by().values_list("session_id")
+        return dict(by_session.annotate(last=Max(Coalesce("said_at", "created_at"))))
 
 
 def _last_messages(session: Session, conversation: Conversation, limit: int) -> list[Message]:

@@ -289,12 +289,12 @@ def find_previous(session: Session) -> Session | None:
 
 def find_last_events(branch: Branch, sessions: Sequence[Session]) -> dict[str, datetime]:
     """Return when something last happened in each session, where anything did."""
-    told = {one.key: one.ended_at or one.started_at for one in sessions if one.summary}
+    summarized = {one.key: one.ended_at or one.started_at for one in sessions if one.summary}
     found: dict[str, datetime] = {}
     for part in session_parts():
         for key, at in part.find_last_events(branch, sessions).items():
             found[key] = max(at, found.get(key, at))
-    return {**told, **found}
+    return {**summarized, **found}
 
 
 def load_consolidator() -> SessionConsolidator | None:
