@@ -1,12 +1,14 @@
 """Pages in Debian's Chromium: what they report, and how each is checked in its widths and colour schemes."""
 
 import os
+import time
 from collections.abc import Container, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 from urllib.parse import urlsplit
+from weakref import WeakKeyDictionary
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
@@ -52,6 +54,33 @@ def open_chromium() -> Iterator[Browser]:
         chromium.close()
 
 
+# What a page has asked for and not yet got; a stream ends with its page.
+WAITING: WeakKeyDictionary[Page, set[Request]] = WeakKeyDictionary()
+LOOK_MS, QUIET_LOOKS = 50, 2
+
+
+def settle(page: Page) -> None:
+    """Wait until the page and what its scripts fetch are here: keys work, and leaving aborts nothing."""
+    page.wait_for_load_state()
+    end, quiet = time.monotonic() + 30, 0
+    while quiet < QUIET_LOOKS:
+        assert time.monotonic() < end, [request.url for request in WAITING[page]]
+        page.wait_for_timeout(LOOK_MS)
+        quiet = 0 if WAITING[page] else quiet + 1
+
+
+def watch_requests(page: Page) -> None:
+    waiting = WAITING.setdefault(page, set())
+
+    def begin(request: Request) -> None:
+        if request.resource_type != "eventsource":
+            waiting.add(request)
+
+    page.on("request", begin)
+    page.on("requestfinished", lambda request: waiting.discard(request))
+    page.on("requestfailed", lambda request: waiting.discard(request))
+
+
 def listen(view: View, missing: bool) -> None:
     """Record errors and warnings, failed requests, and requests to other servers.
 
@@ -68,6 +97,7 @@ def listen(view: View, missing: bool) -> None:
         if request.resource_type != "eventsource" and not left:
             heard("error", f"{request.url}: {request.failure}")
 
+    watch_requests(view.page)
     view.page.on("console", lambda message: heard(message.type, message.text))
     view.page.on("pageerror", lambda error: heard("error", str(error)))
     view.page.on("requestfailed", failed)

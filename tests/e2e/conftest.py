@@ -71,7 +71,7 @@ def open_page(browser: Browser, server: Up, signed_in: Any, shared_context: Brow
         view = View(context.new_page())
         opened.append(view.page if shared else context)
         listen(view, missing=path == "/no/such/page")
-        view.page.goto(server.first["url"] + path, wait_until="networkidle")
+        view.page.goto(server.first["url"] + path)
         return view
 
     yield new

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page, Route
 
-from tests.browser import LISTEN, View, check_clean, listen
+from tests.browser import LISTEN, View, check_clean, listen, settle
 from tests.up_process import Up, prepared
 
 PASSWORD = "correct horse battery"
@@ -104,7 +104,7 @@ def visit(browser: Browser, server: Up, cookies: Any) -> Iterator[Callable[..., 
         view = View(context.new_page())
         listen(view, missing=refused)
         views.append((view, refused))
-        view.page.goto(server.first["url"] + path, wait_until="networkidle")
+        view.page.goto(server.first["url"] + path)
         context.route("**/*", late)
         return view.page
 
@@ -118,14 +118,9 @@ def visit(browser: Browser, server: Up, cookies: Any) -> Iterator[Callable[..., 
         view.page.context.close()
 
 
-def settle(page: Page) -> None:
-    """Wait until the page and its scripts are here: keys work from then on, and leaving gives up nothing."""
-    page.wait_for_load_state("networkidle")
-
-
 def go(page: Page, address: str) -> None:
     settle(page)
-    page.goto(address, wait_until="networkidle")
+    page.goto(address)
 
 
 def late(route: Route) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, expect
 
-from tests.browser import LISTEN, TWIN_RUNS, View, check_clean, check_page, listen
+from tests.browser import LISTEN, TWIN_RUNS, View, check_clean, check_page, listen, settle
 from tests.e2e.conftest import PASSWORD
 from tests.up_process import Up
 
@@ -78,7 +78,7 @@ def log_in(browser: Browser, server: Up, name: str) -> View:
     view.page.get_by_label("Password").fill(PASSWORD)
     view.page.get_by_role("button", name="Log in").click()
     expect(view.page.get_by_role("heading", name="Facts", exact=True)).to_be_visible()
-    view.page.wait_for_load_state("networkidle")  # else pending requests are aborted by the next page
+    settle(view.page)  # else pending requests are aborted by the next page
     return view
 
 

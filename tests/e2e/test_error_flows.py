@@ -4,6 +4,7 @@ from typing import Any
 
 from playwright.sync_api import Page, expect
 
+from tests.browser import settle
 from tests.e2e.test_user_flows import PASSWORD, enter, pytestmark, server  # noqa: F401  fixtures
 from tests.up_process import Up
 
@@ -150,7 +151,7 @@ def test_what_became_of_each_row_is_said_in_chinese(enter: Any, server: Up) -> N
     page.locator(".bar-end summary").click()
     page.get_by_role("button", name="简体中文").click()
     expect(page.locator("html")).to_have_attribute("lang", "zh-hans")
-    page.wait_for_load_state("networkidle")  # else pending requests are aborted by the next page
+    settle(page)  # else pending requests are aborted by the next page
     page.goto(f"{admin(server)}facts?status=archived")
     page.locator('.rows input[name="fact"]').first.check()
     page.locator(".action-bar summary", has_text="取代").click()

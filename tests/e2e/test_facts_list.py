@@ -57,7 +57,7 @@ def test_a_wide_window_shows_the_fact_beside_its_list(visit: Callable[..., Page]
     uids = write(server, "The third is beside.", "The second is beside.", "The first is beside.")[::-1]
     page = visit("/p/default/branches")
     page.set_viewport_size(WIDE)
-    page.goto(server.first["url"] + LIST, wait_until="networkidle")
+    page.goto(server.first["url"] + LIST)
     beside = page.locator("[data-preview]")
     page.get_by_role("link", name="The first is beside.").click()
     expect(beside.locator(".hero")).to_have_text("The first is beside.")
@@ -85,7 +85,7 @@ def test_back_leaves_the_list_in_one_step(visit: Callable[..., Page], server: Up
     write(server, "One of two.", "Two of two.")
     page = visit("/p/default/branches")
     page.set_viewport_size(WIDE)
-    page.goto(server.first["url"] + LIST, wait_until="networkidle")
+    page.goto(server.first["url"] + LIST)
     for name in ("Two of two.", "One of two."):
         page.get_by_role("link", name=name).click()
         expect(page.locator("[data-preview] .hero")).to_have_text(name)

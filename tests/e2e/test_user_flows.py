@@ -64,7 +64,7 @@ def enter(browser: Browser, server: Up) -> Iterator[Any]:
         page.get_by_label("Username").fill(name)
         page.get_by_label("Password").fill(PASSWORD)
         page.get_by_role("button", name="Log in").click()
-        page.wait_for_url(lambda url: "/login" not in url, wait_until="networkidle")
+        page.wait_for_url(lambda url: "/login" not in url)
         return page
 
     yield log_in

@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import expect
 
 from bench.page_urls import routes
-from tests.browser import check_axe, check_clean, check_page
+from tests.browser import check_axe, check_clean, check_page, settle
 from tests.up_process import ROOT, Up, environment
 
 pytestmark = pytest.mark.browser
@@ -160,7 +160,7 @@ def test_dark_and_chinese_are_remembered(open_page: Any, server: Up) -> None:
     for name in ("Dark", "简体中文"):
         page.locator(".bar-end summary").click()
         page.get_by_role("button", name=name).click()
-        page.wait_for_load_state("networkidle")
+        settle(page)
     assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(21, 24, 27)"
     assert page.locator("html").get_attribute("lang") == "zh-hans"
     assert page.locator(".sections [aria-current=page]").inner_text().strip() == "主页"

@@ -16,6 +16,7 @@ from tests.browser import (
     check_page,
     listen,
     open_chromium,
+    settle,
     take_picture,
 )
 from tests.up_process import Up, prepared
@@ -51,7 +52,7 @@ def look(browser: Browser, server: Up) -> Iterator[Any]:
         context.add_init_script(LISTEN)
         view = View(context.new_page())
         listen(view, missing=name == "missing")
-        view.page.goto(server.first["url"] + PAGES[name], wait_until="networkidle")
+        view.page.goto(server.first["url"] + PAGES[name])
         take_picture(view.page, f"{name}-{scheme}-{width}")
         return view
 
@@ -92,7 +93,7 @@ def test_the_login_of_the_admin(look: Any, server: Up, width: int, scheme: str) 
     view.page.get_by_label("Username").fill("admin")
     view.page.get_by_label("Password").fill(server.first["password"])
     view.page.get_by_role("button", name="Log in").click()
-    view.page.wait_for_load_state("networkidle")
+    settle(view.page)
     assert view.page.get_by_role("heading", name="Facts", exact=True).is_visible()
     for system in (scheme, *SCHEMES):
         check_ground(view, system)
