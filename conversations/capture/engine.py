@@ -20,6 +20,7 @@ from memory.db.retry import retry_methods
 from memory.engines.facts.recall_log import log_recall
 from memory.engines.sessions.briefing import start_context
 from memory.engines.sessions.manager import SessionManager
+from memory.engines.support.foreground import FOREGROUND
 from memory.engines.support.idempotency import ConcurrentRequest, retry_on_conflict
 from memory.engines.versions.commits import open_commit
 from memory.engines.versions.lookup import MAIN, find_branch
@@ -61,10 +62,12 @@ class IngestEngine:
         actor = replace(actor, surface=SURFACE)
         read = [event for raw in events if (event := read_event(raw, client))]
         next_rid.ensure_lease()
-        answer = retry_on_conflict(partial(self._ingest, read, actor, branch_name, answered))
-        if answered and read and read[-1].name == "UserPromptSubmit":
+        store = partial(retry_on_conflict, partial(self._ingest, read, actor, branch_name, answered))
+        if not (answered and read and read[-1].name == "UserPromptSubmit"):
+            return store()
+        with FOREGROUND:  # the prompt itself is embedded after its answer
+            store()
             return _format_answer(read[-1], _recall(read[-1], actor, branch_name))
-        return answer
 
     @staticmethod
     @transaction.atomic(savepoint=False)

@@ -1,6 +1,7 @@
 """Background embedding: it never makes a write fail, and no text is lost."""
 
 import threading
+import time
 from datetime import UTC, datetime
 
 import numpy as np
@@ -19,6 +20,7 @@ from memory.engines.embedding.engine import (
 )
 from memory.engines.embedding.worker import ProjectLocks
 from memory.engines.facts.engine import FactEngine
+from memory.engines.support.foreground import FOREGROUND
 from memory.exceptions import ProviderUnavailable
 from memory.models import Fact, Project, Vector, VectorClock
 from memory.models.hashes import content_hash
@@ -242,6 +244,29 @@ class TestRivals:
         calls = [lambda: EmbeddingEngine(ProjectLocks()).embed_pending(project.pk)] * 2
         assert sorted(self.run(*calls)) == [0, 1]
         assert states() == ready("a")
+
+    def test_a_prompt_that_a_person_waits_for_goes_first(self, provider, project, write):
+        write("a")
+        asked = []
+
+        def answer():
+            with FOREGROUND:
+                time.sleep(0.1)
+                asked.extend(provider.calls)
+            return 0
+
+        def embed():
+            time.sleep(0.02)
+            return EmbeddingEngine().embed_pending(project.pk)
+
+        assert sorted(self.run(answer, embed)) == [0, 1]
+        assert asked == []
+        assert states() == ready("a")
+
+    def test_prompts_without_end_do_not_keep_it_from_its_work(self, provider, project, write):
+        write("a")
+        with FOREGROUND:
+            assert EmbeddingEngine().embed_pending(project.pk) == 1
 
 
 class TestAnotherModel:

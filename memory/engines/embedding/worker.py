@@ -18,6 +18,7 @@ from django.utils import timezone
 from memory.conf import conf
 from memory.db.backend import get_index
 from memory.engines.support.batches import batched
+from memory.engines.support.foreground import FOREGROUND
 from memory.exceptions import ProviderNonsense, ProviderUnavailable
 from memory.models import Vector, VectorClock
 from memory.providers.embedding import EmbeddingProvider, tells_words
@@ -89,6 +90,7 @@ class EmbeddingRun:
         """Embed batches until nothing is due or the provider fails; return how many vectors became ready."""
         ready = 0
         while limit > 0 and not self.trouble:
+            FOREGROUND.wait_for_requests()
             with turns.get_lock(self.project_id):
                 rows = list(due_vectors(self.project_id, self.model)[: min(limit, conf().embedding_batch)])
                 if not rows:
