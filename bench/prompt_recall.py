@@ -3,7 +3,7 @@
 .venv/bin/python -m bench.prompt_recall [--facts 100000] [--runs 100] [--stores FOLDER]
 
 A store of so many facts gets sessions of five repositories with what persons said in them. Then prompts come,
-each another text in a session of its own: with recall, and of one word, for which nothing is looked up (the
+each another text in a session of its own that has started: with recall, and of one word, for which nothing is looked up (the
 reference). Between two prompts the server has the time to embed what was said, as it has with persons.
 """
 
@@ -71,28 +71,36 @@ def prompt(number: int, kind: str, text: str) -> dict[str, Any]:
     return event("UserPromptSubmit", key, number % REPOSITORIES, prompt=text, prompt_id=key)
 
 
+def begin(client: Client, one: dict[str, Any]) -> None:
+    """Start the session of a prompt, as programs do before it, and rest."""
+    start = event("SessionStart", one["session_id"], 0, source="startup")
+    client.ask("POST", PATH, {**start, "day1": one["day1"]})
+    time.sleep(REST)
+
+
 def measure_server(client: Client, runs: int) -> tuple[list[float], list[float], int]:
     """Return the milliseconds of prompts of one word and of whole ones, and how many got something."""
     plain, recalled, known = [], [], 0
     for number in range(runs):
         one = prompt(number, "one", "continue")
-        time.sleep(REST)
+        begin(client, one)
         plain.append(timed(lambda one=one: client.ask("POST", PATH, one)))
         whole = prompt(number, "whole", write_text(ASKED, number))
         answers: list[Any] = []
-        time.sleep(REST)
+        begin(client, whole)
         recalled.append(timed(lambda whole=whole, got=answers: got.append(client.ask("POST", PATH, whole))))
         known += bool(answers[0])
     return plain, recalled, known
 
 
-def measure_client(config: Path, runs: int) -> tuple[list[float], list[float]]:
+def measure_client(client: Client, config: Path, runs: int) -> tuple[list[float], list[float]]:
     """Return the milliseconds of bare starts of Python and of the hook client at a prompt."""
     starts, prompts = [], []
     for number in range(runs):
-        payload = json.dumps(prompt(number, "client", write_text(ASKED, number))).encode()
+        one = prompt(number, "client", write_text(ASKED, number))
+        payload = json.dumps(one).encode()
         starts.append(timed(bare))
-        time.sleep(REST)
+        begin(client, one)
         prompts.append(timed(lambda payload=payload: hook(config, payload)))
     return starts, prompts
 
@@ -104,7 +112,7 @@ def measure(server: Running, folder: Path, runs: int) -> list[Figure]:
     plain, recalled, known = measure_server(client, runs)
     config = folder / "hooks.json"
     config.write_text(json.dumps({"url": server.url, "key": server.key}))
-    starts, prompts = measure_client(config, runs // 2)
+    starts, prompts = measure_client(client, config, runs // 2)
     print(f"{known} of {runs} prompts got something.")
     pairs = (("p50", p50), ("p95", p95))
     return [

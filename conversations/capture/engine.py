@@ -1,6 +1,7 @@
 """Ingestion of hook events: they become sessions, messages and observations."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import Future
 from dataclasses import replace
 from functools import partial
 from itertools import groupby
@@ -12,12 +13,13 @@ from django.utils import timezone
 from conversations.capture.events import STARTS, HookEvent, clean_text, read_event
 from conversations.capture.rows import EventRows
 from conversations.capture.text_cleaning import cut_middle
-from conversations.engines.prompt_recall import recall_for_prompt
+from conversations.engines.prompt_recall import read_prompt, recall_for_prompt
 from conversations.models import Message
 from memory.actors import Actor
 from memory.conf import conf
 from memory.db.retry import retry_methods
 from memory.engines.facts.recall_log import log_recall
+from memory.engines.search.candidates import PreparedQuery
 from memory.engines.sessions.briefing import start_context
 from memory.engines.sessions.manager import SessionManager
 from memory.engines.support.foreground import FOREGROUND
@@ -65,9 +67,10 @@ class IngestEngine:
         store = partial(retry_on_conflict, partial(self._ingest, read, actor, branch_name, answered))
         if not (answered and read and read[-1].name == "UserPromptSubmit"):
             return store()
-        with FOREGROUND:  # the prompt itself is embedded after its answer
+        with FOREGROUND:  # the prompt's own text is embedded after its answer
+            question = _read_prompt(read[-1])
             store()
-            return _format_answer(read[-1], _recall(read[-1], actor, branch_name))
+            return _format_answer(read[-1], _recall(read[-1], question, actor, branch_name))
 
     @staticmethod
     @transaction.atomic(savepoint=False)
@@ -177,18 +180,23 @@ def _load_context(event: HookEvent, actor: Actor, branch_name: str) -> str:
     return found.text
 
 
-def _recall(event: HookEvent, actor: Actor, branch_name: str) -> str:
+def _read_prompt(event: HookEvent) -> Future[PreparedQuery] | None:
+    """Begin to prepare a prompt for recall; None where there is none."""
+    return read_prompt(event.prompt) if conf().recall_on_prompt and event.client not in DEAF else None
+
+
+def _recall(event: HookEvent, question: Future[PreparedQuery] | None, actor: Actor, branch_name: str) -> str:
     """Return what memory knows of a prompt; nothing twice in a session, the same for a repeated event.
 
     It is outside of the event's transaction, which other writers wait for: an embedder may be asked.
     """
-    if not conf().recall_on_prompt or event.client in DEAF:
+    if question is None:
         return ""
     session = Session.objects.get(project=actor.project_id, key=event.session)
     key = event.key(actor.project_id) or str(len(session.recalled))
     others = [uid for prompt, ids in session.recalled.items() if prompt != key for uid in ids]
     lineage = find_branch(actor, branch_name).lineage()
-    found = recall_for_prompt(event.prompt, session, actor, lineage, timezone.now(), others)
+    found = recall_for_prompt(question.result(), session, lineage, timezone.now(), others)
     if found.ids and session.recalled.get(key) != found.ids:
         Session.objects.filter(pk=session.pk).update(recalled={**session.recalled, key: found.ids})
     if found.fact_ids:

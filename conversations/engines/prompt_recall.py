@@ -1,10 +1,13 @@
 """Recall on a prompt: the few facts and past messages of the repository that a person's prompt needs."""
 
+import os
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import datetime
+from functools import cache, partial
 from typing import Any
 from uuid import UUID
 
@@ -13,7 +16,6 @@ from django.db.models import Q
 from conversations.engines.consolidation.sentence_score import score_sentence
 from conversations.engines.consolidation.sentences import sentences
 from conversations.models import Message
-from memory.actors import Actor
 from memory.conf import conf
 from memory.db.backend import get_backend
 from memory.db.querysets import Lineage, VersionedQuerySet
@@ -32,6 +34,7 @@ from memory.texts import BRIEFING_TAG
 from memory.words import extract_keywords
 
 MAX_TOKENS = 300
+MAX_READERS = 16  # threads that read prompts
 MAX_CANDIDATES = 20  # facts, and as many messages, of which the evidence is looked at
 MAX_SESSIONS = 200  # newest ones of a repository whose messages are searched
 MAX_READ = 4000  # characters of a message
@@ -52,12 +55,16 @@ HEAD = "Day1, from memory for this prompt. Notes to check before relying on them
 
 @dataclass(frozen=True)
 class Memory:
-    """A memory that may be recalled with a prompt; ``evidence`` is at most 1.5."""
+    """A memory that may be recalled with a prompt; ``evidence`` is at most 1.5.
+
+    ``is_news`` takes a while, so it is asked only where there is room.
+    """
 
     uid: UUID
     shown: str
     about: str
     evidence: float
+    is_news: Callable[[], bool] = lambda: True
 
     @property
     def opening(self) -> str:
@@ -82,15 +89,28 @@ class PromptRecall:
         return [str(uid) for uid in (*self.fact_ids, *self.message_ids)]
 
 
+def read_prompt(prompt: str) -> Future[PreparedQuery]:
+    """Prepare a prompt for recall in a thread: its vector takes as long as storing the prompt."""
+    return get_executor().submit(build_query, prompt[:MAX_QUERY_LENGTH])
+
+
+@cache
+def get_executor() -> ThreadPoolExecutor:
+    # Threads of its own: those that compare vectors never wait for an embedder.
+    return ThreadPoolExecutor(MAX_READERS, thread_name_prefix="prompt")
+
+
+os.register_at_fork(after_in_child=get_executor.cache_clear)
+
+
 def recall_for_prompt(
-    prompt: str, session: Session, actor: Actor, lineage: Lineage, now: datetime, recalled: Iterable[str]
+    question: PreparedQuery, session: Session, lineage: Lineage, now: datetime, recalled: Iterable[str]
 ) -> PromptRecall:
     """Return the facts and messages of the session's repository with good evidence for a prompt.
 
     At most 300 tokens; nothing of ``recalled``, of the session itself, or that stands in its start context.
     Without an embedder, or with a prompt in a script that its model does not read, words alone are evidence.
     """
-    question = build_query(prompt[:MAX_QUERY_LENGTH])
     if len(prompt_words(question)) < MIN_PROMPT_WORDS:
         return PromptRecall()
     known = {*recalled, *UUID_PATTERN.findall(session.context)}
@@ -128,7 +148,7 @@ def find_messages(
 ) -> Iterator[Memory]:
     """Yield what persons said in earlier sessions of the repository, with good evidence.
 
-    Questions, and orders that lay nothing down, stay out, and what facts say already.
+    Questions, and orders that lay nothing down, are no news, nor is what facts say already.
     """
     keys = earlier_sessions(session)
     if not keys:
@@ -141,8 +161,9 @@ def find_messages(
     for row in batch:
         text = best_part(question, row.content)
         strength = weigh(question, text, cosines.get(row.rid))
-        if strength >= MIN_EVIDENCE and tells_more(row.content, learned[row.uid]):
-            yield Memory(row.uid, fenced_line(text, MAX_LINE), describe_message(row), strength)
+        if strength >= MIN_EVIDENCE:
+            is_news = partial(tells_more, row.content, learned[row.uid])
+            yield Memory(row.uid, fenced_line(text, MAX_LINE), describe_message(row), strength, is_news)
 
 
 def find_nearest(rows: VersionedQuerySet, question: PreparedQuery, session: Session) -> Hits:
@@ -251,11 +272,11 @@ def best_part(question: PreparedQuery, text: str) -> str:
 
 
 def fit_lines(found: Iterable[Memory]) -> Iterator[Memory]:
-    """Yield as many as the budget allows."""
+    """Yield as many that are news as the budget allows."""
     spent = count_tokens(frame([])) + 1
     for one in found:
         cost = count_tokens(one.line) + 1
-        if spent + cost <= MAX_TOKENS:
+        if spent + cost <= MAX_TOKENS and one.is_news():
             spent += cost
             yield one
 
