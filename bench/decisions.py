@@ -116,7 +116,7 @@ def is_of_turn(line: str, text: str) -> bool:
 
 
 def holds(told: str, turn: dict[str, Any]) -> bool:
-    return all(word in told for word in turn["words"])
+    return all(word.lower() in told.lower() for word in turn["words"])
 
 
 def main() -> None:

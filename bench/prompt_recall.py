@@ -3,8 +3,8 @@
 .venv/bin/python -m bench.prompt_recall [--facts 100000] [--runs 100] [--stores FOLDER]
 
 A store of so many facts gets sessions of five repositories with what persons said in them. Then prompts come,
-each another text in a session of its own that has started: with recall, and of one word, for which nothing is looked up (the
-reference). Between two prompts the server has the time to embed what was said, as it has with persons.
+each another text in a session of its own that has started: with recall, and of one word, for which nothing is
+looked up (the reference). Between two prompts the server has the time to embed what was said.
 """
 
 import argparse
