@@ -17,6 +17,7 @@ from conversations.models import Message
 from memory.actors import Actor
 from memory.conf import conf
 from memory.db.retry import retry_methods
+from memory.engines.access.key_activity import TEST_SURFACE
 from memory.engines.facts.recall_log import log_recall
 from memory.engines.sessions.briefing import start_context
 from memory.engines.sessions.manager import SessionManager
@@ -58,8 +59,9 @@ class IngestEngine:
         actor.require_scope("write", branch_name)
         if len(events) > MAX_EVENTS:
             raise TooLarge(what="The list", limit=f"{MAX_EVENTS} events")
-        actor = replace(actor, surface=SURFACE)
         read = [event for raw in events if (event := read_event(raw, client))]
+        is_test = bool(read) and all(event.name == "Test" for event in read)
+        actor = replace(actor, surface=TEST_SURFACE if is_test else SURFACE)
         next_rid.ensure_lease()
         answer = retry_on_conflict(partial(self._ingest, read, actor, branch_name, answered))
         if answered and read and read[-1].name == "UserPromptSubmit":
