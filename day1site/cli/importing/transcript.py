@@ -156,7 +156,7 @@ def find_project(folder: str) -> str:
 
     It is the folder itself where that is not on this machine.
     """
-    from day1site.hooks.client.hook import name_repository
+    from day1site.hooks.client.capture import name_repository
 
     for parent in [Path(folder), *Path(folder).parents] if folder else []:
         if (parent / ".git").exists():
