@@ -14,6 +14,7 @@ from conversations.models import Conversation, Message
 from day1site.cli import main
 from day1site.cli.importing import transcript
 from memory.actors import Actor
+from memory.engines.access.keys import KeyEngine
 from memory.models import Observation, Project, Session
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -26,12 +27,24 @@ CONTEXT = (
 )
 
 
-@pytest.fixture
-def day1(project: Project, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Day1:
+@pytest.fixture(params=["local", "server"])
+def day1(
+    request: pytest.FixtureRequest,
+    project: Project,
+    actor: Actor,
+    live_server: Any,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> Day1:
+    where = ["--project", project.slug]
     monkeypatch.delenv("DAY1_URL", raising=False)
+    if request.param == "server":
+        where = []
+        monkeypatch.setenv("DAY1_URL", live_server.url)
+        monkeypatch.setenv("DAY1_KEY", KeyEngine().create_key(actor=actor, label="t", scopes=["admin"])[1])
 
     def run(*words: str) -> tuple[int, str, str]:
-        status = main(["--project", project.slug, *words])
+        status = main([*where, *words])
         said = capsys.readouterr()
         return status, said.out, said.err
 
@@ -136,31 +149,26 @@ OUTCOMES = [
 def live_events() -> list[dict[str, Any]]:
     """Return what the program's hooks send of the story: no ids of calls, an answer in pieces."""
 
-    def tool(name: str, output: str, error: Any = None, **given: Any) -> dict[str, Any]:
-        response = {"llmContent": output, "returnDisplay": "shown", "error": error}
-        if error:
-            response = {"error": error}
-        return {
-            "hook_event_name": "AfterTool",
-            "tool_name": name,
-            "tool_input": given,
-            "tool_response": response,
-        }
+    def tool(name: str, **given: Any) -> dict[str, Any]:
+        return {"hook_event_name": "AfterTool", "tool_name": name, "tool_input": given}
+
+    def done(output: str) -> dict[str, Any]:
+        return {"tool_response": {"llmContent": output, "returnDisplay": "shown", "error": None}}
 
     first = "Why is the till's total wrong?"
     return [
         {"hook_event_name": "SessionStart", "source": "startup"},
         {"hook_event_name": "BeforeAgent", "prompt": first},
-        tool("run_shell_command", wrap(FAILURE), command="pytest -q"),
-        tool("run_shell_command", wrap("4 passed"), command="pytest -q"),
-        tool("mcp_day1_memory_search", "Totals were floats.", query="total"),
+        tool("run_shell_command", command="pytest -q") | done(wrap(FAILURE)),
+        tool("run_shell_command", command="pytest -q") | done(wrap("4 passed")),
+        tool("mcp_day1_memory_search", query="total") | done("Totals were floats."),
         {
             "hook_event_name": "AfterAgent",
             "prompt": first,
             "prompt_response": "I look at the te sts.\nCents w ere floats.",
         },
         {"hook_event_name": "BeforeAgent", "prompt": "And the receipts?"},
-        tool("read_file", "", "None.", file_path="/srv/till/r.py"),
+        tool("read_file", file_path="/srv/till/r.py") | {"tool_response": {"error": "None."}},
         {
             "hook_event_name": "AfterAgent",
             "prompt": "And the receipts?",
