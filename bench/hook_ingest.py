@@ -6,10 +6,12 @@
 import argparse
 import json
 import os
+import shlex
 import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +23,8 @@ PYTHON = "/usr/bin/python3" if Path("/usr/bin/python3").exists() else sys.execut
 MAX_EXTRA_MS = 25.0  # milliseconds above a plain start of Python
 ARRAYS, SINGLE = 100.0, 30.0  # events a second
 BATCH_SIZE = 100  # events per array
+Hook = Callable[[Path, bytes], None]
+Make = Callable[[int, str], dict[str, Any]]
 
 
 def event(number: int, session: str) -> dict[str, Any]:
@@ -50,21 +54,48 @@ def hook(config: Path, payload: bytes) -> None:
     subprocess.run(words, input=payload, check=True, stdout=subprocess.DEVNULL)
 
 
-def client_times(config: Path, runs: int, session: str) -> tuple[list[float], list[float]]:
+def gemini_event(number: int, session: str) -> dict[str, Any]:
+    """Return the same call as Gemini CLI sends it."""
+    done = event(number, session)
+    text = done["tool_response"]["stdout"]
+    return {
+        **{name: done[name] for name in ("session_id", "transcript_path", "cwd", "tool_input")},
+        "hook_event_name": "AfterTool",
+        "tool_name": "run_shell_command",
+        "tool_response": {"llmContent": f"<untrusted_context>\nOutput: {text}", "returnDisplay": text},
+    }
+
+
+def gemini_hook(config: Path, payload: bytes) -> None:
+    """Run the command as Gemini CLI does: in a shell, until nobody has its output open any more."""
+    words = [PYTHON, "-I", "-S", str(HOOK), "--client", "gemini", "--config", str(config)]
+    subprocess.run(["bash", "-c", shlex.join(words)], input=payload, check=True, capture_output=True)
+
+
+PROGRAMS: dict[str, tuple[Hook, Make]] = {"client": (hook, event), "Gemini": (gemini_hook, gemini_event)}
+
+
+def client_times(program: str, config: Path, runs: int, session: str) -> tuple[list[float], list[float]]:
     """Measure plain starts and the client alternately; return the milliseconds of each."""
-    starts, hooks = [], []
+    (run, make), starts, hooks = PROGRAMS[program], [], []
     for number in range(runs):
-        payload = json.dumps(event(number, session)).encode()
+        payload = json.dumps(make(number, session)).encode()
         starts.append(timed(bare))
-        hooks.append(timed(lambda payload=payload: hook(config, payload)))
+        hooks.append(timed(lambda payload=payload: run(config, payload)))
         time.sleep(0.05)
     return starts, hooks
+
+
+def measure_clients(config: Path, runs: int, label: str) -> list[Figure]:
+    """Return the figures of each way to call the client."""
+    times = {name: client_times(name, config, runs, f"{name}-{label}") for name in PROGRAMS}
+    return [figure for name in PROGRAMS for figure in of_client(f"{name}, {label}", *times[name])]
 
 
 def of_client(label: str, starts: list[float], hooks: list[float]) -> list[Figure]:
     return [
         Figure(
-            f"client, {label}: {name}",
+            f"{label}: {name}",
             of(hooks),
             "ms",
             of(starts) + MAX_EXTRA_MS,
@@ -117,11 +148,11 @@ def main() -> int:
     with tempfile.TemporaryDirectory(prefix="day1-bench-") as folder:
         config = Path(folder) / "hooks.json"
         config.write_text(json.dumps({"url": "http://127.0.0.1:9", "key": "none"}))
-        figures = of_client("no server", *client_times(config, chosen.runs, "down"))
+        figures = measure_clients(config, chosen.runs, "no server")
         with serving(Path(folder) / "data") as server:
             figures += of_server(server, chosen.events)
             config.write_text(json.dumps({"url": server.url, "key": server.key}))
-            figures += of_client("server", *client_times(config, chosen.runs, "up"))
+            figures += measure_clients(config, chosen.runs, "server")
             left = drained(config)
     print(f"{PYTHON}, {os.cpu_count()} processors, load {os.getloadavg()[0]:.1f}")
     print(table(figures))

@@ -18,6 +18,7 @@ from conversations.models import Message
 from memory.actors import Actor
 from memory.conf import conf
 from memory.db.retry import retry_methods
+from memory.engines.access.key_activity import TEST_SURFACE
 from memory.engines.facts.recall_log import log_recall
 from memory.engines.search.candidates import PreparedQuery
 from memory.engines.sessions.briefing import start_context
@@ -61,8 +62,9 @@ class IngestEngine:
         actor.require_scope("write", branch_name)
         if len(events) > MAX_EVENTS:
             raise TooLarge(what="The list", limit=f"{MAX_EVENTS} events")
-        actor = replace(actor, surface=SURFACE)
         read = [event for raw in events if (event := read_event(raw, client))]
+        is_test = bool(read) and all(event.name == "Test" for event in read)
+        actor = replace(actor, surface=TEST_SURFACE if is_test else SURFACE)
         next_rid.ensure_lease()
         store = partial(retry_on_conflict, partial(self._ingest, read, actor, branch_name, answered))
         if not (answered and read and read[-1].name == "UserPromptSubmit"):

@@ -36,6 +36,15 @@ OWN_TOOL = re.compile(
 )
 OWN_COMMAND = re.compile(r"\s*(?:\S*/)?day1\s")
 
+BLOB = re.compile(r"(?<![A-Za-z0-9+/=_-])[A-Za-z0-9+/=_-]{2000,}")
+WRAPPER = re.compile(
+    r"\A<untrusted_context>\n(.*?)(?:\nProcess Group PGID: \d{1,9})?\n</untrusted_context>\Z", re.S
+)  # of Gemini CLI
+EXIT_LINES = {  # of a program's shell tool: the line with the exit code of the command
+    "gemini": re.compile(r"^Exit Code: (-?\d{1,9})$", re.M),
+    "codex": re.compile(r"\A(?:.*\n){0,4}?Process exited with code (-?\d{1,9})$", re.M),
+}
+
 
 def compile_elements(names: str) -> re.Pattern[str]:
     """Compile a pattern of these elements with their content; one without an end extends to the end."""
@@ -89,6 +98,18 @@ def is_own_call(tool: str, payload: Any) -> bool:
     """Return whether a call is one of Day1's own tools or commands, which is not stored: it is no news."""
     command = payload.get("command") if isinstance(payload, Mapping) else None
     return bool(OWN_TOOL.fullmatch(tool) or (isinstance(command, str) and OWN_COMMAND.match(command)))
+
+
+def strip_output(text: str) -> str:
+    """Return a tool's output without what the program put around it; long base64 as its length."""
+    text = WRAPPER.sub(r"\1", text.strip())
+    return BLOB.sub(lambda found: f"[{len(found[0])} characters of data]", text)
+
+
+def find_exit_code(text: str, client: str) -> int | None:
+    """Return the exit code that some programs write into a command's output; None where there is none."""
+    found = EXIT_LINES[client].findall(text) if client in EXIT_LINES else []
+    return int(found[-1]) if found else None
 
 
 def cut_texts(value: Any) -> Any:

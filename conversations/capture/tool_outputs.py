@@ -1,21 +1,13 @@
 """Outputs of tools as readable text, and what of them decides outcome and summary of an observation."""
 
-import re
 from collections.abc import Mapping
 from typing import Any
 
+from conversations.capture.text_cleaning import find_exit_code, strip_output
 from memory.db.fields import dumps
 from memory.engines.sessions.tool_calls import as_text
 
-BLOB = re.compile(r"(?<![A-Za-z0-9+/=_-])[A-Za-z0-9+/=_-]{2000,}")
 TEXT_FIELDS = ("stdout", "stderr", "error", "content", "output", "text", "llmContent", "result")
-EXIT_LINES = {  # of a program's shell tool: the line with the exit code of the command
-    "gemini": re.compile(r"^Exit Code: (-?\d{1,9})$", re.M),
-    "codex": re.compile(r"\A(?:.*\n){0,4}?Process exited with code (-?\d{1,9})$", re.M),
-}
-WRAPPER = re.compile(
-    r"\A<untrusted_context>\n(.*?)(?:\nProcess Group PGID: \d{1,9})?\n</untrusted_context>\Z", re.S
-)  # of Gemini CLI
 STATUS_FIELDS = ("interrupted", "exit_code", "exitCode", "returncode", "is_error", "isError", "error")
 
 
@@ -27,8 +19,7 @@ def read_output(value: Any) -> str:
         text = _read_fields(value)
     else:
         text = as_text(value)
-    text = WRAPPER.sub(r"\1", text.strip())
-    return BLOB.sub(lambda found: f"[{len(found[0])} characters of data]", text)
+    return strip_output(text)
 
 
 def _read_block(part: Mapping[str, Any]) -> str:
@@ -49,9 +40,9 @@ def with_status(output: Any, content: str, client: str = "") -> Any:
 
     Some programs write the exit code into the text.
     """
-    found = EXIT_LINES[client].findall(content) if client in EXIT_LINES else []
-    status = {"exit_code": int(found[-1])} if found else {}
+    code = find_exit_code(content, client)
+    status = {} if code is None else {"exit_code": code}
     if isinstance(output, Mapping):
         status |= {name: output[name] for name in STATUS_FIELDS if output.get(name)}
         return {**status, "content": content}
-    return {**status, "content": content} if found else content
+    return {**status, "content": content} if status else content

@@ -9,7 +9,8 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from day1site.hooks.client import hook as client
+from day1site.hooks.client import capture as client
+from day1site.hooks.client import hook
 from day1site.settings.paths import data_dir
 
 DEFAULT_CLIENT = "agent"
@@ -43,7 +44,7 @@ def client_words(name: str, config: str) -> list[str]:
 
 def command_line(name: str, config: str) -> list[str]:
     """Return the words by which a program runs the hook client."""
-    return [interpreter(), "-I", "-S", str(Path(client.__file__).resolve()), *client_words(name, config)]
+    return [interpreter(), "-I", "-S", str(Path(hook.__file__).resolve()), *client_words(name, config)]
 
 
 def format_command(words: Sequence[str]) -> str:

@@ -79,6 +79,7 @@ SURFACES: dict[str, Any] = {
     "admin": _("admin pages"),
     "cli": _("command line"),
     "hook": _("hook"),
+    "test": _("test event"),
     "mcp": _("MCP"),
     "task": _("background work"),
     "demo": _("demo"),

@@ -19,6 +19,7 @@ pytestmark = pytest.mark.browser
 
 SOON_MS = TIMEOUT_SECONDS * 1000
 ALMOST_AT_ONCE_MS = 20_000
+SETTLED_MS = 4000  # more than a look of the stream and of the page need
 WAITING = "Waiting for the first event…"
 
 
@@ -97,9 +98,17 @@ def test_from_up_to_the_first_event_in_four_actions(server: Up, home: Path, view
     expect(state_of(page)).to_contain_text(WAITING)
     command = page.locator("#command-claude-code").inner_text()  # 2: copy the command
     run_in_home(home, command)  # 3: run it
+    expect(state_of(page)).to_have_attribute("data-state", "reached", timeout=SOON_MS)
+    expect(state_of(page)).to_contain_text("Connected, waiting for the first event…")
+    expect(state_of(page)).to_contain_text("Last call: claude-code")
+    expect(state_of(page)).to_have_class("note waiting")
+    run_in_home(home, f"{shlex.quote(sys.executable)} manage.py day1 doctor")  # a test event is none
+    page.wait_for_timeout(SETTLED_MS)
+    expect(state_of(page)).to_have_attribute("data-state", "reached")
     start_agent(home)  # 4: start the agent
     expect(state_of(page)).to_have_attribute("data-state", "event", timeout=SOON_MS)
-    expect(state_of(page)).to_contain_text("claude-code")
+    expect(state_of(page)).to_contain_text("Connected. Last call: claude-code")
+    expect(state_of(page)).to_have_class("note good")
     check_clean(view, server.first["url"])
     page.get_by_role("link", name="See its sessions").click()
     expect(page.get_by_text("claude-code").first).to_be_visible()

@@ -67,6 +67,20 @@ def test_sessions_observations_and_hooks_are_events(actor: Actor, path: str, bod
     assert latest(actor) == ("event", "claude-code")
 
 
+def test_the_test_event_of_doctor_is_no_event_of_the_program(actor: Actor) -> None:
+    _, api = new_key(actor, "claude-code")
+    test = {"hook_event_name": "Day1Test", "session_id": "day1-doctor-claude-code", "prompt": "Test event"}
+    for mark in ("1", "2"):  # the second resumes and ends the session again
+        call(api, "POST", "/ingest/hook", {**test, "prompt_id": mark})
+    entries = AuditEntry.objects.filter(actor_label="claude-code")
+    assert {"hook.ingest", "session.resume", "session.end"} <= {entry.action for entry in entries}
+    assert {entry.surface for entry in entries} == {"test"}
+    assert latest(actor) == ("reached", "claude-code")
+    begun = {"hook_event_name": "SessionStart", "session_id": "s1"}
+    call(api, "POST", "/ingest/hook", [{**test, "prompt_id": "3"}, begun])  # one spool, sent at once
+    assert latest(actor) == ("event", "claude-code")
+
+
 def test_a_key_that_only_makes_keys_has_brought_no_event(actor: Actor) -> None:
     _, api = new_key(actor, "first key", "admin")
     call(api, "POST", "/keys", {"label": "another", "scopes": ["read"]})

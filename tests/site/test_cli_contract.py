@@ -121,7 +121,7 @@ def modules_of(tmp_path: Path, *words: str) -> set[str]:
 def test_a_hook_imports_neither_click_nor_django(tmp_path: Path) -> None:
     config = str(tmp_path / "none.json")
     modules = modules_of(tmp_path, "hook", "--client", "codex", "--config", config)
-    assert "day1site.hooks.client.hook" in modules
+    assert "day1site.hooks.client.capture" in modules
     assert modules & {"click", "argparse", "django.conf", "rich"} == {"argparse"} & modules
 
 

@@ -5,6 +5,7 @@
 import json
 import shlex
 import tomllib
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -104,6 +105,13 @@ def test_opencode_gets_a_plugin_that_runs_the_client(day1: Day1, home: Path) -> 
     assert Path(words[0]).is_absolute()
     assert words[3].endswith("day1site/hooks/client/hook.py")
     assert words[4:] == ["--client", "opencode", "--config", str(home / ".config/day1/opencode.json")]
+
+
+def test_gemini_calls_one_hook_for_a_tool_and_none_for_a_request_of_its_model(day1: Day1, home: Path) -> None:
+    day1("connect", "gemini")
+    hooks = json.loads((home / ".gemini/settings.json").read_text())["hooks"]
+    assert sorted(hooks) == ["AfterAgent", "AfterTool", "BeforeAgent", "SessionEnd", "SessionStart"]
+    assert [len(entries) for entries in hooks.values()] == [1] * 5
 
 
 def test_no_hook_of_claude_code_runs_beside_the_others(day1: Day1, home: Path) -> None:
@@ -233,3 +241,14 @@ def test_what_there_is_to_import_is_counted_and_offered(day1: Day1, home: Path, 
     assert f"{tmp_path} holds new: 2 facts; nothing was written.\n" in err
     assert f"To import it: day1 import-from instructions {tmp_path}\n" in err
     assert (tmp_path / "AGENTS.md").read_text() == "- Money is counted in cents.\n- Use spaces.\n"
+
+
+def test_sessions_of_gemini_are_offered(day1: Day1, home: Path) -> None:
+    file = home / ".gemini" / "tmp" / "till" / "chats" / "session-1.jsonl"
+    file.parent.mkdir(parents=True)
+    said = {"id": "u1", "type": "user", "content": "Count in cents.", "timestamp": f"{datetime.now(UTC)}"}
+    file.write_text(json.dumps({"sessionId": "s1"}) + "\n" + json.dumps(said) + "\n")
+    _, _, err = day1("connect", "gemini")
+    folder = home / ".gemini" / "tmp"
+    assert f"{folder} holds new: 1 conversations, 1 messages; nothing was written.\n" in err
+    assert f"To import it: day1 import-from gemini {folder} --since 30\n" in err

@@ -5,15 +5,16 @@ import os
 import subprocess
 import sys
 import threading
+import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
 
 from day1site.cli import main
-from day1site.hooks.client import delivery, hook
+from day1site.hooks.client import capture, delivery, hook
 from tests.site.hook_events import event
-from tests.up_process import ROOT, environment
+from tests.up_process import ROOT, TIMEOUT_SECONDS, environment
 
 CLIENT = Path(hook.__file__).resolve()
 NOBODY = "http://127.0.0.1:9"
@@ -93,6 +94,14 @@ def test_no_config_no_trace(tmp_path):
     client.config.unlink()
     assert client.run(event("Stop")) == ""
     assert not client.spool.exists()
+
+
+def test_a_client_that_is_not_whole_disturbs_nobody(client, tmp_path):
+    script = tmp_path / "hook.py"
+    script.write_bytes(CLIENT.read_bytes())
+    words = [sys.executable, "-I", "-S", str(script), "--client", "gemini", "--config", str(client.config)]
+    done = subprocess.run(words, input=b"{}", capture_output=True)
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
 
 
 def test_a_folder_that_cannot_be_written(client):
@@ -203,14 +212,14 @@ def test_a_line_that_was_cut_off_does_not_spoil_the_next(client):
 
 def test_the_spool_is_bounded(client, monkeypatch):
     """Drop the oldest, keep the newest, and cut none."""
-    for module in (hook, delivery):
+    for module in (capture, delivery):
         monkeypatch.setattr(module, "MAX_SPOOL_BYTES", 20_000)
     monkeypatch.setattr(
-        hook,
+        capture,
         "sender",
-        lambda spool, _: delivery.Sender(spool, hook.Lock, hook.write_all, hook.read_text, 1.0),
+        lambda spool, _: delivery.Sender(spool, capture.Lock, capture.write_all, capture.read_text, 1.0),
     )
-    spool = hook.Spool(str(client.config))
+    spool = capture.Spool(str(client.config))
     for number in range(200):
         spool.append(json.dumps({"number": number, "text": "x" * 300}).encode() + b"\n")
     assert (client.spool / "events.jsonl").stat().st_size <= 20_000
@@ -223,9 +232,13 @@ def test_the_spool_is_bounded(client, monkeypatch):
 
 
 class Failing(BaseHTTPRequestHandler):
-    """Handler that takes events, but fails at a word; at every event while ``down`` is set."""
+    """Handler that takes events, but fails at a word; at every event while ``down`` is set.
+
+    It holds the response back until ``awake`` is set.
+    """
 
     def do_POST(self) -> None:
+        self.server.awake.wait(60)
         body = self.rfile.read(int(self.headers["Content-Length"]))
         failed = self.server.down or b"poison" in body
         if not failed:
@@ -245,7 +258,8 @@ def as_list(value):
 @pytest.fixture
 def failing():
     server = ThreadingHTTPServer(("127.0.0.1", 0), Failing)
-    server.down, server.taken = False, []
+    server.down, server.taken, server.awake = False, [], threading.Event()
+    server.awake.set()
     thread = threading.Thread(target=server.serve_forever)
     thread.start()
     yield server
@@ -257,10 +271,10 @@ def failing():
 def deliver(client, server, *texts):
     """Append events to the spool and send them, as the background process does."""
     client.config.write_text(json.dumps({"url": f"http://127.0.0.1:{server.server_port}", "key": "k"}))
-    spool = hook.Spool(str(client.config))
+    spool = capture.Spool(str(client.config))
     for text in texts:
         spool.append(json.dumps({"text": text}).encode() + b"\n")
-    hook.sender(spool, 20.0).deliver()
+    capture.sender(spool, 20.0).deliver()
 
 
 def test_what_the_server_fails_at_does_not_block_what_follows(client, failing):
@@ -312,29 +326,42 @@ def test_private_text_that_is_nested_deeply_does_not_reach_the_disk(client):
     ],
 )
 def test_the_address_of_a_remote(address, plain):
-    assert hook.plain_address(address) == plain
+    assert capture.plain_address(address) == plain
 
 
 def test_the_project_is_the_remote_else_the_root(tmp_path, monkeypatch):
     root, inner = tmp_path / "shop", tmp_path / "shop" / "a" / "b"
     inner.mkdir(parents=True)
     monkeypatch.setenv("CLAUDE_PROJECT_DIR", str(inner))
-    assert hook.project_root() == str(inner)
+    assert capture.project_root() == str(inner)
     (root / ".git").mkdir()
-    assert hook.project_root() == str(root)
+    assert capture.project_root() == str(root)
     (root / ".git" / "config").write_text(
         '[remote "fork"]\n\turl = x:f/g\n[remote "origin"]\n\turl = git@h:a/b.git\n'
     )
-    assert hook.project_root() == "h/a/b"
+    assert capture.project_root() == "h/a/b"
     (root / ".git" / "worktrees" / "w").mkdir(parents=True)
     (root / ".git" / "worktrees" / "w" / "commondir").write_text("../..\n")
     tree = tmp_path / "tree"
     tree.mkdir()
     (tree / ".git").write_text(f"gitdir: {root}/.git/worktrees/w\n")
     monkeypatch.setenv("CLAUDE_PROJECT_DIR", str(tree))
-    assert hook.project_root() == "h/a/b"
+    assert capture.project_root() == "h/a/b"
     (root / ".git" / "config").write_text("")
-    assert hook.project_root() == str(root)
+    assert capture.project_root() == str(root)
+
+
+def test_the_program_goes_on_while_an_event_is_sent(client, failing):
+    failing.awake.clear()
+    client.config.write_text(json.dumps({"url": f"http://127.0.0.1:{failing.server_port}", "key": "k"}))
+    for text in ("one", "two", "three"):  # returns when nobody has the pipes open any more
+        assert client.run(event("Stop", text=text)) == ""
+    assert (failing.taken, len(client.events())) == ([], 3)
+    failing.awake.set()
+    until = time.monotonic() + TIMEOUT_SECONDS
+    while client.lines() and time.monotonic() < until:
+        time.sleep(0.05)
+    assert failing.taken == ["one", "two", "three"]  # the last without a further event
 
 
 # ---- the command line ------------------------------------------------------------------------------

@@ -202,6 +202,8 @@ def find_sources(program: str) -> list[tuple[str, Path, int | None]]:
     folders = {
         "claude-code": Path(os.environ.get("CLAUDE_CONFIG_DIR") or home / ".claude") / "projects",
         "codex": Path(os.environ.get("CODEX_HOME") or home / ".codex") / "sessions",
+        "gemini": home / ".gemini" / "tmp",
+        "opencode": Path(os.environ.get("XDG_DATA_HOME") or home / ".local" / "share") / "opencode",
     }
     sources: list[tuple[str, Path, int | None]] = []
     if program in folders and folders[program].is_dir():

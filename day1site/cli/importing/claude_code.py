@@ -36,8 +36,7 @@ class File:
 
 def read(path: Path, report: Report) -> Iterator[Dialogue]:
     """Yield the conversations of a file, or of a folder's files; a record counts where it is oldest."""
-    files = sorted(path.rglob("*.jsonl")) if path.is_dir() else [path]
-    loaded = [_load(file, report) for file in files]
+    loaded = [_load(file, report) for file in transcript.find_files(path, "*.jsonl")]
     seen: set[str] = set()
     # A resumed or forked session begins with a copy of the one before: that one ended earlier.
     for file in sorted(loaded, key=lambda file: (file.last, str(file.path))):

@@ -23,8 +23,7 @@ PREFACES = ("# AGENTS.md instructions", "# Context from my IDE setup")
 
 def read(path: Path, report: Report) -> Iterator[Dialogue]:
     """Yield one conversation for each file. A text that is an item and an event is read from the item."""
-    files = sorted(path.rglob("*.jsonl")) if path.is_dir() else [path]
-    for file in files:
+    for file in transcript.find_files(path, "*.jsonl"):
         dialogue = _Reader(file, report).dialogue()
         if dialogue.messages:
             yield dialogue

@@ -10,7 +10,7 @@ from typing import Any
 from day1site.cli.client import Client
 from day1site.cli.errors import CliError, UsageError
 from day1site.cli.fact_jsonl import BATCH_SIZE, BROKEN
-from day1site.cli.importing import claude_code, codex, exports, instructions
+from day1site.cli.importing import claude_code, codex, exports, gemini, instructions, opencode
 from day1site.cli.importing.import_lock import hold_import_lock
 from day1site.cli.importing.transcript import Dialogue, Report
 from day1site.cli.importing.writer import LIVE, TranscriptWriter, ago
@@ -21,10 +21,12 @@ from day1site.cli.parameters import WHOLE, OneOf, argument, branch_option, optio
 READERS: dict[str, Callable[[Path, Report], Iterator[Dialogue]]] = {
     "claude-code": claude_code.read,
     "codex": codex.read,
+    "gemini": gemini.read,
+    "opencode": opencode.read,
     "chatgpt": exports.read_chatgpt,
     "claude": exports.read_claude,
 }
-KINDS = ("claude-code", "codex", "instructions", "chatgpt", "claude")
+KINDS = ("claude-code", "codex", "gemini", "opencode", "instructions", "chatgpt", "claude")
 OLDER = "conversations that are older"
 Counts = Counter[tuple[str, str]]
 

@@ -1,12 +1,19 @@
 """What every reader makes of a file, and what it could not use."""
 
 import json
+import os
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
+
+MIB = 1 << 20
+MAX_FILE_BYTES = 1024 * MIB
+MAX_LINE_BYTES = 64 * MIB
+TOO_LARGE = f"files of more than {MAX_FILE_BYTES // MIB} MiB"
+NO_FILE = "names that are no file"
 
 
 @dataclass
@@ -65,26 +72,65 @@ class Report:
         self.broken.append((str(file), line, reason))
 
 
+def find_files(path: Path, *patterns: str) -> list[Path]:
+    """Return the file itself, or those below a folder that match, in the order of their names."""
+    return sorted({file for one in patterns for file in path.rglob(one)}) if path.is_dir() else [path]
+
+
+def is_readable(file: Path, report: Report, max_bytes: float = MAX_FILE_BYTES) -> bool:
+    """Return whether it is a file of a size that is read; a pipe would be waited for."""
+    if not file.is_file():
+        report.skip(NO_FILE)
+        return False
+    report.files += 1
+    if not os.access(file, os.R_OK):
+        report.breaks(file, 0, "may not be read")
+        return False
+    if file.stat().st_size <= max_bytes:
+        return True
+    report.empty = False
+    report.skip(TOO_LARGE)
+    return False
+
+
 def lines(file: Path, report: Report) -> Iterator[tuple[int, dict[str, Any]]]:
     """Yield the objects of a file of JSON lines with their numbers; what is none is reported."""
-    report.files += 1
+    if not is_readable(file, report):
+        return
     with file.open("rb") as stream:
-        for number, raw in enumerate(stream, 1):
+        for number, raw in enumerate(_read_lines(stream), 1):
             if not raw.strip():
                 continue
             report.empty = False
-            try:
-                value = json.loads(raw.decode("utf-8-sig"))
-            except UnicodeDecodeError:
-                report.breaks(file, number, "is not UTF-8")
-                continue
-            except (ValueError, RecursionError):
-                report.breaks(file, number, "is not JSON")
-                continue
-            if isinstance(value, dict):
+            if (value := parse_object(raw, file, number, report)) is not None:
                 yield number, value
-            else:
-                report.breaks(file, number, "is no JSON object")
+
+
+def _read_lines(stream: IO[bytes]) -> Iterator[bytes]:
+    """Yield the lines; of one that is too long more than MAX_LINE_BYTES, but not all."""
+    while line := stream.readline(MAX_LINE_BYTES + 1):
+        rest = line
+        while len(rest) > MAX_LINE_BYTES and not rest.endswith(b"\n"):
+            rest = stream.readline(MAX_LINE_BYTES + 1)
+        yield line
+
+
+def parse_object(raw: bytes, file: Path, number: int, report: Report) -> dict[str, Any] | None:
+    """Return the JSON object that a line holds; None, with a report, where it holds none."""
+    reason = "is no JSON object"
+    try:
+        if len(raw) > MAX_LINE_BYTES:
+            raise ValueError
+        value = json.loads(raw.decode("utf-8-sig"))
+        if isinstance(value, dict):
+            return value
+    except UnicodeDecodeError:
+        reason = "is not UTF-8"
+    except (ValueError, RecursionError):
+        too_long = len(raw) > MAX_LINE_BYTES
+        reason = f"is longer than {MAX_LINE_BYTES // MIB} MiB" if too_long else "is not JSON"
+    report.breaks(file, number, reason)
+    return None
 
 
 def blocks(content: Any) -> list[dict[str, Any]]:
@@ -110,7 +156,7 @@ def find_project(folder: str) -> str:
 
     It is the folder itself where that is not on this machine.
     """
-    from day1site.hooks.client.hook import name_repository
+    from day1site.hooks.client.capture import name_repository
 
     for parent in [Path(folder), *Path(folder).parents] if folder else []:
         if (parent / ".git").exists():

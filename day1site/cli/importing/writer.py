@@ -5,6 +5,7 @@ import json
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 from conversations.capture.text_cleaning import (
     LONG_TEXT_BYTES,
@@ -23,6 +24,7 @@ BATCH_BYTES = 3 * 1024 * 1024
 OVER = timedelta(hours=1)  # without a word: the session has ended
 LIVE = "captured already while it was said"
 BETWEEN = "texts between the calls of a captured turn"
+Key = tuple[bytes, ...]
 
 
 class TranscriptWriter:
@@ -36,6 +38,7 @@ class TranscriptWriter:
         """Store the conversations of one session."""
         session = dialogues[0].session
         known, stored = self._known(session), 0
+        known.match_calls([turn for dialogue in dialogues for turn in dialogue.messages if turn.call])
         for dialogue in dialogues:
             last = find_answers(dialogue.messages)
             fresh = [turn for turn in dialogue.messages if self._is_fresh(turn, known, turn.source in last)]
@@ -121,6 +124,8 @@ class Known:
         self.live = ""  # when the first word came that no import brought
         self.calls: set[str] = set()  # ids of calls that hooks brought
         self.texts: Counter[bytes] = Counter()  # digests of roles and texts that hooks brought
+        self.unnamed: list[Key] = []  # input and result of calls that hooks brought without an id
+        self.matched: set[str] = set()  # ids in the file of calls that are one of these
 
     def add(self, dialogue: Answer, messages: Iterator[Answer]) -> None:
         imported = False
@@ -131,15 +136,37 @@ class Known:
             else:
                 at = transcript.moment(row["said_at"] or row["created_at"])
                 self.live = min(self.live or at, at)
-                self.calls |= {call["id"] for call in row["tool_calls"] or () if call.get("id")}
+                self._add_calls(row)
                 self.texts[digest_text(row["role"], row["content"])] += not row["tool_calls"]
         if imported and dialogue["status"] == "active":
             self.open[dialogue["agent_id"]] = dialogue["id"]
 
+    def _add_calls(self, row: Answer) -> None:
+        for call in row["tool_calls"] or ():
+            if call.get("id"):
+                self.calls.add(call["id"])
+            else:
+                made = digest_call(call.get("name", ""), call.get("input"))
+                self.unnamed.append((made, digest_text("call", row["content"])))
+
+    def match_calls(self, turns: Sequence[Turn]) -> None:
+        """Find the calls that hooks brought without an id: of equal ones first those with the same result."""
+        keys = {turn.source: digest_turn(turn) for turn in turns} if self.unnamed else {}
+        left = self._match(keys, Counter(self.unnamed))
+        made = {source: key[:1] for source, key in keys.items()}
+        self._match(made, Counter(key[:1] for key in left.elements()))
+
+    def _match(self, keys: dict[str, Key], left: Counter[Key]) -> Counter[Key]:
+        for source, key in keys.items():
+            if source not in self.matched and left[key] > 0:
+                left[key] -= 1
+                self.matched.add(source)
+        return left
+
     def take_captured(self, turn: Turn) -> bool:
         """Tell whether hooks brought a turn; each captured text stands for one."""
         if turn.call:
-            return turn.call.id in self.calls
+            return turn.call.id in self.calls or turn.source in self.matched
         text = cut_middle(clean(turn.content))
         for kept in (text, cut_middle(text, LONG_TEXT_BYTES)):  # the hooks of a very long session keep less
             key = digest_text(turn.role, kept)
@@ -150,8 +177,23 @@ class Known:
 
 
 def digest_text(role: str, text: str) -> bytes:
-    """Return what is equal for equal texts of a role, whatever their white space."""
-    return hashlib.sha256(f"{role} {' '.join(text.split())}".encode()).digest()
+    """Return what is equal for equal texts of a role, whatever their white space.
+
+    Gemini's hook has a space wherever the answer came in pieces, also within words.
+    """
+    return hashlib.sha256(f"{role} {''.join(text.split())}".encode()).digest()
+
+
+def digest_call(name: str, payload: Any) -> bytes:
+    """Return what is equal for calls of a tool with equal input."""
+    return hashlib.sha256(f"{name} {json.dumps(payload, sort_keys=True)}".encode()).digest()
+
+
+def digest_turn(turn: Turn) -> Key:
+    """Return what is equal for a call with equal input, and what for an equal result."""
+    assert turn.call is not None
+    made = digest_call(turn.call.name, cut_texts(clean(turn.call.input)))
+    return made, digest_text("call", cut_middle(clean(turn.content)))
 
 
 def find_answers(turns: Sequence[Turn]) -> set[str]:

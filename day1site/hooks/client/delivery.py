@@ -1,6 +1,6 @@
 """Delivery of a spool's events to the server: in order, in batches, until it fails.
 
-Separate from hook.py, which appends events and is fast because it does not import this.
+Separate from capture.py, which appends events and is fast because it does not import this.
 """
 
 import json

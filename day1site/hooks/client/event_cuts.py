@@ -1,6 +1,6 @@
 """Cuts of an event: private text is taken out, long texts keep head and tail.
 
-Separate from hook.py, which few events need it for.
+Separate from capture.py, which few events need it for.
 """
 
 import json

@@ -12,6 +12,7 @@ from memory.models import ApiKey, AuditEntry
 
 MAX_ENTRIES = 500  # of the trail that are read: a page that waits asks again and again
 SESSION_PREFIX = "session."
+TEST_SURFACE = "test"  # of what a test event of `day1 doctor` makes
 WAITING, REACHED, EVENT = "waiting", "reached", "event"
 
 
@@ -23,13 +24,18 @@ class KeyActivity:
     label: str = ""
     at: datetime | None = None
 
+    @property
+    def is_event(self) -> bool:
+        return self.state == EVENT
+
 
 class KeyActivityEngine:
     def get_latest(self, *, actor: Actor, key_id: UUID | None = None) -> KeyActivity:
         """Return what a key of the project, or the one named, did last.
 
-        An event is a commit or a session; a search or a list of tools only shows that the key is used. Of a
-        key whose events are no longer among the newest 500 entries of the trail, its last request is shown.
+        An event is a commit or a session; a search, a list of tools, and the test event of `day1 doctor` only
+        show that the key is used. Of a key whose events are no longer among the newest 500 entries of the
+        trail, its last request is shown.
         Raises ScopeMissing, NotFound.
         """
         actor.require_scope("read")
@@ -69,10 +75,12 @@ def _first_event(entries: QuerySet[AuditEntry], actor: Actor, key_ids: set[str])
 
 
 def _is_visible_event(entry: AuditEntry, actor: Actor) -> bool:
-    """Return whether it is a commit of a branch that the actor may use, or a session.
+    """Return whether it is a commit of a branch that the actor may use, or a session; not one of a test.
 
     The trail does not say on which branch a session is: who is kept to some branches sees none.
     """
+    if entry.surface == TEST_SURFACE:
+        return False
     branch = entry.detail.get("branch")
     if isinstance(entry.detail.get("seq"), int) and isinstance(branch, str):
         return actor.may_use(branch)

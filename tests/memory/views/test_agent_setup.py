@@ -142,13 +142,16 @@ def test_the_state_alone_for_who_looks_again(viewer: Client, stranger: Client, a
     assert stranger.get(f"/p/other/first-event?key={key.pk}").status_code == 404
 
 
-def test_the_first_call_of_a_key_connects_it(viewer: Client, maintainer: Client, actor: Actor) -> None:
+def test_a_key_that_only_reads_is_connected_and_waits(
+    viewer: Client, maintainer: Client, actor: Actor
+) -> None:
     _key, token = KeyEngine().create_key(label="mcp only", scopes=["read"], actor=actor)
     Api(token)("GET", "/facts/search?query=deploys")
     buffer.flush()
     for page in (viewer.get("/p/test/first-event"), viewer.get("/p/test/"), maintainer.get("/p/test/keys")):
-        assert '<p class="note good" data-state="reached">' in text(page)
-        assert "Waiting for the first event" not in text(page)
+        assert '<p class="note waiting" data-state="reached">' in text(page)
+        assert "Connected, waiting for the first event…" in text(page)
+        assert "note good" not in text(page)
 
 
 @pytest.mark.parametrize(("query", "status"), [("?key=1", 400), (f"?key={UNKNOWN}", 404)])

@@ -1,0 +1,213 @@
+"""Sessions of opencode: its database, opencode.db, with a row each for sessions, messages and their parts."""
+
+import json
+import math
+import re
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from conversations.capture.text_cleaning import is_own_call, strip_injected, strip_output, strip_prompt
+from day1site.cli.importing import transcript
+from day1site.cli.importing.transcript import Call, Dialogue, Report, Turn
+from day1site.cli.importing.writer import OVER, ago
+
+AGENT = "opencode"
+PATTERN = "opencode*.db"  # a version that is tried out has a database of its own
+MAX_ROW_BYTES = 64 * transcript.MIB
+# Names as the plugin gives them, see hooks/client/opencode.js.
+TOOL_NAMES = {
+    "bash": "Bash",
+    "edit": "Edit",
+    "glob": "Glob",
+    "grep": "Grep",
+    "read": "Read",
+    "task": "Task",
+    "webfetch": "WebFetch",
+    "write": "Write",
+}
+FIELD_NAMES = {"filePath": "file_path", "oldString": "old_string", "newString": "new_string"}
+QUOTED = re.compile(r'"((?:[^"\\]|\\.)*)"', re.S)  # `opencode run` puts a prompt of several words into quotes
+
+SESSIONS = "SELECT id, parent_id, directory, title, revert FROM session ORDER BY time_created, id"
+MESSAGES = "SELECT id, data FROM message WHERE session_id = ? ORDER BY time_created, id"
+PARTS = "SELECT id, message_id, data FROM part WHERE session_id = ? ORDER BY id"
+Record = dict[str, Any]
+
+
+def read(path: Path, report: Report) -> Iterator[Dialogue]:
+    """Yield a conversation a session, and one a subagent, which has a session of its own."""
+    for file in transcript.find_files(path, PATTERN):
+        if transcript.is_readable(file, report, max_bytes=math.inf):  # it is read session by session
+            report.empty = False
+            try:
+                yield from _Database(file, report).dialogues()
+            except sqlite3.Error as error:
+                report.breaks(file, 0, f"is no database of opencode: {error}")
+
+
+class _Database:
+    def __init__(self, file: Path, report: Report) -> None:
+        self.file, self.report = file, report
+
+    def dialogues(self) -> Iterator[Dialogue]:
+        with closing(sqlite3.connect(f"file:{quote(str(self.file.absolute()))}?mode=ro", uri=True)) as link:
+            link.text_factory = lambda raw: raw.decode(errors="replace")
+            sessions = link.execute(SESSIONS).fetchall()
+            parents = {uid: parent for uid, parent, *_ in sessions}
+            for uid, parent, folder, title, revert in sessions:
+                turns = _Turns(self.report, is_nested=bool(parent))
+                turns.take(self._read_messages(link, uid, revert))
+                if turns.turns:
+                    agent = f"{AGENT}/{uid}" if parent else AGENT
+                    name, root = "" if parent else str(title or ""), _find_root(uid, parents)
+                    yield Dialogue(root, agent, turns.turns, title=name, path=str(folder or ""))
+
+    def _read_messages(self, link: sqlite3.Connection, session: str, revert: Any) -> list[Record]:
+        """Return the messages with their parts; without those that were taken back."""
+        messages = {
+            uid: {**data, "id": uid, "parts": []} for uid, data in self._rows(link, MESSAGES, session)
+        }
+        for uid, message, data in self._rows(link, PARTS, session):
+            if message in messages:
+                messages[message]["parts"].append({**data, "id": uid})
+        first = _parse(revert).get("messageID") if revert else None
+        kept = [one for one in messages.values() if not isinstance(first, str) or one["id"] < first]
+        self.report.skip("messages that were taken back", len(messages) - len(kept))
+        return kept
+
+    def _rows(self, link: sqlite3.Connection, query: str, session: str) -> Iterator[tuple[Any, ...]]:
+        """Yield rows whose data is a JSON object."""
+        for *ids, data in link.execute(query, [session]):
+            if value := _parse(data):
+                yield *ids, value
+            else:
+                self.report.breaks(self.file, 0, f"the row {ids[0]} holds no JSON object")
+
+
+def _parse(data: Any) -> Record:
+    try:
+        value = json.loads(data) if isinstance(data, str) and len(data) <= MAX_ROW_BYTES else None
+    except (ValueError, RecursionError):
+        value = None
+    return value if isinstance(value, dict) else {}
+
+
+def _find_root(uid: str, parents: dict[str, str | None]) -> str:
+    """Return the session that a subagent's belongs to, whatever stands between."""
+    seen = {uid}
+    while (above := parents.get(uid)) and above not in seen:
+        uid = above
+        seen.add(uid)
+    return uid
+
+
+# ---- what they say -----------------------------------------------------------------------------------
+
+
+class _Turns:
+    """The prompts, the calls, and the last text of each turn: what the plugin brings of a session."""
+
+    def __init__(self, report: Report, is_nested: bool) -> None:
+        self.report, self.is_nested = report, is_nested
+        self.turns: list[Turn] = []
+        self.calls: set[str] = set()
+        self.answer: Turn | None = None
+        self.is_open = False  # the agent's turn has not ended
+
+    def take(self, messages: list[Record]) -> None:
+        for message in messages:
+            if message.get("role") == "assistant":
+                self._take_answer(message)
+            elif message.get("role") == "user":
+                self._take_prompt(message)
+        self._end_turn(is_last=True)
+
+    def _take_prompt(self, message: Record) -> None:
+        words = strip_prompt(_read_prompt(message["parts"]))
+        if not words:
+            return self.report.skip("words of the program")
+        self._end_turn()
+        if self.is_nested:
+            return self.report.skip("orders to subagents")
+        self.turns.append(Turn(message["id"], "user", words, _moment(message, "created")))
+
+    def _take_answer(self, message: Record) -> None:
+        self.turns += [turn for part in message["parts"] if (turn := self._read_call(part))]
+        if message.get("summary"):
+            return self.report.skip("summaries of a compaction")
+        if self.answer and self.answer.content:
+            self.report.skip("texts between the calls of a turn")
+        texts = [part["text"] for part in message["parts"] if _is_text(part) and part["text"].strip()]
+        at = _moment(message, "completed") or _moment(message, "created")
+        model = str(message.get("modelID") or "")
+        self.answer = Turn(message["id"], "assistant", strip_injected("\n\n".join(texts)), at, model)
+        self.is_open = not _moment(message, "completed") or message.get("finish") == "tool-calls"
+
+    def _end_turn(self, is_last: bool = False) -> None:
+        if self.answer and is_last and self.is_open and self.answer.at > ago(OVER):
+            self.report.skip("answers that are not complete yet")
+        elif self.answer and self.answer.content:
+            self.turns.append(self.answer)
+        self.answer, self.is_open = None, False
+
+    def _read_call(self, part: Record) -> Turn | None:
+        state = part.get("state")
+        if part.get("type") != "tool" or not isinstance(state, dict):
+            return None
+        tool, uid = str(part.get("tool") or "tool"), str(part.get("callID") or part["id"])
+        call = Call(uid, TOOL_NAMES.get(tool, tool), _rename_fields(state.get("input")))
+        if reason := self._why_not(call, state):
+            self.report.skip(reason)
+            return None
+        self.calls.add(uid)
+        content, call.failed = _read_outcome(state)
+        return Turn(uid, "tool_result", content, _moment(state, "end"), call=call)
+
+    def _why_not(self, call: Call, state: Record) -> str:
+        """Return why a call is left out, "" for one that is taken."""
+        if state.get("status") not in ("completed", "error"):
+            return "calls without a result"
+        if call.id in self.calls:
+            return "calls that are there twice"
+        return "calls of Day1 itself" if is_own_call(call.name, call.input) else ""
+
+
+def _read_outcome(state: Record) -> tuple[str, bool]:
+    """Return what a call gave, a file without line numbers, and whether it failed."""
+    if state["status"] == "error":
+        return strip_output(strip_injected(str(state.get("error") or ""))), True
+    metadata = _dict(state.get("metadata"))
+    shown = _dict(metadata.get("display")).get("text")
+    output = shown if isinstance(shown, str) else state.get("output")
+    text = output if isinstance(output, str) else json.dumps(output) if output else ""
+    return strip_output(strip_injected(text)), metadata.get("exit") not in (None, 0)
+
+
+def _read_prompt(parts: list[Record]) -> str:
+    """Return a person's own words: neither what the program adds nor the quotes of its command line."""
+    text = "\n".join(part["text"] for part in parts if _is_text(part) and not part.get("ignored")).strip()
+    quoted = QUOTED.fullmatch(text)
+    return quoted[1].replace('\\"', '"') if quoted else text
+
+
+def _is_text(part: Record) -> bool:
+    return part.get("type") == "text" and isinstance(part.get("text"), str) and not part.get("synthetic")
+
+
+def _rename_fields(payload: Any) -> Any:
+    if not isinstance(payload, dict):
+        return payload
+    return {FIELD_NAMES.get(name, name): value for name, value in payload.items()}
+
+
+def _moment(record: Record, name: str) -> str:
+    at = _dict(record.get("time")).get(name)
+    return transcript.moment(at / 1000) if isinstance(at, int | float) else ""
+
+
+def _dict(value: Any) -> Record:
+    return value if isinstance(value, dict) else {}
