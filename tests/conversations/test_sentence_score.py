@@ -62,10 +62,23 @@ def answered(text: str, question: str) -> list[str]:
 
 
 def test_an_answer_of_few_words_keeps_the_question() -> None:
-    question = "The schema needs window functions. Which database do you want?"
-    assert answered("mysql 8 then", question) == ["mysql 8 then (to: Which database do you want?)"]
-    assert answered("mysql 8 then", "I read the schema.") == []
-    assert answered("yes, run it", "Shall I run the tests?") == []
+    question = "Should the cache of the sessions be Redis or Memcached from now on?"
+    assert answered("the second one", f"I read the code. {question}") == [f"the second one (to: {question})"]
+    assert answered("the second one", "I read the code.") == []
+
+
+def test_a_question_that_says_little_keeps_the_sentence_before() -> None:
+    question = "Amounts can be numeric or integer minor units in all tables. Which one do you prefer?"
+    assert answered("integers", f"I read the code. {question}") == [f"integers (to: {question})"]
+    question = "金额以后统一存成小数，还是整数分？"
+    assert answered("第二个", question) == [f"第二个 (to: {question})"]
+
+
+def test_what_an_answer_of_few_words_means_stands_in_the_question() -> None:
+    lasting = "Should amounts be stored as minor units everywhere?"
+    assert answered("yes", lasting) == [f"yes (to: {lasting})"]
+    assert answered("yes", "Shall I run the tests?") == []
+    assert answered("对", "现在跑一遍测试吗？") == []
 
 
 def test_a_short_sentence_stands_with_the_one_before() -> None:

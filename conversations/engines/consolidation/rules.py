@@ -13,12 +13,14 @@ from conversations.engines.consolidation.sentences import END, MIN_PART_LENGTH, 
 from memory.engines.search.answer_boost import ASKS
 from memory.models.hashes import normalise_text
 
-MIN_SCORE = 0.15  # of a person's prompt
-MIN_OWN_SCORE = -1.0  # of a sentence of such a prompt that stands by itself
-MIN_PART_SCORE = -2.0  # of another sentence of it
+MIN_SCORE = 0.0  # of a person's prompt
+MIN_ALONE_SCORE = 1.0  # of a sentence of another prompt, which says so among orders and questions
+MIN_OWN_SCORE = -2.0  # of a sentence of such a prompt that stands by itself
+MIN_PART_SCORE = -4.0  # of another sentence of it
 MAX_PARTS = 8  # sentences that are scored together
 SHORT_LENGTH = 30  # characters of a sentence that means little alone
 MAX_QUESTION_LENGTH = 200  # characters of a question that is kept with its answer
+CLEAR_LENGTH = 60  # characters of a question that says what it is about: "Which one?" does not
 ANSWERS = "(to: {})"
 MIN_CONTAINED_SHARE = 0.6  # share of a sentence from which a text contained in it is equivalent
 MIN_JACCARD = 0.85  # token Jaccard from which two sentences are equivalent
@@ -101,21 +103,27 @@ def read_prompt(text: str, previous: str) -> Iterator[Lesson]:
     parts = list(sentences(text, MIN_PART_LENGTH))
     for start in range(0, len(parts), MAX_PARTS):
         batch = parts[start : start + MAX_PARTS]
-        for joined in join_parts(batch, choose_parts(batch, bool(question))):
+        for joined in join_parts(batch, choose_parts(batch, question)):
             yield Lesson(add_question(joined, question), "preference" if prefers(joined) else "decision")
         question = ""
 
 
-def choose_parts(parts: Sequence[str], after_question: bool) -> list[int]:
+def choose_parts(parts: Sequence[str], question: str) -> list[int]:
     """Return the positions of the sentences of a prompt that lay something down."""
-    whole = score_prompt(parts, after_question)
+    whole = score_prompt(parts, question)
     telling = [at for at, part in enumerate(parts) if not (ASKS.search(part) or PASSING.search(part))]
+    scores = {at: score_prompt([parts[at]], question) for at in telling}
     if whole < MIN_SCORE:
-        quotes = any(QUOTE_SIGN.search(part) for part in parts)
-        return [at for at in telling if has_phrase(parts[at]) and not quotes]
-    scores = {at: score_prompt([parts[at]], after_question) for at in telling}
+        return [at for at in telling if stands_out(parts, at, scores[at])]
     own = [at for at in telling if scores[at] >= MIN_OWN_SCORE or has_phrase(parts[at])]
     return [at for at in telling if at in own or belongs(at, parts, scores, own)]
+
+
+def stands_out(parts: Sequence[str], at: int, score: float) -> bool:
+    """Return whether a sentence lays something down in a prompt that, as a whole, does not."""
+    if len(parts) > 1 and score >= MIN_ALONE_SCORE:
+        return True
+    return has_phrase(parts[at]) and not any(QUOTE_SIGN.search(part) for part in parts)
 
 
 def belongs(at: int, parts: Sequence[str], scores: Mapping[int, float], own: Sequence[int]) -> bool:
@@ -141,9 +149,14 @@ def join_parts(parts: Sequence[str], chosen: Iterable[int]) -> Iterator[str]:
 
 
 def find_question(text: str) -> str:
-    """Return the question that a text ends with, "" for none."""
-    last = END.split(text.strip())[-1].strip()
-    return last if ASKS.search(last) else ""
+    """Return the question that a text ends with, a short one with the sentence before it; "" for none."""
+    parts = [part for part in map(str.strip, END.split(text)) if part]
+    if not parts or not ASKS.search(parts[-1]):
+        return ""
+    *before, last = parts
+    both = f"{before[-1]} {last}" if before else last
+    is_clear = measure_length(last) >= CLEAR_LENGTH or len(both) > MAX_QUESTION_LENGTH
+    return last if is_clear else both
 
 
 def add_question(text: str, question: str) -> str:

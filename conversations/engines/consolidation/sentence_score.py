@@ -23,15 +23,16 @@ IDENTIFIER = re.compile(r"[_/:@#.~*][A-Za-z0-9*]|`|[a-z][A-Z]|[A-Za-z]\d|\d[A-Za
 NAME = re.compile(r"(?<=[\w,] )[A-Z][a-z]+")
 MAX_COUNTED = 6  # sentences of a prompt, and steps of an answer's length, that are told apart
 LENGTH_STEP = 25  # characters of an answer
+SHORT_ANSWER_LENGTH = 40  # characters
 MIN_STEM_LENGTH = 6  # characters of a word whose beginning and end are features too
 
 
-def score_prompt(sentences: Sequence[str], after_question: bool = False) -> float:
+def score_prompt(sentences: Sequence[str], question: str = "") -> float:
     """Return the log-odds that a prompt's sentences lay something down: 0 is as likely as not.
 
-    ``after_question`` says that the agent's text before the prompt ends with a question.
+    ``question`` is the agent's, where the prompt answers one.
     """
-    weights, found = load_weights(), list_prompt_features(sentences, after_question)
+    weights, found = load_weights(), list_prompt_features(sentences, question)
     return sum(weights.get(feature, 0) for feature in found) / WEIGHT_UNIT / sqrt(len(found))
 
 
@@ -40,22 +41,29 @@ def score_sentence(sentence: str) -> float:
     return score_prompt([sentence])
 
 
-def list_prompt_features(sentences: Sequence[str], after_question: bool) -> set[str]:
-    """Return the features of the sentences, how many they are, and whether and how long they answer."""
+def list_prompt_features(sentences: Sequence[str], question: str) -> set[str]:
+    """Return the features of the sentences, how many they are, and whether and how long they answer.
+
+    What a short answer means stands in its question, whose features are added to it.
+    """
     features = set[str]().union(*map(list_features, sentences))
-    features |= {f"sentences {min(len(sentences), MAX_COUNTED)}", f"answer {after_question}"}
-    if after_question:
-        features.add(f"answer length {min(sum(map(measure_length, sentences)) // LENGTH_STEP, MAX_COUNTED)}")
+    features |= {f"sentences {min(len(sentences), MAX_COUNTED)}", f"answer {bool(question)}"}
+    length = sum(map(measure_length, sentences))
+    if question:
+        features.add(f"answer length {min(length // LENGTH_STEP, MAX_COUNTED)}")
+    if question and length <= SHORT_ANSWER_LENGTH:
+        features |= {f"to {feature}" for feature in list_features(question)}
     return features
 
 
 def list_features(sentence: str) -> set[str]:
-    """Return the words, pairs and triples of words, and the shape of a sentence."""
+    """Return the words, the pairs and triples of them, triples without the middle, and a sentence's shape."""
     words = list_words(sentence)
     around = ["<s>", *words, "</s>"]
     features = {"bias", f"length {min(len(words), 30) // 3}", *words}
     features |= {" ".join(pair) for pair in pairwise(around)}
     features |= {" ".join(three) for three in zip(around, around[1:], around[2:], strict=False)}
+    features |= {f"{first} _ {third}" for first, third in zip(around, around[2:], strict=False)}
     for word in words:
         if len(word) >= MIN_STEM_LENGTH and word.isascii():
             features |= {f"{word[:5]}…", f"…{word[-3:]}"}
