@@ -32,9 +32,10 @@ MAX_SUMMARY_BYTES = 16384  # of a program's own summary
 MAX_OWN_SUMMARY = 300  # characters of the first prompt and the last answer in a session's summary
 OWN_SUMMARY = ("Asked: ", "Last answer: ")  # how such a summary begins
 SURFACE = "hook"
-COMPRESSES_ALWAYS = frozenset({"gemini"})  # calls its hook before every request of its model
-REPLAYS = frozenset({"codex"})  # programs whose resumed sessions hold the context of their start already
-DEAF = frozenset({"cursor", "copilot"})  # programs that read no context in the answer to a prompt
+# Programs that call the hook of a compaction before every request of their model.
+COMPACT_EACH_REQUEST = frozenset({"gemini"})
+RESUME_WITH_CONTEXT = frozenset({"codex"})  # whose resumed sessions hold the context of their start already
+NO_CONTEXT_ON_PROMPT = frozenset({"cursor", "copilot"})  # that read none in the answer to a prompt
 
 
 @retry_methods
@@ -116,7 +117,7 @@ def _store_events(events: Sequence[HookEvent], actor: Actor, branch_name: str) -
             rows.take(event)
         rows.write()
     for event in events:
-        if event.name == "PreCompact" and event.client not in COMPRESSES_ALWAYS:
+        if event.name == "PreCompact" and event.client not in COMPACT_EACH_REQUEST:
             SessionManager().request_consolidation(session_id=event.session, actor=actor)
         elif event.name == "PostCompact":
             summary = cut_middle(clean_text(event.summary), MAX_SUMMARY_BYTES)
@@ -160,7 +161,7 @@ def _load_context(event: HookEvent, actor: Actor, branch_name: str) -> str:
     rows = Session.objects.filter(project=actor.project_id, key=event.session).select_related("branch")
     session = rows.get()
     own = session.branch.name == branch_name
-    if own and session.context and event.client in REPLAYS and event.source == "resume":
+    if own and session.context and event.client in RESUME_WITH_CONTEXT and event.source == "resume":
         return ""
     if not actor.has_scope("read") or (own and session.context):
         return session.context if own else ""
@@ -179,7 +180,7 @@ def _recall(event: HookEvent, actor: Actor, branch_name: str) -> str:
 
     It is outside of the event's transaction, which other writers wait for: an embedder may be asked.
     """
-    if not conf().recall_on_prompt or event.client in DEAF:
+    if not conf().recall_on_prompt or event.client in NO_CONTEXT_ON_PROMPT:
         return ""
     session = Session.objects.get(project=actor.project_id, key=event.session)
     key = event.key(actor.project_id) or str(len(session.recalled))

@@ -28,7 +28,7 @@ from memory.engines.versions.repositories import list_repositories
 from memory.models import Fact, FactLink, Session
 from memory.models.hashes import normalise_text
 from memory.ranking import count_tokens
-from memory.texts import BRIEFING_TAG
+from memory.texts import BRIEFING_TAG, count_dense
 from memory.words import extract_keywords
 
 MAX_TOKENS = 300
@@ -208,7 +208,7 @@ def is_calibrated() -> bool:
 
 def is_dense(text: str) -> bool:
     """Return whether a text is written without spaces, which the built-in model does not read."""
-    return sum(char > "\u2e7f" for char in text) * 4 > len(text)
+    return count_dense(text) * 4 > len(text)
 
 
 def shared_words(question: PreparedQuery, text: str) -> float:
