@@ -24,7 +24,7 @@ from memory.engines.search.answer_boost import ASKS
 from memory.engines.search.candidates import PreparedQuery, find_candidates
 from memory.engines.search.query import MAX_QUERY_LENGTH, build_query
 from memory.engines.sessions.briefing import describe_fact, fenced_line, show_fact
-from memory.engines.versions.repositories import list_repositories
+from memory.engines.versions.repositories import find_repositories
 from memory.models import Fact, FactLink, Session
 from memory.models.hashes import normalise_text
 from memory.ranking import count_tokens
@@ -115,8 +115,8 @@ def find_facts(
     rows = searchable_rows(lineage, now)
     cosines, found = rank(rows, question, session, near)
     batch = list(rows.rows().filter(pk__in=found))
-    known = list_repositories(session.project_id, [fact.session_id for fact in batch])
-    own = [fact for fact in batch if known.get(fact.session_id, "") in ("", session.project_path)]
+    known = zip(batch, find_repositories(session.project_id, batch), strict=True)
+    own = [fact for fact, repository in known if repository in ("", session.project_path)]
     for fact in attach_belief(own, lineage):
         strength = weigh(question, fact.essence, cosines.get(fact.rid))
         if strength >= MIN_EVIDENCE:

@@ -25,9 +25,9 @@ Message = dict[str, Any]
 
 
 class Bridge:
-    def __init__(self, url: str, key: str, branch: str, out: TextIO, profile: str = "") -> None:
-        settings = {name: value for name, value in (("branch", branch), ("profile", profile)) if value}
-        self.url = f"{url}/mcp" + (f"?{urlencode(settings)}" if settings else "")
+    def __init__(self, url: str, key: str, out: TextIO, **settings: str) -> None:
+        named = {name: value for name, value in settings.items() if value}
+        self.url = f"{url}/mcp" + (f"?{urlencode(named)}" if named else "")
         self.key, self.out, self.spoken = key, out, ""
         self._one_line_at_a_time = Lock()
 
@@ -122,9 +122,10 @@ def failure(message: Message | None, text: str, code: int = SERVER_ERROR) -> Mes
     return {"jsonrpc": "2.0", "id": requested, "error": {"code": code, "message": text}}
 
 
-def serve(url: str, key: str, branch: str, profile: str) -> None:
-    """Bridge this process's standard input and output to a server."""
+def serve(url: str, key: str, branch: str, profile: str, repository: str) -> None:
+    """Bridge this process's standard input and output to a server, with the connection's settings."""
     # Nothing has replaced them in this process.
     cast(TextIOWrapper, sys.stdin).reconfigure(encoding="utf-8", errors="replace")
     cast(TextIOWrapper, sys.stdout).reconfigure(encoding="utf-8")
-    Bridge(url, key, branch, sys.stdout, profile).serve(sys.stdin)
+    settings = {"branch": branch, "profile": profile, "repository": repository}
+    Bridge(url, key, sys.stdout, **settings).serve(sys.stdin)

@@ -3,6 +3,7 @@
 import asyncio
 import os
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 
 from mcp.server.stdio import stdio_server
 
@@ -10,14 +11,19 @@ from day1site.mcp.call_context import Caller
 from day1site.mcp.server import build
 from memory.actors import Actor
 from memory.engines.support.write_buffer import buffer
+from memory.engines.versions.repositories import parse_repository
 
 THREADS = 4
 # Claude Code passes its session id to stdio servers.
 SESSION = "CLAUDE_CODE_SESSION_ID"
 
 
-def serve(actor: Actor, branch: str, profile: str) -> None:
-    """Answer as ``actor`` until the input ends; ``branch`` is for calls that name none."""
+def serve(actor: Actor, branch: str, profile: str, repository: str) -> None:
+    """Answer as ``actor`` until the input ends; ``branch`` and ``repository`` are for calls that name none.
+
+    Raises Invalid for a repository that is none.
+    """
+    actor = replace(actor, repository=parse_repository("repository", repository))
     caller = Caller(actor.with_origin(session_id=os.environ.get(SESSION, "")), branch, profile=profile)
     buffer.start()
     with ThreadPoolExecutor(THREADS, "day1-mcp") as threads:

@@ -146,5 +146,42 @@ def test_the_session_that_it_serves_says_the_repository(tmp_path: Path) -> None:
         ("", ["Shops close.", "Tills beep."]),
     ):
         env = environment(CLAUDE_CODE_SESSION_ID=session, **own)
-        parameters = StdioServerParameters(command=sys.executable, args=words, env=env)
+        parameters = StdioServerParameters(command=sys.executable, args=words, env=env, cwd=tmp_path)
         assert asyncio.run(newest(parameters)) == lines
+
+
+@pytest.fixture
+def work_tree(tmp_path: Path) -> Path:
+    """Return a folder within a work tree of github.com/acme/shop."""
+    (tmp_path / "shop" / ".git").mkdir(parents=True)
+    (tmp_path / "shop" / "src").mkdir()
+    config = '[remote "origin"]\n\turl = git@github.com:acme/shop.git\n'
+    (tmp_path / "shop" / ".git" / "config").write_text(config)
+    return tmp_path / "shop" / "src"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("bridged", [False, True])
+def test_the_folder_that_it_was_started_in_says_the_repository(
+    bridged: bool, server: Up, work_tree: Path, tmp_path: Path
+) -> None:
+    async def write(parameters: StdioServerParameters, text: str) -> str:
+        async with Client(parameters) as client:
+            made = await client.call_tool("memory_write", {"fact_text": text, "deduplicate": False})
+            uid = made.structured_content["fact"]["id"]
+            read = await client.call_tool("memory_get", {"fact_ids": [uid]})
+            return read.structured_content["facts"][0]["repository"]
+
+    remote = environment(DAY1_URL=server.first["url"], DAY1_KEY=server.first["key"])
+    local = environment(**databases.of(tmp_path / "data"))
+    start = [] if bridged else ["--data-dir", str(tmp_path / "data")]
+    for words, folder, repository in (
+        ((), work_tree, "github.com/acme/shop"),
+        (("--repository", "https://github.com/acme/till.git"), work_tree, "github.com/acme/till"),
+        (("--repository", "*"), work_tree, ""),
+        ((), tmp_path, ""),
+    ):
+        parameters = StdioServerParameters(
+            command=sys.executable, args=command(*start, *words), env=remote if bridged else local, cwd=folder
+        )
+        assert asyncio.run(write(parameters, f"Written in {repository}.")) == repository
