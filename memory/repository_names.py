@@ -15,7 +15,7 @@ def normalise_repository(text: str) -> str:
     """
     name, before = text.strip(), ""
     while name != before:  # once for every address; a name of nonsense may become an address
-        name, before = _shorten(name), name
+        name, before = _shorten(name).strip(), name
     return name
 
 
@@ -32,4 +32,4 @@ def _shorten(name: str) -> str:
         path = f"{start}/{path}"
     elif not user and "." not in host:
         return name.rstrip("/")  # a word, no address
-    return END.sub("", f"{host.lower()}/{path.lstrip('/')}").strip() or "/"
+    return END.sub("", f"{host.lower()}/{path.lstrip('/')}") or "/"

@@ -61,7 +61,7 @@ class Repository(Text):
         check = c.text_check(self.max_length)
 
         def check_repository(name: str, value: Any) -> str:
-            repository = normalise_repository(check(name, value))
+            repository = check(name, normalise_repository(check(name, value)))  # lower case may be longer
             return "" if repository == ANY and not self.any else repository
 
         return check_repository
