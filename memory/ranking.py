@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import NamedTuple
 
+from memory.texts import count_dense
+
 
 @dataclass(frozen=True)
 class Recipe:
@@ -97,7 +99,7 @@ def arm_weights(recipe: Recipe, arms: Mapping[str, bool]) -> dict[str, float]:
 
 def count_tokens(text: str) -> int:
     """Estimate a text's tokens in a prompt: one for each dense-script character, one for four others."""
-    dense = sum(char > "\u2e7f" for char in text)
+    dense = count_dense(text)
     return dense + -(-(len(text) - dense) // 4)
 
 

@@ -1,9 +1,14 @@
-"""Texts as every surface spells them: what a database can store, and the tag around a briefing.
+"""Texts as every surface spells them: what a database can store, how much they say, the tag of a briefing.
 
 Standard library alone: the command line imports transcripts without Django.
 """
 
 BRIEFING_TAG = "day1-memory"  # around what Day1 tells a program at the start of a session
+
+
+def count_dense(text: str) -> int:
+    """Count the characters of scripts that are written without spaces, such as Chinese."""
+    return sum(char > "\u2e7f" for char in text)
 
 
 def make_storable(text: str) -> str:

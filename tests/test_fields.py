@@ -105,7 +105,7 @@ def test_a_refusal_names_the_field_and_its_limit() -> None:
 def test_a_text_is_redacted_and_a_reference_is_not() -> None:
     secret = "day1_abcdefgh_" + "A" * 49
     redacted = {field.name for field in FACT.select_fields(Use.CREATE) if secret_is_gone(field, secret)}
-    assert redacted == {"fact_text", "essence", "category", "source", "tags", "metadata"}
+    assert redacted == {"fact_text", "essence", "category", "source", "repository", "tags", "metadata"}
 
 
 def secret_is_gone(field: Field, secret: str) -> bool:

@@ -36,9 +36,10 @@ MAX_SUMMARY_BYTES = 16384  # of a program's own summary
 MAX_OWN_SUMMARY = 300  # characters of the first prompt and the last answer in a session's summary
 OWN_SUMMARY = ("Asked: ", "Last answer: ")  # how such a summary begins
 SURFACE = "hook"
-COMPRESSES_ALWAYS = frozenset({"gemini"})  # calls its hook before every request of its model
-REPLAYS = frozenset({"codex"})  # programs whose resumed sessions hold the context of their start already
-DEAF = frozenset({"cursor", "copilot"})  # programs that read no context in the answer to a prompt
+# Programs that call the hook of a compaction before every request of their model.
+COMPACT_EACH_REQUEST = frozenset({"gemini"})
+RESUME_WITH_CONTEXT = frozenset({"codex"})  # whose resumed sessions hold the context of their start already
+NO_CONTEXT_ON_PROMPT = frozenset({"cursor", "copilot"})  # that read none in the answer to a prompt
 
 
 @retry_methods
@@ -124,7 +125,7 @@ def _store_events(events: Sequence[HookEvent], actor: Actor, branch_name: str) -
             rows.take(event)
         rows.write()
     for event in events:
-        if event.name == "PreCompact" and event.client not in COMPRESSES_ALWAYS:
+        if event.name == "PreCompact" and event.client not in COMPACT_EACH_REQUEST:
             SessionManager().request_consolidation(session_id=event.session, actor=actor)
         elif event.name == "PostCompact":
             summary = cut_middle(clean_text(event.summary), MAX_SUMMARY_BYTES)
@@ -168,7 +169,7 @@ def _load_context(event: HookEvent, actor: Actor, branch_name: str) -> str:
     rows = Session.objects.filter(project=actor.project_id, key=event.session).select_related("branch")
     session = rows.get()
     own = session.branch.name == branch_name
-    if own and session.context and event.client in REPLAYS and event.source == "resume":
+    if own and session.context and event.client in RESUME_WITH_CONTEXT and event.source == "resume":
         return ""
     if not actor.has_scope("read") or (own and session.context):
         return session.context if own else ""
@@ -184,7 +185,11 @@ def _load_context(event: HookEvent, actor: Actor, branch_name: str) -> str:
 
 def _read_prompt(event: HookEvent) -> Future[PreparedQuery] | None:
     """Begin to prepare a prompt for recall; None where there is none."""
-    return read_prompt(event.prompt) if conf().recall_on_prompt and event.client not in DEAF else None
+    return (
+        read_prompt(event.prompt)
+        if conf().recall_on_prompt and event.client not in NO_CONTEXT_ON_PROMPT
+        else None
+    )
 
 
 def _recall(event: HookEvent, question: Future[PreparedQuery] | None, actor: Actor, branch_name: str) -> str:

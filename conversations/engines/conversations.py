@@ -18,6 +18,7 @@ from memory.engines.support import validation as c
 from memory.engines.support.pagination import Page, paginate_versions, point_in_list
 from memory.engines.versions.commits import CommitWriter, open_commit
 from memory.engines.versions.lookup import MAIN, find_branch, resolve_point
+from memory.engines.versions.repositories import filter_sessions
 from memory.exceptions import Conflict, NotFound
 
 Status = Conversation.Status
@@ -29,7 +30,10 @@ class ConversationFilter(Filter):
     """A filter of conversations by all of these; a tuple means any of its values."""
 
     def apply(self, rows: VersionedQuerySet) -> VersionedQuerySet:
-        return rows.filter(**{f"{name}__in": value for name, value in self.as_dict().items()})
+        values = self.as_dict()
+        if repository := values.pop("repository", ""):
+            rows = filter_sessions(rows, repository)
+        return rows.filter(**{f"{name}__in": value for name, value in values.items()})
 
 
 @retry_methods

@@ -9,7 +9,7 @@ from memory.engines.fields.common import (
     answered_time,
     origin_fields,
 )
-from memory.engines.fields.filters import any_of, one_of, recorded
+from memory.engines.fields.filters import any_of, learned_in, one_of, recorded
 from memory.engines.fields.types import (
     Choice,
     Flag,
@@ -64,6 +64,7 @@ CONVERSATION_FILTERS = CONVERSATION.filtered_by(
         "Conversations in one of these states.",
         option=Option(metavar="STATUS", checked=True),
     ),
+    learned_in("Conversations"),
 )
 
 MESSAGE = Noun(
@@ -115,5 +116,6 @@ MESSAGE_FILTERS = MESSAGE.filtered_by(
     any_of(MESSAGE["session_id"], "Messages of one of these sessions.", use=NO_USE),
     any_of(MESSAGE["agent_id"], "Messages of one of these agents.", use=NO_USE),
     one_of("conversation_id", Identifier(), "Messages of this conversation.", use=NO_USE),
+    learned_in("Messages", use=NO_USE),
     *recorded("Messages", use=NO_USE),
 )

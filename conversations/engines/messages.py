@@ -33,6 +33,7 @@ from memory.engines.support.pagination import (
 )
 from memory.engines.versions.commits import CommitWriter, open_commit
 from memory.engines.versions.lookup import MAIN, find_branch, resolve_point
+from memory.engines.versions.repositories import filter_sessions
 from memory.exceptions import Exists, Invalid, NotFound, TooLarge
 from memory.models import Branch
 from memory.ranking import count_tokens
@@ -57,6 +58,8 @@ class MessageFilter(Filter):
     def apply(self, rows: VersionedQuerySet) -> VersionedQuerySet:
         """Apply the filter; ``after`` and ``before`` are times of recording."""
         values = self.as_dict()
+        if repository := values.pop("repository", ""):
+            rows = filter_sessions(rows, repository)
         exact = {column: values.pop(name) for name, column in EXACT_COLUMNS.items() if name in values}
         rows = rows.filter_indexed(**values)
         return rows.filter(**exact) if exact else rows

@@ -26,11 +26,11 @@ from memory.engines.search.answer_boost import ASKS
 from memory.engines.search.candidates import PreparedQuery, find_candidates
 from memory.engines.search.query import MAX_QUERY_LENGTH, build_query
 from memory.engines.sessions.briefing import describe_fact, fenced_line, show_fact
-from memory.engines.versions.repositories import list_repositories
+from memory.engines.versions.repositories import find_repositories
 from memory.models import Fact, FactLink, Session
 from memory.models.hashes import normalise_text
 from memory.ranking import count_tokens
-from memory.texts import BRIEFING_TAG
+from memory.texts import BRIEFING_TAG, count_dense
 from memory.words import extract_keywords
 
 MAX_TOKENS = 300
@@ -135,8 +135,8 @@ def find_facts(
     rows = searchable_rows(lineage, now)
     cosines, found = rank(rows, question, session, near)
     batch = list(rows.rows().filter(pk__in=found))
-    known = list_repositories(session.project_id, [fact.session_id for fact in batch])
-    own = [fact for fact in batch if known.get(fact.session_id, "") in ("", session.project_path)]
+    known = zip(batch, find_repositories(session.project_id, batch), strict=True)
+    own = [fact for fact, repository in known if repository in ("", session.project_path)]
     for fact in attach_belief(own, lineage):
         strength = weigh(question, fact.essence, cosines.get(fact.rid))
         if strength >= MIN_EVIDENCE:
@@ -229,7 +229,7 @@ def is_calibrated() -> bool:
 
 def is_dense(text: str) -> bool:
     """Return whether a text is written without spaces, which the built-in model does not read."""
-    return sum(char > "\u2e7f" for char in text) * 4 > len(text)
+    return count_dense(text) * 4 > len(text)
 
 
 def shared_words(question: PreparedQuery, text: str) -> float:

@@ -19,9 +19,8 @@ TITLES = {
 }
 HELPS = {
     "decision": lazy(
-        "Decisions, rules, names, numbers, places, owners and dates that a person laid down in"
-        " ordinary words,"
-        " and decisions that an agent’s answer names as such."
+        "Decisions, rules, names, numbers, places, owners and dates that a person laid down in ordinary"
+        " words, and decisions that an agent’s answer names as such."
     ),
     "preference": lazy("What a person says they always or never want."),
     "stated": lazy("Decisions and insights that an agent recorded as observations."),
@@ -35,11 +34,9 @@ class Learning(ProjectPage):
     title = lazy("Learning")
     extra_context = {
         "lead": lazy(
-            "When a session ends, these rules make facts of it: unverified, each with a link to the"
-            " message or"
-            " the observation that it comes from. Switch off a rule that makes more noise than memory;"
-            " what it"
-            " made so far stays."
+            "When a session ends, these rules make facts of it: unverified, each with a link to the message"
+            " or the observation that it comes from. Switch off a rule that makes more noise than memory;"
+            " what it made so far stays."
         )
     }
 

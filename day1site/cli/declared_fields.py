@@ -32,6 +32,7 @@ ATTRIBUTES: dict[str, dict[str, Any]] = {
     "LongText": WORDS,
     "CutText": WORDS,
     "Pattern": {"metavar": "NAME"},
+    "Repository": {"metavar": "NAME"},
     "Choice": {"metavar": "NAME"},
     "Reference": IDS,
     "Identifier": IDS,

@@ -38,6 +38,14 @@ VERDICTS = ("verified", "invalidated", "unverified")
 
 fact_filters = filter_options("fact", FILTER_PREFIX, section=FILTERS, metavar="X")
 fact_id_argument = argument("id", "FACT_ID")
+deduplicate_option = option(
+    "--no-dedup",
+    "deduplicate",
+    is_flag=True,
+    flag_value=False,
+    default=True,
+    help="store it even when the text is there",
+)
 
 
 # ---- writing -------------------------------------------------------------------------------------------
@@ -55,14 +63,7 @@ fact_id_argument = argument("id", "FACT_ID")
 @state_options("fact")
 @field_option("fact", "parent_id")
 @switch("--propose", help="keep it, unsearched, until somebody activates it")
-@option(
-    "--no-dedup",
-    "deduplicate",
-    is_flag=True,
-    flag_value=False,
-    default=True,
-    help="store it even when the text is there",
-)
+@deduplicate_option
 def write_fact(run: Invocation, text: str, branch: str, **options: Any) -> None:
     fields = {"fact_text": read_text(text), **drop_empty(options)}
     fact = run.open_client(makes_store=True).write_fact(branch, fields)
@@ -105,10 +106,12 @@ def verify(run: Invocation, id: str, branch: str, **options: Any) -> None:
 @state_options("fact")
 @branch_option
 @expected_version_option
+@deduplicate_option
 def supersede(run: Invocation, id: str, text: str, branch: str, **options: Any) -> None:
     fields = {"new_fact_text": read_text(text), **drop_empty(options)}
     fact = run.open_client().change_fact("supersede", id, branch, fields)
-    run.show_line(fact, f"{fact['id']}\tstored on {branch}, supersedes {id}")
+    stored = "stored" if fact["created"] else "known already"
+    run.show_line(fact, f"{fact['id']}\t{stored} on {branch}, supersedes {id}")
 
 
 @command("archive", "Retire a fact: not searched, not deleted, restorable.", "day1 facts archive 0197…")

@@ -13,14 +13,21 @@ from day1site.mcp.profiles import ALL, PROFILES
 )
 @option("--branch", default="", metavar="NAME", help="where a call works that names none; default: main")
 @option("--profile", type=OneOf(PROFILES), default=ALL, help="memory lists the memory_* tools only")
-def mcp(run: Invocation, branch: str, profile: str) -> None:
+@option(
+    "--repository",
+    default="",
+    metavar="NAME",
+    help="where the caller works; * is any; default: the repository of this folder",
+)
+def mcp(run: Invocation, branch: str, profile: str, repository: str) -> None:
     """Serve until the input ends: the server of DAY1_URL, else the local store."""
+    repository = repository or find_own_repository()
     if url := server_url():
         from day1site.cli.http_transport import HttpTransport
         from day1site.mcp.bridge import serve as serve_bridge
 
         transport = HttpTransport(url, server_key(run.project))
-        serve_bridge(transport.url, transport.key, branch, profile)
+        serve_bridge(transport.url, transport.key, branch, profile, repository)
         return
     from day1site.cli.local_store import find_actor, open_store
 
@@ -28,4 +35,11 @@ def mcp(run: Invocation, branch: str, profile: str) -> None:
     from day1site.mcp.call_context import SURFACE
     from day1site.mcp.stdio import serve
 
-    serve(find_actor(run.project, SURFACE), branch, profile)
+    serve(find_actor(run.project, SURFACE), branch, profile, repository)
+
+
+def find_own_repository() -> str:
+    """Return the repository in which this server was started, as hooks name it; "" outside of any."""
+    from day1site.hooks.client.capture import find_repository, find_start
+
+    return str(find_repository(find_start()))

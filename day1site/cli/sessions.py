@@ -1,8 +1,10 @@
 """The commands on sessions."""
 
+from pathlib import Path
 from typing import Any
 
 from day1site.cli.declared_fields import field_options, filter_options, split_filters
+from day1site.cli.importing.transcript import find_project
 from day1site.cli.invocation import Invocation, command
 from day1site.cli.output import Output, short_time
 from day1site.cli.parameters import (
@@ -47,7 +49,10 @@ def session_cells(row: Answer) -> list[Any]:
 @branch_option
 @field_options("session")
 def start(run: Invocation, branch: str, **options: Any) -> None:
-    row = run.open_client(makes_store=True).create_session(branch, drop_empty(options))
+    fields = drop_empty(options)
+    if Path(path := fields.get("project_path", "")).is_dir() and path:
+        fields["project_path"] = find_project(str(Path(path).absolute()))
+    row = run.open_client(makes_store=True).create_session(branch, fields)
     run.show_line(row, f"{row['id']}\t{'begun' if row['created'] else row['status']}")
 
 

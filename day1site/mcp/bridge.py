@@ -10,26 +10,37 @@ from base64 import b64encode
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from io import TextIOWrapper
-from threading import Lock
+from threading import Event, Lock
 from typing import Any, TextIO, cast
 from urllib.error import HTTPError
 from urllib.parse import urlencode
 from urllib.request import Request, urlopen
+
+from day1site.mcp import roots
 
 TIMEOUT_SECONDS = 120.0
 THREADS = 8
 VERSION = "io.modelcontextprotocol/protocolVersion"
 SERVER_ERROR = -32000
 
+ROOTS_ID = "day1-roots"
+INITIALIZED = "notifications/initialized"
+FIRST = ('"initialize"', f'"{INITIALIZED}"', f'"{ROOTS_ID}"')
+
 Message = dict[str, Any]
 
 
 class Bridge:
-    def __init__(self, url: str, key: str, branch: str, out: TextIO, profile: str = "") -> None:
-        settings = {name: value for name, value in (("branch", branch), ("profile", profile)) if value}
-        self.url = f"{url}/mcp" + (f"?{urlencode(settings)}" if settings else "")
+    def __init__(self, url: str, key: str, out: TextIO, **settings: str) -> None:
+        self.server, self.settings = url, {name: value for name, value in settings.items() if value}
         self.key, self.out, self.spoken = key, out, ""
         self._one_line_at_a_time = Lock()
+        self._offers_roots, self._roots_known = False, Event()
+        self._roots_known.set()
+
+    @property
+    def url(self) -> str:
+        return f"{self.server}/mcp" + (f"?{urlencode(self.settings)}" if self.settings else "")
 
     def serve(self, lines: TextIO) -> None:
         """Forward every line until the input ends, several at once."""
@@ -37,7 +48,7 @@ class Bridge:
             for line in lines:
                 if not line.strip():
                     continue
-                if '"initialize"' in line:  # later messages need the negotiated version
+                if any(word in line for word in FIRST):  # later messages need what these say
                     self.forward(line)
                 else:
                     threads.submit(self.forward, line)
@@ -51,9 +62,38 @@ class Bridge:
         if not isinstance(message, dict):
             self.say(failure(None, "A line is one JSON-RPC message.", -32600))
             return
+        if message.get("id") == ROOTS_ID and "method" not in message:
+            self.take_roots(message)
+            return
+        self.ask_roots(message)
         answer = self.ask(message)
         if message.get("id") is not None and answer:
             self.say(answer)
+
+    def ask_roots(self, message: Message) -> None:
+        """Ask a client that offers roots for them once it is connected, where nothing says its repository.
+
+        Its calls wait until they are known.
+        """
+        if message.get("method") == "initialize":
+            payload = message.get("params") or {}
+            self._offers_roots = "roots" in (payload.get("capabilities") or {})
+        elif message.get("method") == INITIALIZED:
+            if self._offers_roots and "repository" not in self.settings:
+                self._roots_known.clear()
+                self.say({"jsonrpc": "2.0", "id": ROOTS_ID, "method": "roots/list"})
+        elif not self._roots_known.wait(roots.TIMEOUT_SECONDS):
+            self._roots_known.set()  # a client that does not answer is waited for once
+
+    def take_roots(self, message: Message) -> None:
+        """Set the repository of the connection to that of the client's roots."""
+        result = message.get("result")
+        offered = result.get("roots") if isinstance(result, dict) else None
+        rows = offered if isinstance(offered, list) else []
+        uris = [str(row.get("uri", "")) for row in rows if isinstance(row, dict)]
+        if name := roots.find_common_repository(uris):
+            self.settings = {**self.settings, "repository": name}
+        self._roots_known.set()
 
     def ask(self, message: Message) -> Message | None:
         """Return the server's response to a message, or an error with the reason for its absence."""
@@ -122,9 +162,10 @@ def failure(message: Message | None, text: str, code: int = SERVER_ERROR) -> Mes
     return {"jsonrpc": "2.0", "id": requested, "error": {"code": code, "message": text}}
 
 
-def serve(url: str, key: str, branch: str, profile: str) -> None:
-    """Bridge this process's standard input and output to a server."""
+def serve(url: str, key: str, branch: str, profile: str, repository: str) -> None:
+    """Bridge this process's standard input and output to a server, with the connection's settings."""
     # Nothing has replaced them in this process.
     cast(TextIOWrapper, sys.stdin).reconfigure(encoding="utf-8", errors="replace")
     cast(TextIOWrapper, sys.stdout).reconfigure(encoding="utf-8")
-    Bridge(url, key, branch, sys.stdout, profile).serve(sys.stdin)
+    settings = {"branch": branch, "profile": profile, "repository": repository}
+    Bridge(url, key, sys.stdout, **settings).serve(sys.stdin)

@@ -9,7 +9,7 @@ from day1site.mcp.profiles import ALL
 from memory.actors import Actor
 from memory.api.reading import Input
 from memory.db.fields import dumps
-from memory.engines.access.work_handles import WorkEngine
+from memory.engines.access.work_handles import Work, WorkEngine
 from memory.engines.support import validation as c
 from memory.engines.support.rate_limits import count_request
 from memory.engines.versions.lookup import MAIN
@@ -62,20 +62,24 @@ class Call:
 
     def take_repository(self) -> str:
         """Take the repository that the caller works in: the argument, else that of the connection, else of
-        its session. Call it before ``actor``.
+        the work handle, else of its session. Call it before ``actor``.
         """
-        if named := self.take("repository", parse_repository, ""):
+        named = self.take("repository", parse_repository, "") or self.caller.actor.repository
+        if named := named or (self.work.repository if self.work else ""):
             self.caller = replace(self.caller, actor=replace(self.caller.actor, repository=named))
         return find_repository(self.caller.actor)
 
     @cached_property
     def branch(self) -> str:
         """Return the named branch, else the work handle's, else the default one. Raises NotFound."""
-        named = self.inputs.take_branch(default="")
+        named, work = self.inputs.take_branch(default=""), self.work
+        return named or (work.branch_name if work else self.caller.usual_branch)
+
+    @cached_property
+    def work(self) -> Work | None:
+        """Return what the work handle stands for, if one is given. Raises NotFound."""
         work = self.inputs.take_value("work", c.plain_text, "")
-        if named or not work:
-            return named or self.caller.usual_branch
-        return WorkEngine().get_branch_name(work=work, actor=self.caller.actor)
+        return WorkEngine().resume_work(work=work, actor=self.caller.actor) if work else None
 
     @property
     def reading(self) -> dict[str, Any]:

@@ -62,7 +62,7 @@ async def answer(
 # ---- callers -----------------------------------------------------------------------------------------
 
 
-def caller_in(ctx: Context) -> Caller:
+async def caller_in(ctx: Context) -> Caller:
     """Return the request's caller, as ``answer`` stored it."""
     assert ctx.request is not None  # over HTTP there always is one
     found: Caller = ctx.request.scope[CALLER]

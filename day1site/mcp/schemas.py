@@ -1,7 +1,7 @@
 """Results of the tools: the REST API's rows with fewer fields, and their JSON Schemas."""
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from rest_framework import serializers as s
@@ -102,13 +102,12 @@ class LineShape(s.Serializer):
     repository = s.CharField(required=False, help_text="Where it was learned; missing where unknown.")
 
 
-def lines(rows: Iterable[Fact], repositories: Mapping[str, str]) -> list[dict[str, str]]:
-    """Return an index of facts; ``repositories`` are those of their sessions."""
-    return [line(row) | named_repository(row, repositories) for row in rows]
+def lines(rows: Iterable[Fact], repositories: Iterable[str]) -> list[dict[str, str]]:
+    """Return an index of facts; ``repositories`` says where each was learned."""
+    return [line(row) | named_repository(name) for row, name in zip(rows, repositories, strict=True)]
 
 
-def named_repository(row: Any, repositories: Mapping[str, str]) -> dict[str, str]:
-    name = repositories.get(row.session_id)
+def named_repository(name: str) -> dict[str, str]:
     return {"repository": name} if name else {}
 
 

@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from concurrent.futures import Executor
 from functools import partial
 from typing import Any, TypeVar
@@ -26,6 +26,7 @@ T = TypeVar("T")
 LATEST_REVISION = "2026-07-28"
 RESOURCE_NOT_FOUND = -32002  # of the revisions before, which gave it up for invalid parameters
 Context = ServerRequestContext[Any, Any]
+FindCaller = Callable[[Context], Awaitable[Caller]]
 
 INSTRUCTIONS = """Day1 is the memory of this project: facts that agents and people wrote down, with their \
 history, on branches. What you store here is there in later sessions and for other agents.
@@ -51,15 +52,15 @@ HINTS: dict[Any, CacheHint] = {
 class Handlers:
     """Handlers for each kind of request. They work in ``threads``."""
 
-    def __init__(self, authenticate_caller: Callable[[Context], Caller], threads: Executor) -> None:
-        self.authenticate_caller, self.threads = authenticate_caller, threads
+    def __init__(self, find_caller: FindCaller, threads: Executor) -> None:
+        self.find_caller, self.threads = find_caller, threads
 
     async def work(self, ctx: Context, do: Callable[[Caller], T]) -> T:
-        loop, caller = asyncio.get_running_loop(), self.authenticate_caller(ctx)
+        loop, caller = asyncio.get_running_loop(), await self.find_caller(ctx)
         return await loop.run_in_executor(self.threads, partial(in_thread, do, caller))
 
     async def list_tools(self, ctx: Context, _: Any) -> m.ListToolsResult:
-        caller = self.authenticate_caller(ctx)
+        caller = await self.find_caller(ctx)
         listed = [tool for name, tool in ALL.items() if lists_tool(caller.profile, name)]
         return m.ListToolsResult(
             tools=[described(tool) for tool in listed if caller.actor.has_scope(tool.scope)]
@@ -92,9 +93,9 @@ class Handlers:
         return await self.work(ctx, with_rate_limit(lambda caller: prompts.get(caller, params.name, payload)))
 
 
-def build(authenticate_caller: Callable[[Context], Caller], threads: Executor) -> Server[Any]:
-    """Build a server; ``authenticate_caller`` returns the caller of a request."""
-    on = Handlers(authenticate_caller, threads)
+def build(find_caller: FindCaller, threads: Executor) -> Server[Any]:
+    """Build a server; ``find_caller`` returns the caller of a request."""
+    on = Handlers(find_caller, threads)
     return Server(
         "day1",
         title="Day1",

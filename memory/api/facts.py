@@ -111,17 +111,20 @@ class FactViewSet(SearchRoutes, Resource):
 
     @action(detail=True, methods=["post"])
     def supersede(self, request: Request, pk: str) -> Response:
-        def replace_fact(payload: Input, fact_id: Any, **who: Any) -> Fact:
-            if "new_fact_text" not in payload.body:
-                raise Invalid("{field} is needed.", field="new_fact_text")
-            if "fact_text" in payload.body:
-                raise UnknownField(field="fact_text")
-            text = payload.body.pop("new_fact_text")
-            return fact_engine.supersede_fact(
-                old_fact_id=fact_id, new_fact_text=text, **who, **payload.take_fields()
-            )
-
-        return self._change_fact(request, pk, replace_fact, 201)
+        payload = Input(request)
+        who = self._write_target(request, payload, pk)
+        if "new_fact_text" not in payload.body:
+            raise Invalid("{field} is needed.", field="new_fact_text")
+        if "fact_text" in payload.body:
+            raise UnknownField(field="fact_text")
+        options = {
+            "old_fact_id": who.pop("fact_id"),
+            "new_fact_text": payload.body.pop("new_fact_text"),
+            "deduplicate": payload.take_value("deduplicate", c.check_boolean, True),
+        }
+        written = fact_engine.replace_fact(**options, **who, **payload.take_fields())
+        row = shapes.fact(written.fact, branch=who["branch_name"], created=written.created)
+        return build_row_response(row, 201 if written.created else 200)
 
     @action(detail=True, methods=["post"])
     def archive(self, request: Request, pk: str) -> Response:
@@ -257,13 +260,11 @@ class FactViewSet(SearchRoutes, Resource):
         expected = expected_version(request, payload, lambda: fact_engine.get_fact(**who).version)
         return {**who, "expected_version": expected}
 
-    def _change_fact(
-        self, request: Request, pk: str, change: Callable[..., Fact], code: int = 200
-    ) -> Response:
+    def _change_fact(self, request: Request, pk: str, change: Callable[..., Fact]) -> Response:
         payload = Input(request)
         who = self._write_target(request, payload, pk)
         fact = change(payload, **who)
-        return build_row_response(shapes.fact(fact, branch=who["branch_name"]), code)
+        return build_row_response(shapes.fact(fact, branch=who["branch_name"]))
 
     def _get_fact(self, request: Request, pk: str) -> tuple[Fact, str]:
         fact_id, payload = parse_id(pk), Input(request)

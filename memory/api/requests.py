@@ -101,7 +101,7 @@ class FactUpdateInput(FactChange, OnBranch, Stated, Expecting):
     """The fields to change; the rest stays."""
 
 
-@declare_fields((facts.NEW_FACT_TEXT,))
+@declare_fields((facts.NEW_FACT_TEXT, common.DEDUPLICATE))
 class SupersedeInput(FactItemInput, OnBranch, Expecting):
     """The new fact. Omitted fields are copied from the old one."""
 
@@ -238,6 +238,8 @@ def build_field(name: str, one: Any) -> s.Field:
             return s.ListField(child=s.ChoiceField(extra["choices"]), min_length=1, max_length=50, **traits)
         case "ChoiceFilter":
             return s.ChoiceField(extra["choices"], **traits)
+        case "CharFilter":
+            return s.CharField(**traits)
         case "NumberFilter":
             return s.FloatField(min_value=0, max_value=1, **traits)
         case "BooleanFilter":

@@ -216,7 +216,7 @@ ROUTES: dict[str, dict[str, Callable]] = {
             None,
             [BRANCH, *STATED, EXPECTED, IF_MATCH],
         ),
-        "supersede": route("Replace a fact by a new one", {201: FACT}, r.SupersedeInput, [IF_MATCH]),
+        "supersede": route("Replace a fact by a new one", WRITTEN, r.SupersedeInput, [IF_MATCH]),
         "archive": route("Retire a fact", {200: FACT}, r.MoveInput, [IF_MATCH]),
         "restore": route("Bring an archived fact back", {200: FACT}, r.MoveInput, [IF_MATCH]),
         "verify": route("A person's verdict on a fact", {200: FACT}, r.VerdictInput, [IF_MATCH]),

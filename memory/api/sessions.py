@@ -11,6 +11,7 @@ from memory.api.capture_schema import documented
 from memory.api.reading import Input, parse_integer
 from memory.api.routes import serve_at
 from memory.api.shapes import page_shape
+from memory.engines.fields.capture import SESSION_FILTERS
 from memory.engines.sessions.manager import CHECKS, SessionManager
 from memory.engines.support import validation as c
 from memory.exceptions import Invalid
@@ -45,7 +46,8 @@ class SessionViewSet(Resource):
         payload = Input(request)
         branch, paging = payload.take_branch(default=""), payload.take_paging()
         requested = {
-            name: payload.take_value(name, c.text_check(200), "") for name in SessionFilterSet.base_filters
+            one.name: payload.take_value(one.name, c.blank_or(one.make_check()), "")
+            for one in SESSION_FILTERS
         }
         payload.refuse_unknown()
         found = session_manager.get_recent_sessions(

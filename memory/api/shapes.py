@@ -192,9 +192,8 @@ class ReportShape(s.Serializer):
     commit = CommitShape(
         allow_null=True, help_text="Reverting it undoes the action; null when nothing changed."
     )
-    new_fact_id = s.UUIDField(
-        allow_null=True, help_text="The fact that was written in the place of the others."
-    )
+    new_fact_id = s.UUIDField(allow_null=True, help_text="The fact with the new text in their place.")
+    created = s.BooleanField(help_text="Whether that fact was written; false when it was there already.")
 
 
 class ProblemShape(s.Serializer):
@@ -283,6 +282,7 @@ def report_shape(done: Report) -> dict[str, Any]:
         "results": results,
         "commit": done.commit and commit(done.commit),
         **new_fact_shape(done.new_fact),
+        "created": done.created,
     }
 
 

@@ -13,7 +13,7 @@ from memory.engines.sessions.context import newest_facts
 from memory.engines.sessions.manager import SessionContext, SessionManager
 from memory.engines.sessions.observations import ObservationEngine
 from memory.engines.support.pagination import Page
-from memory.engines.versions.repositories import list_repositories
+from memory.engines.versions.repositories import find_repositories, list_repositories
 from memory.models import Fact, Observation, Session
 
 
@@ -47,6 +47,9 @@ class MemoryEngine:
 
     def list_repositories(self, *, actor: Actor, session_ids: Iterable[str]) -> dict[str, str]:
         return list_repositories(actor.project_id, session_ids)
+
+    def find_repositories(self, *, actor: Actor, facts: Sequence[Fact]) -> list[str]:
+        return find_repositories(actor.project_id, facts)
 
     def update(self, *, actor: Actor, **options: Any) -> Fact:
         return self.facts.update_fact(actor=actor, **options)

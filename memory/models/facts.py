@@ -92,6 +92,9 @@ class Fact(BranchedModel):
     source_type = models.CharField(max_length=20, choices=SourceType.choices, default=SourceType.MANUAL)
     source_id = models.CharField(max_length=200, blank=True, default="")
     source = models.CharField(max_length=200, blank=True, default="")
+    repository = models.CharField(
+        max_length=1000, blank=True, default="", help_text="Where it was learned; else that of its session."
+    )
     origin = models.CharField(max_length=20, choices=Origin.choices, default=Origin.EXPERIENCE)
     visibility = models.CharField(max_length=10, choices=Visibility.choices, default=Visibility.SELECTIVE)
     created_cycle = models.BigIntegerField(default=0)

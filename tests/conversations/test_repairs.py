@@ -7,7 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from conversations.engines.consolidation.repairs import MAX_COMMAND, describe_change, describe_repair
+from conversations.engines.consolidation.repairs import (
+    MAX_COMMAND,
+    ToolCalls,
+    describe_change,
+    describe_repair,
+)
 from memory.models import Observation
 
 FAILED = "Executed command: ./run. Result: Exit code 1\nTraceback (most recent call last):\nKeyError: 'port'"
@@ -22,14 +27,14 @@ def call(tool: str, payload: object, summary: str = "", **fields: object) -> Obs
 
 
 def change(tool: str, payload: object, *before: Observation) -> str:
-    return describe_change([*before, call(tool, payload, "Modified file: x")], len(before))
+    return describe_change(ToolCalls([*before, call(tool, payload, "Modified file: x")]), len(before))
 
 
 def repair(*steps: Observation, command: str = "./run", failed: str = FAILED) -> str:
     first = call("Bash", {"command": command}, failed)
     first.outcome = "error"
     last = call("Bash", {"command": command}, "Executed command: ./run. Result: ok", parent_id=first.uid)
-    return describe_repair([first, *steps, last], len(steps) + 1)
+    return describe_repair(ToolCalls([first, *steps, last]), len(steps) + 1)
 
 
 @pytest.mark.parametrize(
@@ -134,3 +139,36 @@ def test_a_command_is_never_cut_in_the_middle():
 def test_any_input_is_described(payload):
     assert isinstance(change("Write", payload), str)
     assert isinstance(repair(call("apply_patch", payload)), str)
+
+
+class ReadCall:
+    """A call of a tool that counts how often its input is read."""
+
+    read = 0
+
+    def __init__(self, row: Observation) -> None:
+        self.row = row
+
+    @property
+    def raw_input(self) -> str:
+        ReadCall.read += 1
+        return self.row.raw_input
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(self.row, name)
+
+
+def test_each_call_is_read_a_few_times_however_many_repairs_are_told() -> None:
+    """Four hundred writes of whole files between failures that are all put right afterwards."""
+    failed = [call("Bash", {"command": f"./run {at}"}, FAILED) for at in range(200)]
+    for row in failed:
+        row.outcome = "error"
+    writes = [call("Write", {"file_path": f"{at % 7}.py", "content": f"x = {at}"}) for at in range(400)]
+    worked = [call("Bash", json.loads(row.raw_input), parent_id=row.uid) for row in failed]
+    rows = [*failed, *writes, *worked]
+    ReadCall.read = 0
+    calls = ToolCalls([ReadCall(row) for row in rows])
+    told = [describe_repair(calls, len(rows) - len(worked) + at) for at in range(len(worked))]
+    assert "in 0.py: “x = 392” became “x = 399”" in told[0]
+    assert told[-1].endswith("ran ./run 197; ran ./run 198.")
+    assert ReadCall.read <= 4 * len(rows)

@@ -107,12 +107,12 @@ def test_a_handle_ends_after_a_day_of_rest(actor: Any, task: str) -> None:
     assert WorkHandle.objects.get().hash not in work
     for hours in (23, 46):  # use within the time renews it
         with time_machine.travel(now + timedelta(hours=hours), tick=False):
-            assert engine.get_branch_name(work=work, actor=actor) == T
+            assert engine.resume_work(work=work, actor=actor).branch_name == T
             buffer.flush()
             assert RetentionEngine().forget_handles() == 0
     with time_machine.travel(now + timedelta(hours=70, seconds=1), tick=False):
         with pytest.raises(NotFound):
-            engine.get_branch_name(work=work, actor=actor)
+            engine.resume_work(work=work, actor=actor)
         assert RetentionEngine().forget_handles() == 1
     assert not WorkHandle.objects.exists()
 

@@ -12,6 +12,7 @@ from tests.mcp.conftest import URL, Agent, agent_for
 from tests.memory.api.client import UNKNOWN, nothing_left
 
 SHOP, TILL = "github.com/acme/shop", "github.com/acme/till"
+REMOTE = "git@github.com:acme/shop.git"
 
 
 @pytest.fixture
@@ -127,6 +128,51 @@ def test_a_session_gets_the_repository_of_who_writes_in_it(agent: Agent) -> None
         "Four.": TILL,
         "Five.": None,
     }
+
+
+def test_a_fact_without_a_session_keeps_the_repository_it_was_written_in(agent: Agent) -> None:
+    shop, till = agent.at(Day1_Repository=SHOP), agent.at(Day1_Repository=TILL)
+    uid = shop.call("memory_write", fact_text="The shop's clock was wrong.")["fact"]["id"]
+    till.call("memory_write", fact_text="Tills beep by the clock.")
+    agent.call("memory_write", fact_text="Clocks tick.")
+    assert agent.call("memory_get", fact_ids=[uid])["facts"][0]["repository"] == SHOP
+    assert lines(shop.call("memory_search", query="clock shop")["results"])[0] == (
+        "The shop's clock was wrong.",
+        SHOP,
+    )
+    told = shop.call("memory_context")["newest_facts"]
+    assert lines(told) == [("Clocks tick.", ""), ("The shop's clock was wrong.", SHOP)]
+    new = till.call("memory_supersede", fact_id=uid, new_fact_text="The shop's clock is right.")["fact"]["id"]
+    assert agent.call("memory_get", fact_ids=[new])["facts"][0]["repository"] == SHOP
+    till.refused("memory_supersede", "invalid", fact_id=new, new_fact_text="x", repository="x" * 1001)
+
+
+def test_a_start_context_leaves_out_what_was_written_without_a_session_elsewhere(
+    agent: Agent, actor: Any
+) -> None:
+    for repository in (SHOP, TILL):
+        agent.call("memory_write", fact_text=f"Learned in {repository}.", repository=repository)
+    SessionManager().create_session(session_id="s", actor=actor, project_path=SHOP)
+    session = Session.objects.get()
+    branch = Branch.objects.get(pk=session.branch_id)
+    text = start_context(session, actor, branch.lineage(), session.started_at).text
+    assert (f"Learned in {SHOP}." in text, TILL in text) == (True, False)
+
+
+def test_a_work_handle_stands_for_the_repository(agent: Agent) -> None:
+    agent.call("branch_create", name="task/a")
+    work = agent.call("branch_switch", name="task/a", repository=REMOTE)["handle"]
+    uid = agent.call("memory_write", fact_text="The clock was wrong.", work=work)["fact"]["id"]
+    other = agent.call("memory_write", fact_text="The till beeps.", work=work, repository=TILL)["fact"]["id"]
+    found = agent.call("memory_get", fact_ids=[uid, other], branch="task/a")["facts"]
+    assert [row["repository"] for row in found] == [SHOP, TILL]
+    told = agent.call("memory_context", work=work)
+    assert (told["branch"], lines(told["newest_facts"])) == ("task/a", [("The clock was wrong.", SHOP)])
+    here = agent.at(Day1_Repository=TILL).call("memory_context", work=work)  # the connection counts before it
+    assert lines(here["newest_facts"]) == [("The till beeps.", TILL)]
+    plain = agent.call("branch_switch", name="task/a")["handle"]
+    assert len(agent.call("memory_context", work=plain)["newest_facts"]) == 2
+    agent.refused("branch_switch", "invalid", name="task/a", repository=["x"])
 
 
 @pytest.mark.parametrize(("own", "other"), [(SHOP, TILL), (TILL, SHOP)])

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from mcp import Client, StdioServerParameters
+from mcp_types import ErrorData, ListRootsResult, Root
 
 from tests import databases
 from tests.up_process import ROOT, Up, prepared
@@ -113,6 +114,40 @@ def test_what_cannot_be_passed_on_is_told_in_an_answer(server: Up) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize(
+    "answer", ['"result": [1]', '"result": {"roots": [1, {"uri": 2}]}', '"error": {}', None]
+)
+def test_a_client_whose_roots_are_nonsense_or_never_come_is_answered(
+    answer: str | None, server: Up, tmp_path: Path
+) -> None:
+    about = {"protocolVersion": "2025-06-18", "clientInfo": {"name": "x", "version": "1"}}
+    hello = {"jsonrpc": "2.0", "id": 1, "method": "initialize"}
+    lines = [
+        json.dumps({**hello, "params": {**about, "capabilities": {"roots": {}}}}),
+        '{"jsonrpc": "2.0", "method": "notifications/initialized"}',
+        '{"jsonrpc": "2.0", "id": 3, "method": "ping"}',
+        *([f'{{"jsonrpc": "2.0", "id": "day1-roots", {answer}}}'] if answer else []),
+    ]
+    done = subprocess.run(
+        [sys.executable, *command()],
+        input="\n".join(lines) + "\n",
+        capture_output=True,
+        text=True,
+        timeout=60,
+        cwd=tmp_path,
+        env=environment(DAY1_URL=server.first["url"], DAY1_KEY=server.first["key"]),
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    said = [json.loads(line) for line in done.stdout.splitlines()]
+    assert [(row["id"], row.get("method")) for row in said] == [
+        (1, None),
+        ("day1-roots", "roots/list"),
+        (3, None),
+    ]
+    assert said[2]["result"] == {}
+
+
+@pytest.mark.slow
 def test_the_client_says_which_session_it_serves(tmp_path: Path) -> None:
     async def write(parameters: StdioServerParameters) -> Any:
         async with Client(parameters) as client:
@@ -146,5 +181,79 @@ def test_the_session_that_it_serves_says_the_repository(tmp_path: Path) -> None:
         ("", ["Shops close.", "Tills beep."]),
     ):
         env = environment(CLAUDE_CODE_SESSION_ID=session, **own)
-        parameters = StdioServerParameters(command=sys.executable, args=words, env=env)
+        parameters = StdioServerParameters(command=sys.executable, args=words, env=env, cwd=tmp_path)
         assert asyncio.run(newest(parameters)) == lines
+
+
+@pytest.fixture
+def work_tree(tmp_path: Path) -> Path:
+    """Return a folder within a work tree of github.com/acme/shop."""
+    (tmp_path / "shop" / ".git").mkdir(parents=True)
+    (tmp_path / "shop" / "src").mkdir()
+    config = '[remote "origin"]\n\turl = git@github.com:acme/shop.git\n'
+    (tmp_path / "shop" / ".git" / "config").write_text(config)
+    return tmp_path / "shop" / "src"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("bridged", [False, True])
+@pytest.mark.parametrize("mode", MODES)
+def test_roots_say_the_repository_where_the_folder_says_none(
+    mode: str, bridged: bool, server: Up, work_tree: Path, tmp_path: Path
+) -> None:
+    """Offer a folder, two folders of two repositories, and none; only an older client can be asked."""
+    (tmp_path / "till" / ".git").mkdir(parents=True)
+
+    async def write(folders: list[Path] | None, words: tuple[str, ...] = ()) -> str:
+        async def offer(_: Any) -> Any:
+            if folders is None:
+                return ErrorData(code=-32603, message="No.")
+            return ListRootsResult(roots=[Root(uri=folder.as_uri()) for folder in folders])
+
+        parameters = StdioServerParameters(
+            command=sys.executable, args=command(*start, *words), env=env, cwd=tmp_path
+        )
+        async with Client(parameters, mode=mode, list_roots_callback=offer) as client:
+            arguments = {"fact_text": "One.", "deduplicate": False}
+            uid = (await client.call_tool("memory_write", arguments)).structured_content["fact"]["id"]
+            read = await client.call_tool("memory_get", {"fact_ids": [uid]})
+            return read.structured_content["facts"][0]["repository"]
+
+    remote = environment(DAY1_URL=server.first["url"], DAY1_KEY=server.first["key"])
+    env = remote if bridged else environment(**databases.of(tmp_path / "data"))
+    start = [] if bridged else ["--data-dir", str(tmp_path / "data")]
+    shop = "github.com/acme/shop" if mode == "legacy" else ""
+    till = str(tmp_path / "till") if mode == "legacy" else ""
+    assert asyncio.run(write([work_tree, work_tree.parent])) == shop
+    assert asyncio.run(write([tmp_path / "till"])) == till
+    assert asyncio.run(write([work_tree, tmp_path / "till"])) == ""
+    assert asyncio.run(write([tmp_path])) == ""
+    assert asyncio.run(write(None)) == ""
+    assert asyncio.run(write([work_tree], ("--repository", "/srv/app"))) == "/srv/app"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("bridged", [False, True])
+def test_the_folder_that_it_was_started_in_says_the_repository(
+    bridged: bool, server: Up, work_tree: Path, tmp_path: Path
+) -> None:
+    async def write(parameters: StdioServerParameters, text: str) -> str:
+        async with Client(parameters) as client:
+            made = await client.call_tool("memory_write", {"fact_text": text, "deduplicate": False})
+            uid = made.structured_content["fact"]["id"]
+            read = await client.call_tool("memory_get", {"fact_ids": [uid]})
+            return read.structured_content["facts"][0]["repository"]
+
+    remote = environment(DAY1_URL=server.first["url"], DAY1_KEY=server.first["key"])
+    local = environment(**databases.of(tmp_path / "data"))
+    start = [] if bridged else ["--data-dir", str(tmp_path / "data")]
+    for words, folder, repository in (
+        ((), work_tree, "github.com/acme/shop"),
+        (("--repository", "https://github.com/acme/till.git"), work_tree, "github.com/acme/till"),
+        (("--repository", "*"), work_tree, ""),
+        ((), tmp_path, ""),
+    ):
+        parameters = StdioServerParameters(
+            command=sys.executable, args=command(*start, *words), env=remote if bridged else local, cwd=folder
+        )
+        assert asyncio.run(write(parameters, f"Written in {repository}.")) == repository

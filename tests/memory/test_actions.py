@@ -108,6 +108,14 @@ class TestDone:
         links = FactLink._base_manager.filter(from_id=new.uid).values_list("to_id", flat=True)
         assert set(links) == {facts[1].uid, facts[2].uid}
 
+    def test_superseded_by_a_text_that_another_fact_has(self, actor, main, facts):
+        a, b, c = facts
+        report = act(actor, "supersede", [a, b], new_fact_text=f" {c.fact_text.upper()} ")
+        assert (report.new_fact.uid, report.created, outcomes(report)) == (c.uid, False, [("done", "")] * 2)
+        assert (report.new_fact.parent_id, report.new_fact.fact_text) == (a.uid, c.fact_text)
+        assert [shown(main)[name][0] for name in "abc"] == ["superseded", "superseded", "active"]
+        assert act(actor, "supersede", [c], new_fact_text="d").created is True
+
     def test_one_commit_and_one_audit_entry_for_a_thousand(self, actor, main):
         texts = [{"fact_text": f"fact {n}"} for n in range(1000)]
         written = FactEngine().write_facts(facts=texts, actor=actor)

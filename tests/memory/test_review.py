@@ -255,7 +255,7 @@ class TestLists:
         def queries(n):
             for _ in range(n):
                 ask(*pair)
-            with django_assert_num_queries(5):
+            with django_assert_num_queries(6):
                 review_engine.list_items(actor=actor, limit=100)
 
         queries(10), queries(80)

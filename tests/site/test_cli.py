@@ -179,6 +179,31 @@ def test_the_life_of_a_fact(day1: Day1, fact: Fact) -> None:
     assert {"fact_text: New text.", f"parent_id: {one}", "tags: x", "pinned: no"} <= set(shown)
 
 
+def test_a_text_that_is_there_takes_the_place_of_another(day1: Day1, fact: Fact) -> None:
+    one, two = (day1("write-fact", text)[1].split("\t")[0] for text in ("One.", "Two."))
+    known = day1("facts", "supersede", one, fact.fact_text)
+    assert known == (0, f"{fact.uid}\tknown already on main, supersedes {one}\n", "")
+    status, out, _ = day1("facts", "supersede", two, fact.fact_text, "--no-dedup")
+    assert (status, out) == (0, f"{newest().uid}\tstored on main, supersedes {two}\n")
+    assert newest().uid != fact.uid
+
+
+def test_facts_are_listed_and_found_by_repository(day1: Day1) -> None:
+    for text, name in (
+        ("The shop is open.", "git@github.com:acme/shop.git"),
+        ("The till is open.", "/srv/till/"),
+    ):
+        assert day1("write-fact", text, "--repository", name)[0] == 0
+    for words in (("facts", "list"), ("search", "open")):
+        found = json.loads(day1(*words, "--repository", "/srv/till", "--format", "json")[1])["results"]
+        assert [row.get("fact", row)["repository"] for row in found] == ["/srv/till"]
+    assert day1("facts", "list", "--repository", "x" * 1001) == (
+        1,
+        "",
+        "invalid: repository has at most 1000 characters.\n",
+    )
+
+
 def test_stored_text_cannot_write_to_the_terminal(day1: Day1, actor: Actor) -> None:
     FactEngine().write_fact(fact_text="red\x1b[31m\ttab\x07 \u202eback", actor=actor)
     assert day1("facts")[1].splitlines()[1].split("\t")[3] == "red\ufffd[31m tab\ufffd \ufffdback"

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -107,6 +108,24 @@ def test_sessions_begin_and_end_once(day1: Day1) -> None:
     assert "summary: Moved to UTC." in day1("sessions", "context", "s1")[1]
     assert "project_path: /srv/app" in day1("sessions", "show", "s1")[1]
     assert day1("sessions", "end", "nobody") == (1, "", "not_found: There is no session with this id.\n")
+
+
+def test_a_session_in_a_folder_of_this_machine_is_in_its_repository(
+    day1: Day1, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "shop" / ".git").mkdir(parents=True)
+    (tmp_path / "shop" / "src").mkdir()
+    config = '[remote "origin"]\n\turl = git@github.com:acme/shop.git\n'
+    (tmp_path / "shop" / ".git" / "config").write_text(config)
+    monkeypatch.chdir(tmp_path / "shop" / "src")
+    day1("sessions", "start", "s1", "--path", ".")
+    monkeypatch.chdir(tmp_path)
+    day1("sessions", "start", "s2", "--path", ".")
+    day1("sessions", "start", "s3", "--path", "https://github.com/acme/shop/")
+    assert "project_path: github.com/acme/shop" in day1("sessions", "show", "s1")[1]
+    assert f"project_path: {tmp_path}" in day1("sessions", "show", "s2")[1]
+    listed = rows(day1("sessions", "--repository", "git@github.com:acme/shop.git")[1])
+    assert [cells[0] for cells in listed] == ["s3", "s1"]
 
 
 def test_a_conversation_takes_messages_until_it_is_closed(day1: Day1) -> None:

@@ -1,11 +1,19 @@
 """Repairs: what was done between a failed call and the success of the same call. No database access."""
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from functools import cached_property
 from itertools import takewhile
 from typing import Any
+from uuid import UUID
 
-from memory.engines.sessions.tool_calls import COMMANDS, WRITERS, summarise_input, truncate
+from memory.engines.sessions.tool_calls import (
+    COMMANDS,
+    WRITERS,
+    find_patched_files,
+    summarise_input,
+    truncate,
+)
 from memory.models import Observation
 
 MAX_STEPS = 5  # between a failure and its repair that are listed
@@ -14,19 +22,48 @@ MAX_CHANGE = 160  # characters of the lines of a change
 STATUS_LINES = ("exit code", "process exited", "process group pgid")
 PATHS = ("file_path", "path", "absolute_path", "notebook_path")
 OLD, NEW = ("old_string", "oldString"), ("new_string", "newString")
-PATCH_FILES = ("*** Update File: ", "*** Add File: ", "*** Delete File: ", "+++ b/", "+++ ")
 
 
-def describe_repair(rows: Sequence[Observation], index: int) -> str:
+class ToolCalls:
+    """The calls of a session in their order, each read once however many repairs are told of them."""
+
+    def __init__(self, rows: Sequence[Observation]) -> None:
+        self.rows = rows
+        self._steps: dict[int, str] = {}
+
+    @cached_property
+    def positions(self) -> dict[UUID, int]:
+        """Return where each call stands, by its id."""
+        return {row.uid: at for at, row in enumerate(self.rows)}
+
+    @cached_property
+    def contents_before(self) -> list[str]:
+        """Return for each call what its file was written as before; "" where the session did not write it."""
+        written: dict[str, str] = {}
+        before = []
+        for row in self.rows:
+            payload = load_input(row) if row.tool_name in WRITERS else None
+            path = find_path(payload)
+            before.append(written.get(path, ""))
+            if isinstance(payload, Mapping):
+                written[path] = first_text(payload, ("content",))
+        return before
+
+    def get_step(self, index: int) -> str:
+        """Return ``describe_step`` of a call."""
+        if index not in self._steps:
+            self._steps[index] = describe_step(self, index)
+        return self._steps[index]
+
+
+def describe_repair(calls: ToolCalls, index: int) -> str:
     """Return the steps between a failure and the success of the same call as a text; "" for none."""
-    worked = rows[index]
-    failed = next((at for at in range(index) if rows[at].uid == worked.parent_id), None)
-    if failed is None:
+    rows, worked = calls.rows, calls.rows[index]
+    failed = calls.positions.get(worked.parent_id, index) if worked.parent_id else index
+    if failed >= index:
         return ""
     between = [at for at in range(failed + 1, index) if rows[at].input_hash != worked.input_hash]
-    steps = [
-        describe_step(rows, at) for at in between if rows[at].outcome == Observation.Outcome.SUCCESS.value
-    ]
+    steps = [calls.get_step(at) for at in between if rows[at].outcome == Observation.Outcome.SUCCESS.value]
     done = list(dict.fromkeys(step for step in steps if step))[-MAX_STEPS:]
     if not done:
         return ""
@@ -51,12 +88,12 @@ def get_reason(row: Observation) -> str:
     return truncate(reasons[-1].rstrip("."), MAX_REASON) if reasons else "no reason given"
 
 
-def describe_step(rows: Sequence[Observation], index: int) -> str:
+def describe_step(calls: ToolCalls, index: int) -> str:
     """Return a change of a file or a command; "" for a step that changes nothing."""
-    row = rows[index]
+    row = calls.rows[index]
     if row.tool_name in COMMANDS:
         return f"ran {whole_command(' '.join(summarise_input(load_input(row)).split()))}"
-    return describe_change(rows, index) if row.tool_name in WRITERS else ""
+    return describe_change(calls, index) if row.tool_name in WRITERS else ""
 
 
 def whole_command(line: str) -> str:
@@ -69,15 +106,14 @@ def whole_command(line: str) -> str:
 # ---- changes of files ----------------------------------------------------------------------------------
 
 
-def describe_change(rows: Sequence[Observation], index: int) -> str:
+def describe_change(calls: ToolCalls, index: int) -> str:
     """Return a file's name, and the lines that were taken out and put in where they are known."""
-    payload = load_input(rows[index])
+    row = calls.rows[index]
+    payload = load_input(row)
     name = find_path(payload)
-    removed, added = changed_lines(rows, index, payload)
+    removed, added = changed_lines(calls, index, payload)
     if not isinstance(payload, Mapping) or not (removed or added):
-        return (
-            f"changed {name}" if name else truncate(rows[index].summary.partition(". Result:")[0], MAX_REASON)
-        )
+        return f"changed {name}" if name else truncate(row.summary.partition(". Result:")[0], MAX_REASON)
     if not removed:
         return f"put into {name}: {quote_lines(added)}"
     if not added:
@@ -85,7 +121,7 @@ def describe_change(rows: Sequence[Observation], index: int) -> str:
     return f"in {name}: {quote_lines(removed)} became {quote_lines(added)}"
 
 
-def changed_lines(rows: Sequence[Observation], index: int, payload: Any) -> tuple[list[str], list[str]]:
+def changed_lines(calls: ToolCalls, index: int, payload: Any) -> tuple[list[str], list[str]]:
     """Return the lines that a change removed and those that it added."""
     if not isinstance(payload, Mapping):
         return [], []
@@ -101,18 +137,8 @@ def changed_lines(rows: Sequence[Observation], index: int, payload: Any) -> tupl
             removed, added = removed + before, added + after
     content = payload.get("content")
     if isinstance(content, str):
-        return differing(earlier_content(rows[:index], find_path(payload)), content)
+        return differing(calls.contents_before[index], content)
     return removed, added
-
-
-def earlier_content(rows: Sequence[Observation], path: str) -> str:
-    """Return what the file was written as before; "" where the session did not write it."""
-    for row in reversed(rows):
-        payload = load_input(row) if row.tool_name in WRITERS else None
-        if isinstance(payload, Mapping) and find_path(payload) == path:
-            content = payload.get("content")
-            return content if isinstance(content, str) else ""
-    return ""
 
 
 def differing(old: str, new: str) -> tuple[list[str], list[str]]:
@@ -140,15 +166,7 @@ def find_path(payload: Any) -> str:
         return ""
     if path := first_text(payload, PATHS):
         return path
-    patch = first_text(payload, ("patch", "input", "command"))
-    return ", ".join(dict.fromkeys(patch_files(patch)))
-
-
-def patch_files(patch: str) -> Iterator[str]:
-    for line in patch.splitlines():
-        start = next((start for start in PATCH_FILES if line.startswith(start)), "")
-        if start:
-            yield line.removeprefix(start).strip()
+    return ", ".join(find_patched_files(first_text(payload, ("patch", "input", "command"))))
 
 
 def quote_lines(lines: Sequence[str]) -> str:

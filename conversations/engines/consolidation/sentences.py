@@ -3,6 +3,8 @@
 import re
 from collections.abc import Iterator
 
+from memory.texts import count_dense
+
 MIN_SENTENCE_LENGTH, MAX_SENTENCE_LENGTH = 10, 400  # characters of a sentence
 MIN_PART_LENGTH = 2  # of a sentence of a prompt: an answer may be one word
 
@@ -26,4 +28,4 @@ def sentences(text: str, min_length: int = MIN_SENTENCE_LENGTH) -> Iterator[str]
 
 def measure_length(text: str) -> int:
     """Return the number of characters; one of a script without spaces counts as three."""
-    return len(text) + 2 * sum(char > "\u2e7f" for char in text)
+    return len(text) + 2 * count_dense(text)

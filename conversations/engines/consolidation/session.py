@@ -9,7 +9,7 @@ from uuid import UUID
 from django.db.models import Q
 
 from conversations.engines.consolidation import rules
-from conversations.engines.consolidation.repairs import describe_repair
+from conversations.engines.consolidation.repairs import ToolCalls, describe_repair
 from conversations.engines.consolidation.sentences import sentences
 from conversations.engines.learning import choose_rule
 from conversations.models import Message
@@ -153,10 +153,11 @@ def _find_in_observations(session: Session) -> Iterator[Finding]:
         .filter_indexed(session_id=session.key)
         .lowest(MAX_ENTRIES, "uid")
     )
+    calls = ToolCalls(rows)
     for index, row in enumerate(rows):
         if row.observation_type in STATED:
             yield Finding(row.summary, row.observation_type, row.uid, FactLink.Target.OBSERVATION)
-        elif row.observation_type == Type.DISCOVERY and (text := describe_repair(rows, index)):
+        elif row.observation_type == Type.DISCOVERY and (text := describe_repair(calls, index)):
             yield Finding(text, "bug_fix", row.uid, FactLink.Target.OBSERVATION)
 
 

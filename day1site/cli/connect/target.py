@@ -123,7 +123,7 @@ def prove(server: Server) -> Proof:
 
 def count_tools(server: Server) -> tuple[int, list[str]]:
     """Return how many tools /mcp lists, as the program itself would have them."""
-    answer = Bridge(server.url, server.key, "", sys.stdout).ask(LIST_TOOLS) or {}
+    answer = Bridge(server.url, server.key, sys.stdout).ask(LIST_TOOLS) or {}
     if tools := answer.get("result", {}).get("tools"):
         return len(tools), []
     reason = answer.get("error", {}).get("message", "it answered nothing")

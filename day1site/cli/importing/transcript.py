@@ -156,12 +156,9 @@ def find_project(folder: str) -> str:
 
     It is the folder itself where that is not on this machine.
     """
-    from day1site.hooks.client.capture import name_repository
+    from day1site.hooks.client.capture import find_repository
 
-    for parent in [Path(folder), *Path(folder).parents] if folder else []:
-        if (parent / ".git").exists():
-            return str(name_repository(str(parent), str(parent / ".git")))
-    return folder
+    return str(find_repository(folder)) or folder
 
 
 def moment(value: Any) -> str:

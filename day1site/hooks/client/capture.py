@@ -135,16 +135,27 @@ def quoted(text):
 
 def project_root():
     """Return the address of the git remote, without credentials; else the root of the work tree."""
+    start = find_start()
+    return find_repository(start) or start
+
+
+def find_start():
+    """Return the folder that the program works in: the one that it names, else that of this process."""
     variables = ("CLAUDE_PROJECT_DIR", "CURSOR_PROJECT_DIR", "GEMINI_PROJECT_DIR")
-    start = root = next((os.environ[name] for name in variables if os.environ.get(name)), "") or os.getcwd()
-    while True:
+    return next((os.environ[name] for name in variables if os.environ.get(name)), "") or os.getcwd()
+
+
+def find_repository(root):
+    """Return the repository that a folder is in, as name_repository does; "" where it is in none."""
+    while os.path.isabs(root):
         folder = os.path.join(root, ".git")
         if os.path.exists(folder):
             return name_repository(root, folder)
         above = os.path.dirname(root)
         if above == root:
-            return start
+            break
         root = above
+    return ""
 
 
 def name_repository(root, folder):

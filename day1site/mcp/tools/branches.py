@@ -91,9 +91,10 @@ def branch_create(call: Call) -> b.Answer:
     about=(
         "Get a handle for a branch: pass it as `work` to the other tools, and they read and write there. "
         "Nothing else changes, for you or for others: a call without `work` goes on where it did. The "
-        "handle is yours alone and ends when it was not used for 24 hours; then call this again."
+        "handle is yours alone and ends when it was not used for 24 hours; then call this again. It stands "
+        "for your repository too, where that is known."
     ),
-    takes={"name": b.text("The branch, such as main or task/fix-login.", maxLength=200)},
+    takes={"name": b.text("The branch, such as main or task/fix-login.", maxLength=200), **b.REPOSITORY},
     needs=("name",),
     gives={
         "switched_to": b.row(ROW),
@@ -104,6 +105,7 @@ def branch_create(call: Call) -> b.Answer:
 )
 def branch_switch(call: Call) -> b.Answer:
     name, _ = call.need("name", c.plain_text), call.branch
+    call.take_repository()
     call.end()
     branch, handle = WorkEngine().open_work(branch_name=name, actor=call.caller.actor)
     after = f'memory_search {{"query": "…", "work": "{handle}"}}'

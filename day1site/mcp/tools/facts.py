@@ -151,6 +151,7 @@ def memory_update(call: Call) -> b.Answer:
         ),
         **VERSION,
         **WHO,
+        **b.REPOSITORY,
     },
     needs=("fact_id", "new_fact_text"),
     gives={**ANSWER, "created": b.flag("false: another fact had the same text already.")},
@@ -160,6 +161,7 @@ def memory_update(call: Call) -> b.Answer:
     repeatable=False,
 )
 def memory_supersede(call: Call) -> b.Answer:
+    call.take_repository()
     uid, where, version = _fact_field(call)
     options = {
         "new_fact_text": call.need("new_fact_text", lambda _, value: value),

@@ -55,7 +55,6 @@ SEARCH_OPTIONS: b.Schema = {
 )
 def memory_search(call: Call) -> b.Answer:
     query, limit = call.need("query", lambda _, value: value), call.take("limit", parse_integer, 10)
-    call.take_repository()
     found = memory_engine.search(query=query, limit=limit, **_where(call), **_take_options(call))
     lines = index_facts(call, [hit.fact for hit in found.hits])
     kept = schemas.within(lines, schemas.INDEX_TOKENS - 150)
@@ -67,12 +66,12 @@ def memory_search(call: Call) -> b.Answer:
 
 def _where(call: Call) -> dict[str, Any]:
     patterns = call.take("branches", parse_names)
-    if patterns is None:
-        return call.reading
-    for one in ("branch", "branch_name", "work", "at"):
+    refused = ("branch", "branch_name", "work", "at") if patterns is not None else ()
+    for one in refused:
         if one in call.inputs.body:
             raise Invalid("{field} cannot be given together with branches.", field=one)
-    return {"actor": call.caller.actor, "branch_names": patterns}
+    call.take_repository()
+    return call.reading if patterns is None else {"actor": call.caller.actor, "branch_names": patterns}
 
 
 def _take_options(call: Call) -> dict[str, Any]:
@@ -147,7 +146,5 @@ def newest_lines(call: Call, limit: int) -> list[dict[str, str]]:
 
 
 def index_facts(call: Call, facts: Sequence[Fact]) -> list[dict[str, str]]:
-    """Return an index of facts, each with the repository of its session."""
-    keys = [fact.session_id for fact in facts]
-    known = memory_engine.list_repositories(actor=call.caller.actor, session_ids=keys)
-    return schemas.lines(facts, known)
+    """Return an index of facts, each with the repository in which it was learned."""
+    return schemas.lines(facts, memory_engine.find_repositories(actor=call.caller.actor, facts=facts))

@@ -151,7 +151,10 @@ def memory_timeline(call: Call) -> b.Answer:
     page = memory_engine.list_timeline(actor=call.caller.actor, **where, **times, **paging, **options)
     keys = [row.session_id for row in page.results]
     known = memory_engine.list_repositories(actor=call.caller.actor, session_ids=keys)
-    rows = [schemas.observation(row) | schemas.named_repository(row, known) for row in page.results]
+    rows = [
+        schemas.observation(row) | schemas.named_repository(known.get(row.session_id, ""))
+        for row in page.results
+    ]
     after = "memory_search for what was learned" if rows else "memory_search: nothing was observed here"
     return {"results": rows, "next_cursor": page.next, "branch": branch, "next": after}
 

@@ -4,6 +4,7 @@ import hashlib
 import secrets
 from collections.abc import Mapping
 from datetime import datetime, timedelta
+from typing import NamedTuple
 
 from django.db import transaction
 from django.db.models import F
@@ -24,11 +25,18 @@ USED = "work.used"
 GONE = "There is no such work handle, or nobody has used it for 24 hours."
 
 
+class Work(NamedTuple):
+    """What a handle stands for. The repository may be ``*``, or unknown."""
+
+    branch_name: str
+    repository: str
+
+
 @retry_methods
 class WorkEngine:
     def open_work(self, *, branch_name: str, actor: Actor) -> tuple[Branch, str]:
-        """Return a branch and a new work handle for this actor; it is unguessable and expires after 24 idle
-        hours.
+        """Return a branch and a new work handle for this actor, with the repository that the actor names; it
+        is unguessable and expires after 24 idle hours.
 
         Raises BranchNotFound, BranchArchived, scope and branch refusals.
         """
@@ -38,11 +46,16 @@ class WorkEngine:
         token = START + secrets.token_urlsafe(18)
         next_rid.ensure_lease()
         with transaction.atomic(savepoint=False):
-            WorkHandle.objects.create(hash=hash_handle(token), branch=branch, owner=get_owner_name(actor))
+            WorkHandle.objects.create(
+                hash=hash_handle(token),
+                branch=branch,
+                repository=actor.repository,
+                owner=get_owner_name(actor),
+            )
         return branch, token
 
-    def get_branch_name(self, *, work: str, actor: Actor) -> str:
-        """Return the branch name of a handle, and renew the handle.
+    def resume_work(self, *, work: str, actor: Actor) -> Work:
+        """Return the branch and the repository of a handle, and renew the handle.
 
         Raises the same NotFound for an unknown handle, an expired one and another actor's.
         """
@@ -50,11 +63,11 @@ class WorkEngine:
         mine = WorkHandle.objects.filter(
             pk=key, owner=get_owner_name(actor), branch__project=actor.project_id, used_at__gt=now - IDLE
         )
-        name = mine.values_list("branch__name", flat=True).first()
-        if name is None:
+        found = mine.values_list("branch__name", "repository").first()
+        if found is None:
             raise NotFound(GONE, field="work")
         buffer.add_value(USED, key, now)
-        return name
+        return Work(*found)
 
 
 def get_owner_name(actor: Actor) -> str:

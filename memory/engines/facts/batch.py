@@ -107,9 +107,9 @@ class FactBatch:
             results.append(WriteResult(known or row, created=known is None))
         if self.status == Fact.Status.ACTIVE:
             replace_parents(commit, fresh)
+        self.open_sessions(commit)
         commit.add_rows(fresh)
         self.confirm_facts(commit, results)
-        self.open_sessions(commit)
         self.enqueue_embedding(commit, fresh)
         commit.targets += [str(row.uid) for row in fresh]
         return results
@@ -169,9 +169,15 @@ class FactBatch:
         commit.side_rows += len(new)
 
     def open_sessions(self, commit: CommitWriter) -> None:
-        if named := {row.session_id: (row.task_id, row.agent_id) for row in self.rows if row.session_id}:
-            begin_sessions(commit.branch, commit.at, named, find_named_repository(self.actor))
-            commit.sessions |= set(named)
+        """Begin the sessions that the rows name, and set where each row was learned: what it names itself,
+        else the repository of its session, else the actor's.
+        """
+        own = find_named_repository(self.actor)
+        named = {row.session_id: (row.task_id, row.agent_id) for row in self.rows if row.session_id}
+        known = begin_sessions(commit.branch, commit.at, named, own) if named else {}
+        commit.sessions |= set(named)
+        for row in self.rows:
+            row.repository = row.repository or known.get(row.session_id, own)
 
     @staticmethod
     def enqueue_embedding(commit: CommitWriter, facts: Sequence[Fact]) -> None:

@@ -12,7 +12,7 @@ from uuid import UUID
 from memory.actors import Actor
 from memory.db.retry import retry_methods
 from memory.engines.facts import rules
-from memory.engines.facts.batch import FactBatch, replace_parents
+from memory.engines.facts.batch import FactBatch, WriteResult, replace_parents
 from memory.engines.facts.field_diff import check_version
 from memory.engines.facts.supersession import check_keeper, link_superseded
 from memory.engines.facts.verdicts import record_verdict
@@ -77,12 +77,14 @@ class Outcome:
 class Report:
     """Results of the facts, in the order given; ``commit`` is None when nothing was changed.
 
-    ``new_fact`` is the fact that supersedes the others.
+    ``new_fact`` is the fact with the new text that supersedes the others; ``created`` is False where another
+    fact had that text already.
     """
 
     results: Sequence[Outcome]
     commit: Commit | None
     new_fact: Fact | None = None
+    created: bool = False
 
     def count_outcome(self, outcome: str) -> int:
         return sum(result.outcome == outcome for result in self.results)
@@ -118,7 +120,8 @@ class ActionEngine:
         with open_commit(actor, branch_name, requested.definition.kind, requested.reason[:500]) as commit:
             batch = Batch(commit, ids, expected_versions or {})
             new = requested.apply_to(batch)
-        return Report(batch.build_outcomes(requested.definition.label), commit.commit, new)
+        outcomes = batch.build_outcomes(requested.definition.label)
+        return Report(outcomes, commit.commit, new.fact if new else None, bool(new and new.created))
 
 
 @dataclass(frozen=True)
@@ -150,8 +153,8 @@ class ActionRequest:
             text = rules.CHECKS["fact_text"]("new_fact_text", text)
         return cls(name, ACTIONS[name], category, by, text, reason)
 
-    def apply_to(self, batch: "Batch") -> Fact | None:
-        """Apply the action to a batch; return the new fact where one was written."""
+    def apply_to(self, batch: "Batch") -> WriteResult | None:
+        """Apply the action to a batch; return the fact with the new text, where one was given."""
         if self.action in VERDICTS:
             batch.record_verdicts(VERDICTS[self.action], self.reason)
         elif self.action == "supersede":
@@ -248,9 +251,9 @@ class Batch:
         facts = [fact for fact, _ in self._plan_changes(lambda fact: {})]
         self.changed |= {fact.uid for fact in record_verdict(self.commit, facts, status, reason)}
 
-    def supersede_facts(self, by: UUID | None, text: str) -> Fact | None:
+    def supersede_facts(self, by: UUID | None, text: str) -> WriteResult | None:
         """Supersede the facts by an existing one, or by a new one like the first of them; return the new
-        one.
+        one, or the one that has its text already.
         """
         if keeper := self.commit.get_version(Fact, by) if by else None:
             check_keeper(keeper)
@@ -260,15 +263,18 @@ class Batch:
         self.commit.add_versions([(fact, supersede_fact(fact, keeper), False) for fact in old])
         self.commit.targets += [str(fact.uid) for fact in old]
         self.changed |= {fact.uid for fact in old}
-        successor = keeper or self._write_like(old[0], text)
-        link_superseded(self.commit, successor, old)
-        return None if keeper else successor
+        if keeper:
+            link_superseded(self.commit, keeper, old)
+            return None
+        written = self._write_like(old[0], text)
+        link_superseded(self.commit, written.fact, old)
+        return WriteResult(self.commit.get_version(Fact, written.fact.uid), written.created)
 
-    def _write_like(self, first: Fact, text: str) -> Fact:
+    def _write_like(self, first: Fact, text: str) -> WriteResult:
         payload = rules.inherit_fields(first) | {"fact_text": text}
-        batch = FactBatch([payload], self.commit.actor, Status.ACTIVE, deduplicate=False, parent=first)
+        batch = FactBatch([payload], self.commit.actor, Status.ACTIVE, deduplicate=True, parent=first)
         (written,) = batch.write_facts(self.commit)
-        return written.fact
+        return written
 
     def _plan_changes(self, rule: Callable[[Fact], Content]) -> Iterable[tuple[Fact, Content]]:
         for uid in self.ids:

@@ -121,18 +121,13 @@ class FactEngine:
         expected_version: int | None = None,
         **fields: Unpack[FactContent],
     ) -> Fact:
-        """Write a fact that supersedes an old one. Category, kind, priority, tags and visibility are
-        inherited where they are not given.
-
-        Raises NotFound, StaleVersion, IllegalTransition, Invalid and its subclasses.
-        """
+        """Supersede a fact as replace_fact does, and return the one that stands now."""
         written = self.replace_fact(
             old_fact_id=old_fact_id,
             new_fact_text=new_fact_text,
             actor=actor,
             branch_name=branch_name,
             expected_version=expected_version,
-            deduplicate=False,
             **fields,
         )
         return written.fact
@@ -148,10 +143,11 @@ class FactEngine:
         deduplicate: bool = True,
         **fields: Unpack[FactContent],
     ) -> WriteResult:
-        """Supersede a fact as supersede_fact does. Where another current fact has the text already, that one
+        """Write a fact that supersedes an old one. Category, kind, priority, tags, visibility and repository
+        are inherited where they are not given. Where another current fact has the text already, that one
         takes the place of the old one, as it is, and ``created`` is False.
 
-        Raises what supersede_fact raises.
+        Raises NotFound, StaleVersion, IllegalTransition, Invalid and its subclasses.
         """
         actor.require_scope("write", branch_name)
         actor, content = with_origin(actor, fields)

@@ -14,6 +14,7 @@ from memory.engines.facts.assessment import with_verification
 from memory.engines.fields.facts import FACT_FILTERS
 from memory.engines.fields.filters import FilterField
 from memory.engines.support import validation as c
+from memory.engines.versions.repositories import filter_repository
 from memory.models import Fact
 
 Made = TypeVar("Made", bound="Filter")
@@ -66,6 +67,8 @@ class FactFilter(Filter):
         for name, value in self.as_dict().items():
             if name == "status" and archived:
                 rows = rows if Fact.Status.ARCHIVED in value else rows.none()
+            elif name == "repository":
+                rows = filter_repository(rows, value)
             elif name in NARROWING:
                 rows = rows.filter_indexed(**{name: value})
             else:

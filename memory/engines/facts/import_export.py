@@ -230,10 +230,10 @@ class FactImport:
         for row in rows:
             if _was_proposed(row, active):
                 row.status = Status.ACTIVE
-        commit.add_rows(rows)
-        self._confirm_lines(commit, lines, {row.uid for row in rows}, active)
         self.batch.rows = rows
         self.batch.open_sessions(commit)
+        commit.add_rows(rows)
+        self._confirm_lines(commit, lines, {row.uid for row in rows}, active)
         self.batch.enqueue_embedding(commit, rows)
         commit.targets += [str(row.uid) for row in rows]
 

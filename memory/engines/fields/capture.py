@@ -12,7 +12,7 @@ from memory.engines.fields.common import (
     answered_time,
     origin_fields,
 )
-from memory.engines.fields.filters import any_of, one_of, recorded
+from memory.engines.fields.filters import any_of, learned_in, one_of, recorded
 from memory.engines.fields.types import (
     Choice,
     CutText,
@@ -23,6 +23,7 @@ from memory.engines.fields.types import (
     Moment,
     Number,
     Reference,
+    Repository,
     Text,
     Whole,
 )
@@ -109,6 +110,7 @@ OBSERVATION_FILTERS = OBSERVATION.filtered_by(
         "Observations made for one of these tasks.",
         option=Option("of one of these", "--task"),
     ),
+    learned_in("Observations"),
     *recorded("Observations"),
 )
 OBSERVATION_TEXTS = tuple(field.name for field in OBSERVATION if isinstance(field.type, CutText))
@@ -205,8 +207,9 @@ SESSION = Noun(
     ),
     Field(
         "project_path",
-        Text(1000),
-        use=OFFERED | TOOL,
+        Repository(),
+        "Where the work is done: a remote's address in any form, or a folder.",
+        OFFERED | TOOL,
         option=Option("where the work is done", "--path", "PATH"),
     ),
     Field(
@@ -231,4 +234,5 @@ SESSION_FILTERS = SESSION.filtered_by(
     ),
     one_of("agent_id", Reference(200), "Sessions of this agent.", option=Option("of this agent", "--agent")),
     one_of("task_id", Reference(200), "Sessions for this task.", option=Option("of this task", "--task")),
+    learned_in("Sessions"),
 )

@@ -8,7 +8,7 @@ from django.utils.translation import gettext_lazy as _
 
 from memory.engines.fields.base import EVERYWHERE, LINE, NO_USE, READ, TOOLS, WRITE, Field, Noun, Option, Use
 from memory.engines.fields.common import answered_branch, answered_id, answered_time, origin_fields
-from memory.engines.fields.filters import any_of, one_of
+from memory.engines.fields.filters import any_of, learned_in, one_of
 from memory.engines.fields.types import (
     Choice,
     Flag,
@@ -18,6 +18,7 @@ from memory.engines.fields.types import (
     Moment,
     Number,
     Reference,
+    Repository,
     TagList,
     Text,
     Whole,
@@ -47,6 +48,7 @@ class FactContent(TypedDict, total=False):
     source_type: str
     source_id: str
     source: str
+    repository: str
     origin: str
     visibility: str
     session_id: str
@@ -195,6 +197,15 @@ FACT = Noun(
         label=_("Source"),
         tool_help="Where it comes from, such as a file or an address.",
         option=Option("where it comes from, in words"),
+    ),
+    Field(
+        "repository",
+        Repository(),
+        "A remote's address in any form, or a folder; else where the session or the caller works.",
+        READ | WRITE | LINE | Use.TOOL_ANSWER | Use.OPTION | Use.INHERIT,
+        label=_("Repository"),
+        answer_help="Where it was learned: its remote's address, or a folder; empty where that is unknown.",
+        option=Option("where it was learned, such as github.com/acme/shop", metavar="NAME"),
     ),
     Field(
         "origin",
@@ -374,4 +385,5 @@ FACT_FILTERS = FACT.filtered_by(
     one_of("valid_before", Moment(), "Facts that were true already before this time.", use=NO_USE),
     one_of("pinned", Flag(), "Facts that are, or are not, pinned.", use=NO_USE),
     one_of("parent_id", Identifier(), "The facts that replace the fact with this id.", use=NO_USE),
+    learned_in("Facts", option=Option("learned in this repository", metavar="NAME")),
 )

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from memory.engines.fields.base import Field, Option
-from memory.engines.fields.types import Choice, Flag, Moment, Number, Reference, Type
+from memory.engines.fields.types import Choice, Flag, Moment, Number, Reference, Repository, Type
 from memory.engines.support import validation as c
 from memory.exceptions import Invalid
 
@@ -42,6 +42,13 @@ def one_of(name: str, kind: Type, help: str, tools: bool = False, **traits: Any)
     if tools:
         traits.setdefault("tool_help", f"Only {help[0].lower()}{help[1:]}")
     return FilterField(name, kind, help, **traits)
+
+
+def learned_in(rows: str, **traits: Any) -> FilterField:
+    """Return the filter of rows by repository."""
+    kind = Repository(any=True)
+    traits.setdefault("option", Option("of this repository", metavar="NAME"))
+    return one_of("repository", kind, f"{rows} of this repository, in any form; * is any.", **traits)
 
 
 def recorded(rows: str, **traits: Any) -> tuple[FilterField, FilterField]:

@@ -6,6 +6,7 @@ from functools import cached_property
 from typing import Any, ClassVar
 
 from memory.engines.support import validation as c
+from memory.repository_names import ANY, normalise_repository
 
 MAX_SAFE_INTEGER = 2**53  # the greatest whole number that every JSON reader keeps exact
 METADATA_BYTES = 64 * 1024
@@ -47,6 +48,23 @@ class Pattern(Reference):
     """A text of one form, which ``regex`` publishes; its engine says what else it demands."""
 
     regex: str = ""
+
+
+@dataclass(frozen=True)
+class Repository(Text):
+    """A repository or a folder, in one form however it was written. ``*`` is none, or with ``any`` kept."""
+
+    max_length: int = 1000
+    any: bool = False
+
+    def build_check(self) -> c.Check:
+        check = c.text_check(self.max_length)
+
+        def check_repository(name: str, value: Any) -> str:
+            repository = check(name, normalise_repository(check(name, value)))  # lower case may be longer
+            return "" if repository == ANY and not self.any else repository
+
+        return check_repository
 
 
 @dataclass(frozen=True)

@@ -30,6 +30,7 @@ class FactRow(NamedTuple):
     priority: str
     confidence: float
     updated_cycle: int
+    repository: str
 
 
 def fact_rows(rows: VersionedQuerySet, rids: Iterable[int]) -> list[FactRow]:
@@ -57,6 +58,7 @@ def ranked_row(fact: FactRow, belief: Assessment, current_cycle: int | None) -> 
         fact.norm_hash,
         fact.session_id,
         fact.kind,
+        fact.repository,
     )
 
 

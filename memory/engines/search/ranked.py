@@ -26,7 +26,7 @@ from memory.engines.search.candidates import Candidates, PreparedQuery, find_can
 from memory.engines.search.fact_rows import FactRow, fact_rows, ranked_row, read_facts
 from memory.engines.search.scoring import Row, Scored, collapse_hits, in_order, score_all
 from memory.engines.versions.lookup import find_branch, resolve_point
-from memory.engines.versions.repositories import find_repository, list_repositories
+from memory.engines.versions.repositories import find_repositories, find_repository
 from memory.exceptions import Invalid
 from memory.models import Branch, Fact, Project
 
@@ -119,10 +119,11 @@ def rank_candidates(
 
 def prefer_repository(hits: Mapping[int, Scored], actor: Actor) -> None:
     """Raise the scores of hits that were learned in the actor's repository, where it is known."""
-    own = find_repository(actor)
-    known = list_repositories(actor.project_id, {hit.row.session_id for hit in hits.values()}) if own else {}
-    for hit in hits.values():
-        if own and known.get(hit.row.session_id) == own:
+    if not hits or not (own := find_repository(actor)):
+        return
+    known = find_repositories(actor.project_id, [hit.row for hit in hits.values()])
+    for hit, repository in zip(hits.values(), known, strict=True):
+        if repository == own:
             hit.score += OWN_REPOSITORY
             hit.signals["repository"] = OWN_REPOSITORY
 

@@ -22,6 +22,7 @@ class Row:
     same: str = ""  # equal for rows with the same text
     session_id: str = ""
     kind: str = ""
+    repository: str = ""
 
 
 @dataclass(slots=True)

@@ -12,7 +12,7 @@ from uuid import UUID
 from memory.actors import Actor
 from memory.db.querysets import Lineage
 from memory.engines.facts.assessment import attach_belief, searchable_rows
-from memory.engines.versions.repositories import is_elsewhere
+from memory.engines.versions.repositories import find_repositories, is_elsewhere
 from memory.models import Fact, Session
 from memory.ranking import count_tokens
 from memory.texts import BRIEFING_TAG
@@ -70,16 +70,11 @@ def list_relevant(session: Session, lineage: Lineage, now: datetime) -> list[Fac
     found = {fact.uid: fact for fact in rows.newest(MAX_NEWEST)}
     found |= {fact.uid: fact for fact in rows.filter(category="decision").newest(MAX_DECISIONS)}
     found |= {fact.uid: fact for fact in rows.filter(pinned=True).newest(MAX_PINNED)}
-    keys = {fact.session_id for fact in found.values() if fact.session_id}
-    known = Session.objects.filter(project=session.project_id, key__in=keys)
-    paths = dict(known.values_list("key", "project_path"))
-
-    def sort_key(fact: Fact) -> str:
-        return paths.get(fact.session_id, "")
-
-    own = [fact for fact in found.values() if not sort_key(fact) or sort_key(fact) == session.project_path]
+    known = find_repositories(session.project_id, list(found.values()))
+    where = dict(zip(found, known, strict=True))
+    own = [fact for fact in found.values() if where[fact.uid] in ("", session.project_path)]
     own.sort(key=lambda fact: fact.uid, reverse=True)
-    own.sort(key=lambda fact: (not fact.pinned, fact.category != "decision", not sort_key(fact)))
+    own.sort(key=lambda fact: (not fact.pinned, fact.category != "decision", not where[fact.uid]))
     return list(attach_belief(own, lineage))
 
 

@@ -12,7 +12,7 @@ from memory.engines.facts.engine import FactEngine
 from memory.engines.facts.filters import FactFilter
 from memory.engines.search.fact_rows import read_facts
 from memory.engines.support.pagination import MAX_PAGE_SIZE
-from memory.engines.versions.repositories import find_repository, is_elsewhere, list_repositories
+from memory.engines.versions.repositories import find_repository, is_elsewhere
 from memory.models import Fact, Observation, Session
 
 
@@ -32,9 +32,7 @@ def newest_facts(actor: Actor, branch_name: str, limit: int) -> Sequence[Fact]:
     page = FactEngine().list_facts(
         actor=actor, branch_name=branch_name, filters=filters, limit=MAX_PAGE_SIZE if own else limit
     )
-    facts = page.results
-    known = list_repositories(actor.project_id, [fact.session_id for fact in facts]) if own else {}
-    return [fact for fact in facts if not is_elsewhere(known.get(fact.session_id, ""), own)][:limit]
+    return [fact for fact in page.results if not is_elsewhere(fact.repository, own)][:limit]
 
 
 def observation_counts(session: Session) -> dict[str, Any]:

@@ -28,6 +28,7 @@ from memory.exceptions import BranchArchived, BranchForbidden, NotFound
 from memory.models import Branch, Session
 from memory.models.nodes import next_rid
 from memory.queue.producer import enqueue
+from memory.repository_names import ANY
 
 IDLE = timedelta(hours=24)  # of inactivity: abandoned
 MAX_PREVIOUS = 50  # sessions on a path among which the one before is looked for
@@ -135,7 +136,7 @@ class SessionManager:
         actor.require_scope("read", branch_name or None)
         sessions = filter_visible(actor)
         requested = {"branch__name": branch_name, "status": status, "agent_id": agent_id, "task_id": task_id}
-        requested["project_path"] = repository
+        requested["project_path"] = "" if repository == ANY else repository
         if status:
             c.one_of(Status.values)("status", status)
         sessions = sessions.filter(**{name: value for name, value in requested.items() if value})

@@ -20,7 +20,7 @@ from memory.engines.support import validation as c
 from memory.engines.support.pagination import Page, paginate_versions, point_in_list
 from memory.engines.versions.commits import CommitWriter, open_commit
 from memory.engines.versions.lookup import MAIN, find_branch, resolve_point
-from memory.engines.versions.repositories import select_sessions
+from memory.engines.versions.repositories import filter_sessions
 from memory.exceptions import Invalid, NotFound, TooLarge
 from memory.models import FactLink, Observation
 
@@ -41,6 +41,8 @@ class ObservationFilter(Filter):
                 rows = rows.filter(created_at__lt=value)
             elif name == "task_id":
                 rows = rows.filter(task_id__in=value)
+            elif name == "repository":
+                rows = filter_sessions(rows, value)
             else:
                 rows = rows.filter_indexed(**{name: value})
         return rows
@@ -106,18 +108,15 @@ class ObservationEngine:
         actor: Actor,
         branch_name: str = MAIN,
         filters: ObservationFilter | None = None,
-        repository: str = "",
         at: Any = None,
         limit: int = 50,
         cursor: str = "",
     ) -> Page[Observation]:
-        """List observations, newest first; with ``repository`` only those of its sessions."""
+        """List observations, newest first."""
         actor.require_scope("read", branch_name)
         branch = find_branch(actor, branch_name)
         seq = resolve_point(branch, point_in_list(branch, cursor, at))
         rows = (filters or ObservationFilter()).apply(Observation.objects.on(branch, seq))
-        if repository:
-            rows = rows.filter(session_id__in=select_sessions(actor.project_id, repository))
         return paginate_versions(rows, seq=seq, limit=limit, cursor=cursor, at=at)
 
     def list_timeline(
@@ -127,7 +126,6 @@ class ObservationEngine:
         branch_name: str = MAIN,
         after: datetime | None = None,
         before: datetime | None = None,
-        repository: str = "",
         limit: int = 50,
         cursor: str = "",
         **options: Any,
@@ -138,7 +136,6 @@ class ObservationEngine:
             actor=actor,
             branch_name=branch_name,
             filters=filters,
-            repository=repository,
             limit=limit,
             cursor=cursor,
         )

@@ -24,9 +24,9 @@ WRITERS = frozenset({"Edit", "Write", "MultiEdit", "NotebookEdit", "apply_patch"
 SEARCHERS = frozenset({"Grep", "Glob", "grep", "glob", "search_file_content"})
 ARGUMENTS = ("command", "cmd", "file_path", "notebook_path", "path", "absolute_path", "pattern", "query")
 
-PATCHED_FILE = re.compile(
-    r"^\*\*\* (?:Add|Update|Delete) File: (.+?)\s*$", re.M
-)  # in the patches of apply_patch
+# The lines of a patch that name a file: of apply_patch, else of a unified difference.
+PATCHED_FILE = re.compile(r"^(?:\*\*\* (?:Add|Update|Delete) File: |\+\+\+ (?:b/)?)(.+)$", re.M)
+APPLIED_PATCH = "*** Begin Patch"
 EXIT_CODE = re.compile(r"\A\s*(?:Error:\s*)?[Ee]xit code:?\s*(-?\d+)")
 TIMED_OUT = re.compile(r"\b(?:timed[ -]out|timeout (?:of|after|exceeded|expired)|deadline exceeded)\b", re.I)
 FAILED = re.compile(
@@ -54,8 +54,14 @@ def truncate(text: str, max_length: int = MAX_LENGTH) -> str:
 def summarise_input(payload: Any) -> str:
     """Return the subject of a call: its files, command, path or pattern, else all of its input."""
     text = find_subject(payload)
-    files = PATCHED_FILE.findall(text) if text.lstrip().startswith("*** Begin Patch") else []
-    return " ".join(dict.fromkeys(files)) or text
+    return " ".join(find_patched_files(text) if text.lstrip().startswith(APPLIED_PATCH) else ()) or text
+
+
+def find_patched_files(patch: str) -> list[str]:
+    """Return the files that a patch changes, each once; a line that it adds may begin with ``++`` too."""
+    lines = list(PATCHED_FILE.finditer(patch))
+    applied = [found for found in lines if found[0].startswith("***")]
+    return list(dict.fromkeys(name for found in applied or lines if (name := found[1].strip())))
 
 
 def find_subject(payload: Any) -> str:

@@ -1,34 +1,41 @@
 """Repositories that sessions worked in, so that the memory of another is not taken for that of this one."""
 
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Iterable, Sequence
+from typing import Any, Protocol
 from uuid import UUID
 
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 
 from memory.actors import Actor
+from memory.db.querysets import VersionedQuerySet
+from memory.engines.fields.types import Repository
 from memory.engines.support import validation as c
 from memory.models import Session
+from memory.repository_names import ANY
 
-ANY = "*"  # no repository in particular
-MAX_LENGTH = 1000
+_check = c.redact_stored(Repository(any=True).build_check())
 
-_text = c.redact_stored(c.text_check(MAX_LENGTH))
+
+class Located(Protocol):
+    """A row that may name its repository, and the session that it comes from."""
+
+    @property
+    def repository(self) -> str: ...
+
+    @property
+    def session_id(self) -> str: ...
 
 
 def parse_repository(name: str, value: Any) -> str:
-    """Return a repository as hooks name it: the remote's address without scheme and credentials, or a path.
+    """Return a repository in the form in which it is stored. Raises Invalid."""
+    repository: str = _check(name, value)
+    return repository
 
-    Raises Invalid.
-    """
-    address: str = _text(name, value).strip()
-    _, scheme, rest = address.rpartition("://")
-    host, _, path = rest.partition("/")
-    if not scheme and ":" in host:  # git@host:path
-        host, _, path = rest.partition(":")
-    elif not scheme:
-        return address
-    return f"{host.rpartition('@')[2].lower()}/{path.strip('/').removesuffix('.git')}"
+
+def find_repositories(project_id: UUID, rows: Sequence[Located]) -> list[str]:
+    """Return the repository of each row: its own, else that of its session, else an empty text."""
+    known = list_repositories(project_id, (row.session_id for row in rows if not row.repository))
+    return [row.repository or known.get(row.session_id, "") for row in rows]
 
 
 def list_repositories(project_id: UUID, session_ids: Iterable[str]) -> dict[str, str]:
@@ -50,9 +57,24 @@ def find_repository(actor: Actor) -> str:
     return list_repositories(actor.project_id, [actor.session_id]).get(actor.session_id, "")
 
 
-def select_sessions(project_id: UUID, repository: str) -> QuerySet[Session, str]:
-    """Return the ids of a repository's sessions, as a query to filter by."""
-    return Session.objects.filter(project=project_id, project_path=repository).values_list("key", flat=True)
+def filter_sessions(rows: VersionedQuerySet, repository: str) -> VersionedQuerySet:
+    """Filter the rows of a branch that come from sessions in a repository; ``*`` is any."""
+    return rows if repository == ANY else rows.filter(session_id__in=select_sessions(rows, repository))
+
+
+def filter_repository(rows: VersionedQuerySet, repository: str) -> VersionedQuerySet:
+    """Filter the rows of a branch that name a repository, or none and come from its sessions."""
+    if repository == ANY:
+        return rows
+    own, inherited = Q(repository=repository), Q(session_id__in=select_sessions(rows, repository))
+    return rows.filter(own | Q(repository="") & inherited)
+
+
+def select_sessions(rows: VersionedQuerySet, repository: str) -> QuerySet[Session, str]:
+    """Return the ids of a repository's sessions in the project of these rows, as a query to filter by."""
+    branch, _ = rows.named_lineage[0]
+    sessions = Session.objects.filter(project__branches=branch, project_path=repository)
+    return sessions.values_list("key", flat=True)
 
 
 def is_elsewhere(repository: str, own: str) -> bool:

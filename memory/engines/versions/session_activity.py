@@ -10,14 +10,14 @@ from memory.models import Branch, Session
 
 def begin_sessions(
     branch: Branch, at: datetime, named: Mapping[str, tuple[str, str]], repository: str = ""
-) -> None:
+) -> dict[str, str]:
     """Create the unknown sessions, given as id -> (task, agent), in the running commit.
 
-    A known session of the branch whose repository is unknown gets this one.
+    A known session of the branch whose repository is unknown gets this one. Returns the repository of each.
     """
     touch_sessions(branch, at, named)
     rows = Session.objects.filter(project=branch.project_id, key__in=named)
-    known = rows.values_list("key", flat=True)
+    known = dict(rows.values_list("key", "project_path"))
     missing = sorted(set(named) - set(known))
     if repository and len(missing) < len(named):
         rows.filter(branch=branch, project_path="").update(project_path=repository)
@@ -35,6 +35,7 @@ def begin_sessions(
     ]
     # Another branch's writer may create the same session at this moment: either row will do.
     Session.objects.bulk_create(new, ignore_conflicts=True)
+    return {key: known.get(key) or repository for key in named}
 
 
 def touch_sessions(branch: Branch, at: datetime, keys: Iterable[str]) -> None:

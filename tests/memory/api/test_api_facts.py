@@ -176,6 +176,23 @@ def test_the_history_tells_every_version_with_its_commit(api: Api) -> None:
     assert api.get(f"{path}?at=1").json()["version"] == 1
 
 
+def test_superseding_with_the_text_of_another_fact_writes_none(api: Api) -> None:
+    other, old, older = api.fact("Alpha."), api.fact("Beta."), api.fact("Gamma.")
+    answer = api.post(f"/facts/{old['id']}/supersede", {"new_fact_text": " alpha."})
+    row = answer.json()
+    assert (answer.status_code, row["created"], row["id"]) == (200, False, other["id"])
+    assert row["parent_id"] == old["id"]
+    assert api.get(f"/facts/{old['id']}").json()["status"] == "superseded"
+    body = {"new_fact_text": "Alpha.", "deduplicate": False}
+    answer = api.post(f"/facts/{older['id']}/supersede", body)
+    assert (answer.status_code, answer.json()["created"]) == (201, True)
+    assert answer.json()["id"] not in (other["id"], older["id"])
+    with nothing_left():
+        body = {"new_fact_text": "Delta.", "deduplicate": "no"}
+        path = f"/facts/{other['id']}/supersede"
+        refused(api.post(path, body), 400, "invalid", "deduplicate")
+
+
 def test_superseding_keeps_what_is_not_said(api: Api) -> None:
     old = api.fact("Tokens: 15 minutes.", category="security", tags=["auth"])
     answer = api.post(

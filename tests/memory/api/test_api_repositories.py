@@ -37,3 +37,133 @@ def test_a_repository_that_is_too_long_is_refused(api: Api) -> None:
     with nothing_left():
         answer = api.post("/facts", {"fact_text": "x", "session_id": "s"}, Day1_Repository="x" * 1001)
         refused(answer, 400, "invalid", "repository")
+
+
+# ---- what a fact keeps -----------------------------------------------------------------------------------
+
+REMOTE = "git@github.com:acme/shop.git"
+
+
+def test_a_fact_without_a_session_keeps_its_repository(api: Api) -> None:
+    made = api.post("/facts", {"fact_text": "The clock is wrong."}, Day1_Repository=REMOTE).json()
+    assert made["repository"] == SHOP
+    changed = api.patch(f"/facts/{made['id']}", {"confidence": 1}, Day1_Repository=TILL).json()
+    assert (changed["version"], changed["repository"]) == (2, SHOP)
+    (hit,) = api.get("/facts/search?q=clock", Day1_Repository=SHOP).json()["results"]
+    assert (hit["fact"]["repository"], hit["signals"]["repository"]) == (SHOP, 0.05)
+    assert api.fact("Five.")["repository"] == ""
+    assert api.fact("Six.", repository="*")["repository"] == ""
+
+
+def test_what_a_fact_names_counts_before_its_session_and_that_before_the_caller(api: Api) -> None:
+    api.post("/sessions", {"session_id": "s", "project_path": TILL})
+    body = {"fact_text": "One.", "session_id": "s", "repository": "https://github.com/acme/own/"}
+    assert api.post("/facts", body, Day1_Repository=SHOP).json()["repository"] == "github.com/acme/own"
+    body = {"fact_text": "Two.", "session_id": "s"}
+    assert api.post("/facts", body, Day1_Repository=SHOP).json()["repository"] == TILL
+
+
+def test_a_fact_follows_its_session_that_is_told_later_where_it_works(api: Api) -> None:
+    made = api.fact("One.", session_id="s")
+    assert made["repository"] == ""
+    api.post("/sessions", {"session_id": "s", "project_path": REMOTE})
+    assert api.get(f"/facts/{made['id']}").json()["repository"] == SHOP
+    assert len(api.get(f"/facts?repository={SHOP}").json()["results"]) == 1
+
+
+def test_the_successor_of_a_fact_is_of_its_repository(api: Api) -> None:
+    old = api.fact("One.", repository=SHOP)
+    path = f"/facts/{old['id']}/supersede"
+    new = api.post(path, {"new_fact_text": "Two."}, Day1_Repository=TILL).json()
+    assert new["repository"] == SHOP
+    path = f"/facts/{new['id']}/supersede"
+    assert api.post(path, {"new_fact_text": "Three.", "repository": TILL}).json()["repository"] == TILL
+
+
+def test_a_list_of_facts_names_repositories_and_a_wrong_one_stores_nothing(api: Api) -> None:
+    facts = [{"fact_text": "One.", "repository": REMOTE}, {"fact_text": "Two."}]
+    api.post("/facts/bulk", {"facts": facts}, Day1_Repository=TILL)
+    stored = api.get("/facts").json()["results"]
+    assert [row["repository"] for row in stored] == [TILL, SHOP]
+    with nothing_left():
+        for value in (["x"], "x" * 1001, "a\x00b", 5, None):
+            refused(api.post("/facts", {"fact_text": "x", "repository": value}), 400, "invalid", "repository")
+
+
+# ---- filters ---------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def two_repositories(api: Api) -> None:
+    for word, repository in (("shop", SHOP), ("till", TILL)):
+        api.post("/sessions", {"session_id": word, "project_path": repository})
+        session = {"session_id": word}
+        api.fact(f"The {word} clock is wrong.", **session)
+        api.fact(f"The {word} door is open.", repository=repository)
+        api.post("/observations", {"summary": f"Looked at the {word} clock.", **session})
+        talk = api.post("/conversations", {"title": word, **session}).json()["id"]
+        api.post(f"/conversations/{talk}/messages", {"role": "user", "content": f"Mend the {word} clock."})
+    api.fact("The clock is everywhere.")
+    api.post("/observations", {"summary": "Looked at the clock."})
+
+
+def told(row: dict[str, Any]) -> str:
+    """Return what a row of any list says; a hit is in a row of its own."""
+    row = next((row[name] for name in ("fact", "observation", "message") if name in row), row)
+    return next(row[name] for name in ("fact_text", "summary", "title", "content", "id") if row.get(name))
+
+
+LISTS = [
+    ("/facts?", {"The shop clock is wrong.", "The shop door is open."}, 5),
+    ("/facts/search?q=clock+door&", {"The shop clock is wrong.", "The shop door is open."}, 5),
+    ("/facts/search?q=clock&search_type=keyword&", {"The shop clock is wrong."}, 3),
+    ("/facts/search?q=clock&branches=main&", {"The shop clock is wrong."}, 3),
+    ("/sessions?", {"shop"}, 2),
+    ("/observations?", {"Looked at the shop clock."}, 3),
+    ("/observations/timeline?", {"Looked at the shop clock."}, 3),
+    ("/observations/search?q=clock&", {"Looked at the shop clock."}, 3),
+    ("/conversations?", {"shop"}, 2),
+    ("/messages/search?q=clock&", {"Mend the shop clock."}, 2),
+]
+
+
+@pytest.mark.parametrize(("path", "own", "count"), LISTS)
+def test_lists_and_searches_are_of_a_repository(
+    path: str, own: set[str], count: int, api: Api, two_repositories: None
+) -> None:
+    for name in (SHOP, "git%40github.com:acme/shop.git"):
+        assert {told(row) for row in api.get(f"{path}repository={name}").json()["results"]} == own
+    assert api.get(f"{path}repository=github.com/acme/none").json()["results"] == []
+    for every in ("", "repository=", "repository=*"):
+        assert len(api.get(f"{path}{every}").json()["results"]) == count
+    refused(api.get(f"{path}repository={'x' * 1001}"), 400, "invalid", "repository")
+    refused(api.get(f"{path}repository=a&repository=b"), 400, "invalid", "repository")
+
+
+def test_a_search_by_body_and_an_explanation_are_of_a_repository(api: Api, two_repositories: None) -> None:
+    found = api.post("/facts/search", {"query": "clock", "repository": REMOTE}).json()["results"]
+    assert [told(hit) for hit in found] == ["The shop clock is wrong."]
+    uid = found[0]["fact"]["id"]
+    answer = api.get(f"/facts/{uid}/explain?q=clock&repository={TILL}").json()
+    assert (answer["found"], answer["reason"]) == (False, "filtered")
+    refused(api.post("/facts/search", {"query": "x", "repository": ["a"]}), 400, "invalid", "repository")
+
+
+def test_a_session_of_another_project_says_nothing_of_a_fact(api: Api, stranger: Api) -> None:
+    stranger.post("/sessions", {"session_id": "s", "project_path": SHOP})
+    api.fact("One.", session_id="s")
+    assert api.get(f"/facts?repository={SHOP}").json()["results"] == []
+
+
+# ---- sessions --------------------------------------------------------------------------------------------
+
+
+def test_sessions_of_one_repository_find_each_other(api: Api) -> None:
+    forms = ("https://github.com/acme/shop.git", REMOTE, "https://me:pw@GitHub.com/acme/shop/")
+    for number, path in enumerate(forms):
+        made = api.post("/sessions", {"session_id": str(number), "project_path": path}).json()
+        assert made["project_path"] == SHOP
+    assert len(api.get(f"/sessions?repository={SHOP}").json()["results"]) == 3
+    for number, (path, kept) in enumerate((("/srv/app/", "/srv/app"), ("*", ""))):
+        made = api.post("/sessions", {"session_id": f"folder {number}", "project_path": path}).json()
+        assert made["project_path"] == kept

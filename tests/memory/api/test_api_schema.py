@@ -47,7 +47,8 @@ def test_requests_have_the_fields_that_the_engines_take() -> None:
     assert names(r.FactInput) == content | STATED | WHERE | how
     assert names(r.FactsInput) == {"facts"} | STATED | WHERE | how
     assert names(r.FactUpdateInput) == rules.UPDATE_CHECKS.keys() | expecting
-    assert names(r.SupersedeInput) == content - {"fact_text", "parent_id"} | {"new_fact_text"} | expecting
+    new = {"new_fact_text", "deduplicate"}
+    assert names(r.SupersedeInput) == content - {"fact_text", "parent_id"} | new | expecting
     assert names(r.MoveInput) == expecting
     assert names(r.VerdictInput) == {"verdict", "reason"} | expecting
     assert names(r.ActionInput) == options(ActionEngine.apply_action) | {"branch"} | STATED

@@ -66,7 +66,7 @@ def test_sessions_branches_and_relations(api):
     api.post("/sessions", {"session_id": "s1", "project_path": "https://me:hunter2@git.example.com/a"})
     api.post("/sessions/s1/end", {"summary": TEXT})
     session = Session.objects.get()
-    assert session.project_path == "https://me:[redacted: password]@git.example.com/a"
+    assert session.project_path == "git.example.com/a"
     assert session.summary == CLEAN
     api.post("/branches", {"name": "task/a", "purpose": TEXT})
     assert Branch.objects.get(name="task/a").purpose == CLEAN

@@ -71,7 +71,7 @@ class TestSupersede:
     def test_with_the_text_of_another_fact(self, write, actor, main):
         other, old = write("Alpha.").fact, write("Beta.").fact
         new = fact_engine.supersede_fact(old_fact_id=old.uid, new_fact_text="Alpha.", actor=actor)
-        assert new.uid not in (other.uid, old.uid)
+        assert (new.uid, new.parent_id) == (other.uid, old.uid)
 
     @lasting
     def test_what_is_refused_leaves_nothing_behind(self, write, actor, main):

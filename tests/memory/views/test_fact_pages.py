@@ -223,7 +223,8 @@ def test_a_text_that_is_cut_ends_with_a_whole_word(
 
 
 def test_a_fact_with_all_that_stands_beside_it(viewer: Client, actor: Actor) -> None:
-    old = write(actor, "Tokens expire after an hour.", session_id="s1", agent_id="builder")
+    where = {"session_id": "s1", "agent_id": "builder", "repository": "git@github.com:acme/shop.git"}
+    old = write(actor, "Tokens expire after an hour.", **where)
     fact = FACTS.supersede_fact(old_fact_id=old.uid, new_fact_text="Tokens expire after a day.", actor=actor)
     on = {"fact_id": fact.uid, "actor": actor}
     FACTS.update_fact(updates={"fact_text": "Tokens expire after two days.", "category": "auth"}, **on)
@@ -235,6 +236,7 @@ def test_a_fact_with_all_that_stands_beside_it(viewer: Client, actor: Actor) -> 
     page = text(viewer.get(f"/p/test/facts/{fact.uid}"))
     assert "Tokens expire after two days.</div>" in page
     assert "Read in the code." in page
+    assert "<bdi>github.com/acme/shop</bdi>" in page
     assert "It replaces" in page
     assert f'href="/p/test/facts/{old.uid}"' in page
     assert "Tokens expire after <del>a day</del><ins>two days</ins>." in page

@@ -117,8 +117,8 @@ def test_the_form_has_a_field_for_each_filter_of_the_address(viewer: Client, pat
 LISTS = {
     "facts": "There are: after, agent, before, belief, category,",
     "search": "There are: after, agent, before, belief, category,",
-    "sessions": "There are: agent, status, task.",
-    "conversations": "There are: agent, session, status, task.",
+    "sessions": "There are: agent, repository, status, task.",
+    "conversations": "There are: agent, repository, session, status, task.",
     "observations": "There are: after, agent, before, outcome,",
     "relations": "There are: open_only, relation, source, target.",
     "audit": "There are: action, after, before, by, target.",
