@@ -68,6 +68,8 @@ def test_an_answer_of_few_words_keeps_the_question() -> None:
 
 
 def test_a_question_that_says_little_keeps_the_sentence_before() -> None:
+    question = "The schema needs window functions. Which database do you want?"
+    assert answered("mysql 8 then", question) == [f"mysql 8 then (to: {question})"]
     question = "Amounts can be numeric or integer minor units in all tables. Which one do you prefer?"
     assert answered("integers", f"I read the code. {question}") == [f"integers (to: {question})"]
     question = "金额以后统一存成小数，还是整数分？"
