@@ -115,10 +115,12 @@ def recall_for_prompt(
         return PromptRecall()
     known = {*recalled, *UUID_PATTERN.findall(session.context)}
     with get_backend().snapshot():
+        ask = Ask(question, session, list_earlier(session), lineage, now)
         # Expiry and verdicts are checked later: so the vectors are compared in a thread.
-        near = find_nearest(Fact.objects.in_lineage(lineage).searchable(), question, session)
-        messages = list(find_messages(question, session, lineage, now))
-        facts = list(find_facts(question, session, lineage, now, near))
+        shown = ask.narrow(Fact.objects.in_lineage(lineage).searchable())
+        near = [find_nearest(rows, ask) for rows in shown]
+        messages = list(find_messages(ask))
+        facts = list(find_facts(ask, near))
     found = sorted([*facts, *messages], key=lambda one: (-one.evidence, str(one.uid)))
     news = (one for one in found if str(one.uid) not in known and one.opening not in session.context)
     chosen = list(fit_lines(news))
@@ -128,65 +130,77 @@ def recall_for_prompt(
 # ---- finding -------------------------------------------------------------------------------------------
 
 
-def find_facts(
-    question: PreparedQuery, session: Session, lineage: Lineage, now: datetime, near: Hits
-) -> Iterator[Memory]:
+@dataclass(frozen=True)
+class Ask:
+    """A prompt as a query, its session, and the keys of earlier ones in the same repository."""
+
+    question: PreparedQuery
+    session: Session
+    earlier: Sequence[str]
+    lineage: Lineage
+    now: datetime
+
+    def narrow(self, rows: VersionedQuerySet) -> list[VersionedQuerySet]:
+        """Return the rows, and those of earlier sessions alone: where others have many, theirs are nearer."""
+        return [rows, rows.filter_indexed(session_id=self.earlier)] if self.earlier else [rows]
+
+
+def find_facts(ask: Ask, near: Sequence[Hits]) -> Iterator[Memory]:
     """Yield the facts of the repository, or of none, with good evidence; ``near`` are the nearest."""
-    rows = searchable_rows(lineage, now)
-    cosines, found = rank(rows, question, session, near)
-    batch = list(rows.rows().filter(pk__in=found))
-    known = zip(batch, find_repositories(session.project_id, batch), strict=True)
-    own = [fact for fact, repository in known if repository in ("", session.project_path)]
-    for fact in attach_belief(own, lineage):
-        strength = weigh(question, fact.essence, cosines.get(fact.rid))
+    rows = searchable_rows(ask.lineage, ask.now)
+    ranked = [rank(narrowed, hits, ask) for narrowed, hits in zip(ask.narrow(rows), near, strict=True)]
+    cosines = {rid: cosine for found, _ in ranked for rid, cosine in found.items()}
+    batch = list(rows.rows().filter(pk__in={rid for _, rids in ranked for rid in rids}))
+    known = zip(batch, find_repositories(ask.session.project_id, batch), strict=True)
+    own = [fact for fact, repository in known if repository in ("", ask.session.project_path)]
+    for fact in attach_belief(own, ask.lineage):
+        strength = weigh(ask.question, fact.essence, cosines.get(fact.rid))
         if strength >= MIN_EVIDENCE:
             yield Memory(fact.uid, show_fact(fact), describe_fact(fact), strength)
 
 
-def find_messages(
-    question: PreparedQuery, session: Session, lineage: Lineage, now: datetime
-) -> Iterator[Memory]:
+def find_messages(ask: Ask) -> Iterator[Memory]:
     """Yield what persons said in earlier sessions of the repository, with good evidence.
 
     Questions, and orders that lay nothing down, are no news, nor is what facts say already.
     """
-    keys = earlier_sessions(session)
-    if not keys:
+    if not ask.earlier:
         return
-    rows = Message.objects.in_lineage(lineage).filter_indexed(role=Message.Role.USER.value, session_id=keys)
-    cosines, found = rank(rows, question, session, find_nearest(rows, question, session))
+    messages = Message.objects.in_lineage(ask.lineage)
+    rows = messages.filter_indexed(role=Message.Role.USER.value, session_id=ask.earlier)
+    cosines, found = rank(rows, find_nearest(rows, ask), ask)
     visible = set(rows.rows().filter(pk__in=found).values_list("pk", flat=True))
     batch = [row for row in read_cut(Message, "rid", visible, MAX_READ) if row.rid in visible]
-    learned = learned_texts([row.uid for row in batch], lineage, now)
+    learned = learned_texts([row.uid for row in batch], ask.lineage, ask.now)
     for row in batch:
-        text = best_part(question, row.content)
-        strength = weigh(question, text, cosines.get(row.rid))
+        text = best_part(ask.question, row.content)
+        strength = weigh(ask.question, text, cosines.get(row.rid))
         if strength >= MIN_EVIDENCE:
             is_news = partial(tells_more, row.content, learned[row.uid])
             yield Memory(row.uid, fenced_line(text, MAX_LINE), describe_message(row), strength, is_news)
 
 
-def find_nearest(rows: VersionedQuerySet, question: PreparedQuery, session: Session) -> Hits:
+def find_nearest(rows: VersionedQuerySet, ask: Ask) -> Hits:
     """Return the rows nearest to a prompt; they may be compared in a thread, until they are looked at."""
+    question = ask.question
     if question.vector is None:
         return ()
-    return rows.nearest_deferred(question.vector, MAX_CANDIDATES, question.model, session.project_id)
+    return rows.nearest_deferred(question.vector, MAX_CANDIDATES, question.model, ask.session.project_id)
 
 
-def rank(
-    rows: VersionedQuerySet, question: PreparedQuery, session: Session, near: Hits
-) -> tuple[dict[int, float], list[int]]:
+def rank(rows: VersionedQuerySet, near: Hits, ask: Ask) -> tuple[dict[int, float], list[int]]:
     """Return the cosines of the rows that are near or share words, by their id, and the ids."""
+    question, project_id = ask.question, ask.session.project_id
     # Without the search for parts of words, which reads every row where no row has a word of the prompt.
-    found = find_candidates(rows, question, "keyword", MAX_CANDIDATES, session.project_id, substrings=False)
+    found = find_candidates(rows, question, "keyword", MAX_CANDIDATES, project_id, substrings=False)
     cosines = dict(near)
     others = [rid for rid in found.keyword if rid not in cosines]
     if question.vector is not None and others:
-        cosines |= dict(rows.score_cosines(others, question.vector, question.model, session.project_id))
+        cosines |= dict(rows.score_cosines(others, question.vector, question.model, project_id))
     return cosines, sorted(cosines.keys() | found.keyword.keys())
 
 
-def earlier_sessions(session: Session) -> list[str]:
+def list_earlier(session: Session) -> list[str]:
     """Return the newest other sessions of the repository; none where it is unknown."""
     if not session.project_path:
         return []

@@ -20,4 +20,8 @@ class Migration(migrations.Migration):
             name='repository',
             field=models.CharField(blank=True, default='', max_length=1000),
         ),
+        migrations.AddIndex(
+            model_name='fact',
+            index=models.Index(fields=['branch', 'repository', 'uid'], name='fact_brepository'),
+        ),
     ]

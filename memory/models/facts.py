@@ -116,6 +116,7 @@ class Fact(BranchedModel):
             *BranchedModel.Meta.indexes,
             models.Index(fields=["branch", "norm_hash"], name="fact_bnorm"),
             models.Index(fields=["branch", "session_id", "uid"], name="fact_bsession"),
+            models.Index(fields=["branch", "repository", "uid"], name="fact_brepository"),
             # Few facts replace another one: the index leaves out the others where the database can.
             models.Index(
                 fields=["parent_id"], condition=models.Q(parent_id__isnull=False), name="fact_parent"

@@ -190,3 +190,12 @@ def test_what_the_start_told_in_a_summary_does_not_come_again(api, learning):
     assert asked in told
     assert say(api, "Does the settlement webhook have retries?", "s2", prompt_id="p2") == ""
     assert asked in say(api, "Does the settlement webhook have retries?", "s3", prompt_id="p3")
+
+
+def test_what_others_know_takes_no_place(api):
+    mine = "The settlement webhook retries five times, the base is 400 ms."
+    api.post("/sessions", {"session_id": "s1", "project_path": OTHER["root"]})
+    api.post("/facts", {"fact_text": mine, "session_id": "s1"})
+    facts = [{"fact_text": f"The settlement webhook stops after {n} retries, why so."} for n in range(60)]
+    api.post("/facts/bulk", {"facts": facts}, Day1_Repository="github.com/acme/shop")
+    assert mine in say(api, ASKED, "s2", prompt_id="p2", day1=OTHER)

@@ -137,6 +137,15 @@ class TestAsked:
 
 @pytest.mark.django_db(transaction=True)
 class TestNotAsked:
+    def test_facts_of_two_repositories(self, provider, write, check):
+        write(A, repository="github.com/acme/shop")
+        write(B, repository="github.com/acme/till")
+        assert check() == 2
+        assert pairs() == set()
+        write(B, repository="github.com/acme/shop")
+        check()
+        assert len(pairs()) == 1
+
     def test_about_a_fact_and_its_replacement(self, provider, actor, write, check):
         a = write(A)
         FactEngine().supersede_fact(old_fact_id=a.uid, new_fact_text=B, actor=actor)

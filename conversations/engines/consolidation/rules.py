@@ -15,7 +15,7 @@ from memory.models.hashes import normalise_text
 
 MIN_SCORE = 0.0  # of a person's prompt
 MIN_ALONE_SCORE = 1.0  # of a sentence of another prompt, which says so among orders and questions
-MIN_OWN_SCORE = -2.0  # of a sentence of such a prompt that stands by itself
+MIN_OWN_SCORE = -1.0  # of a sentence of such a prompt that stands by itself
 MIN_PART_SCORE = -4.0  # of another sentence of it
 MAX_PARTS = 8  # sentences that are scored together
 SHORT_LENGTH = 30  # characters of a sentence that means little alone

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
+from uuid import UUID
 
 from django.db.models import Q
 
@@ -17,7 +18,7 @@ from memory.engines.facts.assessment import has_verdict, list_sources
 from memory.engines.fields.common import STATED_CHECKS
 from memory.engines.support.validation import validate
 from memory.engines.versions.commits import CommitWriter
-from memory.engines.versions.repositories import find_named_repository
+from memory.engines.versions.repositories import find_named_repository, is_elsewhere
 from memory.engines.versions.session_activity import begin_sessions
 from memory.exceptions import Invalid, TooLarge
 from memory.models import Confirmation, Fact, FactAssessment, NearCheck
@@ -35,6 +36,38 @@ class WriteResult:
 
     fact: Fact
     created: bool
+
+
+class KnownTexts:
+    """A branch's current facts by their text, and by the end of their validity where that is past."""
+
+    def __init__(self, now: datetime) -> None:
+        self._now = now
+        self._facts: dict[Key, list[Fact]] = {}
+
+    def add(self, fact: Fact) -> None:
+        self._facts.setdefault(duplicate_key(fact, self._now), []).append(fact)
+
+    def replace(self, old: Fact, new: Fact) -> None:
+        facts = self._facts[duplicate_key(old, self._now)]
+        facts[facts.index(old)] = new
+
+    def find(self, row: Fact) -> Fact | None:
+        """Return the fact that says the same, of the same repository before one of none.
+
+        What is so in one repository says nothing about another.
+        """
+        for key in ((row.norm_hash, None), duplicate_key(row, self._now)):
+            same = [
+                fact for fact in self._facts.get(key, ()) if not is_elsewhere(fact.repository, row.repository)
+            ]
+            if same:
+                return min(same, key=lambda fact: fact.repository != row.repository)
+        return None
+
+    def list_ids(self) -> dict[str, UUID]:
+        """Return the id of the oldest fact with each text."""
+        return {norm_hash: facts[0].uid for (norm_hash, _), facts in self._facts.items()}
 
 
 class FactBatch:
@@ -92,27 +125,29 @@ class FactBatch:
     def write_facts(self, commit: CommitWriter) -> list[WriteResult]:
         """Write the batch in the commit. Raises Invalid for a parent that the branch does not show."""
         self._check_parents(commit)
-        existing = self.find_existing(commit) if self.deduplicate else {}
-        fresh: list[Fact] = []
-        results: list[WriteResult] = []
-        for row in self.rows:
-            key = duplicate_key(row, commit.at)
-            known = existing.get((row.norm_hash, None)) or existing.get(key)
-            if known is None:
-                fresh.append(row)
-                if self.deduplicate:
-                    existing[key] = row
-            elif known.status == Fact.Status.CREATED and self.status == Fact.Status.ACTIVE:
-                known = existing[duplicate_key(known, commit.at)] = self.activate_proposal(commit, known)
-            results.append(WriteResult(known or row, created=known is None))
+        self.open_sessions(commit)
+        known = self.find_existing(commit) if self.deduplicate else KnownTexts(commit.at)
+        results = [self._take_row(commit, row, known) for row in self.rows]
+        fresh = [result.fact for result in results if result.created]
         if self.status == Fact.Status.ACTIVE:
             replace_parents(commit, fresh)
-        self.open_sessions(commit)
         commit.add_rows(fresh)
         self.confirm_facts(commit, results)
         self.enqueue_embedding(commit, fresh)
         commit.targets += [str(row.uid) for row in fresh]
         return results
+
+    def _take_row(self, commit: CommitWriter, row: Fact, known: KnownTexts) -> WriteResult:
+        """Return the fact that says the same already, else the row as a new one."""
+        found = known.find(row)
+        if found is None:
+            if self.deduplicate:
+                known.add(row)
+            return WriteResult(row, created=True)
+        if found.status == Fact.Status.CREATED and self.status == Fact.Status.ACTIVE:
+            proposal, found = found, self.activate_proposal(commit, found)
+            known.replace(proposal, found)
+        return WriteResult(found, created=False)
 
     def activate_proposal(self, commit: CommitWriter, known: Fact) -> Fact:
         """Activate a proposal whose text is now written as a fact."""
@@ -130,12 +165,10 @@ class FactBatch:
                 field = "parent_id" if len(self.rows) == 1 else f"facts[{index}].parent_id"
                 raise Invalid("There is no fact {id} on this branch.", id=uid, field=field)
 
-    def find_existing(self, commit: CommitWriter) -> dict[Key, Fact]:
-        """Return the branch's current facts with the batch's texts; ended ones under their end of
-        validity.
-        """
+    def find_existing(self, commit: CommitWriter) -> KnownTexts:
+        """Return the branch's current facts with the batch's texts."""
         hashes = list({row.norm_hash for row in self.rows})
-        found: dict[Key, Fact] = {}
+        found: list[Fact] = []
         for start in range(0, len(hashes), 500):
             if not self._load_written(commit, hashes[start : start + 500]):
                 continue
@@ -143,9 +176,11 @@ class FactBatch:
                 ~Q(expires_at__lte=commit.at), norm_hash__in=hashes[start : start + 500], status__in=CURRENT
             )
             same = same.exclude(Q(has_verdict([FactAssessment.Status.INVALIDATED], commit.lineage)))
-            for fact in sorted(same.fetch_all(), key=lambda fact: fact.uid, reverse=True):
-                found[duplicate_key(fact, commit.at)] = fact
-        return found
+            found += same.fetch_all()
+        known = KnownTexts(commit.at)
+        for fact in sorted(found, key=lambda fact: fact.uid):
+            known.add(fact)
+        return known
 
     @staticmethod
     def _load_written(commit: CommitWriter, hashes: Sequence[str]) -> bool:

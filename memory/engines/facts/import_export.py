@@ -213,7 +213,7 @@ class FactImport:
     def _same_texts(self, view: Any, lines: Sequence[Line]) -> dict[tuple[str, str], UUID]:
         """Return ids of stored facts with these texts, by text and state: "current", else the status."""
         self.batch.rows = [line.row for line in lines if line.current]
-        existing = {(norm, "current"): fact.uid for (norm, _), fact in self.batch.find_existing(view).items()}
+        existing = {(norm, "current"): uid for norm, uid in self.batch.find_existing(view).list_ids().items()}
         others = sorted({key[0] for line in lines if (key := _text_key(line)) and not line.current})
         for batch in batched(others, PAGE_SIZE):
             for fact in view.visible_rows(Fact).filter(norm_hash__in=batch).fetch_all():

@@ -23,6 +23,7 @@ from memory.engines.facts.engine import FactEngine
 from memory.engines.review.similarity import is_near, is_same
 from memory.engines.support.batches import batched
 from memory.engines.versions.lookup import MAIN, find_branch
+from memory.engines.versions.repositories import is_elsewhere
 from memory.exceptions import ProviderUnavailable
 from memory.models import Branch, Fact, NearCheck, ReviewItem, Vector
 from memory.models.vectors import vector_slot
@@ -157,7 +158,7 @@ def _find_items(
 def _find_on_branch(
     branch: Branch, hashes: dict[UUID, str], vectors: dict[str, np.ndarray], model: str
 ) -> Iterator[ReviewItem]:
-    """Yield a review item for each near neighbour, except between a fact and its replacement."""
+    """Yield a review item for each near neighbour that may say the same."""
     lineage = branch.lineage()
     facts = [fact for fact in load_current(list(hashes), lineage) if fact.content_hash == hashes[fact.uid]]
     rows = Fact.objects.in_lineage(lineage).searchable()
@@ -169,8 +170,14 @@ def _find_on_branch(
     for fact in facts:
         for rid, score in near[fact.rid].items():
             other = others.get(rid)
-            if other and other.uid != fact.parent_id and other.parent_id != fact.uid:
+            if other and may_be_same(fact, other):
                 yield build_question(branch, fact, other, score, model)
+
+
+def may_be_same(fact: Fact, other: Fact) -> bool:
+    """Return whether neither fact takes the other's place, and they are not of two repositories."""
+    replaces = other.uid == fact.parent_id or other.parent_id == fact.uid
+    return not replaces and not is_elsewhere(other.repository, fact.repository)
 
 
 def load_current(uids: Sequence[UUID], lineage: Lineage) -> list[Fact]:

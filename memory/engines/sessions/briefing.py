@@ -66,10 +66,13 @@ def load_previous_summary(session: Session, actor: Actor, lineage: Lineage) -> s
 
 
 def list_relevant(session: Session, lineage: Lineage, now: datetime) -> list[Fact]:
-    rows = searchable_rows(lineage, now)
-    found = {fact.uid: fact for fact in rows.newest(MAX_NEWEST)}
-    found |= {fact.uid: fact for fact in rows.filter(category="decision").newest(MAX_DECISIONS)}
-    found |= {fact.uid: fact for fact in rows.filter(pinned=True).newest(MAX_PINNED)}
+    """Return the facts of the session's repository and of none; those of others take nobody's place."""
+    found: dict[UUID, Fact] = {}
+    for repository in {session.project_path, ""}:
+        rows = searchable_rows(lineage, now).filter(repository=repository)
+        found |= {fact.uid: fact for fact in rows.newest(MAX_NEWEST)}
+        found |= {fact.uid: fact for fact in rows.filter(category="decision").newest(MAX_DECISIONS)}
+        found |= {fact.uid: fact for fact in rows.filter(pinned=True).newest(MAX_PINNED)}
     known = find_repositories(session.project_id, list(found.values()))
     where = dict(zip(found, known, strict=True))
     own = [fact for fact in found.values() if where[fact.uid] in ("", session.project_path)]

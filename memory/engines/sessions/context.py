@@ -28,11 +28,17 @@ def session_facts(session: Session, actor: Actor, limit: int) -> Sequence[Fact]:
 def newest_facts(actor: Actor, branch_name: str, limit: int) -> Sequence[Fact]:
     """Return the newest active facts of a branch; none of a repository other than the actor's."""
     own = find_repository(actor)
-    filters = FactFilter.from_values({"status": [Fact.Status.ACTIVE.value]})
-    page = FactEngine().list_facts(
-        actor=actor, branch_name=branch_name, filters=filters, limit=MAX_PAGE_SIZE if own else limit
-    )
-    return [fact for fact in page.results if not is_elsewhere(fact.repository, own)][:limit]
+    found = list_newest(actor, branch_name, MAX_PAGE_SIZE if own else limit)
+    if own:  # among many of others there may be few of it
+        found += list_newest(actor, branch_name, limit, repository=own)
+    news = {fact.uid: fact for fact in found if not is_elsewhere(fact.repository, own)}
+    return [news[uid] for uid in sorted(news, reverse=True)][:limit]
+
+
+def list_newest(actor: Actor, branch_name: str, limit: int, **narrow: Any) -> list[Fact]:
+    filters = FactFilter.from_values({"status": [Fact.Status.ACTIVE.value], **narrow})
+    page = FactEngine().list_facts(actor=actor, branch_name=branch_name, filters=filters, limit=limit)
+    return list(page.results)
 
 
 def observation_counts(session: Session) -> dict[str, Any]:

@@ -167,3 +167,40 @@ def test_sessions_of_one_repository_find_each_other(api: Api) -> None:
     for number, (path, kept) in enumerate((("/srv/app/", "/srv/app"), ("*", ""))):
         made = api.post("/sessions", {"session_id": f"folder {number}", "project_path": path}).json()
         assert made["project_path"] == kept
+
+
+# ---- many repositories -----------------------------------------------------------------------------------
+
+
+def test_equal_texts_of_two_repositories_are_two_facts(api: Api) -> None:
+    text = "Run the tests with tox."
+    first = api.fact(text, repository=SHOP, session_id="s")
+    other = api.fact(text, repository=TILL, session_id="t")
+    assert (first["created"], other["created"]) == (True, True)
+    bodies = [{"fact_text": text, "repository": name} for name in (SHOP, TILL, "*")]
+    again = [api.post("/facts", body).json() for body in bodies]
+    assert [(row["id"], row["created"]) for row in again] == [
+        (first["id"], False),
+        (other["id"], False),
+        (first["id"], False),
+    ]
+    path = f"/facts/{other['id']}/supersede"
+    assert api.post(path, {"new_fact_text": "Run the tests with nox."}).status_code == 201
+    assert api.get(f"/facts/{first['id']}").json()["status"] == "active"
+
+
+def test_a_text_of_no_repository_is_known_in_each(api: Api) -> None:
+    first = api.fact("The office is closed on Friday.")
+    body = {"fact_text": "The office is closed on Friday.", "repository": SHOP}
+    assert api.post("/facts", body).json()["id"] == first["id"]
+
+
+def test_what_others_wrote_takes_no_place_in_the_context(api: Api) -> None:
+    mine = api.fact("The till rounds to five cents.", repository=TILL)
+    facts = [{"fact_text": f"Rule {n} of the shop.", "category": "decision"} for n in range(210)]
+    api.post("/facts/bulk", {"facts": facts}, Day1_Repository=SHOP)
+    api.post("/sessions", {"session_id": "s", "project_path": TILL})
+    start = {"hook_event_name": "SessionStart", "session_id": "next", "day1": {"root": TILL}}
+    told_at_start = api.post("/ingest/hook?client=claude-code", start).json()["hookSpecificOutput"]
+    assert mine["id"] in told_at_start["additionalContext"]
+    assert "of the shop" not in told_at_start["additionalContext"]
