@@ -1,11 +1,14 @@
-"""Outputs of tools as readable text, and what of them decides outcome and summary of an observation."""
+"""Outputs of tools as readable text, and what of them decides outcome and summary of an observation.
 
+Without Django: the command line reads transcripts with it.
+"""
+
+import json
 import re
 from collections.abc import Mapping
 from typing import Any
 
-from memory.db.fields import dumps
-from memory.engines.sessions.tool_calls import as_text
+from memory.texts import make_storable
 
 BLOB = re.compile(r"(?<![A-Za-z0-9+/=_-])[A-Za-z0-9+/=_-]{2000,}")
 TEXT_FIELDS = ("stdout", "stderr", "error", "content", "output", "text", "llmContent", "result")
@@ -26,14 +29,14 @@ def read_output(value: Any) -> str:
     elif isinstance(value, Mapping):
         text = _read_fields(value)
     else:
-        text = as_text(value)
+        text = "" if value is None else value if isinstance(value, str) else _encode(value)
     text = WRAPPER.sub(r"\1", text.strip())
     return BLOB.sub(lambda found: f"[{len(found[0])} characters of data]", text)
 
 
 def _read_block(part: Mapping[str, Any]) -> str:
     text = part.get("text") or part.get("content")
-    return text if isinstance(text, str) else dumps(dict(part))
+    return text if isinstance(text, str) else _encode(dict(part))
 
 
 def _read_fields(value: Mapping[str, Any]) -> str:
@@ -41,7 +44,11 @@ def _read_fields(value: Mapping[str, Any]) -> str:
     if isinstance(file := value.get("file"), Mapping) and isinstance(file.get("content"), str):
         return file["content"]  # Claude Code's Read
     found = [read_output(value[name]).strip() for name in TEXT_FIELDS if value.get(name)]
-    return "\n".join(part for part in found if part) or dumps(dict(value))
+    return "\n".join(part for part in found if part) or _encode(dict(value))
+
+
+def _encode(value: Any) -> str:
+    return make_storable(json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":")))
 
 
 def with_status(output: Any, content: str, client: str = "") -> Any:

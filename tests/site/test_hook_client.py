@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from day1site.cli import main
-from day1site.hooks.client import delivery, hook
+from day1site.hooks.client import delivery, hook, transcripts
 from tests.site.hook_events import event
 from tests.up_process import ROOT, environment
 
@@ -208,7 +208,9 @@ def test_the_spool_is_bounded(client, monkeypatch):
     monkeypatch.setattr(
         hook,
         "sender",
-        lambda spool, _: delivery.Sender(spool, hook.Lock, hook.write_all, hook.read_text, 1.0),
+        lambda spool, _: delivery.Sender(
+            spool, hook.Lock, hook.write_all, hook.read_text, 1.0, transcripts.Transcripts
+        ),
     )
     spool = hook.Spool(str(client.config))
     for number in range(200):

@@ -1,12 +1,14 @@
-"""What every reader makes of a file, and what it could not use."""
+"""What every reader makes of a transcript, and what it could not use."""
 
 import json
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
+
+INTERIM = "texts between the calls of a turn"
 
 
 @dataclass
@@ -30,6 +32,8 @@ class Turn:
     model: str = ""
     thinking: str = ""
     call: Call | None = None
+    prompt: str = ""  # the program's id of the person's prompt that it belongs to
+    interim: bool = False  # said before a call of the same answer: hooks bring a turn's last text only
 
 
 @dataclass
@@ -99,23 +103,17 @@ def blocks(content: Any) -> list[dict[str, Any]]:
     return [part for part in whole if isinstance(part, dict)]
 
 
+def drop_interim(turns: Sequence[Turn], report: Report) -> list[Turn]:
+    """Leave out what an agent said before its calls: live capture has none of it either."""
+    kept = [turn for turn in turns if not turn.interim]
+    report.skip(INTERIM, len(turns) - len(kept))
+    return kept
+
+
 def text_in(content: Any, *kinds: str) -> str:
     """Return the texts of a content's blocks, of some kinds where any are named."""
     found = [part.get("text") for part in blocks(content) if not kinds or part.get("type") in kinds]
     return "\n".join(text for text in found if isinstance(text, str) and text.strip())
-
-
-def find_project(folder: str) -> str:
-    """Return the project as the hook client names it: the git remote, else the root of the work tree.
-
-    It is the folder itself where that is not on this machine.
-    """
-    from day1site.hooks.client.hook import name_repository
-
-    for parent in [Path(folder), *Path(folder).parents] if folder else []:
-        if (parent / ".git").exists():
-            return str(name_repository(str(parent), str(parent / ".git")))
-    return folder
 
 
 def moment(value: Any) -> str:
