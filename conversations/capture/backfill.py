@@ -28,6 +28,7 @@ READERS: dict[str, Callable[[list[dict[str, Any]], str, str], list[Turn]]] = {
     "claude-code": claude_code.read_part,
     "codex": codex.read_part,
 }
+MAX_TURNS = 500  # in one commit
 SKEW = timedelta(days=1)  # between the clocks of a client and of the server
 SAME_TIME = timedelta(minutes=10)  # within which equal texts are one, where the prompt is not known
 Role = Message.Role
@@ -54,8 +55,13 @@ def fill_gaps(event: HookEvent, actor: Actor, branch_name: str) -> bool:
     records = [record for record in event.records if isinstance(record, dict)]
     reader = READERS.get(event.client)
     turns = reader(records, event.session, event.agent) if reader else []
-    if not turns:
-        return False
+    starts = range(0, len(turns), MAX_TURNS)
+    # Each batch begins with the last turn before it: what follows that one has its place.
+    batches = [turns[max(0, start - 1) : start + MAX_TURNS] for start in starts]
+    return sum(_fill_batch(event, batch, actor, branch_name) for batch in batches) > 0
+
+
+def _fill_batch(event: HookEvent, turns: Sequence[Turn], actor: Actor, branch_name: str) -> bool:
     who = actor.with_origin(session_id=event.session)
     with open_commit(who, branch_name, "hook.transcript") as commit:
         Backfill(commit, actor, event, turns).run()

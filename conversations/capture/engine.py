@@ -158,8 +158,8 @@ APART = {"SessionEnd": _end_sessions, "Transcript": _fill_sessions}
 
 
 def _summarise_session(session: Session) -> str:
-    """Return the first prompt and the last answer of a session as its summary."""
-    messages = Message.objects.on(session.branch).filter(session_id=session.key)
+    """Return the first prompt and the last answer of a session's own agent as its summary."""
+    messages = Message.objects.on(session.branch).filter(session_id=session.key, agent_id=session.agent_id)
     first = messages.filter(role=Message.Role.USER).lowest(1, "uid")
     last = messages.filter(role=Message.Role.ASSISTANT).newest(1)
     parts = zip(OWN_SUMMARY, (first, last), strict=True)

@@ -204,6 +204,8 @@ def test_a_subagents_transcript_is_its_own(api: Any) -> None:
     send(api, written(spoken, agent_id="9c1"), written(spoken, agent_id="9c1"))
     assert said(api) == [("tool_result", "till.py"), ("assistant", "It is in till.py.")]
     assert {row.agent_id for row in visible()} == {"claude-code/9c1"}
+    send(api, event("SessionEnd", 5))
+    assert api.get(f"/sessions/{SESSION}").json()["summary"] == ""  # its own agent said nothing
 
 
 def test_a_text_before_a_call_that_is_not_written_yet_is_no_answer(api: Any) -> None:
@@ -310,3 +312,17 @@ def test_a_failure_that_only_the_rollout_tells_is_known_after_the_turn(api: Any)
 
 def open_observations() -> list[Observation]:
     return list(Observation.objects.on(Session.objects.get().branch).fetch_all())
+
+
+def test_more_than_a_commit_holds_is_there_in_order(api: Any) -> None:
+    spoken = Transcript().user("u", "Go.", promptId="p")
+    for number in range(1100):
+        spoken.answer(f"a{number}", f"m{number}", call(f"t{number}", command=f"make {number}"))
+        spoken.user(f"r{number}", result(f"t{number}", f"made {number}"))
+    for record in spoken.records:
+        record["timestamp"] = "2026-10-05T09:00:00.000Z"
+    send(api, written(spoken), written(spoken))
+    rows = sorted(visible(), key=lambda row: row.sequence_num)
+    assert [row.content for row in rows] == ["Go.", *(f"made {number}" for number in range(1100))]
+    assert rows == sorted(rows, key=lambda row: row.uid)
+    assert len(open_observations()) == 1100

@@ -24,6 +24,7 @@ from memory.redaction import limit_depth
 AGENT = "claude-code"
 SPEAKERS = ("user", "assistant")
 TYPED = ("", "composer", "human", "sdk", "bridge", "unclassified")  # who speaks as a person
+GOES_ON = ("tool_use", "max_tokens", "pause_turn")  # why an answer stopped that is not the turn's last
 INTERRUPTED = "[Request interrupted by user"
 
 
@@ -211,7 +212,7 @@ def _join(
         turns.append(answers[key])
     answer = answers[key]
     # The line with the call may not be written yet.
-    answer.interim |= bool(_blocks(record, "tool_use")) or message.get("stop_reason") == "tool_use"
+    answer.interim |= bool(_blocks(record, "tool_use")) or message.get("stop_reason") in GOES_ON
     for kind, name, field_ in (("text", "text", "content"), ("thinking", "thinking", "thinking")):
         for part in _blocks(record, kind):
             text, before = strip_injected(_text(part.get(name))), getattr(answer, field_)

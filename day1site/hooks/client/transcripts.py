@@ -75,6 +75,22 @@ class Transcripts:
             one["ended"], self.changed = False, True
         if name in STARTS:
             self._note_others(path, own.get("root"), at)
+        if name in (*ENDS, *STARTS) and not agent:
+            self._note_subagents(path, event, at, name == "sessionend")
+
+    def _note_subagents(self, path, event, at, is_over):
+        """Make the subagents of Claude Code due that stand beside their session: no event may have brought them."""
+        folder = os.path.join(os.path.splitext(path)[0], "subagents")
+        try:
+            names = [
+                name for name in os.listdir(folder) if name.startswith("agent-") and name.endswith(".jsonl")
+            ]
+        except OSError:
+            return
+        for name in names:
+            one = self._entry(os.path.join(folder, name), event, name[6:-6], at, "subagentstop")
+            one["ended"] = one["ended"] or is_over
+            one["due"] = at if one["ended"] else at - YOUNG_SECONDS
 
     def _entry(self, path, event, agent, at, name):
         if path not in self.known:
