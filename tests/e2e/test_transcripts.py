@@ -37,9 +37,9 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Up]:
 class Session:
     """A session of the program: events to the client, and a transcript as it grows."""
 
-    def __init__(self, server: Up, folder: Path, key: str) -> None:
+    def __init__(self, server: Up, folder: Path, key: str, client: Client | None = None) -> None:
         self.server, self.key = server, key
-        self.client = Client(folder, server.first["url"], server.first["key"])
+        self.client = client or Client(folder, server.first["url"], server.first["key"])
         self.transcript = Transcript(key)
         self.file = folder / f"{key}.jsonl"
         self.is_writing = True
@@ -133,13 +133,13 @@ def test_a_crash_is_mended_when_the_next_session_begins_there(
     assert session.said() == SAID[:2]
     session.write()
     time.sleep(5.1)  # what is younger may belong to a session that still runs
-    elsewhere = Session(session.server, session.file.parent, session.key + "-b")
+    elsewhere = Session(session.server, session.file.parent, session.key + "-b", session.client)
     with monkeypatch.context() as there:
         there.setitem(ROOT, "CLAUDE_PROJECT_DIR", "/srv/other")
         elsewhere.run("SessionStart", source="startup")
     elsewhere.settle()
     assert session.said() == SAID[:2]
-    following = Session(session.server, session.file.parent, session.key + "-c")
+    following = Session(session.server, session.file.parent, session.key + "-c", session.client)
     following.run("SessionStart", source="startup")
     following.settle()
     assert session.said() == SAID[:3]

@@ -1,6 +1,7 @@
 """Which parts of transcripts the hook client sends, and when."""
 
 import json
+import os
 import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -53,7 +54,15 @@ def server() -> Iterator[Server]:
 
 @pytest.fixture
 def client(tmp_path: Path, server: Server) -> Client:
-    return Client(tmp_path, f"http://127.0.0.1:{server.http.server_port}")
+    one = Client(tmp_path, f"http://127.0.0.1:{server.http.server_port}")
+    turn_on(one, 0)
+    return one
+
+
+def turn_on(client: Client, minute: int) -> None:
+    """Let the config be of a minute of the session."""
+    at = event("Stop", minute)["day1"]["at"]
+    os.utime(client.config, (at, at - 2))
 
 
 def deliver(client: Client, *events: dict[str, Any]) -> None:
@@ -130,6 +139,18 @@ def test_what_a_resumed_session_had_before_is_not_sent(
     turn(transcript, 2)
     file = transcript.write(tmp_path)
     deliver(client, told("SessionStart", 3, file, source="fork"), told("Stop", 9, file))
+    assert server.parts() == [["u2", "a2", "r2", "e2"]]
+
+
+def test_what_was_said_before_day1_was_turned_on_is_not_sent(
+    client: Client, server: Server, tmp_path: Path
+) -> None:
+    transcript = Transcript()
+    turn(transcript, 1)
+    turn(transcript, 2)
+    file = transcript.write(tmp_path)
+    turn_on(client, 4)
+    deliver(client, told("SessionStart", 0, file, source="startup"), told("Stop", 9, file))
     assert server.parts() == [["u2", "a2", "r2", "e2"]]
 
 

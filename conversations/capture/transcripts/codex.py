@@ -46,7 +46,10 @@ def read_part(records: Iterable[dict[str, Any]], session: str, agent: str) -> li
     report = Report()
     reader = _Reader(enumerate(records), agent or session, report)
     reader.is_subagent = bool(agent)
-    return reader.dialogue(session).messages
+    messages = reader.dialogue(session).messages
+    for turn in messages:  # a text's id is its line in the whole file
+        turn.source = turn.source if turn.call else ""
+    return messages
 
 
 def _find_root(thread: str, parents: dict[str, str]) -> str:

@@ -32,6 +32,8 @@ class Transcripts:
         allowed = settings.get("transcripts", os.environ.get("DAY1_TRANSCRIPTS", ""))
         self.is_off = allowed is False or str(allowed).strip().lower() in OFF
         self.known = {} if self.is_off else self._load()
+        # What was said before a person turned Day1 on is not for it.
+        self.since = os.path.getmtime(spool.config) if os.path.exists(spool.config) else 0
 
     def _load(self):
         try:
@@ -79,7 +81,7 @@ class Transcripts:
             self._note_subagents(path, event, at, name == "sessionend")
 
     def _note_subagents(self, path, event, at, is_over):
-        """Make the subagents of Claude Code due that stand beside their session: no event may have brought them."""
+        """Make subagents of Claude Code due that stand beside their session: their events may be lost."""
         folder = os.path.join(os.path.splitext(path)[0], "subagents")
         try:
             names = [
@@ -131,7 +133,7 @@ class Transcripts:
 
     def _send(self, path, one, server):
         """Send the new part of one; a server that refuses it, or fails at it, does not get it again."""
-        part = Part(path, one)
+        part = Part(path, one, max(one["since"], self.since))
         if part.records:
             status, _ = server.post(make_event(one, part.records))
             if status not in (200, 400, 413, 500):
@@ -148,11 +150,11 @@ class Part:
     ``offset`` is where the next part begins: at the last prompt while its turn is open.
     """
 
-    def __init__(self, path, one):
+    def __init__(self, path, one, since):
         self.records: list = []
         self.offset, self.size, self.changed_at = one["offset"], one["size"], 0.0
         self.is_open, self.is_whole, self.begin = False, True, one["offset"]
-        self.until, self.since = format_time(one["due"]), format_time(one["since"])
+        self.until, self.since = format_time(one["due"]), format_time(since)
         try:
             with open(path, "rb") as file:
                 status = os.fstat(file.fileno())
