@@ -231,6 +231,25 @@ def test_subagents_whose_end_no_event_brought_stand_beside_their_session(
     assert server.parts() == []
 
 
+def test_a_session_that_was_cut_off_is_sent_with_its_subagents_when_the_next_begins_there(
+    client: Client, server: Server, tmp_path: Path
+) -> None:
+    transcript, helper = Transcript(), Transcript()
+    turn(transcript, 1)
+    file = transcript.write(tmp_path)
+    turn(helper, 7)
+    helper.write(tmp_path / file.stem / "subagents", "agent-9c1")
+    deliver(client, told("PostToolUse", 2, file))
+    elsewhere = told("SessionStart", 8, tmp_path / "elsewhere.jsonl", source="startup")
+    elsewhere["day1"]["root"] = "github.com/acme/other"
+    deliver(client, elsewhere)
+    assert server.parts() == []
+    deliver(client, told("SessionStart", 9, tmp_path / "next.jsonl", source="startup"))
+    assert server.parts() == [["u1", "a1", "r1", "e1"], ["u7", "a7", "r7", "e7"]]
+    deliver(client, told("SessionStart", 10, tmp_path / "third.jsonl", source="startup"))
+    assert server.parts() == []
+
+
 @pytest.mark.parametrize("client_name", ["cursor", "gemini", "agent"])
 def test_transcripts_of_other_programs_are_left_alone(
     client: Client, server: Server, tmp_path: Path, client_name: str

@@ -69,7 +69,10 @@ class Transcripts:
         if agent and name != "subagentstop":
             return  # what a subagent does names the transcript of its session
         at = own.get("at") if isinstance(own.get("at"), (int, float)) else time.time()
-        one = self._entry(path, event, agent, at, name)
+        origin = {"client": own["client"], "session": event["session_id"], "root": own.get("root")}
+        origin["cwd"] = str(event.get("cwd") or "")
+        copies = name in STARTS and event.get("source") in COPYING
+        one = self._entry(path, origin, agent, at if copies else 0)
         if name in ENDS or name in STARTS:
             one["due"], one["ended"] = at, name in ("sessionend", "subagentstop")
             self.changed = True
@@ -78,46 +81,36 @@ class Transcripts:
         if name in STARTS:
             self._note_others(path, own.get("root"), at)
         if name in (*ENDS, *STARTS) and not agent:
-            self._note_subagents(path, event, at, name == "sessionend")
+            self._note_subagents(path, one, at)
 
-    def _note_subagents(self, path, event, at, is_over):
-        """Make subagents of Claude Code due that stand beside their session: their events may be lost."""
-        folder = os.path.join(os.path.splitext(path)[0], "subagents")
-        try:
-            names = [
-                name for name in os.listdir(folder) if name.startswith("agent-") and name.endswith(".jsonl")
-            ]
-        except OSError:
-            return
-        for name in names:
-            one = self._entry(os.path.join(folder, name), event, name[6:-6], at, "subagentstop")
-            one["ended"] = one["ended"] or is_over
-            one["due"] = at if one["ended"] else at - YOUNG_SECONDS
-
-    def _entry(self, path, event, agent, at, name):
+    def _entry(self, path, origin, agent, since):
+        """Return what is known of a transcript."""
         if path not in self.known:
-            copies = name in STARTS and event.get("source") in COPYING
-            self.known[path] = {
-                "client": event["day1"]["client"],
-                "session": event["session_id"],
-                "agent": agent,
-                "root": event["day1"].get("root"),
-                "cwd": str(event.get("cwd") or ""),
-                "since": at if copies else 0,
-                "offset": 0,
-                "size": 0,
-                "due": 0,
-                "ended": False,
-                "seen": time.time(),
-            }
+            begin = {"offset": 0, "size": 0, "due": 0, "ended": False, "seen": time.time()}
+            self.known[path] = {**origin, "agent": agent, "since": since, **begin}
             self.changed = True
         return self.known[path]
 
     def _note_others(self, path, root, at):
         """Make those of the same project due that nothing ended: they may have been cut off."""
-        for other, one in self.known.items():
+        for other, one in list(self.known.items()):
             if other != path and one["root"] == root and not one["ended"] and not one["due"]:
                 one["due"] = at - YOUNG_SECONDS
+                self._note_subagents(other, one, at)
+
+    def _note_subagents(self, path, session, at):
+        """Make subagents of Claude Code due that stand beside their session: their events may be lost."""
+        folder = os.path.join(os.path.splitext(path)[0], "subagents")
+        try:
+            names = os.listdir(folder)
+        except OSError:
+            return
+        origin = {name: session[name] for name in ("client", "session", "root", "cwd")}
+        for name in names:
+            if name.startswith("agent-") and name.endswith(".jsonl"):
+                one = self._entry(os.path.join(folder, name), origin, name[6:-6], session["since"])
+                one["ended"] = one["ended"] or session["ended"]
+                one["due"] = at if one["ended"] else at - YOUNG_SECONDS
 
     def is_due(self):
         return any(one["due"] for one in self.known.values())
