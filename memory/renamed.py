@@ -16,7 +16,10 @@ day1site.admin_app day1site.admin_config
 day1site.api day1site.api_router
 day1site.cli.connecting day1site.cli.connect
 day1site.cli.connecting.programs day1site.cli.connect.clients
-day1site.cli.importing.parts day1site.cli.importing.transcript
+day1site.cli.importing.claude_code conversations.capture.transcripts.claude_code
+day1site.cli.importing.codex conversations.capture.transcripts.codex
+day1site.cli.importing.parts conversations.capture.transcripts.records
+day1site.cli.importing.transcript conversations.capture.transcripts.records
 day1site.cli.importing.turns day1site.cli.importing.import_lock
 day1site.cli.lines day1site.cli.fact_jsonl
 day1site.cli.moving day1site.cli.migrate_store

@@ -10,6 +10,7 @@ from typing import Any
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
+from conversations.capture.backfill import fill_gaps
 from conversations.capture.events import STARTS, HookEvent, clean_text, read_event
 from conversations.capture.rows import EventRows
 from conversations.capture.text_cleaning import cut_middle
@@ -81,12 +82,9 @@ class IngestEngine:
         events: Sequence[HookEvent], actor: Actor, branch_name: str, answered: bool
     ) -> dict[str, Any] | None:
         fresh = _record_new(events, actor)
-        for ends, batch in groupby(fresh, lambda event: event.name == "SessionEnd"):
-            if ends:
-                for event in batch:
-                    _end_session(event, actor)
-            else:
-                _store_events(list(batch), actor, branch_name)
+        for name, batch in groupby(fresh, lambda event: event.name if event.name in APART else ""):
+            store = APART.get(name, _store_events)
+            store(list(batch), actor, branch_name)
         if not answered or not events or events[-1].name not in STARTS:
             return None
         return _format_answer(events[-1], _load_context(events[-1], actor, branch_name))
@@ -134,22 +132,43 @@ def _store_events(events: Sequence[HookEvent], actor: Actor, branch_name: str) -
             SessionManager().end_session(session_id=event.session, actor=actor)
 
 
-def _end_session(event: HookEvent, actor: Actor) -> None:
-    """End the event's session; a session without earlier events does not exist.
+def _end_sessions(events: Sequence[HookEvent], actor: Actor, branch_name: str) -> None:
+    """End the events' sessions; a session without earlier events does not exist."""
+    for event in events:
+        if found := _find_session(event, actor):
+            _renew_summary(found, actor)
+            SessionManager().end_session(session_id=found.key, actor=actor)
 
-    After a resume Day1's own summary is made anew; a program's stays.
-    """
-    session = Session.objects.filter(project=actor.project_id, key=event.session)
-    if found := session.select_related("branch").first():
-        if not found.summary or found.summary.startswith(OWN_SUMMARY):
-            summary = _summarise_session(found)
-            SessionManager().replace_summary(session_id=found.key, actor=actor, summary=summary)
-        SessionManager().end_session(session_id=found.key, actor=actor)
+
+def _fill_sessions(events: Sequence[HookEvent], actor: Actor, branch_name: str) -> None:
+    """Add what transcripts have and no event brought; a session that has ended is learned from again."""
+    for event in events:
+        filled = fill_gaps(event, actor, branch_name)
+        found = _find_session(event, actor) if filled else None
+        if found and found.status != Session.Status.ACTIVE:
+            _renew_summary(found, actor)
+            SessionManager().request_consolidation(session_id=found.key, actor=actor)
+
+
+def _find_session(event: HookEvent, actor: Actor) -> Session | None:
+    rows = Session.objects.filter(project=actor.project_id, key=event.session)
+    return rows.select_related("branch").first()
+
+
+def _renew_summary(session: Session, actor: Actor) -> None:
+    """Make Day1's own summary anew, which a resume may have outdated; a program's stays."""
+    if not session.summary or session.summary.startswith(OWN_SUMMARY):
+        summary = _summarise_session(session)
+        SessionManager().replace_summary(session_id=session.key, actor=actor, summary=summary)
+
+
+# Events that are stored by themselves, in the order of the others.
+APART = {"SessionEnd": _end_sessions, "Transcript": _fill_sessions}
 
 
 def _summarise_session(session: Session) -> str:
-    """Return the first prompt and the last answer of a session as its summary."""
-    messages = Message.objects.on(session.branch).filter(session_id=session.key)
+    """Return the first prompt and the last answer of a session's own agent as its summary."""
+    messages = Message.objects.on(session.branch).filter(session_id=session.key, agent_id=session.agent_id)
     first = messages.filter(role=Message.Role.USER).lowest(1, "uid")
     last = messages.filter(role=Message.Role.ASSISTANT).newest(1)
     parts = zip(OWN_SUMMARY, (first, last), strict=True)

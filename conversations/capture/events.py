@@ -38,6 +38,7 @@ EVENT_NAMES = {
     "postcompact": "PostCompact",
     "sessionend": "SessionEnd",
     "day1test": "Test",  # of `day1 doctor`: nobody's words
+    "day1transcript": "Transcript",  # of the hook client: what a program wrote of a session
 }
 STARTS = ("SessionStart", "SubagentStart")
 FIELD_NAMES = {  # field -> its names in the programs' events; the first present one counts
@@ -111,11 +112,12 @@ class HookEvent:
     output: Any = None
     said_at: datetime | None = None
     transcript: list[Any] = field(default_factory=list)
+    records: list[Any] = field(default_factory=list)
 
     def key(self, project_id: Any) -> str:
         """Return a key that is equal for repetitions of an event; "" where events cannot be told apart."""
         own = self.call or self.prompt_id or self.nonce
-        if not own or self.name in STARTS:
+        if not own or self.name in (*STARTS, "Transcript"):
             return ""
         # One prompt may end in several answers: the texts are part of the key.
         content = "" if self.call else self.prompt + self.answer + self.error + self.summary
@@ -150,6 +152,7 @@ def read_event(raw: Any, client: str = "") -> HookEvent | None:
         output=_parse_json(_get_first(raw, OUTPUT_NAMES)),
         said_at=_parse_timestamp(added.get("at")),
         transcript=_as_list(raw.get("transcript")),
+        records=_as_list(raw.get("records")),
         **values,
     )
 

@@ -37,10 +37,15 @@ Role = Message.Role
 
 
 class EventRows:
-    """Rows of the events of one commit. Call ``take`` for each in order, then ``write``."""
+    """Rows of the events of one commit. Call ``take`` for each in order, then ``write``.
 
-    def __init__(self, commit: CommitWriter, actor: Actor) -> None:
+    ``late`` events resume nothing: their session may have ended since.
+    """
+
+    def __init__(self, commit: CommitWriter, actor: Actor, late: bool = False) -> None:
         self.commit, self.actor = commit, actor
+        self.begins = frozenset() if late else BEGINS
+        self.newest: Message | None = None  # what the last event became
         self.conversations: dict[tuple[str, str], Conversation] = {}
         self.messages: dict[UUID, list[Message]] = {}
         self.observations: list[Observation] = []
@@ -49,6 +54,7 @@ class EventRows:
 
     def take(self, event: HookEvent) -> None:
         who = get_event_actor(self.actor, event)
+        self.newest = None
         self._open_session(event)
         if event.name in ("SessionStart", "SubagentStart"):
             self._open_conversation(event, who)
@@ -87,7 +93,7 @@ class EventRows:
                 project_path=get_project_path(event),
             )
             self.commit.touch_session(event.session)
-        if event.name in BEGINS:
+        if event.name in self.begins:
             manager.resume_session(session_id=event.session, actor=self.actor)
 
     def _open_conversation(self, event: HookEvent, who: Actor) -> Conversation:
@@ -99,7 +105,7 @@ class EventRows:
                 session_id=event.session, agent_id=who.agent_id
             )
             known = next(iter(rows.newest(1)), None)
-        if known is None or (event.name in BEGINS and known.status != Conversation.Status.ACTIVE):
+        if known is None or (event.name in self.begins and known.status != Conversation.Status.ACTIVE):
             title = " ".join(filter(None, ["Subagent" if event.agent else "", event.agent_type]))
             known = ConversationEngine().begin(self.commit, who, title=title[:300], model=event.model)
         self.conversations[pair] = known
@@ -148,6 +154,7 @@ class EventRows:
         said_at = min(event.said_at, timezone.now()) if event.said_at else None
         row = build_message({**fields, "metadata": metadata, "said_at": said_at}, who)
         self.messages.setdefault(conversation.uid, []).append(row)
+        self.newest = row
         return row
 
     def _add_tool_call(self, event: HookEvent, who: Actor) -> None:

@@ -1,11 +1,14 @@
-"""Outputs of tools as readable text, and what of them decides outcome and summary of an observation."""
+"""Outputs of tools as readable text, and what of them decides outcome and summary of an observation.
 
+Without Django: the command line reads transcripts with it.
+"""
+
+import json
 from collections.abc import Mapping
 from typing import Any
 
 from conversations.capture.text_cleaning import find_exit_code, strip_output
-from memory.db.fields import dumps
-from memory.engines.sessions.tool_calls import as_text
+from memory.texts import make_storable
 
 TEXT_FIELDS = ("stdout", "stderr", "error", "content", "output", "text", "llmContent", "result")
 STATUS_FIELDS = ("interrupted", "exit_code", "exitCode", "returncode", "is_error", "isError", "error")
@@ -18,13 +21,13 @@ def read_output(value: Any) -> str:
     elif isinstance(value, Mapping):
         text = _read_fields(value)
     else:
-        text = as_text(value)
+        text = "" if value is None else value if isinstance(value, str) else _encode(value)
     return strip_output(text)
 
 
 def _read_block(part: Mapping[str, Any]) -> str:
     text = part.get("text") or part.get("content")
-    return text if isinstance(text, str) else dumps(dict(part))
+    return text if isinstance(text, str) else _encode(dict(part))
 
 
 def _read_fields(value: Mapping[str, Any]) -> str:
@@ -32,7 +35,11 @@ def _read_fields(value: Mapping[str, Any]) -> str:
     if isinstance(file := value.get("file"), Mapping) and isinstance(file.get("content"), str):
         return file["content"]  # Claude Code's Read
     found = [read_output(value[name]).strip() for name in TEXT_FIELDS if value.get(name)]
-    return "\n".join(part for part in found if part) or dumps(dict(value))
+    return "\n".join(part for part in found if part) or _encode(dict(value))
+
+
+def _encode(value: Any) -> str:
+    return make_storable(json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":")))
 
 
 def with_status(output: Any, content: str, client: str = "") -> Any:

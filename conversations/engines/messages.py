@@ -1,6 +1,7 @@
 """Engine of messages: append with unique numbers, read in order, search."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
@@ -49,6 +50,15 @@ EXACT_COLUMNS = {  # filters that the index knows nothing of
     "after": "created_at__gte",
     "before": "created_at__lt",
 }
+
+
+@dataclass(frozen=True)
+class Neighbour:
+    """A message to add right behind another one of its conversation, or right before it."""
+
+    row: Message
+    other: UUID
+    is_behind: bool
 
 
 @filters_by(MESSAGE_FILTERS)
@@ -119,6 +129,21 @@ class MessageEngine:
         if turns:
             Branch.objects.filter(pk=commit.branch.pk).update(cycle=F("cycle") + turns)
         return rows
+
+    def make_room(self, commit: CommitWriter, conversation: Conversation, rows: Sequence[Neighbour]) -> None:
+        """Assign numbers to rows that belong between others of a conversation; those that follow move on.
+
+        Where very many would move, they are left without a number and follow the last one.
+        """
+        messages = commit.visible_rows(Message).filter(conversation_id=conversation.uid)
+        known = dict(sorted(messages.gather_values("sequence_num", "uid")))
+        numbers, moved = _renumber(known, rows)
+        if len(moved) > MAX_MESSAGES:
+            return
+        for neighbour in rows:
+            neighbour.row.sequence_num = numbers[neighbour.row.uid]
+        old = messages.filter(uid__in=list(moved)).fetch_all() if moved else []
+        commit.add_versions([(row, {"sequence_num": moved[row.uid]}, False) for row in old])
 
     # ---- reading -------------------------------------------------------------------------------
 
@@ -237,6 +262,25 @@ def _number(commit: CommitWriter, conversation: Conversation, rows: Sequence[Mes
             raise Exists("The conversation has a message {number} already.", number=row.sequence_num)
         taken.add(row.sequence_num)
         following = max(following, row.sequence_num + 1)
+
+
+def _renumber(
+    known: Mapping[int, UUID], rows: Sequence[Neighbour]
+) -> tuple[dict[UUID, int], dict[UUID, int]]:
+    """Return the numbers of new rows beside known ones, and the new numbers of those that must move."""
+    numbers: dict[UUID, int] = {}
+    moved: dict[UUID, int] = {}
+    last = 0
+    for number, uid in known.items():
+        before = [one.row.uid for one in rows if one.other == uid and not one.is_behind]
+        behind = [one.row.uid for one in rows if one.other == uid and one.is_behind]
+        numbers |= {row: last + place for place, row in enumerate(before, 1)}
+        last = max(last + len(before) + 1, number)
+        if last != number:
+            moved[uid] = last
+        numbers |= {row: last + place for place, row in enumerate(behind, 1)}
+        last += len(behind)
+    return numbers, moved
 
 
 def _parse_number(position: Mapping[str, Any]) -> int | None:

@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from day1site.cli.declared_fields import field_options, filter_options, split_filters
-from day1site.cli.importing.transcript import find_project
+from day1site.cli.importing.writer import find_project
 from day1site.cli.invocation import Invocation, command
 from day1site.cli.output import Output, short_time
 from day1site.cli.parameters import (

@@ -17,6 +17,7 @@ from memory.conf import conf
 
 EPOCH_MS = 1_704_067_200_000  # 2024-01-01T00:00:00Z
 NODES = 1024
+RANDOM_MASK = (1 << 62) - 1  # of a UUID version 7
 PER_MS = 4096
 
 
@@ -181,3 +182,15 @@ os.register_at_fork(after_in_child=new_uuid.restart_ids)
 def uuid7() -> uuid.UUID:
     """Return a public id (a field's default must be a plain function)."""
     return new_uuid()
+
+
+def uuid7_near(other: uuid.UUID, steps: int) -> uuid.UUID:
+    """Return an id that sorts right after another one, or before it with negative ``steps``; more steps lie
+    farther away, and all of them before the next id that a process makes.
+
+    For what happened between two things that have their ids already: lists sort by them.
+    """
+    low = (other.int & RANDOM_MASK) + (steps << 32) + secrets.randbits(31)
+    if not 0 <= low <= RANDOM_MASK:  # once in about 100,000 times: it then sorts as the newest
+        return new_uuid()
+    return uuid.UUID(int=other.int & ~RANDOM_MASK | low)

@@ -12,7 +12,10 @@ from memory.models.base import BranchedModel
 
 
 class Observation(BranchedModel):
-    """An immutable record. The full output of a tool, if stored, is in the message ``message_id``."""
+    """A record that nothing changes but a failure known later.
+
+    The full output of a tool, if stored, is in the message ``message_id``.
+    """
 
     class Type(models.TextChoices):
         TOOL_USE = "tool_use"

@@ -176,6 +176,15 @@ def holds(whole: Any, part: Any) -> bool:
     return whole[: len(part)] == part if isinstance(part, list) else bool(whole == part)
 
 
+def test_what_a_person_turned_off_stays_off(day1: Day1, home: Path) -> None:
+    day1("connect", "claude-code")
+    config = home / ".config/day1/claude-code.json"
+    config.write_text(json.dumps({**json.loads(config.read_text()), "transcripts": False}))
+    day1("connect", "claude-code")
+    assert json.loads(config.read_text()).keys() == {"url", "key", "transcripts"}
+    assert json.loads(config.read_text())["transcripts"] is False
+
+
 def test_connecting_again_after_a_change_keeps_the_change(day1: Day1, home: Path) -> None:
     day1("connect", "cursor")
     file = home / ".cursor/mcp.json"

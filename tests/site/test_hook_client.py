@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from day1site.cli import main
-from day1site.hooks.client import capture, delivery, hook
+from day1site.hooks.client import capture, delivery, hook, transcripts
 from tests.site.hook_events import event
 from tests.up_process import ROOT, TIMEOUT_SECONDS, environment
 
@@ -217,7 +217,9 @@ def test_the_spool_is_bounded(client, monkeypatch):
     monkeypatch.setattr(
         capture,
         "sender",
-        lambda spool, _: delivery.Sender(spool, capture.Lock, capture.write_all, capture.read_text, 1.0),
+        lambda spool, _: delivery.Sender(
+            spool, capture.Lock, capture.write_all, capture.read_text, 1.0, transcripts.Transcripts
+        ),
     )
     spool = capture.Spool(str(client.config))
     for number in range(200):

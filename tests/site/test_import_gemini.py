@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from conversations.capture.engine import IngestEngine
+from conversations.capture.transcripts import records
 from conversations.models import Conversation, Message
 from day1site.cli import main
-from day1site.cli.importing import transcript
 from memory.actors import Actor
 from memory.engines.access.keys import KeyEngine
 from memory.models import Observation, Project, Session
@@ -372,12 +372,12 @@ def test_a_broken_line_is_reported_and_the_rest_imported(day1: Day1, tmp_path: P
 def test_what_is_too_large_or_no_file_is_left_out_and_said(
     day1: Day1, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(transcript, "MAX_LINE_BYTES", 2000)
+    monkeypatch.setattr(records, "MAX_LINE_BYTES", 2000)
     chat = Chat().user("u1", "Start.").user("u2", "x" * 9000).user("u3", "End.")
     file = chat.write(tmp_path)
     huge = file.with_name("session-huge.jsonl")
     huge.touch()
-    os.truncate(huge, transcript.MAX_FILE_BYTES + 1)  # takes no room
+    os.truncate(huge, records.MAX_FILE_BYTES + 1)  # takes no room
     os.mkfifo(file.with_name("session-pipe.jsonl"))
     file.with_name("session-folder.jsonl").mkdir()
     status, _, err = day1("import-from", "gemini", str(tmp_path))

@@ -117,13 +117,22 @@ def plan_changes(changes: Sequence[Change], state: State) -> Plan:
     return plan
 
 
+def read_options(config: Path) -> dict[str, Any]:
+    """Return what a person may have added to the hooks' config: what is off stays off."""
+    try:
+        known = json.loads(settings_files.read_file(config) or "{}")
+    except ValueError:
+        return {}
+    return known if isinstance(known, dict) else {}
+
+
 def write_plan(program: str, server: Server, state: State, plan: Plan) -> None:
     """Write first the way back, then the files: whatever happens in between can be undone."""
     state |= {"url": server.url, "profile": server.profile}
     state["files"] = {str(file): {"before": base, "wrote": digest(new)} for file, base, _, new in plan}
     save_state(program, state)
-    config = json.dumps({"url": server.url, "key": server.key}, indent=2) + "\n"
-    settings_files.write_file(server.config, config)
+    config = read_options(server.config) | {"url": server.url, "key": server.key}
+    settings_files.write_file(server.config, json.dumps(config, indent=2) + "\n")
     for file, _, now, new in plan:
         if new != now:
             settings_files.write_file(file, new)

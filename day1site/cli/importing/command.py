@@ -7,12 +7,13 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
+from conversations.capture.transcripts import claude_code, codex
+from conversations.capture.transcripts.records import Dialogue, Report
 from day1site.cli.client import Client
 from day1site.cli.errors import CliError, UsageError
 from day1site.cli.fact_jsonl import BATCH_SIZE, BROKEN
-from day1site.cli.importing import claude_code, codex, exports, gemini, instructions, opencode
+from day1site.cli.importing import exports, gemini, instructions, opencode
 from day1site.cli.importing.import_lock import hold_import_lock
-from day1site.cli.importing.transcript import Dialogue, Report
 from day1site.cli.importing.writer import LIVE, TranscriptWriter, ago
 from day1site.cli.invocation import Invocation, command
 from day1site.cli.output import note, progress

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from conversations.capture.text_cleaning import strip_injected, strip_prompt
+from conversations.capture.transcripts import records
+from conversations.capture.transcripts.records import Dialogue, Report, Turn
 from day1site.cli.errors import CliError
-from day1site.cli.importing import transcript
-from day1site.cli.importing.transcript import Dialogue, Report, Turn
 
 MAX_BYTES = 2 * 1024**3  # bytes of conversations.json, unpacked
 
@@ -56,7 +56,7 @@ def _chatgpt_message(node: dict[str, Any], report: Report) -> Turn | None:
         report.skip("messages without words")
         return None
     model = str(metadata.get("model_slug") or "") if role == "assistant" else ""
-    at = transcript.moment(message.get("create_time"))
+    at = records.moment(message.get("create_time"))
     words = strip_prompt(text) if role == "user" else strip_injected(text)
     return Turn(str(message.get("id") or node.get("id")), role, words, at, model)
 
@@ -78,7 +78,7 @@ def _claude_message(row: Any, report: Report) -> Turn | None:
     if not isinstance(row, dict) or row.get("sender") not in ("human", "assistant"):
         report.skip("words of the program")
         return None
-    text = transcript.text_in(row.get("content"), "text") or str(row.get("text") or "")
+    text = records.text_in(row.get("content"), "text") or str(row.get("text") or "")
     for file in row.get("attachments") or []:
         if isinstance(file, dict) and isinstance(file.get("extracted_content"), str):
             text += f"\n\n[{file.get('file_name') or 'file'}]\n{file['extracted_content']}"
@@ -87,7 +87,7 @@ def _claude_message(row: Any, report: Report) -> Turn | None:
     if not text:
         report.skip("messages without words")
         return None
-    return Turn(str(row.get("uuid")), role, text, transcript.moment(row.get("created_at")))
+    return Turn(str(row.get("uuid")), role, text, records.moment(row.get("created_at")))
 
 
 # ---- the file --------------------------------------------------------------------------------------

@@ -18,8 +18,8 @@ from conversations.capture.text_cleaning import (
     strip_output,
     strip_prompt,
 )
-from day1site.cli.importing import transcript
-from day1site.cli.importing.transcript import Call, Dialogue, Report, Turn
+from conversations.capture.transcripts import records
+from conversations.capture.transcripts.records import Call, Dialogue, Report, Turn
 from day1site.cli.importing.writer import OVER, ago
 
 AGENT = "gemini"
@@ -54,7 +54,7 @@ class Session:
 def read(path: Path, report: Report) -> Iterator[Dialogue]:
     """Yield one conversation a session, of the words and calls that its hooks would have brought."""
     sessions: dict[str, Session] = {}
-    for file in transcript.find_files(path, "*.jsonl", "*.json"):
+    for file in records.find_files(path, "*.jsonl", "*.json"):
         if file == path or "chats" in file.parts or file.name.startswith("session-"):
             _File(file, report).add_to(sessions)
     for session in sessions.values():
@@ -118,7 +118,7 @@ class _File:
         if isinstance(messages, list):
             self.is_copy = False
         for message in [] if self.folder else _dicts(messages)[:1]:
-            found = WORKSPACE.search(transcript.text_in(message.get("content")))
+            found = WORKSPACE.search(records.text_in(message.get("content")))
             self.folder = found[1].strip() if found else ""
 
     def _rewind(self, uid: str) -> None:
@@ -137,13 +137,13 @@ def _is_context(record: dict[str, Any]) -> bool:
 def _records(path: Path, report: Report) -> Iterator[tuple[int, dict[str, Any]]]:
     """Yield the records of a file, in whichever form it is."""
     if path.suffix != ".json":
-        yield from transcript.lines(path, report)
-    elif transcript.is_readable(path, report):
+        yield from records.lines(path, report)
+    elif records.is_readable(path, report):
         with path.open("rb") as stream:
-            raw = stream.read(transcript.MAX_LINE_BYTES + 1)
+            raw = stream.read(records.MAX_LINE_BYTES + 1)
         if raw.strip():
             report.empty = False
-            whole = transcript.parse_object(raw, path, 1, report)
+            whole = records.parse_object(raw, path, 1, report)
             yield from [] if whole is None else [(1, whole)]
 
 
@@ -227,13 +227,13 @@ def _read_call(message: dict[str, Any], place: int, record: dict[str, Any]) -> T
     call = Call(uid, _text(record.get("name")) or "tool", record.get("args"))
     content = strip_output(strip_injected(_read_result(record)))
     call.failed = record["status"] != "success" or find_exit_code(content, AGENT) not in (None, 0)
-    at = transcript.moment(record.get("timestamp")) or _at(message)
+    at = records.moment(record.get("timestamp")) or _at(message)
     return Turn(uid, "tool_result", content, at, call=call)
 
 
 def _read_result(record: dict[str, Any]) -> str:
     """Return what the model was told of a call; what the person saw where that is missing."""
-    parts = [part.get("functionResponse", part) for part in transcript.blocks(record.get("result"))]
+    parts = [part.get("functionResponse", part) for part in records.blocks(record.get("result"))]
     found = [_read_response(part) for part in _dicts(parts)]
     return "\n".join(text for text in found if text) or _text(record.get("resultDisplay"))
 
@@ -247,12 +247,12 @@ def _read_response(part: dict[str, Any]) -> str:
 
 def _read_text(content: Any) -> str:
     """Return the words of a message, as its parts follow each other; not what the model thought."""
-    parts = [part for part in transcript.blocks(content) if not part.get("thought")]
+    parts = [part for part in records.blocks(content) if not part.get("thought")]
     return "".join(_text(part.get("text")) for part in parts).strip()
 
 
 def _at(message: dict[str, Any]) -> str:
-    return transcript.moment(message.get("timestamp"))
+    return records.moment(message.get("timestamp"))
 
 
 def _dicts(value: Any) -> list[dict[str, Any]]:

@@ -7,8 +7,8 @@ from typing import Any
 from uuid import NAMESPACE_URL, uuid5
 
 from conversations.capture.text_cleaning import clean
-from day1site.cli.importing import transcript
-from day1site.cli.importing.transcript import Report
+from conversations.capture.transcripts import records
+from conversations.capture.transcripts.records import Report
 
 NAMES = (
     "CLAUDE.md",
@@ -60,7 +60,7 @@ def _facts(file: Path, report: Report) -> Iterator[dict[str, Any]]:
             "source": file.name[:200],
             "tags": ["instructions"],
             "metadata": metadata,
-            **({"valid_from": when} if (when := transcript.moment(matter.get("modified"))) else {}),
+            **({"valid_from": when} if (when := records.moment(matter.get("modified"))) else {}),
         }
 
 

@@ -11,13 +11,13 @@ from typing import Any
 from urllib.parse import quote
 
 from conversations.capture.text_cleaning import is_own_call, strip_injected, strip_output, strip_prompt
-from day1site.cli.importing import transcript
-from day1site.cli.importing.transcript import Call, Dialogue, Report, Turn
+from conversations.capture.transcripts import records
+from conversations.capture.transcripts.records import Call, Dialogue, Report, Turn
 from day1site.cli.importing.writer import OVER, ago
 
 AGENT = "opencode"
 PATTERN = "opencode*.db"  # a version that is tried out has a database of its own
-MAX_ROW_BYTES = 64 * transcript.MIB
+MAX_ROW_BYTES = 64 * records.MIB
 # Names as the plugin gives them, see hooks/client/opencode.js.
 TOOL_NAMES = {
     "bash": "Bash",
@@ -40,8 +40,8 @@ Record = dict[str, Any]
 
 def read(path: Path, report: Report) -> Iterator[Dialogue]:
     """Yield a conversation a session, and one a subagent, which has a session of its own."""
-    for file in transcript.find_files(path, PATTERN):
-        if transcript.is_readable(file, report, max_bytes=math.inf):  # it is read session by session
+    for file in records.find_files(path, PATTERN):
+        if records.is_readable(file, report, max_bytes=math.inf):  # it is read session by session
             report.empty = False
             try:
                 yield from _Database(file, report).dialogues()
@@ -206,7 +206,7 @@ def _rename_fields(payload: Any) -> Any:
 
 def _moment(record: Record, name: str) -> str:
     at = _dict(record.get("time")).get(name)
-    return transcript.moment(at / 1000) if isinstance(at, int | float) else ""
+    return records.moment(at / 1000) if isinstance(at, int | float) else ""
 
 
 def _dict(value: Any) -> Record:

@@ -14,16 +14,15 @@ from conversations.capture.text_cleaning import (
     cut_middle,
     cut_texts,
 )
+from conversations.capture.transcripts.records import Dialogue, Report, Turn
 from day1site.cli.client import Client
-from day1site.cli.importing import transcript
-from day1site.cli.importing.transcript import Dialogue, Report, Turn
 from day1site.cli.rest import Answer, iterate_rows
+from day1site.hooks.client.capture import find_repository
 
 BATCH_SIZE = 200  # messages in one request
 BATCH_BYTES = 3 * 1024 * 1024
 OVER = timedelta(hours=1)  # without a word: the session has ended
 LIVE = "captured already while it was said"
-BETWEEN = "texts between the calls of a captured turn"
 Key = tuple[bytes, ...]
 
 
@@ -40,8 +39,7 @@ class TranscriptWriter:
         known, stored = self._known(session), 0
         known.match_calls([turn for dialogue in dialogues for turn in dialogue.messages if turn.call])
         for dialogue in dialogues:
-            last = find_answers(dialogue.messages)
-            fresh = [turn for turn in dialogue.messages if self._is_fresh(turn, known, turn.source in last)]
+            fresh = [turn for turn in dialogue.messages if self._is_fresh(turn, known)]
             self.counts["conversations", "new"] += bool(fresh)
             self.counts["messages", "new"] += len(fresh)
             self.counts["observations", "new"] += sum(bool(turn.call) for turn in fresh)
@@ -72,16 +70,13 @@ class TranscriptWriter:
     def _read_messages(self, uid: str) -> Iterator[Answer]:
         return iterate_rows(lambda paging: self.client.list_messages(uid, self.branch, {}, paging))
 
-    def _is_fresh(self, turn: Turn, known: "Known", is_answer: bool) -> bool:
-        """Tell whether neither an import nor the hooks brought it; hooks bring a turn's last text only."""
+    def _is_fresh(self, turn: Turn, known: "Known") -> bool:
+        """Tell whether neither an import nor the hooks brought it."""
         if turn.source in known.messages:
             self.counts["messages", "known"] += 1
             return False
         if known.take_captured(turn):
             self.report.skip(LIVE)
-            return False
-        if turn.role == "assistant" and not is_answer and known.live and turn.at >= known.live:
-            self.report.skip(BETWEEN)
             return False
         return True
 
@@ -108,7 +103,7 @@ class TranscriptWriter:
 
     def _begin(self, dialogue: Dialogue) -> str:
         who = {"session_id": dialogue.session, "agent_id": dialogue.agent}
-        path = clean(transcript.find_project(dialogue.path))[:1000]
+        path = clean(find_project(dialogue.path))[:1000]
         self.client.create_session(self.branch, {**who, "project_path": path})
         title = " ".join(clean(dialogue.title).split())[:300]
         return str(self.client.create_conversation(self.branch, {**who, "title": title})["id"])
@@ -121,7 +116,6 @@ class Known:
         self.messages: dict[str, str] = {}  # id in the file -> id of the message
         self.observed: set[str] = set()  # ids of messages that have their observation
         self.open: dict[str, str] = {}  # agent -> conversation of an import that takes more
-        self.live = ""  # when the first word came that no import brought
         self.calls: set[str] = set()  # ids of calls that hooks brought
         self.texts: Counter[bytes] = Counter()  # digests of roles and texts that hooks brought
         self.unnamed: list[Key] = []  # input and result of calls that hooks brought without an id
@@ -134,8 +128,6 @@ class Known:
                 self.messages[source] = row["id"]
                 imported = True
             else:
-                at = transcript.moment(row["said_at"] or row["created_at"])
-                self.live = min(self.live or at, at)
                 self._add_calls(row)
                 self.texts[digest_text(row["role"], row["content"])] += not row["tool_calls"]
         if imported and dialogue["status"] == "active":
@@ -196,13 +188,6 @@ def digest_turn(turn: Turn) -> Key:
     return made, digest_text("call", cut_middle(clean(turn.content)))
 
 
-def find_answers(turns: Sequence[Turn]) -> set[str]:
-    """Return the ids of the texts that end an agent's turn."""
-    after = [*turns[1:], None]
-    ends = (turn for turn, one in zip(turns, after, strict=True) if one is None or one.role == "user")
-    return {turn.source for turn in ends}
-
-
 def _batches(turns: Sequence[Turn]) -> Iterator[list[Turn]]:
     batch: list[Turn] = []
     size = 0
@@ -252,6 +237,14 @@ def _observation(turn: Turn, dialogue: Dialogue, message: str) -> Answer:
         "session_id": dialogue.session,
         "agent_id": dialogue.agent,
     }
+
+
+def find_project(folder: str) -> str:
+    """Return the project as the hook client names it: the git remote, else the root of the work tree.
+
+    It is the folder itself where that is not on this machine.
+    """
+    return str(find_repository(folder)) or folder
 
 
 def ago(span: timedelta) -> str:

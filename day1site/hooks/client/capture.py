@@ -8,7 +8,8 @@ The start of a session or subagent waits for a response, at most three seconds; 
 and not at all within a minute of a time when none came. Everything else is sent by a background process, now
 or with a later event. It always exits with 0 and writes nothing to standard
 error: a memory must never stop the agent. Standard library only, Python 3.8 and later; slow modules are
-imported where needed, and the sending code is in delivery.py, the cutting in event_cuts.py.
+imported where needed: the sending code is in delivery.py, the cutting in event_cuts.py, and transcripts.py
+sends what no event brought.
 """
 
 import os
@@ -334,7 +335,7 @@ def answer(spool, event):
     if body is None:  # it was not reached, or another process sent it
         body = sending.ask(event.line)
     write_all(1, body or b"")
-    if spool.waiting():
+    if spool.waiting() or sending.has_due():
         in_background(spool)
 
 
@@ -356,7 +357,8 @@ def load_sibling(name):
 
 def sender(spool, patience):
     """Return a sender for the spool's events."""
-    return load_sibling("delivery").Sender(spool, Lock, write_all, read_text, patience)
+    load_transcripts = load_sibling("transcripts").Transcripts
+    return load_sibling("delivery").Sender(spool, Lock, write_all, read_text, patience, load_transcripts)
 
 
 def in_background(spool):

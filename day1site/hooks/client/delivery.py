@@ -21,21 +21,27 @@ BATCH, BATCH_BYTES = 200, 4 * MIB
 class Sender:
     """Sender of a spool's events. One process at a time, for each spool."""
 
-    def __init__(self, spool, lock, write_all, read_text, patience):
+    def __init__(self, spool, lock, write_all, read_text, patience, load_transcripts):
         self.spool, self.lock, self.write_all = spool, lock, write_all
         settings = json.loads(read_text(spool.config)) if os.path.exists(spool.config) else {}
         self.server = Server(settings, patience)
+        self.settings = settings
+        self.load_transcripts = load_transcripts
+        self.transcripts = load_transcripts(spool, settings)
 
     def deliver(self, until=None, mine=None):
         """Send the spooled events in order, until one fails; return the response to the event ``mine``, if it
         was reached. While another process sends, leave it to that one.
+
+        Without ``until`` nobody waits: then parts of transcripts follow them.
         """
-        while self.spool.waiting():
+        while self.spool.waiting() or (until is None and self.has_due()):
             with self.lock(
                 self.spool.path("send.lock"), wait=0 if until is None else until - time.monotonic()
             ) as sending:
                 if not sending.is_acquired:
                     return None
+                self.transcripts = self.load_transcripts(self.spool, self.settings)
                 going, body = True, None
                 while self.spool.waiting():
                     if until is not None and time.monotonic() > until:
@@ -46,6 +52,8 @@ class Sender:
                 self._empty()
                 if body is not None or not going:
                     return body
+                if until is None and not self.transcripts.send_due(self.server):
+                    return None
             # A writer that found the lock taken left its line to this process.
         return None
 
@@ -65,6 +73,7 @@ class Sender:
             if status != 200:  # only a single event is refused for good
                 self._set_aside("refused.jsonl", good[0].encode())
             self.spool.set_delivered(offset)
+            self.transcripts.keep_changes()
             return True, body
         return False, body
 
@@ -126,7 +135,9 @@ class Sender:
 
         text = line.decode("utf-8", "replace").strip()
         try:
-            if isinstance(json.loads(text, parse_constant=refuse), dict):
+            event = json.loads(text, parse_constant=refuse)
+            if isinstance(event, dict):
+                self.transcripts.note(event)
                 return text
         except (ValueError, RecursionError):
             pass
@@ -148,6 +159,10 @@ class Sender:
             if not self.spool.waiting():
                 self.spool.set_delivered(0)
                 os.truncate(self.spool.events, 0)
+
+    def has_due(self):
+        """Return whether parts of transcripts wait."""
+        return self.load_transcripts(self.spool, self.settings).is_due()
 
     def ask(self, line):
         """Return the response to one event, sent out of turn; the server recognises it when it comes

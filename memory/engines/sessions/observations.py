@@ -1,4 +1,7 @@
-"""Observations: captured once, never changed. A text that is too long is cut with a mark, never refused."""
+"""Observations: captured once; only a failure that becomes known later changes one.
+
+A text that is too long is cut with a mark, never refused.
+"""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
@@ -87,6 +90,19 @@ class ObservationEngine:
         enqueue_embedding(commit, rows)
         commit.targets += [str(row.uid) for row in rows]
         return rows
+
+    def mark_failed(self, commit: CommitWriter, uids: Sequence[UUID]) -> None:
+        """Mark calls as failed that were taken for successes, when a program tells of it later.
+
+        The same call that worked afterwards becomes a discovery, as if the failure had been known.
+        """
+        for uid in sorted(uids, reverse=True):  # the last first: a repair that failed itself is none
+            row = commit.get_version(Observation, uid)
+            if row.outcome == o.Outcome.SUCCESS:
+                change = {"outcome": o.Outcome.ERROR, "observation_type": o.Type.ERROR, "embed": True}
+                changed = [commit.change_row(row, **change), *_mark_repair(commit, row)]
+                enqueue_embedding(commit, changed)
+                commit.targets += [str(one.uid) for one in changed]
 
     # ---- reading -------------------------------------------------------------------------------
 
@@ -240,6 +256,14 @@ def _failed_before(
         same = commit.visible_rows(Observation).filter_indexed(session_id=row.session_id)
         own = same.filter(input_hash=row.input_hash).newest(1)
     return own[-1] if own and own[-1].outcome != o.Outcome.SUCCESS else None
+
+
+def _mark_repair(commit: CommitWriter, failed: Observation) -> list[Observation]:
+    """Make the next same call of the session a discovery, where it worked."""
+    same = commit.visible_rows(Observation).filter_indexed(session_id=failed.session_id)
+    following = same.filter(input_hash=failed.input_hash).lowest(1, "uid", failed.uid)
+    change = {"observation_type": o.Type.DISCOVERY, "parent_id": failed.uid, "embed": True}
+    return [commit.change_row(row, **change) for row in following if row.observation_type == o.Type.TOOL_USE]
 
 
 def _same_call(other: Observation, row: Observation) -> bool:

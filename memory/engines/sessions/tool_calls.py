@@ -76,9 +76,10 @@ def find_subject(payload: Any) -> str:
 def extract_output(output: Any) -> str:
     """Return the readable part of a tool's output."""
     if isinstance(output, Mapping):
-        parts = [output.get(name) for name in ("stdout", "stderr", "error", "content", "output", "text")]
-        if found := [as_text(part).strip() for part in parts if part]:
-            return "\n".join(found)
+        names = ("stdout", "stderr", "error", "content", "output", "text")
+        parts = [output[name] for name in names if name in output]
+        if parts:
+            return "\n".join(as_text(part).strip() for part in parts if part)
     return as_text(output)
 
 

@@ -2,13 +2,23 @@
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
 from conversations.capture.text_cleaning import is_own_call, strip_injected, strip_prompt
-from day1site.cli.importing import transcript
-from day1site.cli.importing.transcript import Call, Dialogue, Report, Turn
+from conversations.capture.transcripts.records import (
+    Call,
+    Dialogue,
+    Report,
+    Turn,
+    blocks,
+    drop_interim,
+    find_files,
+    lines,
+    moment,
+    text_in,
+)
 
 AGENT = "codex"
 CALLS = ("function_call", "custom_tool_call", "local_shell_call")
@@ -23,44 +33,74 @@ PREFACES = ("# AGENTS.md instructions", "# Context from my IDE setup")
 
 def read(path: Path, report: Report) -> Iterator[Dialogue]:
     """Yield one conversation for each file. A text that is an item and an event is read from the item."""
-    for file in transcript.find_files(path, "*.jsonl"):
-        dialogue = _Reader(file, report).dialogue()
+    files = find_files(path, "*.jsonl")
+    read = [_Reader(lines(file, report), file.stem, report) for file in files]
+    parents = {reader.thread: reader.parent for reader in read if reader.parent}
+    for reader in read:
+        dialogue = reader.dialogue(_find_root(reader.session, parents))
         if dialogue.messages:
             yield dialogue
 
 
+def read_part(records: Iterable[dict[str, Any]], session: str, agent: str) -> list[Turn]:
+    """Return what a part of one rollout tells of a session's agent: "" or the id of a subagent."""
+    report = Report()
+    reader = _Reader(enumerate(records), agent or session, report)
+    reader.is_subagent = bool(agent)
+    messages = reader.dialogue(session).messages
+    for turn in messages:  # a text's id is its line in the whole file
+        turn.source = turn.source if turn.call else ""
+    return messages
+
+
+def _find_root(thread: str, parents: dict[str, str]) -> str:
+    """Return the thread that a person began, of which a thread is a subagent."""
+    seen: set[str] = set()
+    while thread in parents and thread not in seen:
+        seen.add(thread)
+        thread = parents[thread]
+    return thread
+
+
 class _Reader:
-    def __init__(self, file: Path, report: Report) -> None:
+    def __init__(self, records: Iterable[tuple[int, dict[str, Any]]], name: str, report: Report) -> None:
         self.report = report
-        self.session, self.cwd, self.model = file.stem, "", ""
+        self.thread, self.session, self.cwd, self.model = name, name, "", ""
+        self.parent, self.is_subagent = "", False
+        self.prompt = ""  # the turn's id
         self.items: list[Turn] = []
         self.events: list[Turn] = []
         self.commands: list[Turn] = []
         self.calls: dict[str, Call] = {}
         self.ran: set[str] = set()  # ids of calls whose result is an item of its own
         self.scripts: dict[str, int] = {}  # id of a script's call -> how many such results there were before
-        for number, record in transcript.lines(file, report):
+        for number, record in records:
             self._take(number, record)
 
-    def dialogue(self) -> Dialogue:
+    def dialogue(self, session: str) -> Dialogue:
         """Return the items' words; the events' where the items have none."""
         self.items = [turn for turn in self.items if not (turn.source in self.ran and turn.call is not None)]
         self.items = sorted([*self.items, *self.commands], key=lambda turn: turn.at)
         spoken = any(turn.role in ("user", "assistant") for turn in self.items)
         messages = self.items if spoken else sorted([*self.items, *self.events], key=lambda turn: turn.at)
         for turn in messages:
-            turn.source = turn.source if turn.call else f"{self.session}#{turn.source}"
-        return Dialogue(self.session, AGENT, messages, path=self.cwd)
+            turn.source = turn.source if turn.call else f"{self.thread}#{turn.source}"
+        if self.is_subagent:  # no person gave its orders
+            orders = [turn for turn in messages if turn.role == "user"]
+            self.report.skip("orders to subagents", len(orders))
+            messages = [turn for turn in messages if turn.role != "user"]
+        agent = f"{AGENT}/{self.thread}" if self.is_subagent else AGENT
+        return Dialogue(session, agent[:200], drop_interim(messages, self.report), path=self.cwd)
 
     def _take(self, number: int, record: dict[str, Any]) -> None:
         whole = record.get("payload")
         item = whole if isinstance(whole, dict) else record
-        kind, at = str(item.get("type") or ""), transcript.moment(record.get("timestamp"))
+        kind, at = str(item.get("type") or ""), moment(record.get("timestamp"))
         if record.get("type") == "session_meta":
-            self.session = str(item.get("id") or item.get("session_id") or self.session)
-            self.cwd = self.cwd or str(item.get("cwd") or "")
+            self._begin(item)
         elif record.get("type") == "turn_context":
             self.model = str(item.get("model") or self.model)
+            self.prompt = str(item.get("turn_id") or self.prompt)
         elif record.get("type") == "event_msg":
             self._event(number, kind, item, at)
         elif kind == "message":
@@ -71,6 +111,18 @@ class _Reader:
             self._output(item, at)
         else:
             self.report.skip("records of the program")
+
+    def _begin(self, item: dict[str, Any]) -> None:
+        """Take the first record. A subagent's names its parent, of whose session it is a part."""
+        if self.cwd:  # a fork begins with a copy of its parent's
+            return
+        self.thread = str(item.get("id") or item.get("session_id") or self.thread)
+        self.session, self.cwd = self.thread, str(item.get("cwd") or "")
+        source, self.parent = item.get("source"), _find_parent(item)
+        self.is_subagent = bool(self.parent) or (isinstance(source, dict) and "subagent" in source)
+        if self.is_subagent:
+            root = str(item.get("session_id") or "")
+            self.session = root if root not in ("", self.thread) else self.parent or self.thread
 
     def _take_done(self, item: dict[str, Any], at: str) -> None:
         if item.get("type") == "CommandExecution":
@@ -90,23 +142,19 @@ class _Reader:
             return self.report.skip("calls of Day1 itself")
         result = item.get("result") or item.get("error")
         content = result.get("content", result) if isinstance(result, dict) else result
-        text = transcript.text_in(content) or ("" if content is None else json.dumps(content))
-        self.commands.append(Turn(uid, "tool_result", strip_injected(text), at, call=call))
+        text = text_in(content) or ("" if content is None else json.dumps(content))
+        self.commands.append(self._result(call, strip_injected(text), at))
 
     def _take_change(self, item: dict[str, Any], at: str) -> None:
         """Take a script's change of files; one that is a call of its own has its patch there."""
         uid, changes = str(item.get("id") or ""), item.get("changes")
-        named = (
-            changes
-            if isinstance(changes, dict)
-            else [part.get("path") for part in transcript.blocks(changes)]
-        )
+        named = changes if isinstance(changes, dict) else [part.get("path") for part in blocks(changes)]
         paths = [str(path) for path in named]
         if uid in self.calls or not paths:
             return self.report.skip("records of the program")
         self.ran.add(uid)
         call = Call(uid, "apply_patch", {"path": paths}, failed=item.get("status") == "failed")
-        self.commands.append(Turn(uid, "tool_result", str(item.get("stdout") or ""), at, call=call))
+        self.commands.append(self._result(call, str(item.get("stdout") or ""), at))
 
     def _take_command(self, item: dict[str, Any], at: str) -> None:
         """Take a command with its exit code and output; the hooks have it by the same id."""
@@ -117,11 +165,12 @@ class _Reader:
         if is_own_call(call.name, call.input):
             return self.report.skip("calls of Day1 itself")
         output = strip_injected(str(item.get("aggregated_output") or ""))
-        self.commands.append(Turn(uid, "tool_result", output, at, call=call))
+        self.commands.append(self._result(call, output, at))
 
     def _event(self, number: int, kind: str, item: dict[str, Any], at: str) -> None:
         role = {"user_message": "user", "agent_message": "assistant"}.get(kind, "")
         text, done = item.get("message"), item.get("item")
+        self.prompt = str(item.get("turn_id") or self.prompt)
         if kind == "item_completed" and isinstance(done, dict):
             self._take_done(done, at)
         elif role and isinstance(text, str):
@@ -132,7 +181,7 @@ class _Reader:
     def _message(self, number: int, item: dict[str, Any], at: str) -> None:
         role = str(item.get("role") or "")
         if role in ("user", "assistant"):
-            self._say(self.items, number, role, transcript.text_in(item.get("content")), at)
+            self._say(self.items, number, role, text_in(item.get("content")), at)
         else:
             self.report.skip("words of the program")
 
@@ -140,7 +189,10 @@ class _Reader:
         words = strip_prompt(text) if role == "user" else strip_injected(text)
         if not words or (role == "user" and words.startswith(PREFACES)):
             return self.report.skip("words of the program")
-        where.append(Turn(str(number), role, words, at, self.model if role == "assistant" else ""))
+        model = self.model if role == "assistant" else ""
+        if role == "assistant" and where and where[-1].role == role:
+            where[-1].interim = True
+        where.append(Turn(str(number), role, words, at, model, prompt=self.prompt))
 
     def _call(self, item: dict[str, Any]) -> None:
         arguments = _parsed(item.get("arguments", item.get("input", item.get("action"))))
@@ -152,6 +204,8 @@ class _Reader:
         elif name == "exec":
             self.scripts[uid] = len(self.ran)
         self.calls[uid] = Call(uid, name, arguments)
+        if self.items and self.items[-1].role == "assistant":
+            self.items[-1].interim = True
 
     def _output(self, item: dict[str, Any], at: str) -> None:
         call = self.calls.get(str(item.get("call_id") or item.get("id") or ""))
@@ -167,11 +221,23 @@ class _Reader:
             code = metadata.get("exit_code") if isinstance(metadata, dict) else output.get("exit_code")
             call.failed = code not in (None, 0) or output.get("success") is False
             output = output.get("output", output.get("content", output))
-        text = output if isinstance(output, str) else transcript.text_in(output) or json.dumps(output)
+        text = output if isinstance(output, str) else text_in(output) or json.dumps(output)
         if header := HEADER.match(text):
             call.failed = call.failed or header[1] not in (None, "0")
             text = text[header.end() :]
-        self.items.append(Turn(call.id, "tool_result", strip_injected(text), at, call=call))
+        self.items.append(self._result(call, strip_injected(text), at))
+
+    def _result(self, call: Call, text: str, at: str) -> Turn:
+        return Turn(call.id, "tool_result", text, at, call=call, prompt=self.prompt)
+
+
+def _find_parent(item: dict[str, Any]) -> str:
+    """Return the thread that started this one as a subagent, from the session's first record."""
+    source: Any = item.get("source")
+    for name in ("subagent", "thread_spawn"):
+        source = source.get(name) if isinstance(source, dict) else None
+    spawned = source.get("parent_thread_id") if isinstance(source, dict) else None
+    return str(spawned or item.get("parent_thread_id") or "")
 
 
 def _read_command(words: Any) -> str:

@@ -1,9 +1,9 @@
-"""What every reader makes of a file, and what it could not use."""
+"""What every reader makes of a transcript, and what it could not use."""
 
 import json
 import os
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -14,6 +14,8 @@ MAX_FILE_BYTES = 1024 * MIB
 MAX_LINE_BYTES = 64 * MIB
 TOO_LARGE = f"files of more than {MAX_FILE_BYTES // MIB} MiB"
 NO_FILE = "names that are no file"
+
+INTERIM = "texts between the calls of a turn"
 
 
 @dataclass
@@ -37,6 +39,8 @@ class Turn:
     model: str = ""
     thinking: str = ""
     call: Call | None = None
+    prompt: str = ""  # the program's id of the person's prompt that it belongs to
+    interim: bool = False  # said before a call of the same answer: hooks bring a turn's last text only
 
 
 @dataclass
@@ -145,20 +149,17 @@ def blocks(content: Any) -> list[dict[str, Any]]:
     return [part for part in whole if isinstance(part, dict)]
 
 
+def drop_interim(turns: Sequence[Turn], report: Report) -> list[Turn]:
+    """Leave out what an agent said before its calls: live capture has none of it either."""
+    kept = [turn for turn in turns if not turn.interim]
+    report.skip(INTERIM, len(turns) - len(kept))
+    return kept
+
+
 def text_in(content: Any, *kinds: str) -> str:
     """Return the texts of a content's blocks, of some kinds where any are named."""
     found = [part.get("text") for part in blocks(content) if not kinds or part.get("type") in kinds]
     return "\n".join(text for text in found if isinstance(text, str) and text.strip())
-
-
-def find_project(folder: str) -> str:
-    """Return the project as the hook client names it: the git remote, else the root of the work tree.
-
-    It is the folder itself where that is not on this machine.
-    """
-    from day1site.hooks.client.capture import find_repository
-
-    return str(find_repository(folder)) or folder
 
 
 def moment(value: Any) -> str:

@@ -1,24 +1,37 @@
 """Transcripts of Claude Code: files of JSON lines below projects/, one a session, one a subagent."""
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from conversations.capture.text_cleaning import is_own_call, strip_injected, strip_prompt
-from day1site.cli.importing import transcript
-from day1site.cli.importing.transcript import Call, Dialogue, Report, Turn
+from conversations.capture.tool_outputs import read_output
+from conversations.capture.transcripts.records import (
+    Call,
+    Dialogue,
+    Report,
+    Turn,
+    blocks,
+    drop_interim,
+    find_files,
+    lines,
+    moment,
+    text_in,
+)
+from memory.redaction import limit_depth
 
 AGENT = "claude-code"
 SPEAKERS = ("user", "assistant")
 TYPED = ("", "composer", "human", "sdk", "bridge", "unclassified")  # who speaks as a person
+GOES_ON = ("tool_use", "max_tokens", "pause_turn")  # why an answer stopped that is not the turn's last
 INTERRUPTED = "[Request interrupted by user"
 
 
 @dataclass
 class File:
-    path: Path
+    name: str  # without its ending
     records: list[dict[str, Any]] = field(default_factory=list)
     session: str = ""
     cwd: str = ""
@@ -26,26 +39,43 @@ class File:
 
     @property
     def agent(self) -> str:
-        name = self.path.stem.removeprefix("agent-") if self.path.stem.startswith("agent-") else ""
+        name = self.name.removeprefix("agent-") if self.name.startswith("agent-") else ""
         return f"{AGENT}/{name}" if name else AGENT
 
     @property
     def last(self) -> str:
-        return max((transcript.moment(record.get("timestamp")) for record in self.records), default="")
+        return max((moment(record.get("timestamp")) for record in self.records), default="")
 
 
 def read(path: Path, report: Report) -> Iterator[Dialogue]:
     """Yield the conversations of a file, or of a folder's files; a record counts where it is oldest."""
-    loaded = [_load(file, report) for file in transcript.find_files(path, "*.jsonl")]
+    files = find_files(path, "*.jsonl")
+    loaded = [(_load(file.stem, lines(file, report), report), file) for file in files]
     seen: set[str] = set()
     # A resumed or forked session begins with a copy of the one before: that one ended earlier.
-    for file in sorted(loaded, key=lambda file: (file.last, str(file.path))):
-        yield from _dialogues(file, seen, report)
+    for loaded_file, _ in sorted(loaded, key=lambda pair: (pair[0].last, str(pair[1]))):
+        yield from _dialogues(loaded_file, seen, report)
 
 
-def _load(path: Path, report: Report) -> File:
-    file = File(path)
-    for number, record in transcript.lines(path, report):
+def read_part(records: Iterable[dict[str, Any]], session: str, agent: str) -> list[Turn]:
+    """Return what a part of one transcript tells of a session's agent: "" or the id of a subagent.
+
+    Copies that a forked session begins with belong to another session.
+    """
+    own = [
+        record
+        for record in records
+        if record.get("sessionId", session) == session and not record.get("forkedFrom")
+    ]
+    report = Report()
+    file = _load(f"agent-{agent}" if agent else session, enumerate(own), report)
+    found = _dialogues(file, set(), report)
+    return [turn for dialogue in found if dialogue.agent == file.agent for turn in dialogue.messages]
+
+
+def _load(name: str, records: Iterable[tuple[int, dict[str, Any]]], report: Report) -> File:
+    file = File(name)
+    for number, record in records:
         if record.get("type") in ("custom-title", "ai-title", "summary"):
             names = ("customTitle", "aiTitle", "title", "summary")
             found = [record[name] for name in names if isinstance(record.get(name), str)]
@@ -56,7 +86,7 @@ def _load(path: Path, report: Report) -> File:
             file.records.append({**record, "#": number})
         else:
             report.skip("records of the program")
-    file.session = file.session or path.stem
+    file.session = file.session or name
     return file
 
 
@@ -143,7 +173,7 @@ def _spoken(record: dict[str, Any]) -> dict[str, Any]:
 
 
 def _blocks(record: dict[str, Any], kind: str = "") -> list[dict[str, Any]]:
-    found = transcript.blocks(_spoken(record).get("content"))
+    found = blocks(_spoken(record).get("content"))
     return [part for part in found if not kind or part.get("type") == kind]
 
 
@@ -156,18 +186,22 @@ def _messages(
     calls = {part.get("id"): part for record in chain for part in _blocks(record, "tool_use")}
     turns: list[Turn] = []
     answers: dict[str, Turn] = {}
+    prompt = ""
     for record in records:
+        prompt = _text(record.get("promptId")) or prompt
         if record.get("type") == "assistant":
-            _join(record, answers, turns, report)
+            _join(record, answers, turns, report, prompt)
         elif record.get("type") == "user":
             turns += _results(record, calls, report)
             turns += _prompt(record, report)
         else:
             report.skip("records of the program")
-    return [one for one in turns if one.content.strip() or one.call]
+    return drop_interim([one for one in turns if one.content.strip() or one.call], report)
 
 
-def _join(record: dict[str, Any], answers: dict[str, Turn], turns: list[Turn], report: Report) -> None:
+def _join(
+    record: dict[str, Any], answers: dict[str, Turn], turns: list[Turn], report: Report, prompt: str
+) -> None:
     """Join the lines of one answer, which share an id; some may be repeated."""
     message = _spoken(record)
     model = _text(message.get("model"))
@@ -175,9 +209,11 @@ def _join(record: dict[str, Any], answers: dict[str, Turn], turns: list[Turn], r
         return report.skip("words of the program")
     key = _answer(record) or record["uuid"]
     if key not in answers:
-        answers[key] = Turn(key, "assistant", "", transcript.moment(record.get("timestamp")), model)
+        answers[key] = Turn(key, "assistant", "", moment(record.get("timestamp")), model, prompt=prompt)
         turns.append(answers[key])
     answer = answers[key]
+    # The line with the call may not be written yet.
+    answer.interim |= bool(_blocks(record, "tool_use")) or message.get("stop_reason") in GOES_ON
     for kind, name, field_ in (("text", "text", "content"), ("thinking", "thinking", "thinking")):
         for part in _blocks(record, kind):
             text, before = strip_injected(_text(part.get(name))), getattr(answer, field_)
@@ -187,7 +223,7 @@ def _join(record: dict[str, Any], answers: dict[str, Turn], turns: list[Turn], r
 
 def _prompt(record: dict[str, Any], report: Report) -> list[Turn]:
     message = _spoken(record)
-    text = transcript.text_in(message.get("content"), "text")
+    text = text_in(message.get("content"), "text")
     if not text:
         return []
     origin = record.get("origin")
@@ -201,12 +237,14 @@ def _prompt(record: dict[str, Any], report: Report) -> list[Turn]:
     elif own or not words or words.startswith((INTERRUPTED, "Caveat: The messages below")):
         report.skip("words of the program")
     else:
-        return [Turn(record["uuid"], "user", words, transcript.moment(record.get("timestamp")))]
+        at, prompt = moment(record.get("timestamp")), _text(record.get("promptId"))
+        return [Turn(record["uuid"], "user", words, at, prompt=prompt)]
     return []
 
 
 def _results(record: dict[str, Any], calls: dict[Any, dict[str, Any]], report: Report) -> Iterator[Turn]:
-    for part in _blocks(record, "tool_result"):
+    results = _blocks(record, "tool_result")
+    for part in results:
         request = calls.get(part.get("tool_use_id"))
         if request is None:
             report.skip("results without their call")
@@ -216,8 +254,14 @@ def _results(record: dict[str, Any], calls: dict[Any, dict[str, Any]], report: R
         if is_own_call(call.name, call.input):
             report.skip("calls of Day1 itself")
             continue
-        content = strip_injected(_output(part.get("content")))
-        yield Turn(call.id, "tool_result", content, transcript.moment(record.get("timestamp")), call=call)
+        structured = record.get("toolUseResult") if len(results) == 1 else None
+        # What the hooks get of a call that worked.
+        has_output = isinstance(structured, dict) and not call.failed
+        content = strip_injected(
+            read_output(limit_depth(structured)) if has_output else _output(part.get("content"))
+        )
+        at, prompt = moment(record.get("timestamp")), _text(record.get("promptId"))
+        yield Turn(call.id, "tool_result", content, at, call=call, prompt=prompt)
 
 
 def _output(content: Any) -> str:
@@ -225,7 +269,7 @@ def _output(content: Any) -> str:
         return content
     found = [
         _text(part.get("text")) or ("" if part.get("type") == "text" else f"[{part.get('type')}]")
-        for part in transcript.blocks(content)
+        for part in blocks(content)
     ]
     return "\n".join(found) or ("" if content is None else json.dumps(content))
 

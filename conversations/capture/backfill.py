@@ -1,0 +1,255 @@
+"""What a program's transcript has of a session and no event brought: it is added in its place, once."""
+
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from functools import cached_property
+from typing import Any
+from uuid import UUID
+
+from django.db.models import Q
+
+from conversations.capture.events import HookEvent, clean_text
+from conversations.capture.rows import EventRows, get_event_actor
+from conversations.capture.text_cleaning import LONG_TEXT_BYTES, cut_middle, strip_answer, strip_prompt
+from conversations.capture.transcripts import claude_code, codex
+from conversations.capture.transcripts.records import Turn
+from conversations.engines.messages import MessageEngine, Neighbour
+from conversations.models import Conversation, Message
+from memory.actors import Actor
+from memory.engines.sessions.observations import ObservationEngine
+from memory.engines.versions.commits import CommitWriter, open_commit
+from memory.models import Observation
+from memory.models.hashes import content_hash
+from memory.models.nodes import uuid7_near
+
+READERS: dict[str, Callable[[list[dict[str, Any]], str, str], list[Turn]]] = {
+    "claude-code": claude_code.read_part,
+    "codex": codex.read_part,
+}
+MAX_TURNS = 500  # in one commit
+SKEW = timedelta(days=1)  # between the clocks of a client and of the server
+SAME_TIME = timedelta(minutes=10)  # within which equal texts are one, where the prompt is not known
+Role = Message.Role
+
+
+@dataclass(frozen=True)
+class StoredMessage:
+    """What is known of a message of the session without reading its text."""
+
+    uid: UUID
+    conversation_id: UUID
+    role: str
+    content_hash: str
+    tool_calls: list[Any]
+    metadata: dict[str, Any]
+    said_at: datetime | None
+
+
+def fill_gaps(event: HookEvent, actor: Actor, branch_name: str) -> bool:
+    """Add what is missing of a session's transcript; return whether anything was.
+
+    A call that an event told as a success, and that failed by its exit code, is marked as failed.
+    """
+    records = [record for record in event.records if isinstance(record, dict)]
+    reader = READERS.get(event.client)
+    turns = reader(records, event.session, event.agent) if reader else []
+    starts = range(0, len(turns), MAX_TURNS)
+    # Each batch begins with the last turn before it: what follows that one has its place.
+    batches = [turns[max(0, start - 1) : start + MAX_TURNS] for start in starts]
+    return sum(_fill_batch(event, batch, actor, branch_name) for batch in batches) > 0
+
+
+def _fill_batch(event: HookEvent, turns: Sequence[Turn], actor: Actor, branch_name: str) -> bool:
+    who = actor.with_origin(session_id=event.session)
+    with open_commit(who, branch_name, "hook.transcript") as commit:
+        Backfill(commit, actor, event, turns).run()
+        return not commit.empty
+
+
+class Backfill:
+    """Comparison of a transcript's turns with what is stored of one agent in a session."""
+
+    def __init__(self, commit: CommitWriter, actor: Actor, event: HookEvent, turns: Sequence[Turn]) -> None:
+        self.commit, self.event, self.turns = commit, event, turns
+        self.agent = get_event_actor(actor, event).agent_id
+        self.rows = EventRows(commit, actor, late=True)
+        own = commit.visible_rows(Conversation).filter(session_id=event.session, agent_id=self.agent)
+        self.conversations = {row.uid: row for row in own.fetch_all()}
+        self.placed: dict[UUID, list[Neighbour]] = defaultdict(list)
+
+    def run(self) -> None:
+        stored = match_turns(self.turns, self._read_stored())
+        for first, end in _find_gaps(stored):
+            before = stored[first - 1] if first else None
+            after = stored[end] if end < len(stored) else None
+            self._fill(self.turns[first:end], before, after)
+        for uid, neighbours in self.placed.items():
+            MessageEngine().make_room(self.commit, self.conversations[uid], neighbours)
+        self.rows.write()
+        self._mark_failures(stored)
+
+    def _read_stored(self) -> list[StoredMessage]:
+        """Read the agent's messages since the first turn, as far as clocks can be trusted."""
+        if not self.conversations:
+            return []
+        rows = self.commit.visible_rows(Message).filter(conversation_id__in=list(self.conversations))
+        if times := [at for turn in self.turns if (at := _parse_time(turn.at))]:
+            rows = rows.filter(Q(said_at__gte=min(times) - SKEW) | Q(said_at=None))
+        columns = StoredMessage.__dataclass_fields__
+        return sorted(
+            (StoredMessage(*values) for values in rows.gather_values(*columns)), key=lambda row: row.uid
+        )
+
+    @cached_property
+    def observed(self) -> dict[UUID, tuple[UUID, str]]:
+        """Observation and outcome of each message that has one."""
+        rows = self.commit.visible_rows(Observation).filter_indexed(session_id=self.event.session)
+        found = rows.gather_values("message_id", "uid", "outcome")
+        return {message: (uid, outcome) for message, uid, outcome in found if message}
+
+    def _fill(self, turns: Sequence[Turn], before: StoredMessage | None, after: StoredMessage | None) -> None:
+        """Add turns that follow each other, behind what was said before them or before what follows."""
+        is_behind = before is not None and (
+            after is None or before.conversation_id == after.conversation_id or turns[0].role != Role.USER
+        )
+        other = before if is_behind else after
+        if other:
+            pair = (self.event.session, self.agent)
+            self.rows.conversations[pair] = self.conversations[other.conversation_id]
+        added = [rows for turn in turns if (rows := self._add_turn(turn))]
+        if other:
+            self._place(added, other, is_behind)
+
+    def _add_turn(self, turn: Turn) -> tuple[Message, list[Observation]] | None:
+        """Return the rows of a turn, as its event would have made them."""
+        count = len(self.rows.observations)
+        self.rows.take(make_event(self.event, turn))
+        if self.rows.newest is None:
+            return None
+        return self.rows.newest, self.rows.observations[count:]
+
+    def _place(
+        self, added: Sequence[tuple[Message, list[Observation]]], other: StoredMessage, is_behind: bool
+    ) -> None:
+        """Give rows the place that they had in the session, in the conversation and by their ids."""
+        near = other.uid
+        if is_behind and other.uid in self.observed:
+            near = max(near, self.observed[other.uid][0])
+        step = 1 if is_behind else -sum(1 + len(observations) for _, observations in added)
+        for message, observations in added:
+            message.uid = uuid7_near(near, step)
+            for number, observation in enumerate(observations, 1):
+                observation.uid = uuid7_near(near, step + number)
+                observation.message_id = message.uid
+            step += 1 + len(observations)
+            self.placed[other.conversation_id].append(Neighbour(message, other.uid, is_behind))
+
+    def _mark_failures(self, stored: Sequence[StoredMessage | None]) -> None:
+        failed = [
+            row.uid
+            for turn, row in zip(self.turns, stored, strict=True)
+            if row and turn.call and turn.call.failed
+        ]
+        known = [self.observed[uid] for uid in failed if uid in self.observed]
+        wrong = [uid for uid, outcome in known if outcome == Observation.Outcome.SUCCESS]
+        if wrong:
+            self.commit.touch_session(self.event.session)
+            ObservationEngine().mark_failed(self.commit, wrong)
+
+
+# ---- which turns are stored --------------------------------------------------------------------
+
+
+def match_turns(turns: Sequence[Turn], rows: Sequence[StoredMessage]) -> list[StoredMessage | None]:
+    """Return the stored message of each turn: by its id, its text, or the prompt that it belongs to."""
+    left = {row.uid: row for row in rows}
+    found: list[StoredMessage | None] = [None] * len(turns)
+    for search in (_index_by_id, _index_by_text, _index_by_prompt):
+        index, find_keys = search(left.values())
+        for place, turn in enumerate(turns):
+            if found[place] is None:
+                offered = [row for key in find_keys(turn) for row in index.get(key, ()) if row.uid in left]
+                found[place] = next((row for row in offered if _fits(turn, row)), None)
+                if row := found[place]:
+                    del left[row.uid]
+    return found
+
+
+Index = tuple[dict[Any, list[StoredMessage]], Callable[[Turn], Sequence[Any]]]
+
+
+def _index_by_id(rows: Any) -> Index:
+    index: dict[Any, list[StoredMessage]] = defaultdict(list)
+    for row in rows:
+        for key in {row.metadata.get("source_id"), *(call.get("id") for call in row.tool_calls or ())}:
+            index[key].append(row)
+    return index, lambda turn: [turn.source] if turn.source else []
+
+
+def _index_by_text(rows: Any) -> Index:
+    index: dict[Any, list[StoredMessage]] = defaultdict(list)
+    for row in rows:
+        if not row.tool_calls:
+            index[row.role, row.content_hash].append(row)
+    return index, lambda turn: [] if turn.call else [(turn.role, digest) for digest in _hash_text(turn)]
+
+
+def _index_by_prompt(rows: Any) -> Index:
+    """Index texts by their prompt: a program may write one otherwise than it tells it."""
+    index: dict[Any, list[StoredMessage]] = defaultdict(list)
+    for row in rows:
+        if not row.tool_calls and row.metadata.get("prompt_id"):
+            index[row.role, row.metadata["prompt_id"]].append(row)
+    return index, lambda turn: [(turn.role, turn.prompt)] if turn.prompt and not turn.call else []
+
+
+def _hash_text(turn: Turn) -> list[str]:
+    """Hash a text as an event stores it, in full and as a very long session keeps it."""
+    strip = strip_prompt if turn.role == Role.USER else strip_answer
+    text = cut_middle(strip(clean_text(turn.content)))
+    return [content_hash(text), content_hash(cut_middle(text, LONG_TEXT_BYTES))]
+
+
+def _fits(turn: Turn, row: StoredMessage) -> bool:
+    """Return whether both may be the same word: of one prompt, else of about the same time."""
+    if turn.call or row.metadata.get("source_id") == turn.source:
+        return True
+    prompt, at = row.metadata.get("prompt_id"), _parse_time(turn.at)
+    if prompt and turn.prompt:
+        return bool(prompt == turn.prompt)
+    return not (at and row.said_at) or abs(at - row.said_at) <= SAME_TIME
+
+
+def _find_gaps(stored: Sequence[StoredMessage | None]) -> Iterator[tuple[int, int]]:
+    """Yield begin and end of each row of turns that are not stored."""
+    first = None
+    for place, row in enumerate([*stored, "end"]):
+        if row is None and first is None:
+            first = place
+        elif row is not None and first is not None:
+            yield first, place
+            first = None
+
+
+def make_event(event: HookEvent, turn: Turn) -> HookEvent:
+    """Return the event that would have told of a turn."""
+    common: dict[str, Any] = {
+        "said_at": _parse_time(turn.at),
+        "prompt_id": turn.prompt[:200],
+        "model": turn.model[:200],
+    }
+    if turn.call is None and turn.role == Role.USER:
+        return replace(event, name="UserPromptSubmit", prompt=turn.content, **common)
+    if turn.call is None:
+        return replace(event, name="Stop", answer=turn.content, **common)
+    common |= {"call": turn.call.id[:200], "tool": clean_text(turn.call.name)[:200], "input": turn.call.input}
+    if turn.call.failed:
+        return replace(event, name="PostToolUseFailure", error=turn.content, **common)
+    output = {"content": turn.content} if turn.content else ""
+    return replace(event, name="PostToolUse", output=output, **common)
+
+
+def _parse_time(text: str) -> datetime | None:
+    return datetime.fromisoformat(text) if text else None

@@ -1,0 +1,236 @@
+"""Transcripts of sessions: their new part is sent at the end of a turn, so that the server adds what no event
+brought.
+
+Used by the background process alone; no agent waits for it. Which part was sent stands in transcripts.json
+beside the spool: of a session that was cut off, it is sent when the next one begins in the same project.
+"""
+
+import json
+import os
+import time
+
+MIB = 1 << 20
+PROGRAMS = ("claude-code", "codex")  # whose transcripts the server reads
+MAX_PART_BYTES = 4 * MIB  # of a transcript that are read at once; older ones are left out
+MAX_KNOWN, KNOWN_SECONDS = 200, 30 * 86400  # transcripts that are remembered, and how long
+YOUNG_SECONDS = 5  # of another session that may still run: its events may be on their way
+ENDS, STARTS = ("stop", "subagentstop", "sessionend"), ("sessionstart",)
+COPYING = ("resume", "fork")  # sessions that may begin with what was said before Day1 was there
+FIELDS = (  # of a record of Claude Code
+    "uuid parentUuid logicalParentUuid type subtype sessionId timestamp isSidechain isMeta isCompactSummary "
+    "isVisibleInTranscriptOnly isApiErrorMessage origin agentId promptId forkedFrom message toolUseResult"
+).split()
+KEYS = "client session agent root cwd since offset size due ended seen".split()  # of a transcript
+OFF = ("0", "false", "no", "off")
+
+
+class Transcripts:
+    """The transcripts that events of a spool named."""
+
+    def __init__(self, spool, settings):
+        self.file, self.changed = spool.path("transcripts.json"), False
+        allowed = settings.get("transcripts", os.environ.get("DAY1_TRANSCRIPTS", ""))
+        self.is_off = allowed is False or str(allowed).strip().lower() in OFF
+        self.known = {} if self.is_off else self._load()
+        # What was said before a person turned Day1 on is not for it.
+        self.since = os.path.getmtime(spool.config) if os.path.exists(spool.config) else 0
+
+    def _load(self):
+        try:
+            with open(self.file, "rb") as file:
+                known = json.load(file)
+            return {path: one for path, one in known.items() if set(KEYS) <= set(one)}
+        except (OSError, ValueError, TypeError, KeyError, AttributeError):
+            return {}
+
+    def keep_changes(self):
+        """Keep what changed; the transcripts that were not heard of for longest are forgotten."""
+        if not self.changed:
+            return
+        kept = sorted(self.known.items(), key=lambda pair: -pair[1]["seen"])[:MAX_KNOWN]
+        young = {path: one for path, one in kept if one["seen"] > time.time() - KNOWN_SECONDS}
+        draft = self.file + ".new"
+        with open(draft, "w") as file:
+            os.chmod(draft, 0o600)
+            json.dump(young, file)
+        os.replace(draft, self.file)
+        self.changed = False
+
+    def note(self, event):
+        """Remember the transcript that an event names, and whether its new part is due."""
+        own = event.get("day1")
+        if self.is_off or not isinstance(own, dict) or own.get("client") not in PROGRAMS:
+            return
+        name = str(event.get("hook_event_name") or "").lower()
+        agent = str(event.get("agent_id") or "")
+        path = event.get("agent_transcript_path") if name == "subagentstop" else event.get("transcript_path")
+        if not isinstance(path, str) or not isinstance(event.get("session_id"), str):
+            return
+        if agent and name != "subagentstop":
+            return  # what a subagent does names the transcript of its session
+        at = own.get("at") if isinstance(own.get("at"), (int, float)) else time.time()
+        origin = {"client": own["client"], "session": event["session_id"], "root": own.get("root")}
+        origin["cwd"] = str(event.get("cwd") or "")
+        copies = name in STARTS and event.get("source") in COPYING
+        one = self._entry(path, origin, agent, at if copies else 0)
+        if name in ENDS or name in STARTS:
+            one["due"], one["ended"] = at, name in ("sessionend", "subagentstop")
+            self.changed = True
+        elif one["ended"]:
+            one["ended"], self.changed = False, True
+        if name in STARTS:
+            self._note_others(path, own.get("root"), at)
+        if name in (*ENDS, *STARTS) and not agent:
+            self._note_subagents(path, one, at)
+
+    def _entry(self, path, origin, agent, since):
+        """Return what is known of a transcript."""
+        if path not in self.known:
+            begin = {"offset": 0, "size": 0, "due": 0, "ended": False, "seen": time.time()}
+            self.known[path] = {**origin, "agent": agent, "since": since, **begin}
+            self.changed = True
+        return self.known[path]
+
+    def _note_others(self, path, root, at):
+        """Make those of the same project due that nothing ended: they may have been cut off."""
+        for other, one in list(self.known.items()):
+            if other != path and one["root"] == root and not one["ended"] and not one["due"]:
+                one["due"] = at - YOUNG_SECONDS
+                self._note_subagents(other, one, at)
+
+    def _note_subagents(self, path, session, at):
+        """Make subagents of Claude Code due that stand beside their session: their events may be lost."""
+        folder = os.path.join(os.path.splitext(path)[0], "subagents")
+        try:
+            names = os.listdir(folder)
+        except OSError:
+            return
+        origin = {name: session[name] for name in ("client", "session", "root", "cwd")}
+        for name in names:
+            if name.startswith("agent-") and name.endswith(".jsonl"):
+                one = self._entry(os.path.join(folder, name), origin, name[6:-6], session["since"])
+                one["ended"] = one["ended"] or session["ended"]
+                one["due"] = at if one["ended"] else at - YOUNG_SECONDS
+
+    def is_due(self):
+        return any(one["due"] for one in self.known.values())
+
+    def send_due(self, server):
+        """Send the new parts that are due; return whether the server takes any."""
+        for path, one in self.known.items():
+            if one["due"] and not self._send(path, one, server):
+                self.keep_changes()
+                return False
+        self.keep_changes()
+        return True
+
+    def _send(self, path, one, server):
+        """Send the new part of one; a server that refuses it, or fails at it, does not get it again."""
+        part = Part(path, one, max(one["since"], self.since))
+        if part.records:
+            status, _ = server.post(make_event(one, part.records))
+            if status not in (200, 400, 413, 500):
+                return False
+        one["offset"], one["size"], one["due"] = part.offset, part.size, 0
+        one["seen"] = max(one["seen"], part.changed_at)
+        self.changed = True
+        return True
+
+
+class Part:
+    """The records of a transcript since the last part, up to a time; none where it is unreadable.
+
+    ``offset`` is where the next part begins: at the last prompt while its turn is open.
+    """
+
+    def __init__(self, path, one, since):
+        self.records: list = []
+        self.offset, self.size, self.changed_at = one["offset"], one["size"], 0.0
+        self.is_open, self.is_whole, self.begin = False, True, one["offset"]
+        self.until, self.since = format_time(one["due"]), format_time(since)
+        try:
+            with open(path, "rb") as file:
+                status = os.fstat(file.fileno())
+                self.changed_at, size = status.st_mtime, status.st_size
+                if size != one["size"]:
+                    self._read(file, one["client"] == "codex", size)
+                    self.size = size if self.is_whole else one["size"]
+        except (OSError, ValueError):
+            self.records = []
+
+    def _read(self, file, is_codex, size):
+        start = self.offset if self.offset <= size else 0
+        file.seek(max(start, size - MAX_PART_BYTES))
+        if file.tell() > start:
+            file.readline()  # its beginning is left out
+        self.begin = place = file.tell()
+        for line in file.read(MAX_PART_BYTES).splitlines(keepends=True):
+            record = read_record(line)
+            at = str(record.get("timestamp") or "")
+            if not line.endswith(b"\n") or at > self.until:  # still being written, or of the next turn
+                self.is_whole = False
+                break
+            state = find_state(record, is_codex)
+            if state == "prompt":
+                self.begin = place
+            self.is_open = state != "answer" if state else self.is_open
+            if record and at >= self.since:
+                self.records.append(record if is_codex else shorten_record(record))
+            place += len(line)
+        self.offset = self.begin if self.is_open else place
+
+
+def read_record(line):
+    try:
+        record = json.loads(line.decode("utf-8", "replace"))
+        return record if isinstance(record, dict) else {}
+    except (ValueError, RecursionError):
+        return {}
+
+
+def find_state(record, is_codex):
+    """Return what a record is for its turn: its prompt, an answer that ends it, a step; "" for nothing."""
+    if is_codex:
+        payload = record.get("payload")
+        kind = payload.get("type") if isinstance(payload, dict) else ""
+        return {"task_started": "prompt", "task_complete": "answer"}.get(kind, "step") if kind else ""
+    message, kind = record.get("message"), record.get("type")
+    if kind not in ("user", "assistant") or not isinstance(message, dict):
+        return ""
+    if kind == "assistant":
+        return "answer" if message.get("stop_reason") == "end_turn" else "step"
+    content = message.get("content")
+    parts = content if isinstance(content, list) else []
+    return "step" if any(isinstance(p, dict) and p.get("type") == "tool_result" for p in parts) else "prompt"
+
+
+def shorten_record(record):
+    """Return what the server reads of a record of Claude Code, without what the model thought."""
+    short = {name: record[name] for name in FIELDS if name in record}
+    message = short.get("message")
+    if isinstance(message, dict):
+        content = message.get("content")
+        if isinstance(content, list):
+            content = [part for part in content if not (isinstance(part, dict) and "thinking" in part)]
+        names = ("id", "role", "model", "stop_reason")
+        short["message"] = {**{name: message[name] for name in names if name in message}, "content": content}
+    elif "attachment" in record:
+        short.pop("toolUseResult", None)
+    return short
+
+
+def make_event(one, records):
+    """Return the event that tells the server of a part, as JSON, cut to size and without private text."""
+    import event_cuts
+
+    own = {"client": one["client"], "at": one["due"], "root": one["root"]}
+    event = {"hook_event_name": "Day1Transcript", "session_id": one["session"], "cwd": one["cwd"]}
+    event = {**event, "agent_id": one["agent"], "records": records, "day1": own}
+    return event_cuts.cut_event(event, MIB, MAX_PART_BYTES)
+
+
+def format_time(seconds):
+    """Return a time as transcripts write it; "" for the beginning of all."""
+    if not seconds:
+        return ""
+    return time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(seconds)) + f".{int(seconds * 1000) % 1000:03}Z"

@@ -1,0 +1,267 @@
+"""Which parts of transcripts the hook client sends, and when."""
+
+import json
+import os
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from day1site.hooks.client import capture
+from tests.site.test_hook_client import Client, as_list
+from tests.site.test_import_claude_code import Transcript, call, result, text
+from tests.site.test_transcript_gaps import event
+
+
+class Server:
+    """Server that keeps what it is sent, and answers to parts of transcripts with ``status``."""
+
+    def __init__(self) -> None:
+        taken: list[dict[str, Any]] = []
+        self.taken, self.status, owner = taken, 200, self
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_POST(self) -> None:
+                events = as_list(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
+                taken.extend(events)
+                self.send_response(owner.status if "records" in events[0] else 200)
+                self.send_header("Content-Length", "0")
+                self.end_headers()
+
+            def log_message(self, *_: object) -> None:
+                """Suppress the log."""
+
+        self.http = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        threading.Thread(target=self.http.serve_forever).start()
+
+    def parts(self) -> list[list[str]]:
+        """Return the ids of the records of each part, and forget what came."""
+        found = [[row["uuid"] for row in one["records"]] for one in self.taken if "records" in one]
+        self.taken.clear()
+        return found
+
+
+@pytest.fixture
+def server() -> Iterator[Server]:
+    one = Server()
+    yield one
+    one.http.shutdown()
+    one.http.server_close()
+
+
+@pytest.fixture
+def client(tmp_path: Path, server: Server) -> Client:
+    one = Client(tmp_path, f"http://127.0.0.1:{server.http.server_port}")
+    turn_on(one, 0)
+    return one
+
+
+def turn_on(client: Client, minute: int) -> None:
+    """Let the config be of a minute of the session."""
+    at = event("Stop", minute)["day1"]["at"]
+    os.utime(client.config, (at, at - 2))
+
+
+def deliver(client: Client, *events: dict[str, Any]) -> None:
+    """Append events to the spool and send them, as the background process does."""
+    spool = capture.Spool(str(client.config))
+    for one in events:
+        spool.append(json.dumps(one).encode() + b"\n")
+    capture.sender(spool, 20.0).deliver()
+
+
+def told(name: str, minute: int, file: Path, **fields: Any) -> dict[str, Any]:
+    return event(name, minute, transcript_path=str(file), **fields)
+
+
+def turn(transcript: Transcript, number: int) -> None:
+    """Add a turn of four records."""
+    transcript.user(f"u{number}", "Go on.").answer(f"a{number}", f"m{number}", call(f"t{number}"))
+    transcript.user(f"r{number}", result(f"t{number}", "done"))
+    transcript.answer(f"e{number}", f"n{number}", text("Done."))
+    transcript.records[-1]["message"]["stop_reason"] = "end_turn"
+
+
+def test_each_part_begins_where_the_one_before_ended(client: Client, server: Server, tmp_path: Path) -> None:
+    transcript = Transcript()
+    turn(transcript, 1)
+    file = transcript.write(tmp_path)
+    deliver(client, told("SessionStart", 0, file, source="startup"), told("Stop", 3, file))
+    assert server.parts() == [["u1", "a1", "r1", "e1"]]
+    deliver(client, told("Stop", 3, file), told("PostToolUse", 3, file))
+    assert server.parts() == []
+    turn(transcript, 2)
+    transcript.write(tmp_path)
+    deliver(client, told("Stop", 7, file), told("SessionEnd", 8, file))
+    assert server.parts() == [["u2", "a2", "r2", "e2"]]
+
+
+def test_an_open_turn_is_sent_again_from_its_prompt(client: Client, server: Server, tmp_path: Path) -> None:
+    transcript = Transcript()
+    turn(transcript, 1)
+    turn(transcript, 2)
+    answer = transcript.records.pop()
+    file = transcript.write(tmp_path)
+    deliver(client, told("Stop", 7, file))  # the program wrote its answer a little later
+    assert server.parts() == [["u1", "a1", "r1", "e1", "u2", "a2", "r2"]]
+    transcript.records.append(answer)
+    transcript.write(tmp_path)
+    deliver(client, told("SessionEnd", 8, file))
+    assert server.parts() == [["u2", "a2", "r2", "e2"]]
+
+
+def test_what_is_later_than_the_event_or_half_written_waits(
+    client: Client, server: Server, tmp_path: Path
+) -> None:
+    transcript = Transcript()
+    turn(transcript, 1)
+    turn(transcript, 2)
+    file = transcript.write(tmp_path)
+    whole = file.read_bytes()
+    file.write_bytes(whole[:-20])
+    deliver(client, told("Stop", 4, file))
+    assert server.parts() == [["u1", "a1", "r1", "e1", "u2"]]
+    deliver(client, told("Stop", 9, file))
+    assert server.parts() == [["u2", "a2", "r2"]]
+    file.write_bytes(whole)
+    deliver(client, told("SessionEnd", 9, file))
+    assert server.parts() == [["u2", "a2", "r2", "e2"]]
+
+
+def test_what_a_resumed_session_had_before_is_not_sent(
+    client: Client, server: Server, tmp_path: Path
+) -> None:
+    transcript = Transcript()
+    turn(transcript, 1)
+    turn(transcript, 2)
+    file = transcript.write(tmp_path)
+    deliver(client, told("SessionStart", 3, file, source="fork"), told("Stop", 9, file))
+    assert server.parts() == [["u2", "a2", "r2", "e2"]]
+
+
+def test_what_was_said_before_day1_was_turned_on_is_not_sent(
+    client: Client, server: Server, tmp_path: Path
+) -> None:
+    transcript = Transcript()
+    turn(transcript, 1)
+    turn(transcript, 2)
+    file = transcript.write(tmp_path)
+    turn_on(client, 4)
+    deliver(client, told("SessionStart", 0, file, source="startup"), told("Stop", 9, file))
+    assert server.parts() == [["u2", "a2", "r2", "e2"]]
+
+
+@pytest.mark.parametrize("status", [400, 413, 500])
+def test_a_part_that_the_server_refuses_is_not_sent_again(
+    client: Client, server: Server, tmp_path: Path, status: int
+) -> None:
+    transcript, server.status = Transcript(), status
+    turn(transcript, 1)
+    file = transcript.write(tmp_path)
+    deliver(client, told("Stop", 3, file), told("SessionEnd", 4, file))
+    assert server.parts() == [["u1", "a1", "r1", "e1"]]
+    server.status = 200
+    turn(transcript, 2)
+    transcript.write(tmp_path)
+    deliver(client, told("Stop", 9, file))
+    assert server.parts() == [["u2", "a2", "r2", "e2"]]
+    assert (client.lines(), client.lines("refused.jsonl")) == ([], [])
+
+
+def test_a_part_that_the_server_cannot_take_now_is_sent_with_the_next_event(
+    client: Client, server: Server, tmp_path: Path
+) -> None:
+    transcript, server.status = Transcript(), 503
+    turn(transcript, 1)
+    file = transcript.write(tmp_path)
+    deliver(client, told("Stop", 3, file))
+    server.status = 200
+    server.taken.clear()
+    deliver(client, told("PostToolUse", 3, file))
+    assert server.parts() == [["u1", "a1", "r1", "e1"]]
+
+
+def test_of_a_record_goes_what_is_read_and_nothing_private(
+    client: Client, server: Server, tmp_path: Path
+) -> None:
+    transcript = Transcript().user("u1", "My name is <private>Ada</private>.", requestId="q")
+    thought = {"type": "thinking", "thinking": "Ada?", "signature": "x"}
+    transcript.answer("a1", "m1", thought, text("Hello."))
+    transcript.add("s1", "attachment", attachment={"content": "a file"})
+    deliver(client, told("Stop", 3, transcript.write(tmp_path)))
+    (part,) = [one for one in server.taken if "records" in one]
+    assert (part["session_id"], part["day1"]["client"]) == (transcript.session, "claude-code")
+    assert part["records"][0]["message"]["content"] == "My name is [private]."
+    assert part["records"][1]["message"]["content"] == [text("Hello.")]
+    assert "requestId" not in part["records"][0]
+    assert "attachment" not in part["records"][2]
+
+
+def test_a_list_of_transcripts_that_is_broken_begins_anew(
+    client: Client, server: Server, tmp_path: Path
+) -> None:
+    transcript = Transcript()
+    turn(transcript, 1)
+    file = transcript.write(tmp_path)
+    client.spool.mkdir()
+    for number, broken in enumerate(("", "[]", "{", '{"/a": 7}', '{"/a": {"offset": 1}}', "null")):
+        (client.spool / "transcripts.json").write_text(broken)
+        deliver(client, told("Stop", 3 + number, file))
+        assert server.parts() == [["u1", "a1", "r1", "e1"]]
+    assert (client.spool / "transcripts.json").stat().st_mode & 0o777 == 0o600
+
+
+def test_subagents_whose_end_no_event_brought_stand_beside_their_session(
+    client: Client, server: Server, tmp_path: Path
+) -> None:
+    transcript, helper = Transcript(), Transcript()
+    turn(transcript, 1)
+    file = transcript.write(tmp_path)
+    turn(helper, 7)
+    helper.write(tmp_path / file.stem / "subagents", "agent-9c1")
+    deliver(client, told("SessionEnd", 4, file))
+    agents = [one["agent_id"] for one in server.taken if "records" in one]
+    assert (agents, server.parts()) == (["", "9c1"], [["u1", "a1", "r1", "e1"], ["u7", "a7", "r7", "e7"]])
+    ended = told("SubagentStop", 4, file, agent_id="9c1")
+    ended["agent_transcript_path"] = str(tmp_path / file.stem / "subagents" / "agent-9c1.jsonl")
+    deliver(client, ended, told("SessionEnd", 4, file))
+    assert server.parts() == []
+
+
+def test_a_session_that_was_cut_off_is_sent_with_its_subagents_when_the_next_begins_there(
+    client: Client, server: Server, tmp_path: Path
+) -> None:
+    transcript, helper = Transcript(), Transcript()
+    turn(transcript, 1)
+    file = transcript.write(tmp_path)
+    turn(helper, 7)
+    helper.write(tmp_path / file.stem / "subagents", "agent-9c1")
+    deliver(client, told("PostToolUse", 2, file))
+    elsewhere = told("SessionStart", 8, tmp_path / "elsewhere.jsonl", source="startup")
+    elsewhere["day1"]["root"] = "github.com/acme/other"
+    deliver(client, elsewhere)
+    assert server.parts() == []
+    deliver(client, told("SessionStart", 9, tmp_path / "next.jsonl", source="startup"))
+    assert server.parts() == [["u1", "a1", "r1", "e1"], ["u7", "a7", "r7", "e7"]]
+    deliver(client, told("SessionStart", 10, tmp_path / "third.jsonl", source="startup"))
+    assert server.parts() == []
+
+
+@pytest.mark.parametrize("client_name", ["cursor", "gemini", "agent"])
+def test_transcripts_of_other_programs_are_left_alone(
+    client: Client, server: Server, tmp_path: Path, client_name: str
+) -> None:
+    transcript = Transcript()
+    turn(transcript, 1)
+    one = told("Stop", 3, transcript.write(tmp_path))
+    one["day1"]["client"] = client_name
+    deliver(client, one)
+    assert (len(server.taken), server.parts()) == (1, [])
+
+
+def test_the_oldest_transcripts_are_forgotten(client: Client, server: Server, tmp_path: Path) -> None:
+    deliver(client, *(told("PostToolUse", 1, tmp_path / f"{number}.jsonl") for number in range(250)))
+    assert len(json.loads((client.spool / "transcripts.json").read_text())) == 200
