@@ -1,5 +1,6 @@
 """Shared fixtures: a project with its branch main, and an actor with all rights."""
 
+import os
 import tempfile
 from collections.abc import Generator, Iterator
 from typing import Any
@@ -33,6 +34,11 @@ def pytest_collection_modifyitems(
     yield
     if hasattr(config, "workerinput"):  # an xdist worker: the longest files start first
         items.sort(key=lambda item: not item.nodeid.startswith("tests/e2e/"))
+
+
+def pytest_xdist_auto_num_workers() -> int:
+    """Run one process more than there are cores: tests of processes and pages wait for one another."""
+    return (os.cpu_count() or 1) + 1
 
 
 def commit_in_each(items: list[pytest.Item]) -> None:

@@ -169,6 +169,9 @@ class StartedBefore(Condition):
         return f"unlikely({begun})" if connection.features.must_be_told_to_walk else begun, [self.limit]
 
 
+SIGNS = {"": "=", "gt": ">"}  # of the lookups in conditions of indexes
+
+
 class IndexCondition(Condition):
     """The condition of a partial index, with its values written out.
 
@@ -185,8 +188,8 @@ class IndexCondition(Condition):
 
     def render(self, connection: Any) -> tuple[str, Sequence[Any]]:
         condition: Any = self.index.condition
-        pairs = condition.children
-        return " AND ".join(f"{self.alias}.{column} = {quote(value)}" for column, value in pairs), ()
+        parts = [(*lookup.partition("__")[::2], quote(value)) for lookup, value in condition.children]
+        return " AND ".join(f"{self.alias}.{name} {SIGNS[kind]} {value}" for name, kind, value in parts), ()
 
 
 class ContainsText(Func):

@@ -22,6 +22,10 @@ class Migration(migrations.Migration):
         ),
         migrations.AddIndex(
             model_name='fact',
-            index=models.Index(fields=['branch', 'repository', 'uid'], name='fact_brepository'),
+            index=models.Index(
+                fields=['branch', 'repository', 'uid'],
+                condition=models.Q(repository__gt=''),
+                name='fact_brepository',
+            ),
         ),
     ]

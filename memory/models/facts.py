@@ -18,6 +18,11 @@ PROPOSED_INDEX = models.Index(
     fields=["branch", "seq_to"], condition=models.Q(status="created"), name="fact_proposed"
 )
 
+# Facts of no repository are found by the other indexes.
+REPOSITORY_INDEX = models.Index(
+    fields=["branch", "repository", "uid"], condition=models.Q(repository__gt=""), name="fact_brepository"
+)
+
 
 class Fact(BranchedModel):
     class Kind(models.TextChoices):
@@ -116,7 +121,7 @@ class Fact(BranchedModel):
             *BranchedModel.Meta.indexes,
             models.Index(fields=["branch", "norm_hash"], name="fact_bnorm"),
             models.Index(fields=["branch", "session_id", "uid"], name="fact_bsession"),
-            models.Index(fields=["branch", "repository", "uid"], name="fact_brepository"),
+            REPOSITORY_INDEX,
             # Few facts replace another one: the index leaves out the others where the database can.
             models.Index(
                 fields=["parent_id"], condition=models.Q(parent_id__isnull=False), name="fact_parent"

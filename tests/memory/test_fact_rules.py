@@ -68,6 +68,7 @@ def test_what_an_update_may_set():
         "confidence",
         "source_id",
         "source",
+        "repository",
         "visibility",
         "created_cycle",
         "updated_cycle",

@@ -30,5 +30,5 @@ class Command(BaseCommand):
 
 
 def everything() -> list[str]:
-    """Return the options of a full run: one process per core, unless all would share a given database."""
+    """Return the options of a full run: several processes, unless all would share a given database."""
     return [] if os.environ.get("DAY1_TEST_DATABASE_URL") else SIDE_BY_SIDE

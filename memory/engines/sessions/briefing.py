@@ -12,7 +12,7 @@ from uuid import UUID
 from memory.actors import Actor
 from memory.db.querysets import Lineage
 from memory.engines.facts.assessment import attach_belief, searchable_rows
-from memory.engines.versions.repositories import find_repositories, is_elsewhere
+from memory.engines.versions.repositories import filter_named, find_repositories, is_elsewhere
 from memory.models import Fact, Session
 from memory.ranking import count_tokens
 from memory.texts import BRIEFING_TAG
@@ -68,17 +68,18 @@ def load_previous_summary(session: Session, actor: Actor, lineage: Lineage) -> s
 def list_relevant(session: Session, lineage: Lineage, now: datetime) -> list[Fact]:
     """Return the facts of the session's repository and of none; those of others take nobody's place."""
     found: dict[UUID, Fact] = {}
-    for repository in {session.project_path, ""}:
-        rows = searchable_rows(lineage, now).filter(repository=repository)
+    shown = searchable_rows(lineage, now)
+    own = [filter_named(shown, session.project_path)] if session.project_path else []
+    for rows in [*own, shown.filter(repository="")]:
         found |= {fact.uid: fact for fact in rows.newest(MAX_NEWEST)}
         found |= {fact.uid: fact for fact in rows.filter(category="decision").newest(MAX_DECISIONS)}
         found |= {fact.uid: fact for fact in rows.filter(pinned=True).newest(MAX_PINNED)}
     known = find_repositories(session.project_id, list(found.values()))
     where = dict(zip(found, known, strict=True))
-    own = [fact for fact in found.values() if where[fact.uid] in ("", session.project_path)]
-    own.sort(key=lambda fact: fact.uid, reverse=True)
-    own.sort(key=lambda fact: (not fact.pinned, fact.category != "decision", not where[fact.uid]))
-    return list(attach_belief(own, lineage))
+    facts = [fact for fact in found.values() if where[fact.uid] in ("", session.project_path)]
+    facts.sort(key=lambda fact: fact.uid, reverse=True)
+    facts.sort(key=lambda fact: (not fact.pinned, fact.category != "decision", not where[fact.uid]))
+    return list(attach_belief(facts, lineage))
 
 
 def fit_facts(facts: Sequence[Fact], lines: Sequence[str]) -> Iterator[tuple[Fact, str]]:

@@ -7,10 +7,12 @@ from uuid import UUID
 from django.db.models import Q, QuerySet
 
 from memory.actors import Actor
+from memory.db.expressions import IndexCondition
 from memory.db.querysets import VersionedQuerySet
 from memory.engines.fields.types import Repository
 from memory.engines.support import validation as c
 from memory.models import Session
+from memory.models.facts import REPOSITORY_INDEX
 from memory.repository_names import ANY
 
 _check = c.redact_stored(Repository(any=True).build_check())
@@ -60,6 +62,11 @@ def find_repository(actor: Actor) -> str:
 def filter_sessions(rows: VersionedQuerySet, repository: str) -> VersionedQuerySet:
     """Filter the rows of a branch that come from sessions in a repository; ``*`` is any."""
     return rows if repository == ANY else rows.filter(session_id__in=select_sessions(rows, repository))
+
+
+def filter_named(rows: VersionedQuerySet, repository: str) -> VersionedQuerySet:
+    """Filter the facts that name a repository themselves, by their index."""
+    return rows.filter(IndexCondition(REPOSITORY_INDEX), repository=repository)
 
 
 def filter_repository(rows: VersionedQuerySet, repository: str) -> VersionedQuerySet:
