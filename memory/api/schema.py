@@ -88,7 +88,7 @@ def build_filter_schema(one: Any) -> Schema:
         case "IsoDateTimeFilter":
             return {"type": "string", "format": "date-time"}
         case "CharFilter":  # an empty filter filters nothing
-            return {"type": "string", "maxLength": 200}
+            return {"type": "string", "maxLength": one.extra.get("max_length", 200)}
         case "ChoiceFilter":
             return {"type": "string", "enum": [*known, ""]}
         case "UUIDFilter":

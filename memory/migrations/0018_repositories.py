@@ -3,6 +3,17 @@
 from django.db import migrations, models
 
 
+def fill_from_sessions(apps, _schema_editor):
+    """Give each version of a fact the repository of its session, as it is read where the field is empty."""
+    Branch, Fact, Session = (apps.get_model("memory", name) for name in ("Branch", "Fact", "Session"))
+    branches = {}
+    for project, key, path in Session.objects.exclude(project_path="").values_list("project", "key", "project_path"):
+        if project not in branches:
+            branches[project] = list(Branch.objects.filter(project=project).values_list("pk", flat=True))
+        facts = Fact._base_manager.filter(branch__in=branches[project], session_id=key, repository="")
+        facts.update(repository=path)
+
+
 class Migration(migrations.Migration):
 
     dependencies = [
@@ -20,6 +31,7 @@ class Migration(migrations.Migration):
             name='repository',
             field=models.CharField(blank=True, default='', max_length=1000),
         ),
+        migrations.RunPython(fill_from_sessions, migrations.RunPython.noop),
         migrations.AddIndex(
             model_name='fact',
             index=models.Index(

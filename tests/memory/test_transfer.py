@@ -109,6 +109,18 @@ def test_a_line_is_recognised_by_its_id_even_when_its_fact_was_edited_or_archive
     assert texts(actor) == ["New wording."]
 
 
+def test_an_export_keeps_equal_texts_of_two_repositories(actor: Actor, other_project: Project) -> None:
+    for repository in ("github.com/acme/shop", "github.com/acme/till"):
+        facts.write_fact(fact_text="Run the tests with tox.", repository=repository, actor=actor)
+    there = Actor(other_project.pk, "local", scopes=frozenset({"admin"}))
+    assert run(there, *exported(actor)) == [(1, "new"), (2, "new")]
+    assert run(there, *exported(actor)) == [(1, "known"), (2, "known")]
+    found = facts.list_facts(actor=there).results
+    assert {fact.repository for fact in found} == {"github.com/acme/shop", "github.com/acme/till"}
+    anywhere = {"fact_text": "Run the tests with tox."}
+    assert run(there, anywhere) == [(1, "known")]
+
+
 def test_the_ids_of_an_export_are_known_where_it_came_from_also_through_a_third_store(
     actor: Actor, other_project: Project
 ) -> None:

@@ -14,7 +14,7 @@ from memory.db.querysets import Lineage, VersionedQuerySet
 from memory.db.raw_select import select_by_key
 from memory.engines.embedding.engine import get_embedding_states
 from memory.engines.support import validation as c
-from memory.engines.versions.repositories import find_repositories
+from memory.engines.versions.repositories import name_repositories
 from memory.models import Branch, Confirmation, Fact, FactAssessment, FactUse
 
 BATCH_SIZE = 500
@@ -95,8 +95,7 @@ def apply_assessment(fact: Fact, belief: Assessment) -> Fact:
 
 def annotate_usage(facts: Sequence[Fact], project_id: UUID) -> Sequence[Fact]:
     """Set each fact's recall count, embedding state, and where it was learned."""
-    for fact, repository in zip(facts, find_repositories(project_id, facts), strict=True):
-        fact.repository = repository
+    name_repositories(facts, project_id)
     for start in range(0, len(facts), BATCH_SIZE):
         batch = facts[start : start + BATCH_SIZE]
         used = {

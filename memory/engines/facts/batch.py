@@ -1,6 +1,6 @@
 """Batches of facts in one commit: validated, deduplicated, written with few statements."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -18,7 +18,12 @@ from memory.engines.facts.assessment import has_verdict, list_sources
 from memory.engines.fields.common import STATED_CHECKS
 from memory.engines.support.validation import validate
 from memory.engines.versions.commits import CommitWriter
-from memory.engines.versions.repositories import find_named_repository, is_elsewhere
+from memory.engines.versions.repositories import (
+    find_named_repository,
+    find_repositories,
+    is_elsewhere,
+    name_repositories,
+)
 from memory.engines.versions.session_activity import begin_sessions
 from memory.exceptions import Invalid, TooLarge
 from memory.models import Confirmation, Fact, FactAssessment, NearCheck
@@ -65,9 +70,10 @@ class KnownTexts:
                 return min(same, key=lambda fact: fact.repository != row.repository)
         return None
 
-    def list_ids(self) -> dict[str, UUID]:
-        """Return the id of the oldest fact with each text."""
-        return {norm_hash: facts[0].uid for (norm_hash, _), facts in self._facts.items()}
+    def list_facts(self) -> Iterator[Fact]:
+        """Yield the facts, of one text the oldest first."""
+        for facts in self._facts.values():
+            yield from facts
 
 
 class FactBatch:
@@ -108,6 +114,7 @@ class FactBatch:
             {k: v for k, v in payload.items() if k not in STATED_CHECKS}, reserved=reserved
         )
         fields.setdefault("source", actor.label)
+        fields.setdefault("repository", None)  # until its session is known
         fact = Fact(
             **fields,
             status=self.status,
@@ -178,7 +185,7 @@ class FactBatch:
             same = same.exclude(Q(has_verdict([FactAssessment.Status.INVALIDATED], commit.lineage)))
             found += same.fetch_all()
         known = KnownTexts(commit.at)
-        for fact in sorted(found, key=lambda fact: fact.uid):
+        for fact in name_repositories(sorted(found, key=lambda fact: fact.uid), self.actor.project_id):
             known.add(fact)
         return known
 
@@ -204,15 +211,16 @@ class FactBatch:
         commit.side_rows += len(new)
 
     def open_sessions(self, commit: CommitWriter) -> None:
-        """Begin the sessions that the rows name, and set where each row was learned: what it names itself,
-        else the repository of its session, else the actor's.
+        """Begin the sessions that the rows name, and set where each row was learned: what it states, be it no
+        repository, else that of its session, else the actor's.
         """
         own = find_named_repository(self.actor)
         named = {row.session_id: (row.task_id, row.agent_id) for row in self.rows if row.session_id}
         known = begin_sessions(commit.branch, commit.at, named, own) if named else {}
         commit.sessions |= set(named)
         for row in self.rows:
-            row.repository = row.repository or known.get(row.session_id, own)
+            if row.repository is None:
+                row.repository = known.get(row.session_id, own)
 
     @staticmethod
     def enqueue_embedding(commit: CommitWriter, facts: Sequence[Fact]) -> None:
@@ -224,6 +232,12 @@ class FactBatch:
         index = {"project_id": project_id, "branch_id": commit.branch.pk}
         insert_all([NearCheck(uid=fact.uid, content_hash=fact.content_hash, **index) for fact in facts])
         enqueue("memory.embed", str(project_id))
+
+
+def inherit_content(old: Fact, project_id: UUID) -> dict[str, Any]:
+    """Return the fields inherited from a superseded fact, its repository among them."""
+    (repository,) = find_repositories(project_id, [old])
+    return {**rules.inherit_fields(old), "repository": repository}
 
 
 def replace_parents(commit: CommitWriter, facts: Iterable[Fact]) -> None:

@@ -12,7 +12,7 @@ from uuid import UUID
 from memory.actors import Actor
 from memory.db.retry import retry_methods
 from memory.engines.facts import rules
-from memory.engines.facts.batch import FactBatch, WriteResult, replace_parents
+from memory.engines.facts.batch import FactBatch, WriteResult, inherit_content, replace_parents
 from memory.engines.facts.field_diff import check_version
 from memory.engines.facts.supersession import check_keeper, link_superseded
 from memory.engines.facts.verdicts import record_verdict
@@ -271,7 +271,7 @@ class Batch:
         return WriteResult(self.commit.get_version(Fact, written.fact.uid), written.created)
 
     def _write_like(self, first: Fact, text: str) -> WriteResult:
-        payload = rules.inherit_fields(first) | {"fact_text": text}
+        payload = inherit_content(first, self.commit.actor.project_id) | {"fact_text": text}
         batch = FactBatch([payload], self.commit.actor, Status.ACTIVE, deduplicate=True, parent=first)
         (written,) = batch.write_facts(self.commit)
         return written

@@ -9,7 +9,7 @@ from memory.actors import Actor
 from memory.db.retry import retry_methods
 from memory.engines.facts import rules
 from memory.engines.facts.assessment import annotate_facts, attach_new, mask_archived
-from memory.engines.facts.batch import FactBatch, WriteResult, replace_parents
+from memory.engines.facts.batch import FactBatch, WriteResult, inherit_content, replace_parents
 from memory.engines.facts.field_diff import check_version
 from memory.engines.facts.filters import FactFilter
 from memory.engines.facts.supersession import link_superseded
@@ -154,7 +154,7 @@ class FactEngine:
         with open_commit(actor, branch_name, "fact.supersede") as commit:
             old = self._get_current(commit, old_fact_id, expected_version)
             commit.change_row(old, **rules.change_status(old, Status.SUPERSEDED))
-            new = {**rules.inherit_fields(old), **content, "fact_text": new_fact_text}
+            new = {**inherit_content(old, actor.project_id), **content, "fact_text": new_fact_text}
             if "parent_id" in fields:
                 raise Invalid("parent_id is set by superseding.", field="parent_id")
             batch = FactBatch([new], actor, Status.ACTIVE, deduplicate, parent=old)

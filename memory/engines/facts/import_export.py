@@ -93,7 +93,7 @@ class FactImport:
         self.restores = actor.has_scope("admin")
         self.batch = FactBatch((), actor, Status.ACTIVE, deduplicate=True)
         self.ids: dict[UUID, UUID] = {}  # id in the file or of an earlier import -> id in this store
-        self.texts: dict[tuple[str, str], UUID] = {}  # (norm_hash, status) of this run
+        self.texts = TextIds()  # of this run
         self.open_links: list[Link] = []
         self._loaded = False
 
@@ -200,24 +200,27 @@ class FactImport:
         for line in lines:
             key = _text_key(line)
             found = next((self.ids[name] for name in line.names if name in self.ids), None)
-            found = found or (key and (self.texts.get(key) or existing.get(key)))
+            where = line.row.repository or ""
+            found = found or (key and (self.texts.find(key, where) or existing.find(key, where)))
             line.uid = found or line.row.uid
             if not found:
                 fresh.append(line)
             if key:
-                self.texts.setdefault(key, line.uid)
+                self.texts.add(key, where, line.uid)
             self.ids |= dict.fromkeys(line.names, line.uid)
             self.open_links += [Link(line.number, line.uid, dict(link)) for link in line.links]
         return fresh
 
-    def _same_texts(self, view: Any, lines: Sequence[Line]) -> dict[tuple[str, str], UUID]:
-        """Return ids of stored facts with these texts, by text and state: "current", else the status."""
+    def _same_texts(self, view: Any, lines: Sequence[Line]) -> "TextIds":
+        """Return ids of stored facts with these texts."""
         self.batch.rows = [line.row for line in lines if line.current]
-        existing = {(norm, "current"): uid for norm, uid in self.batch.find_existing(view).list_ids().items()}
+        existing = TextIds()
+        for known in self.batch.find_existing(view).list_facts():
+            existing.add((known.norm_hash, "current"), known.repository, known.uid)
         others = sorted({key[0] for line in lines if (key := _text_key(line)) and not line.current})
         for batch in batched(others, PAGE_SIZE):
             for fact in view.visible_rows(Fact).filter(norm_hash__in=batch).fetch_all():
-                existing.setdefault((fact.norm_hash, str(fact.status)), fact.uid)
+                existing.add((fact.norm_hash, str(fact.status)), fact.repository, fact.uid)
         return existing
 
     # ---- writing -------------------------------------------------------------------------------
@@ -372,6 +375,23 @@ def parse_link(payload: Mapping[str, Any]) -> dict[str, Any]:
         raise Invalid("A link in a file leads to a fact.", field="links")
     rules.check_interval(found.get("valid_from"), found.get("valid_until"))
     return found
+
+
+class TextIds:
+    """Ids of facts by text and state ("current", else the status), and by repository."""
+
+    def __init__(self) -> None:
+        self._ids: dict[tuple[str, str], dict[str, UUID]] = {}
+
+    def add(self, key: tuple[str, str], repository: str, uid: UUID) -> None:
+        self._ids.setdefault(key, {}).setdefault(repository, uid)
+
+    def find(self, key: tuple[str, str], repository: str) -> UUID | None:
+        """Return the fact of the repository, else that of none; any fact for a text of no repository."""
+        same = self._ids.get(key, {})
+        return (
+            same.get(repository) or same.get("") or (None if repository else next(iter(same.values()), None))
+        )
 
 
 def _was_proposed(fact: Fact, active: set[tuple]) -> bool:

@@ -23,7 +23,7 @@ from memory.engines.facts.engine import FactEngine
 from memory.engines.review.similarity import is_near, is_same
 from memory.engines.support.batches import batched
 from memory.engines.versions.lookup import MAIN, find_branch
-from memory.engines.versions.repositories import is_elsewhere
+from memory.engines.versions.repositories import is_elsewhere, name_repositories
 from memory.exceptions import ProviderUnavailable
 from memory.models import Branch, Fact, NearCheck, ReviewItem, Vector
 from memory.models.vectors import vector_slot
@@ -167,6 +167,7 @@ def _find_on_branch(
         for fact in facts
     }
     others = filter_searchable({rid for scores in near.values() for rid in scores}, lineage)
+    name_repositories([*facts, *others.values()], branch.project_id)
     for fact in facts:
         for rid, score in near[fact.rid].items():
             other = others.get(rid)

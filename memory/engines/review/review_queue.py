@@ -12,7 +12,7 @@ from memory.db.budget import count_row_bytes
 from memory.db.retry import retry_methods
 from memory.engines.facts import rules
 from memory.engines.facts.assessment import list_sources
-from memory.engines.facts.batch import FactBatch, get_source, replace_parents
+from memory.engines.facts.batch import FactBatch, get_source, inherit_content, replace_parents
 from memory.engines.facts.bulk_actions import REASON, archive_fact
 from memory.engines.facts.facts_across_branches import facts_on
 from memory.engines.facts.field_diff import check_version
@@ -253,7 +253,7 @@ class Decision:
         for fact in facts:
             commit.change_row(fact, **_set_aside(fact))
         older = facts[1]
-        payload = rules.inherit_fields(older) | {"fact_text": self.text}
+        payload = inherit_content(older, commit.actor.project_id) | {"fact_text": self.text}
         batch = FactBatch([payload], commit.actor, Status.ACTIVE, deduplicate=False, parent=older)
         (written,) = batch.write_facts(commit)
         link_superseded(commit, written.fact, facts)

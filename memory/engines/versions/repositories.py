@@ -11,7 +11,7 @@ from memory.db.expressions import IndexCondition
 from memory.db.querysets import VersionedQuerySet
 from memory.engines.fields.types import Repository
 from memory.engines.support import validation as c
-from memory.models import Session
+from memory.models import Fact, Session
 from memory.models.facts import REPOSITORY_INDEX
 from memory.repository_names import ANY
 
@@ -38,6 +38,13 @@ def find_repositories(project_id: UUID, rows: Sequence[Located]) -> list[str]:
     """Return the repository of each row: its own, else that of its session, else an empty text."""
     known = list_repositories(project_id, (row.session_id for row in rows if not row.repository))
     return [row.repository or known.get(row.session_id, "") for row in rows]
+
+
+def name_repositories(facts: Sequence[Fact], project_id: UUID) -> Sequence[Fact]:
+    """Set the repository of each fact that names none to that of its session; return the facts."""
+    for fact, repository in zip(facts, find_repositories(project_id, facts), strict=True):
+        fact.repository = repository
+    return facts
 
 
 def list_repositories(project_id: UUID, session_ids: Iterable[str]) -> dict[str, str]:

@@ -204,3 +204,18 @@ def test_what_others_wrote_takes_no_place_in_the_context(api: Api) -> None:
     told_at_start = api.post("/ingest/hook?client=claude-code", start).json()["hookSpecificOutput"]
     assert mine["id"] in told_at_start["additionalContext"]
     assert "of the shop" not in told_at_start["additionalContext"]
+
+
+def test_a_successor_is_of_the_session_of_a_fact_that_names_no_repository(api: Api) -> None:
+    early = api.fact("One.", session_id="s")
+    api.post("/sessions", {"session_id": "s", "project_path": SHOP})
+    everywhere = api.fact("Two.")
+    for old, repository in ((early, SHOP), (everywhere, "")):
+        path, body = f"/facts/{old['id']}/supersede", {"new_fact_text": f"{old['fact_text']} Now."}
+        assert api.post(path, body, Day1_Repository=TILL).json()["repository"] == repository
+
+
+def test_a_fact_that_is_said_to_be_of_none_is_of_none(api: Api) -> None:
+    body = {"fact_text": "One.", "repository": "*"}
+    assert api.post("/facts", body, Day1_Repository=TILL).json()["repository"] == ""
+
