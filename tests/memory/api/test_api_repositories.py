@@ -218,4 +218,3 @@ def test_a_successor_is_of_the_session_of_a_fact_that_names_no_repository(api: A
 def test_a_fact_that_is_said_to_be_of_none_is_of_none(api: Api) -> None:
     body = {"fact_text": "One.", "repository": "*"}
     assert api.post("/facts", body, Day1_Repository=TILL).json()["repository"] == ""
-
