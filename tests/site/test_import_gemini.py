@@ -300,6 +300,14 @@ def test_a_history_that_is_written_again_is_taken_once(day1: Day1, tmp_path: Pat
     assert "left out: 3 copies of messages\n" in err
 
 
+def test_a_turn_that_goes_on_after_an_import_is_not_taken_twice(day1: Day1, tmp_path: Path) -> None:
+    chat = Chat().user("u1", "Start.").answer("a1", "I look.")
+    day1("import-from", "gemini", str(chat.write(tmp_path)))
+    more = chat.user("u2", "Please continue.").answer("a2", "It is done.").user("u3", "Thanks.")
+    day1("import-from", "gemini", str(more.write(tmp_path)))
+    assert said() == [("user", "Start."), ("assistant", "I look."), ("user", "Thanks.")]
+
+
 def test_what_was_taken_back_is_left_out(day1: Day1, tmp_path: Path) -> None:
     chat = Chat().user("u1", "Start.").user("u2", "Wrong way.").answer("a1", "As you wish.")
     chat.records.append({"$rewindTo": "u2"})

@@ -165,7 +165,7 @@ class _Turns:
     def __init__(self, session: Session, report: Report) -> None:
         self.session, self.report = session, report
         self.turns: list[Turn] = []
-        self.answer: Turn | None = None
+        self.answer: list[tuple[dict[str, Any], str]] = []  # messages of the turn with their texts
         self.is_open = False  # the agent's turn has not ended
 
     def build(self) -> list[Turn]:
@@ -196,18 +196,22 @@ class _Turns:
         calls = self._read_calls(message)
         self.is_open = bool(_dicts(message.get("toolCalls")))
         if text := strip_injected(_read_text(message.get("content"))):
-            before = f"{self.answer.content}\n" if self.answer else ""
-            model = _text(message.get("model"))
-            self.answer = Turn(message["id"], "assistant", before + text, _at(message), model)
+            self.answer.append((message, text))
         self.turns += calls
 
     def _end_turn(self, is_last: bool = False) -> None:
-        """Add the answer. The program's hook brings it as one text, when the turn is over."""
-        if self.answer and is_last and self.is_open and self.answer.at > ago(OVER):
+        """Add the answer. The program's hook brings it as one text, when the turn is over.
+
+        It has the id of its first message: a turn that goes on after it was imported is not taken twice.
+        """
+        if self.answer and is_last and self.is_open and _at(self.answer[-1][0]) > ago(OVER):
             self.report.skip("answers that are not complete yet")
         elif self.answer:
-            self.turns.append(self.answer)
-        self.answer, self.is_open = None, False
+            (first, _), (last, _) = self.answer[0], self.answer[-1]
+            text = "\n".join(part for _, part in self.answer)
+            model = _text(last.get("model"))
+            self.turns.append(Turn(first["id"], "assistant", text, _at(last), model))
+        self.answer, self.is_open = [], False
 
     def _read_calls(self, message: dict[str, Any]) -> list[Turn]:
         found = [
