@@ -323,9 +323,9 @@ def test_a_server_that_does_not_answer_is_told(mo: DatabaseWrapper) -> None:
 @pytest.mark.django_db
 def test_a_server_that_is_too_old_is_refused_at_every_look(monkeypatch) -> None:
     own: Any = connection.copy()
+    release = ".".join(map(str, connection.get_database_version()))
     monkeypatch.setattr("django.db.backends.base.base.RAN_DB_VERSION_CHECK", set())
     monkeypatch.setattr(type(own.features), "minimum_database_version", (99, 0, 0))
-    release = ".".join(map(str, own.get_database_version()))
     for _ in range(2):
         told = f"MatrixOne 99.0.0 or newer is needed; this server is {release}."
         assert own.validation.find_problem() == told
