@@ -14,7 +14,7 @@ from conversations.capture.backfill import fill_gaps
 from conversations.capture.events import STARTS, HookEvent, clean_text, read_event
 from conversations.capture.rows import EventRows
 from conversations.capture.text_cleaning import cut_middle
-from conversations.engines.prompt_recall import read_prompt, recall_for_prompt
+from conversations.engines.prompt_recall import prepare_query, recall_for_prompt
 from conversations.models import Message
 from memory.actors import Actor
 from memory.conf import conf
@@ -72,7 +72,7 @@ class IngestEngine:
         if not (answered and read and read[-1].name == "UserPromptSubmit"):
             return store()
         with FOREGROUND:  # the prompt's own text is embedded after its answer
-            question = _read_prompt(read[-1])
+            question = _prepare_query(read[-1])
             store()
             return _format_answer(read[-1], _recall(read[-1], question, actor, branch_name))
 
@@ -202,10 +202,10 @@ def _load_context(event: HookEvent, actor: Actor, branch_name: str) -> str:
     return found.text
 
 
-def _read_prompt(event: HookEvent) -> Future[PreparedQuery] | None:
+def _prepare_query(event: HookEvent) -> Future[PreparedQuery] | None:
     """Begin to prepare a prompt for recall; None where there is none."""
     return (
-        read_prompt(event.prompt)
+        prepare_query(event.prompt)
         if conf().recall_on_prompt and event.client not in NO_CONTEXT_ON_PROMPT
         else None
     )

@@ -89,7 +89,7 @@ class PromptRecall:
         return [str(uid) for uid in (*self.fact_ids, *self.message_ids)]
 
 
-def read_prompt(prompt: str) -> Future[PreparedQuery]:
+def prepare_query(prompt: str) -> Future[PreparedQuery]:
     """Prepare a prompt for recall in a thread: its vector takes as long as storing the prompt."""
     return get_executor().submit(build_query, prompt[:MAX_QUERY_LENGTH])
 
