@@ -47,6 +47,7 @@ class EventRows:
         self.begins = frozenset() if late else BEGINS
         self.newest: Message | None = None  # what the last event became
         self.conversations: dict[tuple[str, str], Conversation] = {}
+        self.used: dict[UUID, Conversation] = {}  # a session's agent may have messages in several
         self.messages: dict[UUID, list[Message]] = {}
         self.observations: list[Observation] = []
         self._sessions: dict[str, Session] = {}
@@ -72,9 +73,8 @@ class EventRows:
             self._add_tool_call(event, who)
 
     def write(self) -> None:
-        known = {row.uid: row for row in self.conversations.values()}
         for uid, rows in self.messages.items():
-            MessageEngine().add(self.commit, known[uid], rows)
+            MessageEngine().add(self.commit, self.used[uid], rows)
         if self.observations:
             ObservationEngine().add_observations(self.commit, self.observations)
         for key, size in self._long.items():
@@ -108,7 +108,7 @@ class EventRows:
         if known is None or (event.name in self.begins and known.status != Conversation.Status.ACTIVE):
             title = " ".join(filter(None, ["Subagent" if event.agent else "", event.agent_type]))
             known = ConversationEngine().begin(self.commit, who, title=title[:300], model=event.model)
-        self.conversations[pair] = known
+        self.conversations[pair] = self.used[known.uid] = known
         return known
 
     # ---- messages and observations -------------------------------------------------------------
