@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from tests.site.test_import_claude_code import Transcript, text
 from tests.site.test_transcript_gaps import SAID, event, listed, live, said, send, talk, written
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -19,3 +20,12 @@ def test_gaps_in_two_conversations_of_a_session_are_filled_in_each(api: Any) -> 
     assert [number for number, _, _ in listed(api)] == [1, 2, 3, 4] * 2
     send(api, written(talk()))
     assert said(api) == SAID
+
+
+def test_lines_of_an_answer_that_are_repeated_count_once(api: Any) -> None:
+    lines = ["Cents were floats.\n\nThey are integers now.", "The tests pass."]
+    spoken = Transcript().user("u1", "Why?")
+    for number in range(600):
+        spoken.answer(f"a{number}", "m1", text(lines[number % 2]))
+    send(api, written(spoken))
+    assert said(api) == [("user", "Why?"), ("assistant", "\n\n".join(lines))]

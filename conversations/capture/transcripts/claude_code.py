@@ -30,6 +30,18 @@ INTERRUPTED = "[Request interrupted by user"
 
 
 @dataclass
+class Answer:
+    """An answer. Its parts are joined once, when all lines are read; those that are repeated count once."""
+
+    turn: Turn
+    content: dict[str, None] = field(default_factory=dict)
+    thinking: dict[str, None] = field(default_factory=dict)
+
+    def join(self) -> None:
+        self.turn.content, self.turn.thinking = "\n\n".join(self.content), "\n\n".join(self.thinking)
+
+
+@dataclass
 class File:
     name: str  # without its ending
     records: list[dict[str, Any]] = field(default_factory=list)
@@ -185,7 +197,7 @@ def _messages(
 ) -> list[Turn]:
     calls = {part.get("id"): part for record in chain for part in _blocks(record, "tool_use")}
     turns: list[Turn] = []
-    answers: dict[str, Turn] = {}
+    answers: dict[str, Answer] = {}
     prompt = ""
     for record in records:
         prompt = _text(record.get("promptId")) or prompt
@@ -196,29 +208,29 @@ def _messages(
             turns += _prompt(record, report)
         else:
             report.skip("records of the program")
+    for answer in answers.values():
+        answer.join()
     return drop_interim([one for one in turns if one.content.strip() or one.call], report)
 
 
 def _join(
-    record: dict[str, Any], answers: dict[str, Turn], turns: list[Turn], report: Report, prompt: str
+    record: dict[str, Any], answers: dict[str, Answer], turns: list[Turn], report: Report, prompt: str
 ) -> None:
-    """Join the lines of one answer, which share an id; some may be repeated."""
+    """Take a line of an answer: its lines share an id; some may be repeated."""
     message = _spoken(record)
     model = _text(message.get("model"))
     if model == "<synthetic>" or record.get("isApiErrorMessage"):
         return report.skip("words of the program")
     key = _answer(record) or record["uuid"]
     if key not in answers:
-        answers[key] = Turn(key, "assistant", "", moment(record.get("timestamp")), model, prompt=prompt)
-        turns.append(answers[key])
+        turns.append(Turn(key, "assistant", "", moment(record.get("timestamp")), model, prompt=prompt))
+        answers[key] = Answer(turns[-1])
     answer = answers[key]
     # The line with the call may not be written yet.
-    answer.interim |= bool(_blocks(record, "tool_use")) or message.get("stop_reason") in GOES_ON
-    for kind, name, field_ in (("text", "text", "content"), ("thinking", "thinking", "thinking")):
-        for part in _blocks(record, kind):
-            text, before = strip_injected(_text(part.get(name))), getattr(answer, field_)
-            if text.strip() and text not in before.split("\n\n") and text != before:
-                setattr(answer, field_, f"{before}\n\n{text}" if before else text)
+    answer.turn.interim |= bool(_blocks(record, "tool_use")) or message.get("stop_reason") in GOES_ON
+    for kind, parts in (("text", answer.content), ("thinking", answer.thinking)):
+        found = [strip_injected(_text(part.get(kind))) for part in _blocks(record, kind)]
+        parts.update(dict.fromkeys(words for words in found if words))
 
 
 def _prompt(record: dict[str, Any], report: Report) -> list[Turn]:
