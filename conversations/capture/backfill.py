@@ -9,12 +9,13 @@ from typing import Any
 from uuid import UUID
 
 from django.db.models import Q
+from django.utils import timezone
 
 from conversations.capture.events import HookEvent, clean_text
 from conversations.capture.rows import EventRows, get_event_actor
 from conversations.capture.text_cleaning import LONG_TEXT_BYTES, cut_middle, strip_answer, strip_prompt
 from conversations.capture.transcripts import claude_code, codex
-from conversations.capture.transcripts.records import Turn
+from conversations.capture.transcripts.records import Turn, read_id
 from conversations.engines.messages import MessageEngine, Neighbour
 from conversations.models import Conversation, Message
 from memory.actors import Actor
@@ -183,7 +184,8 @@ Index = tuple[dict[Any, list[StoredMessage]], Callable[[Turn], Sequence[Any]]]
 def _index_by_id(rows: Any) -> Index:
     index: dict[Any, list[StoredMessage]] = defaultdict(list)
     for row in rows:
-        for key in {row.metadata.get("source_id"), *(call.get("id") for call in row.tool_calls or ())}:
+        ids = [row.metadata.get("source_id"), *(call.get("id") for call in row.tool_calls or ())]
+        for key in {read_id(uid) for uid in ids} - {""}:
             index[key].append(row)
     return index, lambda turn: [turn.source] if turn.source else []
 
@@ -200,8 +202,8 @@ def _index_by_prompt(rows: Any) -> Index:
     """Index texts by their prompt: a program may write one otherwise than it tells it."""
     index: dict[Any, list[StoredMessage]] = defaultdict(list)
     for row in rows:
-        if not row.tool_calls and row.metadata.get("prompt_id"):
-            index[row.role, row.metadata["prompt_id"]].append(row)
+        if not row.tool_calls and (prompt := read_id(row.metadata.get("prompt_id"))):
+            index[row.role, prompt].append(row)
     return index, lambda turn: [(turn.role, turn.prompt)] if turn.prompt and not turn.call else []
 
 
@@ -238,7 +240,7 @@ def make_event(event: HookEvent, turn: Turn) -> HookEvent:
     common: dict[str, Any] = {
         "said_at": _parse_time(turn.at),
         "prompt_id": turn.prompt[:200],
-        "model": turn.model[:200],
+        "model": clean_text(turn.model)[:200],
     }
     if turn.call is None and turn.role == Role.USER:
         return replace(event, name="UserPromptSubmit", prompt=turn.content, **common)
@@ -252,4 +254,5 @@ def make_event(event: HookEvent, turn: Turn) -> HookEvent:
 
 
 def _parse_time(text: str) -> datetime | None:
-    return datetime.fromisoformat(text) if text else None
+    """Return the time of a turn; one that is still to come is now, as it is stored."""
+    return min(datetime.fromisoformat(text), timezone.now()) if text else None

@@ -4,8 +4,21 @@ from typing import Any
 
 import pytest
 
-from tests.site.test_import_claude_code import Transcript, text
-from tests.site.test_transcript_gaps import SAID, event, listed, live, said, send, talk, written
+from tests.site.test_import_claude_code import Transcript, call, result, text
+from tests.site.test_transcript_gaps import (
+    SAID,
+    SESSION,
+    codex_event,
+    event,
+    item,
+    listed,
+    live,
+    ran,
+    said,
+    send,
+    talk,
+    written,
+)
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -29,3 +42,66 @@ def test_lines_of_an_answer_that_are_repeated_count_once(api: Any) -> None:
         spoken.answer(f"a{number}", "m1", text(lines[number % 2]))
     send(api, written(spoken))
     assert said(api) == [("user", "Why?"), ("assistant", "\n\n".join(lines))]
+
+
+@pytest.mark.parametrize("odd", [["t9"], {"id": "t9"}, None, True])
+def test_ids_that_are_no_text_leave_the_rest_of_a_part(api: Any, odd: Any) -> None:
+    spoken = talk()
+    spoken.answer("a9", "m9", {**call("t9", command="ls"), "id": odd})
+    spoken.user("r9", [{**result("t9", "till.py")[0], "tool_use_id": odd}])
+    spoken.answer("a10", "m10", text("It is there."))
+    send(api, written(spoken), written(spoken))
+    assert said(api) == [*SAID, ("assistant", "It is there.")]
+
+
+@pytest.mark.parametrize("odd", [["t9"], {"id": "t9"}])
+def test_ids_in_a_rollout_that_are_no_text_leave_the_rest_of_a_part(api: Any, odd: Any) -> None:
+    rollout = [item(1, "event_msg", type="user_message", message="Go."), ran(2, odd, "ls", 0, "till.py")]
+    rollout.append(item(3, "response_item", type="function_call_output", call_id=odd, output="till.py"))
+    rollout.append(item(4, "event_msg", type="agent_message", message="Done."))
+    one = codex_event("Day1Transcript", 5, records=rollout)
+    send(api, one, one)
+    assert [one for one in said(api) if one[0] != "tool_result"] == [("user", "Go."), ("assistant", "Done.")]
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"metadata": {"source_id": {"a": 1}}},
+        {"metadata": {"prompt_id": ["p1"]}},
+        {"role": "tool_result", "tool_calls": [{"id": {"a": 1}, "name": "Bash"}]},
+    ],
+)
+def test_stored_ids_that_are_no_text_are_no_obstacle(api: Any, fields: dict[str, Any]) -> None:
+    send(api, live()[0])
+    uid = api.get(f"/conversations?session_id={SESSION}").json()["results"][0]["id"]
+    odd = {"role": "assistant", "content": "A note.", **fields}
+    assert api.post(f"/conversations/{uid}/messages", odd).status_code == 201
+    send(api, written(talk()))
+    assert sorted(said(api)) == sorted([*SAID, (odd["role"], "A note.")])
+
+
+@pytest.mark.parametrize(
+    "time", ["0001-01-01T00:00:00+23:00", "0001-01-01T00:00:00Z", "9999-12-31T23:59:59-23:00", -62135596800]
+)
+def test_times_that_no_session_had_are_left_out(api: Any, time: Any) -> None:
+    spoken = talk()
+    spoken.records[0]["timestamp"] = spoken.records[5]["timestamp"] = time
+    send(api, written(spoken), written(spoken))
+    assert said(api) == SAID
+
+
+def test_a_clock_that_is_ahead_adds_nothing_twice(api: Any) -> None:
+    spoken = talk()
+    for record in spoken.records:
+        record["timestamp"] = "2199-10-05T09:00:00Z"
+    send(api, written(spoken), written(spoken))
+    assert said(api) == SAID
+
+
+def test_the_name_of_a_model_may_hold_what_no_database_stores(api: Any) -> None:
+    spoken = talk()
+    for record in spoken.records:
+        record["message"]["model"] = "claude\x00\ud800"
+    send(api, written(spoken))
+    assert said(api) == SAID

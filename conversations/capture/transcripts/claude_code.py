@@ -18,6 +18,7 @@ from conversations.capture.transcripts.records import (
     find_files,
     lines,
     moment,
+    read_id,
     text_in,
 )
 from memory.redaction import limit_depth
@@ -170,9 +171,12 @@ def _with_twins(group: Sequence[dict[str, Any]], way: set[str]) -> set[str]:
     """Add the calls that were made at once: the other lines of an answer, and all results of it."""
     answers = {_answer(record) for record in group if record["uuid"] in way} - {""}
     kept = way | {record["uuid"] for record in group if _answer(record) in answers}
-    calls = {part.get("id") for r in group if r["uuid"] in kept for part in _blocks(r, "tool_use")}
-    results = {r["uuid"] for r in group if {p.get("tool_use_id") for p in _blocks(r, "tool_result")} & calls}
-    return kept | results
+    calls = {uid for r in group if r["uuid"] in kept for uid in _ids(r, "tool_use", "id")}
+    return kept | {r["uuid"] for r in group if calls.intersection(_ids(r, "tool_result", "tool_use_id"))}
+
+
+def _ids(record: dict[str, Any], kind: str, name: str) -> list[str]:
+    return [uid for part in _blocks(record, kind) if (uid := read_id(part.get(name)))]
 
 
 def _answer(record: dict[str, Any]) -> str:
@@ -195,7 +199,8 @@ def _blocks(record: dict[str, Any], kind: str = "") -> list[dict[str, Any]]:
 def _messages(
     records: Sequence[dict[str, Any]], chain: Sequence[dict[str, Any]], report: Report
 ) -> list[Turn]:
-    calls = {part.get("id"): part for record in chain for part in _blocks(record, "tool_use")}
+    uses = [part for record in chain for part in _blocks(record, "tool_use")]
+    calls = {uid: part for part in uses if (uid := read_id(part.get("id")))}
     turns: list[Turn] = []
     answers: dict[str, Answer] = {}
     prompt = ""
@@ -254,14 +259,14 @@ def _prompt(record: dict[str, Any], report: Report) -> list[Turn]:
     return []
 
 
-def _results(record: dict[str, Any], calls: dict[Any, dict[str, Any]], report: Report) -> Iterator[Turn]:
+def _results(record: dict[str, Any], calls: dict[str, dict[str, Any]], report: Report) -> Iterator[Turn]:
     results = _blocks(record, "tool_result")
     for part in results:
-        request = calls.get(part.get("tool_use_id"))
+        request = calls.get(read_id(part.get("tool_use_id")))
         if request is None:
             report.skip("results without their call")
             continue
-        call = Call(_text(request.get("id")), _text(request.get("name")) or "tool", request.get("input"))
+        call = Call(read_id(request.get("id")), _text(request.get("name")) or "tool", request.get("input"))
         call.failed = part.get("is_error") is True
         if is_own_call(call.name, call.input):
             report.skip("calls of Day1 itself")

@@ -17,6 +17,7 @@ from conversations.capture.transcripts.records import (
     find_files,
     lines,
     moment,
+    read_id,
     text_in,
 )
 
@@ -135,7 +136,7 @@ class _Reader:
             self.report.skip("records of the program")
 
     def _take_mcp_call(self, item: dict[str, Any], at: str) -> None:
-        uid, name = str(item.get("id") or ""), f"mcp__{item.get('server')}__{item.get('tool')}"
+        uid, name = read_id(item.get("id")), f"mcp__{item.get('server')}__{item.get('tool')}"
         call = Call(uid, name, item.get("arguments"), failed=item.get("status") == "failed")
         self.ran.add(uid)
         if is_own_call(call.name, call.input):
@@ -147,7 +148,7 @@ class _Reader:
 
     def _take_change(self, item: dict[str, Any], at: str) -> None:
         """Take a script's change of files; one that is a call of its own has its patch there."""
-        uid, changes = str(item.get("id") or ""), item.get("changes")
+        uid, changes = read_id(item.get("id")), item.get("changes")
         named = changes if isinstance(changes, dict) else [part.get("path") for part in blocks(changes)]
         paths = [str(path) for path in named]
         if uid in self.calls or not paths:
@@ -158,7 +159,7 @@ class _Reader:
 
     def _take_command(self, item: dict[str, Any], at: str) -> None:
         """Take a command with its exit code and output; the hooks have it by the same id."""
-        uid, code = str(item.get("id") or ""), item.get("exit_code")
+        uid, code = read_id(item.get("id")), item.get("exit_code")
         call = Call(uid, SHELL_TOOL, {"command": _read_command(item.get("command"))})
         call.failed = code not in (None, 0) or item.get("status") in ("failed", "declined")
         self.ran.add(uid)
@@ -196,7 +197,7 @@ class _Reader:
 
     def _call(self, item: dict[str, Any]) -> None:
         arguments = _parsed(item.get("arguments", item.get("input", item.get("action"))))
-        uid, name = str(item.get("call_id") or item.get("id") or ""), str(item.get("name") or "shell")
+        uid, name = _read_call_id(item), str(item.get("name") or "shell")
         if name == "exec_command" and isinstance(arguments, dict):
             name, arguments = SHELL_TOOL, {"command": _read_command(arguments.get("cmd"))}
         elif str(item.get("namespace") or "").startswith("mcp__"):
@@ -208,7 +209,7 @@ class _Reader:
             self.items[-1].interim = True
 
     def _output(self, item: dict[str, Any], at: str) -> None:
-        call = self.calls.get(str(item.get("call_id") or item.get("id") or ""))
+        call = self.calls.get(_read_call_id(item))
         if call is None:
             return self.report.skip("results without their call")
         if is_own_call(call.name, call.input):
@@ -229,6 +230,10 @@ class _Reader:
 
     def _result(self, call: Call, text: str, at: str) -> Turn:
         return Turn(call.id, "tool_result", text, at, call=call, prompt=self.prompt)
+
+
+def _read_call_id(item: dict[str, Any]) -> str:
+    return read_id(item.get("call_id")) or read_id(item.get("id"))
 
 
 def _find_parent(item: dict[str, Any]) -> str:

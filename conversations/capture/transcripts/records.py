@@ -162,12 +162,20 @@ def text_in(content: Any, *kinds: str) -> str:
     return "\n".join(text for text in found if isinstance(text, str) and text.strip())
 
 
+def read_id(value: Any) -> str:
+    """Return an id as text; "" for a value of another kind."""
+    is_number = isinstance(value, int) and not isinstance(value, bool)
+    return str(value) if is_number or isinstance(value, str) else ""
+
+
 def moment(value: Any) -> str:
-    """Return a time, in seconds since 1970 or in ISO 8601, as ISO 8601 in UTC; "" where it is none."""
+    """Return a time since 1970, in seconds or ISO 8601, as ISO 8601 in UTC; "" for another value."""
     try:
         if isinstance(value, int | float) and not isinstance(value, bool):
-            return datetime.fromtimestamp(value, UTC).isoformat()
-        when = datetime.fromisoformat(value)
+            when = datetime.fromtimestamp(value, UTC)
+        else:
+            when = datetime.fromisoformat(value)
+            when = (when if when.tzinfo else when.replace(tzinfo=UTC)).astimezone(UTC)
     except (TypeError, ValueError, OverflowError, OSError):
         return ""
-    return (when if when.tzinfo else when.replace(tzinfo=UTC)).astimezone(UTC).isoformat()
+    return when.isoformat() if when.year >= 1970 else ""
