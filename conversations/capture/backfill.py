@@ -25,7 +25,7 @@ from memory.models import Observation
 from memory.models.hashes import content_hash
 from memory.models.nodes import uuid7_near
 
-READERS: dict[str, Callable[[list[dict[str, Any]], str, str], list[Turn]]] = {
+READERS: dict[str, Callable[..., list[Turn]]] = {
     "claude-code": claude_code.read_part,
     "codex": codex.read_part,
 }
@@ -55,7 +55,7 @@ def fill_gaps(event: HookEvent, actor: Actor, branch_name: str) -> bool:
     """
     records = [record for record in event.records if isinstance(record, dict)]
     reader = READERS.get(event.client)
-    turns = reader(records, event.session, event.agent) if reader else []
+    turns = reader(records, event.session, event.agent, clean_text) if reader else []
     starts = range(0, len(turns), MAX_TURNS)
     # Each batch begins with the last turn before it: what follows that one has its place.
     batches = [turns[max(0, start - 1) : start + MAX_TURNS] for start in starts]

@@ -1,9 +1,11 @@
 """Transcripts that are unusual or hostile: every part of them that can be stored is, and nothing else."""
 
+import json
 from typing import Any
 
 import pytest
 
+from memory.models import Project
 from tests.site.test_import_claude_code import Transcript, call, result, text
 from tests.site.test_transcript_gaps import (
     SAID,
@@ -105,3 +107,31 @@ def test_the_name_of_a_model_may_hold_what_no_database_stores(api: Any) -> None:
         record["message"]["model"] = "claude\x00\ud800"
     send(api, written(spoken))
     assert said(api) == SAID
+
+
+NAMED_SECRET = {"data": {"token": "hunter2x", "total": 7}}
+
+
+@pytest.mark.parametrize("kept", [False, True])
+def test_a_secret_is_known_by_its_name_in_a_tools_output(api: Any, project: Project, kept: bool) -> None:
+    Project.objects.filter(pk=project.pk).update(redact_secrets=not kept)
+    spoken = Transcript().user("u1", "Go.").answer("a1", "m1", call("t1", "Web"), call("t2", "Web"))
+    spoken.user("r1", result("t1", "done"), toolUseResult=NAMED_SECRET)
+    spoken.user("r2", result("t2", json.dumps(NAMED_SECRET)))
+    send(api, written(spoken))
+    assert [("hunter2x" in content, "7" in content) for _, content in said(api)[1:]] == [(kept, True)] * 2
+
+
+@pytest.mark.parametrize("kept", [False, True])
+def test_a_secret_is_known_by_its_name_in_a_rollout(api: Any, project: Project, kept: bool) -> None:
+    Project.objects.filter(pk=project.pk).update(redact_secrets=not kept)
+    done = {"type": "McpToolCall", "id": "c1", "server": "s", "tool": "t", "result": NAMED_SECRET}
+    rollout = [ran(2, "c2", "curl x", 0, json.dumps(NAMED_SECRET))]
+    rollout.append(item(3, "event_msg", type="item_completed", item=done))
+    for number, output in enumerate((NAMED_SECRET, f"Output:\n{json.dumps(NAMED_SECRET)}")):
+        rollout.append(item(4, "response_item", type="function_call", call_id=f"f{number}", name="x"))
+        rollout.append(
+            item(5, "response_item", type="function_call_output", call_id=f"f{number}", output=output)
+        )
+    send(api, codex_event("Day1Transcript", 9, records=rollout))
+    assert [("hunter2x" in content, "7" in content) for _, content in said(api)] == [(kept, True)] * 4

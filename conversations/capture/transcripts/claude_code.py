@@ -1,12 +1,12 @@
 """Transcripts of Claude Code: files of JSON lines below projects/, one a session, one a subagent."""
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from conversations.capture.text_cleaning import is_own_call, strip_injected, strip_prompt
+from conversations.capture.text_cleaning import clean, is_own_call, strip_injected, strip_prompt
 from conversations.capture.tool_outputs import read_output
 from conversations.capture.transcripts.records import (
     Call,
@@ -14,6 +14,7 @@ from conversations.capture.transcripts.records import (
     Report,
     Turn,
     blocks,
+    clean_output,
     drop_interim,
     find_files,
     lines,
@@ -21,7 +22,6 @@ from conversations.capture.transcripts.records import (
     read_id,
     text_in,
 )
-from memory.redaction import limit_depth
 
 AGENT = "claude-code"
 SPEAKERS = ("user", "assistant")
@@ -49,6 +49,7 @@ class File:
     session: str = ""
     cwd: str = ""
     title: str = ""
+    clean: Callable[[Any], Any] = clean  # what takes secrets out of tools' outputs
 
     @property
     def agent(self) -> str:
@@ -70,7 +71,9 @@ def read(path: Path, report: Report) -> Iterator[Dialogue]:
         yield from _dialogues(loaded_file, seen, report)
 
 
-def read_part(records: Iterable[dict[str, Any]], session: str, agent: str) -> list[Turn]:
+def read_part(
+    records: Iterable[dict[str, Any]], session: str, agent: str, clean: Callable[[Any], Any] = clean
+) -> list[Turn]:
     """Return what a part of one transcript tells of a session's agent: "" or the id of a subagent.
 
     Copies that a forked session begins with belong to another session.
@@ -82,6 +85,7 @@ def read_part(records: Iterable[dict[str, Any]], session: str, agent: str) -> li
     ]
     report = Report()
     file = _load(f"agent-{agent}" if agent else session, enumerate(own), report)
+    file.clean = clean
     found = _dialogues(file, set(), report)
     return [turn for dialogue in found if dialogue.agent == file.agent for turn in dialogue.messages]
 
@@ -109,7 +113,8 @@ def _dialogues(file: File, seen: set[str], report: Report) -> Iterator[Dialogue]
     report.skip("copies of another session's records", len(copies))
     seen |= fresh
     for chain in _chains(file.records, report):
-        messages = _messages([record for record in chain if record["uuid"] in fresh], chain, report)
+        own = [record for record in chain if record["uuid"] in fresh]
+        messages = _messages(own, chain, report, file.clean)
         if messages:
             yield Dialogue(
                 file.session, _agent(file, chain[0])[:200], messages, title=file.title, path=file.cwd
@@ -197,7 +202,10 @@ def _blocks(record: dict[str, Any], kind: str = "") -> list[dict[str, Any]]:
 
 
 def _messages(
-    records: Sequence[dict[str, Any]], chain: Sequence[dict[str, Any]], report: Report
+    records: Sequence[dict[str, Any]],
+    chain: Sequence[dict[str, Any]],
+    report: Report,
+    clean: Callable[[Any], Any],
 ) -> list[Turn]:
     uses = [part for record in chain for part in _blocks(record, "tool_use")]
     calls = {uid: part for part in uses if (uid := read_id(part.get("id")))}
@@ -209,7 +217,7 @@ def _messages(
         if record.get("type") == "assistant":
             _join(record, answers, turns, report, prompt)
         elif record.get("type") == "user":
-            turns += _results(record, calls, report)
+            turns += _results(record, calls, report, clean)
             turns += _prompt(record, report)
         else:
             report.skip("records of the program")
@@ -259,7 +267,9 @@ def _prompt(record: dict[str, Any], report: Report) -> list[Turn]:
     return []
 
 
-def _results(record: dict[str, Any], calls: dict[str, dict[str, Any]], report: Report) -> Iterator[Turn]:
+def _results(
+    record: dict[str, Any], calls: dict[str, dict[str, Any]], report: Report, clean: Callable[[Any], Any]
+) -> Iterator[Turn]:
     results = _blocks(record, "tool_result")
     for part in results:
         request = calls.get(read_id(part.get("tool_use_id")))
@@ -274,9 +284,8 @@ def _results(record: dict[str, Any], calls: dict[str, dict[str, Any]], report: R
         structured = record.get("toolUseResult") if len(results) == 1 else None
         # What the hooks get of a call that worked.
         has_output = isinstance(structured, dict) and not call.failed
-        content = strip_injected(
-            read_output(limit_depth(structured)) if has_output else _output(part.get("content"))
-        )
+        output = clean_output(structured if has_output else part.get("content"), clean)
+        content = strip_injected(read_output(output) if has_output else _output(output))
         at, prompt = moment(record.get("timestamp")), _text(record.get("promptId"))
         yield Turn(call.id, "tool_result", content, at, call=call, prompt=prompt)
 

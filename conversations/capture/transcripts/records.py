@@ -3,11 +3,13 @@
 import json
 import os
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import IO, Any
+
+from memory.redaction import is_deep, limit_depth
 
 MIB = 1 << 20
 MAX_FILE_BYTES = 1024 * MIB
@@ -160,6 +162,26 @@ def text_in(content: Any, *kinds: str) -> str:
     """Return the texts of a content's blocks, of some kinds where any are named."""
     found = [part.get("text") for part in blocks(content) if not kinds or part.get("type") in kinds]
     return "\n".join(text for text in found if isinstance(text, str) and text.strip())
+
+
+def parse_json(value: Any) -> Any:
+    """Parse a value that a program may have encoded as JSON in a text."""
+    if isinstance(value, str) and value[:1] in ("{", "["):
+        try:
+            parsed = json.loads(value)
+            return value if is_deep(parsed) else parsed
+        except (ValueError, RecursionError):
+            return value
+    return value
+
+
+def clean_output(value: Any, clean: Callable[[Any], Any]) -> Any:
+    """Clean a tool's output before it becomes text: afterwards the names of its values tell nothing."""
+    parsed = parse_json(value)
+    if parsed is value:
+        return clean(limit_depth(value))
+    cleaned = clean(parsed)
+    return clean(value) if cleaned == parsed else json.dumps(cleaned, ensure_ascii=False)
 
 
 def read_id(value: Any) -> str:
