@@ -11,11 +11,11 @@ from uuid import UUID
 from django.db.models import Q
 from django.utils import timezone
 
-from conversations.capture.events import HookEvent, clean_text
+from conversations.capture.events import HookEvent, clean_id, clean_text
 from conversations.capture.rows import EventRows, get_event_actor
 from conversations.capture.text_cleaning import LONG_TEXT_BYTES, cut_middle, strip_answer, strip_prompt
 from conversations.capture.transcripts import claude_code, codex
-from conversations.capture.transcripts.records import Turn, read_id
+from conversations.capture.transcripts.records import Turn
 from conversations.engines.messages import MessageEngine, Neighbour
 from conversations.models import Conversation, Message
 from memory.actors import Actor
@@ -53,13 +53,23 @@ def fill_gaps(event: HookEvent, actor: Actor, branch_name: str) -> bool:
 
     A call that an event told as a success, and that failed by its exit code, is marked as failed.
     """
-    records = [record for record in event.records if isinstance(record, dict)]
-    reader = READERS.get(event.client)
-    turns = reader(records, event.session, event.agent, clean_text) if reader else []
+    turns = read_turns(event)
     starts = range(0, len(turns), MAX_TURNS)
     # Each batch begins with the last turn before it: what follows that one has its place.
     batches = [turns[max(0, start - 1) : start + MAX_TURNS] for start in starts]
     return sum(_fill_batch(event, batch, actor, branch_name) for batch in batches) > 0
+
+
+def read_turns(event: HookEvent) -> list[Turn]:
+    """Return the turns of a transcript's part, with ids as events store them; calls without one stay out."""
+    records = [record for record in event.records if isinstance(record, dict)]
+    reader = READERS.get(event.client)
+    turns = reader(records, event.session, event.agent, clean_text) if reader else []
+    for turn in turns:
+        turn.source, turn.prompt = clean_id(turn.source), clean_id(turn.prompt)
+        if turn.call:
+            turn.call.id = clean_id(turn.call.id)
+    return [turn for turn in turns if turn.call is None or turn.call.id]
 
 
 def _fill_batch(event: HookEvent, turns: Sequence[Turn], actor: Actor, branch_name: str) -> bool:
@@ -185,7 +195,7 @@ def _index_by_id(rows: Any) -> Index:
     index: dict[Any, list[StoredMessage]] = defaultdict(list)
     for row in rows:
         ids = [row.metadata.get("source_id"), *(call.get("id") for call in row.tool_calls or ())]
-        for key in {read_id(uid) for uid in ids} - {""}:
+        for key in {clean_id(uid) for uid in ids} - {""}:
             index[key].append(row)
     return index, lambda turn: [turn.source] if turn.source else []
 
@@ -202,7 +212,7 @@ def _index_by_prompt(rows: Any) -> Index:
     """Index texts by their prompt: a program may write one otherwise than it tells it."""
     index: dict[Any, list[StoredMessage]] = defaultdict(list)
     for row in rows:
-        if not row.tool_calls and (prompt := read_id(row.metadata.get("prompt_id"))):
+        if not row.tool_calls and (prompt := clean_id(row.metadata.get("prompt_id"))):
             index[row.role, prompt].append(row)
     return index, lambda turn: [(turn.role, turn.prompt)] if turn.prompt and not turn.call else []
 
@@ -216,9 +226,9 @@ def _hash_text(turn: Turn) -> list[str]:
 
 def _fits(turn: Turn, row: StoredMessage) -> bool:
     """Return whether both may be the same word: of one prompt, else of about the same time."""
-    if turn.call or row.metadata.get("source_id") == turn.source:
+    if turn.call or clean_id(row.metadata.get("source_id")) == turn.source:
         return True
-    prompt, at = row.metadata.get("prompt_id"), _parse_time(turn.at)
+    prompt, at = clean_id(row.metadata.get("prompt_id")), _parse_time(turn.at)
     if prompt and turn.prompt:
         return bool(prompt == turn.prompt)
     return not (at and row.said_at) or abs(at - row.said_at) <= SAME_TIME
@@ -239,14 +249,14 @@ def make_event(event: HookEvent, turn: Turn) -> HookEvent:
     """Return the event that would have told of a turn."""
     common: dict[str, Any] = {
         "said_at": _parse_time(turn.at),
-        "prompt_id": turn.prompt[:200],
+        "prompt_id": turn.prompt,
         "model": clean_text(turn.model)[:200],
     }
     if turn.call is None and turn.role == Role.USER:
         return replace(event, name="UserPromptSubmit", prompt=turn.content, **common)
     if turn.call is None:
         return replace(event, name="Stop", answer=turn.content, **common)
-    common |= {"call": turn.call.id[:200], "tool": clean_text(turn.call.name)[:200], "input": turn.call.input}
+    common |= {"call": turn.call.id, "tool": clean_text(turn.call.name)[:200], "input": turn.call.input}
     if turn.call.failed:
         return replace(event, name="PostToolUseFailure", error=turn.content, **common)
     output = {"content": turn.content} if turn.content else ""

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from memory.models import Project
-from tests.site.test_import_claude_code import Transcript, call, result, text
+from tests.site.test_import_claude_code import KEY, Transcript, call, result, text
 from tests.site.test_transcript_gaps import (
     SAID,
     SESSION,
@@ -135,3 +135,21 @@ def test_a_secret_is_known_by_its_name_in_a_rollout(api: Any, project: Project, 
         )
     send(api, codex_event("Day1Transcript", 9, records=rollout))
     assert [("hunter2x" in content, "7" in content) for _, content in said(api)] == [(kept, True)] * 4
+
+
+@pytest.mark.parametrize("uid", ["t" * 250, f"call {KEY}", " t1 ", "<private>t1</private>", ""])
+def test_a_call_with_an_unusual_id_is_there_once(api: Any, uid: str) -> None:
+    done = {"tool_name": "Bash", "tool_input": {"command": "ls"}, "tool_response": {"stdout": "till.py"}}
+    if uid:
+        send(api, event("PostToolUse", 1, tool_use_id=uid, **done))
+    spoken = Transcript().user("u1", "Go.").answer("a1", "m1", call(uid, command="ls"))
+    spoken.user("r1", result(uid, "till.py"))
+    send(api, written(spoken), written(spoken))
+    assert said(api) == [("user", "Go."), ("tool_result", "till.py")][: 2 if uid else 1]
+
+
+def test_a_call_of_a_rollout_without_an_id_is_left_out(api: Any) -> None:
+    rollout = [item(1, "event_msg", type="user_message", message="Go."), ran(2, "", "ls", 0, "till.py")]
+    one = codex_event("Day1Transcript", 5, records=rollout)
+    send(api, one, one)
+    assert said(api) == [("user", "Go.")]

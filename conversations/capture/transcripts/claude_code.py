@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from conversations.capture.text_cleaning import clean, is_own_call, strip_injected, strip_prompt
+from conversations.capture.text_cleaning import clean, is_own_call, read_id, strip_injected, strip_prompt
 from conversations.capture.tool_outputs import read_output
 from conversations.capture.transcripts.records import (
     Call,
@@ -19,7 +19,6 @@ from conversations.capture.transcripts.records import (
     find_files,
     lines,
     moment,
-    read_id,
     text_in,
 )
 

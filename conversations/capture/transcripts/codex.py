@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from conversations.capture.text_cleaning import clean, is_own_call, strip_injected, strip_prompt
+from conversations.capture.text_cleaning import clean, is_own_call, read_id, strip_injected, strip_prompt
 from conversations.capture.transcripts.records import (
     Call,
     Dialogue,
@@ -19,7 +19,6 @@ from conversations.capture.transcripts.records import (
     lines,
     moment,
     parse_json,
-    read_id,
     text_in,
 )
 

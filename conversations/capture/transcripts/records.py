@@ -184,12 +184,6 @@ def clean_output(value: Any, clean: Callable[[Any], Any]) -> Any:
     return clean(value) if cleaned == parsed else json.dumps(cleaned, ensure_ascii=False)
 
 
-def read_id(value: Any) -> str:
-    """Return an id as text; "" for a value of another kind."""
-    is_number = isinstance(value, int) and not isinstance(value, bool)
-    return str(value) if is_number or isinstance(value, str) else ""
-
-
 def moment(value: Any) -> str:
     """Return a time since 1970, in seconds or ISO 8601, as ISO 8601 in UTC; "" for another value."""
     try:
