@@ -99,6 +99,7 @@ class Backfill:
         for uid, neighbours in self.placed.items():
             MessageEngine().make_room(self.commit, self.conversations[uid], neighbours)
         self.rows.write()
+        ObservationEngine().mark_repairs(self.commit, self.rows.observations)
         self._mark_failures(stored)
 
     def _read_stored(self) -> list[StoredMessage]:
