@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from conversations.capture.backfill import fill_gaps
 from conversations.capture.events import STARTS, HookEvent, clean_text, read_event
-from conversations.capture.rows import EventRows
+from conversations.capture.rows import EventRows, get_event_actor
 from conversations.capture.text_cleaning import cut_middle
 from conversations.engines.prompt_recall import read_prompt, recall_for_prompt
 from conversations.models import Message
@@ -136,7 +136,7 @@ def _end_sessions(events: Sequence[HookEvent], actor: Actor, branch_name: str) -
     """End the events' sessions; a session without earlier events does not exist."""
     for event in events:
         if found := _find_session(event, actor):
-            _renew_summary(found, actor)
+            _renew_summary(found, event, actor)
             SessionManager().end_session(session_id=found.key, actor=actor)
 
 
@@ -146,7 +146,7 @@ def _fill_sessions(events: Sequence[HookEvent], actor: Actor, branch_name: str) 
         filled = fill_gaps(event, actor, branch_name)
         found = _find_session(event, actor) if filled else None
         if found and found.status != Session.Status.ACTIVE:
-            _renew_summary(found, actor)
+            _renew_summary(found, event, actor)
             SessionManager().request_consolidation(session_id=found.key, actor=actor)
 
 
@@ -155,10 +155,11 @@ def _find_session(event: HookEvent, actor: Actor) -> Session | None:
     return rows.select_related("branch").first()
 
 
-def _renew_summary(session: Session, actor: Actor) -> None:
+def _renew_summary(session: Session, event: HookEvent, actor: Actor) -> None:
     """Make Day1's own summary anew, which a resume may have outdated; a program's stays."""
     if not session.summary or session.summary.startswith(OWN_SUMMARY):
-        summary = _summarise_session(session)
+        agent = get_event_actor(actor, replace(event, agent="")).agent_id
+        summary = _summarise_session(session, agent)
         SessionManager().replace_summary(session_id=session.key, actor=actor, summary=summary)
 
 
@@ -166,9 +167,12 @@ def _renew_summary(session: Session, actor: Actor) -> None:
 APART = {"SessionEnd": _end_sessions, "Transcript": _fill_sessions}
 
 
-def _summarise_session(session: Session) -> str:
-    """Return the first prompt and the last answer of a session's own agent as its summary."""
-    messages = Message.objects.on(session.branch).filter(session_id=session.key, agent_id=session.agent_id)
+def _summarise_session(session: Session, agent: str) -> str:
+    """Return the first prompt and the last answer of a session as its summary; those of subagents are none.
+
+    Whoever began it may have given it another agent than the program that tells of it.
+    """
+    messages = Message.objects.on(session.branch).filter(session_id=session.key, agent_id=agent)
     first = messages.filter(role=Message.Role.USER).lowest(1, "uid")
     last = messages.filter(role=Message.Role.ASSISTANT).newest(1)
     parts = zip(OWN_SUMMARY, (first, last), strict=True)

@@ -10,11 +10,14 @@ from tests.site.test_import_claude_code import KEY, Transcript, call, result, te
 from tests.site.test_transcript_gaps import (
     SAID,
     SESSION,
+    SHELL,
     codex_event,
     event,
     item,
     listed,
     live,
+    open_observations,
+    outcomes,
     ran,
     said,
     send,
@@ -153,3 +156,40 @@ def test_a_call_of_a_rollout_without_an_id_is_left_out(api: Any) -> None:
     one = codex_event("Day1Transcript", 5, records=rollout)
     send(api, one, one)
     assert said(api) == [("user", "Go.")]
+
+
+def test_a_late_success_repairs_no_failure_that_came_after_it(api: Any) -> None:
+    events = live()
+    failed = event("PostToolUseFailure", 5, tool_use_id="t2", error="Exit code 1", prompt_id="p1", **SHELL)
+    send(api, events[0], failed, events[3])
+    spoken = talk()
+    spoken.records[3]["message"]["content"] = result("t1", "4 passed")
+    spoken.records[5]["message"]["content"] = result("t2", "Exit code 1", is_error=True)
+    send(api, written(spoken))
+    assert outcomes(api) == [("success", "tool_use"), ("error", "error")]
+
+
+def test_a_late_failure_makes_the_success_after_it_a_discovery(api: Any) -> None:
+    events = live()
+    send(api, events[0], *events[2:])
+    assert outcomes(api) == [("success", "tool_use")]
+    send(api, written(talk()))
+    assert outcomes(api) == [("error", "error"), ("success", "discovery")]
+    failed, worked = sorted(open_observations(), key=lambda row: row.uid)
+    assert worked.parent_id == failed.uid
+
+
+def test_a_late_failure_before_another_call_repairs_nothing_else(api: Any) -> None:
+    other = {"tool_name": "Bash", "tool_input": {"command": "ls"}, "tool_response": {"stdout": "till.py"}}
+    send(api, live()[0], event("PostToolUse", 5, tool_use_id="t7", prompt_id="p1", **other))
+    send(api, written(talk()))
+    assert sorted(outcomes(api)) == [("error", "error"), ("success", "discovery"), ("success", "tool_use")]
+
+
+@pytest.mark.parametrize("agent", ["planner", "claude-code"])
+def test_a_session_that_another_agent_began_has_a_summary(api: Any, agent: str) -> None:
+    assert api.post("/sessions", {"session_id": SESSION, "agent_id": agent}).status_code == 201
+    send(api, *live(), event("SessionEnd", 11))
+    assert api.get(f"/sessions/{SESSION}").json()["summary"] == (
+        "Asked: Why is the till's total wrong? Last answer: Noted."
+    )
