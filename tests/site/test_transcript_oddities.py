@@ -4,7 +4,11 @@ import json
 from typing import Any
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 
+from conversations.capture.engine import IngestEngine
+from memory.actors import Actor
 from memory.models import Project
 from tests.site.test_import_claude_code import KEY, Transcript, call, result, text
 from tests.site.test_transcript_gaps import (
@@ -193,3 +197,26 @@ def test_a_session_that_another_agent_began_has_a_summary(api: Any, agent: str) 
     assert api.get(f"/sessions/{SESSION}").json()["summary"] == (
         "Asked: Why is the till's total wrong? Last answer: Noted."
     )
+
+
+def count_transactions(actor: Actor, one: dict[str, Any]) -> int:
+    with CaptureQueriesContext(connection) as queries:
+        IngestEngine().ingest(events=[one], actor=actor)
+    return sum(query["sql"].startswith("BEGIN") for query in queries)
+
+
+def test_only_gaps_wait_for_other_writers(api: Any, actor: Actor) -> None:
+    empty = talk().answer("a7", "m7", text("No response requested."))
+    assert count_transactions(actor, written(empty)) == 1
+    assert said(api) == SAID
+    assert count_transactions(actor, written(empty)) == 0
+    assert said(api) == SAID
+
+
+@pytest.mark.slow
+def test_each_batch_of_gaps_is_a_transaction_of_its_own(actor: Actor) -> None:
+    spoken = Transcript()
+    for number in range(1010):
+        spoken.user(f"u{number}", f"Question {number}", timestamp="2026-10-05T09:00:00.000Z")
+    assert count_transactions(actor, written(spoken)) >= 3  # one more takes ids
+    assert count_transactions(actor, written(spoken)) == 0
