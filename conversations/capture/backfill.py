@@ -9,8 +9,9 @@ from typing import Any
 from uuid import UUID
 
 from django.db.models import Q
+from django.utils import timezone
 
-from conversations.capture.events import HookEvent, clean_text
+from conversations.capture.events import HookEvent, clean_id, clean_text
 from conversations.capture.rows import EventRows, get_event_actor
 from conversations.capture.text_cleaning import LONG_TEXT_BYTES, cut_middle, strip_answer, strip_prompt
 from conversations.capture.transcripts import claude_code, codex
@@ -18,13 +19,15 @@ from conversations.capture.transcripts.records import Turn
 from conversations.engines.messages import MessageEngine, Neighbour
 from conversations.models import Conversation, Message
 from memory.actors import Actor
+from memory.db.querysets import Lineage
 from memory.engines.sessions.observations import ObservationEngine
 from memory.engines.versions.commits import CommitWriter, open_commit
-from memory.models import Observation
+from memory.engines.versions.lookup import find_branch
+from memory.models import BranchedModel, Observation
 from memory.models.hashes import content_hash
 from memory.models.nodes import uuid7_near
 
-READERS: dict[str, Callable[[list[dict[str, Any]], str, str], list[Turn]]] = {
+READERS: dict[str, Callable[..., list[Turn]]] = {
     "claude-code": claude_code.read_part,
     "codex": codex.read_part,
 }
@@ -47,25 +50,87 @@ class StoredMessage:
     said_at: datetime | None
 
 
-def fill_gaps(event: HookEvent, actor: Actor, branch_name: str) -> bool:
-    """Add what is missing of a session's transcript; return whether anything was.
+def read_batches(event: HookEvent) -> list[list[Turn]]:
+    """Return the turns that a transcript's part tells of, as many at once as one commit adds."""
+    turns = read_turns(event)
+    # Each batch begins with the last turn before it: what follows that one has its place.
+    return [turns[max(0, start - 1) : start + MAX_TURNS] for start in range(0, len(turns), MAX_TURNS)]
+
+
+def has_gaps(event: HookEvent, turns: Sequence[Turn], actor: Actor, branch_name: str) -> bool:
+    """Return whether ``fill_gaps`` may have something to do; reads only, without a lock."""
+    lineage = find_branch(actor, branch_name).lineage()
+    known = StoredSession(lineage, event, get_event_actor(actor, event).agent_id)
+    stored = match_turns(turns, known.read_messages(turns))
+    return None in stored or bool(known.find_failures(turns, stored))
+
+
+def fill_gaps(event: HookEvent, turns: Sequence[Turn], actor: Actor, branch_name: str) -> bool:
+    """Add what is missing of a batch of a session's transcript; return whether anything was.
 
     A call that an event told as a success, and that failed by its exit code, is marked as failed.
     """
-    records = [record for record in event.records if isinstance(record, dict)]
-    reader = READERS.get(event.client)
-    turns = reader(records, event.session, event.agent) if reader else []
-    starts = range(0, len(turns), MAX_TURNS)
-    # Each batch begins with the last turn before it: what follows that one has its place.
-    batches = [turns[max(0, start - 1) : start + MAX_TURNS] for start in starts]
-    return sum(_fill_batch(event, batch, actor, branch_name) for batch in batches) > 0
-
-
-def _fill_batch(event: HookEvent, turns: Sequence[Turn], actor: Actor, branch_name: str) -> bool:
     who = actor.with_origin(session_id=event.session)
     with open_commit(who, branch_name, "hook.transcript") as commit:
         Backfill(commit, actor, event, turns).run()
         return not commit.empty
+
+
+def read_turns(event: HookEvent) -> list[Turn]:
+    """Return the turns of a transcript's part, with ids as events store them; calls without one stay out."""
+    records = [record for record in event.records if isinstance(record, dict)]
+    reader = READERS.get(event.client)
+    turns = reader(records, event.session, event.agent, clean_text) if reader else []
+    for turn in turns:
+        turn.source, turn.prompt = clean_id(turn.source), clean_id(turn.prompt)
+        if turn.call:
+            turn.call.id = clean_id(turn.call.id)
+        else:
+            turn.content = _read_text(turn)
+    return [turn for turn in turns if (turn.call.id if turn.call else turn.content)]
+
+
+def _read_text(turn: Turn) -> str:
+    strip = strip_prompt if turn.role == Role.USER else strip_answer
+    return strip(clean_text(turn.content))
+
+
+class StoredSession:
+    """What a lineage has of one agent in a session."""
+
+    def __init__(self, lineage: Lineage, event: HookEvent, agent: str) -> None:
+        self.lineage, self.session = lineage, event.session
+        own = self._read(Conversation).filter(session_id=event.session, agent_id=agent)
+        self.conversations = {row.uid: row for row in own.fetch_all()}
+
+    def read_messages(self, turns: Sequence[Turn]) -> list[StoredMessage]:
+        """Return the agent's messages since the first turn, as far as clocks can be trusted."""
+        if not self.conversations:
+            return []
+        rows = self._read(Message).filter(conversation_id__in=list(self.conversations))
+        if times := [at for turn in turns if (at := _parse_time(turn.at))]:
+            rows = rows.filter(Q(said_at__gte=min(times) - SKEW) | Q(said_at=None))
+        columns = StoredMessage.__dataclass_fields__
+        return sorted(
+            (StoredMessage(*values) for values in rows.gather_values(*columns)), key=lambda row: row.uid
+        )
+
+    def find_failures(self, turns: Sequence[Turn], stored: Sequence[StoredMessage | None]) -> list[UUID]:
+        """Return the observations of calls that failed and are stored as successes."""
+        pairs = zip(turns, stored, strict=True)
+        failed = [row.uid for turn, row in pairs if row and turn.call and turn.call.failed]
+        known = [self.observed[uid] for uid in failed if uid in self.observed]
+        return [uid for uid, outcome in known if outcome == Observation.Outcome.SUCCESS]
+
+    @cached_property
+    def observed(self) -> dict[UUID, tuple[UUID, str]]:
+        """Observation and outcome of each message that has one."""
+        rows = self._read(Observation).filter_indexed(session_id=self.session)
+        found = rows.gather_values("message_id", "uid", "outcome")
+        return {message: (uid, outcome) for message, uid, outcome in found if message}
+
+    def _read(self, model: type[BranchedModel]) -> Any:
+        return model.objects.in_lineage(self.lineage)
 
 
 class Backfill:
@@ -75,39 +140,20 @@ class Backfill:
         self.commit, self.event, self.turns = commit, event, turns
         self.agent = get_event_actor(actor, event).agent_id
         self.rows = EventRows(commit, actor, late=True)
-        own = commit.visible_rows(Conversation).filter(session_id=event.session, agent_id=self.agent)
-        self.conversations = {row.uid: row for row in own.fetch_all()}
+        self.known = StoredSession(commit.lineage, event, self.agent)
         self.placed: dict[UUID, list[Neighbour]] = defaultdict(list)
 
     def run(self) -> None:
-        stored = match_turns(self.turns, self._read_stored())
+        stored = match_turns(self.turns, self.known.read_messages(self.turns))
         for first, end in _find_gaps(stored):
             before = stored[first - 1] if first else None
             after = stored[end] if end < len(stored) else None
             self._fill(self.turns[first:end], before, after)
         for uid, neighbours in self.placed.items():
-            MessageEngine().make_room(self.commit, self.conversations[uid], neighbours)
+            MessageEngine().make_room(self.commit, self.known.conversations[uid], neighbours)
         self.rows.write()
+        ObservationEngine().mark_repairs(self.commit, self.rows.observations)
         self._mark_failures(stored)
-
-    def _read_stored(self) -> list[StoredMessage]:
-        """Read the agent's messages since the first turn, as far as clocks can be trusted."""
-        if not self.conversations:
-            return []
-        rows = self.commit.visible_rows(Message).filter(conversation_id__in=list(self.conversations))
-        if times := [at for turn in self.turns if (at := _parse_time(turn.at))]:
-            rows = rows.filter(Q(said_at__gte=min(times) - SKEW) | Q(said_at=None))
-        columns = StoredMessage.__dataclass_fields__
-        return sorted(
-            (StoredMessage(*values) for values in rows.gather_values(*columns)), key=lambda row: row.uid
-        )
-
-    @cached_property
-    def observed(self) -> dict[UUID, tuple[UUID, str]]:
-        """Observation and outcome of each message that has one."""
-        rows = self.commit.visible_rows(Observation).filter_indexed(session_id=self.event.session)
-        found = rows.gather_values("message_id", "uid", "outcome")
-        return {message: (uid, outcome) for message, uid, outcome in found if message}
 
     def _fill(self, turns: Sequence[Turn], before: StoredMessage | None, after: StoredMessage | None) -> None:
         """Add turns that follow each other, behind what was said before them or before what follows."""
@@ -117,7 +163,7 @@ class Backfill:
         other = before if is_behind else after
         if other:
             pair = (self.event.session, self.agent)
-            self.rows.conversations[pair] = self.conversations[other.conversation_id]
+            self.rows.conversations[pair] = self.known.conversations[other.conversation_id]
         added = [rows for turn in turns if (rows := self._add_turn(turn))]
         if other:
             self._place(added, other, is_behind)
@@ -135,8 +181,8 @@ class Backfill:
     ) -> None:
         """Give rows the place that they had in the session, in the conversation and by their ids."""
         near = other.uid
-        if is_behind and other.uid in self.observed:
-            near = max(near, self.observed[other.uid][0])
+        if is_behind and other.uid in self.known.observed:
+            near = max(near, self.known.observed[other.uid][0])
         step = 1 if is_behind else -sum(1 + len(observations) for _, observations in added)
         for message, observations in added:
             message.uid = uuid7_near(near, step)
@@ -147,13 +193,7 @@ class Backfill:
             self.placed[other.conversation_id].append(Neighbour(message, other.uid, is_behind))
 
     def _mark_failures(self, stored: Sequence[StoredMessage | None]) -> None:
-        failed = [
-            row.uid
-            for turn, row in zip(self.turns, stored, strict=True)
-            if row and turn.call and turn.call.failed
-        ]
-        known = [self.observed[uid] for uid in failed if uid in self.observed]
-        wrong = [uid for uid, outcome in known if outcome == Observation.Outcome.SUCCESS]
+        wrong = self.known.find_failures(self.turns, stored)
         if wrong:
             self.commit.touch_session(self.event.session)
             ObservationEngine().mark_failed(self.commit, wrong)
@@ -183,7 +223,8 @@ Index = tuple[dict[Any, list[StoredMessage]], Callable[[Turn], Sequence[Any]]]
 def _index_by_id(rows: Any) -> Index:
     index: dict[Any, list[StoredMessage]] = defaultdict(list)
     for row in rows:
-        for key in {row.metadata.get("source_id"), *(call.get("id") for call in row.tool_calls or ())}:
+        ids = [row.metadata.get("source_id"), *(call.get("id") for call in row.tool_calls or ())]
+        for key in {clean_id(uid) for uid in ids} - {""}:
             index[key].append(row)
     return index, lambda turn: [turn.source] if turn.source else []
 
@@ -200,23 +241,22 @@ def _index_by_prompt(rows: Any) -> Index:
     """Index texts by their prompt: a program may write one otherwise than it tells it."""
     index: dict[Any, list[StoredMessage]] = defaultdict(list)
     for row in rows:
-        if not row.tool_calls and row.metadata.get("prompt_id"):
-            index[row.role, row.metadata["prompt_id"]].append(row)
+        if not row.tool_calls and (prompt := clean_id(row.metadata.get("prompt_id"))):
+            index[row.role, prompt].append(row)
     return index, lambda turn: [(turn.role, turn.prompt)] if turn.prompt and not turn.call else []
 
 
 def _hash_text(turn: Turn) -> list[str]:
     """Hash a text as an event stores it, in full and as a very long session keeps it."""
-    strip = strip_prompt if turn.role == Role.USER else strip_answer
-    text = cut_middle(strip(clean_text(turn.content)))
+    text = cut_middle(turn.content)
     return [content_hash(text), content_hash(cut_middle(text, LONG_TEXT_BYTES))]
 
 
 def _fits(turn: Turn, row: StoredMessage) -> bool:
     """Return whether both may be the same word: of one prompt, else of about the same time."""
-    if turn.call or row.metadata.get("source_id") == turn.source:
+    if turn.call or clean_id(row.metadata.get("source_id")) == turn.source:
         return True
-    prompt, at = row.metadata.get("prompt_id"), _parse_time(turn.at)
+    prompt, at = clean_id(row.metadata.get("prompt_id")), _parse_time(turn.at)
     if prompt and turn.prompt:
         return bool(prompt == turn.prompt)
     return not (at and row.said_at) or abs(at - row.said_at) <= SAME_TIME
@@ -237,14 +277,14 @@ def make_event(event: HookEvent, turn: Turn) -> HookEvent:
     """Return the event that would have told of a turn."""
     common: dict[str, Any] = {
         "said_at": _parse_time(turn.at),
-        "prompt_id": turn.prompt[:200],
-        "model": turn.model[:200],
+        "prompt_id": turn.prompt,
+        "model": clean_text(turn.model)[:200],
     }
     if turn.call is None and turn.role == Role.USER:
         return replace(event, name="UserPromptSubmit", prompt=turn.content, **common)
     if turn.call is None:
         return replace(event, name="Stop", answer=turn.content, **common)
-    common |= {"call": turn.call.id[:200], "tool": clean_text(turn.call.name)[:200], "input": turn.call.input}
+    common |= {"call": turn.call.id, "tool": clean_text(turn.call.name)[:200], "input": turn.call.input}
     if turn.call.failed:
         return replace(event, name="PostToolUseFailure", error=turn.content, **common)
     output = {"content": turn.content} if turn.content else ""
@@ -252,4 +292,5 @@ def make_event(event: HookEvent, turn: Turn) -> HookEvent:
 
 
 def _parse_time(text: str) -> datetime | None:
-    return datetime.fromisoformat(text) if text else None
+    """Return the time of a turn; one that is still to come is now, as it is stored."""
+    return min(datetime.fromisoformat(text), timezone.now()) if text else None

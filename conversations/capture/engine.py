@@ -10,15 +10,16 @@ from typing import Any
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
-from conversations.capture.backfill import fill_gaps
+from conversations.capture.backfill import fill_gaps, has_gaps, read_batches
 from conversations.capture.events import STARTS, HookEvent, clean_text, read_event
-from conversations.capture.rows import EventRows
+from conversations.capture.rows import EventRows, get_event_actor
 from conversations.capture.text_cleaning import cut_middle
+from conversations.capture.transcripts.records import Turn
 from conversations.engines.prompt_recall import prepare_query, recall_for_prompt
 from conversations.models import Message
 from memory.actors import Actor
 from memory.conf import conf
-from memory.db.retry import retry_methods
+from memory.db.retry import retry_transaction
 from memory.engines.access.key_activity import TEST_SURFACE
 from memory.engines.facts.recall_log import log_recall
 from memory.engines.search.candidates import PreparedQuery
@@ -43,7 +44,6 @@ RESUME_WITH_CONTEXT = frozenset({"codex"})  # whose resumed sessions hold the co
 NO_CONTEXT_ON_PROMPT = frozenset({"cursor", "copilot"})  # that read none in the answer to a prompt
 
 
-@retry_methods
 class IngestEngine:
     def ingest(
         self,
@@ -55,6 +55,8 @@ class IngestEngine:
         answered: bool = False,
     ) -> dict[str, Any] | None:
         """Store up to 1,000 events, in order, all or none; unknown and repeated ones are ignored.
+
+        What transcripts among them have besides follows in transactions of its own.
 
         With ``answered``, return the response for the last event's program: the context at the start of a
         session or subagent, what memory knows of a person's prompt; None where there is none.
@@ -68,6 +70,16 @@ class IngestEngine:
         is_test = bool(read) and all(event.name == "Test" for event in read)
         actor = replace(actor, surface=TEST_SURFACE if is_test else SURFACE)
         next_rid.ensure_lease()
+        others = [event for event in read if event.name != "Transcript"]
+        answer = self._store(others, actor, branch_name, answered) if others else None
+        for event in read:
+            if event.name == "Transcript":
+                _fill_session(event, actor, branch_name)
+        return answer
+
+    def _store(
+        self, read: Sequence[HookEvent], actor: Actor, branch_name: str, answered: bool
+    ) -> dict[str, Any] | None:
         store = partial(retry_on_conflict, partial(self._ingest, read, actor, branch_name, answered))
         if not (answered and read and read[-1].name == "UserPromptSubmit"):
             return store()
@@ -77,6 +89,7 @@ class IngestEngine:
             return _format_answer(read[-1], _recall(read[-1], question, actor, branch_name))
 
     @staticmethod
+    @retry_transaction  # not the whole request: other transactions of it were committed
     @transaction.atomic(savepoint=False)
     def _ingest(
         events: Sequence[HookEvent], actor: Actor, branch_name: str, answered: bool
@@ -136,18 +149,25 @@ def _end_sessions(events: Sequence[HookEvent], actor: Actor, branch_name: str) -
     """End the events' sessions; a session without earlier events does not exist."""
     for event in events:
         if found := _find_session(event, actor):
-            _renew_summary(found, actor)
+            _renew_summary(found, event, actor)
             SessionManager().end_session(session_id=found.key, actor=actor)
 
 
-def _fill_sessions(events: Sequence[HookEvent], actor: Actor, branch_name: str) -> None:
-    """Add what transcripts have and no event brought; a session that has ended is learned from again."""
-    for event in events:
-        filled = fill_gaps(event, actor, branch_name)
-        found = _find_session(event, actor) if filled else None
-        if found and found.status != Session.Status.ACTIVE:
-            _renew_summary(found, actor)
-            SessionManager().request_consolidation(session_id=found.key, actor=actor)
+def _fill_session(event: HookEvent, actor: Actor, branch_name: str) -> None:
+    """Add what a transcript has and no event brought. Most have nothing: those wait for no other writer."""
+    for turns in read_batches(event):
+        if has_gaps(event, turns, actor, branch_name):
+            _fill_batch(event, turns, actor, branch_name)
+
+
+@retry_transaction
+@transaction.atomic(savepoint=False)
+def _fill_batch(event: HookEvent, turns: Sequence[Turn], actor: Actor, branch_name: str) -> None:
+    """Fill gaps in one transaction; a session that has ended is learned from again."""
+    found = _find_session(event, actor) if fill_gaps(event, turns, actor, branch_name) else None
+    if found and found.status != Session.Status.ACTIVE:
+        _renew_summary(found, event, actor)
+        SessionManager().request_consolidation(session_id=found.key, actor=actor)
 
 
 def _find_session(event: HookEvent, actor: Actor) -> Session | None:
@@ -155,20 +175,24 @@ def _find_session(event: HookEvent, actor: Actor) -> Session | None:
     return rows.select_related("branch").first()
 
 
-def _renew_summary(session: Session, actor: Actor) -> None:
+def _renew_summary(session: Session, event: HookEvent, actor: Actor) -> None:
     """Make Day1's own summary anew, which a resume may have outdated; a program's stays."""
     if not session.summary or session.summary.startswith(OWN_SUMMARY):
-        summary = _summarise_session(session)
+        agent = get_event_actor(actor, replace(event, agent="")).agent_id
+        summary = _summarise_session(session, agent)
         SessionManager().replace_summary(session_id=session.key, actor=actor, summary=summary)
 
 
 # Events that are stored by themselves, in the order of the others.
-APART = {"SessionEnd": _end_sessions, "Transcript": _fill_sessions}
+APART = {"SessionEnd": _end_sessions}
 
 
-def _summarise_session(session: Session) -> str:
-    """Return the first prompt and the last answer of a session's own agent as its summary."""
-    messages = Message.objects.on(session.branch).filter(session_id=session.key, agent_id=session.agent_id)
+def _summarise_session(session: Session, agent: str) -> str:
+    """Return the first prompt and the last answer of a session as its summary; those of subagents are none.
+
+    Whoever began it may have given it another agent than the program that tells of it.
+    """
+    messages = Message.objects.on(session.branch).filter(session_id=session.key, agent_id=agent)
     first = messages.filter(role=Message.Role.USER).lowest(1, "uid")
     last = messages.filter(role=Message.Role.ASSISTANT).newest(1)
     parts = zip(OWN_SUMMARY, (first, last), strict=True)
@@ -211,6 +235,7 @@ def _prepare_query(event: HookEvent) -> Future[PreparedQuery] | None:
     )
 
 
+@retry_transaction
 def _recall(event: HookEvent, question: Future[PreparedQuery] | None, actor: Actor, branch_name: str) -> str:
     """Return what memory knows of a prompt; nothing twice in a session, the same for a repeated event.
 

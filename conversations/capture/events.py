@@ -162,6 +162,12 @@ def clean_text(value: Any) -> Any:
     return text_cleaning.clean(value, without_secrets)
 
 
+def clean_id(value: Any) -> str:
+    """Return the id of a call or a prompt as it is stored, and compared; "" where it is none."""
+    cleaned: str = clean_text(text_cleaning.read_id(value).strip()[:MAX_ID_LENGTH])
+    return cleaned[:MAX_ID_LENGTH]
+
+
 def _get_first(raw: Mapping[str, Any], names: tuple[str, ...]) -> Any:
     return next((raw[name] for name in names if raw.get(name) not in (None, "")), None)
 

@@ -8,7 +8,7 @@ from uuid import UUID
 from django.db.models import F
 from django.utils import timezone
 
-from conversations.capture.events import HookEvent, clean_text
+from conversations.capture.events import HookEvent, clean_id, clean_text
 from conversations.capture.text_cleaning import (
     LONG_TEXT_BYTES,
     cut_middle,
@@ -47,6 +47,7 @@ class EventRows:
         self.begins = frozenset() if late else BEGINS
         self.newest: Message | None = None  # what the last event became
         self.conversations: dict[tuple[str, str], Conversation] = {}
+        self.used: dict[UUID, Conversation] = {}  # a session's agent may have messages in several
         self.messages: dict[UUID, list[Message]] = {}
         self.observations: list[Observation] = []
         self._sessions: dict[str, Session] = {}
@@ -72,9 +73,8 @@ class EventRows:
             self._add_tool_call(event, who)
 
     def write(self) -> None:
-        known = {row.uid: row for row in self.conversations.values()}
         for uid, rows in self.messages.items():
-            MessageEngine().add(self.commit, known[uid], rows)
+            MessageEngine().add(self.commit, self.used[uid], rows)
         if self.observations:
             ObservationEngine().add_observations(self.commit, self.observations)
         for key, size in self._long.items():
@@ -108,7 +108,7 @@ class EventRows:
         if known is None or (event.name in self.begins and known.status != Conversation.Status.ACTIVE):
             title = " ".join(filter(None, ["Subagent" if event.agent else "", event.agent_type]))
             known = ConversationEngine().begin(self.commit, who, title=title[:300], model=event.model)
-        self.conversations[pair] = known
+        self.conversations[pair] = self.used[known.uid] = known
         return known
 
     # ---- messages and observations -------------------------------------------------------------
@@ -149,7 +149,7 @@ class EventRows:
 
     def _add_message(self, event: HookEvent, who: Actor, **fields: Any) -> Message:
         conversation = self._open_conversation(event, who)
-        metadata = {"client": event.client, "prompt_id": clean_text(event.prompt_id)}
+        metadata = {"client": event.client, "prompt_id": clean_id(event.prompt_id)}
         metadata = {name: value for name, value in metadata.items() if value}
         said_at = min(event.said_at, timezone.now()) if event.said_at else None
         row = build_message({**fields, "metadata": metadata, "said_at": said_at}, who)
@@ -160,7 +160,7 @@ class EventRows:
     def _add_tool_call(self, event: HookEvent, who: Actor) -> None:
         failed = event.name == "PostToolUseFailure"
         payload, output = clean_text(event.input), clean_text(event.error if failed else event.output)
-        call = {"id": clean_text(event.call), "name": event.tool, "input": cut_texts(payload)}
+        call = {"id": clean_id(event.call), "name": event.tool, "input": cut_texts(payload)}
         content = self._limit_text(event, cut_middle(strip_injected(read_output(output))))
         message = self._add_message(event, who, role=Role.TOOL_RESULT, content=content, tool_calls=[call])
         row = build_observation(

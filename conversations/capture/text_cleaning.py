@@ -112,6 +112,12 @@ def find_exit_code(text: str, client: str) -> int | None:
     return int(found[-1]) if found else None
 
 
+def read_id(value: Any) -> str:
+    """Return an id as text; "" for a value of another kind."""
+    is_number = isinstance(value, int) and not isinstance(value, bool)
+    return str(value) if is_number or isinstance(value, str) else ""
+
+
 def cut_texts(value: Any) -> Any:
     """Return a JSON value with every text and list cut."""
     if isinstance(value, str):

@@ -1,5 +1,6 @@
 """Engine of messages: append with unique numbers, read in order, search."""
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -270,10 +271,12 @@ def _renumber(
     """Return the numbers of new rows beside known ones, and the new numbers of those that must move."""
     numbers: dict[UUID, int] = {}
     moved: dict[UUID, int] = {}
+    groups: dict[tuple[UUID, bool], list[UUID]] = defaultdict(list)
+    for one in rows:
+        groups[one.other, one.is_behind].append(one.row.uid)
     last = 0
     for number, uid in known.items():
-        before = [one.row.uid for one in rows if one.other == uid and not one.is_behind]
-        behind = [one.row.uid for one in rows if one.other == uid and one.is_behind]
+        before, behind = groups.get((uid, False), []), groups.get((uid, True), [])
         numbers |= {row: last + place for place, row in enumerate(before, 1)}
         last = max(last + len(before) + 1, number)
         if last != number:

@@ -1,12 +1,12 @@
 """Transcripts of Claude Code: files of JSON lines below projects/, one a session, one a subagent."""
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from conversations.capture.text_cleaning import is_own_call, strip_injected, strip_prompt
+from conversations.capture.text_cleaning import clean, is_own_call, read_id, strip_injected, strip_prompt
 from conversations.capture.tool_outputs import read_output
 from conversations.capture.transcripts.records import (
     Call,
@@ -14,13 +14,13 @@ from conversations.capture.transcripts.records import (
     Report,
     Turn,
     blocks,
+    clean_output,
     drop_interim,
     find_files,
     lines,
     moment,
     text_in,
 )
-from memory.redaction import limit_depth
 
 AGENT = "claude-code"
 SPEAKERS = ("user", "assistant")
@@ -30,12 +30,25 @@ INTERRUPTED = "[Request interrupted by user"
 
 
 @dataclass
+class Answer:
+    """An answer. Its parts are joined once, when all lines are read; those that are repeated count once."""
+
+    turn: Turn
+    content: dict[str, None] = field(default_factory=dict)
+    thinking: dict[str, None] = field(default_factory=dict)
+
+    def join(self) -> None:
+        self.turn.content, self.turn.thinking = "\n\n".join(self.content), "\n\n".join(self.thinking)
+
+
+@dataclass
 class File:
     name: str  # without its ending
     records: list[dict[str, Any]] = field(default_factory=list)
     session: str = ""
     cwd: str = ""
     title: str = ""
+    clean: Callable[[Any], Any] = clean  # what takes secrets out of tools' outputs
 
     @property
     def agent(self) -> str:
@@ -57,7 +70,9 @@ def read(path: Path, report: Report) -> Iterator[Dialogue]:
         yield from _dialogues(loaded_file, seen, report)
 
 
-def read_part(records: Iterable[dict[str, Any]], session: str, agent: str) -> list[Turn]:
+def read_part(
+    records: Iterable[dict[str, Any]], session: str, agent: str, clean: Callable[[Any], Any] = clean
+) -> list[Turn]:
     """Return what a part of one transcript tells of a session's agent: "" or the id of a subagent.
 
     Copies that a forked session begins with belong to another session.
@@ -69,6 +84,7 @@ def read_part(records: Iterable[dict[str, Any]], session: str, agent: str) -> li
     ]
     report = Report()
     file = _load(f"agent-{agent}" if agent else session, enumerate(own), report)
+    file.clean = clean
     found = _dialogues(file, set(), report)
     return [turn for dialogue in found if dialogue.agent == file.agent for turn in dialogue.messages]
 
@@ -96,7 +112,8 @@ def _dialogues(file: File, seen: set[str], report: Report) -> Iterator[Dialogue]
     report.skip("copies of another session's records", len(copies))
     seen |= fresh
     for chain in _chains(file.records, report):
-        messages = _messages([record for record in chain if record["uuid"] in fresh], chain, report)
+        own = [record for record in chain if record["uuid"] in fresh]
+        messages = _messages(own, chain, report, file.clean)
         if messages:
             yield Dialogue(
                 file.session, _agent(file, chain[0])[:200], messages, title=file.title, path=file.cwd
@@ -158,9 +175,12 @@ def _with_twins(group: Sequence[dict[str, Any]], way: set[str]) -> set[str]:
     """Add the calls that were made at once: the other lines of an answer, and all results of it."""
     answers = {_answer(record) for record in group if record["uuid"] in way} - {""}
     kept = way | {record["uuid"] for record in group if _answer(record) in answers}
-    calls = {part.get("id") for r in group if r["uuid"] in kept for part in _blocks(r, "tool_use")}
-    results = {r["uuid"] for r in group if {p.get("tool_use_id") for p in _blocks(r, "tool_result")} & calls}
-    return kept | results
+    calls = {uid for r in group if r["uuid"] in kept for uid in _ids(r, "tool_use", "id")}
+    return kept | {r["uuid"] for r in group if calls.intersection(_ids(r, "tool_result", "tool_use_id"))}
+
+
+def _ids(record: dict[str, Any], kind: str, name: str) -> list[str]:
+    return [uid for part in _blocks(record, kind) if (uid := read_id(part.get(name)))]
 
 
 def _answer(record: dict[str, Any]) -> str:
@@ -181,44 +201,48 @@ def _blocks(record: dict[str, Any], kind: str = "") -> list[dict[str, Any]]:
 
 
 def _messages(
-    records: Sequence[dict[str, Any]], chain: Sequence[dict[str, Any]], report: Report
+    records: Sequence[dict[str, Any]],
+    chain: Sequence[dict[str, Any]],
+    report: Report,
+    clean: Callable[[Any], Any],
 ) -> list[Turn]:
-    calls = {part.get("id"): part for record in chain for part in _blocks(record, "tool_use")}
+    uses = [part for record in chain for part in _blocks(record, "tool_use")]
+    calls = {uid: part for part in uses if (uid := read_id(part.get("id")))}
     turns: list[Turn] = []
-    answers: dict[str, Turn] = {}
+    answers: dict[str, Answer] = {}
     prompt = ""
     for record in records:
         prompt = _text(record.get("promptId")) or prompt
         if record.get("type") == "assistant":
             _join(record, answers, turns, report, prompt)
         elif record.get("type") == "user":
-            turns += _results(record, calls, report)
+            turns += _results(record, calls, report, clean)
             turns += _prompt(record, report)
         else:
             report.skip("records of the program")
+    for answer in answers.values():
+        answer.join()
     return drop_interim([one for one in turns if one.content.strip() or one.call], report)
 
 
 def _join(
-    record: dict[str, Any], answers: dict[str, Turn], turns: list[Turn], report: Report, prompt: str
+    record: dict[str, Any], answers: dict[str, Answer], turns: list[Turn], report: Report, prompt: str
 ) -> None:
-    """Join the lines of one answer, which share an id; some may be repeated."""
+    """Take a line of an answer: its lines share an id; some may be repeated."""
     message = _spoken(record)
     model = _text(message.get("model"))
     if model == "<synthetic>" or record.get("isApiErrorMessage"):
         return report.skip("words of the program")
     key = _answer(record) or record["uuid"]
     if key not in answers:
-        answers[key] = Turn(key, "assistant", "", moment(record.get("timestamp")), model, prompt=prompt)
-        turns.append(answers[key])
+        turns.append(Turn(key, "assistant", "", moment(record.get("timestamp")), model, prompt=prompt))
+        answers[key] = Answer(turns[-1])
     answer = answers[key]
     # The line with the call may not be written yet.
-    answer.interim |= bool(_blocks(record, "tool_use")) or message.get("stop_reason") in GOES_ON
-    for kind, name, field_ in (("text", "text", "content"), ("thinking", "thinking", "thinking")):
-        for part in _blocks(record, kind):
-            text, before = strip_injected(_text(part.get(name))), getattr(answer, field_)
-            if text.strip() and text not in before.split("\n\n") and text != before:
-                setattr(answer, field_, f"{before}\n\n{text}" if before else text)
+    answer.turn.interim |= bool(_blocks(record, "tool_use")) or message.get("stop_reason") in GOES_ON
+    for kind, parts in (("text", answer.content), ("thinking", answer.thinking)):
+        found = [strip_injected(_text(part.get(kind))) for part in _blocks(record, kind)]
+        parts.update(dict.fromkeys(words for words in found if words))
 
 
 def _prompt(record: dict[str, Any], report: Report) -> list[Turn]:
@@ -242,14 +266,16 @@ def _prompt(record: dict[str, Any], report: Report) -> list[Turn]:
     return []
 
 
-def _results(record: dict[str, Any], calls: dict[Any, dict[str, Any]], report: Report) -> Iterator[Turn]:
+def _results(
+    record: dict[str, Any], calls: dict[str, dict[str, Any]], report: Report, clean: Callable[[Any], Any]
+) -> Iterator[Turn]:
     results = _blocks(record, "tool_result")
     for part in results:
-        request = calls.get(part.get("tool_use_id"))
+        request = calls.get(read_id(part.get("tool_use_id")))
         if request is None:
             report.skip("results without their call")
             continue
-        call = Call(_text(request.get("id")), _text(request.get("name")) or "tool", request.get("input"))
+        call = Call(read_id(request.get("id")), _text(request.get("name")) or "tool", request.get("input"))
         call.failed = part.get("is_error") is True
         if is_own_call(call.name, call.input):
             report.skip("calls of Day1 itself")
@@ -257,9 +283,8 @@ def _results(record: dict[str, Any], calls: dict[Any, dict[str, Any]], report: R
         structured = record.get("toolUseResult") if len(results) == 1 else None
         # What the hooks get of a call that worked.
         has_output = isinstance(structured, dict) and not call.failed
-        content = strip_injected(
-            read_output(limit_depth(structured)) if has_output else _output(part.get("content"))
-        )
+        output = clean_output(structured if has_output else part.get("content"), clean)
+        content = strip_injected(read_output(output) if has_output else _output(output))
         at, prompt = moment(record.get("timestamp")), _text(record.get("promptId"))
         yield Turn(call.id, "tool_result", content, at, call=call, prompt=prompt)
 

@@ -2,21 +2,23 @@
 
 import json
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from conversations.capture.text_cleaning import is_own_call, strip_injected, strip_prompt
+from conversations.capture.text_cleaning import clean, is_own_call, read_id, strip_injected, strip_prompt
 from conversations.capture.transcripts.records import (
     Call,
     Dialogue,
     Report,
     Turn,
     blocks,
+    clean_output,
     drop_interim,
     find_files,
     lines,
     moment,
+    parse_json,
     text_in,
 )
 
@@ -42,10 +44,12 @@ def read(path: Path, report: Report) -> Iterator[Dialogue]:
             yield dialogue
 
 
-def read_part(records: Iterable[dict[str, Any]], session: str, agent: str) -> list[Turn]:
+def read_part(
+    records: Iterable[dict[str, Any]], session: str, agent: str, clean: Callable[[Any], Any] = clean
+) -> list[Turn]:
     """Return what a part of one rollout tells of a session's agent: "" or the id of a subagent."""
     report = Report()
-    reader = _Reader(enumerate(records), agent or session, report)
+    reader = _Reader(enumerate(records), agent or session, report, clean)
     reader.is_subagent = bool(agent)
     messages = reader.dialogue(session).messages
     for turn in messages:  # a text's id is its line in the whole file
@@ -63,8 +67,14 @@ def _find_root(thread: str, parents: dict[str, str]) -> str:
 
 
 class _Reader:
-    def __init__(self, records: Iterable[tuple[int, dict[str, Any]]], name: str, report: Report) -> None:
-        self.report = report
+    def __init__(
+        self,
+        records: Iterable[tuple[int, dict[str, Any]]],
+        name: str,
+        report: Report,
+        clean: Callable[[Any], Any] = clean,
+    ) -> None:
+        self.report, self.clean = report, clean
         self.thread, self.session, self.cwd, self.model = name, name, "", ""
         self.parent, self.is_subagent = "", False
         self.prompt = ""  # the turn's id
@@ -135,37 +145,38 @@ class _Reader:
             self.report.skip("records of the program")
 
     def _take_mcp_call(self, item: dict[str, Any], at: str) -> None:
-        uid, name = str(item.get("id") or ""), f"mcp__{item.get('server')}__{item.get('tool')}"
+        uid, name = read_id(item.get("id")), f"mcp__{item.get('server')}__{item.get('tool')}"
         call = Call(uid, name, item.get("arguments"), failed=item.get("status") == "failed")
         self.ran.add(uid)
         if is_own_call(call.name, call.input):
             return self.report.skip("calls of Day1 itself")
-        result = item.get("result") or item.get("error")
+        result = clean_output(item.get("result") or item.get("error"), self.clean)
         content = result.get("content", result) if isinstance(result, dict) else result
         text = text_in(content) or ("" if content is None else json.dumps(content))
         self.commands.append(self._result(call, strip_injected(text), at))
 
     def _take_change(self, item: dict[str, Any], at: str) -> None:
         """Take a script's change of files; one that is a call of its own has its patch there."""
-        uid, changes = str(item.get("id") or ""), item.get("changes")
+        uid, changes = read_id(item.get("id")), item.get("changes")
         named = changes if isinstance(changes, dict) else [part.get("path") for part in blocks(changes)]
         paths = [str(path) for path in named]
         if uid in self.calls or not paths:
             return self.report.skip("records of the program")
         self.ran.add(uid)
         call = Call(uid, "apply_patch", {"path": paths}, failed=item.get("status") == "failed")
-        self.commands.append(self._result(call, str(item.get("stdout") or ""), at))
+        output = str(clean_output(item.get("stdout") or "", self.clean))
+        self.commands.append(self._result(call, output, at))
 
     def _take_command(self, item: dict[str, Any], at: str) -> None:
         """Take a command with its exit code and output; the hooks have it by the same id."""
-        uid, code = str(item.get("id") or ""), item.get("exit_code")
+        uid, code = read_id(item.get("id")), item.get("exit_code")
         call = Call(uid, SHELL_TOOL, {"command": _read_command(item.get("command"))})
         call.failed = code not in (None, 0) or item.get("status") in ("failed", "declined")
         self.ran.add(uid)
         if is_own_call(call.name, call.input):
             return self.report.skip("calls of Day1 itself")
-        output = strip_injected(str(item.get("aggregated_output") or ""))
-        self.commands.append(self._result(call, output, at))
+        output = str(clean_output(item.get("aggregated_output") or "", self.clean))
+        self.commands.append(self._result(call, strip_injected(output), at))
 
     def _event(self, number: int, kind: str, item: dict[str, Any], at: str) -> None:
         role = {"user_message": "user", "agent_message": "assistant"}.get(kind, "")
@@ -195,8 +206,8 @@ class _Reader:
         where.append(Turn(str(number), role, words, at, model, prompt=self.prompt))
 
     def _call(self, item: dict[str, Any]) -> None:
-        arguments = _parsed(item.get("arguments", item.get("input", item.get("action"))))
-        uid, name = str(item.get("call_id") or item.get("id") or ""), str(item.get("name") or "shell")
+        arguments = parse_json(item.get("arguments", item.get("input", item.get("action"))))
+        uid, name = _read_call_id(item), str(item.get("name") or "shell")
         if name == "exec_command" and isinstance(arguments, dict):
             name, arguments = SHELL_TOOL, {"command": _read_command(arguments.get("cmd"))}
         elif str(item.get("namespace") or "").startswith("mcp__"):
@@ -208,14 +219,15 @@ class _Reader:
             self.items[-1].interim = True
 
     def _output(self, item: dict[str, Any], at: str) -> None:
-        call = self.calls.get(str(item.get("call_id") or item.get("id") or ""))
+        call = self.calls.get(_read_call_id(item))
         if call is None:
             return self.report.skip("results without their call")
         if is_own_call(call.name, call.input):
             return self.report.skip("calls of Day1 itself")
         if self.scripts.get(call.id, len(self.ran)) < len(self.ran):
             return self.report.skip("scripts of which the commands are there")
-        output = _parsed(item.get("output"))
+        output = parse_json(item.get("output"))
+        output = clean_output(output, self.clean) if output else output
         if isinstance(output, dict):
             metadata = output.get("metadata")
             code = metadata.get("exit_code") if isinstance(metadata, dict) else output.get("exit_code")
@@ -224,11 +236,15 @@ class _Reader:
         text = output if isinstance(output, str) else text_in(output) or json.dumps(output)
         if header := HEADER.match(text):
             call.failed = call.failed or header[1] not in (None, "0")
-            text = text[header.end() :]
+            text = clean_output(text[header.end() :], self.clean)
         self.items.append(self._result(call, strip_injected(text), at))
 
     def _result(self, call: Call, text: str, at: str) -> Turn:
         return Turn(call.id, "tool_result", text, at, call=call, prompt=self.prompt)
+
+
+def _read_call_id(item: dict[str, Any]) -> str:
+    return read_id(item.get("call_id")) or read_id(item.get("id"))
 
 
 def _find_parent(item: dict[str, Any]) -> str:
@@ -247,12 +263,3 @@ def _read_command(words: Any) -> str:
     if len(words) == 3 and words[1] in ("-lc", "-c", "-Command"):
         return str(words[2])
     return " ".join(map(str, words))
-
-
-def _parsed(value: Any) -> Any:
-    if isinstance(value, str) and value[:1] in ("{", "["):
-        try:
-            return json.loads(value)
-        except (ValueError, RecursionError):
-            return value
-    return value

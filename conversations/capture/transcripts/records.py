@@ -3,11 +3,13 @@
 import json
 import os
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import IO, Any
+
+from memory.redaction import is_deep, limit_depth
 
 MIB = 1 << 20
 MAX_FILE_BYTES = 1024 * MIB
@@ -162,12 +164,34 @@ def text_in(content: Any, *kinds: str) -> str:
     return "\n".join(text for text in found if isinstance(text, str) and text.strip())
 
 
+def parse_json(value: Any) -> Any:
+    """Parse a value that a program may have encoded as JSON in a text."""
+    if isinstance(value, str) and value[:1] in ("{", "["):
+        try:
+            parsed = json.loads(value)
+            return value if is_deep(parsed) else parsed
+        except (ValueError, RecursionError):
+            return value
+    return value
+
+
+def clean_output(value: Any, clean: Callable[[Any], Any]) -> Any:
+    """Clean a tool's output before it becomes text: afterwards the names of its values tell nothing."""
+    parsed = parse_json(value)
+    if parsed is value:
+        return clean(limit_depth(value))
+    cleaned = clean(parsed)
+    return clean(value) if cleaned == parsed else json.dumps(cleaned, ensure_ascii=False)
+
+
 def moment(value: Any) -> str:
-    """Return a time, in seconds since 1970 or in ISO 8601, as ISO 8601 in UTC; "" where it is none."""
+    """Return a time since 1970, in seconds or ISO 8601, as ISO 8601 in UTC; "" for another value."""
     try:
         if isinstance(value, int | float) and not isinstance(value, bool):
-            return datetime.fromtimestamp(value, UTC).isoformat()
-        when = datetime.fromisoformat(value)
+            when = datetime.fromtimestamp(value, UTC)
+        else:
+            when = datetime.fromisoformat(value)
+            when = (when if when.tzinfo else when.replace(tzinfo=UTC)).astimezone(UTC)
     except (TypeError, ValueError, OverflowError, OSError):
         return ""
-    return (when if when.tzinfo else when.replace(tzinfo=UTC)).astimezone(UTC).isoformat()
+    return when.isoformat() if when.year >= 1970 else ""

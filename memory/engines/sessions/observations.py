@@ -104,6 +104,14 @@ class ObservationEngine:
                 enqueue_embedding(commit, changed)
                 commit.targets += [str(one.uid) for one in changed]
 
+    def mark_repairs(self, commit: CommitWriter, rows: Sequence[Observation]) -> None:
+        """Make calls discoveries that worked after failures which are added late."""
+        for row in rows:
+            if row.outcome != o.Outcome.SUCCESS and row.session_id and row.tool_name:
+                changed = _mark_repair(commit, row)
+                enqueue_embedding(commit, changed)
+                commit.targets += [str(one.uid) for one in changed]
+
     # ---- reading -------------------------------------------------------------------------------
 
     def get_observation(
@@ -251,11 +259,12 @@ def _failed_before(
     commit: CommitWriter, row: Observation, before: Sequence[Observation]
 ) -> Observation | None:
     """Return the same call of this session, where it failed the last time."""
-    own = [other for other in before if _same_call(other, row)]
-    if not own:
-        same = commit.visible_rows(Observation).filter_indexed(session_id=row.session_id)
-        own = same.filter(input_hash=row.input_hash).newest(1)
-    return own[-1] if own and own[-1].outcome != o.Outcome.SUCCESS else None
+    own = [other for other in before if _same_call(other, row) and other.uid < row.uid]
+    same = commit.visible_rows(Observation).filter_indexed(session_id=row.session_id)
+    # A row that is added late has its place before others, which are stored already.
+    own += same.filter(input_hash=row.input_hash).newest(1, row.uid)
+    last = max(own, key=lambda other: other.uid, default=None)
+    return last if last and last.outcome != o.Outcome.SUCCESS else None
 
 
 def _mark_repair(commit: CommitWriter, failed: Observation) -> list[Observation]:
