@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from day1site.hooks.client import capture
+from day1site.hooks.client import capture, transcripts
 from tests.site.test_hook_client import Client, as_list
 from tests.site.test_import_claude_code import Transcript, call, result, text
 from tests.site.test_transcript_gaps import event
@@ -22,10 +22,12 @@ class Server:
     def __init__(self) -> None:
         taken: list[dict[str, Any]] = []
         self.taken, self.status, owner = taken, 200, self
+        self.sizes: list[int] = []  # of the requests
 
         class Handler(BaseHTTPRequestHandler):
             def do_POST(self) -> None:
-                events = as_list(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
+                owner.sizes.append(int(self.headers["Content-Length"]))
+                events = as_list(json.loads(self.rfile.read(owner.sizes[-1])))
                 taken.extend(events)
                 self.send_response(owner.status if "records" in events[0] else 200)
                 self.send_header("Content-Length", "0")
@@ -265,3 +267,53 @@ def test_transcripts_of_other_programs_are_left_alone(
 def test_the_oldest_transcripts_are_forgotten(client: Client, server: Server, tmp_path: Path) -> None:
     deliver(client, *(told("PostToolUse", 1, tmp_path / f"{number}.jsonl") for number in range(250)))
     assert len(json.loads((client.spool / "transcripts.json").read_text())) == 200
+
+
+def test_many_words_of_another_script_are_sent_whole(client: Client, server: Server, tmp_path: Path) -> None:
+    transcript, words = Transcript(), "請把付款移到新的資料庫，並且檢查每一個測試。" * 5
+    for number in range(6000):
+        transcript.user(f"u{number}", words)
+        transcript.records[-1]["timestamp"] = "2026-10-05T09:01:00.000Z"
+    file = tmp_path / "long.jsonl"
+    file.write_text("".join(json.dumps(one, ensure_ascii=False) + "\n" for one in transcript.records))
+    deliver(client, told("Stop", 3, file))
+    records = [row for one in server.taken if "records" in one for row in one["records"]]
+    assert len(records) > 4000
+    assert {row["message"]["content"] for row in records} == {words}
+
+
+@pytest.mark.parametrize("program", ["claude-code", "codex"])
+def test_a_part_that_is_too_long_becomes_several_events_of_whole_steps(
+    client: Client, server: Server, tmp_path: Path, program: str
+) -> None:
+    file = tmp_path / "long.jsonl"
+    file.write_bytes(b"".join(long_turn(program)))
+    stop = told("Stop", 59, file)
+    stop["day1"]["client"] = program
+    deliver(client, stop)
+    parts = [one["records"] for one in server.taken if "records" in one]
+    assert len(parts) >= 3
+    assert max(server.sizes) <= transcripts.MAX_PART_BYTES
+    pairs = [[transcripts.find_calls(row, program == "codex") for row in part] for part in parts]
+    calls = [[uid for called, _ in part for uid in sorted(called)] for part in pairs]
+    assert calls == [[uid for _, done in part for uid in sorted(done)] for part in pairs]
+    numbers = [[int(uid[1:]) for uid in part] for part in calls]
+    assert numbers[0][0] == 0
+    assert sorted({number for part in numbers for number in part}) == list(range(35))
+    assert [part[0] for part in numbers[1:]] == [part[-1] for part in numbers[:-1]]
+
+
+def long_turn(program: str) -> Iterator[bytes]:
+    """Yield the lines of a turn whose results are bytes that are no text: JSON has three for each."""
+    transcript = Transcript().user("u", "Read all.")
+    codex: list[dict[str, Any]] = []
+    for number in range(35):
+        uid = f"t{number}"
+        transcript.answer(f"a{number}", f"m{number}", call(uid)).user(f"r{number}", result(uid, "BYTES"))
+        codex.append({"type": "function_call", "call_id": uid, "name": "x", "arguments": "{}"})
+        codex.append({"type": "function_call_output", "call_id": uid, "output": "BYTES"})
+    at = "2026-10-05T09:01:00.000Z"
+    rows = [{"type": "response_item", "timestamp": at, "payload": one} for one in codex]
+    for record in transcript.records if program == "claude-code" else rows:
+        line = json.dumps({**record, "timestamp": at}).encode()
+        yield line.replace(b"BYTES", b"\xff" * 100_000) + b"\n"

@@ -21,6 +21,12 @@ FIELDS = (  # of a record of Claude Code
     "isVisibleInTranscriptOnly isApiErrorMessage origin agentId promptId forkedFrom message toolUseResult"
 ).split()
 KEYS = "client session agent root cwd since offset size due ended seen".split()  # of a transcript
+CALL_KINDS = {  # what a call and its result are called by Claude Code, then by Codex
+    "tool_use": "calls",
+    "tool_result": "results",
+    **{f"{kind}_call": "calls" for kind in ("function", "custom_tool", "local_shell")},
+    **{f"{kind}_call_output": "results" for kind in ("function", "custom_tool", "local_shell")},
+}
 OFF = ("0", "false", "no", "off")
 
 
@@ -127,8 +133,8 @@ class Transcripts:
     def _send(self, path, one, server):
         """Send the new part of one; a server that refuses it, or fails at it, does not get it again."""
         part = Part(path, one, max(one["since"], self.since))
-        if part.records:
-            status, _ = server.post(make_event(one, part.records))
+        for event in make_events(one, part.records):
+            status, _ = server.post(event)
             if status not in (200, 400, 413, 500):
                 return False
         one["offset"], one["size"], one["due"] = part.offset, part.size, 0
@@ -219,14 +225,90 @@ def shorten_record(record):
     return short
 
 
-def make_event(one, records):
-    """Return the event that tells the server of a part, as JSON, cut to size and without private text."""
+# ---- events of a part ------------------------------------------------------------------------------
+
+
+def make_events(one, records):
+    """Yield the events that tell the server of a part, as JSON: each cut to size and without private text."""
     import event_cuts
 
     own = {"client": one["client"], "at": one["due"], "root": one["root"]}
     event = {"hook_event_name": "Day1Transcript", "session_id": one["session"], "cwd": one["cwd"]}
-    event = {**event, "agent_id": one["agent"], "records": records, "day1": own}
-    return event_cuts.cut_event(event, MIB, MAX_PART_BYTES)
+    event = {**event, "agent_id": one["agent"], "day1": own}
+    begin = event_cuts.compact_json(event)[:-1] + ',"records":['
+    max_bytes = MAX_PART_BYTES - event_cuts.count_bytes(begin) - len("]}")
+    steps = (cut_step(step, max_bytes) for step in split_steps(records, one["client"] == "codex"))
+    for texts in pack_steps(steps, max_bytes):
+        yield begin + ",".join(texts) + "]}"
+
+
+def split_steps(records, is_codex):
+    """Return records in groups that can be read alone: calls with what led to them and their results."""
+    steps: list = []
+    pending: set = set()
+    is_complete = True
+    for record in records:
+        calls, results = find_calls(record, is_codex)
+        is_prompt = find_state(record, is_codex) == "prompt"
+        if is_prompt or (is_complete and not results) or not steps:
+            steps.append([])
+        steps[-1].append(record)
+        # Calls of a turn that was interrupted have no result.
+        pending = ((set() if is_prompt else pending) | calls) - results
+        is_complete = bool(results) and not pending
+    return steps
+
+
+def find_calls(record, is_codex):
+    """Return the ids of the calls in a record, and of those whose result it has."""
+    found: dict = {"calls": set(), "results": set()}
+    payload = record.get("payload" if is_codex else "message")
+    content = payload if isinstance(payload, dict) else {}
+    parts = [content] if is_codex else content.get("content")
+    for part in parts if isinstance(parts, list) else []:
+        kind = part.get("type") if isinstance(part, dict) else None
+        place = CALL_KINDS.get(kind) if isinstance(kind, str) else None
+        if place:
+            names = ("call_id",) if is_codex else ("id", "tool_use_id")
+            found[place].update(str(part[name]) for name in names if name in part)
+    return found["calls"], found["results"]
+
+
+def cut_step(step, max_bytes):
+    """Return the records of a step as JSON, cut so that they fit together, else so that each fits."""
+    import event_cuts
+
+    texts: list = []
+    for text_bytes in (MIB, MIB // 16, MIB // 256):
+        texts = [event_cuts.cut_event(record, text_bytes, max_bytes) for record in step]
+        if count_texts(texts) <= max_bytes:
+            break
+    return texts
+
+
+def count_texts(texts):
+    """Return the bytes that texts have in a list."""
+    import event_cuts
+
+    return sum(event_cuts.count_bytes(text) + 1 for text in texts)
+
+
+def pack_steps(steps, max_bytes):
+    """Yield the texts of each event. It begins with the last step of the event before, if both fit: what
+    follows that one has its place.
+    """
+    packed: list = []
+    before: list = []
+    size = 0
+    for step in steps:
+        for texts in [step] if count_texts(step) <= max_bytes else [[text] for text in step]:
+            if packed and size + count_texts(texts) > max_bytes:
+                yield packed
+                packed = before if count_texts(before) + count_texts(texts) <= max_bytes else []
+                size = count_texts(packed)
+            packed, size, before = [*packed, *texts], size + count_texts(texts), texts
+    if packed:
+        yield packed
 
 
 def format_time(seconds):
