@@ -3,7 +3,7 @@
 import json
 import os
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -23,12 +23,17 @@ class Server:
         taken: list[dict[str, Any]] = []
         self.taken, self.status, owner = taken, 200, self
         self.sizes: list[int] = []  # of the requests
+        self.on_part: Callable[[], None] | None = None  # done while the first part is taken
 
         class Handler(BaseHTTPRequestHandler):
             def do_POST(self) -> None:
                 owner.sizes.append(int(self.headers["Content-Length"]))
                 events = as_list(json.loads(self.rfile.read(owner.sizes[-1])))
                 taken.extend(events)
+                if "records" in events[0]:
+                    action, owner.on_part = owner.on_part, None
+                    if action:
+                        action()
                 self.send_response(owner.status if "records" in events[0] else 200)
                 self.send_header("Content-Length", "0")
                 self.end_headers()
@@ -317,3 +322,68 @@ def long_turn(program: str) -> Iterator[bytes]:
     for record in transcript.records if program == "claude-code" else rows:
         line = json.dumps({**record, "timestamp": at}).encode()
         yield line.replace(b"BYTES", b"\xff" * 100_000) + b"\n"
+
+
+def test_no_event_waits_for_a_part(client: Client, server: Server, tmp_path: Path) -> None:
+    files = []
+    for number in range(2):
+        transcript = Transcript(f"s{number}")
+        turn(transcript, number)
+        files.append(transcript.write(tmp_path))
+    answered: list[bool] = []
+
+    def prompt() -> None:
+        spool = capture.Spool(str(client.config))
+        spool.append(json.dumps(told("PostToolUse", 4, files[0])).encode() + b"\n")
+        with capture.Lock(spool.path("send.lock"), wait=0) as sending:
+            answered.append(sending.is_acquired)
+
+    server.on_part = prompt
+    deliver(client, *(told("Stop", 3, file, session_id=f"s{n}") for n, file in enumerate(files)))
+    assert answered == [True]
+    assert ["records" in one for one in server.taken] == [False, False, True, False, True]
+
+
+def test_events_that_came_during_a_part_that_failed_are_sent(
+    client: Client, server: Server, tmp_path: Path
+) -> None:
+    transcript, server.status = Transcript(), 503
+    turn(transcript, 1)
+    file = transcript.write(tmp_path)
+    late = json.dumps(told("PostToolUse", 4, file)).encode() + b"\n"
+    server.on_part = lambda: capture.Spool(str(client.config)).append(late)
+    deliver(client, told("Stop", 3, file))
+    assert [one["hook_event_name"] for one in server.taken] == ["Stop", "Day1Transcript", "PostToolUse"]
+    assert client.lines() == []
+
+
+def test_a_turn_that_ends_while_its_transcript_is_sent_is_sent_after_it(
+    client: Client, server: Server, tmp_path: Path
+) -> None:
+    transcript = Transcript()
+    turn(transcript, 1)
+    file = transcript.write(tmp_path)
+
+    def go_on() -> None:
+        turn(transcript, 2)
+        transcript.write(tmp_path)
+        capture.Spool(str(client.config)).append(json.dumps(told("Stop", 9, file)).encode() + b"\n")
+
+    server.on_part = go_on
+    deliver(client, told("Stop", 3, file))
+    assert server.parts() == [["u1", "a1", "r1", "e1"], ["u2", "a2", "r2", "e2"]]
+
+
+def test_one_process_sends_so_much_of_transcripts_and_no_more(
+    client: Client, server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(capture.load_sibling("delivery"), "MAX_PARTS_BYTES", 1000, raising=False)
+    files = []
+    for number in range(3):
+        transcript = Transcript(f"s{number}")
+        turn(transcript, number)
+        files.append(transcript.write(tmp_path))
+    deliver(client, *(told("Stop", 3, file, session_id=f"s{n}") for n, file in enumerate(files)))
+    assert [part[0] for part in server.parts()] == ["u0"]
+    deliver(client, told("PostToolUse", 4, files[0], session_id="s0"))
+    assert [part[0] for part in server.parts()] == ["u1"]

@@ -35,6 +35,7 @@ class Transcripts:
 
     def __init__(self, spool, settings):
         self.file, self.changed = spool.path("transcripts.json"), False
+        self.sent, self.sent_bytes = {}, 0
         allowed = settings.get("transcripts", os.environ.get("DAY1_TRANSCRIPTS", ""))
         self.is_off = allowed is False or str(allowed).strip().lower() in OFF
         self.known = {} if self.is_off else self._load()
@@ -121,13 +122,19 @@ class Transcripts:
     def is_due(self):
         return any(one["due"] for one in self.known.values())
 
-    def send_due(self, server):
-        """Send the new parts that are due; return whether the server takes any."""
-        for path, one in self.known.items():
-            if one["due"] and not self._send(path, one, server):
-                self.keep_changes()
+    def send_next(self, server):
+        """Send the first new part that is due; return whether the server takes any. What came of it, and of
+        those before it that have nothing new, stands in ``sent``.
+        """
+        due = [pair for pair in self.known.items() if pair[1]["due"]]
+        # A session before its subagents.
+        for path, one in sorted(
+            due, key=lambda pair: (pair[1]["agent"] != "", pair[1]["due"], pair[1]["seen"])
+        ):
+            if not self._send(path, one, server):
                 return False
-        self.keep_changes()
+            if self.sent_bytes:
+                break
         return True
 
     def _send(self, path, one, server):
@@ -135,12 +142,25 @@ class Transcripts:
         part = Part(path, one, max(one["since"], self.since))
         for event in make_events(one, part.records):
             status, _ = server.post(event)
+            self.sent_bytes += len(event)
             if status not in (200, 400, 413, 500):
                 return False
-        one["offset"], one["size"], one["due"] = part.offset, part.size, 0
-        one["seen"] = max(one["seen"], part.changed_at)
-        self.changed = True
+        seen = max(one["seen"], part.changed_at)
+        self.sent[path] = {**one, "offset": part.offset, "size": part.size, "seen": seen}
         return True
+
+    def keep_sent(self, sent):
+        """Keep up to where transcripts were sent; one that was due again meanwhile stays so."""
+        for path, one in sent.items():
+            known = self.known.get(path)
+            if known is not None:
+                due = 0 if known["due"] == one["due"] else known["due"]
+                names = ("offset", "size")
+                known.update(
+                    {name: one[name] for name in names}, due=due, seen=max(known["seen"], one["seen"])
+                )
+                self.changed = True
+        self.keep_changes()
 
 
 class Part:
