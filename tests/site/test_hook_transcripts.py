@@ -3,7 +3,9 @@
 import json
 import os
 import threading
+import time
 from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -387,3 +389,47 @@ def test_one_process_sends_so_much_of_transcripts_and_no_more(
     assert [part[0] for part in server.parts()] == ["u0"]
     deliver(client, told("PostToolUse", 4, files[0], session_id="s0"))
     assert [part[0] for part in server.parts()] == ["u1"]
+
+
+def write_now(transcript: Transcript, folder: Path, name: str = "") -> Path:
+    """Write a transcript all of which is said now."""
+    now = datetime.now(UTC).isoformat(timespec="milliseconds")[:23] + "Z"
+    for record in transcript.records:
+        record["timestamp"] = now
+    return transcript.write(folder, name)
+
+
+def end_now(client: Client, file: Path) -> None:
+    end = told("SessionEnd", 4, file)
+    end["day1"]["at"] = time.time()
+    deliver(client, end)
+
+
+def test_of_very_many_subagents_each_is_sent_once(client: Client, server: Server, tmp_path: Path) -> None:
+    turn(transcript := Transcript(), 1)
+    file = write_now(transcript, tmp_path)
+    for number in range(250):
+        turn(helper := Transcript(), number)
+        write_now(helper, tmp_path / file.stem / "subagents", f"agent-{number}")
+    end_now(client, file)
+    first = [part[0] for part in server.parts()]
+    assert (first[0], len(first), len(set(first[1:]))) == ("u1", 200, 199)
+    end_now(client, file)
+    assert server.parts() == []
+    turn(helper := Transcript(), 300)
+    write_now(helper, tmp_path / file.stem / "subagents", "agent-300")
+    end_now(client, file)
+    assert [part[0] for part in server.parts()] == ["u300"]
+
+
+def test_a_session_that_goes_on_is_not_forgotten(client: Client, server: Server, tmp_path: Path) -> None:
+    transcript = Transcript()
+    turn(transcript, 1)
+    file = transcript.write(tmp_path)
+    deliver(client, told("Stop", 3, file))
+    assert len(server.parts()) == 1
+    for begin in range(0, 400, 100):
+        others = (told("PostToolUse", 3, tmp_path / f"{begin + n}.jsonl") for n in range(100))
+        deliver(client, *others, told("PostToolUse", 4, file, agent_id="a1"))
+    deliver(client, told("Stop", 5, file))
+    assert server.parts() == []

@@ -71,6 +71,7 @@ class Transcripts:
         name = str(event.get("hook_event_name") or "").lower()
         agent = str(event.get("agent_id") or "")
         path = event.get("agent_transcript_path") if name == "subagentstop" else event.get("transcript_path")
+        self._keep_in_mind(event.get("transcript_path"))
         if not isinstance(path, str) or not isinstance(event.get("session_id"), str):
             return
         if agent and name != "subagentstop":
@@ -90,13 +91,18 @@ class Transcripts:
         if name in (*ENDS, *STARTS) and not agent:
             self._note_subagents(path, one, at)
 
-    def _entry(self, path, origin, agent, since):
+    def _entry(self, path, origin, agent, since, seen=0):
         """Return what is known of a transcript."""
         if path not in self.known:
-            begin = {"offset": 0, "size": 0, "due": 0, "ended": False, "seen": time.time()}
+            begin = {"offset": 0, "size": 0, "due": 0, "ended": False, "seen": seen or time.time()}
             self.known[path] = {**origin, "agent": agent, "since": since, **begin}
             self.changed = True
         return self.known[path]
+
+    def _keep_in_mind(self, path):
+        """Let the transcript of a session that goes on be the last to be forgotten."""
+        if isinstance(path, str) and path in self.known:
+            self.known[path]["seen"], self.changed = time.time(), True
 
     def _note_others(self, path, root, at):
         """Make those of the same project due that nothing ended: they may have been cut off."""
@@ -115,9 +121,21 @@ class Transcripts:
         origin = {name: session[name] for name in ("client", "session", "root", "cwd")}
         for name in names:
             if name.startswith("agent-") and name.endswith(".jsonl"):
-                one = self._entry(os.path.join(folder, name), origin, name[6:-6], session["since"])
-                one["ended"] = one["ended"] or session["ended"]
-                one["due"] = at if one["ended"] else at - YOUNG_SECONDS
+                self._note_subagent(os.path.join(folder, name), origin, name[6:-6], session, at)
+        session["visited"], self.changed = at, True
+
+    def _note_subagent(self, path, origin, agent, session, at):
+        """Make a subagent due that has something new; a forgotten one has only if it was written to."""
+        try:
+            status = os.stat(path)
+        except OSError:
+            return
+        if path not in self.known and status.st_mtime < session.get("visited", 0):
+            return
+        one = self._entry(path, origin, agent, session["since"], min(status.st_mtime, time.time()))
+        one["ended"] = one["ended"] or session["ended"]
+        if one["size"] != status.st_size:
+            one["due"] = at if one["ended"] else at - YOUNG_SECONDS
 
     def is_due(self):
         return any(one["due"] for one in self.known.values())
