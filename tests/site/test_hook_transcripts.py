@@ -14,8 +14,9 @@ import pytest
 
 from day1site.hooks.client import capture, transcripts
 from tests.site.test_hook_client import Client, as_list
-from tests.site.test_import_claude_code import Transcript, call, result, text
-from tests.site.test_transcript_gaps import event
+from tests.site.test_import_claude_code import Transcript as TranscriptOfDay
+from tests.site.test_import_claude_code import call, result, text
+from tests.site.test_transcript_gaps import event as event_of_day
 
 
 class Server:
@@ -64,14 +65,48 @@ def server() -> Iterator[Server]:
 @pytest.fixture
 def client(tmp_path: Path, server: Server) -> Client:
     one = Client(tmp_path, f"http://127.0.0.1:{server.http.server_port}")
-    turn_on(one, 0)
     return one
 
 
-def turn_on(client: Client, minute: int) -> None:
-    """Let the config be of a minute of the session."""
-    at = event("Stop", minute)["day1"]["at"]
-    os.utime(client.config, (at, at - 2))
+SAID_AT = "2026-10-05T09:"  # of the records of a transcript
+
+
+def move_time(text: str, by: float) -> str:
+    """Return a record's time so many seconds later."""
+    later = datetime.fromisoformat(text).timestamp() + by
+    return datetime.fromtimestamp(later, UTC).isoformat(timespec="milliseconds")[:23] + "Z"
+
+
+@pytest.fixture(autouse=True)
+def _now(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let sessions begin a minute from now: the time of the config's last change cannot be set."""
+    set_now(monkeypatch, 1)
+
+
+def set_now(monkeypatch: pytest.MonkeyPatch, minutes: int) -> None:
+    """Let sessions begin in so many minutes."""
+    monkeypatch.setattr(
+        f"{__name__}.SHIFT", time.time() + minutes * 60 - event_of_day("Stop", 0)["day1"]["at"]
+    )
+
+
+SHIFT = 0.0
+
+
+def event(name: str, minute: int, **fields: Any) -> dict[str, Any]:
+    one = event_of_day(name, minute, **fields)
+    one["day1"]["at"] += SHIFT
+    return one
+
+
+class Transcript(TranscriptOfDay):
+    """Transcript of a session that is held now."""
+
+    def write(self, folder: Path, name: str = "") -> Path:
+        for record in self.records:
+            if record["timestamp"].startswith(SAID_AT):
+                record["timestamp"] = move_time(record["timestamp"], SHIFT)
+        return super().write(folder, name)
 
 
 def deliver(client: Client, *events: dict[str, Any]) -> None:
@@ -151,15 +186,46 @@ def test_what_a_resumed_session_had_before_is_not_sent(
     assert server.parts() == [["u2", "a2", "r2", "e2"]]
 
 
-def test_what_was_said_before_day1_was_turned_on_is_not_sent(
-    client: Client, server: Server, tmp_path: Path
-) -> None:
+def held_before(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return the transcript of a session of two turns; the second began after this moment."""
+    set_now(monkeypatch, -4)
     transcript = Transcript()
     turn(transcript, 1)
     turn(transcript, 2)
-    file = transcript.write(tmp_path)
-    turn_on(client, 4)
-    deliver(client, told("SessionStart", 0, file, source="startup"), told("Stop", 9, file))
+    for record in transcript.records[4:]:
+        record["timestamp"] = move_time(record["timestamp"], 60)
+    for record in transcript.records:
+        record["timestamp"] = move_time(record["timestamp"], SHIFT)
+    return transcript.write(tmp_path)
+
+
+def test_what_was_said_before_day1_was_turned_on_is_not_sent(
+    client: Client, server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = held_before(tmp_path, monkeypatch)
+    deliver(client, told("SessionStart", 0, file, source="startup"), told("Stop", 12, file))
+    assert server.parts() == [["u2", "a2", "r2", "e2"]]
+
+
+def test_what_was_said_while_the_config_was_moved_aside_is_not_sent(
+    client: Client, server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    os.utime(client.config, (0, 0))
+    aside = client.config.with_suffix(".aside")
+    client.config.rename(aside).rename(client.config)
+    file = held_before(tmp_path, monkeypatch)
+    deliver(client, told("SessionStart", 0, file, source="startup"), told("Stop", 12, file))
+    assert server.parts() == [["u2", "a2", "r2", "e2"]]
+
+
+def test_without_a_config_the_spool_tells_when_day1_was_turned_on(
+    client: Client, server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, value in json.loads(client.config.read_text()).items():
+        monkeypatch.setenv(f"DAY1_{name.upper()}", value)
+    client.config.unlink()
+    file = held_before(tmp_path, monkeypatch)
+    deliver(client, told("SessionStart", 0, file, source="startup"), told("Stop", 12, file))
     assert server.parts() == [["u2", "a2", "r2", "e2"]]
 
 
@@ -280,7 +346,7 @@ def test_many_words_of_another_script_are_sent_whole(client: Client, server: Ser
     transcript, words = Transcript(), "請把付款移到新的資料庫，並且檢查每一個測試。" * 5
     for number in range(6000):
         transcript.user(f"u{number}", words)
-        transcript.records[-1]["timestamp"] = "2026-10-05T09:01:00.000Z"
+        transcript.records[-1]["timestamp"] = move_time("2026-10-05T09:01:00.000Z", SHIFT)
     file = tmp_path / "long.jsonl"
     file.write_text("".join(json.dumps(one, ensure_ascii=False) + "\n" for one in transcript.records))
     deliver(client, told("Stop", 3, file))
@@ -319,7 +385,7 @@ def long_turn(program: str) -> Iterator[bytes]:
         transcript.answer(f"a{number}", f"m{number}", call(uid)).user(f"r{number}", result(uid, "BYTES"))
         codex.append({"type": "function_call", "call_id": uid, "name": "x", "arguments": "{}"})
         codex.append({"type": "function_call_output", "call_id": uid, "output": "BYTES"})
-    at = "2026-10-05T09:01:00.000Z"
+    at = move_time("2026-10-05T09:01:00.000Z", SHIFT)
     rows = [{"type": "response_item", "timestamp": at, "payload": one} for one in codex]
     for record in transcript.records if program == "claude-code" else rows:
         line = json.dumps({**record, "timestamp": at}).encode()

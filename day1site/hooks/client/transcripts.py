@@ -40,7 +40,7 @@ class Transcripts:
         self.is_off = allowed is False or str(allowed).strip().lower() in OFF
         self.known = {} if self.is_off else self._load()
         # What was said before a person turned Day1 on is not for it.
-        self.since = os.path.getmtime(spool.config) if os.path.exists(spool.config) else 0
+        self.since = find_start(spool)
 
     def _load(self):
         try:
@@ -179,6 +179,20 @@ class Transcripts:
                 )
                 self.changed = True
         self.keep_changes()
+
+
+def find_start(spool):
+    """Return when a person turned Day1 on, as far as files tell it.
+
+    A config that is moved aside and back keeps the time of its writing, but not that of its last change.
+    Without one it is the time when the spool was made: its lock file is never written to.
+    """
+    try:
+        status = os.stat(spool.config)
+        return max(status.st_mtime, status.st_ctime)
+    except OSError:
+        lock = spool.path("append.lock")
+        return os.path.getmtime(lock) if os.path.exists(lock) else time.time()
 
 
 class Part:
