@@ -16,6 +16,7 @@ MAX_ASIDE_BYTES = 8 * MIB  # of broken and of refused events, kept for inspectio
 REFUSED = (400, 413)  # responses that would refuse the same event for ever
 FAILED = 500  # the server failed at this event, or at all of them
 BATCH, BATCH_BYTES = 200, 4 * MIB
+MAX_PARTS_BYTES = 16 * MIB  # of transcripts that one process sends; further ones wait for the next event
 
 
 class Sender:
@@ -27,42 +28,72 @@ class Sender:
         self.server = Server(settings, patience)
         self.settings = settings
         self.load_transcripts = load_transcripts
-        self.transcripts = load_transcripts(spool, settings)
+        self.part_bytes = 0  # of parts of transcripts that this process sent
 
     def deliver(self, until=None, mine=None):
         """Send the spooled events in order, until one fails; return the response to the event ``mine``, if it
         was reached. While another process sends, leave it to that one.
 
-        Without ``until`` nobody waits: then parts of transcripts follow them.
+        Without ``until`` nobody waits: then parts of transcripts follow them, one at a time; after each, the
+        events that came meanwhile.
         """
-        while self.spool.waiting() or (until is None and self.has_due()):
-            with self.lock(
-                self.spool.path("send.lock"), wait=0 if until is None else until - time.monotonic()
-            ) as sending:
-                if not sending.is_acquired:
-                    return None
-                self.transcripts = self.load_transcripts(self.spool, self.settings)
-                going, body = True, None
-                while self.spool.waiting():
-                    if until is not None and time.monotonic() > until:
-                        return None
-                    going, body = self._send_some(mine)
-                    if body is not None or not going:
-                        break
-                self._empty()
-                if body is not None or not going:
-                    return body
-                if until is None and not self.transcripts.send_due(self.server):
-                    return None
+        takes_parts = until is None
+        while True:
             # A writer that found the lock taken left its line to this process.
-        return None
+            if self.spool.waiting():
+                goes_on, body = self._send_waiting(until, mine)
+                if body is not None or not goes_on:
+                    return body
+            elif takes_parts and self.part_bytes < MAX_PARTS_BYTES and self.has_due():
+                takes_parts = self._send_part()
+            else:
+                return None
+
+    def _send_waiting(self, until, mine):
+        """Send the events that wait; return whether all were sent, and the response to the event ``mine``."""
+        wait = 0 if until is None else until - time.monotonic()
+        with self.lock(self.spool.path("send.lock"), wait=wait) as sending:
+            if not sending.is_acquired:
+                return False, None
+            goes_on, body = True, None
+            while goes_on and body is None and self.spool.waiting():
+                if until is not None and time.monotonic() > until:
+                    return False, None
+                goes_on, body = self._send_some(mine)
+            self._empty()
+            return goes_on, body
+
+    def _send_part(self):
+        """Send the new part of one transcript; return whether the server takes any.
+
+        Its lock is none that an agent waits for.
+        """
+        with self.lock(self.spool.path("parts.lock"), wait=0) as sending:
+            if not sending.is_acquired:
+                return False
+            transcripts = self.load_transcripts(self.spool, self.settings)
+            is_taken = transcripts.send_next(self.server)
+            self.part_bytes += transcripts.sent_bytes
+            with self.lock(self.spool.path("transcripts.lock")):
+                # Events may have named transcripts meanwhile.
+                self.load_transcripts(self.spool, self.settings).keep_sent(transcripts.sent)
+            return is_taken
+
+    def _note_transcripts(self, events):
+        """Remember the transcripts that events name."""
+        with self.lock(self.spool.path("transcripts.lock")):
+            transcripts = self.load_transcripts(self.spool, self.settings)
+            for event in events:
+                transcripts.note(event)
+            transcripts.keep_changes()
 
     def _send_some(self, mine):
         """Send one batch; return whether to go on, and the response when the batch was the event ``mine``."""
         lines, offset = self._batch(mine)
         if not lines:
             return False, None
-        good = [text for text in map(self._checked, lines) if text]
+        parsed = [pair for pair in map(self._parse, lines) if pair]
+        good = [text for text, _ in parsed]
         body = None
         if mine and len(good) == 1 and mine in good[0]:
             status, body = self.server.post(good[0])
@@ -73,7 +104,7 @@ class Sender:
             if status != 200:  # only a single event is refused for good
                 self._set_aside("refused.jsonl", good[0].encode())
             self.spool.set_delivered(offset)
-            self.transcripts.keep_changes()
+            self._note_transcripts(event for _, event in parsed)
             return True, body
         return False, body
 
@@ -127,8 +158,8 @@ class Sender:
                     break
             return lines, file.tell()
 
-    def _checked(self, line):
-        """Return the line as JSON that a server accepts; "" for an invalid line, which is set aside."""
+    def _parse(self, line):
+        """Return the line as JSON that a server accepts, and its event; set an invalid line aside."""
 
         def refuse(name):
             raise ValueError(name)
@@ -137,13 +168,12 @@ class Sender:
         try:
             event = json.loads(text, parse_constant=refuse)
             if isinstance(event, dict):
-                self.transcripts.note(event)
-                return text
+                return text, event
         except (ValueError, RecursionError):
             pass
         if text:
             self._set_aside("broken.jsonl", line)
-        return ""
+        return None
 
     def _set_aside(self, name, line):
         handle = os.open(self.spool.path(name), os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)

@@ -12,20 +12,30 @@ PRIVATE = re.compile(r"<private\b[^>]{0,200}>.*?(?:</private\s*>|\Z)", re.I | re
 
 
 def cut_event(value, max_line_bytes, max_cut_bytes):
-    """Return an event as JSON, without private text, each text cut, and the whole cut to size."""
+    """Return an event as JSON, without private text, each text cut, and the whole cut to size in UTF-8."""
     value = without_private(value)
     max_bytes = max_line_bytes
-    text = json.dumps(shortened(value, max_bytes))
-    while len(text) > max_cut_bytes and max_bytes > MIB // 256:
+    text = compact_json(shortened(value, max_bytes))
+    while count_bytes(text) > max_cut_bytes and max_bytes > MIB // 256:
         max_bytes //= 16
-        text = json.dumps(shortened(value, max_bytes))
-    return text if len(text) <= max_cut_bytes else json.dumps(flattened(value, MIB // 4))
+        text = compact_json(shortened(value, max_bytes))
+    return text if count_bytes(text) <= max_cut_bytes else compact_json(flattened(value, MIB // 4))
+
+
+def compact_json(value):
+    """Return a value as JSON that UTF-8 can hold: half of a surrogate pair becomes a question mark."""
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    return text.encode("utf-8", "replace").decode()
+
+
+def count_bytes(text):
+    return len(text) if text.isascii() else len(text.encode())
 
 
 def walked(value, change, depth=0):
     """Apply a change to every text of a JSON value; parts nested too deeply become JSON text first."""
     if isinstance(value, (dict, list)) and depth >= MAX_DEPTH:
-        return change(json.dumps(value))
+        return change(json.dumps(value, ensure_ascii=False))
     if isinstance(value, str):
         return change(value)
     if isinstance(value, dict):
@@ -54,5 +64,8 @@ def shortened(value, max_bytes):
 
 def flattened(value, max_bytes):
     """Replace each long part of an event by its JSON, of which head and tail are kept."""
-    whole = ((name, part, json.dumps(part)) for name, part in value.items())
-    return {name: shortened(text, max_bytes) if len(text) > max_bytes else part for name, part, text in whole}
+    whole = ((name, part, json.dumps(part, ensure_ascii=False)) for name, part in value.items())
+    return {
+        name: shortened(text, max_bytes) if len(text.encode("utf-8", "replace")) > max_bytes else part
+        for name, part, text in whole
+    }

@@ -21,6 +21,12 @@ FIELDS = (  # of a record of Claude Code
     "isVisibleInTranscriptOnly isApiErrorMessage origin agentId promptId forkedFrom message toolUseResult"
 ).split()
 KEYS = "client session agent root cwd since offset size due ended seen".split()  # of a transcript
+CALL_KINDS = {  # what a call and its result are called by Claude Code, then by Codex
+    "tool_use": "calls",
+    "tool_result": "results",
+    **{f"{kind}_call": "calls" for kind in ("function", "custom_tool", "local_shell")},
+    **{f"{kind}_call_output": "results" for kind in ("function", "custom_tool", "local_shell")},
+}
 OFF = ("0", "false", "no", "off")
 
 
@@ -29,11 +35,12 @@ class Transcripts:
 
     def __init__(self, spool, settings):
         self.file, self.changed = spool.path("transcripts.json"), False
+        self.sent, self.sent_bytes = {}, 0
         allowed = settings.get("transcripts", os.environ.get("DAY1_TRANSCRIPTS", ""))
         self.is_off = allowed is False or str(allowed).strip().lower() in OFF
         self.known = {} if self.is_off else self._load()
         # What was said before a person turned Day1 on is not for it.
-        self.since = os.path.getmtime(spool.config) if os.path.exists(spool.config) else 0
+        self.since = find_start(spool)
 
     def _load(self):
         try:
@@ -64,6 +71,7 @@ class Transcripts:
         name = str(event.get("hook_event_name") or "").lower()
         agent = str(event.get("agent_id") or "")
         path = event.get("agent_transcript_path") if name == "subagentstop" else event.get("transcript_path")
+        self._keep_in_mind(event.get("transcript_path"))
         if not isinstance(path, str) or not isinstance(event.get("session_id"), str):
             return
         if agent and name != "subagentstop":
@@ -83,13 +91,18 @@ class Transcripts:
         if name in (*ENDS, *STARTS) and not agent:
             self._note_subagents(path, one, at)
 
-    def _entry(self, path, origin, agent, since):
+    def _entry(self, path, origin, agent, since, seen=0):
         """Return what is known of a transcript."""
         if path not in self.known:
-            begin = {"offset": 0, "size": 0, "due": 0, "ended": False, "seen": time.time()}
+            begin = {"offset": 0, "size": 0, "due": 0, "ended": False, "seen": seen or time.time()}
             self.known[path] = {**origin, "agent": agent, "since": since, **begin}
             self.changed = True
         return self.known[path]
+
+    def _keep_in_mind(self, path):
+        """Let the transcript of a session that goes on be the last to be forgotten."""
+        if isinstance(path, str) and path in self.known:
+            self.known[path]["seen"], self.changed = time.time(), True
 
     def _note_others(self, path, root, at):
         """Make those of the same project due that nothing ended: they may have been cut off."""
@@ -108,33 +121,78 @@ class Transcripts:
         origin = {name: session[name] for name in ("client", "session", "root", "cwd")}
         for name in names:
             if name.startswith("agent-") and name.endswith(".jsonl"):
-                one = self._entry(os.path.join(folder, name), origin, name[6:-6], session["since"])
-                one["ended"] = one["ended"] or session["ended"]
-                one["due"] = at if one["ended"] else at - YOUNG_SECONDS
+                self._note_subagent(os.path.join(folder, name), origin, name[6:-6], session, at)
+        session["visited"], self.changed = at, True
+
+    def _note_subagent(self, path, origin, agent, session, at):
+        """Make a subagent due that has something new; a forgotten one has only if it was written to."""
+        try:
+            status = os.stat(path)
+        except OSError:
+            return
+        if path not in self.known and status.st_mtime < session.get("visited", 0):
+            return
+        one = self._entry(path, origin, agent, session["since"], min(status.st_mtime, time.time()))
+        one["ended"] = one["ended"] or session["ended"]
+        if one["size"] != status.st_size:
+            one["due"] = at if one["ended"] else at - YOUNG_SECONDS
 
     def is_due(self):
         return any(one["due"] for one in self.known.values())
 
-    def send_due(self, server):
-        """Send the new parts that are due; return whether the server takes any."""
-        for path, one in self.known.items():
-            if one["due"] and not self._send(path, one, server):
-                self.keep_changes()
+    def send_next(self, server):
+        """Send the first new part that is due; return whether the server takes any. What came of it, and of
+        those before it that have nothing new, stands in ``sent``.
+        """
+        due = [pair for pair in self.known.items() if pair[1]["due"]]
+        # A session before its subagents.
+        for path, one in sorted(
+            due, key=lambda pair: (pair[1]["agent"] != "", pair[1]["due"], pair[1]["seen"])
+        ):
+            if not self._send(path, one, server):
                 return False
-        self.keep_changes()
+            if self.sent_bytes:
+                break
         return True
 
     def _send(self, path, one, server):
         """Send the new part of one; a server that refuses it, or fails at it, does not get it again."""
         part = Part(path, one, max(one["since"], self.since))
-        if part.records:
-            status, _ = server.post(make_event(one, part.records))
+        for event in make_events(one, part.records):
+            status, _ = server.post(event)
+            self.sent_bytes += len(event)
             if status not in (200, 400, 413, 500):
                 return False
-        one["offset"], one["size"], one["due"] = part.offset, part.size, 0
-        one["seen"] = max(one["seen"], part.changed_at)
-        self.changed = True
+        seen = max(one["seen"], part.changed_at)
+        self.sent[path] = {**one, "offset": part.offset, "size": part.size, "seen": seen}
         return True
+
+    def keep_sent(self, sent):
+        """Keep up to where transcripts were sent; one that was due again meanwhile stays so."""
+        for path, one in sent.items():
+            known = self.known.get(path)
+            if known is not None:
+                due = 0 if known["due"] == one["due"] else known["due"]
+                names = ("offset", "size")
+                known.update(
+                    {name: one[name] for name in names}, due=due, seen=max(known["seen"], one["seen"])
+                )
+                self.changed = True
+        self.keep_changes()
+
+
+def find_start(spool):
+    """Return when a person turned Day1 on, as far as files tell it.
+
+    A config that is moved aside and back keeps the time of its writing, but not that of its last change.
+    Without one it is the time when the spool was made: its lock file is never written to.
+    """
+    try:
+        status = os.stat(spool.config)
+        return max(status.st_mtime, status.st_ctime)
+    except OSError:
+        lock = spool.path("append.lock")
+        return os.path.getmtime(lock) if os.path.exists(lock) else time.time()
 
 
 class Part:
@@ -219,14 +277,90 @@ def shorten_record(record):
     return short
 
 
-def make_event(one, records):
-    """Return the event that tells the server of a part, as JSON, cut to size and without private text."""
+# ---- events of a part ------------------------------------------------------------------------------
+
+
+def make_events(one, records):
+    """Yield the events that tell the server of a part, as JSON: each cut to size and without private text."""
     import event_cuts
 
     own = {"client": one["client"], "at": one["due"], "root": one["root"]}
     event = {"hook_event_name": "Day1Transcript", "session_id": one["session"], "cwd": one["cwd"]}
-    event = {**event, "agent_id": one["agent"], "records": records, "day1": own}
-    return event_cuts.cut_event(event, MIB, MAX_PART_BYTES)
+    event = {**event, "agent_id": one["agent"], "day1": own}
+    begin = event_cuts.compact_json(event)[:-1] + ',"records":['
+    max_bytes = MAX_PART_BYTES - event_cuts.count_bytes(begin) - len("]}")
+    steps = (cut_step(step, max_bytes) for step in split_steps(records, one["client"] == "codex"))
+    for texts in pack_steps(steps, max_bytes):
+        yield begin + ",".join(texts) + "]}"
+
+
+def split_steps(records, is_codex):
+    """Return records in groups that can be read alone: calls with what led to them and their results."""
+    steps: list = []
+    pending: set = set()
+    is_complete = True
+    for record in records:
+        calls, results = find_calls(record, is_codex)
+        is_prompt = find_state(record, is_codex) == "prompt"
+        if is_prompt or (is_complete and not results) or not steps:
+            steps.append([])
+        steps[-1].append(record)
+        # Calls of a turn that was interrupted have no result.
+        pending = ((set() if is_prompt else pending) | calls) - results
+        is_complete = bool(results) and not pending
+    return steps
+
+
+def find_calls(record, is_codex):
+    """Return the ids of the calls in a record, and of those whose result it has."""
+    found: dict = {"calls": set(), "results": set()}
+    payload = record.get("payload" if is_codex else "message")
+    content = payload if isinstance(payload, dict) else {}
+    parts = [content] if is_codex else content.get("content")
+    for part in parts if isinstance(parts, list) else []:
+        kind = part.get("type") if isinstance(part, dict) else None
+        place = CALL_KINDS.get(kind) if isinstance(kind, str) else None
+        if place:
+            names = ("call_id",) if is_codex else ("id", "tool_use_id")
+            found[place].update(str(part[name]) for name in names if name in part)
+    return found["calls"], found["results"]
+
+
+def cut_step(step, max_bytes):
+    """Return the records of a step as JSON, cut so that they fit together, else so that each fits."""
+    import event_cuts
+
+    texts: list = []
+    for text_bytes in (MIB, MIB // 16, MIB // 256):
+        texts = [event_cuts.cut_event(record, text_bytes, max_bytes) for record in step]
+        if count_texts(texts) <= max_bytes:
+            break
+    return texts
+
+
+def count_texts(texts):
+    """Return the bytes that texts have in a list."""
+    import event_cuts
+
+    return sum(event_cuts.count_bytes(text) + 1 for text in texts)
+
+
+def pack_steps(steps, max_bytes):
+    """Yield the texts of each event. It begins with the last step of the event before, if both fit: what
+    follows that one has its place.
+    """
+    packed: list = []
+    before: list = []
+    size = 0
+    for step in steps:
+        for texts in [step] if count_texts(step) <= max_bytes else [[text] for text in step]:
+            if packed and size + count_texts(texts) > max_bytes:
+                yield packed
+                packed = before if count_texts(before) + count_texts(texts) <= max_bytes else []
+                size = count_texts(packed)
+            packed, size, before = [*packed, *texts], size + count_texts(texts), texts
+    if packed:
+        yield packed
 
 
 def format_time(seconds):
