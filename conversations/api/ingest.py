@@ -29,7 +29,8 @@ class IngestViewSet(Resource):
     @extend_schema(
         summary="Take in events of an agent's program",
         description="One event or an array of up to 1,000, which is one transaction but for parts of "
-        "transcripts. Unknown events are left out. The answer is empty, or what the program of a single event reads.",
+        "transcripts. Unknown events are left out. The answer is empty, or what the program of a single "
+        "event reads.",
         tags=["ingest"],
         parameters=[BRANCH, CLIENT],
         request=OpenApiTypes.OBJECT,
