@@ -144,10 +144,13 @@ class Backfill:
         self.placed: dict[UUID, list[Neighbour]] = defaultdict(list)
 
     def run(self) -> None:
-        stored = match_turns(self.turns, self.known.read_messages(self.turns))
+        rows = self.known.read_messages(self.turns)
+        stored = match_turns(self.turns, rows)
         for first, end in _find_gaps(stored):
             before = stored[first - 1] if first else None
             after = stored[end] if end < len(stored) else None
+            if before is None and after is None:  # a part of a part, without a turn that is known
+                after = _find_later(rows, self.turns[end - 1])
             self._fill(self.turns[first:end], before, after)
         for uid, neighbours in self.placed.items():
             MessageEngine().make_room(self.commit, self.known.conversations[uid], neighbours)
@@ -271,6 +274,12 @@ def _find_gaps(stored: Sequence[StoredMessage | None]) -> Iterator[tuple[int, in
         elif row is not None and first is not None:
             yield first, place
             first = None
+
+
+def _find_later(rows: Sequence[StoredMessage], turn: Turn) -> StoredMessage | None:
+    """Return the first message that was said after a turn."""
+    at = _parse_time(turn.at)
+    return next((row for row in rows if at and row.said_at and row.said_at > at), None)
 
 
 def make_event(event: HookEvent, turn: Turn) -> HookEvent:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import datetime
-from functools import cache, partial
+from functools import cache, lru_cache, partial
 from typing import Any
 from uuid import UUID
 
@@ -153,10 +153,10 @@ def find_facts(ask: Ask, near: Sequence[Hits]) -> Iterator[Memory]:
     batch = list(rows.rows().filter(pk__in={rid for _, rids in ranked for rid in rids}))
     known = zip(batch, find_repositories(ask.session.project_id, batch), strict=True)
     own = [fact for fact, repository in known if repository in ("", ask.session.project_path)]
-    for fact in attach_belief(own, ask.lineage):
-        strength = weigh(ask.question, fact.essence, cosines.get(fact.rid))
-        if strength >= MIN_EVIDENCE:
-            yield Memory(fact.uid, show_fact(fact), describe_fact(fact), strength)
+    strengths = {fact.rid: weigh(ask.question, fact.essence, cosines.get(fact.rid)) for fact in own}
+    strong = [fact for fact in own if strengths[fact.rid] >= MIN_EVIDENCE]
+    for fact in attach_belief(strong, ask.lineage):
+        yield Memory(fact.uid, show_fact(fact), describe_fact(fact), strengths[fact.rid])
 
 
 def find_messages(ask: Ask) -> Iterator[Memory]:
@@ -171,13 +171,16 @@ def find_messages(ask: Ask) -> Iterator[Memory]:
     cosines, found = rank(rows, find_nearest(rows, ask), ask)
     visible = set(rows.rows().filter(pk__in=found).values_list("pk", flat=True))
     batch = [row for row in read_cut(Message, "rid", visible, MAX_READ) if row.rid in visible]
-    learned = learned_texts([row.uid for row in batch], ask.lineage, ask.now)
-    for row in batch:
-        text = best_part(ask.question, row.content)
-        strength = weigh(ask.question, text, cosines.get(row.rid))
-        if strength >= MIN_EVIDENCE:
-            is_news = partial(tells_more, row.content, learned[row.uid])
-            yield Memory(row.uid, fenced_line(text, MAX_LINE), describe_message(row), strength, is_news)
+    texts = {row.rid: best_part(ask.question, row.content) for row in batch}
+    strengths = {rid: weigh(ask.question, text, cosines.get(rid)) for rid, text in texts.items()}
+    strong = [row for row in batch if strengths[row.rid] >= MIN_EVIDENCE]
+    learned = learned_texts([row.uid for row in strong], ask.lineage, ask.now)
+    for row in strong:
+        line, is_news = (
+            fenced_line(texts[row.rid], MAX_LINE),
+            partial(tells_more, row.content, learned[row.uid]),
+        )
+        yield Memory(row.uid, line, describe_message(row), strengths[row.rid], is_news)
 
 
 def find_nearest(rows: VersionedQuerySet, ask: Ask) -> Hits:
@@ -252,8 +255,13 @@ def shared_words(question: PreparedQuery, text: str) -> float:
     return len(requested & split_words(extract_keywords(text))) / len(requested) if requested else 0.0
 
 
-def prompt_words(question: PreparedQuery) -> set[str]:
-    return split_words(question.words)
+def prompt_words(question: PreparedQuery) -> frozenset[str]:
+    return split_prompt(tuple(question.words))
+
+
+@lru_cache(maxsize=MAX_READERS)  # one prompt is compared with many texts
+def split_prompt(words: tuple[str, ...]) -> frozenset[str]:
+    return frozenset(split_words(words))
 
 
 def split_words(words: Iterable[str]) -> set[str]:

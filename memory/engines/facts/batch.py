@@ -1,8 +1,7 @@
 """Batches of facts in one commit: validated, deduplicated, written with few statements."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Any
 from uuid import UUID
 
@@ -15,13 +14,13 @@ from memory.db.raw_select import by_key
 from memory.engines.embedding.engine import embedder_is_on, enqueue_texts
 from memory.engines.facts import rules
 from memory.engines.facts.assessment import has_verdict, list_sources
+from memory.engines.facts.known_texts import KnownTexts
 from memory.engines.fields.common import STATED_CHECKS
 from memory.engines.support.validation import validate
 from memory.engines.versions.commits import CommitWriter
 from memory.engines.versions.repositories import (
     find_named_repository,
     find_repositories,
-    is_elsewhere,
     name_repositories,
 )
 from memory.engines.versions.session_activity import begin_sessions
@@ -32,48 +31,12 @@ from memory.queue.producer import enqueue
 CURRENT = (Fact.Status.CREATED, Fact.Status.ACTIVE, Fact.Status.DONE)
 
 
-Key = tuple[str, datetime | None]  # the hash of a text, and the end of its validity where that is past
-
-
 @dataclass(frozen=True)
 class WriteResult:
     """Stored fact; ``created`` is False where the same text existed already."""
 
     fact: Fact
     created: bool
-
-
-class KnownTexts:
-    """A branch's current facts by their text, and by the end of their validity where that is past."""
-
-    def __init__(self, now: datetime) -> None:
-        self._now = now
-        self._facts: dict[Key, list[Fact]] = {}
-
-    def add(self, fact: Fact) -> None:
-        self._facts.setdefault(duplicate_key(fact, self._now), []).append(fact)
-
-    def replace(self, old: Fact, new: Fact) -> None:
-        facts = self._facts[duplicate_key(old, self._now)]
-        facts[facts.index(old)] = new
-
-    def find(self, row: Fact) -> Fact | None:
-        """Return the fact that says the same, of the same repository before one of none.
-
-        What is so in one repository says nothing about another.
-        """
-        for key in ((row.norm_hash, None), duplicate_key(row, self._now)):
-            same = [
-                fact for fact in self._facts.get(key, ()) if not is_elsewhere(fact.repository, row.repository)
-            ]
-            if same:
-                return min(same, key=lambda fact: fact.repository != row.repository)
-        return None
-
-    def list_facts(self) -> Iterator[Fact]:
-        """Yield the facts, of one text the oldest first."""
-        for facts in self._facts.values():
-            yield from facts
 
 
 class FactBatch:
@@ -247,12 +210,6 @@ def replace_parents(commit: CommitWriter, facts: Iterable[Fact]) -> None:
             commit.visible_rows(Fact).filter(uid__in=parents, status=Fact.Status.ACTIVE).fetch_all()
         ):
             commit.change_row(parent, **rules.change_status(parent, Fact.Status.SUPERSEDED))
-
-
-def duplicate_key(fact: Fact, now: datetime) -> Key:
-    """Return a fact's deduplication key; one whose validity has ended matches only the same end."""
-    over = fact.valid_until is not None and fact.valid_until <= now
-    return fact.norm_hash, fact.valid_until if over else None
 
 
 def get_source(fact: Fact) -> str:

@@ -13,6 +13,7 @@ from memory.db.querysets import Lineage
 from memory.engines.facts import rules
 from memory.engines.facts.assessment import annotate_facts
 from memory.engines.facts.batch import CURRENT, FactBatch, WriteResult
+from memory.engines.facts.known_texts import TextIds
 from memory.engines.fields.base import Use
 from memory.engines.fields.facts import FACT
 from memory.engines.fields.links import LINK
@@ -28,7 +29,6 @@ BATCH_SIZE = 1000  # lines in one commit
 PAGE_SIZE = 500
 Status = Fact.Status
 NEW, KNOWN, BROKEN = "new", "known", "broken"
-
 # Fields of a line in addition to those of every new fact.
 LINE_FIELDS = FACT.field_checks(Use.IMPORT, Use.CREATE | Use.STATE)
 # Derived fields: an export writes them, and an import ignores them.
@@ -211,7 +211,7 @@ class FactImport:
             self.open_links += [Link(line.number, line.uid, dict(link)) for link in line.links]
         return fresh
 
-    def _same_texts(self, view: Any, lines: Sequence[Line]) -> "TextIds":
+    def _same_texts(self, view: Any, lines: Sequence[Line]) -> TextIds:
         """Return ids of stored facts with these texts."""
         self.batch.rows = [line.row for line in lines if line.current]
         existing = TextIds()
@@ -375,23 +375,6 @@ def parse_link(payload: Mapping[str, Any]) -> dict[str, Any]:
         raise Invalid("A link in a file leads to a fact.", field="links")
     rules.check_interval(found.get("valid_from"), found.get("valid_until"))
     return found
-
-
-class TextIds:
-    """Ids of facts by text and state ("current", else the status), and by repository."""
-
-    def __init__(self) -> None:
-        self._ids: dict[tuple[str, str], dict[str, UUID]] = {}
-
-    def add(self, key: tuple[str, str], repository: str, uid: UUID) -> None:
-        self._ids.setdefault(key, {}).setdefault(repository, uid)
-
-    def find(self, key: tuple[str, str], repository: str) -> UUID | None:
-        """Return the fact of the repository, else that of none; any fact for a text of no repository."""
-        same = self._ids.get(key, {})
-        return (
-            same.get(repository) or same.get("") or (None if repository else next(iter(same.values()), None))
-        )
 
 
 def _was_proposed(fact: Fact, active: set[tuple]) -> bool:
