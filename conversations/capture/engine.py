@@ -95,9 +95,11 @@ class IngestEngine:
         events: Sequence[HookEvent], actor: Actor, branch_name: str, answered: bool
     ) -> dict[str, Any] | None:
         fresh = _record_new(events, actor)
-        for name, batch in groupby(fresh, lambda event: event.name if event.name in APART else ""):
-            store = APART.get(name, _store_events)
-            store(list(batch), actor, branch_name)
+        for ends, batch in groupby(fresh, lambda event: event.name == "SessionEnd"):
+            if ends:
+                _end_sessions(batch, actor)
+            else:
+                _store_events(list(batch), actor, branch_name)
         if not answered or not events or events[-1].name not in STARTS:
             return None
         return _format_answer(events[-1], _load_context(events[-1], actor, branch_name))
@@ -145,7 +147,7 @@ def _store_events(events: Sequence[HookEvent], actor: Actor, branch_name: str) -
             SessionManager().end_session(session_id=event.session, actor=actor)
 
 
-def _end_sessions(events: Sequence[HookEvent], actor: Actor, branch_name: str) -> None:
+def _end_sessions(events: Iterable[HookEvent], actor: Actor) -> None:
     """End the events' sessions; a session without earlier events does not exist."""
     for event in events:
         if found := _find_session(event, actor):
@@ -181,10 +183,6 @@ def _renew_summary(session: Session, event: HookEvent, actor: Actor) -> None:
         agent = get_event_actor(actor, replace(event, agent="")).agent_id
         summary = _summarise_session(session, agent)
         SessionManager().replace_summary(session_id=session.key, actor=actor, summary=summary)
-
-
-# Events that are stored by themselves, in the order of the others.
-APART = {"SessionEnd": _end_sessions}
 
 
 def _summarise_session(session: Session, agent: str) -> str:

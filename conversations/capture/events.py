@@ -4,16 +4,16 @@ Nothing is refused: unknown fields are ignored, values of another type are read 
 """
 
 import hashlib
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
 from conversations.capture import text_cleaning
+from conversations.capture.text_cleaning import parse_json
 from memory.engines.sessions.tool_calls import as_text
 from memory.engines.support.validation import without_secrets
-from memory.redaction import is_deep, limit_depth
+from memory.redaction import limit_depth
 
 # Event names in lower case without hyphens and underscores, and the event of each.
 EVENT_NAMES = {
@@ -148,8 +148,8 @@ def read_event(raw: Any, client: str = "") -> HookEvent | None:
         client=_get_client(raw, as_text(added.get("client")) or client),
         nonce=as_text(added.get("nonce"))[:MAX_ID_LENGTH],
         interrupted=raw.get("is_interrupt") is True,
-        input=_parse_json(_get_first(raw, INPUT_NAMES)),
-        output=_parse_json(_get_first(raw, OUTPUT_NAMES)),
+        input=parse_json(_get_first(raw, INPUT_NAMES)),
+        output=parse_json(_get_first(raw, OUTPUT_NAMES)),
         said_at=_parse_timestamp(added.get("at")),
         transcript=_as_list(raw.get("transcript")),
         records=_as_list(raw.get("records")),
@@ -182,17 +182,6 @@ def _get_client(raw: Mapping[str, Any], stated: str) -> str:
 def _get_workspace(raw: Mapping[str, Any]) -> str:
     roots = raw.get("workspace_roots")
     return as_text(roots[0]) if isinstance(roots, list) and roots else ""
-
-
-def _parse_json(value: Any) -> Any:
-    """Parse a value that a program may have encoded as JSON in a text."""
-    if isinstance(value, str) and value[:1] in ("{", "["):
-        try:
-            parsed = json.loads(value)
-            return value if is_deep(parsed) else parsed
-        except (ValueError, RecursionError):
-            return value
-    return value
 
 
 def _parse_timestamp(value: Any) -> datetime | None:

@@ -4,11 +4,12 @@ The same for hook events and imported transcripts. Without Django: the command l
 a server elsewhere.
 """
 
+import json
 import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from memory.redaction import redact_all
+from memory.redaction import is_deep, redact_all
 from memory.texts import BRIEFING_TAG, make_storable
 
 MAX_TEXT_BYTES = 1024 * 1024
@@ -110,6 +111,17 @@ def find_exit_code(text: str, client: str) -> int | None:
     """Return the exit code that some programs write into a command's output; None where there is none."""
     found = EXIT_LINES[client].findall(text) if client in EXIT_LINES else []
     return int(found[-1]) if found else None
+
+
+def parse_json(value: Any) -> Any:
+    """Parse a value that a program may have encoded as JSON in a text."""
+    if isinstance(value, str) and value[:1] in ("{", "["):
+        try:
+            parsed = json.loads(value)
+            return value if is_deep(parsed) else parsed
+        except (ValueError, RecursionError):
+            return value
+    return value
 
 
 def read_id(value: Any) -> str:

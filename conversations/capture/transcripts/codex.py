@@ -6,7 +6,14 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from conversations.capture.text_cleaning import clean, is_own_call, read_id, strip_injected, strip_prompt
+from conversations.capture.text_cleaning import (
+    clean,
+    is_own_call,
+    parse_json,
+    read_id,
+    strip_injected,
+    strip_prompt,
+)
 from conversations.capture.transcripts.records import (
     Call,
     Dialogue,
@@ -16,9 +23,9 @@ from conversations.capture.transcripts.records import (
     clean_output,
     drop_interim,
     find_files,
+    find_root,
     lines,
     moment,
-    parse_json,
     text_in,
 )
 
@@ -39,7 +46,7 @@ def read(path: Path, report: Report) -> Iterator[Dialogue]:
     read = [_Reader(lines(file, report), file.stem, report) for file in files]
     parents = {reader.thread: reader.parent for reader in read if reader.parent}
     for reader in read:
-        dialogue = reader.dialogue(_find_root(reader.session, parents))
+        dialogue = reader.dialogue(find_root(reader.session, parents))
         if dialogue.messages:
             yield dialogue
 
@@ -55,15 +62,6 @@ def read_part(
     for turn in messages:  # a text's id is its line in the whole file
         turn.source = turn.source if turn.call else ""
     return messages
-
-
-def _find_root(thread: str, parents: dict[str, str]) -> str:
-    """Return the thread that a person began, of which a thread is a subagent."""
-    seen: set[str] = set()
-    while thread in parents and thread not in seen:
-        seen.add(thread)
-        thread = parents[thread]
-    return thread
 
 
 class _Reader:

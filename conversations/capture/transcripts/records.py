@@ -9,7 +9,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import IO, Any
 
-from memory.redaction import is_deep, limit_depth
+from conversations.capture.text_cleaning import parse_json
+from memory.redaction import limit_depth
 
 MIB = 1 << 20
 MAX_FILE_BYTES = 1024 * MIB
@@ -158,21 +159,19 @@ def drop_interim(turns: Sequence[Turn], report: Report) -> list[Turn]:
     return kept
 
 
+def find_root(uid: str, parents: Mapping[str, str | None]) -> str:
+    """Return the session that a person began, of which a session is a subagent's, whatever stands between."""
+    seen: set[str] = set()
+    while (above := parents.get(uid)) and uid not in seen:
+        seen.add(uid)
+        uid = above
+    return uid
+
+
 def text_in(content: Any, *kinds: str) -> str:
     """Return the texts of a content's blocks, of some kinds where any are named."""
     found = [part.get("text") for part in blocks(content) if not kinds or part.get("type") in kinds]
     return "\n".join(text for text in found if isinstance(text, str) and text.strip())
-
-
-def parse_json(value: Any) -> Any:
-    """Parse a value that a program may have encoded as JSON in a text."""
-    if isinstance(value, str) and value[:1] in ("{", "["):
-        try:
-            parsed = json.loads(value)
-            return value if is_deep(parsed) else parsed
-        except (ValueError, RecursionError):
-            return value
-    return value
 
 
 def clean_output(value: Any, clean: Callable[[Any], Any]) -> Any:

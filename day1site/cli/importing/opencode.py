@@ -63,7 +63,7 @@ class _Database:
                 turns.take(self._read_messages(link, uid, revert))
                 if turns.turns:
                     agent = f"{AGENT}/{uid}" if parent else AGENT
-                    name, root = "" if parent else str(title or ""), _find_root(uid, parents)
+                    name, root = "" if parent else str(title or ""), records.find_root(uid, parents)
                     yield Dialogue(root, agent, turns.turns, title=name, path=str(folder or ""))
 
     def _read_messages(self, link: sqlite3.Connection, session: str, revert: Any) -> list[Record]:
@@ -94,15 +94,6 @@ def _parse(data: Any) -> Record:
     except (ValueError, RecursionError):
         value = None
     return value if isinstance(value, dict) else {}
-
-
-def _find_root(uid: str, parents: dict[str, str | None]) -> str:
-    """Return the session that a subagent's belongs to, whatever stands between."""
-    seen = {uid}
-    while (above := parents.get(uid)) and above not in seen:
-        uid = above
-        seen.add(uid)
-    return uid
 
 
 # ---- what they say -----------------------------------------------------------------------------------

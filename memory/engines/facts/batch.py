@@ -115,8 +115,8 @@ class FactBatch:
                 known.add(row)
             return WriteResult(row, created=True)
         if found.status == Fact.Status.CREATED and self.status == Fact.Status.ACTIVE:
-            proposal, found = found, self.activate_proposal(commit, found)
-            known.replace(proposal, found)
+            found = self.activate_proposal(commit, found)
+            known.replace(found)
         return WriteResult(found, created=False)
 
     def activate_proposal(self, commit: CommitWriter, known: Fact) -> Fact:

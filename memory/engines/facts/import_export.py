@@ -13,7 +13,7 @@ from memory.db.querysets import Lineage
 from memory.engines.facts import rules
 from memory.engines.facts.assessment import annotate_facts
 from memory.engines.facts.batch import CURRENT, FactBatch, WriteResult
-from memory.engines.facts.known_texts import TextIds
+from memory.engines.facts.known_texts import ByRepository, TextKey
 from memory.engines.fields.base import Use
 from memory.engines.fields.facts import FACT
 from memory.engines.fields.links import LINK
@@ -93,7 +93,7 @@ class FactImport:
         self.restores = actor.has_scope("admin")
         self.batch = FactBatch((), actor, Status.ACTIVE, deduplicate=True)
         self.ids: dict[UUID, UUID] = {}  # id in the file or of an earlier import -> id in this store
-        self.texts = TextIds()  # of this run
+        self.texts: ByRepository[TextKey, UUID] = ByRepository()  # of this run
         self.open_links: list[Link] = []
         self._loaded = False
 
@@ -201,26 +201,26 @@ class FactImport:
             key = _text_key(line)
             found = next((self.ids[name] for name in line.names if name in self.ids), None)
             where = line.row.repository or ""
-            found = found or (key and (self.texts.find(key, where) or existing.find(key, where)))
+            found = found or (key and (self.texts.find_value(key, where) or existing.find_value(key, where)))
             line.uid = found or line.row.uid
             if not found:
                 fresh.append(line)
             if key:
-                self.texts.add(key, where, line.uid)
+                self.texts.add_value(key, where, line.uid)
             self.ids |= dict.fromkeys(line.names, line.uid)
             self.open_links += [Link(line.number, line.uid, dict(link)) for link in line.links]
         return fresh
 
-    def _same_texts(self, view: Any, lines: Sequence[Line]) -> TextIds:
+    def _same_texts(self, view: Any, lines: Sequence[Line]) -> ByRepository[TextKey, UUID]:
         """Return ids of stored facts with these texts."""
         self.batch.rows = [line.row for line in lines if line.current]
-        existing = TextIds()
+        existing: ByRepository[TextKey, UUID] = ByRepository()
         for known in self.batch.find_existing(view).list_facts():
-            existing.add((known.norm_hash, "current"), known.repository, known.uid)
+            existing.add_value((known.norm_hash, "current"), known.repository, known.uid)
         others = sorted({key[0] for line in lines if (key := _text_key(line)) and not line.current})
         for batch in batched(others, PAGE_SIZE):
             for fact in view.visible_rows(Fact).filter(norm_hash__in=batch).fetch_all():
-                existing.add((fact.norm_hash, str(fact.status)), fact.repository, fact.uid)
+                existing.add_value((fact.norm_hash, str(fact.status)), fact.repository, fact.uid)
         return existing
 
     # ---- writing -------------------------------------------------------------------------------
@@ -386,7 +386,7 @@ def edge_key(link: FactLink) -> tuple:
     return link.from_id, link.to_id, link.to_type, link.link_type
 
 
-def _text_key(line: Line) -> tuple[str, str] | None:
+def _text_key(line: Line) -> TextKey | None:
     """Return the text key of a line; None for a line that has an id and is not current."""
     if line.current:
         return line.row.norm_hash, "current"

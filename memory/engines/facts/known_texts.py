@@ -2,12 +2,40 @@
 
 from collections.abc import Iterator
 from datetime import datetime
-from uuid import UUID
+from typing import Generic, TypeVar
 
-from memory.engines.versions.repositories import is_elsewhere
 from memory.models import Fact
 
+KeyT = TypeVar("KeyT")
+ValueT = TypeVar("ValueT")
+TextKey = tuple[str, str]  # the hash of a text, and "current", else its status
 Key = tuple[str, datetime | None]  # the hash of a text, and the end of its validity where that is past
+
+
+class ByRepository(Generic[KeyT, ValueT]):
+    """What is known of a text, by a key and by repository; of two in one repository the first stays."""
+
+    def __init__(self) -> None:
+        self._known: dict[KeyT, dict[str, ValueT]] = {}
+
+    def add_value(self, key: KeyT, repository: str, value: ValueT) -> None:
+        self._known.setdefault(key, {}).setdefault(repository, value)
+
+    def replace_value(self, key: KeyT, repository: str, value: ValueT) -> None:
+        self._known[key][repository] = value
+
+    def find_value(self, key: KeyT, repository: str) -> ValueT | None:
+        """Return what is of the repository, else of none; anything for a text of no repository.
+
+        What is so in one repository says nothing about another.
+        """
+        same = self._known.get(key, {})
+        found = same.get(repository) or same.get("")
+        return found or (None if repository else next(iter(same.values()), None))
+
+    def __iter__(self) -> Iterator[ValueT]:
+        for same in self._known.values():
+            yield from same.values()
 
 
 class KnownTexts:
@@ -15,49 +43,25 @@ class KnownTexts:
 
     def __init__(self, now: datetime) -> None:
         self._now = now
-        self._facts: dict[Key, list[Fact]] = {}
+        self._facts: ByRepository[Key, Fact] = ByRepository()
 
     def add(self, fact: Fact) -> None:
-        self._facts.setdefault(duplicate_key(fact, self._now), []).append(fact)
+        self._facts.add_value(duplicate_key(fact, self._now), fact.repository, fact)
 
-    def replace(self, old: Fact, new: Fact) -> None:
-        facts = self._facts[duplicate_key(old, self._now)]
-        facts[facts.index(old)] = new
+    def replace(self, fact: Fact) -> None:
+        """Put the new version of a fact in the place of the old one."""
+        self._facts.replace_value(duplicate_key(fact, self._now), fact.repository, fact)
 
     def find(self, row: Fact) -> Fact | None:
-        """Return the fact that says the same, of the same repository before one of none.
-
-        What is so in one repository says nothing about another.
-        """
+        """Return the fact that says the same."""
         for key in ((row.norm_hash, None), duplicate_key(row, self._now)):
-            same = [
-                fact for fact in self._facts.get(key, ()) if not is_elsewhere(fact.repository, row.repository)
-            ]
-            if same:
-                return min(same, key=lambda fact: fact.repository != row.repository)
+            if found := self._facts.find_value(key, row.repository):
+                return found
         return None
 
     def list_facts(self) -> Iterator[Fact]:
-        """Yield the facts, of one text the oldest first."""
-        for facts in self._facts.values():
-            yield from facts
-
-
-class TextIds:
-    """Ids of facts by text and state ("current", else the status), and by repository."""
-
-    def __init__(self) -> None:
-        self._ids: dict[tuple[str, str], dict[str, UUID]] = {}
-
-    def add(self, key: tuple[str, str], repository: str, uid: UUID) -> None:
-        self._ids.setdefault(key, {}).setdefault(repository, uid)
-
-    def find(self, key: tuple[str, str], repository: str) -> UUID | None:
-        """Return the fact of the repository, else that of none; any fact for a text of no repository."""
-        same = self._ids.get(key, {})
-        return (
-            same.get(repository) or same.get("") or (None if repository else next(iter(same.values()), None))
-        )
+        """Yield the facts, of one text and repository the oldest."""
+        return iter(self._facts)
 
 
 def duplicate_key(fact: Fact, now: datetime) -> Key:
