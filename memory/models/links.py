@@ -6,6 +6,7 @@ from typing import ClassVar
 from django.db import models
 
 from memory.models.base import BranchedModel
+from memory.models.kinds import MemoryKind
 
 
 class FactLink(BranchedModel):
@@ -23,6 +24,13 @@ class FactLink(BranchedModel):
         OBSERVATION = "observation"
         MESSAGE = "message"
 
+    KIND: ClassVar[MemoryKind] = MemoryKind(
+        "link",
+        title="link_type",
+        rank=7,
+        maxima=frozenset({"weight"}),
+        identity=("from_id", "to_id", "to_type", "link_type"),
+    )
     OWNERS: ClassVar[dict[str, str]] = {"from_id": "fact", "to_id": "fact"}
 
     from_id = models.UUIDField()
