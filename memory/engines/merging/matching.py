@@ -180,7 +180,8 @@ def _fork_thread(plan: FullPlan, model: type[BranchedModel], thread: _Thread) ->
     fork = find_fork(plan, model, thread)
     shown = dict(_load_numbers(plan, model, thread.owner))
     moved = {item.uid: getattr(draft_row(item), number) for item in thread.items}
-    kept = {uid: n for uid, n in shown.items() if uid not in moved}
+    changed = {item.uid for item in plan.of_model(model) if item.outcome == APPLIED}
+    kept = {uid: n for uid, n in shown.items() if uid not in changed}
     collide = len({*kept.values(), *moved.values()}) < len(kept) + len(moved)
     if not fork and not collide:
         return
