@@ -60,8 +60,8 @@ def print_merge(out: Output, answer: Answer) -> None:
     else:
         out.line(f"{answer['commit']['id']}\tmerged {answer['source']} into {answer['target']}")
         note_counts(answer)
-    if answer["conflicts"]:
-        note(f"Conflicts without a decision: {answer['conflicts']}. day1 merge-request create opens a request.")
+    if answer["open_conflicts"]:
+        note(f"Conflicts that nothing settles: {answer['open_conflicts']}; see day1 merge-request create.")
 
 
 def print_plan(out: Output, answer: Answer) -> None:
@@ -188,7 +188,9 @@ def plan(run: Invocation, request: str, **options: Any) -> None:
 @option("--text", metavar="TEXT", help="the text, with --choice edited")
 @option("--token", metavar="TOKEN", help="of the plan: refused when the conflict changed since")
 @switch("--all", help="all conflicts")
-@option("--reason", "reasons", multiple=True, metavar="REASON", help="with --all: only conflicts such as edited")
+@option(
+    "--reason", "reasons", multiple=True, metavar="REASON", help="with --all: only conflicts such as edited"
+)
 def decide(run: Invocation, request: str, **options: Any) -> None:
     answer = run.open_client().api.post(request_path(request, "/decisions"), **decision_body(options))
     line = f"{answer['number']}\t{answer['decided']} decided, {answer['undecided']} left"
@@ -216,7 +218,9 @@ def approve(run: Invocation, request: str) -> None:
     run.show_line(row, f"{row['number']}\t{row['state']}")
 
 
-@command("reject", "Close a merge request without a merge.", 'day1 merge-request reject 3 --reason "Not true"')
+@command(
+    "reject", "Close a merge request without a merge.", 'day1 merge-request reject 3 --reason "Not true"'
+)
 @request_argument
 @option("--reason", metavar="TEXT", help="why")
 def reject(run: Invocation, request: str, **options: Any) -> None:

@@ -30,4 +30,4 @@ class MergeRoute:
             found = merges.preview_merge(source=name, actor=actor, **options, **page)
             return Response(merge_shapes.preview_shape(found))
         result = merges.merge_branch(source=name, actor=actor, **options, **force)
-        return Response(merge_shapes.result_shape(result, options["strategy"]))
+        return Response(merge_shapes.result_shape(result, name, options["target"], options["strategy"]))

@@ -4,8 +4,7 @@ from typing import Any
 
 from memory.api.reading import Input, parse_names
 from memory.engines.fields.merges import CHOICE, STRATEGY
-from memory.engines.merging.decisions import Decision
-from memory.engines.merging.plan import CLASSES
+from memory.engines.merging.plan import CLASSES, Decision
 from memory.engines.support import validation as c
 from memory.exceptions import Invalid, UnknownField
 from memory.models import MergeRequest

@@ -45,7 +45,9 @@ ROUTES = {
             None,
             [*PLAN_FILTERS, *PAGING],
         ),
-        "decisions": route("Decide conflicts, one by one or by rule", {200: m.SettledShape}, m.DecisionsInput),
+        "decisions": route(
+            "Decide conflicts, one by one or by rule", {200: m.SettledShape}, m.DecisionsInput
+        ),
         "approve": route("Approve it as the source is now", {200: DETAIL}, m.ApproveInput),
         "reject": route("Close it without a merge", {200: REQUEST}, m.RejectInput),
         "merge": route("Merge it", {200: m.MergedShape}, m.MergeRequestMergeInput),

@@ -1,6 +1,6 @@
 """Serializers of merges: plans, checks, requests and their decisions."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 from uuid import UUID
 
@@ -8,14 +8,14 @@ from rest_framework import serializers as s
 
 from memory.api import shapes
 from memory.api.branch_shapes import side_value
-from memory.api.declared_serializers import AnswerShape, RequestShape, declare_fields, request_field
+from memory.api.declared_serializers import AnswerShape, declare_fields, request_field
 from memory.api.requests import Stated
 from memory.engines.fields.base import Use
 from memory.engines.fields.merges import CHOICE, IDS, MERGE_REQUEST, STRATEGY
 from memory.engines.merging.engine import MergePlan, MergeResult
 from memory.engines.merging.gates import FAILED, PASSED, WARNING, GateResult
 from memory.engines.merging.guarded_merge import MergePreview
-from memory.engines.merging.plan import CLASSES, PlanItem
+from memory.engines.merging.plan import CLASSES, CONFLICT, PlanItem
 from memory.engines.merging.requests import RequestCheck, RequestPlan, Settled
 from memory.engines.merging.settling import MAX_DECISIONS
 from memory.models import BranchedModel, MergeDecision, MergeRequest
@@ -120,7 +120,7 @@ class MadeDecisionShape(s.Serializer):
     choice = s.ChoiceField(choices=CHOICES)
     text = s.CharField()
     by = s.CharField()
-    at = s.DateTimeField()
+    at = s.DateTimeField(allow_null=True)
     counts = s.BooleanField(help_text="false when the conflict has changed since.")
 
 
@@ -147,14 +147,25 @@ class PlanItemShape(s.Serializer):
         return dict([*fields[:2], ("class", kind), *fields[2:]])
 
 
+def count_field() -> s.Field:
+    """Return the field of a plan's counts."""
+    return s.DictField(child=s.DictField(child=s.IntegerField()), help_text="By type and class.")
+
+
+OPEN_CONFLICTS = "Conflicts that are left without a decision, or were skipped."
+
+
 class MergePlanShape(s.Serializer):
-    source = s.CharField()
+    # The answer's ``source`` hides the serializer's own, which the REST framework allows.
+    source = s.CharField()  # type: ignore[assignment]
     source_seq = s.IntegerField()
     target = s.CharField()
     target_seq = s.IntegerField()
     strategy = s.ChoiceField(choices=MergeRequest.Strategy.choices)
-    counts = s.DictField(child=s.DictField(child=s.IntegerField()), help_text="By type and class.")
-    unchecked = s.IntegerField(help_text="Texts that wait for their vector: no near duplicates of them.")
+    counts = count_field()
+    open_conflicts = s.IntegerField(help_text=OPEN_CONFLICTS)
+    unchecked = s.IntegerField(help_text="Facts without a vector: they were compared with no other.")
+    unchecked_reason = s.CharField(help_text="Why: they wait for it, or there is no embedder.")
     results = PlanItemShape(many=True)
     next = s.CharField(allow_null=True)
     previous = s.CharField(allow_null=True)
@@ -163,11 +174,14 @@ class MergePlanShape(s.Serializer):
 class MergeShape(MergePlanShape):
     """A merge, or its plan with dry_run."""
 
-    dry_run = s.BooleanField()
+    source_seq = s.IntegerField(allow_null=True, help_text="null when there was nothing to do.")
+    target_seq = s.IntegerField(allow_null=True)
     checks = CheckShape(many=True, help_text="With dry_run: what the policy of the target says.")
-    mergeable = s.BooleanField()
+    mergeable = s.BooleanField(help_text="Whether all checks pass.")
     commit = shapes.CommitShape(allow_null=True, help_text="null for a plan, or with nothing to do.")
-    conflicts = s.IntegerField(help_text="Conflicts that are left without a decision.")
+
+    def get_fields(self) -> dict[str, s.Field]:
+        return {"dry_run": s.BooleanField(), **super().get_fields()}
 
 
 @declare_fields(MERGE_REQUEST.select_fields(Use.ANSWER))
@@ -189,7 +203,7 @@ class MergeRequestDetailShape(MergeRequestShape):
     approvals = ApprovalShape(many=True)
     checks = CheckShape(many=True)
     mergeable = s.BooleanField(help_text="Whether all checks pass.")
-    counts = s.DictField(child=s.DictField(child=s.IntegerField()), help_text="By type and class.")
+    counts = count_field()
 
 
 class SettledShape(MergeRequestShape):
@@ -203,7 +217,7 @@ class MergedShape(MergeRequestShape):
     """A merged request."""
 
     commit = shapes.CommitShape()
-    conflicts = s.IntegerField(help_text="Conflicts that were left without a decision.")
+    open_conflicts = s.IntegerField(help_text=OPEN_CONFLICTS)
 
 
 # ---- rendering -----------------------------------------------------------------------------------------
@@ -212,7 +226,7 @@ _request = shapes.build_renderer(MergeRequestShape, "source", "target")
 _approval = shapes.build_renderer(ApprovalShape)
 _check = shapes.build_renderer(CheckShape, "ids")
 _decision = shapes.build_renderer(MadeDecisionShape, "counts")
-_item = shapes.build_renderer(PlanItemShape, "base", "ours", "theirs", "fields", "other", "decision")
+_item = shapes.build_renderer(PlanItemShape, "base", "ours", "theirs", "fields", "other", "token", "decision")
 
 
 def request_shape(row: MergeRequest) -> dict[str, Any]:
@@ -230,7 +244,7 @@ def detail_shape(found: RequestCheck) -> dict[str, Any]:
         "approvals": [_approval(one) for one in found.approvals],
         "checks": [check_shape(one) for one in check.results] if check else [],
         "mergeable": check.mergeable if check else False,
-        "counts": check.plan.counts if check else {},
+        "counts": check.plan.count_items() if check else {},
     }
 
 
@@ -240,7 +254,7 @@ def settled_shape(found: Settled) -> dict[str, Any]:
 
 def merged_shape(request: MergeRequest, result: MergeResult) -> dict[str, Any]:
     commit = shapes.commit(result.commit) if result.commit else None
-    return {**request_shape(request), "commit": commit, "conflicts": result.held}
+    return {**request_shape(request), "commit": commit, "open_conflicts": result.open_conflicts}
 
 
 def version_fields(row: BranchedModel | None) -> dict[str, Any] | None:
@@ -255,17 +269,36 @@ def version_fields(row: BranchedModel | None) -> dict[str, Any] | None:
 def item_shape(item: PlanItem, decision: MergeDecision | None = None) -> dict[str, Any]:
     fields = {name: [side_value(value) for value in sides] for name, sides in item.fields.items()}
     versions = {name: version_fields(getattr(item, name)) for name in ("base", "ours", "theirs", "other")}
-    made = decision and _decision(decision, counts=decision.token == item.token)
-    return _item(item, **versions, fields=fields, decision=made)
+    token = item.token if item.outcome == CONFLICT else ""
+    return _item(item, **versions, fields=fields, token=token, decision=decision_shape(item, decision))
+
+
+def decision_shape(item: PlanItem, row: MergeDecision | None) -> dict[str, Any] | None:
+    """Render what was decided: as it was stored with a request, else as it came with the merge."""
+    if row is not None:
+        return _decision(row, counts=row.token == item.token)
+    if item.decision is None:
+        return None
+    return {"choice": item.decision.choice, "text": item.decision.text, "by": "", "at": None, "counts": True}
 
 
 def plan_shape(plan: MergePlan, decisions: Mapping[tuple[str, UUID], MergeDecision]) -> dict[str, Any]:
-    rows = [item_shape(item, decisions.get((item.kind, item.uid))) for item in plan.items]
-    return {**_plan_head(plan), "results": rows, "next": plan.next, "previous": plan.previous}
+    return {
+        **_plan_head(plan),
+        **shapes.page_shape(plan.page, lambda item: item_shape(item, decisions.get(item.key))),
+    }
 
 
 def _plan_head(plan: MergePlan) -> dict[str, Any]:
-    names = ("source_seq", "target_seq", "strategy", "counts", "unchecked")
+    names = (
+        "source_seq",
+        "target_seq",
+        "strategy",
+        "counts",
+        "open_conflicts",
+        "unchecked",
+        "unchecked_reason",
+    )
     branches = {"source": plan.source.name, "target": plan.target.name}
     return branches | {name: getattr(plan, name) for name in names}
 
@@ -276,13 +309,16 @@ def request_plan_shape(found: RequestPlan) -> dict[str, Any]:
 
 def preview_shape(found: MergePreview) -> dict[str, Any]:
     checks = [check_shape(one) for one in found.check.results]
-    rest = {"dry_run": True, "checks": checks, "mergeable": found.check.mergeable}
-    return {**plan_shape(found.plan, {}), **rest, "commit": None, "conflicts": found.check.undecided}
+    rest = {"checks": checks, "mergeable": found.check.mergeable, "commit": None}
+    return {"dry_run": True, **plan_shape(found.plan, {}), **rest}
 
 
-def result_shape(result: MergeResult, strategy: str) -> dict[str, Any]:
-    names = {name: getattr(result, name) for name in ("source_seq", "target_seq", "counts")}
-    head = {"source": result.source.name, "target": result.target.name, "strategy": strategy, **names}
-    page = {"unchecked": 0, "results": [], "next": None, "previous": None}
-    rest = {"dry_run": False, "checks": [], "mergeable": True, "conflicts": result.held}
-    return {**head, **page, **rest, "commit": shapes.commit(result.commit) if result.commit else None}
+def result_shape(result: MergeResult, source: str, target: str, strategy: str) -> dict[str, Any]:
+    """Render a merge in the shape of its plan, without the memories."""
+    commit = result.commit
+    seqs = {"source_seq": commit and commit.source_seq, "target_seq": commit and commit.seq - 1}
+    head = {"dry_run": False, "source": source, "target": target, "strategy": strategy, **seqs}
+    counts = {"counts": result.counts, "open_conflicts": result.open_conflicts}
+    page = {"unchecked": 0, "unchecked_reason": "", "results": [], "next": None, "previous": None}
+    rest = {"checks": [], "mergeable": True, "commit": shapes.commit(commit) if commit else None}
+    return {**head, **counts, **page, **rest}

@@ -22,7 +22,9 @@ DECISION = b.shape(
             "left out of this merge.",
             MergeDecision.Choice.values,
         ),
-        "token": b.text("The token of the conflict, from the plan: the merge is refused when it changed since."),
+        "token": b.text(
+            "The token of the conflict, from the plan: the merge is refused when it changed since."
+        ),
         "type": b.text("The type of the memory, from the plan; default fact."),
         "text": b.text("With edited: what the fact says then."),
     },
@@ -44,20 +46,21 @@ ITEM = b.row(
 @b.tool(
     title="Merge a branch",
     about=(
-        "Bring what a branch learned into another branch, main by default. Call it without dry_run first: it "
-        "shows the plan and changes nothing. Each memory that the branch changed is applied, identical, a "
-        "conflict (both sides changed it, or it nearly equals or contradicts a fact there), or rejected with a "
-        "reason; `checks` are what the other branch's policy wants, such as verified facts. Then call it with "
-        "dry_run false and a decision for each conflict, with its token. Where a check fails or approvals are "
-        "needed, nothing is merged: tell the person what is missing. A merge can be taken back as a whole."
+        "Bring what a branch learned into another branch, main by default. Call it without dry_run first: "
+        "it shows the plan and changes nothing. Each memory that the branch changed is applied, identical, "
+        "a conflict (both sides changed it, or it nearly equals or contradicts a fact there), or rejected "
+        "with a reason; `checks` are what the other branch's policy wants, such as verified facts. Then "
+        "call it with dry_run false and a decision for each conflict, with its token. Where a check fails "
+        "or approvals are needed, nothing is merged: tell the person what is missing. A merge can be taken "
+        "back as a whole."
     ),
     takes={
         "name": b.text("The branch to merge; default: the one in use.", maxLength=200),
         "into": b.text("The branch that takes it in; default main.", maxLength=200),
         "strategy": b.choice(
-            "auto (default): conflicts need decisions. ours, theirs: conflicts go to `into`, or to the branch. "
-            "cherry_pick: only `ids`. squash: one fact of all new ones. fast_forward: only while `into` has no "
-            "changes of its own.",
+            "auto (default): conflicts need decisions. ours, theirs: conflicts go to `into`, or to the "
+            "branch. cherry_pick: only `ids`. squash: one fact of all new ones. fast_forward: only while "
+            "`into` has no changes of its own.",
             MergeRequest.Strategy.values,
         ),
         "ids": b.many("With cherry_pick: the memories to take.", b.uid("A memory.")),
@@ -76,7 +79,7 @@ ITEM = b.row(
         "checks": b.many("What the policy says; empty after a merge.", b.plain("A check.")),
         "mergeable": {"type": "boolean", "description": "Whether the checks pass."},
         "commit": {"type": ["string", "null"], "description": "The commit of the merge; null for a plan."},
-        "conflicts": {"type": "integer", "description": "Conflicts that are left without a decision."},
+        "open_conflicts": {"type": "integer", "description": "Conflicts that no decision settles."},
         "results": b.many("Of the plan.", ITEM),
         "next_cursor": {"type": ["string", "null"], "description": "For the page after this one."},
     },
@@ -94,11 +97,11 @@ def branch_merge(call: Call) -> b.Answer:
         found = merges.preview_merge(source=name, actor=actor, **options, **page)
         return describe_merge(merge_shapes.preview_shape(found))
     result = merges.merge_branch(source=name, actor=actor, message=message, **options)
-    return describe_merge(merge_shapes.result_shape(result, options["strategy"]))
+    return describe_merge(merge_shapes.result_shape(result, name, options["target"], options["strategy"]))
 
 
 def describe_merge(answer: dict[str, Any]) -> b.Answer:
-    names = ("dry_run", "counts", "checks", "mergeable", "conflicts")
+    names = ("dry_run", "counts", "checks", "mergeable", "open_conflicts")
     commit = answer["commit"] and answer["commit"]["id"]
     return {
         **{name: answer[name] for name in names},

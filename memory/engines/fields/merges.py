@@ -87,7 +87,9 @@ MERGE_REQUEST_FILTERS = MERGE_REQUEST.filtered_by(
         option=Option("in this state", checked=True),
     ),
     one_of("source", Reference(200), "Requests to merge this branch.", option=Option("from this branch")),
-    one_of("target", Reference(200), "Requests to merge into this branch.", option=Option("into this branch")),
+    one_of(
+        "target", Reference(200), "Requests to merge into this branch.", option=Option("into this branch")
+    ),
 )
 
 CHOICE = Choice(MergeDecision.Choice.choices)

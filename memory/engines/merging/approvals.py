@@ -26,9 +26,7 @@ def list_approvals(request: MergeRequest) -> list[Approval]:
     """Return the approvals of a request, the oldest first."""
     decided_at = request.decisions.aggregate(last=Max("at"))["last"]
     return [
-        Approval(
-            row, row.source_seq == request.source.head and (decided_at is None or row.at >= decided_at)
-        )
+        Approval(row, row.source_seq == request.source.head and (decided_at is None or row.at >= decided_at))
         for row in request.approvals.all()
     ]
 

@@ -1,21 +1,28 @@
-"""What a merge brings to its target, as decided: the memories that gates look at."""
+"""What a merge brings to its target, as it is decided: the memories that gates look at."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-from memory.engines.facts.assessment import load_assessments
-from memory.engines.merging.decisions import Decision
-from memory.engines.merging.options import MergeOptions
-from memory.engines.merging.plan import FullPlan, PlanItem
-from memory.models import Fact, FactAssessment, MergeDecision, MergeRequest, hashes
+from memory.engines.facts.assessment import Assessment, load_assessments
+from memory.engines.facts.rules import is_same
+from memory.engines.merging.plan import (
+    BOTH,
+    CONFLICT,
+    EDIT,
+    SIMILAR,
+    SQUASHED,
+    FullPlan,
+    PlanItem,
+)
+from memory.engines.versions.kinds import compared_fields
+from memory.models import BranchedModel, Fact, FactAssessment, hashes
 
-Choice, Strategy = MergeDecision.Choice, MergeRequest.Strategy
 RETIRED = frozenset({Fact.Status.ARCHIVED, Fact.Status.SUPERSEDED})
 JUDGED = ("fact_text", "essence", "category")  # what a verdict is on
 # A verdict that refuses goes before one that confirms.
-WEIGHTS = {FactAssessment.Status.INVALIDATED: 2, FactAssessment.Status.VERIFIED: 1}
+WEIGHTS: dict[str, int] = {FactAssessment.Status.INVALIDATED: 2, FactAssessment.Status.VERIFIED: 1}
 
 
 @dataclass(frozen=True)
@@ -39,72 +46,63 @@ class Standing:
     method: str = ""
 
 
-def list_conflicts(plan: FullPlan, options: MergeOptions) -> list[PlanItem]:
-    """Return the conflicts of a plan."""
-    return [item for item in plan.items if item.outcome == "conflict"]
+def list_undecided(plan: FullPlan) -> list[PlanItem]:
+    """Return the conflicts that neither the strategy nor a decision settles; to skip one is a decision."""
+    return [item for item in plan.items if item.outcome == CONFLICT and item.decision is None]
 
 
-def list_undecided(plan: FullPlan, options: MergeOptions) -> list[PlanItem]:
-    """Return the conflicts that neither the strategy nor a decision on their present state settles."""
-    if options.strategy in (Strategy.OURS, Strategy.THEIRS):
-        return []
-    decided = index_decisions(options.decisions)
-    return [item for item in list_conflicts(plan, options) if find_decision(item, decided) is None]
+def list_arrivals(plan: FullPlan) -> list[Arrival]:
+    """Return what arrives of any kind: no removals, and nothing that was left out or stays as it is."""
+    found = [one for item in plan.items for one in _describe_item(item)]
+    return found + [_describe_row(row) for row in plan.written if not isinstance(row, Fact)]
 
 
-def index_decisions(decisions: Sequence[Decision]) -> dict[tuple[str, UUID], Decision]:
-    return {(one.kind, one.uid): one for one in decisions}
-
-
-def find_decision(item: PlanItem, decided: Mapping[tuple[str, UUID], Decision]) -> Decision | None:
-    """Return the decision on a conflict as it is now."""
-    decision = decided.get((item.kind, item.uid))
-    return decision if decision and decision.token in ("", item.token) else None
-
-
-def list_arrivals(plan: FullPlan, options: MergeOptions, kind: str = "") -> list[Arrival]:
-    """Return what arrives, of one kind or of all: no tombstones, no retired facts, and nothing that was left
-    out or settled for the target.
+def list_arriving_facts(plan: FullPlan) -> list[Arrival]:
+    """Return the facts that arrive and are in use. Facts that a squash archives count, as the parts of the
+    one that stands for them.
     """
-    decided = index_decisions(options.decisions)
-    items = (item for item in plan.items if kind in ("", item.kind))
-    found = (build_arrival(item, choose_side(item, decided, options.strategy)) for item in items)
-    return [one for one in found if one and not one.retired]
+    return [one for one in list_arrivals(plan) if one.kind == "fact" and not one.retired]
 
 
-def choose_side(item: PlanItem, decided: Mapping[tuple[str, UUID], Decision], strategy: str) -> Decision | None:
-    """Return how an item comes along; None where it does not."""
-    arrives = Decision(item.uid, Choice.SOURCE, item.token, "", item.kind)
-    if item.outcome == "applied":
-        return arrives
-    if item.outcome != "conflict":
-        return None
-    decision = find_decision(item, decided) or (arrives if strategy == Strategy.THEIRS else None)
-    return decision if decision and decision.choice not in (Choice.TARGET, Choice.SKIP) else None
+def _describe_item(item: PlanItem) -> Iterator[Arrival]:
+    if item.arrives and not _stays_the_same(item):
+        yield Arrival(item.kind, item.uid, _get_content(item))
+    if item.decision is None:
+        return
+    if item.decision.choice == BOTH and item.reason not in SIMILAR:
+        yield _describe_row(item.theirs)
+    if item.decision.choice == EDIT and item.other is not None:
+        yield Arrival(item.kind, item.other.uid, {**item.other.content_values(), **item.other_content})
 
 
-def build_arrival(item: PlanItem, decision: Decision | None) -> Arrival | None:
-    if decision is None or item.theirs is None or item.theirs.deleted:
-        return None
-    values = dict(item.theirs.content_values())
-    if item.outcome == "applied":
-        values |= {name: sides[3] for name, sides in item.fields.items() if name in values}
-    if decision.choice == Choice.EDITED:
-        values["fact_text"] = decision.text
-    return Arrival(item.kind, item.uid, values)
+def _describe_row(row: BranchedModel) -> Arrival:
+    return Arrival(row.KIND.name, row.uid, row.content_values())
 
 
-def load_verdicts(facts: Sequence[Arrival], plan: FullPlan, options: MergeOptions) -> dict[UUID, Standing]:
+def _get_content(item: PlanItem) -> dict[str, Any]:
+    content = item.theirs.content_values() if item.merged is None else dict(item.merged)
+    if item.reason == SQUASHED:
+        content["status"] = item.theirs.status
+    return content
+
+
+def _stays_the_same(item: PlanItem) -> bool:
+    """Return whether the target shows the same before and after: what was decided for its side."""
+    if item.ours is None or item.ours.deleted:
+        return False
+    content = _get_content(item)
+    return all(is_same(getattr(item.ours, name), content[name]) for name in compared_fields(item.model))
+
+
+def load_standings(facts: Sequence[Arrival], plan: FullPlan) -> dict[UUID, Standing]:
     """Return the verdict on each fact as it arrives: the source's and the target's on the same content."""
-    uids = [fact.uid for fact in facts]
-    sides = [
-        load_assessments(uids, options.source.lineage(plan.source_seq)),
-        load_assessments(uids, options.target.lineage(plan.target_seq)),
-    ]
+    uids = list({fact.uid for fact in facts})
+    points = plan.points
+    sides = [load_assessments(uids, one) for one in (points.source_lineage, points.target_lineage)]
     return {fact.uid: choose_standing(fact, [side[fact.uid] for side in sides]) for fact in facts}
 
 
-def choose_standing(fact: Arrival, sides: Sequence[Any]) -> Standing:
+def choose_standing(fact: Arrival, sides: Sequence[Assessment]) -> Standing:
     judged = hashes.judged_hash(*(fact.values[name] for name in JUDGED))
     verdicts = [verdict for side in sides if (verdict := side.get_current_verdict(judged))]
     strongest = max(verdicts, key=lambda one: WEIGHTS.get(one.status, 0), default=None)

@@ -1,4 +1,4 @@
-"""Gates: the checks that a merge passes. DAY1["merge_gates"] names them, a branch's policy says which count."""
+"""Gates: checks that a merge passes. DAY1["merge_gates"] names them, a branch's policy says which count."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -11,9 +11,15 @@ from django.utils.translation import gettext_noop as _
 
 from memory import redaction
 from memory.conf import conf
-from memory.engines.merging.branch_policy import Policy
 from memory.engines.fields.base import NOUNS
-from memory.engines.merging.arrivals import Arrival, list_arrivals, list_undecided, load_verdicts
+from memory.engines.merging.arrivals import (
+    Arrival,
+    list_arrivals,
+    list_arriving_facts,
+    list_undecided,
+    load_standings,
+)
+from memory.engines.merging.branch_policy import Policy
 from memory.engines.merging.options import MergeOptions
 from memory.engines.merging.plan import FullPlan
 from memory.models import FactAssessment
@@ -82,26 +88,19 @@ def build_result(
 
 def check_conflicts(name: str, plan: FullPlan, options: MergeOptions, policy: Policy) -> GateResult:
     """Fail while a conflict is undecided; warn while texts without a vector could not be compared."""
-    if undecided := list_undecided(plan, options):
-        ids, link = [item.uid for item in undecided], "class=conflict"
-        return build_result(
-            name,
-            FAILED,
-            _("Conflicts without a decision: {count}."),
-            ids,
-            link,
-            count=len(undecided),
-        )
+    if undecided := list_undecided(plan):
+        ids, text = [item.uid for item in undecided], _("Conflicts without a decision: {count}.")
+        return build_result(name, FAILED, text, ids, "class=conflict", count=len(undecided))
     if plan.unchecked:
-        text = _("No conflict is left. Texts that wait for their vector and were not compared: {count}.")
-        return build_result(name, WARNING, text, count=plan.unchecked)
+        text = _("No conflict is left. Facts without a vector, which were compared with no other: {count}.")
+        return build_result(name, WARNING, text, plan.unchecked)
     return build_result(name, PASSED, _("No conflict is left without a decision."))
 
 
 def check_verdicts(name: str, plan: FullPlan, options: MergeOptions, policy: Policy) -> GateResult:
     """Fail unless each fact that arrives is verified by a method that the policy accepts."""
-    facts = list_arrivals(plan, options, "fact")
-    verdicts = load_verdicts(facts, plan, options)
+    facts = list_arriving_facts(plan)
+    verdicts = load_standings(facts, plan)
     wrong = [fact.uid for fact in facts if verdicts[fact.uid].status == INVALIDATED]
     accepted = {
         fact.uid: verdicts[fact.uid].method
@@ -130,12 +129,14 @@ def _pass_facts(name: str, methods: Mapping[UUID, str]) -> GateResult:
         return build_result(name, WARNING, text, weak, "kind=fact")
     if not methods:
         return build_result(name, PASSED, _("No fact arrives."))
-    return build_result(name, PASSED, _("Facts that arrive, all of them verified: {count}."), count=len(methods))
+    return build_result(
+        name, PASSED, _("Facts that arrive, all of them verified: {count}."), count=len(methods)
+    )
 
 
 def check_secrets(name: str, plan: FullPlan, options: MergeOptions, policy: Policy) -> GateResult:
     """Fail when a text that arrives holds a secret."""
-    found = [one.uid for one in list_arrivals(plan, options) if holds_secret(one)]
+    found = [one.uid for one in list_arrivals(plan) if holds_secret(one)]
     if found:
         return build_result(name, FAILED, _("Memories whose text holds a secret: {count}."), found)
     return build_result(name, PASSED, _("No secret was found in the texts that arrive."))

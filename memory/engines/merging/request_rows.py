@@ -3,18 +3,17 @@
 from typing import Any
 from uuid import UUID
 
-from django.db.models import QuerySet
-
 from memory.actors import Actor
 from memory.engines.audit.trail import record_entry
 from memory.engines.versions.lookup import MAIN
 from memory.exceptions import Conflict, IllegalTransition, NotFound
 from memory.models import Branch, Commit, MergeRequest
+from memory.models.merges import MergeRequestQuerySet
 
 State = MergeRequest.State
 
 
-def project_requests(actor: Actor) -> QuerySet[MergeRequest]:
+def project_requests(actor: Actor) -> MergeRequestQuerySet:
     """Return the requests that the actor may see: those from a branch that it may use, into main or another
     such branch.
     """
@@ -70,7 +69,7 @@ def close_request(request: MergeRequest, state: str, actor: Actor, detail: dict[
     record_request(request, actor, CLOSINGS[state], detail)
 
 
-CLOSINGS = {State.MERGED: "merge_request.merge", State.REJECTED: "merge_request.reject"}
+CLOSINGS: dict[str, str] = {State.MERGED: "merge_request.merge", State.REJECTED: "merge_request.reject"}
 
 
 def record_request(

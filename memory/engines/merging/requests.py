@@ -1,7 +1,7 @@
-"""Merge requests: a branch is proposed for a merge, checked, settled conflict by conflict, approved, merged."""
+"""Merge requests: a merge is asked for, checked, settled conflict by conflict, approved, and carried out."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 from uuid import UUID
 
@@ -16,10 +16,10 @@ from memory.engines.merging import settling
 from memory.engines.merging.approvals import Approval, count_approvals, is_author, list_approvals
 from memory.engines.merging.arrivals import list_undecided
 from memory.engines.merging.branch_policy import find_policy
-from memory.engines.merging.decisions import Decision
 from memory.engines.merging.engine import MergePlan, MergeResult
-from memory.engines.merging.guarded_merge import MergeCheck, check_merge, load_plan, merge_checked, merge_engine
-from memory.engines.merging.options import MergeOptions, check_live, check_strategy, find_branches
+from memory.engines.merging.guarded_merge import MergeCheck, check_merge, load_plan, merge_checked, plan_page
+from memory.engines.merging.options import MergeOptions, check_live, find_branches, parse_strategy
+from memory.engines.merging.plan import Decision
 from memory.engines.merging.request_rows import (
     check_pending,
     close_request,
@@ -31,7 +31,7 @@ from memory.engines.merging.request_rows import (
 from memory.engines.support import validation as c
 from memory.engines.support.pagination import Page, paginate
 from memory.engines.versions.lookup import MAIN
-from memory.exceptions import Conflict, Exists, IllegalTransition, Invalid, ScopeMissing
+from memory.exceptions import Conflict, Exists, IllegalTransition, Invalid
 from memory.models import Branch, MergeApproval, MergeDecision, MergeRequest, Project
 from memory.models.nodes import next_rid
 
@@ -99,7 +99,7 @@ class MergeRequestEngine:
         branches = find_branches(actor, source, target)
         texts = {"title": title or f"Merge {source} into {target}"[:200], "description": description}
         values = {name: MERGE_REQUEST[name].check(name, text) for name, text in texts.items()}
-        values["strategy"], chosen = check_strategy(strategy, ids)
+        values["strategy"], chosen = parse_strategy(strategy, ids)
         next_rid.ensure_lease()
         with transaction.atomic(savepoint=False):
             return _insert_request(actor, *branches, ids=[str(uid) for uid in chosen], **values)
@@ -137,28 +137,29 @@ class MergeRequestEngine:
         """
         request = self._readable(request_id, actor)
         waits = request.pending and not (request.source.archived_at or request.target.archived_at)
-        check = check_merge(build_options(request), actor) if waits else None
+        check = check_merge(build_options(request)) if waits else None
         return RequestCheck(request, list_approvals(request), check)
 
-    def plan_request(self, *, request_id: UUID | int, actor: Actor, **page: Any) -> RequestPlan:
+    def plan_request(
+        self,
+        *,
+        request_id: UUID | int,
+        actor: Actor,
+        kind: str = "",
+        classes: Sequence[str] = (),
+        limit: int = 50,
+        cursor: str = "",
+    ) -> RequestPlan:
         """Return a page of what a pending request would merge, with the decisions on its conflicts.
 
-        ``page`` has kind, classes, limit and cursor of the plan. Raises IllegalTransition for a closed
-        request.
+        Needs the scope read on both branches. Raises Invalid, IllegalTransition for a closed request,
+        BranchArchived.
         """
         request = self._readable(request_id, actor)
         check_pending(request)
         check_live(request.source, request.target)
-        options = build_options(request)
-        plan = merge_engine.plan_merge(
-            source=request.source.name,
-            target=request.target.name,
-            actor=actor,
-            strategy=options.strategy,
-            ids=options.ids,
-            **page,
-        )
-        rows = request.decisions.filter(uid__in=[item.uid for item in plan.items])
+        _, plan = plan_page(build_options(request), kind, classes, limit, cursor)
+        rows = request.decisions.filter(uid__in=[item.uid for item in plan.page.results])
         return RequestPlan(request, plan, {(row.kind, row.uid): row for row in rows})
 
     def decide_conflicts(
@@ -181,21 +182,22 @@ class MergeRequestEngine:
         request = self._writable(request_id, actor, "curate")
         actor.require_scope("read", request.source.name)
         parsed = _check_decisions(decisions, choice)
-        plan = load_plan(build_options(request), actor)
+        options = build_options(request)
+        bare = load_plan(replace(options, decisions=()))
         if choice:
-            bound = settling.apply_rule(plan, choice, reasons, kind)
+            bound = settling.apply_rule(bare, choice, reasons, kind)
         else:
-            bound = settling.bind_decisions(parsed, plan)
+            bound = settling.bind_decisions(parsed, bare)
+        plan = load_plan(replace(options, decisions=settling.join_decisions(bare, options.decisions, bound)))
         next_rid.ensure_lease()
         with transaction.atomic(savepoint=False):
             request = lock_request(request)
             settling.store_decisions(request, bound, actor)
             request.state, request.approved_seq = State.OPEN, None
-            request.source_seq, request.target_seq = plan.source_seq, plan.target_seq
+            request.source_seq, request.target_seq = plan.points.source_seq, plan.points.target_seq
             request.save()
             record_request(request, actor, "merge_request.decide", {"decided": len(bound)})
-        left = list_undecided(plan, build_options(request))
-        return Settled(request, len(bound), len(left))
+        return Settled(request, len(bound), len(list_undecided(plan)))
 
     def approve_request(
         self, *, request_id: UUID | int, actor: Actor, source_seq: int | None = None
@@ -368,9 +370,7 @@ def _check_decisions(decisions: Sequence[Decision], choice: str) -> list[Decisio
     if bool(decisions) == bool(choice):
         raise Invalid("Give decisions, or a choice for all conflicts of a kind.", field="decisions")
     if len(decisions) > settling.MAX_DECISIONS:
-        raise Invalid(
-            "{field} has at most {most} entries.", field="decisions", most=settling.MAX_DECISIONS
-        )
+        raise Invalid("{field} has at most {most} entries.", field="decisions", most=settling.MAX_DECISIONS)
     if choice:
         CHOICE.build_check()("choice", choice)
     return [settling.check_decision(one, index) for index, one in enumerate(decisions)]

@@ -5,8 +5,7 @@ from typing import Any
 
 from memory.actors import Actor
 from memory.engines.fields.merges import CHOICE, TEXT
-from memory.engines.merging.decisions import Decision
-from memory.engines.merging.plan import FullPlan, PlanItem
+from memory.engines.merging.plan import CONFLICT, Decision, FullPlan, PlanItem
 from memory.engines.support.batches import batched
 from memory.exceptions import Conflict, Invalid
 from memory.models import MergeDecision, MergeRequest
@@ -20,12 +19,12 @@ BATCH_SIZE = 500
 
 def index_conflicts(plan: FullPlan) -> dict[Key, PlanItem]:
     """Return the conflicts of a plan by kind and id."""
-    return {(item.kind, item.uid): item for item in plan.items if item.outcome == "conflict"}
+    return {item.key: item for item in plan.with_outcome(CONFLICT)}
 
 
 def load_decisions(request: MergeRequest) -> tuple[Decision, ...]:
     """Return what was decided about a request's conflicts."""
-    rows = request.decisions.values_list("uid", "choice", "token", "text", "kind")
+    rows = request.decisions.order_by("pk").values_list("uid", "choice", "token", "text", "kind")
     return tuple(Decision(*values) for values in rows)
 
 
@@ -34,7 +33,9 @@ def check_decision(decision: Decision, index: int) -> Decision:
     choice = CHOICE.build_check()(f"decisions[{index}].choice", decision.choice)
     text = TEXT.check(f"decisions[{index}].text", decision.text)
     if (choice == Choice.EDITED) != bool(text.strip()):
-        raise Invalid("A text belongs to the choice edited, and to no other.", field=f"decisions[{index}].text")
+        raise Invalid(
+            "A text belongs to the choice edited, and to no other.", field=f"decisions[{index}].text"
+        )
     return Decision(decision.uid, choice, decision.token, text, decision.kind)
 
 
@@ -70,6 +71,20 @@ def is_current(decision: Decision, conflicts: dict[Key, PlanItem]) -> bool:
     """Return whether a decision is on a conflict as it is now; without a token it is on any state of it."""
     item = conflicts.get((decision.kind, decision.uid))
     return item is not None and decision.token in ("", item.token)
+
+
+def select_current(plan: FullPlan, decisions: Iterable[Decision]) -> list[Decision]:
+    """Return the decisions on conflicts that are still as they were."""
+    conflicts = index_conflicts(plan)
+    return [one for one in decisions if is_current(one, conflicts)]
+
+
+def join_decisions(
+    plan: FullPlan, earlier: Iterable[Decision], later: Iterable[Decision]
+) -> tuple[Decision, ...]:
+    """Return the later decisions, and the earlier ones that still hold on other conflicts."""
+    joined = {(one.kind, one.uid): one for one in [*select_current(plan, earlier), *later]}
+    return tuple(joined.values())
 
 
 def describe_conflict(item: PlanItem) -> dict[str, str]:

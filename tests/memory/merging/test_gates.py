@@ -7,9 +7,9 @@ from django.core.checks import run_checks
 
 from memory.engines.facts.bulk_actions import ActionEngine
 from memory.engines.facts.engine import FactEngine
-from memory.engines.merging.decisions import Decision
 from memory.engines.merging.gates import GateResult
 from memory.engines.merging.guarded_merge import GuardedMergeEngine
+from memory.engines.merging.plan import Decision
 from memory.models import FactAssessment, Project
 from tests.memory.merging.conftest import TASK, judge, write_verified
 
@@ -56,12 +56,12 @@ class TestVerified:
 
     def test_archived_facts_do_not_count(self, mira, learned):
         guess = facts.write_fact(fact_text="A guess.", branch_name=TASK, actor=mira).fact
-        ActionEngine().apply_action(
-            action="archive", fact_ids=[guess.uid], branch_name=TASK, actor=mira
-        )
+        ActionEngine().apply_action(action="archive", fact_ids=[guess.uid], branch_name=TASK, actor=mira)
         assert run(mira, "require_verified").state == "passed"
 
-    @pytest.mark.parametrize(("choice", "state"), [("skip", "passed"), ("target", "passed"), ("source", "failed")])
+    @pytest.mark.parametrize(
+        ("choice", "state"), [("skip", "passed"), ("target", "passed"), ("source", "failed")]
+    )
     def test_what_is_left_out_does_not_count(self, mira, conflict, choice, state):
         facts.update_fact(
             fact_id=conflict.uid, updates={"fact_text": "A guess."}, branch_name=TASK, actor=mira

@@ -9,10 +9,9 @@ from django.db import connections
 
 from memory.engines.activity.events import EventEngine
 from memory.engines.branches.manager import BranchManager
-from memory.engines.branches.revert import RevertEngine
 from memory.engines.facts.engine import FactEngine
-from memory.engines.merging.decisions import Decision
 from memory.engines.merging.guarded_merge import GuardedMergeEngine
+from memory.engines.merging.plan import Decision
 from memory.engines.merging.requests import MergeRequestEngine
 from memory.exceptions import (
     BranchArchived,
@@ -28,9 +27,8 @@ from memory.exceptions import (
 )
 from memory.models import AuditEntry, MergeDecision, MergeRequest
 from memory.models.nodes import uuid7
-from tests.databases import ON_SQLITE
 from tests.memory.api.client import nothing_left
-from tests.memory.merging.conftest import TASK, judge, texts, write_verified
+from tests.memory.merging.conftest import TASK, texts, write_verified
 
 pytestmark = pytest.mark.django_db(transaction=True)
 engine, facts = MergeRequestEngine(), FactEngine()
@@ -174,11 +172,11 @@ class TestApprovals:
         task.refresh_from_db()
         seq = task.head
         write_verified(mira, "One more.")
-        text = (
-            f"{TASK} has newer commits than those that you read: it is at {seq + 2}, not at {seq}."
-        )
+        text = f"{TASK} has newer commits than those that you read: it is at {seq + 2}, not at {seq}."
         refuse(Conflict, text, engine.approve_request, request_id=1, source_seq=seq, actor=vera)
-        assert engine.approve_request(request_id=1, source_seq=seq + 2, actor=vera).request.state == "approved"
+        assert (
+            engine.approve_request(request_id=1, source_seq=seq + 2, actor=vera).request.state == "approved"
+        )
 
     def test_it_needs_the_scope_merge(self, person, request_for):
         refuse(
@@ -210,7 +208,7 @@ class TestDecisions:
         request = engine.create_request(source=TASK, actor=mira)
         settle(mira, request, conflict, "skip")
         found = engine.plan_request(request_id=1, classes=["conflict"], kind="fact", actor=mira)
-        (item,) = found.plan.items
+        (item,) = found.plan.page
         row = found.decisions[("fact", conflict.uid)]
         assert (item.uid, row.choice, row.by, row.token) == (conflict.uid, "skip", "mira", item.token)
 
@@ -232,7 +230,7 @@ class TestDecisions:
 
     def test_a_conflict_that_changed_is_refused_with_what_it_is_now(self, mira, conflict):
         request = engine.create_request(source=TASK, actor=mira)
-        (item,) = engine.plan_request(request_id=1, classes=["conflict"], kind="fact", actor=mira).plan.items
+        (item,) = engine.plan_request(request_id=1, classes=["conflict"], kind="fact", actor=mira).plan.page
         facts.update_fact(
             fact_id=conflict.uid, updates={"fact_text": "A week."}, branch_name=TASK, actor=mira
         )
@@ -300,7 +298,7 @@ class TestDecisions:
 class TestRefused:
     def test_a_branch_into_itself(self, mira, task):
         text = "A branch cannot be merged into itself."
-        refuse(Invalid, text, engine.create_request, source=TASK, target=TASK, actor=mira)
+        refuse(Conflict, text, engine.create_request, source=TASK, target=TASK, actor=mira)
 
     @pytest.mark.parametrize(("source", "target"), [(TASK, "old"), ("old", "main")])
     def test_an_archived_branch(self, mira, task, source, target):
@@ -340,7 +338,12 @@ class TestRefused:
     def test_whatever_is_done_with_a_closed_one(self, mira, vera, request_for):
         engine.merge_request(request_id=1, actor=vera)
         text = "Merge request 1 is merged already."
-        for work in (engine.merge_request, engine.approve_request, engine.reject_request, engine.plan_request):
+        for work in (
+            engine.merge_request,
+            engine.approve_request,
+            engine.reject_request,
+            engine.plan_request,
+        ):
             refuse(IllegalTransition, text, work, request_id=1, actor=vera)
         refuse(IllegalTransition, text, engine.decide_conflicts, request_id=1, choice="source", actor=vera)
 
@@ -362,9 +365,10 @@ class TestRefused:
         refuse(Conflict, text, engine.merge_request, request_id=1, actor=vera)
 
     def test_ids_belong_to_cherry_pick(self, mira, learned):
-        text = "ids name the memories of the strategy cherry_pick, and of no other."
-        for options in ({"ids": [learned.uid]}, {"strategy": "cherry_pick"}):
-            refuse(Invalid, text, engine.create_request, source=TASK, actor=mira, **options)
+        make, options = engine.create_request, {"source": TASK, "actor": mira}
+        text = "Only the strategy cherry_pick takes ids."
+        refuse(Invalid, text, make, ids=[learned.uid], **options)
+        refuse(Invalid, "Name the memories to pick.", make, strategy="cherry_pick", **options)
 
     def test_another_projects_request_is_none(self, request_for, other_project, person):
         from memory.actors import local_actor
@@ -456,13 +460,13 @@ class TestWithoutARequest:
             self.merge(mira)
         BranchManager().create_branch(name="task/other", actor=mira)
         done = self.merge(mira, target="task/other", message="All of it.")
-        assert (done.commit.message, done.held) == ("All of it.", 0)
+        assert (done.commit.message, done.open_conflicts) == ("All of it.", 0)
         assert texts("task/other", project) == {"A guess.", learned.fact_text}
 
     def test_the_preview_changes_nothing(self, mira, learned):
         with nothing_left():
             found = GuardedMergeEngine().preview_merge(source=TASK, actor=mira)
-        assert {item.uid for item in found.plan.items} == {learned.uid}
+        assert {item.uid for item in found.plan.page} == {learned.uid}
         assert found.check.mergeable
 
     def test_what_there_is_nothing_of(self, mira, learned):
@@ -477,7 +481,7 @@ class TestWithoutARequest:
         assert texts("main", project) == {"Tokens live for an hour."}
 
     def test_decisions_on_what_has_changed_are_refused(self, mira, conflict):
-        (item,) = GuardedMergeEngine().preview_merge(source=TASK, kind="fact", actor=mira).plan.items
+        (item,) = GuardedMergeEngine().preview_merge(source=TASK, kind="fact", actor=mira).plan.page
         facts.update_fact(
             fact_id=conflict.uid, updates={"fact_text": "A week."}, branch_name="main", actor=mira
         )
