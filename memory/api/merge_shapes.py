@@ -239,8 +239,11 @@ def check_shape(result: GateResult) -> dict[str, Any]:
 
 def detail_shape(found: RequestCheck) -> dict[str, Any]:
     check = found.check
+    points = check.plan.points if check else found.request
+    seqs = {name: getattr(points, name) for name in ("source_seq", "target_seq")}
     return {
         **request_shape(found.request),
+        **seqs,
         "approvals": [_approval(one) for one in found.approvals],
         "checks": [check_shape(one) for one in check.results] if check else [],
         "mergeable": check.mergeable if check else False,
@@ -283,10 +286,8 @@ def decision_shape(item: PlanItem, row: MergeDecision | None) -> dict[str, Any] 
 
 
 def plan_shape(plan: MergePlan, decisions: Mapping[tuple[str, UUID], MergeDecision]) -> dict[str, Any]:
-    return {
-        **_plan_head(plan),
-        **shapes.page_shape(plan.page, lambda item: item_shape(item, decisions.get(item.key))),
-    }
+    page = shapes.page_shape(plan.page, lambda item: item_shape(item, decisions.get(item.key)))
+    return in_order(MergePlanShape, {**_plan_head(plan), **page})
 
 
 def _plan_head(plan: MergePlan) -> dict[str, Any]:
@@ -310,7 +311,7 @@ def request_plan_shape(found: RequestPlan) -> dict[str, Any]:
 def preview_shape(found: MergePreview) -> dict[str, Any]:
     checks = [check_shape(one) for one in found.check.results]
     rest = {"checks": checks, "mergeable": found.check.mergeable, "commit": None}
-    return {"dry_run": True, **plan_shape(found.plan, {}), **rest}
+    return in_order(MergeShape, {"dry_run": True, **plan_shape(found.plan, {}), **rest})
 
 
 def result_shape(result: MergeResult, source: str, target: str, strategy: str) -> dict[str, Any]:
@@ -321,4 +322,9 @@ def result_shape(result: MergeResult, source: str, target: str, strategy: str) -
     counts = {"counts": result.counts, "open_conflicts": result.open_conflicts}
     page = {"unchecked": 0, "unchecked_reason": "", "results": [], "next": None, "previous": None}
     rest = {"checks": [], "mergeable": True, "commit": shapes.commit(commit) if commit else None}
-    return {**head, **counts, **page, **rest}
+    return in_order(MergeShape, {**head, **counts, **page, **rest})
+
+
+def in_order(shape: type[s.Serializer], values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the values in the order of the shape's fields."""
+    return {name: values[name] for name in shape().get_fields()}
