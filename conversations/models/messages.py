@@ -27,6 +27,7 @@ class Message(BranchedModel):
         mappings=frozenset({"metadata"}),
         origin=ORIGIN | {"said_at"},
         derived=frozenset({"content_hash"}),
+        unseen=frozenset({"thinking"}),  # its readers need a right of their own
         identity=("conversation_id", "sequence_num"),
         numbered="sequence_num",
     )
