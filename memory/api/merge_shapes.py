@@ -134,17 +134,17 @@ class PlanItemShape(s.Serializer):
     base = s.DictField(allow_null=True, help_text="As both had it last.")
     ours = s.DictField(allow_null=True, help_text="As the target shows it.")
     theirs = s.DictField(allow_null=True, help_text="As the source shows it.")
-    # The answer's ``fields`` hides the serializer's own, which the REST framework allows.
-    fields = s.DictField(child=s.ListField(), help_text="Of what differs: [base, ours, theirs, merged].")  # type: ignore[assignment]
     other = s.DictField(allow_null=True, help_text="The target's fact that it is nearly equal to.")
     score = s.FloatField(allow_null=True, help_text="How near: the cosine of both texts.")
     decision = MadeDecisionShape(allow_null=True)
 
     def get_fields(self) -> dict[str, s.Field]:
-        """Return the fields with ``class``, which is a word of Python."""
+        """Return the fields, also two that are words of Python and of serializers: ``class``, ``fields``."""
+        found = list(super().get_fields().items())
         kind = s.ChoiceField(choices=CLASS_CHOICES, source="outcome")
-        fields = list(super().get_fields().items())
-        return dict([*fields[:2], ("class", kind), *fields[2:]])
+        text = "Of what differs: [base, ours, theirs, merged]."
+        sides = s.DictField(child=s.ListField(), help_text=text)
+        return dict([*found[:2], ("class", kind), *found[2:7], ("fields", sides), *found[7:]])
 
 
 def count_field() -> s.Field:
@@ -156,8 +156,6 @@ OPEN_CONFLICTS = "Conflicts that are left without a decision, or were skipped."
 
 
 class MergePlanShape(s.Serializer):
-    # The answer's ``source`` hides the serializer's own, which the REST framework allows.
-    source = s.CharField()  # type: ignore[assignment]
     source_seq = s.IntegerField()
     target = s.CharField()
     target_seq = s.IntegerField()
@@ -169,6 +167,10 @@ class MergePlanShape(s.Serializer):
     results = PlanItemShape(many=True)
     next = s.CharField(allow_null=True)
     previous = s.CharField(allow_null=True)
+
+    def get_fields(self) -> dict[str, s.Field]:
+        """Return the fields; ``source`` is a word of serializers too."""
+        return {"source": s.CharField(), **super().get_fields()}
 
 
 class MergeShape(MergePlanShape):

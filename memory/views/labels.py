@@ -123,6 +123,7 @@ ACTION_LABELS: dict[str, Any] = {
     "review.resolve": _("answered a question"),
     "commit.revert": _("undid a commit"),
     "branch.create": _("made a branch"),
+    "branch.merge": _("merged branches"),
     "branch.archive": _("archived a branch"),
     "branch.restore": _("took a branch into use again"),
     "merge_request.create": _("asked for a merge"),
