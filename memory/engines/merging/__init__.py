@@ -1,0 +1,1 @@
+"""Merges: what a branch brings to another one."""
