@@ -19,6 +19,7 @@ class Conversation(BranchedModel):
         title="title",
         rank=5,
         ordered={"status": (Status.ACTIVE, Status.COMPLETED, Status.ARCHIVED)},
+        fork_columns=("parent_conversation_id", "fork_point_message_id"),
     )
 
     # Set by conversations.engines.conversations.

@@ -66,6 +66,10 @@ class BranchedModel(models.Model):
         """Return the key that may be open only once on a branch."""
         return self.uid.hex
 
+    def owner_keys(self) -> list[tuple[str, Any]]:
+        """Return kind and uid of each memory that this one is a part of or a statement on."""
+        return [(kind, getattr(self, column)) for column, kind in self.OWNERS.items()]
+
     @property
     def searchable(self) -> bool:
         """Return whether a search finds the row by default."""

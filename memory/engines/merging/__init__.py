@@ -1,1 +1,1 @@
-"""Merges: what a branch brings to another one."""
+"""Three-way merges of branches; docs/decisions/0020 has the rules."""

@@ -240,9 +240,12 @@ class TestKept:
         return facts
 
     @pytest.fixture
-    def count(self, actor: Actor, both: Any) -> Callable[[], int]:
-        def count() -> int:
-            source, main = (find_branch(actor, name).lineage() for name in ("task/source", "main"))
+    def count(self, actor: Actor, both: Any) -> Callable[..., int]:
+        def count(seq: int | None = None) -> int:
+            source, main = (
+                find_branch(actor, "task/source").lineage(),
+                find_branch(actor, "main").lineage(seq),
+            )
             EmbeddingEngine().embed_pending(actor.project_id)
             arriving = Fact.objects.in_lineage(source).filter(uid=both[1].uid).fetch_all()
             found = find_pairs(arriving, source=source, target=main, project_id=actor.project_id, exclude=[])
@@ -264,9 +267,9 @@ class TestKept:
         answer(*both, branch, decision)
         assert count() == left
 
-    def test_until_the_answer_is_undone(self, actor, count, both, answer):
+    def test_since_the_answer_and_until_it_is_undone(self, actor, count, both, answer):
         commit = answer(*both, "main", "keep_both")
-        assert count() == 0
+        assert (count(), count(commit.seq - 1)) == (0, 1)
         RevertEngine().revert_commit(commit_id=commit.pk, actor=actor)
         assert count() == 1
 
