@@ -15,12 +15,12 @@ class Policy:
 
     gates: tuple[str, ...] = ("conflicts", "secrets")
     approvals: int = 0
-    author_may_approve: bool = False
+    author_may_approve: bool = True
     accept_methods: tuple[str, ...] = field(default=(Method.JUDGE, Method.HUMAN, Method.HEURISTIC))
 
 
 def find_policy(project_id: UUID, branch_name: str) -> Policy:
     """Return the policy of a branch: into main come verified facts alone."""
     if branch_name == MAIN:
-        return Policy(gates=("conflicts", "secrets", "require_verified"))
+        return Policy(gates=("conflicts", "require_verified", "secrets"))
     return Policy()
