@@ -86,7 +86,7 @@ class MergeEngine:
         position = read_cursor(cursor, mark)
         points = find_points(actor, source, target, position)
         plan = build_plan(points, check_strategy(strategy, ids), ids, decisions)
-        items = plan.select_items(*_check_filter(kind, classes))
+        items = plan.select_items(*check_filter(kind, classes))
         start = parse_count(position.get("key", "0"))
         pin = {"list": mark, "source": points.source_seq, "target": points.target_seq}
         return summarise_plan(plan, cut_page(items, start, limit, pin))
@@ -198,7 +198,8 @@ def count_bytes(item: PlanItem) -> int:
     return sum(count_row_bytes(row) for row in rows if row is not None)
 
 
-def _check_filter(kind: str, classes: Sequence[str]) -> tuple[str, list[str]]:
+def check_filter(kind: str, classes: Sequence[str]) -> tuple[str, list[str]]:
+    """Return the checked kind and classes of a plan's page. Raises Invalid."""
     if kind:
         c.one_of(models_by_kind())("type", kind)
     return kind, [c.one_of(CLASSES)("class", one) for one in classes]
