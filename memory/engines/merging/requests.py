@@ -200,9 +200,9 @@ class MergeRequestEngine:
             bound = settling.bind_decisions(parsed, bare)
         options = replace(options, decisions=settling.join_decisions(bare, options.decisions, bound))
         left = len(list_undecided(load_plan(options, points, compared)))
-        return Settled(
-            _store_decisions(request, bound, points, actor) if bound else request, len(bound), left
-        )
+        if bound:
+            request = _store_decisions(request, bound, points, actor)
+        return Settled(request, len(bound), left)
 
     def approve_request(
         self, *, request_id: UUID | int, actor: Actor, source_seq: int | None = None
@@ -230,7 +230,7 @@ class MergeRequestEngine:
             request.approved_seq = request.source.head if enough else None
             request.save()
             record_request(request, actor, "merge_request.approve", {"at_seq": request.source.head})
-        return RequestCheck(request, list_approvals(request), None)
+        return self.check_request(request_id=request.pk, actor=actor)
 
     def reject_request(self, *, request_id: UUID | int, actor: Actor, reason: str = "") -> MergeRequest:
         """Close a request without a merge. Needs the scope merge on the target; its author may withdraw it.
