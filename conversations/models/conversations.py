@@ -1,8 +1,11 @@
 """Conversations. Their counts (messages, tokens) are computed when they are read."""
 
+from typing import Any, ClassVar
+
 from django.db import models
 
 from memory.models import BranchedModel
+from memory.models.base import ERASED_MARK
 
 
 class Conversation(BranchedModel):
@@ -10,6 +13,8 @@ class Conversation(BranchedModel):
         ACTIVE = "active"
         COMPLETED = "completed"
         ARCHIVED = "archived"
+
+    ERASED: ClassVar[dict[str, Any]] = {"title": ERASED_MARK}
 
     # Set by conversations.engines.conversations.
     message_count: int
