@@ -119,6 +119,15 @@ TABLE: dict[str, Entry] = {
         promote=lazy_command("workspaces:promote", "Take over all that was done in it"),
         drop=lazy_command("workspaces:drop", "Throw a workspace away"),
     ),
+    "erase": lazy_command("erasures:erase", "Remove memory for good, on every branch"),
+    "erasures": group(
+        "erasures",
+        "list what was erased, and check it",
+        "day1 erasures show 0197…",
+        "list",
+        list=lazy_command("erasures:list_erasures", "List the erasures, the newest first"),
+        show=lazy_command("erasures:show", "Show an erasure, and check that nothing of it is back"),
+    ),
     "keys": group(
         "keys",
         "make, list and revoke API keys",

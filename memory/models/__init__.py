@@ -6,6 +6,7 @@ from pkgutil import iter_modules
 from memory.models.audit import AuditEntry
 from memory.models.base import OPEN, BranchedModel
 from memory.models.branches import MAX_DEPTH, Branch, Commit
+from memory.models.erasures import ErasedMemory, Erasure
 from memory.models.facts import Confirmation, Fact, FactAssessment, FactUse
 from memory.models.handles import WorkHandle
 from memory.models.ingest import IngestedEvent
@@ -32,6 +33,8 @@ __all__ = [
     "BranchedModel",
     "Commit",
     "Confirmation",
+    "ErasedMemory",
+    "Erasure",
     "Fact",
     "FactAssessment",
     "FactLink",

@@ -30,9 +30,7 @@ HEURISTIC = FactAssessment.Method.HEURISTIC
 VERIFIED, INVALIDATED = FactAssessment.Status.VERIFIED, FactAssessment.Status.INVALIDATED
 
 # Why near duplicates of some facts were not looked for.
-PENDING = _(
-    "No conflict is left. Facts without their vector yet were compared with none: {count}."
-)
+PENDING = _("No conflict is left. Facts without their vector yet were compared with none: {count}.")
 UNCHECKED = {
     "embedder_off": _("No conflict is left. Without an embedder no near duplicates are looked for: {count}."),
     "embedder_unavailable": _(

@@ -20,6 +20,7 @@ from memory.db.bulk_sql import insert_all, update_one
 from memory.db.querysets import Lineage
 from memory.db.raw_select import fetch_one
 from memory.engines.audit.trail import record_entry
+from memory.engines.versions.erased import refuse_erased
 from memory.engines.versions.repositories import find_named_repository
 from memory.engines.versions.session_activity import begin_sessions, touch_sessions
 from memory.exceptions import BranchArchived, BranchNotFound, NotFound, TooLarge
@@ -141,6 +142,7 @@ class CommitWriter:
         """Write a new version with changed content. ``old`` is the visible one, the branch's own or
         inherited.
         """
+        refuse_erased(self.branch.project_id, [old])
         self.changed += 1
         return self._add_version(old, content, deleted=False)
 
@@ -150,6 +152,7 @@ class CommitWriter:
 
         An old version may be a tombstone of this branch; each memory may occur only once.
         """
+        refuse_erased(self.branch.project_id, [old for old, _, deleted in changes if not deleted])
         for start in range(0, len(changes), BATCH_SIZE):
             self._check_inherited([old for old, _, _ in changes[start : start + BATCH_SIZE]])
         fresh = []
