@@ -125,6 +125,8 @@ ACTION_LABELS: dict[str, Any] = {
     "branch.create": _("made a branch"),
     "branch.archive": _("archived a branch"),
     "branch.restore": _("took a branch into use again"),
+    "policy.set": _("set a policy"),
+    "policy.delete": _("deleted a policy"),
     "observation.write": _("observed"),
     "message.write": _("wrote messages"),
     "conversation.create": _("began a conversation"),

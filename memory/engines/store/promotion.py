@@ -53,6 +53,7 @@ PROMOTED = {
 LOCAL = {
     "memory": (
         "ApiKey",
+        "BranchPolicy",
         "FactUse",
         "IdempotencyRecord",
         "Membership",

@@ -20,6 +20,7 @@ from memory.db.bulk_sql import insert_all, update_one
 from memory.db.querysets import Lineage
 from memory.db.raw_select import fetch_one
 from memory.engines.audit.trail import record_entry
+from memory.engines.versions.policies import Write, check_direct_write
 from memory.engines.versions.repositories import find_named_repository
 from memory.engines.versions.session_activity import begin_sessions, touch_sessions
 from memory.exceptions import BranchArchived, BranchNotFound, NotFound, TooLarge
@@ -33,16 +34,25 @@ MAX_COMMIT_ROWS = 5000  # versions that one commit writes while other writers wa
 
 @contextmanager
 def open_commit(
-    actor: Actor, branch_name: str, kind: str, message: str = "", *, bounded: bool = True
+    actor: Actor,
+    branch_name: str,
+    kind: str,
+    message: str = "",
+    *,
+    write: Write = Write.CHANGE,
+    bounded: bool = True,
 ) -> Iterator["CommitWriter"]:
     """Open a commit in one transaction. Without a change, no commit is made and no seq is used.
 
-    It writes at most MAX_COMMIT_ROWS versions; only reverts and restores, which cannot be done in parts, are
-    not ``bounded``. Raises BranchNotFound, BranchArchived; the writer raises TooLarge.
+    ``write`` says what it does, for the branch's policy: ``proposes`` of the writer is True where its facts
+    must become proposals. It writes at most MAX_COMMIT_ROWS versions; only reverts and restores, which cannot
+    be done in parts, are not ``bounded``. Raises BranchNotFound, BranchArchived, DirectWritesRefused; the
+    writer raises TooLarge.
     """
     next_rid.ensure_lease()
     with transaction.atomic(savepoint=False):
         writer = CommitWriter(lock_branch(actor, branch_name), actor, kind, message, bounded)
+        writer.require_write(write)
         _open.branches = branches_in_commit() | {writer.branch.pk}
         try:
             yield writer
@@ -87,10 +97,16 @@ class CommitWriter:
         self.added = self.changed = self.removed = 0
         self.side_rows = 0  # rows outside the version tables that belong to this commit
         self.targets: list[str] = []
+        self.detail: dict[str, Any] = {}  # what the audit entry says besides
         self.sessions: set[str] = set()  # sessions that this commit has begun or reported already
         self._fresh: dict[int, BranchedModel] = {}
         self._closed: dict[int, BranchedModel] = {}
         self.commit: Commit | None = None
+        self.proposes = False  # whether the branch's policy makes proposals of this commit's facts
+
+    def require_write(self, write: Write) -> None:
+        """Check what this commit does against the branch's policy. Raises DirectWritesRefused."""
+        self.proposes = check_direct_write(self.actor, self.branch.name, write)
 
     # ---- reading under the lock ----------------------------------------------------------------
 
@@ -339,6 +355,7 @@ class CommitWriter:
         detail = {"branch": self.branch.name, "seq": self.seq, "added": self.added, "changed": self.changed}
         detail["removed"] = self.removed
         detail |= {"agent_id": actor.agent_id} if actor.agent_id else {}
+        detail |= self.detail
         target = self.targets[0] if len(self.targets) == 1 else f"{self.branch.name}@{self.seq}"
         record_entry(actor, self.kind, target, detail, at=self.at)
         self.commit = commit
