@@ -1,8 +1,11 @@
 """Conversations. Their counts (messages, tokens) are computed when they are read."""
 
+from typing import ClassVar
+
 from django.db import models
 
 from memory.models import BranchedModel
+from memory.models.kinds import MemoryKind
 
 
 class Conversation(BranchedModel):
@@ -11,6 +14,14 @@ class Conversation(BranchedModel):
         COMPLETED = "completed"
         ARCHIVED = "archived"
 
+    KIND: ClassVar[MemoryKind] = MemoryKind(
+        "conversation",
+        title="title",
+        rank=5,
+        ordered={"status": (Status.ACTIVE, Status.COMPLETED, Status.ARCHIVED)},
+        fork_columns=("parent_conversation_id", "fork_point_message_id"),
+    )
+
     # Set by conversations.engines.conversations.
     message_count: int
     total_tokens: int
@@ -18,6 +29,12 @@ class Conversation(BranchedModel):
     title = models.CharField(max_length=300, blank=True, default="")
     status = models.CharField(max_length=10, choices=Status.choices, default=Status.ACTIVE)
     model = models.CharField(max_length=200, blank=True, default="")
+    parent_conversation_id = models.UUIDField(
+        null=True, blank=True, help_text="The one that it was forked from."
+    )
+    fork_point_message_id = models.UUIDField(
+        null=True, blank=True, help_text="The last message that they share."
+    )
 
     class Meta(BranchedModel.Meta):
         indexes = [

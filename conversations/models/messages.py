@@ -9,6 +9,7 @@ from memory.db.fields import JSONTextField
 from memory.db.indexes import FullTextIndex
 from memory.models import BranchedModel
 from memory.models.hashes import content_hash
+from memory.models.kinds import ORIGIN, MemoryKind
 
 
 class Message(BranchedModel):
@@ -19,6 +20,17 @@ class Message(BranchedModel):
         TOOL_RESULT = "tool_result"
         SYSTEM = "system"
 
+    KIND: ClassVar[MemoryKind] = MemoryKind(
+        "message",
+        title="content",
+        rank=6,
+        mappings=frozenset({"metadata"}),
+        origin=ORIGIN | {"said_at"},
+        derived=frozenset({"content_hash"}),
+        unseen=frozenset({"thinking"}),  # its readers need a right of their own
+        identity=("conversation_id", "sequence_num"),
+        numbered="sequence_num",
+    )
     TEXT: ClassVar[str] = "content"
     OWNERS: ClassVar[dict[str, str]] = {"conversation_id": "conversation"}
 

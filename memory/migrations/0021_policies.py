@@ -9,7 +9,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('memory', '0018_repositories'),
+        ('memory', '0019_merges'),
     ]
 
     operations = [

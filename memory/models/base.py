@@ -12,6 +12,7 @@ from django.db import models
 from memory.db.fields import RowIdField
 from memory.db.querysets import VersionedManager
 from memory.models.branches import Branch
+from memory.models.kinds import MemoryKind
 from memory.models.nodes import new_rid, uuid7
 
 OPEN = 2**62  # the seq_to of a version that no later one has closed
@@ -40,6 +41,7 @@ class BranchedModel(models.Model):
 
     objects = VersionedManager()
 
+    KIND: ClassVar[MemoryKind]
     TEXT: ClassVar[str] = ""  # the column that is embedded, in models with vector search
     DERIVES_UID: ClassVar[bool] = False  # whether the uid is derived from the content, and so may recur
     # Columns with the uid of a memory that this one is a part of or a statement on -> that memory's model.
@@ -63,6 +65,10 @@ class BranchedModel(models.Model):
     def identity(self) -> str:
         """Return the key that may be open only once on a branch."""
         return self.uid.hex
+
+    def owner_keys(self) -> list[tuple[str, Any]]:
+        """Return kind and uid of each memory that this one is a part of or a statement on."""
+        return [(kind, getattr(self, column)) for column, kind in self.OWNERS.items()]
 
     @property
     def searchable(self) -> bool:

@@ -111,6 +111,12 @@ class Commit(models.Model):
     session_id = models.CharField(max_length=200, blank=True)
     agent_id = models.CharField(max_length=200, blank=True)
     task_id = models.CharField(max_length=200, blank=True)
+    # Of a merge: what was merged, and at which seq. Of a revert: the commit that it takes back.
+    source_branch = models.ForeignKey(
+        Branch, on_delete=models.SET_NULL, null=True, blank=True, related_name="+", db_constraint=False
+    )
+    source_seq = models.BigIntegerField(null=True, blank=True)
+    reverts = models.UUIDField(null=True, blank=True)
     added = models.PositiveIntegerField(default=0)
     changed = models.PositiveIntegerField(default=0)
     removed = models.PositiveIntegerField(default=0)

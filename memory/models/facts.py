@@ -10,6 +10,7 @@ from memory.db.fields import JSONTextField
 from memory.db.indexes import FullTextIndex
 from memory.models import hashes
 from memory.models.base import OPEN, BranchedModel
+from memory.models.kinds import ORIGIN, MemoryKind
 from memory.models.nodes import uuid7
 from memory.models.projects import Project
 
@@ -67,6 +68,18 @@ class Fact(BranchedModel):
         SELECTIVE = "selective"
         PUBLIC = "public"
 
+    KIND: ClassVar[MemoryKind] = MemoryKind(
+        "fact",
+        title="essence",
+        rank=1,
+        claim=frozenset({"fact_text", "essence", "status", "held_status", "valid_from", "valid_until"}),
+        maxima=frozenset({"confidence", "updated_cycle"}),
+        sets=frozenset({"tags"}),
+        mappings=frozenset({"metadata"}),
+        origin=ORIGIN | {"source_type", "source_id", "source", "origin", "created_cycle", "repository"},
+        derived=frozenset({"content_hash", "norm_hash", "judged_hash"}),
+        unseen=frozenset({"held_status"}),
+    )
     TEXT: ClassVar[str] = "fact_text"
     SEARCHED: ClassVar[frozenset[str]] = frozenset({Status.ACTIVE, Status.DONE})
 
@@ -165,6 +178,7 @@ class FactAssessment(BranchedModel):
         JUDGE = "judge"
         HEURISTIC = "heuristic"
 
+    KIND: ClassVar[MemoryKind] = MemoryKind("verdict", title="status", rank=2, states="fact")
     DERIVES_UID: ClassVar[bool] = True
     OWNERS: ClassVar[dict[str, str]] = {"uid": "fact"}
 

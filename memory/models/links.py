@@ -1,11 +1,12 @@
 """Typed edges from a fact to a fact, an observation or a message."""
 
 import hashlib
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from django.db import models
 
 from memory.models.base import BranchedModel
+from memory.models.kinds import MemoryKind
 
 
 class FactLink(BranchedModel):
@@ -23,6 +24,13 @@ class FactLink(BranchedModel):
         OBSERVATION = "observation"
         MESSAGE = "message"
 
+    KIND: ClassVar[MemoryKind] = MemoryKind(
+        "link",
+        title="link_type",
+        rank=7,
+        maxima=frozenset({"weight"}),
+        identity=("from_id", "to_id", "to_type", "link_type"),
+    )
     OWNERS: ClassVar[dict[str, str]] = {"from_id": "fact", "to_id": "fact"}
 
     from_id = models.UUIDField()
@@ -43,6 +51,9 @@ class FactLink(BranchedModel):
     def identity(self) -> str:
         edge = f"{self.from_id.hex}{self.to_id.hex}{self.to_type}{self.link_type}"
         return hashlib.sha256(edge.encode()).hexdigest()[:32]
+
+    def owner_keys(self) -> list[tuple[str, Any]]:
+        return [("fact", self.from_id), (self.to_type, self.to_id)]
 
     def __str__(self) -> str:
         return f"{self.from_id} {self.link_type} {self.to_id}"

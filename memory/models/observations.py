@@ -9,6 +9,7 @@ from memory.db.fields import JSONTextField
 from memory.db.indexes import FullTextIndex
 from memory.models import hashes
 from memory.models.base import BranchedModel
+from memory.models.kinds import MemoryKind
 
 
 class Observation(BranchedModel):
@@ -29,6 +30,13 @@ class Observation(BranchedModel):
         ERROR = "error"
         TIMEOUT = "timeout"
 
+    KIND: ClassVar[MemoryKind] = MemoryKind(
+        "observation",
+        title="summary",
+        rank=4,
+        mappings=frozenset({"metadata"}),
+        derived=frozenset({"content_hash", "input_hash"}),
+    )
     TEXT: ClassVar[str] = "summary"
 
     observation_type = models.CharField(max_length=20, choices=Type.choices)

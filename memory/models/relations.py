@@ -9,11 +9,23 @@ from django.db import models
 from memory.db.fields import JSONTextField
 from memory.models.base import BranchedModel
 from memory.models.hashes import normalise_text
+from memory.models.kinds import MemoryKind
 
 
 class Relation(BranchedModel):
     """An edge. While it is open (no ``valid_until``) its triple of names is unique on a branch."""
 
+    KIND: ClassVar[MemoryKind] = MemoryKind(
+        "relation",
+        title="relation_type",
+        rank=3,
+        counters=frozenset({"strength"}),
+        maxima=frozenset({"confidence"}),
+        minima=frozenset({"valid_from"}),
+        mappings=frozenset({"properties"}),
+        derived=frozenset({"source_key", "target_key", "type_key"}),
+        identity=("source_key", "type_key", "target_key"),
+    )
     DERIVES_UID: ClassVar[bool] = True
 
     source_entity = models.CharField(max_length=200)

@@ -15,6 +15,7 @@ from memory.engines.facts.import_export import FactImport
 from memory.engines.facts.links import LinkEngine
 from memory.engines.facts.proposals import ProposalEngine
 from memory.engines.graph.engine import RelationEngine
+from memory.engines.merging.engine import MergeEngine
 from memory.engines.search.engine import SearchEngine
 from memory.engines.sessions.observations import ObservationEngine
 from memory.engines.store.snapshots import SnapshotManager
@@ -295,3 +296,24 @@ def test_the_policy_that_is_in_force_counts_at_once(stored, actor):
         guard(actor, direct_writes)
         text = f"Under {direct_writes} {Fact.objects.all_versions().count()}."
         assert FACTS.write_fact(fact_text=text, actor=writer).fact.status == status
+
+
+# ---- merges ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("direct_writes", ["propose", "refuse"])
+def test_a_merge_and_its_revert_pass_where_direct_writes_do_not(stored, actor, direct_writes):
+    guard(actor, direct_writes)
+    BranchManager().create_branch(name="task/a", actor=actor)
+    writer, merger = with_scope(actor, "write"), with_scope(actor, "merge")
+    FACTS.write_fact(fact_text="Learned on the branch.", actor=writer, branch_name="task/a")
+    FACTS.delete_fact(fact_id=stored.two, actor=writer, branch_name="task/a")
+    before = listed(actor)
+    merged = MergeEngine().merge_branch(source="task/a", target="main", actor=merger)
+    assert listed(actor) == [
+        ("Alpha.", "active"),
+        ("Learned on the branch.", "active"),
+        ("Ship it.", "active"),
+    ]
+    RevertEngine().revert_commit(commit_id=merged.commit.pk, actor=merger)
+    assert listed(actor) == before

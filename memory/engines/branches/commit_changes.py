@@ -8,11 +8,11 @@ from uuid import UUID
 from django.db.models import Q, QuerySet
 
 from memory.actors import Actor
-from memory.engines.branches.restore import versioned_models
 from memory.engines.branches.revert import RevertEngine
 from memory.engines.facts.links import describe_targets
 from memory.engines.support import validation as c
 from memory.engines.support.pagination import Page, paginate
+from memory.engines.versions.kinds import versioned_models
 from memory.engines.versions.lookup import find_branch
 from memory.exceptions import NotFound
 from memory.models import BranchedModel, Commit, Confirmation, Fact, FactLink, ReviewItem

@@ -13,9 +13,9 @@ from django.db.models import F, Min, Q
 
 from memory.db.backend import get_store_copies
 from memory.db.bulk_sql import insert_all
-from memory.engines.branches.restore import versioned_models
 from memory.engines.store.maintenance import reindex_rows
 from memory.engines.support.batches import batched
+from memory.engines.versions.kinds import versioned_models
 from memory.engines.versions.pinned_versions import schedule_pin
 from memory.models import OPEN, Branch, BranchedModel, Commit, Confirmation, Session, VectorClock
 

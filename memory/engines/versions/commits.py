@@ -6,7 +6,7 @@ stays true until they commit.
 
 import sys
 import threading
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime, timedelta
 from typing import Any, TypeVar
@@ -17,9 +17,10 @@ from django.db import transaction
 from memory.actors import Actor
 from memory.db.backend import get_index
 from memory.db.bulk_sql import insert_all, update_one
-from memory.db.querysets import Lineage
 from memory.db.raw_select import fetch_one
 from memory.engines.audit.trail import record_entry
+from memory.engines.versions.kinds import group_by_model
+from memory.engines.versions.lookup import nearest_versions
 from memory.engines.versions.policies import Write, check_direct_write
 from memory.engines.versions.repositories import find_named_repository
 from memory.engines.versions.session_activity import begin_sessions, touch_sessions
@@ -29,6 +30,7 @@ from memory.models.nodes import next_rid
 
 Row = TypeVar("Row", bound=BranchedModel)
 BATCH_SIZE = 500  # rows in one statement
+MERGE, REVERT = "branch.merge", "commit.revert"  # kinds of commits
 MAX_COMMIT_ROWS = 5000  # versions that one commit writes while other writers wait
 
 
@@ -84,6 +86,18 @@ def lock_branch(actor: Actor, name: str) -> Branch:
     return branch
 
 
+def lock_branches(actor: Actor, names: Sequence[str]) -> dict[str, Branch]:
+    """Return branches by name, locked in the order of their ids: two merges of one pair wait, both ways.
+
+    Raises BranchNotFound, BranchArchived.
+    """
+    rows = Branch.objects.filter(
+        project=actor.project_id, name__in=[name for name in names if name.isascii()]
+    )
+    keys = dict(rows.values_list("name", "pk"))
+    return {name: lock_branch(actor, name) for name in sorted(names, key=lambda name: keys.get(name, 0))}
+
+
 class CommitWriter:
     """Writer of one commit. Rows are written at once; index and bookkeeping at the end."""
 
@@ -98,6 +112,8 @@ class CommitWriter:
         self.side_rows = 0  # rows outside the version tables that belong to this commit
         self.targets: list[str] = []
         self.detail: dict[str, Any] = {}  # what the audit entry says besides
+        self.source: tuple[Branch, int] | None = None  # of a merge: the source, and its seq
+        self.reverts: UUID | None = None  # the commit that this one takes back
         self.sessions: set[str] = set()  # sessions that this commit has begun or reported already
         self._fresh: dict[int, BranchedModel] = {}
         self._closed: dict[int, BranchedModel] = {}
@@ -197,6 +213,25 @@ class CommitWriter:
             self._close_all([own for own, _ in pairs[start : start + BATCH_SIZE]])
         self._insert_rows(fresh)
         self.changed += len(fresh)
+
+    def merge_versions(self, pairs: Sequence[tuple[Row | None, Row]]) -> list[Row]:
+        """Write versions of one model with the given place in the version graph: (shown version, new one).
+
+        A new version without a ``vid`` is a version of its own; one with a vid is a copy.
+        """
+        own = [old for old, _ in pairs if old is not None and old.branch_id == self.branch.pk]
+        for start in range(0, len(own), BATCH_SIZE):
+            self._close_all(own[start : start + BATCH_SIZE])
+        for old, new in pairs:
+            graph = {name: getattr(new, name) for name in ("prev_vid", "merged_vid", "version")}
+            vid = {} if new.vid is None else {"vid": new.vid}
+            self._stamp_row(new, old, new.deleted, **graph, **vid)
+            self.removed += new.deleted
+            self.added += not new.deleted and (old is None or old.deleted)
+            self.changed += not new.deleted and old is not None and not old.deleted
+        fresh = [new for _, new in pairs]
+        self._insert_rows(fresh)
+        return fresh
 
     def own_version(self, model: type[Row], uid: Any) -> Row | None:
         """Return the branch's own open version of a memory, a tombstone included."""
@@ -321,11 +356,11 @@ class CommitWriter:
 
     def _index_rows(self) -> None:
         newest = self._newest_fork() if self._closed else None
-        for rows in _by_model(self._closed.values()):
+        for rows in group_by_model(self._closed.values()):
             # A closed version ends now: if any fork saw it, the newest one did.
             own = [newest is not None and row.seq_from <= newest for row in rows]
             get_index().close_versions(rows, own, self.seq)
-        for rows in _by_model(self._fresh.values()):
+        for rows in group_by_model(self._fresh.values()):
             get_index().index_rows([row for row in rows if not row.deleted])
 
     def _newest_fork(self) -> int | None:
@@ -350,6 +385,9 @@ class CommitWriter:
             actor_id=actor.id,
             actor_label=actor.label,
             surface=actor.surface,
+            source_branch=self.source[0] if self.source else None,
+            source_seq=self.source[1] if self.source else None,
+            reverts=self.reverts,
         )
         insert_all([commit])
         detail = {"branch": self.branch.name, "seq": self.seq, "added": self.added, "changed": self.changed}
@@ -360,20 +398,3 @@ class CommitWriter:
         record_entry(actor, self.kind, target, detail, at=self.at)
         self.commit = commit
         return commit
-
-
-def nearest_versions(lineage: Lineage, model: type[Row], uids: Iterable[UUID]) -> dict[UUID, Row]:
-    """Return each memory's version on the nearest branch of a lineage that has one, tombstones included."""
-    found: dict[UUID, Row] = {}
-    for branch, limit in lineage:
-        rows = model._base_manager.filter(branch=branch, uid__in=uids, seq_from__lte=limit, seq_to__gt=limit)
-        for row in rows:
-            found.setdefault(row.uid, row)
-    return found
-
-
-def _by_model(rows: Iterable[BranchedModel]) -> list[list[BranchedModel]]:
-    grouped: dict[type, list[BranchedModel]] = {}
-    for row in rows:
-        grouped.setdefault(type(row), []).append(row)
-    return list(grouped.values())

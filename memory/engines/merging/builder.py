@@ -1,0 +1,59 @@
+"""Building of a plan, step by step: what changed, what is there already, what is decided, what it writes."""
+
+from collections.abc import Sequence
+from uuid import UUID
+
+from memory.engines.merging.changes import list_changes
+from memory.engines.merging.matching import fork_tails, match_edges, match_equal_texts
+from memory.engines.merging.owners import (
+    fit_verdicts,
+    keep_extended,
+    list_missing_confirmations,
+    move_verdicts,
+    settle_parts,
+)
+from memory.engines.merging.plan import SOURCE, TARGET, Decision, FullPlan, MergePoints
+from memory.engines.merging.strategies import (
+    CHERRY_PICK,
+    FAST_FORWARD,
+    OURS,
+    SQUASH,
+    THEIRS,
+    apply_decisions,
+    check_fast_forward,
+    decide_all,
+    pick_items,
+    squash_facts,
+)
+
+
+def build_plan(
+    points: MergePoints, strategy: str, ids: Sequence[UUID] = (), decisions: Sequence[Decision] = ()
+) -> FullPlan:
+    """Return all that a merge would do at these points. Writes nothing.
+
+    Raises Invalid (a decision that does not fit, an unknown id) and Conflict (a decision on a conflict that
+    has changed since, a target that cannot be fast-forwarded).
+    """
+    if strategy == FAST_FORWARD:
+        check_fast_forward(points)
+    plan = FullPlan(points, strategy, list_changes(points))
+    keep_extended(plan)
+    match_edges(plan, match_equal_texts(plan))
+    apply_strategy(plan, ids, decisions)
+    settle_parts(plan)
+    fork_tails(plan)
+    move_verdicts(plan)
+    fit_verdicts(plan)
+    plan.confirmations = list_missing_confirmations(plan)
+    return plan
+
+
+def apply_strategy(plan: FullPlan, ids: Sequence[UUID], decisions: Sequence[Decision]) -> None:
+    if plan.strategy == CHERRY_PICK:
+        pick_items(plan, ids)
+    apply_decisions(plan, decisions)
+    if plan.strategy in (OURS, THEIRS):
+        decide_all(plan, TARGET if plan.strategy == OURS else SOURCE)
+    if plan.strategy == SQUASH:
+        squash_facts(plan)
