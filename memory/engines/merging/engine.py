@@ -28,6 +28,7 @@ from memory.engines.support.pagination import (
 from memory.engines.versions.commits import MERGE, lock_branches, open_commit
 from memory.engines.versions.kinds import models_by_kind
 from memory.engines.versions.lookup import MAIN, find_branch, resolve_own_point
+from memory.engines.versions.policies import Write
 from memory.exceptions import BranchArchived, Conflict
 from memory.models import Branch, Commit
 from memory.models.nodes import next_rid
@@ -162,7 +163,7 @@ def merge_branches(
     with transaction.atomic(savepoint=False):
         locked = lock_branches(actor, (source, target))
         title = message or f"Merge of {source} into {target}."
-        with open_commit(actor, target, MERGE, title, bounded=False) as commit:
+        with open_commit(actor, target, MERGE, title, write=Write.EXEMPT, bounded=False) as commit:
             merged = locked[source]
             commit.source = merged, merged.head
             points = MergePoints(actor.project_id, merged, merged.head, commit.branch, commit.seq - 1)

@@ -11,7 +11,6 @@ from memory.db.retry import retry_methods
 from memory.engines.audit.trail import record_entry
 from memory.engines.merging.approvals import check_approvals
 from memory.engines.merging.arrivals import list_undecided
-from memory.engines.merging.branch_policy import find_policy
 from memory.engines.merging.builder import build_plan
 from memory.engines.merging.engine import (
     MergePlan,
@@ -37,6 +36,7 @@ from memory.engines.merging.strategies import AUTO
 from memory.engines.support.pagination import check_limit, mark_from, parse_count, read_cursor
 from memory.engines.versions.commits import lock_branches
 from memory.engines.versions.lookup import MAIN, resolve_own_point
+from memory.engines.versions.policies import find_policy
 from memory.exceptions import Conflict, Unavailable
 from memory.models.nodes import next_rid
 

@@ -15,7 +15,6 @@ from memory.engines.fields.merges import CHOICE, MERGE_REQUEST
 from memory.engines.merging import settling
 from memory.engines.merging.approvals import Approval, count_approvals, is_author, list_approvals
 from memory.engines.merging.arrivals import list_undecided
-from memory.engines.merging.branch_policy import find_policy
 from memory.engines.merging.engine import MergePlan, MergeResult
 from memory.engines.merging.guarded_merge import (
     MergeCheck,
@@ -39,6 +38,7 @@ from memory.engines.merging.similar import compare_new_facts
 from memory.engines.support import validation as c
 from memory.engines.support.pagination import Page, paginate
 from memory.engines.versions.lookup import MAIN
+from memory.engines.versions.policies import find_policy
 from memory.exceptions import Conflict, Exists, IllegalTransition, Invalid
 from memory.models import Branch, MergeApproval, MergeDecision, MergeRequest, Project
 from memory.models.nodes import next_rid

@@ -7,12 +7,12 @@ from django.core.checks import run_checks
 
 from memory.engines.facts.bulk_actions import ActionEngine
 from memory.engines.facts.engine import FactEngine
-from memory.engines.merging.branch_policy import Policy
 from memory.engines.merging.gates import GateResult, run_gate
 from memory.engines.merging.guarded_merge import GuardedMergeEngine, check_merge
 from memory.engines.merging.options import MergeOptions
 from memory.engines.merging.plan import Decision
 from memory.engines.support.validation import secrets_found
+from memory.engines.versions.policies import Policy
 from memory.models import FactAssessment, Project
 from tests.memory.merging.conftest import TASK, judge, write_verified
 
