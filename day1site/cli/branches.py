@@ -102,7 +102,9 @@ def diff(run: Invocation, name: str, **options: Any) -> None:
 def note_differences(answer: Answer) -> None:
     """Print how many differences there are, and how far the branch is ahead and behind."""
     if answer["counts"]:
-        note("; ".join(f"{kind}s: {format_counts(tally)}" for kind, tally in answer["counts"].items()))
+        differing = {kind: tally for kind, tally in answer["counts"].items() if any(tally.values())}
+        if differing:
+            note("; ".join(f"{kind}s: {format_counts(tally)}" for kind, tally in differing.items()))
     if answer.get("behind"):  # an older server does not count them
         note(f"{answer['ahead']} commits ahead of {answer['against']}, {answer['behind']} behind")
 

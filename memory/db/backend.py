@@ -55,6 +55,9 @@ class SearchIndex(Protocol):
     def search_vectors(
         self, rows: Versions, vector: np.ndarray, k: int, model: str, project_id: Any
     ) -> Sequence[tuple[int, float]]: ...
+    def match_vectors(
+        self, rows: Versions, vectors: np.ndarray, floor: float, k: int, model: str, project_id: Any
+    ) -> list[Ranked]: ...
     def score_cosines(
         self, rids: Sequence[int], rows: Versions, vector: np.ndarray, model: str, project_id: Any
     ) -> Ranked: ...

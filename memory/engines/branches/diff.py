@@ -156,6 +156,8 @@ class DiffRange:
         return found
 
     def _compute_changes(self, kind: Kind) -> dict[UUID, str]:
+        if not any(rows.exists() for rows in self._list_touched(kind)):
+            return {}
         before, after = self._load_vids(kind, self.before), self._load_vids(kind, self.after)
         both = before.keys() & after.keys()
         rest = {uid for uid in both if before[uid] != after[uid]} | (both & self._list_judged(kind))
