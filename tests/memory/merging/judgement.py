@@ -78,7 +78,7 @@ class Judgement:
         allowed = self._allowed_classes(key)
         found = (item.name, item.reason if item.name == "conflict" else "") if item else None
         never_there = known.fields is None and key not in self.target.versions
-        if found is None and (not allowed or never_there):
+        if found is None and (not allowed or never_there or self._follows_owner(key)):
             return
         assert found in allowed, f"{key}: in the plan as {found}, the model allows {allowed}"
 
@@ -97,17 +97,13 @@ class Judgement:
 
     def _has_own_parts(self, uid: str) -> bool:
         """Return whether the target has added to a memory: a message, a link, a verdict, a confirmation."""
-        return any(
-            uid in (key[1][: len(uid)], *owners_of(row.fields)) and self._is_own(key)
-            for key, row in self.before.items()
-        )
+        own = self.target.touched_since(self.source)
+        added = {key: row for key, row in self.before.items() if key in own or key not in self.offered}
+        return any(uid in (key[1][: len(uid)], *owners_of(row.fields)) for key, row in added.items())
 
-    def _is_own(self, key: Key) -> bool:
-        """Return whether a memory of the target is new to the source, or stays though the source deleted it."""
-        known, ours = self.source.versions.get(key), self.target.versions.get(key)
-        if known is None or ours is None or not known.includes(ours):
-            return True
-        return known.fields is None and key not in self.touched
+    def _follows_owner(self, key: Key) -> bool:
+        """Return whether a revert took a part with its owner: it is settled as that is."""
+        return key[0] in OWNED and "reverted" in {one.reason for one in self.outcomes(key)}
 
     def find_twins(self, key: Key) -> list[Key]:
         """Return the target's own memories with the text or edge of a memory that is new on the source."""
@@ -152,6 +148,8 @@ class Judgement:
             return self.before.get(item.key) != self.after.get(item.key)
         if self.strategy == "cherry_pick" and not self._is_picked(item):
             return False
+        if item.name == "conflict" and item.kind in OWNED and self._is_ownerless(item.key):
+            return False
         return item.name != "conflict" or self.get_choice(item) != HELD
 
     def _is_picked(self, item: Item) -> bool:
@@ -164,12 +162,14 @@ class Judgement:
         before, after = self.before.get(key), self.after.get(key)
         if not self.is_taken(item):
             assert after == before, f"{item} changed though it was not merged"
-            if item.name == "rejected":
-                self._check_rejection(key)
+            if item.name == "rejected" and not self._follows_owner(key):
+                assert self._is_ownerless(key), f"{key} rejected, its owners are there"
             return
         ours, theirs = self.target.versions.get(key), self.source.versions[key]
         fields = after.fields if after else None
-        if item.name in ("applied", "rejected"):
+        if item.name == "rejected" and self._follows_owner(key):
+            assert any(is_like(key[0], fields, one.fields if one else None) for one in (ours, theirs)), key
+        elif item.name in ("applied", "rejected"):
             self._check_applied(key, fields)
         elif item.name == "identical":
             self._check_identical(key, fields)
@@ -181,13 +181,12 @@ class Judgement:
         parents = tuple(one for one in (ours, theirs) if one is not None)
         versions[key] = theirs if copied else Version(fields, parents)
 
-    def _check_rejection(self, key: Key) -> None:
-        """Check that an end of a link, or the conversation of a message, is missing on the target."""
-        fields = self.source.versions[key].fields
-        assert fields is not None
+    def _is_ownerless(self, key: Key) -> bool:
+        """Return whether an end of a link, or the conversation of a message, is missing on the target."""
+        fields = self.source.versions[key].fields or {}
         kinds = {"from_id": "fact", "to_id": fields.get("to_type", ""), "conversation_id": "conversation"}
         owners = [(kind, str(fields[name])) for name, kind in kinds.items() if name in fields]
-        assert any(owner not in self.after for owner in owners), f"{key} rejected, its owners are there"
+        return any(owner not in self.after for owner in owners)
 
     def _check_applied(self, key: Key, fields: Fields | None) -> None:
         allowed = [one.merged for one in self.outcomes(key) if one.name == "applied"]

@@ -283,7 +283,7 @@ class World:
             self.merges[target].append(line.head)
         if judgement.strategy != "cherry_pick":
             conflicts = [item for item in judgement.plan.values() if item.name == "conflict"]
-            assert done.held == sum(not judgement.is_taken(item) for item in conflicts)
+            assert done.held == sum(not judgement.get_choice(item) for item in conflicts)
 
     def check_refusal(self, refused: Refused, strategy: str, source: str, target: str) -> None:
         """Check that only a fast-forward over the target's own changes was refused, and changed nothing."""
