@@ -88,7 +88,7 @@ def lock_branch(actor: Actor, name: str) -> Branch:
 
 
 def lock_branches(actor: Actor, names: Sequence[str]) -> dict[str, Branch]:
-    """Return branches by name, locked in the order of their ids, so that no two merges wait for each other."""
+    """Return branches by name, locked in the order of their ids: no two merges wait for each other."""
     known = Branch.objects.filter(project=actor.project_id, name__in=list(filter(str.isascii, names)))
     keys = dict(known.values_list("name", "pk"))
     return {name: lock_branch(actor, name) for name in sorted(names, key=lambda name: keys.get(name, 0))}
