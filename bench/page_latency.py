@@ -108,7 +108,7 @@ def measured(options: argparse.Namespace, facts: int) -> list[Result]:
         local_engine.set_up(Path(shutil.copytree(made, Path(folder) / "work")), "off")
         many_rows.gather(facts // 10)
         local_engine.optimize()
-        local_engine.settle()
+        local_engine.freeze_gc()
         rows = [measure(page) for page in places() if is_chosen(page, options.only)]
     if not options.keep and not options.json:
         shutil.rmtree(made)

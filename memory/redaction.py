@@ -9,7 +9,7 @@ import re
 import string
 import threading
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 MAX_NAME = 200  # characters of a name before a secret
@@ -17,14 +17,14 @@ MAX_LINE = 500  # characters between a word such as curl and the secret that it 
 MAX_DEPTH = 50  # levels of a JSON value; deeper values are stored as their JSON text
 MARK = "[redacted: "
 MAX_RECENT = 500  # redacted texts that a thread remembers, by length and hash
-_recent = threading.local()
 # A secret may start after an escaped line end or sign, as in JSON within JSON.
 AFTER_ESCAPE = r"(?<=\\[nrt])|(?<=\\x[0-9a-fA-F]{2})|(?<=\\u[0-9a-fA-F]{4})"
 
 # Every pattern takes linear time: a match starts where no other match can start within it, or
 # has a bounded length.
-# kind -> (substrings of which one must occur, so that most patterns are never run; pattern). Where a
-# pattern has a group named s, only that group is the secret.
+# kind -> (hints: substrings of which one must occur, so that most patterns are never run; pattern). The hints
+# of a pattern that ignores case are looked for in the folded text. Where a pattern has a group named s, only
+# that group is the secret.
 FORMATS: dict[str, tuple[tuple[str, ...], str]] = {
     "private key": (
         ("PRIVATE KEY",),
@@ -34,7 +34,7 @@ FORMATS: dict[str, tuple[tuple[str, ...], str]] = {
     ),
     "AWS key id": (("AKIA", "ASIA"), r"\b(?:AKIA|ASIA)[A-Z2-7]{16}\b"),
     "AWS secret": (
-        ("secret", "SECRET", "Secret"),
+        ("key",),
         r"(?i)aws_?(?:secret)?_?(?:access)?_?key[\"']?\s*[=:]\s*[\"']?(?P<s>[A-Za-z0-9/+=]{40})\b",
     ),
     "GitHub token": (
@@ -78,7 +78,7 @@ FORMATS: dict[str, tuple[tuple[str, ...], str]] = {
     "Docker token": (("dckr_",), r"\bdckr_(?:pat|oat)_[A-Za-z0-9_-]{20,}"),
     "Hugging Face token": (("hf_",), r"\bhf_[A-Za-z]{34}\b"),
     "Azure key": (
-        ("AccountKey", "SharedAccessKey", "accountkey", "sharedaccesskey"),
+        ("key=",),
         r"(?i)(?:Account|SharedAccess)Key=(?P<s>[A-Za-z0-9+/]{40,}={0,2})",
     ),
     "Azure signature": (("sig=",), r"[?&]sig=(?P<s>[A-Za-z0-9%+/=_-]{30,})"),
@@ -104,7 +104,7 @@ FORMATS: dict[str, tuple[tuple[str, ...], str]] = {
     "age key": (("AGE-SECRET-KEY-",), r"\bAGE-SECRET-KEY-1[A-Z0-9]{58}\b"),
     "Day1 key": (("day1_",), r"\bday1_[A-Za-z0-9]{8}_[A-Za-z0-9_-]{20,}"),
     "bearer": (
-        ("earer ", "EARER ", "asic ", "oken "),
+        ("bearer", "author"),
         r"(?i)\b(?:bearer|(?<=authorization: )(?:basic|token))\s+(?P<s>[A-Za-z0-9._~+/-]{16,}=*)",
     ),
     "password": (
@@ -118,7 +118,7 @@ FORMATS: dict[str, tuple[tuple[str, ...], str]] = {
         rf"(?<=\s)(?:-u|--user)[ =]?[\"']?[^\s:\"']{{1,{MAX_NAME}}}:(?P<s>[^\s\"']{{3,}})",
     ),
     "session cookie": (
-        ("ookie:",),
+        ("cook",),
         rf"(?i)\b(?:session\w{{0,{MAX_NAME}}}|sid|auth\w{{0,{MAX_NAME}}}|token)=(?P<s>[^\s;\"']{{12,}})",
     ),
 }
@@ -165,7 +165,38 @@ def compile_format(pattern: str) -> re.Pattern[str]:
 
 
 _compiled = {kind: (hints, compile_format(pattern)) for kind, (hints, pattern) in FORMATS.items()}
-_hints = sorted({hint for hints, _pattern in _compiled.values() for hint in hints})
+RARE_CHARACTERS = "_-:~/=.KAS"  # characters of hints that most texts are without, the best first
+
+
+def group_hints(hints: Collection[str]) -> list[tuple[str, tuple[str, ...]]]:
+    """Return the hints by a rare character that each of them has, and by "" those of common letters alone.
+
+    A hint that has another one within it is left out: where it is, the other is too.
+    """
+    groups: dict[str, list[str]] = {}
+    for hint in sorted(set(hints)):
+        if not any(other != hint and other in hint for other in hints):
+            groups.setdefault(next((one for one in RARE_CHARACTERS if one in hint), ""), []).append(hint)
+    return [(rare, tuple(group)) for rare, group in sorted(groups.items())]
+
+
+def list_hints(*, folded: bool) -> list[str]:
+    """Return the hints of the formats that ignore case, or of the others."""
+    chosen = (hints for hints, pattern in _compiled.values() if bool(pattern.flags & re.I) == folded)
+    return [hint for hints in chosen for hint in hints]
+
+
+_hint_groups, _folded_hints = group_hints(list_hints(folded=False)), list_hints(folded=True)
+
+
+class Recent(threading.local):
+    """The texts that a thread redacted last, each by its length and hash."""
+
+    def __init__(self) -> None:
+        self.texts: set[tuple[int, int]] = set()
+
+
+_recent = Recent()
 
 
 def redact_text(text: str) -> str:
@@ -174,7 +205,7 @@ def redact_text(text: str) -> str:
     A recent result is returned as it is: hooks redact texts before they cut them, and the engines redact
     every text again.
     """
-    recent: set[tuple[int, int]] = _recent.__dict__.setdefault("texts", set())
+    recent = _recent.texts
     if (len(text), hash(text)) in recent:
         return text
     found = redact_tokens(text)
@@ -185,17 +216,32 @@ def redact_text(text: str) -> str:
 
 
 def redact_tokens(text: str) -> str:
-    if any(map(text.__contains__, _hints)):  # without a step of Python for each: most texts have none
+    folded = fold_case(text)
+    if has_hint(text, folded):
         text = _redact_formats(text)
-    lower = text.lower()
-    if any(map(lower.__contains__, NAMED_HINTS)):
+    if any(map(folded.__contains__, NAMED_HINTS)):
         text = NAMED.sub(redact_named, text)
     return TOKEN.sub(redact_token, text) if LONG_WORD.search(text) else text
 
 
+def fold_case(text: str) -> str:
+    """Return a text in which a hint is found however a pattern that ignores case would read it."""
+    lower = text.lower()
+    return lower if lower.isascii() else lower.replace("ſ", "s")
+
+
+def has_hint(text: str, folded: str) -> bool:
+    """Return whether a text has a hint of any format; most have none, and few of the rare characters."""
+    if any(map(folded.__contains__, _folded_hints)):
+        return True
+    contains = text.__contains__
+    return any(rare in text and any(map(contains, hints)) for rare, hints in _hint_groups)
+
+
 def _redact_formats(text: str) -> str:
     for kind, (hints, pattern) in _compiled.items():
-        if any(hint in text for hint in hints):
+        searched = fold_case(text) if pattern.flags & re.I else text
+        if any(map(searched.__contains__, hints)):
             text = pattern.sub(make_replacer(kind), text)
     return _redact_key_ends(text)
 

@@ -70,6 +70,9 @@ def commit_cells(row: Answer) -> list[Any]:
     return [row["seq"], short_time(row["at"]), title, *(row[field] for field in COMMIT_FIELDS)]
 
 
+MEMORY_KINDS = ("fact", "relation", "observation", "conversation", "message", "link")
+
+
 @command(
     "diff",
     "List what a branch changed since it left its parent, or another branch.",
@@ -84,7 +87,7 @@ def commit_cells(row: Answer) -> list[Any]:
     type=OneOf(("ancestor", "point")),
     help="ancestor: what it changed itself; point: all that differs (default with --against-at)",
 )
-@option("--type", type=OneOf(("fact", "link")), help="default fact")
+@option("--type", type=OneOf(MEMORY_KINDS), help="default fact")
 @option("--change", multiple=True, type=OneOf(("added", "changed", "removed")), help="only such ones")
 @paging_options
 @at_option
@@ -107,14 +110,16 @@ def diff(run: Invocation, name: str, **options: Any) -> None:
 def note_differences(answer: Answer) -> None:
     """Print how many differences there are, and how far the branch is ahead and behind."""
     if answer["counts"]:
-        note("; ".join(f"{kind}s: {format_counts(tally)}" for kind, tally in answer["counts"].items()))
+        differing = {kind: tally for kind, tally in answer["counts"].items() if any(tally.values())}
+        if differing:
+            note("; ".join(f"{kind}s: {format_counts(tally)}" for kind, tally in differing.items()))
     if answer.get("behind"):  # an older server does not count them
         note(f"{answer['ahead']} commits ahead of {answer['against']}, {answer['behind']} behind")
 
 
 def difference_cells(row: Answer) -> list[Any]:
-    link = row["link"] or {}
-    text = row["fact"]["essence"] if row["fact"] else f"{link['from_id']} {link['link_type']} {link['to_id']}"
+    link = row["link"]
+    text = f"{link['from_id']} {link['link_type']} {link['to_id']}" if link else row["line"]
     author = (row["commit"] or {}).get("actor_label", "")
     return [row["change"], row["id"], list(row["fields"]), author, text]
 

@@ -137,6 +137,18 @@ class Client:
     def compare_workspace(self, workspace_id: str) -> Answer:
         return self.api.get(f"/workspaces/{quote_id(workspace_id)}/diff")
 
+    def preview_erasure(self, fields: Fields) -> Answer:
+        return self.api.post("/erasures", **fields, dry_run=True)
+
+    def erase(self, fields: Fields) -> Answer:
+        return self.api.post("/erasures", **fields, dry_run=False)
+
+    def list_erasures(self, filters: Fields, paging: Fields) -> Answer:
+        return self.api.get("/erasures", **filters, **paging)
+
+    def get_erasure(self, erasure_id: str) -> Answer:
+        return self.api.get(f"/erasures/{quote_id(erasure_id)}")
+
     def end_workspace(self, action: str, workspace_id: str) -> Answer:
         """Promote or drop it."""
         return self.api.post(f"/workspaces/{quote_id(workspace_id)}/{action}")

@@ -9,6 +9,8 @@ from rest_framework import serializers as s
 from memory.api import shapes
 from memory.engines.branches.diff import BASES, CHANGES, KINDS, BranchDiff, Difference
 
+LINE_LENGTH = 200
+
 
 class TallyShape(s.Serializer):
     added = s.IntegerField()
@@ -17,8 +19,8 @@ class TallyShape(s.Serializer):
 
 
 class CountsShape(s.Serializer):
-    fact = TallyShape()
-    link = TallyShape()
+    def get_fields(self) -> dict[str, s.Field]:
+        return {name: TallyShape() for name in KINDS}
 
 
 class DifferenceShape(s.Serializer):
@@ -31,6 +33,8 @@ class DifferenceShape(s.Serializer):
     fields = s.DictField(child=s.ListField(), help_text="Of what changed: [before, after].")  # type: ignore[assignment]
     fact = shapes.FactShape(allow_null=True, help_text="As it is after; as it was when it was removed.")
     link = shapes.LinkShape(allow_null=True)
+    line = s.CharField(help_text="The line that names it.")
+    memory = s.DictField(allow_null=True, help_text="Of other kinds: its fields, as those of a fact.")
     commit = shapes.CommitShape(allow_null=True, help_text="The newest commit that touched it.")
 
 
@@ -80,6 +84,11 @@ def side_value(value: Any) -> Any:
     )
 
 
+def memory_fields(row: Any, kind: str) -> dict[str, Any]:
+    """Render the compared fields of a memory."""
+    return {name: side_value(getattr(row, name)) for name in KINDS[kind].fields}
+
+
 def difference_shape(one: Difference, kind: str, branch: str) -> dict[str, Any]:
     row = one.after or one.before
     return {
@@ -89,6 +98,8 @@ def difference_shape(one: Difference, kind: str, branch: str) -> dict[str, Any]:
         "fields": {name: [side_value(value) for value in pair] for name, pair in one.fields.items()},
         "fact": shapes.fact(row, branch=branch) if kind == "fact" else None,
         "link": shapes.link(row, branch=branch) if kind == "link" else None,
+        "line": str(getattr(row, KINDS[kind].model.KIND.title))[:LINE_LENGTH],
+        "memory": None if kind in ("fact", "link") else memory_fields(row, kind),
         "commit": shapes.commit(one.commit) if one.commit else None,
     }
 

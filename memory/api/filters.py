@@ -10,7 +10,8 @@ from memory.engines.fields import types as t
 from memory.engines.fields.branches import BRANCH_FILTERS
 from memory.engines.fields.facts import FACT_FILTERS
 from memory.engines.fields.filters import FilterField
-from memory.models import Branch, Fact, ReviewItem, Snapshot, Workspace
+from memory.engines.fields.merges import MERGE_REQUEST_FILTERS
+from memory.models import Branch, Erasure, Fact, MergeRequest, ReviewItem, Snapshot, Workspace
 
 Filters = TypeVar("Filters", bound=df.FilterSet)
 
@@ -98,4 +99,19 @@ class WorkspaceFilterSet(df.FilterSet):
 
     class Meta:
         model = Workspace
+        fields: list[str] = []
+
+
+@declare_filters(MERGE_REQUEST_FILTERS)
+class MergeRequestFilterSet(df.FilterSet):
+    class Meta:
+        model = MergeRequest
+        fields: list[str] = []
+
+
+class ErasureFilterSet(df.FilterSet):
+    state = df.ChoiceFilter(choices=Erasure.State.choices, help_text="Pending ones, or done.")
+
+    class Meta:
+        model = Erasure
         fields: list[str] = []

@@ -1,13 +1,14 @@
 """Inserts and updates with prepared SQL, without the ORM's work for each row."""
 
 from collections.abc import Callable, Sequence
-from functools import cache
+from functools import cache, lru_cache
 from operator import attrgetter
-from typing import Any
+from typing import Any, TypeVar
 
 from django.db import connections, models
 from django.db.models.constants import OnConflict
 
+RowT = TypeVar("RowT", bound=models.Model)
 # The driver takes the values of these fields as they are; all others are converted by the field.
 PLAIN = (models.CharField, models.TextField, models.IntegerField, models.FloatField, models.BooleanField)
 
@@ -58,6 +59,29 @@ def convert_row(values: tuple, prepared: Sequence[tuple[int, Callable]]) -> list
     return row
 
 
+def build_row(model: type[RowT], values: dict[str, Any]) -> RowT:
+    """Return a new row as the model would with these values by keyword, in about half of the time.
+
+    Raises TypeError for a name that is no column's.
+    """
+    names, constants, makers = list_defaults(model)
+    full = {**constants, **values}
+    full |= {name: make() for name, make in makers if name not in values}
+    if len(full) > len(names):
+        raise TypeError(f"{model.__name__} has no columns {sorted(full.keys() - set(names))}")
+    return model(*map(full.__getitem__, names))
+
+
+@cache
+def list_defaults(model: type[models.Model]) -> tuple[list[str], dict[str, Any], list[tuple[str, Callable]]]:
+    """Return the names of a model's columns, the defaults that are the same for each row, and the others."""
+    fields = model._meta.concrete_fields
+    makers = [(one.attname, one.default) for one in fields if one.has_default() and callable(one.default)]
+    made = {name for name, _ in makers}
+    constants = {one.attname: one.get_default() for one in fields if one.attname not in made}
+    return [one.attname for one in fields], constants, makers
+
+
 Statement = tuple[str, Callable, list[tuple[int, Callable]]]
 
 
@@ -99,7 +123,11 @@ def is_plain(field: Any) -> bool:
 
 
 def field_converter(field: Any, connection: Any) -> Callable:
-    return lambda value: field.get_db_prep_save(value, connection)
+    def convert_value(value: Any) -> Any:
+        return field.get_db_prep_save(value, connection)
+
+    # The rows of a commit share their times.
+    return lru_cache(maxsize=64)(convert_value) if isinstance(field, models.DateTimeField) else convert_value
 
 
 _PLAIN_METHODS = {kind.get_prep_value for kind in PLAIN}

@@ -10,14 +10,13 @@ from functools import reduce, wraps
 from heapq import merge
 from itertools import islice
 from operator import add, attrgetter
-from typing import Any, NoReturn, Self
+from typing import Any, Self
 
 import numpy as np
 from django.core.exceptions import EmptyResultSet
 from django.db import models
 from django.db.models import F, Q, Value
 from django.db.models.functions import Length
-from django.db.models.sql import Query
 
 from memory.db.backend import Ranked, get_features, get_index
 from memory.db.budget import split_by_size, text_fields
@@ -32,43 +31,12 @@ from memory.db.expressions import (
 )
 from memory.db.indexes import searchable_condition
 from memory.db.raw_select import by_key, exists_sql, next_in_group
+from memory.db.versioned_query import BranchNotNamed, VersionedQuery
 
 Lineage = Sequence[tuple[int, int]]
 FEW = 20_000  # rows up to which reading by their first seq is faster
 FETCH_ROWS = 4  # of a stream, per fetch: each may have megabytes
 FETCH_CHARACTERS = 2**20  # per portion, where rows are read by their keys
-
-
-class BranchNotNamed(RuntimeError):
-    """A programming error: versions of all branches and projects would have been read."""
-
-
-class VersionedQuery(Query):
-    """A query of versions that compiles only after a branch was named."""
-
-    named: str = ""  # what the query reads: "branch" or "all"; "" refuses
-
-    def get_compiler(self, *args: Any, **kwargs: Any) -> Any:
-        self.check()
-        return super().get_compiler(*args, **kwargs)
-
-    def resolve_expression(self, *args: Any, **kwargs: Any) -> Any:
-        self.check()
-        return super().resolve_expression(*args, **kwargs)
-
-    def combine(self, rhs: Any, connector: str) -> NoReturn:
-        raise BranchNotNamed(
-            "Querysets of versions cannot be joined with &, | or ^: use filter with Q objects."
-        )
-
-    @property
-    def _model_name(self) -> str:
-        return str(self.model and self.model.__name__)
-
-    def check(self) -> None:
-        """Raise BranchNotNamed while no branch is named."""
-        if not self.named:
-            raise BranchNotNamed(f"{self._model_name}: say .on(branch) or .all_versions() first.")
 
 
 class VersionedQuerySet(QuerySet[Row]):
@@ -283,6 +251,15 @@ class VersionedQuerySet(QuerySet[Row]):
     ) -> Sequence[tuple[int, float]]:
         """Return the same hits, deferred to a thread where this process compares vectors."""
         return get_index(self.db).search_vectors(self, vector, k, model, project_id)
+
+    def match_vectors(
+        self, vectors: np.ndarray, floor: float, k: int, model: str, project_id: Any
+    ) -> list[Ranked]:
+        """Return the best k rows for each row of a matrix of unit vectors, down to a cosine of ``floor``.
+
+        All vectors are compared in one pass over the rows.
+        """
+        return get_index(self.db).match_vectors(self, vectors, floor, k, model, project_id)
 
     def score_cosines(self, rids: Sequence[int], vector: np.ndarray, model: str, project_id: Any) -> Ranked:
         """Return the cosine of each of these rows with ``vector``; rows without a vector are left out."""

@@ -7,7 +7,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('memory', '0019_merges'),
+        ('memory', '0024_erasures'),
     ]
 
     operations = [

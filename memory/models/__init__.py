@@ -6,11 +6,13 @@ from pkgutil import iter_modules
 from memory.models.audit import AuditEntry
 from memory.models.base import OPEN, BranchedModel
 from memory.models.branches import MAX_DEPTH, Branch, Commit
+from memory.models.erasures import ErasedMemory, Erasure
 from memory.models.facts import Confirmation, Fact, FactAssessment, FactUse
 from memory.models.handles import WorkHandle
 from memory.models.ingest import IngestedEvent
 from memory.models.keys import ApiKey, IdempotencyRecord
 from memory.models.links import FactLink
+from memory.models.merges import MergeApproval, MergeDecision, MergeRequest
 from memory.models.nodes import Node
 from memory.models.observations import Observation
 from memory.models.projects import Membership, Project
@@ -31,6 +33,8 @@ __all__ = [
     "BranchedModel",
     "Commit",
     "Confirmation",
+    "ErasedMemory",
+    "Erasure",
     "Fact",
     "FactAssessment",
     "FactLink",
@@ -38,6 +42,9 @@ __all__ = [
     "IdempotencyRecord",
     "IngestedEvent",
     "Membership",
+    "MergeApproval",
+    "MergeDecision",
+    "MergeRequest",
     "NearCheck",
     "Node",
     "Observation",

@@ -121,7 +121,8 @@ class Commit(models.Model):
     session_id = models.CharField(max_length=200, blank=True)
     agent_id = models.CharField(max_length=200, blank=True)
     task_id = models.CharField(max_length=200, blank=True)
-    # Of a merge: what was merged, and at which seq. Of a revert: the commit that it takes back.
+    # Of a merge: what was merged, and up to which seq; null where it took only a part. Of a revert: the
+    # commit that it takes back.
     source_branch = models.ForeignKey(
         Branch, on_delete=models.SET_NULL, null=True, blank=True, related_name="+", db_constraint=False
     )

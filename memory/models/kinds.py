@@ -32,3 +32,4 @@ class MemoryKind:
     states: str = ""  # the kind that it is a statement on: a verdict on a fact
     identity: tuple[str, ...] = ()  # columns of an identity other than the id
     numbered: str = ""  # the number of a part within its owner
+    fork_columns: tuple[str, ...] = ()  # of an owner: what it was forked from, and the last part of both

@@ -1,7 +1,7 @@
 """Typed edges from a fact to a fact, an observation or a message."""
 
 import hashlib
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from django.db import models
 
@@ -51,6 +51,9 @@ class FactLink(BranchedModel):
     def identity(self) -> str:
         edge = f"{self.from_id.hex}{self.to_id.hex}{self.to_type}{self.link_type}"
         return hashlib.sha256(edge.encode()).hexdigest()[:32]
+
+    def owner_keys(self) -> list[tuple[str, Any]]:
+        return [("fact", self.from_id), (self.to_type, self.to_id)]
 
     def __str__(self) -> str:
         return f"{self.from_id} {self.link_type} {self.to_id}"

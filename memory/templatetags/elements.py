@@ -21,9 +21,16 @@ NOTES = {"error": ("warning", "alert"), "warning": ("warning", "alert"), "good":
 
 def join_attributes(attributes: dict[str, Any]) -> SafeString:
     """Return attributes of an element: data_key is data-key, True has no value, what is empty is left out."""
-    pairs = [(name.replace("_", "-"), value) for name, value in attributes.items()]
-    valued = format_html_join("", ' {}="{}"', [pair for pair in pairs if pair[1] and pair[1] is not True])
-    return valued + format_html_join("", " {}", [(name,) for name, value in pairs if value is True])
+    return join_parts(_write_attribute(name, value) for name, value in attributes.items() if value)
+
+
+def _write_attribute(name: str, value: Any) -> SafeString:
+    written = name.replace("_", "-")
+    return format_html(" {}", written) if value is True else format_html(' {}="{}"', written, value)
+
+
+def join_parts(parts: Iterable[Any]) -> SafeString:
+    return SafeString("".join(map(conditional_escape, parts)))
 
 
 @register.simple_tag
@@ -197,7 +204,16 @@ def filter_link(context: template.Context, name: str, value: Any, text: Any = ""
 # ---- tables --------------------------------------------------------------------------------------------
 
 
-class ColumnNode(template.Node):
+class OptionsNode(template.Node):
+    """A tag with options, each resolved only where it is used."""
+
+    options: dict[str, FilterExpression]
+
+    def option(self, context: template.Context, name: str) -> Any:
+        return self.options[name].resolve(context) if name in self.options else ""
+
+
+class ColumnNode(OptionsNode):
     """A column: its title, said once for the head and for the cells of a narrow page, and its cell."""
 
     child_nodelists = ("cell",)
@@ -212,20 +228,18 @@ class ColumnNode(template.Node):
         kind = "number" if self.option(context, "kind") == "number" else ""
         return format_html("<th{}>{}</th>", join_attributes({"class": kind}), title)
 
-    def render(self, context: template.Context) -> SafeString:
+    def open_cell(self, context: template.Context) -> SafeString:
+        """Render the start tag of the column's cells, which is the same in every row."""
         is_bare = self.option(context, "is_unseen") or self.option(context, "is_bare")
         title = "" if is_bare else self.title.resolve(context)
         attributes = join_attributes({"class": self.option(context, "kind"), "data_label": title})
-        return format_html("<td{}>{}</td>", attributes, self.cell.render(context))
+        return format_html("<td{}>", attributes)
 
     def is_shown(self, context: template.Context) -> bool:
         return "shown_if" not in self.options or bool(self.option(context, "shown_if"))
 
-    def option(self, context: template.Context, name: str) -> Any:
-        return self.options[name].resolve(context) if name in self.options else ""
 
-
-class ValueNode(template.Node):
+class ValueNode(OptionsNode):
     """The cell of a value: with ``filter`` a link to the rows that have the same; ``none`` for no value."""
 
     def __init__(self, value: FilterExpression, options: dict[str, FilterExpression]) -> None:
@@ -233,11 +247,11 @@ class ValueNode(template.Node):
 
     def render(self, context: template.Context) -> SafeString | str:
         value = self.value.resolve(context)
-        options = {name: option.resolve(context) for name, option in self.options.items()}
-        if "filter" in options:
-            return filter_link(context, options["filter"], value, options.get("text", ""))
-        if "none" in options and not value:
-            return format_html('<span class="quiet">{}</span>', options["none"])
+        if "filter" in self.options:
+            text = self.option(context, "text") if value else ""
+            return filter_link(context, self.option(context, "filter"), value, text)
+        if "none" in self.options and not value:
+            return format_html('<span class="quiet">{}</span>', self.option(context, "none"))
         return conditional_escape(value)
 
 
@@ -250,18 +264,17 @@ class TableNode(template.Node):
     def render(self, context: template.Context) -> SafeString:
         columns = [column for column in self.columns if column.is_shown(context)]
         head = join_parts(column.render_head(context) for column in columns)
-        rows = join_parts(self._render_row(context, columns, one) for one in self.rows.resolve(context))
+        cells = [(column.open_cell(context), column.cell) for column in columns]
+        rows = join_parts(self._render_row(context, cells, one) for one in self.rows.resolve(context))
         html = '<table class="cards"><thead><tr>{}</tr></thead><tbody>{}</tbody></table>'
         return format_html(html, head, rows)
 
-    def _render_row(self, context: template.Context, columns: list[ColumnNode], one: Any) -> SafeString:
+    def _render_row(
+        self, context: template.Context, cells: Iterable[tuple[SafeString, NodeList]], one: Any
+    ) -> SafeString:
         with context.push(one=one):
-            cells = join_parts(column.render_annotated(context) for column in columns)
-        return format_html("<tr>{}</tr>", cells)
-
-
-def join_parts(parts: Iterable[Any]) -> SafeString:
-    return format_html_join("", "{}", [(part,) for part in parts])
+            drawn = "".join(f"{start}{cell.render(context)}</td>" for start, cell in cells)
+        return SafeString(f"<tr>{drawn}</tr>")  # the nodes of a cell escape what they show
 
 
 @register.tag

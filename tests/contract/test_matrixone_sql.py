@@ -3,6 +3,7 @@
 from typing import Any
 from uuid import UUID
 
+import numpy as np
 import pytest
 from django.core.management.color import no_style
 from django.db import DatabaseError, IntegrityError, OperationalError, connection
@@ -12,8 +13,10 @@ from django.db.models.functions import ExtractYear, Greatest
 from memory.db import retry
 from memory.db.expressions import ColumnIn, VisibleByColumn
 from memory.db.raw_select import Reading
+from memory.engines.versions.lookup import find_branch
 from memory.models import Branch, Fact, FactAssessment
 from tests.databases import only_on_matrixone
+from tests.memory.test_branches import some_actor, write
 
 MySQLdb = pytest.importorskip("MySQLdb", reason="the extra matrixone is not installed")
 
@@ -177,6 +180,55 @@ def test_the_greater_of_two(mo: DatabaseWrapper) -> None:
     assert "CASE WHEN `memory_branch`.`head` >= `memory_branch`.`cycle` THEN" in text
 
 
+# ---- vectors -----------------------------------------------------------------------------------------
+
+
+class Answers(Told):
+    """Cursor that answers each statement with the next rows."""
+
+    def __init__(self, *answers: list[tuple]) -> None:
+        super().__init__()
+        self.answers = list(answers)
+
+    def execute(self, sql: str, values: Any) -> None:
+        self.told.append(" ".join((sql % tuple(map(repr, values or ()))).split()))
+
+    def fetchall(self) -> Any:
+        return self.answers.pop(0)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_matching_vectors_reads_on_until_a_text_is_below_the_floor(
+    mo: DatabaseWrapper, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    actor = some_actor()
+    a, b = write(actor, "a", "b")
+    hidden = [(f"{number:064}", 0.9) for number in range(58)]
+    clock = (5, 5)
+    cursor = Answers(
+        [clock],
+        [],  # no index
+        [(a.content_hash, 0.97), *hidden, (b.content_hash, 0.849)],
+        [clock],
+        [(b.content_hash, 0.99), *hidden, ("f" * 64, 0.9)],
+        [(b.content_hash, 0.99), *hidden, ("f" * 64, 0.9), (a.content_hash, 0.86)],
+    )
+    monkeypatch.setattr(mo, "cursor", lambda: cursor)
+    monkeypatch.setattr("memory.db.matrixone.vectors._probed", {})
+    rows, project = Fact.objects.on(find_branch(actor, "main")), UUID(int=7)
+    found = mo.index.match_vectors(rows, np.eye(2, dtype="f4"), 0.85, 5, "m", project)
+    assert found == [[(a.pk, 0.97)], [(b.pk, 0.99), (a.pk, 0.86)]]
+    nearest = (
+        "SELECT content_hash, cosine_similarity(e, '{}') s FROM memory_vector_2"
+        f" WHERE project_id = '{project.hex}' AND model = 'm' ORDER BY s DESC LIMIT {{}}"
+    )
+    assert [sql for sql in cursor.told if "cosine" in sql] == [
+        nearest.format("[1.0,0.0]", 60),
+        nearest.format("[0.0,1.0]", 60),
+        nearest.format("[0.0,1.0]", 240),
+    ]
+
+
 # ---- lookups, types, DDL ---------------------------------------------------------------------------
 
 
@@ -222,8 +274,6 @@ def test_sequences_are_left_alone(mo: DatabaseWrapper) -> None:
 
 
 def test_a_vector_keeps_every_bit() -> None:
-    import numpy as np
-
     vector = np.array([0.1, -1 / 3, 1e-30], dtype="f4")
     assert np.array(eval(vector_literal(vector)), dtype="f4").tobytes() == vector.tobytes()
 

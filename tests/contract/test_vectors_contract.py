@@ -257,3 +257,58 @@ def test_a_reader_in_a_snapshot_loses_no_vector_for_others(actor: Actor) -> None
         in_another_thread(lambda: (embed(actor, b=(0, 1, 0)), near(shown(actor), actor)))
         near(rows, actor)
     assert near(shown(actor, "task/a"), actor) == ["a", "b"]
+
+
+# ---- several vectors at once -----------------------------------------------------------------------
+
+
+def match(rows: Any, actor: Actor, *asked: np.ndarray, floor: float = 0.5, k: int = 50) -> list[list[str]]:
+    text_of = dict(Fact.objects.all_versions().values_list("pk", "fact_text"))
+    matched = rows.match_vectors(np.stack(asked), floor, k, MODEL, actor.project_id)
+    return [[text_of[rid] for rid, _ in found] for found in matched]
+
+
+def test_several_vectors_are_matched_down_to_a_floor(actor: Actor) -> None:
+    rows = write(actor, "a", "b", "c", "d")
+    embed(actor, a=(1, 1, 0), b=(1, 0, 0), c=(0, 1, 0))
+    asked = np.stack([ASKED, unit(0, 1, 0), unit(0, 0, 1)])
+    found = shown(actor).match_vectors(asked, 0.5, 5, MODEL, actor.project_id)
+    assert [[rid for rid, _ in hits] for hits in found] == [
+        [rows[1].pk, rows[0].pk],
+        [rows[2].pk, rows[0].pk],
+        [],
+    ]
+    assert [score for _, score in found[0]] == pytest.approx([1.0, 0.5**0.5], abs=1e-6)
+    assert match(shown(actor), actor, ASKED, k=1) == [["b"]]
+
+
+def test_filters_starve_no_match(actor: Actor) -> None:
+    write(actor, *["close"] * 90)
+    write(actor, *["far"] * 5, confidence=0.1)
+    embed(actor, close=(1, 0, 0), far=(1, 1, 0))
+    rows = shown(actor).filter(confidence__lt=0.5)
+    assert match(rows, actor, ASKED, unit(0, 0, 1), k=3) == [["far"] * 3, []]
+    assert match(rows, actor, ASKED, floor=0.8, k=3) == [[]]
+
+
+def test_matches_follow_branches_changes_and_transactions(actor: Actor) -> None:
+    write(actor, "a", "b")
+    embed(actor, a=(1, 0, 0), b=(1, 1, 0), c=(1, 0, 0))
+    BranchManager().create_branch(name="task/one", actor=actor)
+    with open_commit(actor, "main", "change") as commit:
+        commit.change_row(commit.visible_rows(Fact).get(fact_text="a"), **content_of("c"))
+        commit.remove_row(commit.visible_rows(Fact).get(fact_text="b"))
+        assert match(commit.visible_rows(Fact), actor, ASKED) == [["c"]]
+    assert match(shown(actor), actor, ASKED) == [["c"]]
+    assert match(shown(actor, "task/one"), actor, ASKED) == [["a", "b"]]
+    assert match(shown(actor, seq=1), actor, ASKED) == [["a", "b"]]
+    assert match(shown(actor, seq=0), actor, ASKED) == [[]]
+
+
+def test_matching_with_other_dimensions_or_nothing_finds_nothing(actor: Actor) -> None:
+    write(actor, "a")
+    embed(actor, a=(1, 0, 0))
+    assert match(shown(actor), actor, unit(1, 0)) == [[]]
+    assert match(shown(actor, seq=0), actor, unit(1, 0)) == [[]]
+    none = np.empty((0, 3), dtype="f4")
+    assert shown(actor).match_vectors(none, 0.5, 5, MODEL, actor.project_id) == []

@@ -14,12 +14,12 @@ from hypothesis import strategies as st
 from conversations.engines.conversations import ConversationEngine
 from conversations.engines.messages import MessageEngine
 from memory.engines.branches.manager import BranchManager
-from memory.engines.branches.restore import versioned_models
 from memory.engines.branches.revert import RevertEngine
 from memory.engines.facts.engine import FactEngine
 from memory.engines.facts.links import LinkEngine
 from memory.engines.graph.engine import RelationEngine
 from memory.engines.store.snapshots import SnapshotManager
+from memory.engines.versions.kinds import versioned_models
 from memory.engines.versions.lookup import find_branch
 from memory.exceptions import Conflict, Exists
 from memory.models import OPEN, Commit

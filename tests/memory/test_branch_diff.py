@@ -128,9 +128,11 @@ def scene(actor: Actor) -> dict[str, Fact]:
 def test_a_branch_against_its_beginning(scene: dict[str, Fact], actor: Actor) -> None:
     diff = BRANCHES.compare_branch(name="task/a", actor=actor)
     assert (diff.branch.name, diff.seq, diff.against.name, diff.against_seq) == ("task/a", 5, "main", 1)
+    nothing = {"added": 0, "changed": 0, "removed": 0}
     assert diff.counts == {
         "fact": {"added": 1, "changed": 1, "removed": 1},
         "link": {"added": 1, "changed": 0, "removed": 0},
+        **dict.fromkeys(("relation", "observation", "conversation", "message"), nothing),
     }
     four, two, one = diff.page.results
     assert [(d.uid, d.change) for d in (four, two, one)] == [

@@ -10,7 +10,7 @@ from memory.engines.branches.manager import BranchManager
 from memory.engines.embedding.engine import EmbeddingEngine
 from memory.engines.facts.engine import FactEngine
 from memory.engines.review.near_duplicates import NearDuplicateEngine
-from memory.engines.review.similarity import get_thresholds, is_near, is_same, same_claim
+from memory.engines.review.similarity import compare_claims, get_thresholds, is_near, is_same, same_claim
 from memory.engines.versions.lookup import find_branch
 from memory.exceptions import NotFound, ScopeMissing
 from memory.models import Fact, NearCheck, ReviewItem, Vector
@@ -288,6 +288,22 @@ class TestThresholds:
     def test_another_claim(self, a, b):
         assert not same_claim(a, b)
         assert not same_claim(b, a)
+
+    @pytest.mark.parametrize(
+        ("a", "b", "expected"),
+        [
+            (A, B, "same_claim"),
+            ("Tokens last 15 minutes.", "Tokens last 30 minutes.", "contradiction"),
+            ("It works.", "It never works.", "contradiction"),
+            ("Alice reports to Bob.", "Bob reports to Alice.", "contradiction"),
+            ("We deploy on Friday.", "We deploy.", "contradiction"),
+            ("Alice has 2 cats.", "Bob has 3 cats.", "contradiction"),
+            ("Alice moved out.", "Bob moved out.", "other_names"),
+            ("We use PostgreSQL.", "We use MySQL.", "other_names"),
+        ],
+    )
+    def test_contradictions_and_other_names(self, a, b, expected):
+        assert compare_claims(a, b) == compare_claims(b, a) == expected
 
 
 @pytest.mark.django_db(transaction=True)

@@ -3,16 +3,29 @@
 import hashlib
 import json
 import random
+import re
 import secrets
 import string
+import sys
 import time
 import uuid
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memory.redaction import count_marks, redact_all, redact_text
+from memory.redaction import (
+    FORMATS,
+    NAMED,
+    NAMED_HINTS,
+    compile_format,
+    count_marks,
+    fold_case,
+    has_hint,
+    make_replacer,
+    redact_all,
+    redact_text,
+)
 
 DRAW = random.Random(7)
 
@@ -237,6 +250,69 @@ def test_words_stay_however_they_are_joined(words, by):
 def test_hashes_and_ids_stay(data):
     for text in (data.hex(), hashlib.sha1(data).hexdigest(), str(uuid.UUID(bytes=data[:16]))):
         assert redact_text(f"see {text}.") == f"see {text}."
+
+
+COMPILED = {kind: (hints, compile_format(pattern)) for kind, (hints, pattern) in FORMATS.items()}
+HINTS = sorted({hint for hints, _pattern in COMPILED.values() for hint in hints})
+PIECES = sorted({piece for hint in HINTS for at in range(len(hint)) for piece in (hint[at:], hint[: at + 1])})
+
+
+def lists_hint(text: str) -> bool:
+    """Return whether a format lists a hint that is in the text, each looked for by itself."""
+    return any(has_one_of(hints, pattern, text) for hints, pattern in COMPILED.values())
+
+
+def has_one_of(hints: tuple[str, ...], pattern: re.Pattern[str], text: str) -> bool:
+    return any(hint in (fold_case(text) if pattern.flags & re.I else text) for hint in hints)
+
+
+@given(st.lists(st.sampled_from(PIECES), max_size=5).map("".join) | st.text(max_size=300))
+def test_the_grouped_hints_are_those_of_the_formats(text):
+    assert has_hint(text, fold_case(text)) == lists_hint(text)
+
+
+@pytest.mark.parametrize("hint", HINTS)
+def test_each_hint_is_found_within_a_word(hint):
+    assert has_hint(f"x{hint}y", fold_case(f"x{hint}y"))
+
+
+@pytest.mark.parametrize("kind", COMPILED)
+@settings(max_examples=15)
+@given(data=st.data())
+def test_no_format_is_left_out_where_its_pattern_would_take_a_secret(kind, data):
+    hints, pattern = COMPILED[kind]
+    text = data.draw(st.from_regex(pattern))
+    if pattern.sub(make_replacer(kind), text) != text:
+        assert has_one_of(hints, pattern, text)
+
+
+@given(st.from_regex(NAMED))
+def test_no_name_of_a_secret_is_left_out(text):
+    assert any(hint in fold_case(text) for hint in NAMED_HINTS)
+
+
+def test_letters_fold_as_patterns_read_them():
+    """For each letter of a hint that ignores case: whatever a pattern reads as this letter folds to it."""
+    ignoring = [hints for hints, pattern in COMPILED.values() if pattern.flags & re.I]
+    letters = {letter for hint in [*sum(ignoring, ()), *NAMED_HINTS] for letter in hint if letter.isalpha()}
+    every = "".join(map(chr, range(sys.maxunicode + 1)))
+    for letter in sorted(letters):
+        assert {fold_case(one) for one in re.findall(f"(?i){letter}", every)} == {letter}
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("COOKIE: sid=0123456789ab", "COOKIE: sid=[redacted: session cookie]"),
+        ("bearer\t0123456789abcdef", "bearer\t[redacted: bearer]"),
+        ("Authorization: TOKEN 0123456789abcdef", "Authorization: TOKEN [redacted: bearer]"),
+        (f"awskey: {'Ab1c' * 10}", "awskey: [redacted: AWS secret]"),
+        (f"ACCOUNTKEY={'Ab1/' * 10}==", "ACCOUNTKEY=[redacted: Azure key]"),
+        ("paſſword: kq7Xz2v9", "paſſword: [redacted: named secret]"),
+    ],
+)
+def test_case_and_spaces_hide_no_secret(text, expected):
+    assert redact_text(text) == expected
 
 
 @given(st.text(max_size=300))

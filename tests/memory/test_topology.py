@@ -17,6 +17,8 @@ from memory.engines.branches.manager import BranchManager
 from memory.engines.branches.revert import RevertEngine
 from memory.engines.branches.topology import MAX_NODES, BranchTopologyEngine, BranchTree
 from memory.engines.facts.engine import FactEngine
+from memory.engines.merging.engine import MergeEngine
+from memory.engines.merging.requests import MergeRequestEngine
 from memory.engines.sessions.observations import ObservationEngine
 from memory.engines.versions.commits import open_commit
 from memory.exceptions import (
@@ -400,4 +402,31 @@ def test_archiving_needs_the_scope_to_write(actor: Actor) -> None:
     assert left.kept == "scope_missing"
     with pytest.raises(ScopeMissing):
         TOPOLOGY.auto_archive(actor=reader, dry_run=False)
+    assert archived(actor) == set()
+
+
+def test_a_real_merge_takes_all_or_leaves_the_rest_ahead(actor: Actor) -> None:
+    make(actor, "task/a")
+    one, two = (write(actor, text, "task/a") for text in ("Tokens live an hour.", "Builds run at night."))
+    engine = MergeEngine()
+    engine.merge_branch(source="task/a", strategy="cherry_pick", ids=[one.uid], actor=actor)
+    assert distance(actor, "task/a") == (2, 1)
+    assert TOPOLOGY.list_expired(actor=actor).results == []
+    left = BRANCHES.compare_branch(name="task/a", actor=actor)
+    assert two.uid in {row.uid for row in left.page.results}
+    engine.merge_branch(source="task/a", actor=actor)
+    assert distance(actor, "task/a") == (0, 2)
+    assert [row.state.value for row in TOPOLOGY.list_expired(actor=actor).results] == ["merged"]
+    assert BRANCHES.compare_branch(name="task/a", actor=actor).page.results == []
+    titles = [commit.title for commit in BRANCHES.list_commits(name="main", actor=actor)]
+    assert titles == ["Merged task/a: 1 fact", "Merged task/a: 1 fact"]
+
+
+def test_a_branch_with_an_open_merge_request_is_left(actor: Actor) -> None:
+    make(actor, "task/a", ttl_days=1)
+    write(actor, "Tokens live an hour.", "task/a")
+    MergeRequestEngine().create_request(source="task/a", actor=actor)
+    age(actor, "task/a", 2)
+    (one,) = TOPOLOGY.auto_archive(actor=actor, dry_run=False).results
+    assert (one.kept, one.reason, one.archived) == ("merge_request", "Merge request 1 is open.", False)
     assert archived(actor) == set()

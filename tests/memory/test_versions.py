@@ -10,7 +10,7 @@ from uuid import UUID, uuid4
 import numpy as np
 import pytest
 from django.db import connection, transaction
-from django.db.models import F
+from django.db.models import F, Q
 from django.utils import timezone
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
@@ -351,6 +351,22 @@ def check_vectors(world: World, branch: NaiveBranch, row: Branch, seq: int) -> N
     assert dict(found) == pytest.approx(expected, abs=1e-6)
     ranked = sorted(expected, key=lambda rid: -expected[rid])
     assert [rid for rid, _ in shown.search_vectors(asked, 3, MODEL, world.project.pk)] == ranked[:3]
+    check_matches(world, shown, ranked)
+
+
+def check_matches(world: World, shown: Any, ranked: list[int]) -> None:
+    """Compare several vectors at once with a search for each."""
+    texts = ["what is asked for", *sorted(world.ready)[:3]]
+    asked = np.stack([vector_of(text) for text in texts])
+    second, none = shown.filter(Q(rid__in=ranked[::2])), shown.filter_indexed(category="none")
+    for rows in (shown, shown.searchable(), second, none):
+        for floor, k in ((-1.0, 1000), (-1.0, 2), (0.2, 1), (0.2, 50), (0.999, 3)):
+            matched = rows.match_vectors(asked, floor, k, MODEL, world.project.pk)
+            singly = [rows.search_vectors(one, 1000, MODEL, world.project.pk) for one in asked]
+            near = [[hit for hit in found if hit[1] >= floor][:k] for found in singly]
+            assert [[rid for rid, _ in hits] for hits in matched] == [[r for r, _ in hits] for hits in near]
+            scores = [score for hits in matched for _, score in hits]
+            assert scores == pytest.approx([s for hits in near for _, s in hits], abs=1e-6)
 
 
 @pytest.mark.slow

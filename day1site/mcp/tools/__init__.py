@@ -17,6 +17,7 @@ ORDER = (
     "branch_create",
     "branch_switch",
     "branch_diff",
+    "branch_merge",
     "verify_fact",
     "log_message",
     "snapshot_create",

@@ -132,7 +132,7 @@ def branch_switch(call: Call) -> b.Answer:
             "included (default with against_at).",
             BASES,
         ),
-        "type": b.choice("fact (default) or link.", KINDS),
+        "type": b.choice("The kind of memory; default fact.", KINDS),
         "change": b.many("Only these changes.", b.choice("A change.", CHANGES)),
         "limit": b.whole("How many at most; default 20.", 1, 100),
         "cursor": b.CURSOR,
@@ -174,16 +174,16 @@ def branch_diff(call: Call) -> b.Answer:
     _ = call.branch
     call.end()
     found = branch_manager.compare_branch(name=name, actor=call.caller.actor, kind=kind, **options)
-    rows = [_difference(one, kind) for one in branch_shapes.diff_shape(found, kind)["results"]]
+    rows = [_difference(one) for one in branch_shapes.diff_shape(found, kind)["results"]]
     result = {"against": found.against.name, "ahead": found.ahead, "behind": found.behind}
     result |= {"counts": found.counts, "results": rows}
     after = f'memory_get {{"fact_ids": {schemas.names(rows)}, "branch": "{name}"}}' if rows else "branch_list"
     return {**result, "next_cursor": found.page.next, "branch": name, "next": after}
 
 
-def _difference(row: dict[str, Any], kind: str) -> dict[str, Any]:
-    one = row[kind]
-    line = one["essence"] if kind == "fact" else f"{one['link_type']} {one['from_id']} → {one['to_id']}"
+def _difference(row: dict[str, Any]) -> dict[str, Any]:
+    link = row["link"]
+    line = f"{link['link_type']} {link['from_id']} → {link['to_id']}" if link else row["line"]
     fields = {name: [_cut(value) for value in pair] for name, pair in row["fields"].items()}
     return {"id": row["id"], "change": row["change"], "line": schemas.one_line(line), "fields": fields}
 

@@ -117,6 +117,24 @@ class SearchIndex:
                 return found[:k]
         return []
 
+    def match_vectors(
+        self, rows: VersionedQuerySet, vectors: np.ndarray, floor: float, k: int, model: str, project_id: Any
+    ) -> list[Ranked]:
+        """Search by several vectors, one after another; see VersionedQuerySet.match_vectors."""
+        return [self._match_vector(rows, vector, floor, k, model, project_id) for vector in vectors]
+
+    def _match_vector(
+        self, rows: VersionedQuerySet, vector: np.ndarray, floor: float, k: int, model: str, project_id: Any
+    ) -> Ranked:
+        take = max(MIN_CANDIDATES, 2 * k)
+        for scores, complete in self.vectors.iter_portions(vector, model, project_id, take):
+            near = {value: score for value, score in scores.items() if score >= floor}
+            found = self._rank_texts(rows, near)
+            # Behind a text below the floor there are only worse ones.
+            if complete or len(found) >= k or len(near) < len(scores):
+                return found[:k]
+        return []
+
     def _rank_texts(self, rows: VersionedQuerySet, scores: dict[str, float]) -> Ranked:
         """Return the visible rows whose texts have these scores, best first."""
         key = rows.model._meta.pk.name

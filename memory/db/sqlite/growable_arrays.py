@@ -1,5 +1,7 @@
 """Growable arrays: the columns of cached rows, and the vectors in blocks."""
 
+from collections.abc import Iterator
+
 import numpy as np
 
 BLOCK = 8192  # vectors in a block; blocks never move, so growth copies nothing
@@ -50,6 +52,18 @@ class Blocks:
     @property
     def dimensions(self) -> int:
         return self._blocks[0].shape[1] if self._blocks else 0
+
+    def split_positions(self, at: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        """Yield each block with some of the positions ``at``, and the indexes of these in ``at``.
+
+        The indexes are in the order of the positions.
+        """
+        if not len(at):
+            return
+        order = np.argsort(at, kind="stable")
+        numbers, starts = np.unique(at[order] // BLOCK, return_index=True)
+        for number, indexes in zip(numbers.tolist(), np.split(order, starts[1:]), strict=True):
+            yield self._blocks[number], indexes
 
     def dot(self, at: np.ndarray, vector: np.ndarray) -> np.ndarray:
         """Return the inner product of ``vector`` with each vector at the positions ``at``.

@@ -326,6 +326,20 @@ class SearchIndex:
                 return resident.nearest_past(rows, vector, k)
             return run_in_thread(scan.best, k) if rows.known_to_index else scan.best_that_pass(rows, k)
 
+    def match_vectors(
+        self, rows: VersionedQuerySet, vectors: np.ndarray, floor: float, k: int, model: str, project_id: Any
+    ) -> list[Ranked]:
+        """Search by several vectors; see VersionedQuerySet.match_vectors. Exact, like search_vectors."""
+        resident = get_vector_cache(self.connection, rows.model, project_id, model)
+        with self.connection.snapshot():
+            covered = self.covers_lineage(rows)
+            if not covered and self._better_read(rows):
+                return resident.match_read(rows, vectors, floor, k)
+            scan = resident.scan_visible(rows, vectors) if covered else None
+            if scan is None:
+                return resident.match_past(rows, vectors, floor, k)
+            return scan.match_rows(rows, floor, k)
+
     def score_cosines(
         self, rids: Sequence[int], rows: VersionedQuerySet, vector: np.ndarray, model: str, project_id: Any
     ) -> Ranked:

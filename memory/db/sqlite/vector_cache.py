@@ -8,7 +8,7 @@ they begin.
 import os
 import threading
 from collections import OrderedDict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -25,7 +25,8 @@ from memory.db.querysets import Lineage, Ranked, VersionedQuerySet
 from memory.db.raw_select import select_by_key
 from memory.db.sqlite.growable_arrays import Blocks, Columns, inner_products
 from memory.db.sqlite.vector_loader import build_matrix, load_vectors, load_versions
-from memory.db.sqlite.vector_scan import Scan, VisibleMask
+from memory.db.sqlite.vector_match import BestRows
+from memory.db.sqlite.vector_scan import Scan, VisibleMask, sort_hits
 
 BATCH_SIZE = 500
 MASKS = 32
@@ -67,7 +68,7 @@ class VectorCache:
     # ---- queries -------------------------------------------------------------------------------
 
     def scan_visible(self, rows: VersionedQuerySet, vector: np.ndarray) -> Scan | None:
-        """Return a scan of the visible rows that have all tokens, for comparison with a vector.
+        """Return a scan of the visible rows that have all tokens, for comparison with a vector or several.
 
         None when this connection reads an older state of the database than the cache needs to load.
         """
@@ -76,7 +77,7 @@ class VectorCache:
 
     def _build_scan(self, rows: VersionedQuerySet, vector: np.ndarray) -> Scan:
         at, vec = self._narrow_visible(self._visible_mask(rows), rows)
-        if self.vectors.dimensions != len(vector):
+        if self.vectors.dimensions != vector.shape[-1]:
             at, vec = at[:0], vec[:0]
         return Scan(self.rows["rid"], at, vec, self.vectors, vector)
 
@@ -293,22 +294,35 @@ class VectorCache:
     # ---- past points -----------------------------------------------------------------------------
 
     def nearest_past(self, rows: VersionedQuerySet, vector: np.ndarray, k: int) -> Ranked:
-        """Search a past point: versions still open are cached, versions closed since are read.
+        """Search a past point: versions still open are cached, versions closed since are read."""
+        scan, closed = self._split_past(rows, vector)
+        visible = scan.best_that_pass(rows, k) if scan else []
+        return visible if closed is None else sort_hits(visible + self.nearest_read(closed, vector, k))[:k]
+
+    def match_past(self, rows: VersionedQuerySet, vectors: np.ndarray, floor: float, k: int) -> list[Ranked]:
+        """Search a past point by several vectors, in the same way."""
+        scan, closed = self._split_past(rows, vectors)
+        visible = scan.match_rows(rows, floor, k) if scan else [[] for _ in vectors]
+        if closed is None:
+            return visible
+        read = self.match_read(closed, vectors, floor, k)
+        return [sort_hits(one + other)[:k] for one, other in zip(visible, read, strict=True)]
+
+    def _split_past(
+        self, rows: VersionedQuerySet, vector: np.ndarray
+    ) -> tuple[Scan | None, VersionedQuerySet | None]:
+        """Return a scan of the cached versions of a past point, and the other rows, to be read.
 
         The branch's own past versions shadow those of its ancestors, cached or not: so the database decides
         about each row.
         """
         (branch, seq), *further = rows.lineage or ()
         with self._lock:
-            known = self._refresh_lineage([(branch, self._load_head(branch)), *further])
-            scan, complete = (self._build_scan(rows, vector), self._loaded[branch][0]) if known else (None, 0)
-        if scan is None:
-            return self.nearest_read(rows, vector, k)
-        visible = scan.best_that_pass(rows, k)
-        if complete <= seq:
-            return visible
+            if not self._refresh_lineage([(branch, self._load_head(branch)), *further]):
+                return None, rows
+            scan, complete = self._build_scan(rows, vector), self._loaded[branch][0]
         closed = rows.filter(branch_id=branch, seq_to__gt=seq, seq_to__lte=complete)
-        return sorted(visible + self.nearest_read(closed, vector, k), key=lambda hit: (-hit[1], hit[0]))[:k]
+        return scan, None if complete <= seq else closed
 
     def nearest_read(self, rows: VersionedQuerySet, vector: np.ndarray, k: int) -> Ranked:
         """Search with rows and vectors read from the database."""
@@ -318,17 +332,31 @@ class VectorCache:
         """Return the cosines of the rows, read from the database."""
         return self._score_rows(self.model._base_manager.filter(pk__in=rids), vector)
 
+    def match_read(self, rows: VersionedQuerySet, vectors: np.ndarray, floor: float, k: int) -> list[Ranked]:
+        """Search by several vectors, with rows and vectors read from the database."""
+        best = BestRows(vectors, floor, k)
+        for matrix, rids in self._read_vectors(rows.prefer_start_index().order_by(), vectors.shape[-1]):
+            at = np.repeat(np.arange(len(rids)), [len(same) for same in rids])
+            best.compare(matrix, at, np.array([rid for same in rids for rid in same], dtype="i8"))
+        return best.rank()
+
     def _score_rows(self, rows: models.QuerySet, vector: np.ndarray) -> Ranked:
+        hits: Ranked = []
+        for matrix, rids in self._read_vectors(rows, len(vector)):
+            scores = inner_products(matrix, vector).tolist()
+            hits += [(rid, score) for same, score in zip(rids, scores, strict=True) for rid in same]
+        return sort_hits(hits)
+
+    def _read_vectors(
+        self, rows: models.QuerySet, dimensions: int
+    ) -> Iterator[tuple[np.ndarray, list[list[int]]]]:
+        """Yield vectors of the rows in parts, each as a matrix with the row ids of each vector."""
         by_hash: dict[str, list[int]] = {}
         for rid, value in rows.values_list("pk", "content_hash").iterator(5000):
             by_hash.setdefault(value, []).append(rid)
-        hits: Ranked = []
         for part in load_vectors(self._hash_slots(by_hash)):
-            fitting = {value: data for value, data in part if len(data) == 4 * len(vector)}
-            scores = inner_products(build_matrix(fitting.values(), len(vector)), vector)
-            for value, score in zip(fitting, scores.tolist(), strict=True):
-                hits += [(rid, score) for rid in by_hash[value]]
-        return sorted(hits, key=lambda hit: (-hit[1], hit[0]))
+            fitting = {value: data for value, data in part if len(data) == 4 * dimensions}
+            yield build_matrix(fitting.values(), dimensions), [by_hash[value] for value in fitting]
 
 
 def hash_key(content_hash: str) -> int:

@@ -1,13 +1,16 @@
 """Exact vector search in memory: all rows that a lineage shows, best first."""
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
 import numpy as np
 
 from memory.db.querysets import Ranked, VersionedQuerySet
-from memory.db.sqlite.growable_arrays import Blocks
+from memory.db.sqlite.growable_arrays import BLOCK, Blocks
+from memory.db.sqlite.vector_match import BestRows
 
 BATCH_SIZE = 500
+GROWTH_FACTOR = 4  # growth of what is compared when filters hold too much of it back
 
 
 class VisibleMask(NamedTuple):
@@ -26,13 +29,13 @@ class VisibleMask(NamedTuple):
 
 
 class Scan(NamedTuple):
-    """A comparison of rows with a vector. It is immutable, so that any thread may compute it."""
+    """A comparison of rows with a vector or several. It is immutable, so that any thread may compute it."""
 
     rids: np.ndarray  # of all rows
     at: np.ndarray  # the rows to compare
     vec: np.ndarray  # the positions of their vectors
     vectors: Blocks
-    vector: np.ndarray
+    vector: np.ndarray  # of shape (d,), or (m, d) for match_rows
 
     def best(self, k: int) -> Ranked:
         """Return the k best by cosine; ties by row id."""
@@ -53,6 +56,28 @@ class Scan(NamedTuple):
             take = looked + max(k, int(1.5 * looked * (k - len(passed)) / max(len(passed), looked / 20)))
         return passed[:k]
 
+    def match_rows(self, rows: VersionedQuerySet, floor: float, k: int) -> list[Ranked]:
+        """Return the k best that pass all filters and reach the floor, for each of the vectors."""
+        if rows.known_to_index:
+            return self._match_any(self.vector, floor, k)
+        matched: list[Ranked] = [[] for _ in self.vector]
+        numbers, take = list(range(len(self.vector))), GROWTH_FACTOR * k
+        while numbers:
+            found = dict(zip(numbers, self._match_any(self.vector[numbers], floor, take), strict=True))
+            passing = find_passing({rid for ranked in found.values() for rid, _ in ranked}, rows)
+            for number, ranked in found.items():
+                matched[number] = [hit for hit in ranked if hit[0] in passing][:k]
+            # Others may come behind those that the filters hold back.
+            numbers = [at for at, ranked in found.items() if len(ranked) == take and len(matched[at]) < k]
+            take *= GROWTH_FACTOR
+        return matched
+
+    def _match_any(self, vectors: np.ndarray, floor: float, k: int) -> list[Ranked]:
+        best = BestRows(vectors, floor, k)
+        for block, indexes in self.vectors.split_positions(self.vec):
+            best.compare(block, self.vec[indexes] % BLOCK, self.rids[self.at[indexes]])
+        return best.rank()
+
 
 def top_rows(rids: np.ndarray, at: np.ndarray, scores: np.ndarray, k: int) -> Ranked:
     """Return the best k of the rows at these positions; ties by row id."""
@@ -66,9 +91,18 @@ def top_rows(rids: np.ndarray, at: np.ndarray, scores: np.ndarray, k: int) -> Ra
     return list(zip(rids[order].tolist(), scores[order].tolist(), strict=True))
 
 
+def sort_hits(hits: Ranked) -> Ranked:
+    """Sort hits by score, best first; ties by row id."""
+    return sorted(hits, key=lambda hit: (-hit[1], hit[0]))
+
+
 def filter_passing(ranked: Ranked, rows: VersionedQuerySet) -> Ranked:
-    passed: set[int] = set()
-    for start in range(0, len(ranked), BATCH_SIZE):
-        batch = [rid for rid, _ in ranked[start : start + BATCH_SIZE]]
-        passed.update(rid for (rid,) in rows.select_by_key(("rid",), "rid", batch))
+    passed = find_passing([rid for rid, _ in ranked], rows)
     return [hit for hit in ranked if hit[0] in passed]
+
+
+def find_passing(rids: Iterable[int], rows: VersionedQuerySet) -> set[int]:
+    """Return those of the row ids that are among the rows."""
+    requested = list(rids)
+    batches = (requested[start : start + BATCH_SIZE] for start in range(0, len(requested), BATCH_SIZE))
+    return {rid for batch in batches for (rid,) in rows.select_by_key(("rid",), "rid", batch)}

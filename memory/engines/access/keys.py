@@ -18,6 +18,7 @@ from django.db.models.functions import Coalesce, Greatest
 from django.utils import timezone
 
 from memory.actors import SCOPES, Actor
+from memory.db.raw_select import fetch_one
 from memory.db.retry import retry_methods
 from memory.engines.audit.trail import record_entry
 from memory.engines.branches.manager import check_name
@@ -174,7 +175,7 @@ def find_key(token: str) -> ApiKey:
     form = TOKEN.fullmatch(token)
     if form is None or compute_checksum(token[:-6]) != form[3]:
         raise Unauthenticated()
-    key = ApiKey.objects.filter(prefix=form[1]).first()
+    key = fetch_one(ApiKey, prefix=form[1])
     if key is None or not compare_digest(key.secret_hash, hash_token(token)):
         raise Unauthenticated()
     return key

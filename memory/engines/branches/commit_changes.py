@@ -14,12 +14,12 @@ from memory.engines.branches.commit_titles import (
     count_kinds,
     list_kinds,
     load_titles,
-    models_by_kind,
 )
 from memory.engines.branches.revert import RevertEngine
 from memory.engines.facts.links import describe_targets
 from memory.engines.support import validation as c
 from memory.engines.support.pagination import Page, paginate
+from memory.engines.versions.kinds import models_by_kind
 from memory.engines.versions.lookup import find_branch
 from memory.exceptions import NotFound
 from memory.models import Commit, Confirmation, Fact, FactLink, ReviewItem

@@ -9,7 +9,7 @@ from django.db.models import Count
 from django.utils.text import Truncator
 from django.utils.translation import gettext, ngettext_lazy
 
-from memory.engines.branches.restore import versioned_models
+from memory.engines.versions.kinds import models_by_kind
 from memory.models import Branch, Commit, Confirmation, FactAssessment, ReviewItem
 
 MAX_TITLE_LENGTH = 120
@@ -17,7 +17,6 @@ MAX_PARTS = 3
 CONFIRMATION, ANSWER = "confirmation", "answer"
 FIRST_KINDS = ("fact", "verdict", CONFIRMATION, ANSWER, "link", "relation")
 TITLE_ORDER = (*FIRST_KINDS, "message", "observation", "conversation")
-NAMES = {"factlink": "link", "factassessment": "verdict"}  # kinds that are not called like their model
 ADDED, CHANGED, REMOVED = "added", "changed", "removed"
 REVERTED, RESTORED = re.compile(r" at (\d+)\.$"), "back to "  # what the messages of these commits say
 
@@ -104,7 +103,7 @@ def load_titles(commits: Sequence[Commit]) -> Sequence[Commit]:
 
 def build_title(commit: Commit, source: str = "") -> str:
     """Return the title of a commit whose tally is known; ``source`` is the branch that it merged."""
-    if source:
+    if source and (not commit.message or commit.message.startswith(f"Merge of {source} into ")):
         return _title_merge(commit.tally, source)
     if commit.kind == "commit.revert" and (found := REVERTED.search(commit.message)):
         return gettext("Undid commit %(seq)s") % {"seq": found[1]}
@@ -152,12 +151,6 @@ def _order(part: tuple[tuple[str, str], int]) -> tuple[int, str, int]:
 def list_kinds() -> list[str]:
     """Return all kinds of changes, those of facts first."""
     return [*FIRST_KINDS, *(name for name in models_by_kind() if name not in FIRST_KINDS)]
-
-
-def models_by_kind() -> dict[str, Any]:
-    """Return the versioned models by the name of their changes."""
-    names = {str(model._meta.model_name): model for model in versioned_models()}
-    return {NAMES.get(name, name): model for name, model in names.items()}
 
 
 def count_kinds(tally: Tally) -> dict[str, int]:

@@ -17,6 +17,7 @@ from memory.db.budget import count_row_bytes, take_within
 from memory.db.querysets import Lineage
 from memory.engines.facts.assessment import annotate_facts
 from memory.engines.facts.rules import is_same
+from memory.engines.support.batches import batched
 from memory.engines.support.pagination import (
     MAX_PAGE_SIZE,
     PAGE_BYTES,
@@ -26,11 +27,13 @@ from memory.engines.support.pagination import (
     parse_cursor_id,
     read_cursor,
 )
-from memory.models import Branch, BranchedModel, Commit, Fact, FactAssessment, FactLink
+from memory.engines.versions.kinds import compared_fields, models_by_kind
+from memory.models import Branch, BranchedModel, Commit, Fact, FactAssessment
 
 COMPARED_ROWS = (
     MAX_PAGE_SIZE + 1
 )  # per batch, a page and the row beyond it: each may be as large as a fact, twice
+BATCH_SIZE = 500
 CHANGES = ("added", "changed", "removed")
 # Base of a comparison: the last common ancestor, or the other point itself.
 ANCESTOR, POINT = "ancestor", "point"
@@ -49,18 +52,15 @@ class Kind:
     fields: tuple[str, ...]
 
 
-# Derived fields, and those that only serve to restore from the archive.
-UNSEEN = frozenset({"content_hash", "norm_hash", "judged_hash", "held_status"})
+def build_kinds() -> dict[str, Kind]:
+    """Return the kinds that a comparison lists; statements on a memory are fields of it."""
+    models = {name: model for name, model in models_by_kind().items() if not model.KIND.states}
+    kinds = {name: Kind(model, (model,), compared_fields(model)) for name, model in models.items()}
+    kinds["fact"] = Kind(Fact, (Fact, FactAssessment), (*compared_fields(Fact), VERDICT))
+    return kinds
 
 
-def compared_fields(model: type[BranchedModel]) -> tuple[str, ...]:
-    return tuple(name for name in model.content_fields() if name not in UNSEEN)
-
-
-KINDS = {
-    "fact": Kind(Fact, (Fact, FactAssessment), (*compared_fields(Fact), VERDICT)),
-    "link": Kind(FactLink, (FactLink,), compared_fields(FactLink)),
-}
+KINDS = build_kinds()
 
 
 @dataclass(frozen=True)
@@ -157,20 +157,42 @@ class DiffRange:
         return found
 
     def _compute_changes(self, kind: Kind) -> dict[UUID, str]:
-        before, after = self._load_values(kind, self.before), self._load_values(kind, self.after)
+        if not any(rows.exists() for rows in self._list_touched(kind)):
+            return {}
+        before, after = self._load_vids(kind, self.before), self._load_vids(kind, self.after)
         both = before.keys() & after.keys()
-        changed = (uid for uid in both if not all(map(is_same, before[uid], after[uid])))
+        rest = {uid for uid in both if before[uid] != after[uid]} | (both & self._list_judged(kind))
         found = dict.fromkeys(after.keys() - both, "added") | dict.fromkeys(before.keys() - both, "removed")
-        return found | dict.fromkeys(changed, "changed")
+        return found | dict.fromkeys(self._filter_changed(kind, sorted(rest)), "changed")
 
-    def _load_values(self, kind: Kind, lineage: Lineage) -> dict[UUID, list[Any]]:
-        """Return the compared field values of each touched memory at a point."""
-        touched = self._touched_uids(kind)
+    def _load_vids(self, kind: Kind, lineage: Lineage) -> dict[UUID, int]:
+        """Return the version of each touched memory that a point shows."""
+        return dict(
+            kind.model.objects.in_lineage(lineage)
+            .filter(self._touched_uids(kind))
+            .gather_values("uid", "vid")
+        )
+
+    def _list_judged(self, kind: Kind) -> set[UUID]:
+        """Return the facts whose verdict was touched."""
+        if VERDICT not in kind.fields:
+            return set()
+        verdicts = Kind(FactAssessment, (FactAssessment,), ())
+        return {uid for rows in self._list_touched(verdicts) for uid in rows.values_list("uid", flat=True)}
+
+    def _filter_changed(self, kind: Kind, uids: Sequence[UUID]) -> Iterator[UUID]:
+        for batch in batched(uids, BATCH_SIZE):
+            before, after = (self._load_values(kind, side, batch) for side in (self.before, self.after))
+            yield from (uid for uid in batch if not all(map(is_same, before[uid], after[uid])))
+
+    @staticmethod
+    def _load_values(kind: Kind, lineage: Lineage, uids: Sequence[UUID]) -> dict[UUID, list[Any]]:
+        """Return the compared field values of each memory at a point."""
         columns = [name for name in kind.fields if name != VERDICT]
-        shown = kind.model.objects.in_lineage(lineage).filter(touched)
+        shown = kind.model.objects.in_lineage(lineage).filter(uid__in=uids)
         if VERDICT not in kind.fields:
             return {uid: values for uid, *values in shown.gather_values("uid", *columns)}
-        verdicts = FactAssessment.objects.in_lineage(lineage).filter(touched)
+        verdicts = FactAssessment.objects.in_lineage(lineage).filter(uid__in=uids)
         on = {uid: pair for uid, *pair in verdicts.gather_values("uid", "judged_hash", "status")}
         rows = shown.gather_values("uid", "judged_hash", *columns)
         return {uid: [*values, effective_status(on.get(uid), judged)] for uid, judged, *values in rows}

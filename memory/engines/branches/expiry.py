@@ -6,19 +6,19 @@ from datetime import datetime
 from typing import Any
 
 from django.db import transaction
+from django.utils.translation import gettext, ngettext_lazy
 from django.utils.translation import gettext_lazy as _
-from django.utils.translation import ngettext_lazy
 
 from memory.actors import Actor
 from memory.engines.audit.trail import record_entry
 from memory.engines.branches.branch_states import BranchState, KnownBranches, load_branches
 from memory.engines.support.pagination import Page, build_page, check_limit, read_cursor
-from memory.models import Branch
+from memory.models import Branch, MergeRequest
 from memory.models.nodes import next_rid
 
 MAX_ARCHIVED = 1000  # in one call
 ENDED = (BranchState.EXPIRED, BranchState.MERGED)
-CHILDREN, CHANGED = "children", "changed"
+CHILDREN, CHANGED, MERGE_REQUEST = "children", "changed", "merge_request"
 
 LoadReasons = Callable[[Sequence[Branch]], dict[int, tuple[str, Any]]]
 KEEPERS: list[LoadReasons] = []
@@ -28,6 +28,18 @@ def keep_branches(load: LoadReasons) -> LoadReasons:
     """Register a function that returns the branches still needed: id -> code and sentence."""
     KEEPERS.append(load)
     return load
+
+
+@keep_branches
+def find_requested(branches: Sequence[Branch]) -> dict[int, tuple[str, Any]]:
+    """Return the branches that a pending merge request would merge, or merge into."""
+    ids = {branch.pk for branch in branches}
+    pending = MergeRequest.objects.filter(project=branches[0].project_id, slot__isnull=False)
+    found: dict[int, tuple[str, Any]] = {}
+    for number, *ends in pending.order_by("-number").values_list("number", "source_id", "target_id"):
+        text = gettext("Merge request %(number)s is open.") % {"number": number}
+        found |= {pk: (MERGE_REQUEST, text) for pk in ends if pk in ids}
+    return found
 
 
 @dataclass(frozen=True)

@@ -124,9 +124,8 @@ class BranchManager:
     ) -> differing.BranchDiff:
         """Compare a branch with ``against`` (its parent by default) since their last common ancestor.
 
-        With the base ``point``, the default when ``against_at`` is given, compare with that point itself, so
-        that later changes of ``against`` show too. Main began empty. The newest memories come first; further
-        pages stay at the points of the first. Raises BranchNotFound, Invalid, scope and branch refusals.
+        With the base ``point``, the default with ``against_at``, later changes of ``against`` show too. Main
+        began empty. The newest memories come first. Raises BranchNotFound, Invalid, scope and branch refusals.
         """
         actor.require_scope("read", name)
         kind, changes = check_changes(kind, change)

@@ -5,11 +5,10 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from django.apps import apps
-
 from memory.engines.embedding.enqueue import enqueue_embedding
 from memory.engines.support.batches import batched
 from memory.engines.versions.commits import CommitWriter, nearest_versions
+from memory.engines.versions.kinds import versioned_models
 from memory.models import OPEN, Branch, BranchedModel, Confirmation
 
 BATCH_SIZE = 500
@@ -40,12 +39,6 @@ class BranchPlan:
     @property
     def empty(self) -> bool:
         return not (self.counts or self.archive or self.unarchive)
-
-
-def versioned_models() -> list[type[BranchedModel]]:
-    """Return every versioned model, of all apps."""
-    models = [model for model in apps.get_models() if issubclass(model, BranchedModel)]
-    return sorted(models, key=lambda model: model._meta.label)
 
 
 def restore_plan(branch: Branch, seq: int, **moves: bool) -> BranchPlan:

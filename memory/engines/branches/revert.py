@@ -9,11 +9,11 @@ from django.utils import timezone
 
 from memory.actors import Actor
 from memory.db.retry import retry_methods
-from memory.engines.branches.restore import versioned_models
 from memory.engines.embedding.enqueue import enqueue_embedding
 from memory.engines.facts.links import target_model
 from memory.engines.support.batches import batched
-from memory.engines.versions.commits import CommitWriter, open_commit
+from memory.engines.versions.commits import MERGE, REVERT, CommitWriter, open_commit
+from memory.engines.versions.kinds import versioned_models
 from memory.exceptions import Conflict, NotFound
 from memory.models import (
     OPEN,
@@ -27,7 +27,6 @@ from memory.models import (
 )
 
 BATCH_SIZE = 500
-REVERT = "commit.revert"
 MAX_NAMED_IDS = 20  # ids listed in a refusal
 
 
@@ -52,6 +51,7 @@ class RevertEngine:
             if changed := done.changed_since(commit):
                 raise build_conflict(changed)
             commit.targets.append(str(found.pk))
+            commit.reverts = found.pk
             done.undo_effects(commit)
         if commit.commit is None:
             raise Conflict("There is nothing to undo in this commit.")
@@ -194,17 +194,32 @@ class CommitEffects:
     # ---- the revert ----------------------------------------------------------------------------
 
     def undo_effects(self, commit: CommitWriter) -> None:
+        write = self._undo_merged if self.commit.kind == MERGE else self._undo_versions
         for model, rows in self.made.items():
-            # Removals first: a restored memory may need the slot of one that was written later.
-            commit.add_versions([(row, {}, True) for row in rows if row.uid not in self.before[model]])
-            before = self.before[model]
-            fresh = commit.add_versions(
-                [(row, before[row.uid].content_values(), False) for row in rows if row.uid in before]
-            )
+            fresh = write(commit, rows, self.before[model])
             # some texts may lack a vector of the present model
             enqueue_embedding(commit, [row for row in fresh if row.TEXT])
         self._undo_confirmations(commit)
         commit.side_rows += self._undo_answers(commit)
+
+    @staticmethod
+    def _undo_versions(
+        commit: CommitWriter, rows: Sequence[Any], before: dict[UUID, BranchedModel]
+    ) -> Sequence[Any]:
+        # Removals first: a restored memory may need the slot of one that was written later.
+        commit.add_versions([(row, {}, True) for row in rows if row.uid not in before])
+        return commit.add_versions(
+            [(row, before[row.uid].content_values(), False) for row in rows if row.uid in before]
+        )
+
+    @staticmethod
+    def _undo_merged(
+        commit: CommitWriter, rows: Sequence[Any], before: dict[UUID, BranchedModel]
+    ) -> Sequence[Any]:
+        """Write versions that follow those before the merge: the source's changes are none of their past."""
+        pairs = [(row, _build_undone(row, before.get(row.uid))) for row in rows]
+        # Removals first, as above.
+        return commit.merge_versions(sorted(pairs, key=lambda pair: not pair[1].deleted))
 
     def _undo_confirmations(self, commit: CommitWriter) -> None:
         """Withdraw the confirmations that the commit gave, and renew those that it withdrew."""
@@ -231,6 +246,16 @@ class CommitEffects:
             item.resolved_at = timezone.now() if item.status == answered else None
             item.seq = commit.seq
         return ReviewItem.objects.bulk_update(items, ["status", "resolved_at", "seq"]) if items else 0
+
+
+def _build_undone(row: Any, before: Any) -> Any:
+    """Return a version with the content before a merge; a tombstone where there was none."""
+    kept = row if before is None else before
+    undone = type(row)(uid=row.uid, **kept.content_values())
+    undone.deleted, undone.vid, undone.merged_vid = before is None, None, None
+    undone.prev_vid = None if before is None else before.vid
+    undone.version = row.version + 1
+    return undone
 
 
 def _standing_versions(commit: Commit, rows: list[BranchedModel]) -> list[BranchedModel]:

@@ -8,7 +8,7 @@ from uuid import UUID
 from django.db.models import Q
 
 from memory.actors import Actor
-from memory.db.bulk_sql import insert_all
+from memory.db.bulk_sql import build_row, insert_all
 from memory.db.expressions import ColumnIn
 from memory.db.raw_select import by_key
 from memory.engines.embedding.engine import embedder_is_on, enqueue_texts
@@ -55,6 +55,7 @@ class FactBatch:
         parent: Fact | None = None,
     ) -> None:
         self.actor, self.status, self.deduplicate, self.parent = actor, status, deduplicate, parent
+        self._stated: tuple[Mapping[str, str], Actor] = ({}, actor.with_origin())
         self.rows = [self._build_row(index, payload, len(facts)) for index, payload in enumerate(facts)]
 
     def _build_row(self, index: int, payload: Mapping[str, Any], count: int) -> Fact:
@@ -72,23 +73,23 @@ class FactBatch:
         if not isinstance(payload, Mapping):
             raise Invalid("A fact must be an object.", field="")
         stated = validate({k: v for k, v in payload.items() if k in STATED_CHECKS}, STATED_CHECKS)
-        actor = self.actor.with_origin(**stated)
+        actor = self._find_actor(stated)
         fields = rules.clean_new(
             {k: v for k, v in payload.items() if k not in STATED_CHECKS}, reserved=reserved
         )
         fields.setdefault("source", actor.label)
         fields.setdefault("repository", None)  # until its session is known
-        fact = Fact(
-            **fields,
-            status=self.status,
-            session_id=actor.session_id,
-            task_id=actor.task_id,
-            agent_id=actor.agent_id,
-        )
+        fact = build_row(Fact, {**fields, "status": self.status, **actor.origin_fields()})
         if self.parent:
             fact.parent_id = self.parent.uid
         fact.compute_hashes()
         return fact
+
+    def _find_actor(self, stated: Mapping[str, str]) -> Actor:
+        """Return the actor with the origin that a fact states, mostly the same as the fact before."""
+        if stated != self._stated[0]:
+            self._stated = stated, self.actor.with_origin(**stated)
+        return self._stated[1]
 
     # ---- writing -------------------------------------------------------------------------------
 

@@ -29,7 +29,8 @@ class ByRepository(Generic[KeyT, ValueT]):
 
         What is so in one repository says nothing about another.
         """
-        same = self._known.get(key, {})
+        if not (same := self._known.get(key)):
+            return None
         found = same.get(repository) or same.get("")
         return found or (None if repository else next(iter(same.values()), None))
 
@@ -54,10 +55,9 @@ class KnownTexts:
 
     def find(self, row: Fact) -> Fact | None:
         """Return the fact that says the same."""
-        for key in ((row.norm_hash, None), duplicate_key(row, self._now)):
-            if found := self._facts.find_value(key, row.repository):
-                return found
-        return None
+        key, valid = duplicate_key(row, self._now), (row.norm_hash, None)
+        found = self._facts.find_value(valid, row.repository)
+        return found if found or key == valid else self._facts.find_value(key, row.repository)
 
     def list_facts(self) -> Iterator[Fact]:
         """Yield the facts, of one text and repository the oldest."""

@@ -205,14 +205,13 @@ def filter_searchable(rids: Collection[int], lineage: Lineage) -> dict[int, Fact
 
 def build_question(branch: Branch, fact: Fact, other: Fact, score: float, model: str) -> ReviewItem:
     newer, older = (fact, other) if fact.rid > other.rid else (other, fact)
-    low, high = sorted((fact.uid.hex, other.uid.hex))
     return ReviewItem(
         project_id=branch.project_id,
         branch=branch,
         kind=ReviewItem.Kind.NEAR_DUPLICATE,
         fact_id=newer.uid,
         other_id=older.uid,
-        pair=f"{branch.pk}:{low}:{high}",
+        pair=build_pair_key(branch.pk, fact.uid, other.uid),
         score=score,
         details={
             "model": model,
@@ -220,3 +219,9 @@ def build_question(branch: Branch, fact: Fact, other: Fact, score: float, model:
             "versions": {str(one.uid): one.version for one in (newer, older)},
         },
     )
+
+
+def build_pair_key(branch_id: int, one: UUID, other: UUID) -> str:
+    """Return the key of the review item of two facts on a branch; their order does not matter."""
+    low, high = sorted((one.hex, other.hex))
+    return f"{branch_id}:{low}:{high}"

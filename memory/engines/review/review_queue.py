@@ -100,7 +100,7 @@ class ReviewEngine:
         items = _project_items(actor).filter(IN_USE, status=ReviewItem.Status.OPEN)
         if branch:
             items = items.filter(branch=branch)
-        return len(filter_allowed_branches(items, actor).values_list("pk")[:maximum])
+        return filter_allowed_branches(items, actor).order_by()[:maximum].count()
 
     def get_item(self, *, item_id: UUID, actor: Actor) -> ReviewItem:
         """Return a review item with its two facts. Needs the scope curate. Raises NotFound."""

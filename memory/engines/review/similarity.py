@@ -6,6 +6,7 @@ NEAR creates a review item. SAME, together with ``same_claim``, may act alone.
 import re
 import unicodedata
 from dataclasses import dataclass
+from enum import StrEnum
 
 
 @dataclass(frozen=True)
@@ -75,17 +76,36 @@ _OPENERS = frozenset(
 )
 
 
+class Comparison(StrEnum):
+    """What two similar texts have to do with each other."""
+
+    SAME_CLAIM = "same_claim"
+    CONTRADICTION = "contradiction"
+    OTHER_NAMES = "other_names"  # they are about different things
+
+
 def same_claim(a: str, b: str) -> bool:
     """Return whether two similar texts also agree in numbers, negation and names, in their order.
 
     Strict on purpose: a false negative costs a review, a false positive costs a fact.
     """
+    return compare_claims(a, b) is Comparison.SAME_CLAIM
+
+
+def compare_claims(a: str, b: str) -> Comparison:
+    """Compare numbers, negation and names of two similar texts.
+
+    Where each has a name that the other lacks, they are about different things. Where only one has more, or
+    the same names are in another order ("Alice reports to Bob"), they count as a contradiction.
+    """
     a, b = (unicodedata.normalize("NFKC", text) for text in (a, b))
-    return (
-        extract_numbers(a) == extract_numbers(b)
-        and count_negations(a) == count_negations(b)
-        and _same_names(a, b)
-    )
+    if extract_numbers(a) != extract_numbers(b) or count_negations(a) != count_negations(b):
+        return Comparison.CONTRADICTION
+    names_a, names_b = list_names(a, b)
+    if names_a == names_b:
+        return Comparison.SAME_CLAIM
+    differ = set(names_a) - set(names_b) and set(names_b) - set(names_a)
+    return Comparison.OTHER_NAMES if differ else Comparison.CONTRADICTION
 
 
 def extract_numbers(text: str) -> list[str]:
@@ -109,10 +129,11 @@ def normalise_number(number: str) -> str:
     return number if not point or not rest.isdigit() else f"{whole}.{rest.rstrip('0')}".rstrip(".")
 
 
-def _same_names(a: str, b: str) -> bool:
+def list_names(a: str, b: str) -> tuple[list[str], list[str]]:
+    """Return the names in each of two texts in their order; a word that names in one names in the other."""
     written_small = lowercase_stems(a) | lowercase_stems(b)
     names = extract_names(a, written_small) | extract_names(b, written_small)
-    return _in_order(a, names) == _in_order(b, names)
+    return _in_order(a, names), _in_order(b, names)
 
 
 def extract_names(text: str, written_small: set[str]) -> set[str]:

@@ -228,11 +228,14 @@ def optional_check(check: Check) -> Check:
     return lambda name, value: None if value is None else check(name, value)
 
 
+_check_tag = text_check(100, min_length=1)
+
+
 def parse_tags(name: str, value: Any) -> list[str]:
     """Check for at most 50 distinct short texts without a comma, which separates them in filters."""
     if not isinstance(value, list | tuple) or len(value) > 50:
         raise Invalid("{field} must be a list of at most 50 texts.", field=name)
-    found = list(dict.fromkeys(text_check(100, min_length=1)(name, tag) for tag in value))
+    found = list(dict.fromkeys(_check_tag(name, tag) for tag in value))
     if any("," in tag for tag in found):
         raise Invalid("A tag in {field} may not hold a comma.", field=name)
     return found

@@ -20,6 +20,7 @@ from memory.db.bulk_sql import insert_all, update_one
 from memory.db.querysets import Lineage
 from memory.db.raw_select import fetch_one
 from memory.engines.audit.trail import record_entry
+from memory.engines.versions.erased import refuse_erased
 from memory.engines.versions.repositories import find_named_repository
 from memory.engines.versions.session_activity import begin_sessions, touch_sessions
 from memory.exceptions import BranchArchived, BranchNotFound, NotFound, TooLarge
@@ -28,6 +29,7 @@ from memory.models.nodes import next_rid
 
 Row = TypeVar("Row", bound=BranchedModel)
 BATCH_SIZE = 500  # rows in one statement
+MERGE, REVERT = "branch.merge", "commit.revert"  # kinds of commits
 MAX_COMMIT_ROWS = 5000  # versions that one commit writes while other writers wait
 
 
@@ -74,6 +76,18 @@ def lock_branch(actor: Actor, name: str) -> Branch:
     return branch
 
 
+def lock_branches(actor: Actor, names: Sequence[str]) -> dict[str, Branch]:
+    """Return branches by name, locked in the order of their ids: two merges of one pair wait, both ways.
+
+    Raises BranchNotFound, BranchArchived.
+    """
+    rows = Branch.objects.filter(
+        project=actor.project_id, name__in=[name for name in names if name.isascii()]
+    )
+    keys = dict(rows.values_list("name", "pk"))
+    return {name: lock_branch(actor, name) for name in sorted(names, key=lambda name: keys.get(name, 0))}
+
+
 class CommitWriter:
     """Writer of one commit. Rows are written at once; index and bookkeeping at the end."""
 
@@ -87,6 +101,8 @@ class CommitWriter:
         self.added = self.changed = self.removed = 0
         self.side_rows = 0  # rows outside the version tables that belong to this commit
         self.targets: list[str] = []
+        self.source: tuple[Branch, int | None] | None = None  # of a merge: the source, and its seq
+        self.reverts: UUID | None = None  # the commit that this one takes back
         self.sessions: set[str] = set()  # sessions that this commit has begun or reported already
         self._fresh: dict[int, BranchedModel] = {}
         self._closed: dict[int, BranchedModel] = {}
@@ -126,6 +142,7 @@ class CommitWriter:
         """Write a new version with changed content. ``old`` is the visible one, the branch's own or
         inherited.
         """
+        refuse_erased(self.branch.project_id, [old])
         self.changed += 1
         return self._add_version(old, content, deleted=False)
 
@@ -135,6 +152,7 @@ class CommitWriter:
 
         An old version may be a tombstone of this branch; each memory may occur only once.
         """
+        refuse_erased(self.branch.project_id, [old for old, _, deleted in changes if not deleted])
         for start in range(0, len(changes), BATCH_SIZE):
             self._check_inherited([old for old, _, _ in changes[start : start + BATCH_SIZE]])
         fresh = []
@@ -181,6 +199,25 @@ class CommitWriter:
             self._close_all([own for own, _ in pairs[start : start + BATCH_SIZE]])
         self._insert_rows(fresh)
         self.changed += len(fresh)
+
+    def merge_versions(self, pairs: Sequence[tuple[Row | None, Row]]) -> list[Row]:
+        """Write versions of one model with the given place in the version graph: (shown version, new one).
+
+        A new version without a ``vid`` is a version of its own; one with a vid is a copy.
+        """
+        own = [old for old, _ in pairs if old is not None and old.branch_id == self.branch.pk]
+        for start in range(0, len(own), BATCH_SIZE):
+            self._close_all(own[start : start + BATCH_SIZE])
+        for old, new in pairs:
+            graph = {name: getattr(new, name) for name in ("prev_vid", "merged_vid", "version")}
+            vid = {} if new.vid is None else {"vid": new.vid}
+            self._stamp_row(new, old, new.deleted, **graph, **vid)
+            self.removed += new.deleted
+            self.added += not new.deleted and (old is None or old.deleted)
+            self.changed += not new.deleted and old is not None and not old.deleted
+        fresh = [new for _, new in pairs]
+        self._insert_rows(fresh)
+        return fresh
 
     def own_version(self, model: type[Row], uid: Any) -> Row | None:
         """Return the branch's own open version of a memory, a tombstone included."""
@@ -334,6 +371,9 @@ class CommitWriter:
             actor_id=actor.id,
             actor_label=actor.label,
             surface=actor.surface,
+            source_branch=self.source[0] if self.source else None,
+            source_seq=self.source[1] if self.source else None,
+            reverts=self.reverts,
         )
         insert_all([commit])
         detail = {"branch": self.branch.name, "seq": self.seq, "added": self.added, "changed": self.changed}

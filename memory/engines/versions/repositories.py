@@ -50,8 +50,10 @@ def name_repositories(facts: Sequence[Fact], project_id: UUID) -> Sequence[Fact]
 def list_repositories(project_id: UUID, session_ids: Iterable[str]) -> dict[str, str]:
     """Return the repositories of sessions, where they are known."""
     keys = {key for key in session_ids if key}
+    if not keys:
+        return {}  # without a query to build: every write asks
     rows = Session.objects.filter(project=project_id, key__in=keys).exclude(project_path="")
-    return dict(rows.values_list("key", "project_path")) if keys else {}
+    return dict(rows.values_list("key", "project_path"))
 
 
 def find_named_repository(actor: Actor) -> str:

@@ -7,8 +7,10 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
+from memory.db.bulk_sql import build_row
+from memory.exceptions import AgentForbidden
 from memory.models import OPEN, AuditEntry, Commit, Fact, Session
-from tests.memory.facts.helpers import everything, fact_engine
+from tests.memory.facts.helpers import everything, fact_engine, refused
 
 
 @pytest.mark.django_db
@@ -96,6 +98,34 @@ class TestWrite:
             0,
         )
         assert AuditEntry.objects.get().target == "main@1"
+
+    def test_each_fact_of_a_bulk_has_an_origin_and_values_of_its_own(self, actor, main):
+        origins = [("s", "g"), ("s", "g"), ("t", ""), ("", ""), ("s", "h")]
+        facts = [
+            {"fact_text": f"Fact {i}.", "session_id": session, "agent_id": agent}
+            for i, (session, agent) in enumerate(origins)
+        ]
+        done = [row.fact for row in fact_engine.write_facts(facts=facts, actor=actor).results]
+        assert [(fact.session_id, fact.agent_id) for fact in done] == origins
+        done[0].tags.append("mine")
+        assert [fact.tags for fact in done] == [["mine"], [], [], [], []]
+        assert len({fact.uid for fact in done}) == len({fact.rid for fact in done}) == 5
+
+    def test_a_bulk_stops_at_the_fact_of_another_agent(self, actor, main):
+        bound, before = replace(actor, bound_agent="g"), everything()
+        facts = [{"fact_text": "a"}, {"fact_text": "b", "agent_id": "h"}]
+        with refused(AgentForbidden):
+            fact_engine.write_facts(facts=facts, actor=bound)
+        assert everything() == before
+
+    def test_a_row_is_built_as_its_model_would(self):
+        fact = build_row(Fact, {"fact_text": "a", "tags": ["b"]})
+        by_model = Fact(fact_text="a", tags=["b"], rid=fact.rid, uid=fact.uid)
+        names = [field.attname for field in Fact._meta.concrete_fields]
+        assert {name: getattr(fact, name) for name in names} == {n: getattr(by_model, n) for n in names}
+        assert fact._state.adding is True
+        with pytest.raises(TypeError, match="Fact has no columns"):
+            build_row(Fact, {"colour": "red"})
 
     def test_a_bulk_of_what_is_there_is_no_commit(self, write, actor, main):
         write()

@@ -1,0 +1,81 @@
+"""Building of a plan, step by step: what changed, what is there already, what is decided, what it writes."""
+
+from collections.abc import Sequence
+from uuid import UUID
+
+from memory.engines.merging.changes import list_changes
+from memory.engines.merging.matching import fork_tails, match_edges, match_equal_texts
+from memory.engines.merging.owners import (
+    fit_verdicts,
+    keep_extended,
+    list_missing_confirmations,
+    move_verdicts,
+    settle_parts,
+)
+from memory.engines.merging.plan import ERASED, REJECTED, SOURCE, TARGET, Decision, FullPlan, MergePoints
+from memory.engines.merging.similar import Compared, compare_items, mark_similar
+from memory.engines.merging.strategies import (
+    CHERRY_PICK,
+    FAST_FORWARD,
+    OURS,
+    SQUASH,
+    THEIRS,
+    apply_decisions,
+    check_fast_forward,
+    decide_all,
+    pick_items,
+    squash_facts,
+)
+from memory.engines.versions.erased import erased_uids
+from memory.models import Fact
+
+
+def build_plan(
+    points: MergePoints,
+    strategy: str,
+    ids: Sequence[UUID] = (),
+    decisions: Sequence[Decision] = (),
+    compared: Compared | None = None,
+) -> FullPlan:
+    """Return all that a merge would do at these points. Writes nothing.
+
+    In a transaction the new facts must have been ``compared`` before.
+
+    Raises Invalid (a decision that does not fit, an unknown id) and Conflict (a decision on a conflict that
+    has changed since, a target that cannot be fast-forwarded).
+    """
+    if strategy == FAST_FORWARD:
+        check_fast_forward(points)
+    plan = FullPlan(points, strategy, list_changes(points))
+    reject_erased(plan)
+    if compared is None:
+        compared = compare_items(points, list(plan.of_model(Fact)))
+    keep_extended(plan)
+    same_texts = match_equal_texts(plan)
+    mark_similar(plan, compared)
+    match_edges(plan, same_texts)
+    apply_strategy(plan, ids, decisions)
+    settle_parts(plan)
+    fork_tails(plan)
+    move_verdicts(plan)
+    fit_verdicts(plan)
+    plan.confirmations = list_missing_confirmations(plan)
+    return plan
+
+
+def reject_erased(plan: FullPlan) -> None:
+    """Reject what was erased: a merge must not bring it back."""
+    erased = erased_uids(plan.points.project_id, {item.uid for item in plan.items})
+    for item in plan.items:
+        if item.uid in erased:
+            item.outcome, item.reason = REJECTED, ERASED
+
+
+def apply_strategy(plan: FullPlan, ids: Sequence[UUID], decisions: Sequence[Decision]) -> None:
+    if plan.strategy == CHERRY_PICK:
+        pick_items(plan, ids)
+    apply_decisions(plan, decisions)
+    if plan.strategy in (OURS, THEIRS):
+        decide_all(plan, TARGET if plan.strategy == OURS else SOURCE)
+    if plan.strategy == SQUASH:
+        squash_facts(plan)

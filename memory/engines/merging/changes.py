@@ -1,0 +1,200 @@
+"""Each memory that the source changed, compared with the target's version by the version graph."""
+
+from collections.abc import Callable, Iterable, Sequence, Set
+from typing import Any
+from uuid import UUID
+
+from memory.db.querysets import Lineage
+from memory.engines.facts.rules import is_same
+from memory.engines.merging.fields import merge_fields
+from memory.engines.merging.graph import VersionGraph
+from memory.engines.merging.plan import (
+    APPLIED,
+    CHANGED,
+    COMBINED,
+    CONFLICT,
+    DELETED,
+    EDITED,
+    IDENTICAL,
+    NEW,
+    REMOVED,
+    REVERTED,
+    SAME,
+    MergePoints,
+    PlanItem,
+)
+from memory.engines.support.batches import batched
+from memory.engines.versions.commits import MERGE, REVERT, nearest_versions
+from memory.engines.versions.kinds import models_by_kind
+from memory.models import BranchedModel, Commit
+
+BATCH_SIZE = 500
+Rows = dict[UUID, Any]
+
+
+def list_changes(points: MergePoints) -> list[PlanItem]:
+    """Return what the source changed since the common ancestor and the target has not in its past."""
+    return [item for model in models_by_kind().values() for item in compare_model(model, points)]
+
+
+def compare_model(model: type[BranchedModel], points: MergePoints) -> list[PlanItem]:
+    touched = list_touched(model, points)
+    theirs = load_nearest(model, points.source_lineage, touched)
+    ours = load_nearest(model, points.target_lineage, touched)
+    found = [_describe_new(model, row) for uid, row in theirs.items() if uid not in ours]
+    moved = {uid: row for uid, row in theirs.items() if uid in ours and row.vid != ours[uid].vid}
+    direct = {uid for uid, row in moved.items() if _follows(row, ours[uid])}
+    found += [_describe_change(model, ours[uid], moved[uid]) for uid in direct]
+    found += compare_diverged(model, ours, {uid: row for uid, row in moved.items() if uid not in direct})
+    return sorted((item for item in found if item is not None), key=lambda item: item.uid)
+
+
+def list_touched(model: type[BranchedModel], points: MergePoints) -> list[UUID]:
+    """Return the memories of which the source has versions since the common ancestor."""
+    found: set[UUID] = set()
+    for branch, after, until in points.list_ranges():
+        rows = model._base_manager.filter(branch=branch, seq_from__gt=after, seq_from__lte=until)
+        found |= set(rows.values_list("uid", flat=True))
+    return sorted(found)
+
+
+def load_nearest(model: type[BranchedModel], lineage: Lineage, uids: Sequence[UUID]) -> Rows:
+    """Return the version of each memory that a lineage has, tombstones included."""
+    found: Rows = {}
+    for batch in batched(uids, BATCH_SIZE):
+        found |= nearest_versions(lineage, model, batch)
+    return found
+
+
+def _follows(row: BranchedModel, other: BranchedModel) -> bool:
+    """Return whether a version was made directly from another one, which most were."""
+    return other.vid in (row.prev_vid, row.merged_vid)
+
+
+def _describe_new(model: type[BranchedModel], row: BranchedModel) -> PlanItem | None:
+    """Return the item of a memory that the target never had; none for one that was removed again."""
+    return None if row.deleted else PlanItem(model, row.uid, APPLIED, NEW, theirs=row)
+
+
+def _describe_change(model: type[BranchedModel], ours: Any, theirs: Any) -> PlanItem:
+    """Return the item of a version that was made from the target's."""
+    reason = REMOVED if theirs.deleted else NEW if ours.deleted else CHANGED
+    return PlanItem(model, theirs.uid, APPLIED, reason, ours=ours, theirs=theirs, base=ours)
+
+
+# ---- versions of which neither follows the other directly ----------------------------------------------
+
+
+def compare_diverged(model: type[BranchedModel], ours: Rows, theirs: Rows) -> list[PlanItem]:
+    """Compare pairs of versions by the version graph."""
+    graph = VersionGraph.load(model, list(theirs))
+    items, parted = [], []
+    for uid, row in theirs.items():
+        if graph.is_ancestor(ours[uid].vid, row.vid):
+            items.append(_describe_change(model, ours[uid], row))
+        elif not graph.is_ancestor(row.vid, ours[uid].vid):
+            parted.append(uid)
+    bases = load_bases(model, {uid: graph.find_base(ours[uid].vid, theirs[uid].vid) for uid in parted})
+    reverted = find_reverted([*(ours[uid] for uid in parted), *(theirs[uid] for uid in parted)])
+    compare = COMPARISONS.get(model.KIND.name, describe_parted)
+    return items + [compare(model, ours[uid], theirs[uid], bases.get(uid), reverted) for uid in parted]
+
+
+def load_bases(model: type[BranchedModel], vids: dict[UUID, int | None]) -> Rows:
+    """Return the nearest common version of each pair; a tombstone is none."""
+    found: Rows = {}
+    for batch in batched(list(vids), BATCH_SIZE):
+        requested = [vid for uid in batch if (vid := vids[uid]) is not None]
+        for row in model._base_manager.filter(uid__in=batch, vid__in=requested):
+            if row.vid == vids[row.uid] and not row.deleted:
+                found.setdefault(row.uid, row)
+    return found
+
+
+def find_reverted(rows: Sequence[BranchedModel]) -> set[int]:
+    """Return the vids of the versions that the revert of a merge made."""
+    if not rows:
+        return set()
+    made: dict[tuple[int, int], list[int]] = {}
+    for batch in batched([row.vid for row in rows], BATCH_SIZE):
+        origins = type(rows[0])._base_manager.filter(rid__in=batch)
+        for vid, *point in origins.values_list("rid", "branch_id", "seq_from"):
+            made.setdefault((point[0], point[1]), []).append(vid)
+    reverts = {key: commit for key, commit in _load_commits(made).items() if commit.kind == REVERT}
+    merged = Commit.objects.filter(pk__in={one.reverts for one in reverts.values()}, kind=MERGE)
+    merges = set(merged.values_list("pk", flat=True))
+    return {vid for key, one in reverts.items() if one.reverts in merges for vid in made[key]}
+
+
+def _load_commits(points: Iterable[tuple[int, int]]) -> dict[tuple[int, int], Commit]:
+    found: dict[tuple[int, int], Commit] = {}
+    for batch in batched(list(points), BATCH_SIZE):
+        found |= Commit.objects.that_made(batch)
+    return found
+
+
+def describe_parted(
+    model: type[BranchedModel], ours: Any, theirs: Any, base: Any, reverted: Set[int]
+) -> PlanItem:
+    """Return the item of two versions that were changed independently."""
+    item = PlanItem(model, ours.uid, CONFLICT, EDITED, ours=ours, theirs=theirs, base=base)
+    if ours.deleted and theirs.deleted:
+        item.outcome, item.reason, item.removes = IDENTICAL, SAME, True
+        item.merged = ours.content_values()
+    elif ours.deleted or theirs.deleted:
+        item.reason = DELETED
+    else:
+        _merge_content(item)
+    if reverted & {ours.vid, theirs.vid} and not _shows_same(ours, theirs):
+        item.outcome, item.reason, item.merged = CONFLICT, REVERTED, ours.content_values()
+        item.conflicting = find_differing(ours, theirs)
+    return item
+
+
+def _shows_same(ours: Any, theirs: Any) -> bool:
+    return bool(ours.deleted == theirs.deleted) and (ours.deleted or not find_differing(ours, theirs))
+
+
+def find_differing(ours: Any, theirs: Any) -> tuple[str, ...]:
+    """Return the fields, but for derived ones and the origin, in which two versions differ."""
+    kind = ours.KIND
+    names = [name for name in ours.content_fields() if name not in kind.derived | kind.origin]
+    return tuple(name for name in names if not is_same(getattr(ours, name), getattr(theirs, name)))
+
+
+def _merge_content(item: PlanItem) -> None:
+    merged = merge_fields(item.base, item.ours, item.theirs)
+    item.merged, item.conflicting = merged.content, merged.conflicts
+    if not merged.conflicts:
+        same = merged.content == item.ours.content_values()
+        item.outcome, item.reason = (IDENTICAL, SAME) if same else (APPLIED, COMBINED)
+
+
+# ---- verdicts ------------------------------------------------------------------------------------------
+
+RANK = ("unverified", "verified", "invalidated")
+
+
+def describe_verdicts(
+    model: type[BranchedModel], ours: Any, theirs: Any, base: Any, reverted: Set[int]
+) -> PlanItem:
+    """Return the item of two verdicts on one fact; the weightier stays, of two texts the later one."""
+    kept = choose_verdict(ours, theirs)
+    outcome, reason = (IDENTICAL, SAME) if kept is ours else (APPLIED, COMBINED)
+    if outcome == APPLIED and reverted & {ours.vid, theirs.vid}:
+        outcome, reason = CONFLICT, REVERTED
+    item = PlanItem(model, ours.uid, outcome, reason, ours=ours, theirs=theirs, base=base)
+    item.merged, item.removes = kept.content_values(), kept.deleted
+    return item
+
+
+def choose_verdict(ours: Any, theirs: Any) -> Any:
+    """Return the verdict that stays: for one text invalidated before verified before unverified."""
+    if ours.deleted != theirs.deleted:
+        return theirs if ours.deleted else ours
+    if ours.judged_hash != theirs.judged_hash:
+        return max(ours, theirs, key=lambda row: (row.at, row is ours))
+    return theirs if RANK.index(theirs.status) > RANK.index(ours.status) else ours
+
+
+COMPARISONS: dict[str, Callable[..., PlanItem]] = {"verdict": describe_verdicts}

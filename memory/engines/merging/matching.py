@@ -1,0 +1,248 @@
+"""Memories of the source that the target has under another id: equal texts, equal edges, taken numbers."""
+
+import uuid
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+from uuid import UUID
+
+from memory.engines.facts.known_texts import KnownTexts
+from memory.engines.facts.supersession import CURRENT
+from memory.engines.merging.fields import merge_fields
+from memory.engines.merging.plan import (
+    APPLIED,
+    COMBINED,
+    IDENTICAL,
+    NEW,
+    SAME_EDGE,
+    SAME_TEXT,
+    FullPlan,
+    PlanItem,
+)
+from memory.engines.support.batches import batched
+from memory.engines.versions.kinds import models_by_kind
+from memory.engines.versions.repositories import name_repositories
+from memory.models import BranchedModel, Fact
+
+BATCH_SIZE = 500
+KEPT_TOGETHER = ("confidence", "tags")  # what a fact takes over from another of the same text
+
+
+def absorb_item(item: PlanItem, reason: str, other: Any) -> None:
+    """Mark a memory as one that the target has under another id: its own id is closed there."""
+    item.outcome, item.reason, item.other = IDENTICAL, reason, other
+    kept = item.ours if item.ours is not None else item.theirs
+    item.merged = kept.content_values()
+    item.removes = item.ours is None or item.ours.deleted
+
+
+# ---- equal texts ---------------------------------------------------------------------------------------
+
+
+def match_equal_texts(plan: FullPlan) -> dict[UUID, UUID]:
+    """Absorb new facts whose text is on the target already; return the target's fact of each."""
+    items = [item for item in plan.of_model(Fact) if item.outcome == APPLIED and item.reason == NEW]
+    items = [item for item in items if item.ours is None and item.theirs.status in CURRENT]
+    known = _load_equal_texts(plan, items)
+    matched = {item.uid: found for item in items if (found := known.find(item.theirs)) is not None}
+    for item in items:
+        if found := matched.get(item.uid):
+            absorb_item(item, SAME_TEXT, found)
+            item.other_content = _take_over(found, item.theirs, KEPT_TOGETHER)
+    return {uid: found.uid for uid, found in matched.items()}
+
+
+def _load_equal_texts(plan: FullPlan, items: Sequence[PlanItem]) -> KnownTexts:
+    """Return the target's current facts with these texts which the source neither shows nor changes."""
+    facts = Fact.objects.in_lineage(plan.points.target_lineage)
+    hashes = {item.theirs.norm_hash for item in items}
+    found: list[Fact] = []
+    for batch in batched(sorted(hashes), BATCH_SIZE):
+        found += facts.filter(norm_hash__in=batch, status__in=CURRENT).fetch_all()
+    shared = {item.uid for item in plan.of_model(Fact)} | _shown_on_source(plan, [row.uid for row in found])
+    known = KnownTexts(plan.points.target.head_at)
+    name_repositories([item.theirs for item in items], plan.points.project_id)
+    for row in name_repositories(sorted(found, key=lambda row: row.uid), plan.points.project_id):
+        if row.uid not in shared:
+            known.add(row)
+    return known
+
+
+def _shown_on_source(plan: FullPlan, uids: Sequence[UUID]) -> set[UUID]:
+    found: set[UUID] = set()
+    facts = Fact.objects.in_lineage(plan.points.source_lineage)
+    for batch in batched(uids, BATCH_SIZE):
+        found |= {uid for (uid,) in facts.filter(uid__in=batch).gather_values("uid")}
+    return found
+
+
+def _take_over(ours: Any, theirs: Any, names: Iterable[str] = ()) -> dict[str, Any]:
+    """Return the fields of ``ours`` that change when it takes over those of another memory."""
+    merged = merge_fields(None, ours, theirs)
+    free = set(names or merged.content) - set(merged.conflicts)
+    return {name: merged.content[name] for name in free if merged.content[name] != getattr(ours, name)}
+
+
+# ---- equal edges ---------------------------------------------------------------------------------------
+
+
+def match_edges(plan: FullPlan, same_texts: dict[UUID, UUID]) -> None:
+    """Absorb relations and links that the target has already; links follow absorbed facts."""
+    for model in models_by_kind().values():
+        if model.KIND.identity and not model.KIND.numbered:
+            items = [item for item in plan.of_model(model) if item.outcome == APPLIED and item.arrives]
+            for item in items:
+                _follow_absorbed(item, same_texts)
+            _absorb_known_edges(plan, model, items)
+
+
+def _follow_absorbed(item: PlanItem, same_texts: dict[UUID, UUID]) -> None:
+    """Move an edge from an absorbed fact to the target's fact of the same text."""
+    ends = [name for name in item.model.KIND.identity if getattr(item.theirs, name) in same_texts]
+    if ends:
+        moved = {name: same_texts[getattr(item.theirs, name)] for name in ends}
+        item.merged, item.reason = {**item.theirs.content_values(), **moved}, COMBINED
+
+
+def _absorb_known_edges(plan: FullPlan, model: type[BranchedModel], items: Sequence[PlanItem]) -> None:
+    drafts = {item.uid: draft_row(item) for item in items}
+    known: dict[str, Any] = _load_edges(plan, model, list(drafts.values()))
+    for item in items:
+        draft = drafts[item.uid]
+        if _joins_itself(draft) or draft.identity() in known:
+            other = known.get(draft.identity())
+            absorb_item(item, SAME_EDGE, other)
+            if other is not None and other.uid != item.uid:
+                item.other_content = _take_over(other, item.theirs)
+        else:
+            known[draft.identity()] = None
+
+
+def draft_row(item: PlanItem) -> Any:
+    """Return an unsaved row with the content that the target would get."""
+    content = item.merged if item.merged is not None else item.theirs.content_values()
+    return item.model(uid=item.uid, **content)
+
+
+def _joins_itself(row: Any) -> bool:
+    return hasattr(row, "from_id") and row.from_id == row.to_id
+
+
+def _load_edges(plan: FullPlan, model: type[BranchedModel], drafts: Sequence[Any]) -> dict[str, Any]:
+    """Return the target's edges with the identities of these, but for those that are in the plan."""
+    first, identities = model.KIND.identity[0], {row.identity() for row in drafts}
+    planned = {item.uid for item in plan.of_model(model)}
+    rows = model.objects.in_lineage(plan.points.target_lineage)
+    found: dict[str, Any] = {}
+    for batch in batched(sorted({getattr(row, first) for row in drafts}), BATCH_SIZE):
+        for row in rows.filter(**{f"{first}__in": batch}).fetch_all():
+            if row.identity() in identities and row.uid not in planned:
+                found[row.identity()] = row
+    return found
+
+
+# ---- numbered parts ------------------------------------------------------------------------------------
+
+
+@dataclass
+class _Thread:
+    """The parts of one owner, of which the target numbers some as the source numbers others."""
+
+    owner: UUID
+    items: list[PlanItem] = field(default_factory=list)
+
+    @property
+    def added(self) -> list[PlanItem]:
+        return [item for item in self.items if item.ours is None or item.ours.deleted]
+
+
+def fork_tails(plan: FullPlan) -> None:
+    """Where both sides appended to one conversation, make the source's tail a fork of it."""
+    for model in models_by_kind().values():
+        if model.KIND.numbered:
+            for thread in _group_by_owner(plan, model):
+                _fork_thread(plan, model, thread)
+
+
+def _group_by_owner(plan: FullPlan, model: type[BranchedModel]) -> list[_Thread]:
+    column = model.KIND.identity[0]
+    threads: dict[UUID, _Thread] = {}
+    for item in plan.of_model(model):
+        if item.outcome == APPLIED and item.arrives:
+            owner = getattr(item.theirs, column)
+            threads.setdefault(owner, _Thread(owner)).items.append(item)
+    return list(threads.values())
+
+
+def _fork_thread(plan: FullPlan, model: type[BranchedModel], thread: _Thread) -> None:
+    column, number = model.KIND.identity
+    owner_model = models_by_kind()[model.OWNERS[column]]
+    fork = find_fork(plan, model, thread)
+    shown = dict(_load_numbers(plan, model, thread.owner))
+    moved = {item.uid: getattr(draft_row(item), number) for item in thread.items}
+    changed = {item.uid for item in plan.of_model(model) if item.outcome == APPLIED}
+    kept = {uid: n for uid, n in shown.items() if uid not in changed}
+    collide = len({*kept.values(), *moved.values()}) < len(kept) + len(moved)
+    if not fork and not collide:
+        return
+    for item in thread.items:
+        if item.uid in shown:  # it keeps the target's number
+            item.merged = {**draft_row(item).content_values(), number: shown[item.uid]}
+            item.reason = COMBINED
+    _move_tail(plan, owner_model, column, thread)
+
+
+def _load_numbers(plan: FullPlan, model: type[BranchedModel], owner: UUID) -> list[tuple]:
+    rows = model.objects.in_lineage(plan.points.target_lineage)
+    column, number = model.KIND.identity
+    return rows.filter(**{column: owner}).gather_values("uid", number)
+
+
+def find_fork(plan: FullPlan, model: type[BranchedModel], thread: _Thread) -> UUID | None:
+    """Return the fork that an earlier merge made of this conversation's tail, if the target shows it."""
+    uid, _last = find_tail(plan, model, thread.owner)
+    if uid is None:
+        return None
+    column = model.KIND.identity[0]
+    owners = models_by_kind()[model.OWNERS[column]].objects.in_lineage(plan.points.target_lineage)
+    fork = build_fork_id(thread.owner, uid)
+    return fork if owners.filter(uid=fork).gather_values("uid") else None
+
+
+def find_tail(plan: FullPlan, model: type[BranchedModel], owner: UUID) -> tuple[UUID | None, UUID | None]:
+    """Return the source's first part that the target has not under this owner, and the last common one."""
+    column, number = model.KIND.identity
+    common = {uid for uid, _ in _load_numbers(plan, model, owner)}
+    rows = model.objects.in_lineage(plan.points.source_lineage)
+    last: UUID | None = None
+    for _n, uid in sorted(rows.filter(**{column: owner}).gather_values(number, "uid")):
+        if uid not in common:
+            return uid, last
+        last = uid
+    return None, last
+
+
+def build_fork_id(owner: UUID, first: UUID) -> UUID:
+    """Return the id of a fork, the same for all that is appended to the tail later."""
+    return uuid.uuid5(owner, f"fork:{first.hex}")
+
+
+def _move_tail(plan: FullPlan, owner_model: Any, column: str, thread: _Thread) -> None:
+    tail = thread.added
+    if not tail:
+        return
+    first, last = find_tail(plan, tail[0].model, thread.owner)
+    assert first is not None
+    fork = build_fork_id(thread.owner, first)
+    for item in tail:
+        item.merged = {**item.theirs.content_values(), column: fork}
+        item.reason = COMBINED
+    if not owner_model.objects.in_lineage(plan.points.target_lineage).filter(uid=fork).gather_values("uid"):
+        plan.written.append(_build_fork(plan, owner_model, thread.owner, fork, last))
+
+
+def _build_fork(plan: FullPlan, owner_model: Any, owner: UUID, fork: UUID, last: UUID | None) -> Any:
+    for row in owner_model.objects.in_lineage(plan.points.source_lineage).filter(uid=owner).fetch_all():
+        origin = dict(zip(owner_model.KIND.fork_columns, (owner, last), strict=True))
+        return owner_model(uid=fork, **{**row.content_values(), **origin})
+    raise RuntimeError(f"{owner} is not on the source")

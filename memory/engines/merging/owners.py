@@ -1,0 +1,225 @@
+"""What belongs to another memory: it comes along with it, waits for it, or stops its removal."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+from uuid import UUID
+
+from memory.db.expressions import ActiveOnLineage
+from memory.engines.facts.assessment import list_sources
+from memory.engines.facts.batch import get_source
+from memory.engines.merging.changes import load_nearest
+from memory.engines.merging.matching import draft_row
+from memory.engines.merging.plan import (
+    APPLIED,
+    COMBINED,
+    CONFLICT,
+    DELETED,
+    IDENTICAL,
+    OWNER_MISSING,
+    REJECTED,
+    REMOVED,
+    REVERTED,
+    SAME,
+    SAME_TEXT,
+    FullPlan,
+    MergePoints,
+    PlanItem,
+)
+from memory.engines.support.batches import batched
+from memory.engines.versions.kinds import models_by_kind, versioned_models
+from memory.models import BranchedModel, Confirmation, Fact, FactAssessment
+
+BATCH_SIZE = 500
+Key = tuple[str, UUID]
+
+
+# ---- edits against a removal ---------------------------------------------------------------------------
+
+
+def keep_extended(plan: FullPlan) -> None:
+    """Make a conflict of each removal of a memory that the target has judged, linked or extended since."""
+    removed = {item.key: item for item in plan.items if item.outcome == APPLIED and item.reason == REMOVED}
+    for key in _find_extended(plan.points, removed) if removed else ():
+        removed[key].outcome, removed[key].reason = CONFLICT, DELETED
+
+
+def _find_extended(points: MergePoints, removed: Mapping[Key, PlanItem]) -> set[Key]:
+    found: set[Key] = set()
+    for part in versioned_models():
+        for column in part.OWNERS:
+            for batch in batched([uid for _kind, uid in removed], BATCH_SIZE):
+                rows = _load_added(points, part, {f"{column}__in": batch})
+                found |= {key for row in rows for key in row.owner_keys() if key in removed}
+    return found | {("fact", uid) for uid in _list_confirmed(points, {uid for _kind, uid in removed})}
+
+
+def _list_confirmed(points: MergePoints, uids: set[UUID]) -> Iterator[UUID]:
+    """Yield the facts that were confirmed on the target since the common ancestor, as the source was not."""
+    known = list_sources(uids, points.source_lineage)
+    for branch, after, until in points.reversed().list_ranges():
+        for batch in batched(sorted(uids), BATCH_SIZE):
+            rows = Confirmation.objects.filter(
+                ActiveOnLineage(points.target_lineage), branch_id=branch, seq__gt=after, seq__lte=until
+            )
+            pairs = rows.filter(uid__in=batch).values_list("uid", "source")
+            yield from (uid for uid, source in pairs if (uid, source) not in known)
+
+
+def _load_added(points: MergePoints, part: type[BranchedModel], owners: Mapping[str, Any]) -> list[Any]:
+    """Return parts that the target has since the common ancestor and the source never had."""
+    rows: list[Any] = []
+    for branch, after, until in points.reversed().list_ranges():
+        own = part._base_manager.filter(branch=branch, seq_from__gt=after, seq_from__lte=until, **owners)
+        rows += own.filter(seq_to__gt=until, deleted=False)
+    known = load_nearest(part, points.source_lineage, [row.uid for row in rows])
+    return [row for row in rows if row.uid not in known or row.vid not in _recent(known[row.uid])]
+
+
+def _recent(row: BranchedModel) -> tuple[int | None, ...]:
+    return row.vid, row.prev_vid, row.merged_vid
+
+
+# ---- parts and statements ------------------------------------------------------------------------------
+
+
+def settle_parts(plan: FullPlan) -> None:
+    """Reject what belongs to a memory that the target will not show; let what was reverted with it follow."""
+    items, shown = plan.index_items(), _load_shown_owners(plan)
+    fresh = {(row.KIND.name, row.uid) for row in plan.written}
+    for item in sorted(plan.items, key=lambda item: item.model.KIND.rank):
+        if not item.model.OWNERS or item.outcome not in (APPLIED, CONFLICT):
+            continue
+        owners = [key for key in draft_row(item).owner_keys() if key not in fresh]
+        if item.reason == REVERTED and any(_is_conflict(items.get(key)) for key in owners):
+            _follow_owner(item, [items[key] for key in owners if key in items])
+        elif item.arrives and not all(_is_shown(key, items, shown) for key in owners):
+            item.outcome, item.reason = REJECTED, OWNER_MISSING
+
+
+def _is_conflict(item: PlanItem | None) -> bool:
+    return item is not None and item.outcome == CONFLICT
+
+
+def _is_shown(key: Key, items: Mapping[Key, PlanItem], shown: set[Key]) -> bool:
+    """Return whether the target shows a memory after the merge."""
+    item = items.get(key)
+    if item is None or item.outcome == REJECTED or item.is_open:
+        return key in shown
+    if item.outcome == IDENTICAL:
+        return not item.removes
+    return item.arrives
+
+
+def _follow_owner(item: PlanItem, owners: Sequence[PlanItem]) -> None:
+    """Settle what a revert took with its owner as the owner is settled."""
+    if any(owner.is_open for owner in owners):
+        item.outcome, item.reason = REJECTED, OWNER_MISSING
+    elif all(owner.arrives for owner in owners if _is_conflict(owner)):
+        item.outcome, item.reason, item.removes = APPLIED, COMBINED, item.theirs.deleted
+        item.merged = item.theirs.content_values()
+    else:
+        item.outcome, item.reason, item.removes = IDENTICAL, SAME, item.ours.deleted
+        item.merged = item.ours.content_values()
+
+
+def _load_shown_owners(plan: FullPlan) -> set[Key]:
+    """Return the owners named in the plan that the target shows now."""
+    named: dict[str, set[UUID]] = {}
+    for item in plan.items:
+        if item.model.OWNERS:
+            for kind, uid in draft_row(item).owner_keys():
+                named.setdefault(kind, set()).add(uid)
+    lineage, models = plan.points.target_lineage, models_by_kind()
+    return {
+        (kind, uid)
+        for kind, uids in named.items()
+        for uid, row in load_nearest(models[kind], lineage, sorted(uids)).items()
+        if not row.deleted
+    }
+
+
+# ---- verdicts ------------------------------------------------------------------------------------------
+
+
+def fit_verdicts(plan: FullPlan) -> None:
+    """Of two verdicts on different texts keep the one on the text that the target will have."""
+    parted = [
+        item for item in plan.of_model(FactAssessment) if item.ours is not None and item.merged is not None
+    ]
+    parted = [item for item in parted if item.ours.judged_hash != item.theirs.judged_hash]
+    facts = load_nearest(Fact, plan.points.target_lineage, [item.uid for item in parted])
+    items = plan.index_items()
+    for item in parted:
+        planned = items.get(("fact", item.uid))
+        fact = draft_row(planned) if planned is not None and planned.arrives else facts.get(item.uid)
+        kept = item.theirs if fact is not None and item.theirs.judged_hash == fact.judged_hash else item.ours
+        item.merged, item.removes = kept.content_values(), kept.deleted
+        if item.outcome != CONFLICT:
+            item.outcome, item.reason = (IDENTICAL, SAME) if kept is item.ours else (APPLIED, COMBINED)
+
+
+def move_verdicts(plan: FullPlan) -> None:
+    """Let the target's facts take over the verdicts on facts of the same text that they stand for."""
+    items = plan.index_items()
+    for item in [*plan.of_model(FactAssessment)]:
+        fact = items.get(("fact", item.uid))
+        if fact is None or fact.reason != SAME_TEXT or fact.outcome != IDENTICAL:
+            continue
+        item.outcome, item.reason, item.removes = IDENTICAL, SAME_TEXT, True
+        item.merged = item.theirs.content_values()
+        if fact.other.judged_hash == item.theirs.judged_hash:
+            plan.moved_verdicts.append((fact.other, item.theirs))
+
+
+# ---- confirmations -------------------------------------------------------------------------------------
+
+
+def list_missing_confirmations(plan: FullPlan) -> list[Confirmation]:
+    """Return the source's confirmations, not saved, that the target's facts do not have."""
+    stands_for = {
+        item.uid: item.other.uid for item in plan.of_model(Fact) if item.reason == SAME_TEXT and item.other
+    }
+    found = [(stands_for.get(row.uid, row.uid), row.source) for row in _load_confirmations(plan)]
+    for item in plan.of_model(Fact):
+        source = get_source(item.theirs) if item.uid in stands_for else ""
+        if source and source != get_source(item.other):
+            found.append((item.other.uid, source))
+    known = _list_known(plan, {uid for uid, _ in found})
+    if plan.picked is not None:
+        found = [(uid, source) for uid, source in found if uid in plan.picked]
+    kept = _drop_unshown(plan, [pair for pair in dict.fromkeys(found) if pair not in known])
+    return [Confirmation(uid=uid, source=source) for uid, source in kept]
+
+
+def _list_known(plan: FullPlan, uids: set[UUID]) -> set[tuple[UUID, str]]:
+    """Return (fact id, source) of the target's confirmations, those included that a revert withdrew.
+
+    Withdrawn ones come back with a fact whose revert is settled for the source.
+    """
+    lineage = plan.points.target_lineage
+    items = plan.index_items()
+    returning = {uid for kind, uid in items if kind == "fact" and _is_returning(items[kind, uid])}
+    found = list_sources(uids, lineage)
+    for branch, limit in lineage:
+        for batch in batched(sorted(uids - returning), BATCH_SIZE):
+            rows = Confirmation.objects.filter(branch_id=branch, seq__lte=limit, uid__in=batch)
+            found |= set(rows.values_list("uid", "source"))
+    return found
+
+
+def _is_returning(item: PlanItem) -> bool:
+    return item.reason == REVERTED and item.outcome == CONFLICT and item.arrives
+
+
+def _load_confirmations(plan: FullPlan) -> Iterable[Confirmation]:
+    stood = ActiveOnLineage(plan.points.source_lineage)
+    for branch, after, until in plan.points.list_ranges():
+        yield from Confirmation.objects.filter(stood, branch_id=branch, seq__gt=after, seq__lte=until)
+
+
+def _drop_unshown(plan: FullPlan, pairs: Sequence[tuple[UUID, str]]) -> list[tuple[UUID, str]]:
+    """Leave out the confirmations of facts that the target does not show after the merge."""
+    items = plan.index_items()
+    rows = load_nearest(Fact, plan.points.target_lineage, sorted({uid for uid, _ in pairs}))
+    shown = {("fact", uid) for uid, row in rows.items() if not row.deleted}
+    return [(uid, source) for uid, source in pairs if _is_shown(("fact", uid), items, shown)]

@@ -1,0 +1,221 @@
+"""Near duplicates and contradictions between the facts that a merge brings and those of its target."""
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+from typing import NamedTuple
+from uuid import UUID
+
+import numpy as np
+from django.utils import timezone
+
+from memory.db.backend import Ranked, get_backend
+from memory.db.querysets import Lineage
+from memory.db.raw_select import select_by_key
+from memory.engines.embedding.engine import active_provider
+from memory.engines.facts.assessment import Verdict, load_verdicts, searchable_rows
+from memory.engines.review.near_duplicates import COMPARED, build_pair_key, load_vectors
+from memory.engines.review.review_queue import KEEP_BOTH
+from memory.engines.review.similarity import Comparison, compare_claims, get_thresholds
+from memory.engines.support.batches import batched
+from memory.engines.versions.repositories import find_repositories, is_elsewhere
+from memory.exceptions import ProviderUnavailable
+from memory.models import Fact, FactAssessment, ReviewItem
+
+BATCH_SIZE = 1000  # facts compared at once: their vectors are in memory
+NEIGHBOURS = (8, 64)  # looked at for a fact; more where none of the nearest ones makes a pair
+
+
+class Kind(StrEnum):
+    NEAR_DUPLICATE = "near_duplicate"
+    CONTESTED = "contested"
+
+
+class Reason(StrEnum):
+    """Why some facts were not compared."""
+
+    NONE = ""
+    EMBEDDER_OFF = "embedder_off"
+    EMBEDDER_UNAVAILABLE = "embedder_unavailable"
+    VECTORS_PENDING = "vectors_pending"
+
+
+KINDS = {Comparison.SAME_CLAIM: Kind.NEAR_DUPLICATE, Comparison.CONTRADICTION: Kind.CONTESTED}
+
+
+@dataclass(frozen=True)
+class Pair:
+    """An arriving fact and the nearest one of the target that it repeats or contradicts."""
+
+    uid: UUID
+    other_uid: UUID
+    cosine: float
+    kind: Kind
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """Pairs by arriving fact, and the facts that were not compared, with the reason."""
+
+    found: dict[UUID, Pair] = field(default_factory=dict)
+    unchecked: list[UUID] = field(default_factory=list)
+    reason: Reason = Reason.NONE
+
+
+class Text(NamedTuple):
+    """What decides whether two facts are a pair."""
+
+    uid: UUID
+    fact_text: str
+    content_hash: str
+    norm_hash: str
+    parent_id: UUID | None
+    repository: str
+    session_id: str
+
+
+def find_pairs(
+    facts: Sequence[Fact], *, source: Lineage, target: Lineage, project_id: UUID, exclude: Collection[UUID]
+) -> Pairs:
+    """Find the pair of each arriving fact with the nearest fact of the target that it repeats or contradicts.
+
+    Only facts that a search finds by default are compared, and arriving proposals. ``exclude`` are facts of
+    the target that the merge itself changes or removes. Facts of equal texts, of two repositories, a fact and
+    the one that it replaces, and pairs that a curator kept on either side make none.
+
+    In a transaction every vector of the target is read from the database: call it before.
+    """
+    with get_backend().snapshot():
+        now = timezone.now()
+        compared = filter_compared(facts, source, now)
+        if not compared:
+            return Pairs()
+        try:
+            provider = active_provider()
+        except ProviderUnavailable:
+            return Pairs(unchecked=[fact.uid for fact in compared], reason=Reason.EMBEDDER_UNAVAILABLE)
+        if provider is None:
+            return Pairs(unchecked=[fact.uid for fact in compared], reason=Reason.EMBEDDER_OFF)
+        finder = PairFinder(provider.model, source, target, project_id, frozenset(exclude), now)
+        return finder.find_pairs(compared)
+
+
+def filter_compared(facts: Sequence[Fact], source: Lineage, now: datetime) -> list[Fact]:
+    """Return the facts that a search on their branch finds by default, and its proposals."""
+    current = [fact for fact in facts if is_current(fact, now)]
+    verdicts: dict[UUID, Verdict] = {}
+    for batch in batched(current, BATCH_SIZE):
+        verdicts |= load_verdicts([fact.uid for fact in batch], source)
+    invalid = {
+        (uid, verdict.judged_hash)
+        for uid, verdict in verdicts.items()
+        if verdict.status == FactAssessment.Status.INVALIDATED
+    }
+    return [fact for fact in current if (fact.uid, fact.judged_hash) not in invalid]
+
+
+def is_current(fact: Fact, now: datetime) -> bool:
+    return fact.status in COMPARED and not any(at and at <= now for at in (fact.expires_at, fact.valid_until))
+
+
+class PairFinder:
+    """A comparison with the target's facts by one embedding model."""
+
+    def __init__(
+        self,
+        model: str,
+        source: Lineage,
+        target: Lineage,
+        project_id: UUID,
+        exclude: frozenset[UUID],
+        now: datetime,
+    ) -> None:
+        self.model, self.project_id, self.exclude = model, project_id, exclude
+        self.rows = searchable_rows(target, now)
+        # Both sides may have a branch in common, seen up to different points.
+        self.points: dict[int, int] = defaultdict(int)
+        for branch, limit in (*source, *target):
+            self.points[branch] = max(self.points[branch], limit)
+
+    def find_pairs(self, facts: Sequence[Fact]) -> Pairs:
+        """Return the pairs of the facts whose vectors are ready."""
+        found: dict[UUID, Pair] = {}
+        unchecked: list[UUID] = []
+        for batch in batched(facts, BATCH_SIZE):
+            hashes = list({fact.content_hash for fact in batch})
+            vectors, _ = load_vectors(self.project_id, self.model, hashes)
+            unchecked += [fact.uid for fact in batch if fact.content_hash not in vectors]
+            ready = [fact for fact in batch if fact.content_hash in vectors]
+            texts = [Text(*(getattr(fact, name) for name in Text._fields)) for fact in ready]
+            found |= self._pair_texts(name_repositories(texts, self.project_id), vectors)
+        return Pairs(found, unchecked, Reason.VECTORS_PENDING if unchecked else Reason.NONE)
+
+    def _pair_texts(self, texts: Sequence[Text], vectors: Mapping[str, np.ndarray]) -> dict[UUID, Pair]:
+        found: dict[UUID, Pair] = {}
+        for k in NEIGHBOURS:
+            near = self._match_texts(texts, vectors, k)
+            found |= self._choose_pairs(texts, near)
+            texts = [text for text in texts if text.uid not in found and len(near[text.content_hash]) == k]
+        return found
+
+    def _match_texts(
+        self, texts: Iterable[Text], vectors: Mapping[str, np.ndarray], k: int
+    ) -> dict[str, Ranked]:
+        """Return the nearest rows of the target by the hash of a text."""
+        by_size = defaultdict[int, dict[str, np.ndarray]](dict)  # a model may have changed its dimensions
+        for text in texts:
+            vector = vectors[text.content_hash]
+            by_size[len(vector)][text.content_hash] = vector
+        near: dict[str, Ranked] = {}
+        for same in by_size.values():
+            matrix, floor = np.stack(list(same.values())), get_thresholds(self.model).near
+            ranked = self.rows.match_vectors(matrix, floor, k, self.model, self.project_id)
+            near |= zip(same, ranked, strict=True)
+        return near
+
+    def _choose_pairs(self, texts: Sequence[Text], near: Mapping[str, Ranked]) -> dict[UUID, Pair]:
+        """Return the first pair of each text among the nearest rows."""
+        others = read_texts({rid for ranked in near.values() for rid, _ in ranked}, self.project_id)
+        possible = [
+            (text, others[rid], cosine)
+            for text in texts
+            for rid, cosine in near[text.content_hash]
+            if others[rid].uid not in self.exclude and may_pair(text, others[rid])
+        ]
+        kept = self._load_kept({(text.uid, other.uid) for text, other, _ in possible})
+        found: dict[UUID, Pair] = {}
+        for text, other, cosine in possible:
+            if text.uid in found or (text.uid, other.uid) in kept:
+                continue
+            if kind := KINDS.get(compare_claims(text.fact_text, other.fact_text)):
+                found[text.uid] = Pair(text.uid, other.uid, cosine, kind)
+        return found
+
+    def _load_kept(self, pairs: Collection[tuple[UUID, UUID]]) -> set[tuple[UUID, UUID]]:
+        """Return the pairs of which a curator decided, on the source or the target, that both stay."""
+        keys = {build_pair_key(branch, *pair): pair for pair in pairs for branch in self.points}
+        answered = ReviewItem.objects.filter(status=ReviewItem.Status.RESOLVED, resolution=KEEP_BOTH)
+        rows = select_by_key(answered, ("pair", "branch", "seq"), "pair", keys)
+        return {keys[pair] for pair, branch, seq in rows if seq <= self.points[branch]}
+
+
+def may_pair(text: Text, other: Text) -> bool:
+    """Return whether the texts differ, neither replaces the other, and they are not of two repositories."""
+    replaces = other.uid == text.parent_id or other.parent_id == text.uid
+    differ = other.uid != text.uid and other.norm_hash != text.norm_hash
+    return differ and not replaces and not is_elsewhere(other.repository, text.repository)
+
+
+def read_texts(rids: Collection[int], project_id: UUID) -> dict[int, Text]:
+    """Return the texts of rows by row id."""
+    rows = select_by_key(Fact._base_manager.all(), ("rid", *Text._fields), "rid", rids)
+    texts = name_repositories([Text(*values) for _, *values in rows], project_id)
+    return {rid: text for (rid, *_), text in zip(rows, texts, strict=True)}
+
+
+def name_repositories(texts: Sequence[Text], project_id: UUID) -> list[Text]:
+    """Set the repository of each text that names none to that of its session."""
+    repositories = find_repositories(project_id, texts)
+    return [text._replace(repository=name) for text, name in zip(texts, repositories, strict=True)]

@@ -1,0 +1,203 @@
+"""What a merge would do: each changed memory in exactly one class."""
+
+import hashlib
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+from uuid import UUID
+
+from memory.db.querysets import Lineage
+from memory.engines.branches.diff import find_common_ancestor
+from memory.engines.facts.rules import is_same
+from memory.engines.versions.kinds import compared_fields
+from memory.models import Branch, BranchedModel, Confirmation, Fact
+
+APPLIED, IDENTICAL, CONFLICT, REJECTED = "applied", "identical", "conflict", "rejected"
+CLASSES = (CONFLICT, APPLIED, IDENTICAL, REJECTED)
+
+# Reasons of each class.
+NEW, CHANGED, REMOVED, COMBINED, SQUASHED = "new", "changed", "removed", "combined", "squashed"
+SAME, SAME_TEXT, SAME_EDGE = "same", "same_text", "same_edge"
+EDITED, DELETED, REVERTED = "edited", "deleted", "reverted"
+NEAR_DUPLICATE, CONTESTED = "near_duplicate", "contested"
+NOT_PICKED, OWNER_MISSING, ERASED = "not_picked", "owner_missing", "erased"
+SIMILAR = (NEAR_DUPLICATE, CONTESTED)  # conflicts of two memories, not of two versions
+
+SOURCE, TARGET, BOTH, EDIT, SKIP = "source", "target", "both", "edited", "skip"
+CHOICES = (SOURCE, TARGET, BOTH, EDIT, SKIP)
+TOKEN_LENGTH = 16
+
+
+@dataclass(frozen=True)
+class Decision:
+    """What someone decided on a conflict. A ``token`` binds it to the two versions of the conflict."""
+
+    uid: UUID
+    choice: str
+    token: str = ""
+    text: str = ""
+    kind: str = "fact"
+
+
+@dataclass
+class PlanItem:
+    """One changed memory. ``ours`` and ``theirs`` are the versions of target and source, tombstones included.
+
+    ``merged`` is the content that the target gets, where it is not the source's version as it stands, and
+    ``removes`` whether the target then has a tombstone. ``other`` is the target's memory under another id,
+    and ``other_content`` what changes of it.
+    """
+
+    model: type[BranchedModel]
+    uid: UUID
+    outcome: str
+    reason: str
+    ours: Any = None
+    theirs: Any = None
+    base: Any = None
+    merged: dict[str, Any] | None = None
+    removes: bool = False
+    conflicting: tuple[str, ...] = ()
+    other: Any = None
+    other_content: dict[str, Any] = field(default_factory=dict)
+    score: float | None = None
+    decision: Decision | None = None
+
+    @property
+    def kind(self) -> str:
+        return self.model.KIND.name
+
+    @property
+    def key(self) -> tuple[str, UUID]:
+        return self.kind, self.uid
+
+    @property
+    def token(self) -> str:
+        """Return the mark of a conflict: another one as soon as one of its versions is another."""
+        rows = [getattr(row, "vid", 0) for row in (self.ours, self.theirs, self.other)]
+        text = f"{self.kind}:{self.uid.hex}:{self.reason}:{rows}"
+        return hashlib.sha256(text.encode()).hexdigest()[:TOKEN_LENGTH]
+
+    @property
+    def arrives(self) -> bool:
+        """Return whether the target shows the memory after the merge because of it."""
+        if self.outcome == APPLIED:
+            return not (self.removes or (self.merged is None and self.theirs.deleted))
+        return self.outcome == CONFLICT and not self.is_open and not self.removes
+
+    @property
+    def is_open(self) -> bool:
+        """Return whether it is a conflict that nothing settles."""
+        return self.outcome == CONFLICT and (self.decision is None or self.decision.choice == SKIP)
+
+    @property
+    def fields(self) -> dict[str, list[Any]]:
+        """Return [base, ours, theirs, merged] of each field in which these differ."""
+        merged = self.merged or {}
+        rows = (self.base, self.ours, self.theirs)
+        found = {}
+        for name in compared_fields(self.model):
+            values = [None if row is None else getattr(row, name) for row in rows]
+            values.append(merged.get(name, values[2]))
+            if any(not is_same(values[0], value) for value in values[1:]):
+                found[name] = values
+        return found
+
+
+@dataclass(frozen=True)
+class MergePoints:
+    """Source and target of a merge, each at one seq, and what only the source has."""
+
+    project_id: UUID
+    source: Branch
+    source_seq: int
+    target: Branch
+    target_seq: int
+
+    @property
+    def source_lineage(self) -> Lineage:
+        return self.source.lineage(self.source_seq)
+
+    @property
+    def target_lineage(self) -> Lineage:
+        return self.target.lineage(self.target_seq)
+
+    @property
+    def ancestor(self) -> Lineage:
+        return find_common_ancestor(self.source_lineage, self.target_lineage)
+
+    def reversed(self) -> "MergePoints":
+        """Return the points of the merge the other way round."""
+        return MergePoints(self.project_id, self.target, self.target_seq, self.source, self.source_seq)
+
+    def list_ranges(self) -> list[tuple[int, int, int]]:
+        """Return the source's commits since the common ancestor: (branch, after this seq, up to this)."""
+        limits = dict(self.ancestor)
+        return [
+            (branch, limits.get(branch, 0), limit)
+            for branch, limit in self.source_lineage
+            if limit > limits.get(branch, 0)
+        ]
+
+
+@dataclass
+class FullPlan:
+    """All that a merge would do. ``unchecked`` facts have no vector yet, or there is no embedder."""
+
+    points: MergePoints
+    strategy: str
+    items: list[PlanItem] = field(default_factory=list)
+    confirmations: list[Confirmation] = field(default_factory=list)
+    picked: frozenset[UUID] | None = None  # of a cherry-pick; None for all
+    unchecked: list[UUID] = field(default_factory=list)
+    unchecked_reason: str = ""
+    written: list[BranchedModel] = field(default_factory=list)  # new rows beside those of the source
+    moved_verdicts: list[tuple[Any, Any]] = field(default_factory=list)  # the target's fact, and a verdict
+
+    def of_model(self, model: type[BranchedModel]) -> Iterator[PlanItem]:
+        return (item for item in self.items if item.model is model)
+
+    def with_outcome(self, *outcomes: str) -> list[PlanItem]:
+        return [item for item in self.items if item.outcome in outcomes]
+
+    @property
+    def open_conflicts(self) -> list[PlanItem]:
+        return [item for item in self.items if item.is_open]
+
+    @property
+    def takes_all(self) -> bool:
+        """Return whether nothing of the source is left for a later merge; what was erased never comes."""
+        left = find_items(self.items, REJECTED, NOT_PICKED) + find_items(self.items, REJECTED, OWNER_MISSING)
+        return self.picked is None and not left and not self.open_conflicts
+
+    def list_arriving_facts(self) -> list[PlanItem]:
+        """Return the facts that the target would show, or show otherwise, after the merge."""
+        return [item for item in self.of_model(Fact) if item.arrives]
+
+    def count_items(self) -> dict[str, dict[str, int]]:
+        """Count the items: kind -> class -> number, without zeros."""
+        tally = Counter((item.kind, item.outcome) for item in self.items)
+        if self.confirmations:
+            tally["confirmation", APPLIED] = len(self.confirmations)
+        counts: dict[str, dict[str, int]] = {}
+        for (kind, outcome), number in tally.items():
+            counts.setdefault(kind, {})[outcome] = number
+        return counts
+
+    def select_items(self, kind: str = "", classes: Sequence[str] = ()) -> list[PlanItem]:
+        """Return the items of a kind and of classes, conflicts first."""
+        found = [item for item in self.items if not kind or item.kind == kind]
+        found = [item for item in found if not classes or item.outcome in classes]
+        return sorted(found, key=_item_order)
+
+    def index_items(self) -> dict[tuple[str, UUID], PlanItem]:
+        return {item.key: item for item in self.items}
+
+
+def _item_order(item: PlanItem) -> tuple[int, int, UUID]:
+    return CLASSES.index(item.outcome), item.model.KIND.rank, item.uid
+
+
+def find_items(items: Iterable[PlanItem], outcome: str, reason: str) -> list[PlanItem]:
+    return [item for item in items if item.outcome == outcome and item.reason == reason]

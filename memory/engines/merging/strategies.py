@@ -1,0 +1,239 @@
+"""Strategies and decisions: what becomes of each conflict, and which memories come along."""
+
+import uuid
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Sequence
+from typing import Any
+from uuid import UUID
+
+from memory.engines.facts.rules import clean_update, compute_essence
+from memory.engines.merging.fields import complete_content, take_theirs
+from memory.engines.merging.plan import (
+    APPLIED,
+    BOTH,
+    CHOICES,
+    CONFLICT,
+    CONTESTED,
+    EDIT,
+    NEW,
+    NOT_PICKED,
+    REJECTED,
+    SIMILAR,
+    SOURCE,
+    SQUASHED,
+    TARGET,
+    Decision,
+    FullPlan,
+    MergePoints,
+    PlanItem,
+)
+from memory.engines.versions.commits import MERGE
+from memory.exceptions import Conflict, Invalid
+from memory.models import Commit, Fact, FactLink
+
+AUTO, OURS, THEIRS = "auto", "ours", "theirs"
+CHERRY_PICK, SQUASH, FAST_FORWARD = "cherry_pick", "squash", "fast_forward"
+STRATEGIES = (AUTO, OURS, THEIRS, CHERRY_PICK, SQUASH, FAST_FORWARD)
+MAX_NAMED = 20  # conflicts named in a refusal
+LINE_MARK = "- "
+
+
+# ---- what comes along ----------------------------------------------------------------------------------
+
+
+def pick_items(plan: FullPlan, ids: Collection[UUID]) -> None:
+    """Keep the named memories and what belongs to them, reject all others. Raises Invalid for unknown ids."""
+    known = {item.uid for item in plan.items}
+    if unknown := [uid for uid in ids if uid not in known]:
+        raise Invalid("The source has no change of {id}.", id=unknown[0], field="ids")
+    plan.picked = picked = frozenset(ids)
+    for item in sorted(plan.items, key=lambda item: item.model.KIND.rank):
+        if item.uid not in picked and not _belongs_to(item, picked):
+            item.outcome, item.reason, item.decision = REJECTED, NOT_PICKED, None
+
+
+def _belongs_to(item: PlanItem, picked: Collection[UUID]) -> bool:
+    """Return whether a memory is a part of picked ones: a message of its conversation, a link at its fact."""
+    owners = item.theirs.owner_keys()
+    return bool(owners) and owners[0][1] in picked
+
+
+def check_fast_forward(points: MergePoints) -> None:
+    """Raise Conflict when the target has changes that did not come from the source."""
+    since = dict(points.ancestor).get(points.target.pk, 0)
+    own = Commit.objects.filter(branch=points.target, seq__gt=since, seq__lte=points.target_seq)
+    own = own.exclude(kind=MERGE, source_branch=points.source)
+    if number := own.count():
+        raise Conflict(
+            "{name} has {count} commits of its own: it cannot be fast-forwarded.",
+            name=points.target.name,
+            count=number,
+        )
+
+
+# ---- conflicts -----------------------------------------------------------------------------------------
+
+
+def decide_all(plan: FullPlan, choice: str) -> None:
+    """Settle every conflict for one side."""
+    for item in plan.with_outcome(CONFLICT):
+        settle_item(plan, item, Decision(item.uid, choice, kind=item.kind))
+
+
+def apply_decisions(plan: FullPlan, decisions: Iterable[Decision]) -> None:
+    """Settle conflicts as decided. Raises Invalid, and Conflict for one that is another by now, or gone."""
+    items = plan.index_items()
+    changed = []
+    for decision in decisions:
+        item = items.get((decision.kind, decision.uid))
+        if item is None or item.outcome != CONFLICT or decision.token not in ("", item.token):
+            changed.append(str(decision.uid))
+        else:
+            settle_item(plan, item, decision)
+    if changed:
+        raise Conflict(
+            "{count} of the conflicts that were decided have changed since: look at the plan again.",
+            count=len(changed),
+            changed=changed[:MAX_NAMED],
+        )
+
+
+def settle_item(plan: FullPlan, item: PlanItem, decision: Decision) -> None:
+    """Work out what a decision writes. Raises Invalid for one that does not fit the conflict."""
+    if decision.choice not in CHOICES:
+        raise Invalid("{field} is one of {choices}.", field="choice", choices=", ".join(CHOICES))
+    if decision.choice in (BOTH, EDIT) and item.model is not Fact:
+        raise Invalid("Only facts can be kept both or edited: choose source, target or skip.", field="choice")
+    item.decision = decision
+    settle = (_SIMILAR if item.reason in SIMILAR else _VERSIONS).get(decision.choice)
+    if settle:
+        settle(plan, item)
+
+
+def _keep_target(plan: FullPlan, item: PlanItem) -> None:
+    item.merged, item.removes = item.ours.content_values(), item.ours.deleted
+
+
+def _take_source(plan: FullPlan, item: PlanItem) -> None:
+    item.removes = item.theirs.deleted
+    if item.merged is None or item.removes or item.ours.deleted:
+        item.merged = item.theirs.content_values()
+    else:
+        item.merged = take_theirs(item.merged, item.conflicting, item.theirs)
+
+
+def _keep_both(plan: FullPlan, item: PlanItem) -> None:
+    """Keep the target's version, and the source's as another fact that contests it."""
+    if item.ours.deleted or item.theirs.deleted:
+        raise Invalid("One side removed it: choose source, target or skip.", field="choice")
+    _keep_target(plan, item)
+    other = Fact(uid=uuid.uuid5(item.uid, f"both:{item.theirs.vid}"), **item.theirs.content_values())
+    plan.written += [other, _build_contest(item.uid, other.uid, item.theirs)]
+
+
+def _edit_version(plan: FullPlan, item: PlanItem) -> None:
+    row = item.theirs if item.ours.deleted else item.ours
+    base = item.merged if item.merged is not None else row.content_values()
+    item.merged, item.removes = _edit_content(row, base, item.decision), False
+
+
+def _edit_content(row: Fact, content: dict[str, Any], decision: Decision | None) -> dict[str, Any]:
+    assert decision is not None
+    if not decision.text.strip():
+        raise Invalid("{field} is needed.", field="text")
+    text = clean_update({"fact_text": decision.text})["fact_text"]
+    return complete_content(row, {**content, "fact_text": text, "essence": compute_essence(text)})
+
+
+def _build_contest(one: UUID, other: UUID, row: Fact) -> FactLink:
+    origin = {name: getattr(row, name) for name in ("session_id", "task_id", "agent_id")}
+    return FactLink(from_id=one, to_id=other, link_type=FactLink.Type.CONTESTED_BY, **origin)
+
+
+# ---- conflicts of two facts ----------------------------------------------------------------------------
+
+
+def _drop_arriving(plan: FullPlan, item: PlanItem) -> None:
+    item.merged, item.removes = item.theirs.content_values(), True
+
+
+def _supersede_other(plan: FullPlan, item: PlanItem) -> None:
+    """Let the arriving fact take the place of the target's."""
+    item.removes = False
+    item.merged = {**item.theirs.content_values(), "parent_id": item.theirs.parent_id or item.other.uid}
+    item.other_content = {"status": Fact.Status.SUPERSEDED, "held_status": ""}
+
+
+def _keep_both_facts(plan: FullPlan, item: PlanItem) -> None:
+    item.merged, item.removes = item.theirs.content_values(), False
+    if item.reason == CONTESTED:
+        plan.written.append(_build_contest(item.other.uid, item.uid, item.theirs))
+
+
+def _edit_other(plan: FullPlan, item: PlanItem) -> None:
+    _drop_arriving(plan, item)
+    item.other_content = _edit_content(item.other, item.other.content_values(), item.decision)
+
+
+Settle = Callable[[FullPlan, PlanItem], None]
+_VERSIONS: dict[str, Settle] = {
+    SOURCE: _take_source,
+    TARGET: _keep_target,
+    BOTH: _keep_both,
+    EDIT: _edit_version,
+}
+_SIMILAR: dict[str, Settle] = {
+    SOURCE: _supersede_other,
+    TARGET: _drop_arriving,
+    BOTH: _keep_both_facts,
+    EDIT: _edit_other,
+}
+
+
+# ---- squash --------------------------------------------------------------------------------------------
+
+
+def squash_facts(plan: FullPlan) -> None:
+    """Make one fact of all new ones, which arrive archived: linked to each, and no surer than the least."""
+    items = [item for item in plan.of_model(Fact) if item.outcome == APPLIED and item.reason == NEW]
+    items = [item for item in items if item.ours is None and item.theirs.status in Fact.SEARCHED]
+    if len(items) < 2:
+        return
+    for item in items:
+        archived = {"status": Fact.Status.ARCHIVED, "held_status": item.theirs.status}
+        item.merged, item.reason = {**item.theirs.content_values(), **archived}, SQUASHED
+    fact = _build_squashed([item.theirs for item in items])
+    links = [_build_source_link(fact, item.theirs) for item in items]
+    plan.written += [fact, *links]
+
+
+def _build_squashed(facts: Sequence[Fact]) -> Fact:
+    text = "\n".join(f"{LINE_MARK}{fact.essence}" for fact in facts)
+    key = uuid.uuid5(facts[0].uid, ":".join(str(fact.vid) for fact in facts))
+    content = clean_update({"fact_text": text})
+    fact = Fact(
+        uid=key,
+        essence=compute_essence(facts[0].essence),
+        category=Counter(fact.category for fact in facts).most_common(1)[0][0],
+        confidence=min(fact.confidence for fact in facts),
+        source_type=Fact.SourceType.MERGE,
+        tags=sorted({tag for fact in facts for tag in fact.tags}),
+        **content,
+    )
+    fact.compute_hashes()
+    return fact
+
+
+def _build_source_link(fact: Fact, source: Fact) -> FactLink:
+    return FactLink(from_id=fact.uid, to_id=source.uid, link_type=FactLink.Type.CONSOLIDATED_FROM)
+
+
+def check_strategy(strategy: str, ids: Sequence[UUID]) -> str:
+    """Return a known strategy. Raises Invalid, also for a pick of nothing."""
+    if strategy not in STRATEGIES:
+        raise Invalid("{field} is one of {choices}.", field="strategy", choices=", ".join(STRATEGIES))
+    if strategy == CHERRY_PICK and not ids:
+        raise Invalid("Name the memories to pick.", field="ids")
+    if strategy != CHERRY_PICK and ids:
+        raise Invalid("Only the strategy cherry_pick takes ids.", field="ids")
+    return strategy

@@ -1,0 +1,23 @@
+"""The kinds of memory that are versioned on branches, of all apps."""
+
+from django.apps import apps
+
+from memory.models import BranchedModel
+
+
+def versioned_models() -> list[type[BranchedModel]]:
+    """Return every versioned model, of all apps."""
+    models = [model for model in apps.get_models() if issubclass(model, BranchedModel)]
+    return sorted(models, key=lambda model: model._meta.label)
+
+
+def models_by_kind() -> dict[str, type[BranchedModel]]:
+    """Return the versioned models by the name of their kind, owners before their parts."""
+    models = sorted(versioned_models(), key=lambda model: model.KIND.rank)
+    return {model.KIND.name: model for model in models}
+
+
+def compared_fields(model: type[BranchedModel]) -> tuple[str, ...]:
+    """Return the fields that a comparison of two versions shows."""
+    hidden = model.KIND.derived | model.KIND.unseen
+    return tuple(name for name in model.content_fields() if name not in hidden)

@@ -1,0 +1,450 @@
+"""Merges: what is applied, what conflicts, what is decided, and what comes back."""
+
+import pytest
+
+from memory.engines.branches.manager import BranchManager
+from memory.engines.branches.revert import RevertEngine
+from memory.engines.embedding.engine import EmbeddingEngine
+from memory.engines.facts.bulk_actions import ActionEngine
+from memory.engines.facts.engine import FactEngine
+from memory.engines.facts.links import LinkEngine
+from memory.engines.graph.engine import RelationEngine
+from memory.engines.merging.engine import MergeEngine
+from memory.engines.merging.plan import Decision
+from memory.exceptions import BranchArchived, BranchNotFound, Conflict, Invalid, ScopeMissing
+from memory.models import Branch, Fact, FactLink, Relation
+from tests.memory.fake_provider import FakeProvider, beside
+
+pytestmark = pytest.mark.django_db(transaction=True)
+FACTS, MERGES, BRANCHES = FactEngine(), MergeEngine(), BranchManager()
+
+
+@pytest.fixture
+def write(actor):
+    def write(text, branch="main", **more):
+        return FACTS.write_fact(fact_text=text, actor=actor, branch_name=branch, **more).fact
+
+    return write
+
+
+@pytest.fixture
+def edit(actor):
+    def edit(fact, branch="main", **updates):
+        return FACTS.update_fact(fact_id=fact.uid, updates=updates, actor=actor, branch_name=branch)
+
+    return edit
+
+
+@pytest.fixture
+def delete(actor):
+    def delete(fact, branch="main"):
+        return FACTS.delete_fact(fact_id=fact.uid, actor=actor, branch_name=branch)
+
+    return delete
+
+
+@pytest.fixture
+def fork(actor, main):
+    def fork(name="task/x", parent="main"):
+        return BRANCHES.create_branch(name=name, parent=parent, actor=actor)
+
+    return fork
+
+
+@pytest.fixture
+def merge(actor):
+    def merge(source="task/x", target="main", **more):
+        return MERGES.merge_branch(source=source, target=target, actor=actor, **more)
+
+    return merge
+
+
+@pytest.fixture
+def plan(actor):
+    def plan(source="task/x", target="main", **more):
+        return MERGES.plan_merge(source=source, target=target, actor=actor, **more)
+
+    return plan
+
+
+def texts(project, branch="main"):
+    rows = Fact.objects.on(Branch.objects.get(project=project, name=branch)).fetch_all()
+    return sorted(row.fact_text for row in rows)
+
+
+def only(plan, outcome="conflict"):
+    (item,) = [item for item in plan.page.results if item.outcome == outcome]
+    return item
+
+
+class TestApplied:
+    def test_added_changed_and_removed(self, project, write, edit, delete, fork, merge, plan):
+        _kept, changed, removed = write("kept"), write("old text"), write("gone")
+        fork()
+        write("added", "task/x")
+        edit(changed, "task/x", fact_text="new text")
+        delete(removed, "task/x")
+        assert plan().counts == {"fact": {"applied": 3}}
+        result = merge()
+        assert texts(project) == ["added", "kept", "new text"]
+        assert (result.counts, result.open_conflicts) == ({"fact": {"applied": 3}}, 0)
+        assert (result.commit.kind, result.commit.source_branch.name) == ("branch.merge", "task/x")
+        assert (result.commit.added, result.commit.changed, result.commit.removed) == (1, 1, 1)
+
+    def test_again_changes_nothing(self, project, write, fork, merge, plan):
+        fork()
+        write("added", "task/x")
+        merge()
+        assert plan().counts == {}
+        assert merge().commit is None
+        assert merge("main", "task/x").commit is None
+
+    def test_provenance_stays(self, project, write, fork, merge):
+        fork()
+        there = write("added", "task/x", session_id="s1", agent_id="a1")
+        merge()
+        main = Branch.objects.get(project=project, name="main")
+        (here,) = Fact.objects.on(main).fetch_all()
+        assert (here.uid, here.vid, here.session_id, here.created_at) == (
+            there.uid,
+            there.vid,
+            "s1",
+            there.created_at,
+        )
+
+    def test_different_fields_are_combined(self, project, write, edit, fork, merge):
+        fact = write("text", tags=["a"], confidence=0.5)
+        fork()
+        edit(fact, tags=["a", "b"], confidence=0.6)
+        edit(fact, "task/x", tags=["c"], confidence=0.9, category="bug_fix")
+        merge()
+        (row,) = Fact.objects.on(Branch.objects.get(project=project, name="main")).fetch_all()
+        assert (row.tags, row.confidence, row.category) == (["b", "c"], 0.9, "bug_fix")
+
+    def test_a_change_after_a_merge_is_merged_again(self, project, write, edit, fork, merge):
+        fact = write("one")
+        fork()
+        edit(fact, "task/x", fact_text="two")
+        merge()
+        edit(fact, "task/x", fact_text="three")
+        merge()
+        assert texts(project) == ["three"]
+
+
+class TestConflicts:
+    @pytest.fixture
+    def both(self, write, edit, fork):
+        fact = write("base")
+        fork()
+        edit(fact, fact_text="ours")
+        edit(fact, "task/x", fact_text="theirs")
+        return fact
+
+    def test_is_held(self, project, both, merge, plan):
+        item = only(plan())
+        assert (item.reason, item.fields["fact_text"]) == ("edited", ["base", "ours", "theirs", "ours"])
+        result = merge()
+        assert (result.commit, result.open_conflicts, texts(project)) == (None, 1, ["ours"])
+
+    @pytest.mark.parametrize(
+        ("choice", "text", "left"),
+        [
+            ("source", "", ["theirs"]),
+            ("target", "", ["ours"]),
+            ("both", "", ["ours", "theirs"]),
+            ("edited", "neither", ["neither"]),
+        ],
+    )
+    def test_is_settled_once_for_all(self, project, both, merge, plan, choice, text, left):
+        decision = Decision(both.uid, choice, only(plan()).token, text)
+        assert merge(decisions=[decision]).open_conflicts == 0
+        assert texts(project) == left
+        assert (plan().counts, merge().commit) == ({}, None)
+        merge("main", "task/x")
+        assert texts(project, "task/x") == left
+
+    def test_skipped_comes_back(self, project, both, merge, plan):
+        result = merge(decisions=[Decision(both.uid, "skip", only(plan()).token)])
+        assert (result.commit, result.open_conflicts) == (None, 1)
+        assert only(plan()).reason == "edited"
+
+    @pytest.mark.parametrize(("strategy", "left"), [("ours", ["ours"]), ("theirs", ["theirs"])])
+    def test_of_a_strategy(self, project, both, merge, strategy, left):
+        assert merge(strategy=strategy).open_conflicts == 0
+        assert texts(project) == left
+
+    def test_changed_since_it_was_decided(self, both, merge, plan, edit):
+        token = only(plan()).token
+        edit(both, "task/x", fact_text="theirs again")
+        with pytest.raises(Conflict) as refused:
+            merge(decisions=[Decision(both.uid, "source", token)])
+        assert refused.value.data["changed"] == [str(both.uid)]
+
+    @pytest.mark.parametrize("side", ["main", "task/x"])
+    def test_an_edit_against_a_removal(self, project, write, edit, delete, fork, plan, merge, side):
+        fact = write("base")
+        fork()
+        other = "task/x" if side == "main" else "main"
+        delete(fact, side)
+        edit(fact, other, fact_text="edited")
+        item = only(plan())
+        assert item.reason == "deleted"
+        merge(decisions=[Decision(fact.uid, "source", item.token)])
+        assert texts(project) == (["edited"] if side == "main" else [])
+        assert merge().commit is None
+
+    def test_the_same_change_on_both_sides(self, project, write, edit, fork, plan, merge):
+        fact = write("base")
+        fork()
+        edit(fact, fact_text="same")
+        edit(fact, "task/x", fact_text="same")
+        assert plan().counts == {"fact": {"identical": 1}}
+        assert merge().commit is not None
+        assert merge().commit is None
+        edit(fact, "task/x", fact_text="later")
+        merge()
+        assert texts(project) == ["later"]
+
+
+class TestEqualTexts:
+    def test_become_one_fact(self, project, actor, write, fork, plan, merge):
+        fork()
+        here = write("The port is 8080.", session_id="s1", tags=["a"])
+        there = write("The port is 8080.", "task/x", session_id="s2", tags=["b"])
+        ActionEngine().apply_action(action="verify", fact_ids=[there.uid], actor=actor, branch_name="task/x")
+        LinkEngine().write_link(
+            from_id=there.uid,
+            to_id=write("Other.", "task/x").uid,
+            link_type="DEPENDS_ON",
+            actor=actor,
+            branch_name="task/x",
+        )
+        assert plan().counts["fact"] == {"identical": 1, "applied": 1}
+        merge()
+        fact = FACTS.get_fact(fact_id=here.uid, actor=actor)
+        assert texts(project) == ["Other.", "The port is 8080."]
+        assert (fact.tags, fact.confirmation_count, fact.verification_status) == (["a", "b"], 1, "verified")
+        (link,) = LinkEngine().list_links(fact_id=here.uid, actor=actor).results
+        assert link.from_id == here.uid
+        assert merge().commit is None
+        merge("main", "task/x")
+        assert texts(project, "task/x") == ["Other.", "The port is 8080."]
+        assert (merge().commit, merge("main", "task/x").commit) == (None, None)
+
+
+class TestReverts:
+    def test_a_merge_is_taken_back_and_asked_about_once(self, project, actor, write, edit, fork, plan, merge):
+        fact = write("base")
+        fork()
+        edit(fact, "task/x", fact_text="theirs")
+        added = write("added", "task/x")
+        done = merge()
+        reverted = RevertEngine().revert_commit(commit_id=done.commit.pk, actor=actor)
+        assert (texts(project), reverted.reverts) == (["base"], done.commit.pk)
+        items = plan().page.results
+        assert [(item.outcome, item.reason) for item in items] == [("conflict", "reverted")] * 2
+        assert merge("main", "task/x").commit is None
+        assert texts(project, "task/x") == ["added", "theirs"]
+        merge(decisions=[Decision(fact.uid, "target"), Decision(added.uid, "source")])
+        assert texts(project) == ["added", "base"]
+        assert merge().commit is None
+
+    def test_what_both_kept_returns_after_a_revert(self, project, actor, write, edit, fork, plan, merge):
+        fact = write("base")
+        fork()
+        edit(fact, fact_text="ours")
+        edit(fact, "task/x", fact_text="theirs")
+        for _ in range(2):
+            done = merge(decisions=[Decision(fact.uid, "both")])
+            assert texts(project) == ["ours", "theirs"]
+            assert merge().commit is None
+            RevertEngine().revert_commit(commit_id=done.commit.pk, actor=actor)
+            assert texts(project) == ["ours"]
+
+    def test_confirmations_wait_for_the_answer(self, project, actor, write, fork, merge):
+        fact = write("text", session_id="s1")
+        fork()
+        write("text", "task/x", session_id="s2")
+        done = merge()
+        assert FACTS.get_fact(fact_id=fact.uid, actor=actor).confirmation_count == 1
+        RevertEngine().revert_commit(commit_id=done.commit.pk, actor=actor)
+        assert merge().commit is None
+        assert FACTS.get_fact(fact_id=fact.uid, actor=actor).confirmation_count == 0
+
+
+class TestOtherKinds:
+    def test_relations_of_one_triple_add_up(self, project, actor, fork, plan, merge):
+        relate = RelationEngine().write_relation
+        edge = {"source_entity": "A", "relation_type": "uses", "target_entity": "B", "actor": actor}
+        fork()
+        relate(**edge, properties={"x": 1})
+        relate(**edge, properties={"y": 2}, branch_name="task/x")
+        relate(**edge, branch_name="task/x")
+        assert plan().counts == {"relation": {"applied": 1}}
+        merge()
+        (row,) = Relation.objects.on(Branch.objects.get(project=project, name="main")).fetch_all()
+        assert (row.strength, row.properties) == (3, {"x": 1, "y": 2})
+        assert merge().commit is None
+
+    def test_an_invalidation_prevails(self, project, actor, write, fork, merge):
+        fact = write("text")
+        fork()
+        act = ActionEngine().apply_action
+        act(action="verify", fact_ids=[fact.uid], actor=actor)
+        act(action="invalidate", fact_ids=[fact.uid], actor=actor, branch_name="task/x", reason="Wrong.")
+        merge()
+        assert FACTS.get_fact(fact_id=fact.uid, actor=actor).verification_status == "invalidated"
+        assert merge().commit is None
+
+    def test_a_judged_fact_is_not_removed_unasked(self, project, actor, write, delete, fork, plan):
+        fact = write("text")
+        fork()
+        ActionEngine().apply_action(action="verify", fact_ids=[fact.uid], actor=actor)
+        delete(fact, "task/x")
+        assert only(plan()).reason == "deleted"
+
+    def test_a_confirmed_fact_is_not_removed_unasked(self, project, actor, write, delete, fork, plan, merge):
+        fact = write("text", session_id="s1")
+        fork()
+        write("text", session_id="s2")
+        delete(fact, "task/x")
+        item = only(plan())
+        assert item.reason == "deleted"
+        merge(decisions=[Decision(fact.uid, "target", item.token)])
+        assert (texts(project), merge().commit) == (["text"], None)
+
+
+class TestStrategies:
+    def test_a_pick_takes_what_belongs_to_it(self, project, actor, write, fork, plan, merge):
+        fork()
+        one, _two = write("one", "task/x"), write("two", "task/x")
+        ActionEngine().apply_action(action="verify", fact_ids=[one.uid], actor=actor, branch_name="task/x")
+        found = plan(strategy="cherry_pick", ids=[one.uid])
+        assert found.counts == {"fact": {"applied": 1, "rejected": 1}, "verdict": {"applied": 1}}
+        merge(strategy="cherry_pick", ids=[one.uid])
+        assert texts(project) == ["one"]
+        merge()
+        assert texts(project) == ["one", "two"]
+
+    def test_a_squash_is_one_fact_with_its_sources(self, project, actor, write, fork, merge):
+        fork()
+        write("one", "task/x", confidence=0.4)
+        write("two", "task/x")
+        merge(strategy="squash")
+        rows = Fact.objects.on(Branch.objects.get(project=project, name="main")).fetch_all()
+        (fact,) = [row for row in rows if row.status == "active"]
+        assert (fact.fact_text, fact.confidence) == ("- one\n- two", 0.4)
+        links = FactLink.objects.on(Branch.objects.get(project=project, name="main")).fetch_all()
+        assert {link.to_id for link in links} == {row.uid for row in rows} - {fact.uid}
+        assert merge().commit is None
+
+    def test_a_fast_forward_needs_a_target_that_stood_still(self, project, write, fork, merge):
+        fork()
+        write("one", "task/x")
+        merge(strategy="fast_forward")
+        write("two", "task/x")
+        merge(strategy="fast_forward")
+        assert texts(project) == ["one", "two"]
+        write("three")
+        with pytest.raises(Conflict, match="main has 1 commits of its own"):
+            merge(strategy="fast_forward")
+
+
+class TestRefusals:
+    def test_of_branches(self, actor, fork, merge):
+        fork()
+        with pytest.raises(Conflict, match="into itself"):
+            merge("main", "main")
+        with pytest.raises(BranchNotFound):
+            merge("nowhere")
+        BRANCHES.archive_branch(name="task/x", actor=actor)
+        with pytest.raises(BranchArchived):
+            merge()
+        with pytest.raises(BranchArchived):
+            merge("main", "task/x")
+
+    def test_of_strategies(self, fork, merge, write):
+        fork()
+        with pytest.raises(Invalid, match="Name the memories"):
+            merge(strategy="cherry_pick")
+        with pytest.raises(Invalid, match="strategy is one of"):
+            merge(strategy="magic")
+        with pytest.raises(Invalid, match="no change of"):
+            merge(strategy="cherry_pick", ids=[write("here").uid])
+
+    def test_of_rights(self, project, fork):
+        from memory.actors import Actor
+
+        fork()
+        writer = Actor(project.pk, "key", "k", "k", frozenset({"write"}))
+        with pytest.raises(ScopeMissing):
+            MERGES.merge_branch(source="task/x", actor=writer)
+        assert MERGES.plan_merge(source="task/x", actor=writer).counts == {}
+
+
+SAME_TEXTS = ("The cache is cleared every night.", "Every night the cache gets cleared.")
+CONTRARY_TEXTS = ("The cache holds 30 minutes.", "The cache holds for 45 minutes.")
+
+
+class TestSimilar:
+    @pytest.fixture
+    def pair(self, actor, settings, write, fork):
+        """Return a function that writes two near texts, the first on main, and embeds both."""
+        with FakeProvider() as provider:
+            settings.DAY1 = provider.settings(batch=64)
+
+            def pair(texts):
+                provider.vectors[texts[1]] = beside(texts[0], 0.9)
+                fork()
+                both = write(texts[0]), write(texts[1], "task/x")
+                EmbeddingEngine().embed_pending(actor.project_id)
+                return both
+
+            yield pair
+
+    @pytest.mark.parametrize(
+        ("texts_", "reason"), [(SAME_TEXTS, "near_duplicate"), (CONTRARY_TEXTS, "contested")]
+    )
+    def test_is_a_conflict(self, project, pair, plan, merge, texts_, reason):
+        here, there = pair(texts_)
+        item = only(plan())
+        assert (item.uid, item.reason, item.other.uid, round(item.score, 1)) == (
+            there.uid,
+            reason,
+            here.uid,
+            0.9,
+        )
+        assert (merge().commit, texts(project)) == (None, [texts_[0]])
+
+    @pytest.mark.parametrize(
+        ("choice", "active"),
+        [
+            ("source", CONTRARY_TEXTS[1:]),
+            ("target", CONTRARY_TEXTS[:1]),
+            ("both", CONTRARY_TEXTS),
+            ("edited", ["New."]),
+        ],
+    )
+    def test_is_settled_once_for_all(self, project, pair, plan, merge, choice, active):
+        here, there = pair(CONTRARY_TEXTS)
+        merge(
+            decisions=[Decision(there.uid, choice, only(plan()).token, "New." if choice == "edited" else "")]
+        )
+        for branch in ("main", "task/x"):
+            rows = Fact.objects.on(Branch.objects.get(project=project, name=branch)).fetch_all()
+            assert sorted(row.fact_text for row in rows if row.status == "active") == sorted(active)
+            merge("main", "task/x")
+        assert (merge().commit, merge("main", "task/x").commit) == (None, None)
+        links = FactLink.objects.on(Branch.objects.get(project=project, name="main")).fetch_all()
+        expected = [("CONTESTED_BY", here.uid, there.uid)] if choice == "both" else []
+        assert [(link.link_type, link.from_id, link.to_id) for link in links] == expected
+
+    def test_what_has_no_vector_is_named(self, write, fork, plan):
+        fork()
+        write("new", "task/x")
+        found = plan()
+        assert (found.counts, found.unchecked, found.unchecked_reason) == (
+            {"fact": {"applied": 1}},
+            1,
+            "embedder_off",
+        )
