@@ -30,6 +30,7 @@ from memory.engines.support.idempotency import ConcurrentRequest, retry_on_confl
 from memory.engines.versions.commits import open_commit
 from memory.engines.versions.erased import erased_sessions
 from memory.engines.versions.lookup import MAIN, find_branch
+from memory.engines.versions.policies import Write
 from memory.exceptions import TooLarge
 from memory.models import IngestedEvent, Session
 from memory.models.nodes import next_rid
@@ -136,7 +137,7 @@ def _store_events(events: Sequence[HookEvent], actor: Actor, branch_name: str) -
     """Store events that begin a session or become rows, in one commit."""
     keys = {event.session for event in events}
     who = actor.with_origin(session_id=events[0].session) if len(keys) == 1 else actor
-    with open_commit(who, branch_name, "hook.ingest") as commit:
+    with open_commit(who, branch_name, "hook.ingest", write=Write.EXEMPT) as commit:
         rows = EventRows(commit, actor)
         for event in events:
             rows.take(event)

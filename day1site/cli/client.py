@@ -62,6 +62,9 @@ class Client:
     def list_versions(self, fact_id: str, branch: str, paging: Fields) -> Answer:
         return self.api.get(f"{fact_path(fact_id)}/history", branch=branch, **paging)
 
+    def act_on_facts(self, action: str, branch: str, fields: Fields) -> Answer:
+        return self.api.post("/facts/actions", action=action, branch=branch, **fields)
+
     def delete_fact(self, fact_id: str, branch: str, fields: Fields) -> None:
         self.api.delete(fact_path(fact_id), branch=branch, **fields)
 

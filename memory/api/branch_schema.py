@@ -1,6 +1,6 @@
 """OpenAPI descriptions of the routes of branches and commits."""
 
-from memory.api import branch_shapes, shapes, topology_shapes
+from memory.api import branch_shapes, policy_shapes, shapes, topology_shapes
 from memory.api import requests as r
 from memory.api.filters import BranchFilterSet
 from memory.api.schema import (
@@ -93,6 +93,7 @@ documented = document_routes(
                 None,
                 [*DIFFERING, *PAGING],
             ),
+            "policy": route("The policy in force on a branch", {200: policy_shapes.PolicyInForceShape}),
             "stats": route("What a branch holds and who works on it", {200: branch_shapes.BranchStatsShape}),
         },
         "CommitViewSet": {

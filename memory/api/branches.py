@@ -12,8 +12,10 @@ from memory.api.base import Resource, build_cached_response, build_row_response,
 from memory.api.branch_merges import MergeRoute
 from memory.api.branch_schema import documented
 from memory.api.filters import BranchFilterSet
+from memory.api.policy_shapes import render_in_force
 from memory.api.reading import Input, parse_names, parse_point
 from memory.api.routes import serve_at
+from memory.engines.access.policies import PolicyEngine
 from memory.engines.branches.manager import DETAIL_CHECKS, RESERVED, BranchManager
 from memory.engines.branches.topology import MAX_NODES, BranchTopologyEngine
 from memory.engines.support import validation as c
@@ -144,6 +146,12 @@ class BranchViewSet(MergeRoute, Resource):
             name=name, actor=get_request_actor(request), kind=kind, **options
         )
         return Response(branch_shapes.diff_shape(found, kind))
+
+    @action(detail=True, methods=["get"])
+    def policy(self, request: Request, name: str) -> Response:
+        Input(request).refuse_unknown()
+        found = PolicyEngine().get_policy(branch_name=name, actor=get_request_actor(request))
+        return Response(render_in_force(found))
 
     @action(detail=True, methods=["get"])
     def stats(self, request: Request, name: str) -> Response:

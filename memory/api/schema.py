@@ -9,7 +9,7 @@ from drf_spectacular.extensions import OpenApiAuthenticationExtension
 from drf_spectacular.utils import OpenApiExample, OpenApiParameter, OpenApiResponse, extend_schema
 from rest_framework import serializers as s
 
-from memory.api import copy_shapes, related_shapes, shapes
+from memory.api import copy_shapes, policy_shapes, related_shapes, shapes
 from memory.api import requests as r
 from memory.api.filters import (
     FactFilterSet,
@@ -18,11 +18,13 @@ from memory.api.filters import (
     WorkspaceFilterSet,
 )
 from memory.api.refusals import REFUSALS, WITHOUT_BODY, build_problem_schema, build_refusal
+from memory.engines.fields.policies import POLICY
 from memory.engines.support import idempotency
 
 Schema = dict[str, Any]
 NAME: Schema = {"type": "string", "maxLength": 200}
-PATHS = {"name": NAME, "session_id": NAME}  # every other parameter is an id
+PATTERN: Schema = {**NAME, "minLength": 1, "pattern": POLICY["pattern"].type.regex}
+PATHS = {"name": NAME, "pattern": PATTERN, "session_id": NAME}  # every other parameter is an id
 TAG = '(W/)?"[!#-~]*"'
 TAGS = rf"^(\*|{TAG}( ?, ?{TAG})*)$"  # the values of If-Match; another If-None-Match matches nothing
 
@@ -295,7 +297,7 @@ def document_routes(routes: Mapping[str, Mapping[str, Callable]], *modules: Any)
     return document_view
 
 
-documented = document_routes(ROUTES, shapes, copy_shapes, related_shapes, r)
+documented = document_routes(ROUTES, shapes, copy_shapes, policy_shapes, related_shapes, r)
 set_override(HealthShape, "component_name", "Health")
 set_override(HealthShape, "many", False)  # the action is called list, but returns one object
 

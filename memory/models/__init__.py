@@ -15,6 +15,7 @@ from memory.models.links import FactLink
 from memory.models.merges import MergeApproval, MergeDecision, MergeRequest
 from memory.models.nodes import Node
 from memory.models.observations import Observation
+from memory.models.policies import BranchPolicy
 from memory.models.projects import Membership, Project
 from memory.models.queue import QueueMessage
 from memory.models.recall import RecallLog
@@ -30,6 +31,7 @@ __all__ = [
     "ApiKey",
     "AuditEntry",
     "Branch",
+    "BranchPolicy",
     "BranchedModel",
     "Commit",
     "Confirmation",

@@ -141,6 +141,8 @@ ACTION_LABELS: dict[str, Any] = {
     "merge_request.merge": _("merged a request"),
     "merge_request.revert": _("reverted a merge"),
     "merge.force": _("overruled the checks of a merge"),
+    "policy.set": _("set a policy"),
+    "policy.delete": _("deleted a policy"),
     "observation.write": _("observed"),
     "message.write": _("wrote messages"),
     "conversation.create": _("began a conversation"),

@@ -40,7 +40,7 @@ NAME = re.compile(r"[a-z0-9._-]+(/[a-z0-9._-]+)*")
 NAME_LENGTH = BRANCH["name"].type.max_length
 DETAIL_CHECKS = BRANCH.field_checks(Use.UPDATE)
 MAX_READ_COMMITS = 200  # to find who works on a branch
-RESERVED = frozenset("log diff stats enrich restore merge topology expired auto-archive".split())
+RESERVED = frozenset("log diff stats policy enrich restore merge topology expired auto-archive".split())
 
 
 @retry_methods
@@ -125,7 +125,7 @@ class BranchManager:
         """Compare a branch with ``against`` (its parent by default) since their last common ancestor.
 
         With the base ``point``, the default with ``against_at``, later changes of ``against`` show too. Main
-        began empty. The newest memories come first. Raises BranchNotFound, Invalid, scope and branch refusals.
+        began empty. The newest memories come first. Raises BranchNotFound, Invalid, scope refusals.
         """
         actor.require_scope("read", name)
         kind, changes = check_changes(kind, change)

@@ -14,6 +14,7 @@ from memory.engines.facts.links import target_model
 from memory.engines.support.batches import batched
 from memory.engines.versions.commits import MERGE, REVERT, CommitWriter, open_commit
 from memory.engines.versions.kinds import versioned_models
+from memory.engines.versions.policies import Write, require_curator
 from memory.exceptions import Conflict, NotFound
 from memory.models import (
     OPEN,
@@ -36,15 +37,16 @@ class RevertEngine:
         """Revert a commit by a new one: what it changed, verdicts, confirmations and review answers included,
         is as before; what it added is gone from the branch.
 
-        An actor's own commit needs the scope that it took to make it, another's needs ``merge``. Raises
-        NotFound, BranchArchived, and Conflict with the ids when something of it has changed since.
+        An actor's own commit needs the scope that it took to make it, another's needs ``merge``; where direct
+        writes are guarded, both need ``curate``. Raises NotFound, BranchArchived, and Conflict with the ids
+        when something of it has changed since.
         """
         found = self._get_commit(commit_id, actor)
         name = found.branch.name
         actor.require_scope("write" if is_own_commit(found, actor) else "merge", name)
-        with open_commit(
-            actor, name, REVERT, f"Undo of {found.kind} at {found.seq}.", bounded=False
-        ) as commit:
+        require_curator(actor, name)
+        where = (actor, name, REVERT, f"Undo of {found.kind} at {found.seq}.")
+        with open_commit(*where, write=Write.EXEMPT, bounded=False) as commit:
             done = CommitEffects.from_commit(found)
             if done.needs_curate:
                 actor.require_scope("curate", name)

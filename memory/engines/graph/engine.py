@@ -23,6 +23,7 @@ from memory.engines.support.pagination import PAGE_BYTES, Page, paginate_version
 from memory.engines.versions.commits import CommitWriter, open_commit
 from memory.engines.versions.erased import erased_uids
 from memory.engines.versions.lookup import MAIN, find_branch, resolve_point
+from memory.engines.versions.policies import Write
 from memory.exceptions import IllegalTransition, Invalid, NotFound
 from memory.models import Relation
 from memory.models.relations import build_relation_uid, name_key
@@ -90,7 +91,7 @@ class RelationEngine:
         rest = {name: value for name, value in fields.items() if name not in known}
         actor, requested = actor.with_origin(**c.validate(known, STATED_CHECKS)), c.validate(rest, CHECKS)
         check_interval(requested.get("valid_from"), requested.get("valid_until"))
-        with open_commit(actor, branch_name, "relation.write") as commit:
+        with open_commit(actor, branch_name, "relation.write", write=Write.ADD) as commit:
             return state_relation(commit, names, requested)
 
     def close_relation(

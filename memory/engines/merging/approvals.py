@@ -7,8 +7,8 @@ from django.db.models import Max
 from django.utils.translation import gettext_noop as _
 
 from memory.actors import Actor
-from memory.engines.merging.branch_policy import Policy
 from memory.engines.merging.gates import FAILED, PASSED, GateResult
+from memory.engines.versions.policies import Policy
 from memory.models import MergeApproval, MergeRequest
 
 APPROVALS = "approvals"

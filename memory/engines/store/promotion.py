@@ -56,6 +56,7 @@ LOCAL = {
         "ApiKey",
         "ErasedMemory",
         "Erasure",
+        "BranchPolicy",
         "FactUse",
         "IdempotencyRecord",
         "Membership",

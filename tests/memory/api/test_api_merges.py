@@ -64,8 +64,8 @@ class TestMergeRequests:
         detail = done(api.get(path))
         assert list(detail) == list(m.MergeRequestDetailShape().get_fields())
         assert [(one["name"], one["state"]) for one in detail["checks"]][1:] == [
-            ("secrets", "passed"),
             ("require_verified", "passed"),
+            ("secrets", "passed"),
         ]
         assert list(detail["checks"][0]) == list(m.CheckShape().get_fields())
         assert (detail["mergeable"], detail["counts"]["fact"]) == (True, {"applied": 1})

@@ -7,12 +7,12 @@ from django.core.checks import run_checks
 
 from memory.engines.facts.bulk_actions import ActionEngine
 from memory.engines.facts.engine import FactEngine
-from memory.engines.merging.branch_policy import Policy
 from memory.engines.merging.gates import GateResult, run_gate
-from memory.engines.merging.guarded_merge import GuardedMergeEngine, load_plan
+from memory.engines.merging.guarded_merge import GuardedMergeEngine, check_merge
 from memory.engines.merging.options import MergeOptions
 from memory.engines.merging.plan import Decision
 from memory.engines.support.validation import secrets_found
+from memory.engines.versions.policies import Policy
 from memory.models import FactAssessment, Project
 from tests.memory.merging.conftest import TASK, judge, write_verified
 
@@ -38,7 +38,7 @@ class TestConflicts:
     def test_facts_that_were_not_compared_are_a_warning(self, mira, learned, task, main, reason, words):
         """The plan itself says so where an embedder is at work; here it is told."""
         options = MergeOptions(task, main)
-        plan = load_plan(options)
+        plan = check_merge(options).plan
         plan.unchecked, plan.unchecked_reason = [learned.uid], reason
         result = run_gate("conflicts", plan, options, Policy())
         assert (result.state, result.ids, result.count) == ("warning", (learned.uid,), 1)
