@@ -10,10 +10,11 @@ from django.utils.translation import gettext_lazy as lazy
 from django.utils.translation import ngettext
 
 from memory.engines.access.policies import LISTS, PolicyEngine
+from memory.engines.fields.policies import GATES
 from memory.engines.versions.policies import RULES, Policy
 from memory.exceptions import Day1Error, NotFound
 from memory.models import BranchPolicy, FactAssessment
-from memory.models.policies import MAX_APPROVALS, DirectWrites, Gate
+from memory.models.policies import MAX_APPROVALS, DirectWrites
 from memory.views.base import ProjectPage
 from memory.views.flash import flash_success
 from memory.views.frames import add_page
@@ -21,7 +22,7 @@ from memory.views.widgets import add_form_error
 
 Method = FactAssessment.Method
 DIRECT_WRITES: dict[Any, Any] = dict(DirectWrites.choices)
-GATES: dict[Any, Any] = dict(Gate.choices)
+GATE_LABELS: dict[Any, Any] = dict(GATES)
 METHODS: dict[Any, Any] = {
     Method.HUMAN: lazy("a person’s"),
     Method.JUDGE: lazy("a language model’s"),
@@ -53,7 +54,7 @@ class PolicyForm(forms.Form):
         widget=forms.TextInput(attrs={"autocomplete": "off", "spellcheck": "false"}),
     )
     direct_writes = choose(lazy("Direct writes, which no merge brings"), DIRECT_WRITES)
-    gates = tick(lazy("A merge needs"), GATES)
+    gates = tick(lazy("A merge needs"), GATE_LABELS)
     accept_methods = tick(lazy("Verdicts that count as verified"), METHODS)
     approvals = forms.TypedChoiceField(
         label=lazy("Approvals that a merge needs"),
@@ -132,7 +133,7 @@ def describe_form(policy: Any, branch_name: str) -> dict[str, Any]:
 
 def describe_policy(policy: Policy) -> list[tuple[str, str]]:
     """Return the rules and their values in the reader's words."""
-    gates = [str(GATES[name]) for name in policy.gates]
+    gates = [str(GATE_LABELS.get(name, name)) for name in policy.gates]
     methods = [str(METHODS[name]) for name in policy.accept_methods]
     return [
         (_("Direct writes"), str(DIRECT_WRITES[policy.direct_writes])),

@@ -5,10 +5,12 @@ from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID
 
+from django.db import transaction
 from django.utils import timezone
 
 from memory.actors import Actor
 from memory.db.retry import retry_methods
+from memory.engines.branches.reverted_requests import mark_reverted
 from memory.engines.embedding.enqueue import enqueue_embedding
 from memory.engines.facts.links import target_model
 from memory.engines.support.batches import batched
@@ -26,6 +28,7 @@ from memory.models import (
     FactLink,
     ReviewItem,
 )
+from memory.models.nodes import next_rid
 
 BATCH_SIZE = 500
 MAX_NAMED_IDS = 20  # ids listed in a refusal
@@ -41,6 +44,13 @@ class RevertEngine:
         writes are guarded, both need ``curate``. Raises NotFound, BranchArchived, and Conflict with the ids
         when something of it has changed since.
         """
+        next_rid.ensure_lease()
+        with transaction.atomic(savepoint=False):
+            commit = self._revert_commit(commit_id, actor)
+            mark_reverted(commit, actor)
+        return commit
+
+    def _revert_commit(self, commit_id: UUID, actor: Actor) -> Commit:
         found = self._get_commit(commit_id, actor)
         name = found.branch.name
         actor.require_scope("write" if is_own_commit(found, actor) else "merge", name)

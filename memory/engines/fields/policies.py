@@ -1,5 +1,8 @@
 """The fields of a branch policy."""
 
+from typing import Any
+
+from memory.conf import list_gates
 from memory.engines.fields.base import READ, Field, Noun, Option, Use
 from memory.engines.fields.common import answered_time
 from memory.engines.fields.keys import BRANCH_PATTERN
@@ -7,6 +10,8 @@ from memory.engines.fields.types import Choice, Flag, ListOf, Pattern, Reference
 from memory.models import FactAssessment
 from memory.models.policies import MAX_APPROVALS, DirectWrites, Gate
 
+_LABELS: dict[str, Any] = dict(Gate.choices)
+GATES = [(name, _LABELS.get(name, name)) for name in list_gates()]
 RULE = READ | Use.UPDATE | Use.OPTION
 
 POLICY = Noun(
@@ -41,7 +46,7 @@ POLICY = Noun(
     ),
     Field(
         "gates",
-        ListOf(Choice(Gate.choices)),
+        ListOf(Choice(GATES)),
         "The checks that a merge request must pass.",
         RULE,
         option=Option("a check that a merge request must pass", "--gate", "NAME"),

@@ -146,7 +146,8 @@ class MergeRequestEngine:
         request = self._readable(request_id, actor)
         waits = request.pending and not (request.source.archived_at or request.target.archived_at)
         check = check_merge(build_options(request)) if waits else None
-        return RequestCheck(request, list_approvals(request), check)
+        policy = find_policy(request.project_id, request.target.name)
+        return RequestCheck(request, list_approvals(request, policy), check)
 
     def plan_request(
         self,
@@ -225,7 +226,7 @@ class MergeRequestEngine:
             request = lock_request(request)
             _check_unmoved(request.source, source_seq)
             _insert_approval(request, actor)
-            enough = count_approvals(list_approvals(request)) >= max(policy.approvals, 1)
+            enough = count_approvals(list_approvals(request, policy)) >= max(policy.approvals, 1)
             request.state = State.APPROVED if enough else State.OPEN
             request.approved_seq = request.source.head if enough else None
             request.save()
@@ -282,11 +283,8 @@ class MergeRequestEngine:
                     number=request.number,
                     state=request.current_state,
                 )
-            commit = RevertEngine().revert_commit(commit_id=request.merge_commit_id, actor=actor)
-            request.state, request.revert_commit = State.REVERTED, commit
-            request.save()
-            record_request(request, actor, "merge_request.revert", {"commit": str(commit.pk)})
-        return request
+            RevertEngine().revert_commit(commit_id=request.merge_commit_id, actor=actor)
+        return find_request(actor, request.pk)
 
     # ---- pieces --------------------------------------------------------------------------------
 

@@ -193,6 +193,7 @@ class TestRefused:
 
     def test_a_second_one_and_the_authors_approval(self, api: Api, learned: Any) -> None:
         done(api.post("/merge-requests", {"source": TASK}), 201)
+        done(api("PATCH", "/policies/main", {"approvals": 1}), 201)
         with nothing_left():
             refused(api.post("/merge-requests", {"source": TASK}), 409, "exists")
             refused(api.post("/merge-requests/1/approve"), 409, "conflict")
