@@ -64,9 +64,9 @@ CHANGE_KINDS = {
     "answer": npgettext_lazy("counted", "answer", "answers"),
     "link": npgettext_lazy("counted", "link", "links"),
     "relation": npgettext_lazy("counted", "relation", "relations"),
+    "observation": npgettext_lazy("counted", "observation", "observations"),
     "conversation": npgettext_lazy("counted", "conversation", "conversations"),
     "message": npgettext_lazy("counted", "message", "messages"),
-    "observation": npgettext_lazy("counted", "observation", "observations"),
 }
 # The field that says of what kind a row is.
 NATURES = {"message": "role", "observation": "observation_type", "conversation": "status"}
