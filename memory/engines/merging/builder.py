@@ -48,8 +48,7 @@ def build_plan(
         check_fast_forward(points)
     plan = FullPlan(points, strategy, list_changes(points))
     reject_erased(plan)
-    if compared is None:
-        compared = compare_items(points, list(plan.of_model(Fact)))
+    plan.compared = compared = compared or compare_items(points, list(plan.of_model(Fact)))
     keep_extended(plan)
     same_texts = match_equal_texts(plan)
     mark_similar(plan, compared)
