@@ -23,6 +23,7 @@ from memory.engines.fields.capture import (
 from memory.engines.fields.facts import FACT, NewFact
 from memory.engines.fields.keys import KEY
 from memory.engines.fields.links import LINK, NewLink
+from memory.engines.fields.tasks import OBJECTIVE, TASK, TASK_AGENT, TaskFields
 from memory.engines.fields.types import Choice, JSONObject, LongText, TagList, Text
 from memory.exceptions import Invalid, TooLarge
 from memory.models import Fact
@@ -60,7 +61,8 @@ def test_the_command_line_has_the_fields_as_they_are_declared() -> None:
     assert json.loads(format_nouns()).keys() == {noun.name for noun in NOUNS}
 
 
-NOUNS = (FACT, LINK, OBSERVATION, RELATION, SESSION, BRANCH, KEY, CONVERSATION, MESSAGE)
+MEMORY = (FACT, LINK, OBSERVATION, RELATION, SESSION, BRANCH, KEY, CONVERSATION, MESSAGE)
+NOUNS = (*MEMORY, TASK, OBJECTIVE, TASK_AGENT)
 
 
 @pytest.mark.parametrize("noun", NOUNS, ids=lambda noun: noun.name)
@@ -91,6 +93,10 @@ def test_python_knows_the_fields_of_other_nouns() -> None:
     assert get_type_hints(SessionFields).keys() == {*SESSION.field_names(Use.CREATE), "summary"} - {
         "session_id"
     }
+
+
+def test_python_knows_the_fields_of_a_new_task() -> None:
+    assert get_type_hints(TaskFields).keys() == set(TASK.field_names(Use.CREATE)) - {"name", "objectives"}
 
 
 def test_a_refusal_names_the_field_and_its_limit() -> None:

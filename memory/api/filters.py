@@ -10,7 +10,8 @@ from memory.engines.fields import types as t
 from memory.engines.fields.branches import BRANCH_FILTERS
 from memory.engines.fields.facts import FACT_FILTERS
 from memory.engines.fields.filters import FilterField
-from memory.models import Branch, Fact, ReviewItem, Snapshot, Workspace
+from memory.engines.fields.tasks import TASK_FILTERS
+from memory.models import AgentTask, Branch, Fact, ReviewItem, Snapshot, Workspace
 
 Filters = TypeVar("Filters", bound=df.FilterSet)
 
@@ -70,6 +71,13 @@ class FactFilterSet(df.FilterSet):
 class BranchFilterSet(df.FilterSet):
     class Meta:
         model = Branch
+        fields: list[str] = []
+
+
+@declare_filters(TASK_FILTERS)
+class TaskFilterSet(df.FilterSet):
+    class Meta:
+        model = AgentTask
         fields: list[str] = []
 
 

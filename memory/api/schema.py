@@ -24,7 +24,9 @@ from memory.engines.support import idempotency
 
 Schema = dict[str, Any]
 NAME: Schema = {"type": "string", "maxLength": 200}
-PATHS = {"name": NAME, "session_id": NAME}  # every other parameter is an id
+WHOLE: Schema = {"type": "integer", "minimum": 1}
+# Every other parameter is an id.
+PATHS = {"name": NAME, "session_id": NAME, "task": NAME, "agent_id": NAME, "n": WHOLE}
 TAG = '(W/)?"[!#-~]*"'
 TAGS = rf"^(\*|{TAG}( ?, ?{TAG})*)$"  # the values of If-Match; another If-None-Match matches nothing
 

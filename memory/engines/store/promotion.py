@@ -33,6 +33,7 @@ BATCH_SIZE = 500
 # Models that a promotion copies, by app; models of higher apps are known by name only.
 PROMOTED = {
     "memory": (
+        "AgentTask",
         "AuditEntry",
         "Branch",
         "Commit",
@@ -45,6 +46,8 @@ PROMOTED = {
         "Relation",
         "ReviewItem",
         "Session",
+        "TaskAgent",
+        "TaskObjective",
         "Vector",
     ),
     "conversations": ("Conversation", "Message"),
