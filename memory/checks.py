@@ -31,6 +31,7 @@ def settings_are_known(**_: Any) -> list[CheckMessage]:
         + check_paths("session_parts", settings.session_parts, "day1.E005")
         + check_paths("task_hooks", settings.task_hooks, "day1.E014")
         + check_consolidator(settings.consolidator)
+        + check_gates(settings.merge_gates)
         + check_embedder()
     )
 
@@ -54,6 +55,17 @@ def check_consolidator(path: str) -> list[CheckMessage]:
         hint = "DAY1['consolidator'] is the dotted path of a class, or empty."
         return [Error(str(error), hint=hint, id="day1.E006")]
     return []
+
+
+def check_gates(paths: Mapping[str, str]) -> list[CheckMessage]:
+    found: list[CheckMessage] = []
+    for name, path in paths.items():
+        try:
+            import_string(path)
+        except ImportError as error:
+            hint = f"DAY1['merge_gates'][{name!r}] is the dotted path of a function."
+            found.append(Error(str(error), hint=hint, id="day1.E011"))
+    return found
 
 
 def check_embedder() -> list[CheckMessage]:

@@ -1,11 +1,18 @@
 """Settings of Day1, read once from ``settings.DAY1``, with types and defaults."""
 
-from dataclasses import dataclass, fields
+from collections.abc import Mapping
+from dataclasses import MISSING, Field, dataclass, field, fields
 from functools import cache
 from typing import Any
 
 from django.conf import settings
 from django.core.signals import setting_changed
+
+MERGE_GATES = {
+    "conflicts": "memory.engines.merging.gates.check_conflicts",
+    "require_verified": "memory.engines.merging.gates.check_verdicts",
+    "secrets": "memory.engines.merging.gates.check_secrets",
+}
 
 
 @dataclass(frozen=True)
@@ -35,6 +42,8 @@ class Conf:
         "performance",
     )
     consolidator: str = ""  # class that extracts facts from sessions (SessionConsolidator); "" = none
+    # name -> function that checks a merge (Gate); a branch's policy says which of them count
+    merge_gates: Mapping[str, str] = field(default_factory=MERGE_GATES.copy, hash=False)
     commit_node_seconds: int = 120  # seconds that a process owns its node number
 
 
@@ -45,15 +54,19 @@ def conf() -> Conf:
     Raises ValueError for an unknown name, so that a misspelling is noticed, and TypeError for a wrong type.
     """
     payload: dict[str, Any] = getattr(settings, "DAY1", {})
-    unknown = set(payload) - {field.name for field in fields(Conf)}
+    unknown = set(payload) - {setting.name for setting in fields(Conf)}
     if unknown:
         raise ValueError(f"DAY1 has no setting named {', '.join(sorted(unknown))}")
     settings_given = Conf(**payload)
-    for field in fields(Conf):
-        default, value = field.default, getattr(settings_given, field.name)
+    for setting in fields(Conf):
+        default, value = _default(setting), getattr(settings_given, setting.name)
         if not isinstance(value, (int, float) if isinstance(default, float) else type(default)):
-            raise TypeError(f"DAY1[{field.name!r}] must be of type {type(default).__name__}, not {value!r}")
+            raise TypeError(f"DAY1[{setting.name!r}] must be of type {type(default).__name__}, not {value!r}")
     return settings_given
+
+
+def _default(setting: Field) -> Any:
+    return setting.default if setting.default_factory is MISSING else setting.default_factory()
 
 
 def _clear_settings(*, setting: str, **_: Any) -> None:

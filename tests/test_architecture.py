@@ -199,7 +199,7 @@ def test_the_fields_of_a_fact_are_declared_once() -> None:
     assert found == DECLARE_A_FACT
 
 
-MAX_TEMPLATE_LINES = 3760  # tasks brought 260
+MAX_TEMPLATE_LINES = 3770
 
 
 def test_templates_say_things_once() -> None:

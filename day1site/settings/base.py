@@ -6,6 +6,7 @@ from day1site.logs import without_traceback
 from day1site.settings.env import Env
 from day1site.settings.paths import ASSETS, ROOT, command_options, command_prefix, data_dir, database
 from day1site.settings.unfold import UNFOLD  # noqa: F401
+from memory.conf import MERGE_GATES
 from memory.ranking import RECIPES
 
 env = Env()
@@ -165,6 +166,7 @@ DAY1 = {
     "embedding_api_key": env.str("OPENAI_API_KEY", ""),
     # Classes of apps above memory, by name, so that memory imports nothing upward.
     "session_parts": ("conversations.engines.sessions.SessionConversations",),
+    "merge_gates": MERGE_GATES,
     "consolidator": "conversations.engines.consolidation.session.SessionConsolidation",
 }
 

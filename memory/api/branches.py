@@ -6,6 +6,7 @@ from rest_framework.response import Response
 
 from memory.api import branch_shapes, shapes
 from memory.api.base import Resource, build_cached_response, build_row_response, get_request_actor
+from memory.api.branch_merges import MergeRoute
 from memory.api.filters import BranchFilterSet
 from memory.api.reading import Input, parse_names, parse_point
 from memory.api.routes import serve_at
@@ -20,7 +21,7 @@ branch_manager = BranchManager()
 
 @serve_at("branches", "branch")
 @documented
-class BranchViewSet(Resource):
+class BranchViewSet(MergeRoute, Resource):
     lookup_field = "name"
     # A reserved last segment is not part of the name: it is a route of the branch.
     lookup_value_regex = rf"(?:[^/]+/)*(?!(?:{'|'.join(sorted(RESERVED))})/?$)[^/]+"

@@ -25,7 +25,9 @@ class EventShape(s.Serializer):
     """The data of one message."""
 
     id = s.IntegerField(source="position", help_text="Its number in the project: the id of the message.")
-    kind = s.CharField(help_text="As in the log of a branch, such as fact.write; or branch.create.")
+    kind = s.CharField(
+        help_text="As in the log of a branch, such as fact.write; or branch.create, merge_request.approve."
+    )
     branch = s.CharField()
     at = s.DateTimeField()
     actor_kind = s.CharField()

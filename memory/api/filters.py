@@ -10,8 +10,9 @@ from memory.engines.fields import types as t
 from memory.engines.fields.branches import BRANCH_FILTERS
 from memory.engines.fields.facts import FACT_FILTERS
 from memory.engines.fields.filters import FilterField
+from memory.engines.fields.merges import MERGE_REQUEST_FILTERS
 from memory.engines.fields.tasks import TASK_FILTERS
-from memory.models import AgentTask, Branch, Fact, ReviewItem, Snapshot, Workspace
+from memory.models import AgentTask, Branch, Fact, MergeRequest, ReviewItem, Snapshot, Workspace
 
 Filters = TypeVar("Filters", bound=df.FilterSet)
 
@@ -106,4 +107,11 @@ class WorkspaceFilterSet(df.FilterSet):
 
     class Meta:
         model = Workspace
+        fields: list[str] = []
+
+
+@declare_filters(MERGE_REQUEST_FILTERS)
+class MergeRequestFilterSet(df.FilterSet):
+    class Meta:
+        model = MergeRequest
         fields: list[str] = []

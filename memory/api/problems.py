@@ -108,6 +108,8 @@ def problem_headers(status: int, data: dict[str, Any]) -> dict[str, str]:
 def plain_value(value: Any) -> Any:
     if isinstance(value, list):
         return [plain_value(part) for part in value]
+    if isinstance(value, dict):
+        return {name: plain_value(part) for name, part in value.items()}
     return value if isinstance(value, bool | int | float | None) else str(value)[:200]
 
 

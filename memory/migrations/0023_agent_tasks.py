@@ -9,7 +9,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('memory', '0019_merges'),
+        ('memory', '0020_merge_requests'),
     ]
 
     operations = [

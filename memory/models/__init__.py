@@ -12,6 +12,7 @@ from memory.models.handles import WorkHandle
 from memory.models.ingest import IngestedEvent
 from memory.models.keys import ApiKey, IdempotencyRecord
 from memory.models.links import FactLink
+from memory.models.merges import MergeApproval, MergeDecision, MergeRequest
 from memory.models.nodes import Node
 from memory.models.observations import Observation
 from memory.models.projects import Membership, Project
@@ -40,6 +41,9 @@ __all__ = [
     "IdempotencyRecord",
     "IngestedEvent",
     "Membership",
+    "MergeApproval",
+    "MergeDecision",
+    "MergeRequest",
     "NearCheck",
     "Node",
     "Observation",

@@ -8,11 +8,13 @@ from django.shortcuts import redirect
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from memory.actors import Actor
 from memory.engines.agent_tasks.context import MAX_BUDGET
 from memory.engines.agent_tasks.engine import TaskEngine
 from memory.engines.agent_tasks.rules import MOVES
 from memory.engines.fields.base import Use
 from memory.engines.fields.tasks import TASK
+from memory.engines.merging.requests import MergeRequestEngine
 from memory.exceptions import Day1Error, Invalid
 from memory.models import AgentTask, TaskObjective
 from memory.views.base import ProjectPage
@@ -130,6 +132,7 @@ class TaskPage(ProjectPage):
             learned=list_learned(found),
             working=sum(one.part.state == one.part.State.WORKING for one in found.agents),
             may_change=may_change,
+            merge_request=find_request(found.task, actor),
             **kwargs,
         )
 
@@ -175,6 +178,12 @@ class TaskPage(ProjectPage):
     def _cancel_task(self, request: HttpRequest, task: dict[str, Any]) -> None:
         task_engine.cancel_task(result=request.POST.get("result", "").strip(), **task)
         flash_success(request, _("The task is cancelled, and its branches are archived."))
+
+
+def find_request(task: AgentTask, actor: Actor) -> Any:
+    """Return the merge request that offers what is durable of a task; None without one."""
+    request_id = task.merge_request_id
+    return MergeRequestEngine().get_request(request_id=request_id, actor=actor) if request_id else None
 
 
 def list_moves(objective: TaskObjective) -> list[tuple[str, Any]]:

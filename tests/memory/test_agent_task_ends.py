@@ -12,8 +12,9 @@ from memory.engines.branches.manager import BranchManager
 from memory.engines.facts.engine import FactEngine
 from memory.engines.merging.engine import MergeEngine
 from memory.engines.merging.plan import Decision
-from memory.exceptions import IllegalTransition, Invalid, NotFound, ScopeMissing
-from memory.models import AgentTask, AuditEntry, Commit, Fact, Project, TaskAgent
+from memory.engines.merging.requests import MergeRequestEngine
+from memory.exceptions import Exists, IllegalTransition, Invalid, NotFound, ScopeMissing
+from memory.models import AgentTask, AuditEntry, Commit, Fact, MergeRequest, Project, TaskAgent
 from tests.memory.test_agent_tasks import key_actor, run_together, unchanged
 
 engine = TaskEngine()
@@ -199,6 +200,11 @@ def test_durable_facts_are_offered_to_the_parent(actor: Actor, task: AgentTask) 
     assert (done.task.state, done.task.result) == ("completed", "The clock was wrong.")
     assert set(done.durable) == set(kept.values())
     assert (done.task.durable, done.left) == (2, ["bob"])
+    request = MergeRequest.objects.get()
+    assert (done.task.merge_request_id, request.state) == (request.pk, "open")
+    assert (request.source, request.target.name, request.strategy) == (task.branch, "main", "cherry_pick")
+    assert (request.title, request.description) == ("Fix", "The clock was wrong.")
+    assert set(request.ids) == {str(uid) for uid in done.durable}
     assert [(one.agent_id, one.state) for one in done.task.agents.all()] == [
         ("ada", "completed"),
         ("bob", "left"),
@@ -212,6 +218,28 @@ def test_nothing_durable_needs_no_request(actor: Actor, task: AgentTask) -> None
     write(actor, TASK, "A guess.", confidence=0.5, category="decision")
     done = engine.complete_task(task="fix", actor=actor)
     assert (done.durable, done.task.merge_request_id, done.task.state) == ([], None, "completed")
+    assert MergeRequest.objects.count() == 0
+
+
+def test_what_is_offered_arrives_with_the_merge(actor: Actor, project: Project, task: AgentTask) -> None:
+    kept = write_kinds(actor, TASK)
+    keyed = key_actor(project, scopes=["curate"], branch_patterns=["task/*"])
+    done = engine.complete_task(task="fix", actor=keyed)
+    assert done.task.merge_request_id is not None
+    for uid in kept.values():
+        FactEngine().set_verification(fact_id=uid, verdict="verified", branch_name=TASK, actor=actor)
+    requests = MergeRequestEngine()
+    where = {"request_id": done.task.merge_request_id, "actor": actor}
+    requests.approve_request(**where)
+    requests.merge_request(**where)
+    assert texts(actor, "main") == sorted(kept)
+
+
+def test_a_request_that_is_open_already_is_named(actor: Actor, task: AgentTask) -> None:
+    write_kinds(actor, TASK)
+    MergeRequestEngine().create_request(source=TASK, actor=actor)
+    unchanged(lambda: engine.complete_task(task="fix", actor=actor), Exists, number=1)
+    assert AgentTask.objects.get().state == "active"
 
 
 def test_a_project_says_which_categories_are_durable(
@@ -234,6 +262,7 @@ def test_a_task_is_completed_once(actor: Actor, task: AgentTask) -> None:
     found = run_together([lambda: engine.complete_task(task="fix", actor=actor)] * 2)
     assert sorted(isinstance(one, IllegalTransition) for one in found) == [False, True]
     assert AuditEntry.objects.filter(action="task.complete").count() == 1
+    assert MergeRequest.objects.count() == 1
 
 
 def test_anothers_task_is_completed_by_who_curates(actor: Actor, project: Project, task: AgentTask) -> None:

@@ -17,6 +17,7 @@ ORDER = (
     "branch_create",
     "branch_switch",
     "branch_diff",
+    "branch_merge",
     "task_create",
     "task_join",
     "task_update",

@@ -134,8 +134,8 @@ def task_join(call: Call) -> b.Answer:
         "agent_id": AGENT,
     },
     needs=("task",),
-    gives={"task": TASK_SCHEMA},
-    at_times={
+    gives={
+        "task": TASK_SCHEMA,
         "conflicts": b.many(
             "With complete=part: what was not merged. Merge the branch again with decisions on them.",
             schemas.schema(shapes.TaskConflictShape),
@@ -158,12 +158,12 @@ def task_update(call: Call) -> b.Answer:
         raise Invalid("{field} is needed.", field="objective")
     if n is not None:
         task_engine.update_objective(task=name, n=n, actor=actor, **step)
-    answer: dict[str, Any] = {}
+    answer: dict[str, Any] = {"conflicts": [], "durable": [], "left": []}
     if complete == OWN_PART:
-        answer = complete_part(name, actor)
+        answer |= complete_part(name, actor)
     elif complete == WHOLE_TASK:
         done = shapes.render_completed(task_engine.complete_task(task=name, actor=actor, result=result))
-        answer = {"durable": done["durable"], "left": done["left"]}
+        answer |= {"durable": done["durable"], "left": done["left"]}
     task = task_engine.get_task(task=name, actor=actor)
     return {"task": render_task(task), **answer, "branch": task.branch.name, "next": advise(task, "")}
 

@@ -27,6 +27,7 @@ MAX_LINE_LENGTH = 200  # characters of a change's text line
 DESCRIBED = 20  # larger commits are reported by their counts only
 BATCH_SIZE = 500  # trail entries per read
 OF_BRANCHES = frozenset({"branch.create", "branch.archive", "branch.restore"})
+OF_REQUESTS = "merge_request."  # events on the branch that the request merges into
 # names of versioned kinds that differ from their model's
 NAMES = {"factlink": "link", "factassessment": "verdict"}
 LINES: dict[str, Any] = {
@@ -141,11 +142,17 @@ def build_events(project_id: UUID, entries: Sequence[AuditEntry]) -> list[Event]
     found = []
     for entry in entries:
         commit = commits.get(entry.pk)
-        if commit or entry.action in OF_BRANCHES:
-            name = commit.branch.name if commit else entry.target
+        if name := commit.branch.name if commit else get_branch(entry):
             changed = changes.get(commit_key(commit), []) if commit else []
             found.append(build_event(entry, name, commit, changed))
     return found
+
+
+def get_branch(entry: AuditEntry) -> str:
+    """Return the branch of an entry that is no commit; "" where it is no event."""
+    if entry.action.startswith(OF_REQUESTS):
+        return str(entry.detail["target"])
+    return entry.target if entry.action in OF_BRANCHES else ""
 
 
 def build_event(entry: AuditEntry, branch: str, commit: Commit | None, changes: Sequence[Change]) -> Event:

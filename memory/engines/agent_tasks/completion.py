@@ -11,15 +11,16 @@ from django.utils.module_loading import import_string
 from memory.actors import Actor
 from memory.conf import conf
 from memory.engines.audit.trail import record_entry
+from memory.engines.fields.merges import MAX_IDS
 from memory.engines.merging.builder import build_plan
-from memory.engines.merging.engine import find_points, merge_branches
+from memory.engines.merging.engine import load_points, merge_branches
 from memory.engines.merging.plan import APPLIED, CONFLICT, FullPlan, PlanItem
-from memory.engines.merging.strategies import AUTO
+from memory.engines.merging.requests import MergeRequestEngine
+from memory.engines.merging.strategies import AUTO, CHERRY_PICK
 from memory.models import AgentTask, Branch, Fact, TaskAgent
 
 MIN_DURABLE_CONFIDENCE = 0.8
 MAX_CONFLICTS = 20  # that an answer names
-MAX_DURABLE = 1000  # facts that one request offers
 MAX_MESSAGE_LENGTH = 500
 
 
@@ -78,7 +79,7 @@ def act_for_task(actor: Actor) -> Actor:
 
 def plan_return(source: Branch, target: Branch, actor: Actor) -> FullPlan:
     """Return what a merge would do with the changes of a branch of a task."""
-    return build_plan(find_points(act_for_task(actor), source.name, target.name, {}), AUTO)
+    return build_plan(load_points(actor, source.name, target.name), AUTO)
 
 
 # ---- an agent's part -------------------------------------------------------------------------------
@@ -142,15 +143,26 @@ def durable_categories(task: AgentTask) -> set[str]:
     return own or set(conf().durable_categories)
 
 
-def request_merge(task: AgentTask, ids: Sequence[UUID], actor: Actor) -> UUID | None:
+def request_merge(task: AgentTask, ids: Sequence[UUID], actor: Actor, text: str) -> UUID:
     """Open the merge request that offers these facts of a task to its parent; return its id."""
-    return None
+    request = MergeRequestEngine().create_request(
+        source=task.branch.name,
+        target=task.parent.name,
+        title=task.name,
+        description=text,
+        strategy=CHERRY_PICK,
+        ids=ids,
+        actor=act_for_task(actor),
+    )
+    return request.pk
 
 
 def store_task(actor: Actor, task: AgentTask, ids: Sequence[UUID], result: str) -> CompletedTask:
     """Store the end of a task, with the merge request that offers its durable facts."""
-    offered = ids[:MAX_DURABLE]
-    task.merge_request_id = request_merge(task, offered, actor) if offered else None
+    offered, text = ids[:MAX_IDS], result or task.description
+    if len(ids) > MAX_IDS:  # the others stay on the task's branch; nobody shall believe that all are here
+        text = f"{len(ids) - MAX_IDS} more are on {task.branch.name}. {text}"
+    task.merge_request_id = request_merge(task, offered, actor, text) if offered else None
     task.durable = len(offered)
     left = leave_parts(task)
     end_task(task, AgentTask.State.COMPLETED, actor, result)

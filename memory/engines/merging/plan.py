@@ -127,6 +127,10 @@ class MergePoints:
     def ancestor(self) -> Lineage:
         return find_common_ancestor(self.source_lineage, self.target_lineage)
 
+    def reversed(self) -> "MergePoints":
+        """Return the points of the merge the other way round."""
+        return MergePoints(self.project_id, self.target, self.target_seq, self.source, self.source_seq)
+
     def list_ranges(self) -> list[tuple[int, int, int]]:
         """Return the source's commits since the common ancestor: (branch, after this seq, up to this)."""
         limits = dict(self.ancestor)

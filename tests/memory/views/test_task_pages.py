@@ -119,6 +119,20 @@ def test_who_may_acts_on_it(curator: Client, maintainer: Client, task: AgentTask
     assert "Complete the task" not in done
 
 
+def test_what_is_offered_stands_on_the_page(viewer: Client, actor: Actor, task: AgentTask) -> None:
+    FactEngine().write_fact(
+        fact_text="Clocks differ.",
+        category="bug_fix",
+        confidence=0.9,
+        branch_name=task.branch.name,
+        actor=actor,
+    )
+    engine.complete_task(task=task.pk, result="Mended.", actor=actor)
+    page = get_page(viewer, PAGE)
+    assert "1 fact is offered to main in merge request 1:" in page
+    assert ("waiting" in page, "Mended." in page) == (True, True)
+
+
 def grant_admin(name: str) -> None:
     from django.contrib.auth import get_user_model
 

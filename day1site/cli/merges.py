@@ -1,0 +1,245 @@
+"""The commands on merges: of a branch, and of merge requests."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from day1site.cli.declared_fields import field_choices, field_options, filter_options, split_filters
+from day1site.cli.errors import UsageError
+from day1site.cli.invocation import Invocation, command
+from day1site.cli.output import Output, note, short_time
+from day1site.cli.parameters import OneOf, argument, combine, drop_empty, option, paging_options, switch
+from day1site.cli.rest import Answer, branch_path, quote_id
+
+CHOICES = ("source", "target", "both", "edited", "skip")
+CLASSES = ("applied", "identical", "conflict", "rejected")
+request_argument = argument("request", "REQUEST")
+message_option = option("--message", metavar="TEXT", help="the message of the commit")
+force_switch = switch("--force", help="in spite of gates and approvals: an admin may, and it is audited")
+strategy_options = combine(
+    option(
+        "--strategy",
+        type=OneOf(field_choices("merge_request", "strategy")),
+        help="default auto: conflicts wait for a decision",
+    ),
+    option("--id", "ids", multiple=True, metavar="ID", help="take this memory, with --strategy cherry_pick"),
+)
+
+
+def request_path(request: str, action: str = "") -> str:
+    return f"/merge-requests/{quote_id(request)}{action}"
+
+
+# ---- of a branch -----------------------------------------------------------------------------------------
+
+
+@command(
+    "merge",
+    "Merge a branch into another, as far as the policy of that branch allows it.",
+    "day1 branch merge task/login --dry-run",
+    "day1 branch merge task/login --into task/release --strategy theirs",
+)
+@argument("source", "SOURCE")
+@option("--into", default="main", metavar="NAME", help="default main")
+@strategy_options
+@switch("--dry-run", help="show the plan, do nothing")
+@message_option
+@force_switch
+def merge_branch(run: Invocation, source: str, **options: Any) -> None:
+    body = {name: value for name, value in drop_empty(options).items() if value is not False}
+    answer = run.open_client().api.post(f"{branch_path(source)}/merge", **body)
+    run.show(answer, lambda out: print_merge(out, answer))
+
+
+def print_merge(out: Output, answer: Answer) -> None:
+    if answer["dry_run"]:
+        print_plan(out, answer)
+        note_checks(answer)
+        note("Nothing was changed.")
+    elif answer["commit"] is None:
+        note(f"{answer['target']} has all of {answer['source']} already: nothing to do.")
+    else:
+        out.line(f"{answer['commit']['id']}\tmerged {answer['source']} into {answer['target']}")
+        note_counts(answer)
+    if answer["open_conflicts"]:
+        note(f"Conflicts that nothing settles: {answer['open_conflicts']}; see day1 merge-request create.")
+
+
+def print_plan(out: Output, answer: Answer) -> None:
+    """Print the memories of a plan, and how many of each class it has."""
+    if answer["results"]:
+        out.table(["class", "type", "id", "reason", "text"], [plan_cells(row) for row in answer["results"]])
+    else:
+        note("Nothing to merge.")
+    note_counts(answer)
+    if answer["next"]:
+        note("There are more: day1 merge-request plan shows every page.")
+
+
+def plan_cells(row: Answer) -> list[Any]:
+    reason = f"{row['reason']}, {row['decision']['choice']}" if row["decision"] else row["reason"]
+    return [row["class"], row["type"], row["id"], reason, describe_memory(row)]
+
+
+def describe_memory(row: Answer) -> str:
+    """Return a line for a memory: what the source shows, else the target."""
+    version = row["theirs"] or row["ours"] or {}
+    names = ("essence", "summary", "content", "title", "relation_type", "link_type", "status")
+    return next((str(version[name]) for name in names if version.get(name)), "")
+
+
+def note_counts(answer: Answer) -> None:
+    for kind, counts in answer["counts"].items():
+        if parts := [f"{count} {name}" for name, count in counts.items() if count]:
+            note(f"{kind}: {', '.join(parts)}")
+
+
+def note_checks(answer: Answer) -> None:
+    for check in answer["checks"]:
+        note(f"{check['name']} {check['state']}: {check['reason']}")
+
+
+# ---- merge requests --------------------------------------------------------------------------------------
+
+
+@command(
+    "create",
+    "Ask for a merge: it is checked, decided and approved before it is merged.",
+    'day1 merge-request create task/login --title "Longer tokens"',
+)
+@argument("source", "SOURCE")
+@option("--into", "target", metavar="NAME", help="default main")
+@field_options("merge_request")
+def create(run: Invocation, **options: Any) -> None:
+    row = run.open_client().api.post("/merge-requests", **drop_empty(options))
+    run.show_line(row, f"{row['number']}\t{row['title']}")
+
+
+@command("list", "List merge requests, the newest first.", "day1 merge-request list --state open")
+@filter_options("merge_request")
+@paging_options
+def list_requests(run: Invocation, **options: Any) -> None:
+    filters, paging_words = split_filters("merge_request", options)
+    api = run.open_client().api
+    run.show_list(
+        lambda paging: api.get("/merge-requests", **filters, **paging),
+        paging_words,
+        ["number", "state", "from", "into", "by", "opened", "title"],
+        request_cells,
+        "No merge request: day1 merge-request create BRANCH opens one.",
+    )
+
+
+def request_cells(row: Answer) -> list[Any]:
+    names = ("number", "state", "source", "target", "author_label")
+    return [*(row[name] for name in names), short_time(row["created_at"]), row["title"]]
+
+
+@command("show", "Show a merge request with its checks and approvals.", "day1 merge-request show 3")
+@request_argument
+def show(run: Invocation, request: str) -> None:
+    answer = run.open_client().api.get(request_path(request))
+    run.show(answer, lambda out: print_request(out, answer))
+
+
+def print_request(out: Output, row: Answer) -> None:
+    listed = ("approvals", "checks", "counts", "mergeable")
+    out.pairs({name: value for name, value in row.items() if name not in listed})
+    for approval in row["approvals"]:
+        outdated = "" if approval["counts"] else " (older than what it is now)"
+        note(f"approved by {approval['actor_label']} at {short_time(approval['at'])}{outdated}")
+    note_counts(row)
+    note_checks(row)
+
+
+@command(
+    "plan",
+    "List what a merge request would merge, and what was decided.",
+    "day1 merge-request plan 3 --class conflict --all",
+)
+@request_argument
+@option("--class", "class", multiple=True, type=OneOf(CLASSES), help="only these")
+@option("--type", metavar="TYPE", help="only this kind of memory")
+@paging_options
+def plan(run: Invocation, request: str, **options: Any) -> None:
+    api = run.open_client().api
+    filters = drop_empty({name: options.pop(name) for name in ("class", "type")})
+    answers: list[Answer] = []
+
+    def page(paging: Mapping[str, Any]) -> Answer:
+        answers.append(api.get(request_path(request, "/plan"), **filters, **paging))
+        return answers[-1]
+
+    columns = ["class", "type", "id", "reason", "text"]
+    run.show_list(page, options, columns, plan_cells, "Nothing to merge.")
+    if not run.out.json:
+        note_counts(answers[0])
+
+
+@command(
+    "decide",
+    "Decide conflicts: one by its id, or all of some reasons.",
+    "day1 merge-request decide 3 --id 0197… --choice source",
+    "day1 merge-request decide 3 --all --reason near_duplicate --choice target",
+)
+@request_argument
+@option("--id", "uid", metavar="ID", help="the memory that is decided")
+@option("--type", metavar="TYPE", help="the kind of memory; default fact, and every kind with --all")
+@option("--choice", type=OneOf(CHOICES), required=True, help="which side stays; skip leaves it out")
+@option("--text", metavar="TEXT", help="the text, with --choice edited")
+@option("--token", metavar="TOKEN", help="of the plan: refused when the conflict changed since")
+@switch("--all", help="all conflicts")
+@option(
+    "--reason", "reasons", multiple=True, metavar="REASON", help="with --all: only conflicts such as edited"
+)
+def decide(run: Invocation, request: str, **options: Any) -> None:
+    answer = run.open_client().api.post(request_path(request, "/decisions"), **decision_body(options))
+    line = f"{answer['number']}\t{answer['decided']} decided, {answer['undecided']} left"
+    run.show_line(answer, line)
+
+
+def decision_body(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the body of decisions: one of them, or the rule. Raises UsageError."""
+    if bool(options["uid"]) == bool(options["all"]):
+        raise UsageError("Name one memory with --id, or all conflicts with --all.")
+    if options["all"]:
+        if options["text"] or options["token"]:
+            raise UsageError("--text and --token are for one memory, named with --id.")
+        return drop_empty({name: options[name] for name in ("choice", "type", "reasons")})
+    if options["reasons"]:
+        raise UsageError("--reason goes with --all.")
+    names = ("choice", "type", "text", "token")
+    return {"decisions": [{"id": options["uid"], **drop_empty({name: options[name] for name in names})}]}
+
+
+@command("approve", "Approve a merge request as its branch is now.", "day1 merge-request approve 3")
+@request_argument
+def approve(run: Invocation, request: str) -> None:
+    row = run.open_client().api.post(request_path(request, "/approve"))
+    run.show_line(row, f"{row['number']}\t{row['state']}")
+
+
+@command(
+    "reject", "Close a merge request without a merge.", 'day1 merge-request reject 3 --reason "Not true"'
+)
+@request_argument
+@option("--reason", metavar="TEXT", help="why")
+def reject(run: Invocation, request: str, **options: Any) -> None:
+    row = run.open_client().api.post(request_path(request, "/reject"), **drop_empty(options))
+    run.show_line(row, f"{row['number']}\t{row['state']}")
+
+
+@command("merge", "Merge a merge request whose checks pass.", "day1 merge-request merge 3")
+@request_argument
+@message_option
+@force_switch
+def merge(run: Invocation, request: str, **options: Any) -> None:
+    body = {name: value for name, value in drop_empty(options).items() if value is not False}
+    row = run.open_client().api.post(request_path(request, "/merge"), **body)
+    run.show_line(row, f"{row['number']}\t{row['state']} as {row['merge_commit']}")
+
+
+@command("revert", "Take the merge of a request back by a new commit.", "day1 merge-request revert 3")
+@request_argument
+def revert(run: Invocation, request: str) -> None:
+    row = run.open_client().api.post(request_path(request, "/revert"))
+    run.show_line(row, f"{row['number']}\t{row['state']} by {row['revert_commit']}")

@@ -1,0 +1,33 @@
+"""/branches/{name}/merge: the plan of a merge, and the merge."""
+
+from rest_framework.decorators import action
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from memory.api import merge_shapes
+from memory.api.base import get_request_actor
+from memory.api.merge_inputs import take_force, take_merge, take_page
+from memory.api.reading import Input
+from memory.api.schema import route
+from memory.engines.merging.guarded_merge import GuardedMergeEngine
+from memory.engines.support import validation as c
+
+merges = GuardedMergeEngine()
+
+
+class MergeRoute:
+    """The route that merges a branch; it belongs to the ViewSet of branches."""
+
+    @route("Merge a branch, or show the plan", {200: merge_shapes.MergeShape}, merge_shapes.MergeInput)
+    @action(detail=True, methods=["post"])
+    def merge(self, request: Request, name: str) -> Response:
+        payload = Input(request)
+        actor = payload.take_actor(get_request_actor(request))
+        options, force, page = take_merge(payload), take_force(payload), take_page(payload)
+        dry_run = payload.take_value("dry_run", c.check_boolean, False)
+        payload.refuse_unknown()
+        if dry_run:
+            found = merges.preview_merge(source=name, actor=actor, **options, **page)
+            return Response(merge_shapes.preview_shape(found))
+        result = merges.merge_branch(source=name, actor=actor, **options, **force)
+        return Response(merge_shapes.result_shape(result, name, options["target"], options["strategy"]))

@@ -1,0 +1,151 @@
+"""/merge-requests: open, list, read, plan, decide, approve, reject, merge, revert."""
+
+import sys
+from uuid import UUID
+
+from rest_framework.decorators import action
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from memory.api import merge_shapes as m
+from memory.api import shapes
+from memory.api.base import Resource, build_row_response, get_request_actor
+from memory.api.filters import MergeRequestFilterSet
+from memory.api.merge_inputs import parse_decisions, take_force, take_page
+from memory.api.reading import Input, parse_id, parse_integer, parse_names
+from memory.api.requests import StatedInput
+from memory.api.routes import serve_at
+from memory.api.schema import PAGING, document_routes, list_filter_parameters, page, query, route
+from memory.engines.fields.base import Use
+from memory.engines.fields.merges import MERGE_REQUEST
+from memory.engines.merging.plan import CLASSES
+from memory.engines.merging.requests import MergeRequestEngine
+from memory.engines.support import validation as c
+from memory.exceptions import Invalid
+
+merge_request_engine = MergeRequestEngine()
+REQUEST, DETAIL = m.MergeRequestShape, m.MergeRequestDetailShape
+PLAN_FILTERS = [
+    query("type", {"type": "string", "maxLength": 20}, "Only this kind of memory."),
+    query("class", {"type": "array", "items": {"type": "string", "enum": list(CLASSES)}}, "Only these."),
+]
+ROUTES = {
+    "MergeRequestViewSet": {
+        "create": route("Ask for a merge", {201: REQUEST}, m.MergeRequestInput),
+        "list": route(
+            "List merge requests, newest first",
+            {200: page(REQUEST)},
+            None,
+            [*list_filter_parameters(MergeRequestFilterSet), *PAGING],
+        ),
+        "retrieve": route("Read a merge request with its checks", {200: DETAIL}),
+        "plan": route(
+            "What it would merge, and what was decided",
+            {200: m.MergePlanShape},
+            None,
+            [*PLAN_FILTERS, *PAGING],
+        ),
+        "decisions": route(
+            "Decide conflicts, one by one or by rule", {200: m.SettledShape}, m.DecisionsInput
+        ),
+        "approve": route("Approve it as the source is now", {200: DETAIL}, m.ApproveInput),
+        "reject": route("Close it without a merge", {200: REQUEST}, m.RejectInput),
+        "merge": route("Merge it", {200: m.MergedShape}, m.MergeRequestMergeInput),
+        "revert": route("Take its merge back by a new commit", {200: REQUEST}, StatedInput),
+    }
+}
+
+
+def parse_key(text: str) -> UUID | int:
+    """Parse the id or the number of a merge request. Raises Invalid."""
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else parse_id(text)
+
+
+@serve_at("merge-requests", "merge-request")
+@document_routes(ROUTES, m, sys.modules[__name__])
+class MergeRequestViewSet(Resource):
+    lookup_value_regex = "[^/]+"
+    filterset_class = MergeRequestFilterSet
+
+    def create(self, request: Request) -> Response:
+        payload = Input(request)
+        actor = payload.take_actor(get_request_actor(request))
+        fields = payload.take_fields(MERGE_REQUEST.field_names(Use.CREATE))
+        if "source" not in fields:
+            raise Invalid("{field} is needed.", field="source")
+        checks = MERGE_REQUEST.field_checks(Use.CREATE)
+        values = {name: checks[name](name, value) for name, value in fields.items()}
+        row = merge_request_engine.create_request(actor=actor, **values)
+        return build_row_response(m.request_shape(row), 201)
+
+    def list(self, request: Request) -> Response:
+        payload = Input(request)
+        filters = {name: payload.take_value(name, c.plain_text, "") for name in ("state", "source", "target")}
+        paging = payload.take_paging()
+        payload.refuse_unknown()
+        rows = merge_request_engine.list_requests(actor=get_request_actor(request), **filters, **paging)
+        return Response(shapes.page_shape(rows, m.request_shape))
+
+    def retrieve(self, request: Request, pk: str) -> Response:
+        request_id = parse_key(pk)
+        Input(request).refuse_unknown()
+        found = merge_request_engine.check_request(request_id=request_id, actor=get_request_actor(request))
+        return Response(m.detail_shape(found))
+
+    @action(detail=True, methods=["get"])
+    def plan(self, request: Request, pk: str) -> Response:
+        request_id, payload = parse_key(pk), Input(request)
+        part = take_page(payload)
+        payload.refuse_unknown()
+        found = merge_request_engine.plan_request(
+            request_id=request_id, actor=get_request_actor(request), **part
+        )
+        return Response(m.request_plan_shape(found))
+
+    @action(detail=True, methods=["post"])
+    def decisions(self, request: Request, pk: str) -> Response:
+        request_id, payload = parse_key(pk), Input(request)
+        actor = payload.take_actor(get_request_actor(request))
+        values = {
+            "decisions": payload.take_value("decisions", parse_decisions, ()),
+            "choice": payload.take_value("choice", c.plain_text, ""),
+            "reasons": payload.take_value("reasons", parse_names, ()),
+            "kind": payload.take_value("type", c.text_check(20), ""),
+        }
+        payload.refuse_unknown()
+        found = merge_request_engine.decide_conflicts(request_id=request_id, actor=actor, **values)
+        return Response(m.settled_shape(found))
+
+    @action(detail=True, methods=["post"])
+    def approve(self, request: Request, pk: str) -> Response:
+        request_id, payload = parse_key(pk), Input(request)
+        actor = payload.take_actor(get_request_actor(request))
+        seq = payload.take_value("source_seq", parse_integer)
+        payload.refuse_unknown()
+        found = merge_request_engine.approve_request(request_id=request_id, actor=actor, source_seq=seq)
+        return Response(m.detail_shape(found))
+
+    @action(detail=True, methods=["post"])
+    def reject(self, request: Request, pk: str) -> Response:
+        request_id, payload = parse_key(pk), Input(request)
+        actor = payload.take_actor(get_request_actor(request))
+        reason = payload.take_value("reason", c.plain_text, "")
+        payload.refuse_unknown()
+        row = merge_request_engine.reject_request(request_id=request_id, actor=actor, reason=reason)
+        return Response(m.request_shape(row))
+
+    @action(detail=True, methods=["post"])
+    def merge(self, request: Request, pk: str) -> Response:
+        request_id, payload = parse_key(pk), Input(request)
+        actor, force = payload.take_actor(get_request_actor(request)), take_force(payload)
+        payload.refuse_unknown()
+        done = merge_request_engine.merge_request(request_id=request_id, actor=actor, **force)
+        return Response(m.merged_shape(done.request, done.result))
+
+    @action(detail=True, methods=["post"])
+    def revert(self, request: Request, pk: str) -> Response:
+        request_id, payload = parse_key(pk), Input(request)
+        actor = payload.take_actor(get_request_actor(request))
+        payload.refuse_unknown()
+        row = merge_request_engine.revert_request(request_id=request_id, actor=actor)
+        return Response(m.request_shape(row))

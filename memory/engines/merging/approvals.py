@@ -1,0 +1,58 @@
+"""Approvals of merge requests, and which of them count."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from django.db.models import Max
+from django.utils.translation import gettext_noop as _
+
+from memory.actors import Actor
+from memory.engines.merging.branch_policy import Policy
+from memory.engines.merging.gates import FAILED, PASSED, GateResult
+from memory.models import MergeApproval, MergeRequest
+
+APPROVALS = "approvals"
+
+
+@dataclass(frozen=True)
+class Approval:
+    """An approval; it counts until the source has a newer commit or another decision was made."""
+
+    row: MergeApproval
+    counts: bool
+
+
+def list_approvals(request: MergeRequest) -> list[Approval]:
+    """Return the approvals of a request, the oldest first."""
+    decided_at = request.decisions.aggregate(last=Max("at"))["last"]
+    return [
+        Approval(row, row.source_seq == request.source.head and (decided_at is None or row.at >= decided_at))
+        for row in request.approvals.all()
+    ]
+
+
+def count_approvals(approvals: Sequence[Approval]) -> int:
+    """Return how many actors have an approval that counts."""
+    return len({(one.row.actor_kind, one.row.actor_id) for one in approvals if one.counts})
+
+
+def check_approvals(request: MergeRequest | None, policy: Policy) -> GateResult:
+    """Return whether a merge has the approvals that the policy wants; one without a request has none."""
+    approvals = list_approvals(request) if request else []
+    count = count_approvals(approvals)
+    data = {"count": count, "needed": policy.approvals, "outdated": len(approvals) - count}
+    state = PASSED if count >= policy.approvals else FAILED
+    if request is None and state == FAILED:
+        text = _("A merge request is needed, with approvals: {needed}.")
+    elif state == FAILED and data["outdated"] > 0:
+        text = _(
+            "Approvals: {count} of {needed}. Older than the newest commit or decision, so they do not count:"
+            " {outdated}."
+        )
+    else:
+        text = _("Approvals: {count} of {needed}.")
+    return GateResult(APPROVALS, state, text, data, count=count)
+
+
+def is_author(request: MergeRequest, actor: Actor) -> bool:
+    return (request.author_kind, request.author_id) == (actor.kind, actor.id)

@@ -1,0 +1,159 @@
+"""Gates: checks that a merge passes. DAY1["merge_gates"] names them, a branch's policy says which count."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Any, Protocol
+from uuid import UUID
+
+from django.utils.module_loading import import_string
+from django.utils.translation import gettext_noop as _
+
+from memory import redaction
+from memory.conf import conf
+from memory.engines.fields.base import NOUNS
+from memory.engines.merging.arrivals import (
+    Arrival,
+    list_arrivals,
+    list_arriving_facts,
+    list_undecided,
+    load_standings,
+)
+from memory.engines.merging.branch_policy import Policy
+from memory.engines.merging.options import MergeOptions
+from memory.engines.merging.plan import FullPlan
+from memory.models import FactAssessment
+
+PASSED, WARNING, FAILED = "passed", "warning", "failed"
+MAX_NAMED_IDS = 20  # memories that a result names
+HEURISTIC = FactAssessment.Method.HEURISTIC
+VERIFIED, INVALIDATED = FactAssessment.Status.VERIFIED, FactAssessment.Status.INVALIDATED
+
+# Why near duplicates of some facts were not looked for.
+PENDING = _("No conflict is left. Facts without their vector yet were compared with none: {count}.")
+UNCHECKED = {
+    "embedder_off": _("No conflict is left. Without an embedder no near duplicates are looked for: {count}."),
+    "embedder_unavailable": _(
+        "No conflict is left. The embedder does not answer, so facts were compared with none: {count}."
+    ),
+}
+
+
+@dataclass(frozen=True)
+class GateResult:
+    """Result of one gate: its state, the reason in words, and which memories it is about.
+
+    ``link`` is the query of the plan's page that shows them.
+    """
+
+    name: str
+    state: str
+    template: str  # unformatted, as the catalogue of translations has it
+    data: Mapping[str, Any] = field(default_factory=dict)
+    ids: tuple[UUID, ...] = ()
+    count: int = 0
+    link: str = ""
+
+    @property
+    def reason(self) -> str:
+        return self.template.format(**self.data)
+
+
+class Gate(Protocol):
+    """Interface of a gate. It reads alone, and calls no provider in a transaction."""
+
+    def __call__(self, name: str, plan: FullPlan, options: MergeOptions, policy: Policy) -> GateResult: ...
+
+
+def run_gates(plan: FullPlan, options: MergeOptions, policy: Policy) -> list[GateResult]:
+    """Return the result of each gate of the policy, in its order."""
+    return [run_gate(name, plan, options, policy) for name in policy.gates]
+
+
+def run_gate(name: str, plan: FullPlan, options: MergeOptions, policy: Policy) -> GateResult:
+    """Return the result of a gate; one that the settings do not name fails."""
+    if path := conf().merge_gates.get(name):
+        return load_gate(path)(name, plan, options, policy)
+    return GateResult(name, FAILED, _("The settings name no gate {gate}."), {"gate": name})
+
+
+@cache
+def load_gate(path: str) -> Gate:
+    gate: Gate = import_string(path)
+    return gate
+
+
+def build_result(
+    name: str, state: str, template: str, ids: Iterable[UUID] = (), link: str = "", **data: Any
+) -> GateResult:
+    """Build a result about some memories; ``count`` is their number unless the data says it."""
+    found = tuple(dict.fromkeys(ids))
+    count = data.setdefault("count", len(found))
+    return GateResult(name, state, template, data, found[:MAX_NAMED_IDS], count, link)
+
+
+# ---- the gates -----------------------------------------------------------------------------------------
+
+
+def check_conflicts(name: str, plan: FullPlan, options: MergeOptions, policy: Policy) -> GateResult:
+    """Fail while a conflict is undecided; warn while texts without a vector could not be compared."""
+    if undecided := list_undecided(plan):
+        ids, text = [item.uid for item in undecided], _("Conflicts without a decision: {count}.")
+        return build_result(name, FAILED, text, ids, "class=conflict", count=len(undecided))
+    if plan.unchecked:
+        return build_result(name, WARNING, UNCHECKED.get(plan.unchecked_reason, PENDING), plan.unchecked)
+    return build_result(name, PASSED, _("No conflict is left without a decision."))
+
+
+def check_verdicts(name: str, plan: FullPlan, options: MergeOptions, policy: Policy) -> GateResult:
+    """Fail unless each fact that arrives is verified by a method that the policy accepts."""
+    facts = list_arriving_facts(plan)
+    verdicts = load_standings(facts, plan)
+    wrong = [fact.uid for fact in facts if verdicts[fact.uid].status == INVALIDATED]
+    accepted = {
+        fact.uid: verdicts[fact.uid].method
+        for fact in facts
+        if verdicts[fact.uid].status == VERIFIED and verdicts[fact.uid].method in policy.accept_methods
+    }
+    open_facts = [fact.uid for fact in facts if fact.uid not in accepted and fact.uid not in wrong]
+    if wrong or open_facts:
+        return _refuse_facts(name, wrong, open_facts)
+    return _pass_facts(name, accepted)
+
+
+def _refuse_facts(name: str, wrong: Sequence[UUID], open_facts: Sequence[UUID]) -> GateResult:
+    text = _("Facts without a verdict that counts: {count}.")
+    if wrong:
+        text = _("Facts that were judged to be wrong: {wrong}; without a verdict that counts: {count}.")
+    counts = {"wrong": len(wrong), "count": len(open_facts)}
+    ids = (*wrong, *open_facts)[:MAX_NAMED_IDS]
+    return GateResult(name, FAILED, text, counts, ids, len(wrong) + len(open_facts), "kind=fact")
+
+
+def _pass_facts(name: str, methods: Mapping[UUID, str]) -> GateResult:
+    weak = [uid for uid, method in methods.items() if method == HEURISTIC]
+    if weak:
+        text = _("Facts verified by the heuristic alone, which measures little more than length: {count}.")
+        return build_result(name, WARNING, text, weak, "kind=fact")
+    if not methods:
+        return build_result(name, PASSED, _("No fact arrives."))
+    return build_result(
+        name, PASSED, _("Facts that arrive, all of them verified: {count}."), count=len(methods)
+    )
+
+
+def check_secrets(name: str, plan: FullPlan, options: MergeOptions, policy: Policy) -> GateResult:
+    """Fail when a text that arrives holds a secret."""
+    found = [one.uid for one in list_arrivals(plan) if holds_secret(one)]
+    if found:
+        return build_result(name, FAILED, _("Memories whose text holds a secret: {count}."), found)
+    return build_result(name, PASSED, _("No secret was found in the texts that arrive."))
+
+
+def holds_secret(one: Arrival) -> bool:
+    """Return whether a field that is stored without secrets has one."""
+    noun = NOUNS.get(one.kind, ())
+    names = {field.attribute or field.name for field in noun if field.type.redacted}
+    return any(
+        redaction.redact_all(value) != value for name, value in one.values.items() if name in names and value
+    )

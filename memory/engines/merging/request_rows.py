@@ -1,0 +1,80 @@
+"""Rows of merge requests: found by who may see them, locked before they change, closed once."""
+
+from typing import Any
+from uuid import UUID
+
+from memory.actors import Actor
+from memory.engines.audit.trail import record_entry
+from memory.engines.versions.lookup import MAIN
+from memory.exceptions import Conflict, IllegalTransition, NotFound
+from memory.models import Branch, Commit, MergeRequest
+from memory.models.merges import MergeRequestQuerySet
+
+State = MergeRequest.State
+
+
+def project_requests(actor: Actor) -> MergeRequestQuerySet:
+    """Return the requests that the actor may see: those from a branch that it may use, into main or another
+    such branch.
+    """
+    rows = MergeRequest.objects.filter(project=actor.project_id).select_related("source", "target")
+    if not actor.branch_patterns:
+        return rows
+    names = Branch.objects.filter(project=actor.project_id).values_list("pk", "name")
+    allowed = [pk for pk, name in names if actor.may_use(name)]
+    mains = [pk for pk, name in names if name == MAIN]
+    return rows.filter(source__in=allowed, target__in=[*allowed, *mains])
+
+
+def find_request(actor: Actor, request_id: UUID | int) -> MergeRequest:
+    """Return a request by its id or its number in the project. Raises NotFound."""
+    key: dict[str, Any] = {"number" if isinstance(request_id, int) else "pk": request_id}
+    if (found := project_requests(actor).filter(**key).first()) is None:
+        raise NotFound()
+    return found
+
+
+def lock_request(request: MergeRequest) -> MergeRequest:
+    """Return the request as it is now, locked until the transaction ends. Raises IllegalTransition."""
+    found = MergeRequest.objects.select_for_update().get(pk=request.pk)
+    check_pending(found)
+    return found
+
+
+def check_pending(request: MergeRequest) -> None:
+    """Check that a request is open or approved. Raises IllegalTransition."""
+    if not request.pending:
+        raise IllegalTransition(
+            "Merge request {number} is {state} already.", number=request.number, state=request.state
+        )
+
+
+def close_merged(request: MergeRequest, commit: Commit | None, actor: Actor) -> None:
+    """Record that a request was merged by a commit. Raises Conflict for a merge that changed nothing."""
+    if commit is None:
+        raise Conflict(
+            "There is nothing to merge: {target} has all of {source} that is to arrive.",
+            source=request.source.name,
+            target=request.target.name,
+        )
+    request.merge_commit = commit
+    close_request(request, State.MERGED, actor, {"commit": str(commit.pk), "seq_merged": commit.seq})
+
+
+def close_request(request: MergeRequest, state: str, actor: Actor, detail: dict[str, Any]) -> None:
+    """Close a pending request: its branches may have another one."""
+    request.state, request.slot = state, None
+    request.closed_at, request.closed_by = actor.write_time(), actor.label
+    request.save()
+    record_request(request, actor, CLOSINGS[state], detail)
+
+
+CLOSINGS: dict[str, str] = {State.MERGED: "merge_request.merge", State.REJECTED: "merge_request.reject"}
+
+
+def record_request(
+    request: MergeRequest, actor: Actor, action: str, detail: dict[str, Any] | None = None
+) -> None:
+    """Add an entry about a request to the audit trail, with its number and branches."""
+    names = {"source": request.source.name, "target": request.target.name}
+    record_entry(actor, action, str(request.pk), {"number": request.number, **names, **(detail or {})})

@@ -1,0 +1,376 @@
+"""Merge requests: a merge is asked for, checked, settled conflict by conflict, approved, and carried out."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+from uuid import UUID
+
+from django.db import transaction
+from django.db.models import Max
+
+from memory.actors import Actor
+from memory.db.retry import retry_methods
+from memory.engines.branches.revert import RevertEngine
+from memory.engines.fields.merges import CHOICE, MERGE_REQUEST
+from memory.engines.merging import settling
+from memory.engines.merging.approvals import Approval, count_approvals, is_author, list_approvals
+from memory.engines.merging.arrivals import list_undecided
+from memory.engines.merging.branch_policy import find_policy
+from memory.engines.merging.engine import MergePlan, MergeResult
+from memory.engines.merging.guarded_merge import MergeCheck, check_merge, load_plan, merge_checked, plan_page
+from memory.engines.merging.options import MergeOptions, check_live, find_branches, parse_strategy
+from memory.engines.merging.plan import Decision
+from memory.engines.merging.request_rows import (
+    check_pending,
+    close_request,
+    find_request,
+    lock_request,
+    project_requests,
+    record_request,
+)
+from memory.engines.support import validation as c
+from memory.engines.support.pagination import Page, paginate
+from memory.engines.versions.lookup import MAIN
+from memory.exceptions import Conflict, Exists, IllegalTransition, Invalid
+from memory.models import Branch, MergeApproval, MergeDecision, MergeRequest, Project
+from memory.models.nodes import next_rid
+
+State = MergeRequest.State
+REASON = MERGE_REQUEST["reason"]
+
+
+@dataclass(frozen=True)
+class RequestCheck:
+    """A merge request with its approvals and, while it is pending, the results of its checks."""
+
+    request: MergeRequest
+    approvals: Sequence[Approval]
+    check: MergeCheck | None
+
+
+@dataclass(frozen=True)
+class RequestPlan:
+    """A page of a request's plan, with what was decided about its conflicts by kind and id."""
+
+    request: MergeRequest
+    plan: MergePlan
+    decisions: dict[tuple[str, UUID], MergeDecision]
+
+
+@dataclass(frozen=True)
+class Settled:
+    """How many conflicts were decided just now, and how many are left without a decision."""
+
+    request: MergeRequest
+    decided: int
+    undecided: int
+
+
+@dataclass(frozen=True)
+class MergedRequest:
+    """A merged request and the result of its merge."""
+
+    request: MergeRequest
+    result: MergeResult
+
+
+@retry_methods
+class MergeRequestEngine:
+    def create_request(
+        self,
+        *,
+        source: str,
+        actor: Actor,
+        target: str = MAIN,
+        title: str = "",
+        description: str = "",
+        strategy: str = "auto",
+        ids: Sequence[UUID] = (),
+    ) -> MergeRequest:
+        """Open a request to merge ``source`` into ``target``.
+
+        Into main anybody may ask who may write to the source. Raises Invalid (a branch into itself,
+        strategy, ids), BranchNotFound, BranchArchived, Exists while the pair has a pending request, scope and
+        branch refusals.
+        """
+        actor.require_scope("write", source)
+        if target != MAIN:
+            actor.require_scope("read", target)
+        branches = find_branches(actor, source, target)
+        texts = {"title": title or f"Merge {source} into {target}"[:200], "description": description}
+        values = {name: MERGE_REQUEST[name].check(name, text) for name, text in texts.items()}
+        values["strategy"], chosen = parse_strategy(strategy, ids)
+        next_rid.ensure_lease()
+        with transaction.atomic(savepoint=False):
+            return _insert_request(actor, *branches, ids=[str(uid) for uid in chosen], **values)
+
+    def get_request(self, *, request_id: UUID | int, actor: Actor) -> MergeRequest:
+        """Return a request by its id or its number. Raises NotFound."""
+        actor.require_scope("read")
+        return find_request(actor, request_id)
+
+    def list_requests(
+        self,
+        *,
+        actor: Actor,
+        state: str = "",
+        source: str = "",
+        target: str = "",
+        limit: int = 50,
+        cursor: str = "",
+    ) -> Page[MergeRequest]:
+        """List the requests that the actor may see, the newest first. Raises Invalid."""
+        actor.require_scope("read")
+        rows = project_requests(actor)
+        if source:
+            rows = rows.filter(source__name=c.text_check(200)("source", source))
+        if target:
+            rows = rows.filter(target__name=c.text_check(200)("target", target))
+        shown = rows.in_state(c.one_of(State.values)("state", state)) if state else rows
+        return paginate(shown, key="-id", limit=limit, cursor=cursor, of=rows)
+
+    def check_request(self, *, request_id: UUID | int, actor: Actor) -> RequestCheck:
+        """Return a request with its approvals; while it is pending, with the results of its checks as both
+        branches are now.
+
+        Needs the scope read on both branches. Raises NotFound, scope and branch refusals.
+        """
+        request = self._readable(request_id, actor)
+        waits = request.pending and not (request.source.archived_at or request.target.archived_at)
+        check = check_merge(build_options(request)) if waits else None
+        return RequestCheck(request, list_approvals(request), check)
+
+    def plan_request(
+        self,
+        *,
+        request_id: UUID | int,
+        actor: Actor,
+        kind: str = "",
+        classes: Sequence[str] = (),
+        limit: int = 50,
+        cursor: str = "",
+    ) -> RequestPlan:
+        """Return a page of what a pending request would merge, with the decisions on its conflicts.
+
+        Needs the scope read on both branches. Raises Invalid, IllegalTransition for a closed request,
+        BranchArchived.
+        """
+        request = self._readable(request_id, actor)
+        check_pending(request)
+        check_live(request.source, request.target)
+        _, plan = plan_page(build_options(request), kind, classes, limit, cursor)
+        rows = request.decisions.filter(uid__in=[item.uid for item in plan.page.results])
+        return RequestPlan(request, plan, {(row.kind, row.uid): row for row in rows})
+
+    def decide_conflicts(
+        self,
+        *,
+        request_id: UUID | int,
+        actor: Actor,
+        decisions: Sequence[Decision] = (),
+        choice: str = "",
+        reasons: Sequence[str] = (),
+        kind: str = "",
+    ) -> Settled:
+        """Decide conflicts: those in ``decisions``, or by rule ``choice`` for all of some reasons and a kind.
+
+        A decision with a token holds for the conflict that was read, one without for the present one. The
+        latest decision counts, and ends approvals that were made before. Needs the scope curate on the
+        target. Raises Invalid, Conflict with the present conflicts where some changed since,
+        IllegalTransition for a closed request, BranchArchived.
+        """
+        request = self._writable(request_id, actor, "curate")
+        actor.require_scope("read", request.source.name)
+        parsed = _check_decisions(decisions, choice)
+        options = build_options(request)
+        bare = load_plan(replace(options, decisions=()))
+        if choice:
+            bound = settling.apply_rule(bare, choice, reasons, kind)
+        else:
+            bound = settling.bind_decisions(parsed, bare)
+        plan = load_plan(replace(options, decisions=settling.join_decisions(bare, options.decisions, bound)))
+        next_rid.ensure_lease()
+        with transaction.atomic(savepoint=False):
+            request = lock_request(request)
+            settling.store_decisions(request, bound, actor)
+            request.state, request.approved_seq = State.OPEN, None
+            request.source_seq, request.target_seq = plan.points.source_seq, plan.points.target_seq
+            request.save()
+            record_request(request, actor, "merge_request.decide", {"decided": len(bound)})
+        return Settled(request, len(bound), len(list_undecided(plan)))
+
+    def approve_request(
+        self, *, request_id: UUID | int, actor: Actor, source_seq: int | None = None
+    ) -> RequestCheck:
+        """Approve a request with the source as it is now; a newer commit ends the approval.
+
+        ``source_seq`` is the seq of the source that was read. Needs the scope merge on the target. Raises
+        Conflict for its author, where the policy wants another, and for a source that has moved since;
+        IllegalTransition for a closed request, BranchArchived.
+        """
+        request = self._writable(request_id, actor, "merge")
+        policy = find_policy(actor.project_id, request.target.name)
+        if is_author(request, actor) and not policy.author_may_approve:
+            raise Conflict(
+                "Who opened a merge request into {target} may not approve it: its policy wants another.",
+                target=request.target.name,
+            )
+        next_rid.ensure_lease()
+        with transaction.atomic(savepoint=False):
+            request = lock_request(request)
+            _check_unmoved(request.source, source_seq)
+            _insert_approval(request, actor)
+            enough = count_approvals(list_approvals(request)) >= max(policy.approvals, 1)
+            request.state = State.APPROVED if enough else State.OPEN
+            request.approved_seq = request.source.head if enough else None
+            request.save()
+            record_request(request, actor, "merge_request.approve", {"at_seq": request.source.head})
+        return RequestCheck(request, list_approvals(request), None)
+
+    def reject_request(self, *, request_id: UUID | int, actor: Actor, reason: str = "") -> MergeRequest:
+        """Close a request without a merge. Needs the scope merge on the target; its author may withdraw it.
+
+        Raises IllegalTransition for a closed request.
+        """
+        request = find_request(actor, request_id)
+        if not is_author(request, actor):
+            actor.require_scope("merge", request.target.name)
+        actor.require_scope("write")
+        reason = REASON.check("reason", reason)
+        next_rid.ensure_lease()
+        with transaction.atomic(savepoint=False):
+            request = lock_request(request)
+            request.reason = reason
+            close_request(request, State.REJECTED, actor, {"reason": reason})
+        return request
+
+    def merge_request(
+        self, *, request_id: UUID | int, actor: Actor, message: str = "", force: bool = False
+    ) -> MergedRequest:
+        """Merge a request whose gates pass and whose approvals suffice.
+
+        ``force`` merges in spite of them: it needs the scope admin, and is audited. Raises Conflict that
+        names the gates, why, and the memories; IllegalTransition when it is closed, also for the second of
+        two that merge at once; BranchArchived, scope and branch refusals.
+        """
+        request = self._writable(request_id, actor, "admin" if force else "merge")
+        actor.require_scope("read", request.source.name)
+        options = build_options(request)
+        next_rid.ensure_lease()
+        result = merge_checked(options, actor, message or f"#{request.number} {request.title}", force)
+        return MergedRequest(find_request(actor, request.pk), result)
+
+    def revert_request(self, *, request_id: UUID | int, actor: Actor) -> MergeRequest:
+        """Revert the merge of a request by a new commit. Needs the scope merge on the target.
+
+        Raises IllegalTransition for a request that is not merged, and Conflict with the ids when something
+        of the merge has changed since.
+        """
+        request = find_request(actor, request_id)
+        actor.require_scope("merge", request.target.name)
+        next_rid.ensure_lease()
+        with transaction.atomic(savepoint=False):
+            request = MergeRequest.objects.select_for_update().get(pk=request.pk)
+            if request.state != State.MERGED or request.merge_commit_id is None:
+                raise IllegalTransition(
+                    "Only a merged request can be reverted: {number} is {state}.",
+                    number=request.number,
+                    state=request.current_state,
+                )
+            commit = RevertEngine().revert_commit(commit_id=request.merge_commit_id, actor=actor)
+            request.state, request.revert_commit = State.REVERTED, commit
+            request.save()
+            record_request(request, actor, "merge_request.revert", {"commit": str(commit.pk)})
+        return request
+
+    # ---- pieces --------------------------------------------------------------------------------
+
+    def _readable(self, request_id: UUID | int, actor: Actor) -> MergeRequest:
+        request = find_request(actor, request_id)
+        for branch in (request.source, request.target):
+            actor.require_scope("read", branch.name)
+        return request
+
+    def _writable(self, request_id: UUID | int, actor: Actor, scope: str) -> MergeRequest:
+        """Return a pending request of live branches, to an actor with a scope on its target."""
+        request = find_request(actor, request_id)
+        actor.require_scope(scope, request.target.name)
+        check_pending(request)
+        check_live(request.source, request.target)
+        return request
+
+
+def build_options(request: MergeRequest) -> MergeOptions:
+    return MergeOptions(
+        request.source,
+        request.target,
+        request.strategy,
+        tuple(UUID(uid) for uid in request.ids),
+        settling.load_decisions(request),
+        request,
+    )
+
+
+def _insert_request(actor: Actor, source: Branch, target: Branch, **values: Any) -> MergeRequest:
+    # Requests of a project queue here, so that no two get the same number.
+    Project.objects.select_for_update().get(pk=actor.project_id)
+    slot = f"{source.pk}:{target.pk}"
+    rows = MergeRequest.objects.filter(project=actor.project_id)
+    if (pending := rows.filter(slot=slot).first()) is not None:
+        raise Exists(
+            "Merge request {number} from {source} into {target} is open already.",
+            number=pending.number,
+            source=source.name,
+            target=target.name,
+        )
+    request = MergeRequest.objects.create(
+        project_id=actor.project_id,
+        number=(rows.aggregate(last=Max("number"))["last"] or 0) + 1,
+        source=source,
+        target=target,
+        slot=slot,
+        author_kind=actor.kind,
+        author_id=actor.id,
+        author_label=actor.label,
+        author_agent=actor.agent_id,
+        created_at=actor.write_time(),
+        source_seq=source.head,
+        target_seq=target.head,
+        **values,
+    )
+    record_request(request, actor, "merge_request.create")
+    return request
+
+
+def _check_unmoved(source: Branch, seq: int | None) -> None:
+    if seq is not None and seq != source.head:
+        raise Conflict(
+            "{source} has newer commits than those that you read: it is at {head}, not at {seq}.",
+            source=source.name,
+            head=source.head,
+            seq=seq,
+        )
+
+
+def _insert_approval(request: MergeRequest, actor: Actor) -> None:
+    """Store an approval in the place of an earlier one of the same actor."""
+    request.approvals.filter(actor_kind=actor.kind, actor_id=actor.id).delete()
+    MergeApproval.objects.create(
+        request=request,
+        actor_kind=actor.kind,
+        actor_id=actor.id,
+        actor_label=actor.label,
+        at=actor.write_time(),
+        source_seq=request.source.head,
+    )
+
+
+def _check_decisions(decisions: Sequence[Decision], choice: str) -> list[Decision]:
+    """Return checked decisions; there are some, or else a rule. Raises Invalid."""
+    if bool(decisions) == bool(choice):
+        raise Invalid("Give decisions, or a choice for all conflicts of a kind.", field="decisions")
+    if len(decisions) > settling.MAX_DECISIONS:
+        raise Invalid("{field} has at most {most} entries.", field="decisions", most=settling.MAX_DECISIONS)
+    if choice:
+        CHOICE.build_check()("choice", choice)
+    return [settling.check_decision(one, index) for index, one in enumerate(decisions)]

@@ -1,0 +1,125 @@
+"""Decisions on the conflicts of a merge request: checked against the plan, stored, and given to the merge."""
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from memory.actors import Actor
+from memory.engines.fields.merges import CHOICE, TEXT
+from memory.engines.merging.plan import CONFLICT, Decision, FullPlan, PlanItem
+from memory.engines.support.batches import batched
+from memory.exceptions import Conflict, Invalid
+from memory.models import MergeDecision, MergeRequest
+
+Choice = MergeDecision.Choice
+Key = tuple[str, Any]  # kind and uid of a conflict
+MAX_DECISIONS = 1000  # in one call; a rule settles any number
+MAX_NAMED = 20  # conflicts that a refusal shows
+BATCH_SIZE = 500
+
+
+def index_conflicts(plan: FullPlan) -> dict[Key, PlanItem]:
+    """Return the conflicts of a plan by kind and id."""
+    return {item.key: item for item in plan.with_outcome(CONFLICT)}
+
+
+def load_decisions(request: MergeRequest) -> tuple[Decision, ...]:
+    """Return what was decided about a request's conflicts."""
+    rows = request.decisions.order_by("pk").values_list("uid", "choice", "token", "text", "kind")
+    return tuple(Decision(*values) for values in rows)
+
+
+def check_decision(decision: Decision, index: int) -> Decision:
+    """Return a checked decision. Raises Invalid for a choice without its text, or a text without its use."""
+    choice = CHOICE.build_check()(f"decisions[{index}].choice", decision.choice)
+    text = TEXT.check(f"decisions[{index}].text", decision.text)
+    if (choice == Choice.EDITED) != bool(text.strip()):
+        raise Invalid(
+            "A text belongs to the choice edited, and to no other.", field=f"decisions[{index}].text"
+        )
+    return Decision(decision.uid, choice, decision.token, text, decision.kind)
+
+
+def bind_decisions(decisions: Sequence[Decision], plan: FullPlan) -> list[Decision]:
+    """Return the decisions with the tokens of the plan. Raises Conflict where a conflict has changed since,
+    or is none any more.
+    """
+    conflicts = index_conflicts(plan)
+    refuse_outdated(plan, decisions)
+    return [
+        Decision(one.uid, one.choice, conflicts[one.kind, one.uid].token, one.text, one.kind)
+        for one in decisions
+    ]
+
+
+def refuse_outdated(plan: FullPlan, decisions: Iterable[Decision]) -> None:
+    """Refuse decisions on conflicts that changed since, with the conflicts as they are now. Raises
+    Conflict.
+    """
+    conflicts = index_conflicts(plan)
+    outdated = [one for one in decisions if not is_current(one, conflicts)]
+    if outdated:
+        present = [conflicts.get((one.kind, one.uid)) for one in outdated[:MAX_NAMED]]
+        raise Conflict(
+            "Conflicts changed since they were decided: {count}. Decide them anew.",
+            count=len(outdated),
+            ids=[str(one.uid) for one in outdated[:MAX_NAMED]],
+            conflicts=[describe_conflict(item) for item in present if item],
+        )
+
+
+def is_current(decision: Decision, conflicts: dict[Key, PlanItem]) -> bool:
+    """Return whether a decision is on a conflict as it is now; without a token it is on any state of it."""
+    item = conflicts.get((decision.kind, decision.uid))
+    return item is not None and decision.token in ("", item.token)
+
+
+def select_current(plan: FullPlan, decisions: Iterable[Decision]) -> list[Decision]:
+    """Return the decisions on conflicts that are still as they were."""
+    conflicts = index_conflicts(plan)
+    return [one for one in decisions if is_current(one, conflicts)]
+
+
+def join_decisions(
+    plan: FullPlan, earlier: Iterable[Decision], later: Iterable[Decision]
+) -> tuple[Decision, ...]:
+    """Return the later decisions, and the earlier ones that still hold on other conflicts."""
+    joined = {(one.kind, one.uid): one for one in [*select_current(plan, earlier), *later]}
+    return tuple(joined.values())
+
+
+def describe_conflict(item: PlanItem) -> dict[str, str]:
+    return {"kind": item.kind, "id": str(item.uid), "reason": item.reason, "token": item.token}
+
+
+def apply_rule(plan: FullPlan, choice: str, reasons: Sequence[str], kind: str) -> list[Decision]:
+    """Return the same decision for all conflicts of some reasons and of one kind; for all without any."""
+    if choice == Choice.EDITED:
+        raise Invalid("A text settles one conflict: a rule takes no choice edited.", field="choice")
+    return [
+        Decision(item.uid, choice, item.token, "", item.kind)
+        for item in index_conflicts(plan).values()
+        if (not reasons or item.reason in reasons) and kind in ("", item.kind)
+    ]
+
+
+def store_decisions(request: MergeRequest, decisions: Sequence[Decision], actor: Actor) -> None:
+    """Store decisions; the latest on a conflict replaces an earlier one."""
+    at = actor.write_time()
+    for batch in batched(decisions, BATCH_SIZE):
+        keys = {(one.kind, one.uid) for one in batch}
+        earlier = request.decisions.filter(uid__in=[one.uid for one in batch])
+        replaced = [pk for pk, *key in earlier.values_list("pk", "kind", "uid") if tuple(key) in keys]
+        MergeDecision.objects.filter(pk__in=replaced).delete()
+        MergeDecision.objects.bulk_create(
+            MergeDecision(
+                request=request,
+                kind=one.kind,
+                uid=one.uid,
+                token=one.token,
+                choice=one.choice,
+                text=one.text,
+                by=actor.label,
+                at=at,
+            )
+            for one in batch
+        )

@@ -1,0 +1,278 @@
+"""Merges and merge requests over REST."""
+
+from typing import Any
+
+import pytest
+
+from memory.api import merge_shapes as m
+from memory.models import Project
+from tests.memory.api.client import UNKNOWN, Api, api_for, nothing_left, refused
+
+pytestmark = pytest.mark.django_db(transaction=True)
+TASK = "task/tokens"
+
+
+@pytest.fixture
+def reviewer(project: Project) -> Api:
+    return api_for(project, label="reviewer", scopes=["merge"])
+
+
+@pytest.fixture
+def learned(api: Api) -> dict[str, Any]:
+    """Write a verified fact on a task branch."""
+    api.post("/branches", {"name": TASK})
+    return verified(api, api.fact("Tokens live for an hour.", branch=TASK), TASK)
+
+
+@pytest.fixture
+def conflict(api: Api) -> dict[str, Any]:
+    """Write a fact that both branches change."""
+    fact = verified(api, api.fact("Tokens live for a day."), "main")
+    api.post("/branches", {"name": TASK})
+    for branch, text in (("main", "Tokens live for two days."), (TASK, "Tokens live for an hour.")):
+        api.patch(f"/facts/{fact['id']}", {"fact_text": text, "branch": branch})
+        verified(api, fact, branch)
+    return fact
+
+
+def verified(api: Api, fact: dict[str, Any], branch: str) -> dict[str, Any]:
+    answer = api.post(f"/facts/{fact['id']}/verify", {"verdict": "verified", "branch": branch})
+    assert answer.status_code == 200, answer.content
+    return fact
+
+
+def texts(api: Api, branch: str = "main") -> list[str]:
+    return sorted(row["fact_text"] for row in api.get(f"/facts?branch={branch}").json()["results"])
+
+
+def done(answer: Any, status: int = 200) -> dict[str, Any]:
+    assert answer.status_code == status, answer.content
+    return answer.json()
+
+
+class TestMergeRequests:
+    def test_from_the_question_to_the_merge_and_back(self, api: Api, reviewer: Api, learned: Any) -> None:
+        made = done(api.post("/merge-requests", {"source": TASK, "title": "Longer tokens"}), 201)
+        assert list(made) == list(m.MergeRequestShape().get_fields())
+        assert (made["number"], made["state"], made["target"], made["author_label"]) == (
+            1,
+            "open",
+            "main",
+            "tester",
+        )
+        path = f"/merge-requests/{made['id']}"
+        detail = done(api.get(path))
+        assert list(detail) == list(m.MergeRequestDetailShape().get_fields())
+        assert [(one["name"], one["state"]) for one in detail["checks"]][1:] == [
+            ("secrets", "passed"),
+            ("require_verified", "passed"),
+        ]
+        assert list(detail["checks"][0]) == list(m.CheckShape().get_fields())
+        assert (detail["mergeable"], detail["counts"]["fact"]) == (True, {"applied": 1})
+        plan = done(api.get(f"{path}/plan?type=fact"))
+        assert list(plan) == list(m.MergePlanShape().get_fields())
+        (item,) = plan["results"]
+        assert list(item) == list(m.PlanItemShape().get_fields())
+        assert (item["id"], item["class"], item["theirs"]["fact_text"]) == (
+            learned["id"],
+            "applied",
+            "Tokens live for an hour.",
+        )
+        approved = done(reviewer.post(f"{path}/approve", {"source_seq": detail["source_seq"] or 2}))
+        assert (approved["state"], approved["approvals"][0]["actor_label"]) == ("approved", "reviewer")
+        merged = done(reviewer.post(f"{path}/merge", {"message": "All true."}))
+        assert list(merged) == list(m.MergedShape().get_fields())
+        assert (merged["state"], merged["commit"]["message"]) == ("merged", "All true.")
+        assert merged["merge_commit"] == merged["commit"]["id"]
+        assert texts(api) == ["Tokens live for an hour."]
+        reverted = done(reviewer.post("/merge-requests/1/revert"))
+        assert reverted["state"] == "reverted"
+        assert texts(api) == []
+        assert done(api.get("/merge-requests?state=reverted"))["results"] == [reverted]
+
+    def test_conflicts_are_decided_one_by_one_and_by_rule(
+        self, api: Api, reviewer: Api, conflict: Any
+    ) -> None:
+        done(api.post("/merge-requests", {"source": TASK}), 201)
+        refusal = refused(reviewer.post("/merge-requests/1/merge"), 409, "conflict")
+        assert (refusal["data"]["gates"], refusal["data"]["ids"]) == ("conflicts", [conflict["id"]])
+        (item,) = done(api.get("/merge-requests/1/plan?class=conflict&type=fact"))["results"]
+        assert refusal["data"]["conflicts"] == [
+            {"kind": "fact", "id": conflict["id"], "reason": "edited", "token": item["token"]}
+        ]
+        assert item["fields"]["fact_text"][:3] == [
+            "Tokens live for a day.",
+            "Tokens live for two days.",
+            "Tokens live for an hour.",
+        ]
+        body = {"decisions": [{"id": item["id"], "choice": "source", "token": item["token"]}]}
+        settled = done(reviewer.post("/merge-requests/1/decisions", body))
+        assert list(settled) == list(m.SettledShape().get_fields())
+        assert (settled["decided"], settled["undecided"]) == (1, 0)
+        (item,) = done(api.get("/merge-requests/1/plan?class=conflict&type=fact"))["results"]
+        assert (item["decision"]["choice"], item["decision"]["by"]) == ("source", "reviewer")
+        rule = {"choice": "target", "reasons": ["edited"]}
+        assert done(reviewer.post("/merge-requests/1/decisions", rule))["decided"] == 1
+        done(reviewer.post("/merge-requests/1/decisions", {"choice": "source"}))
+        done(reviewer.post("/merge-requests/1/merge"))
+        assert texts(api) == ["Tokens live for an hour."]
+
+    def test_a_decision_on_what_changed_has_the_conflict_as_it_is(self, api: Api, conflict: Any) -> None:
+        done(api.post("/merge-requests", {"source": TASK}), 201)
+        (item,) = done(api.get("/merge-requests/1/plan?class=conflict&type=fact"))["results"]
+        api.patch(f"/facts/{conflict['id']}", {"fact_text": "A week.", "branch": TASK})
+        body = {"decisions": [{"id": item["id"], "choice": "source", "token": item["token"]}]}
+        with nothing_left():
+            refusal = refused(api.post("/merge-requests/1/decisions", body), 409, "conflict")
+        (now,) = refusal["data"]["conflicts"]
+        assert (now["id"], now["token"] == item["token"]) == (conflict["id"], False)
+
+    def test_a_request_is_rejected(self, api: Api, reviewer: Api, learned: Any) -> None:
+        done(api.post("/merge-requests", {"source": TASK}), 201)
+        row = done(reviewer.post("/merge-requests/1/reject", {"reason": "Not true."}))
+        assert (row["state"], row["reason"]) == ("rejected", "Not true.")
+        for action in ("approve", "reject", "merge", "revert"):
+            refused(reviewer.post(f"/merge-requests/1/{action}"), 409, "illegal_transition")
+
+    def test_a_list_in_pages(self, api: Api, learned: Any) -> None:
+        for name in ("a", "b"):
+            api.post("/branches", {"name": name})
+            done(api.post("/merge-requests", {"source": name, "target": TASK}), 201)
+        first = done(api.get("/merge-requests?limit=1"))
+        assert [row["source"] for row in first["results"]] == ["b"]
+        rest = done(api.get(f"/merge-requests?limit=1&cursor={first['next']}"))
+        assert [row["source"] for row in rest["results"]] == ["a"]
+        assert done(api.get("/merge-requests?source=a&state=open"))["results"] == rest["results"]
+        assert done(api.get("/merge-requests?target=main"))["results"] == []
+
+
+class TestRefused:
+    @pytest.mark.parametrize(
+        ("body", "status", "code", "field"),
+        [
+            ({}, 400, "invalid", "source"),
+            ({"source": TASK, "target": TASK}, 409, "conflict", None),
+            ({"source": "none"}, 404, "not_found", None),
+            ({"source": TASK, "strategy": "best"}, 400, "invalid", "strategy"),
+            ({"source": TASK, "ids": [UNKNOWN]}, 400, "invalid", "ids"),
+            ({"source": TASK, "strategy": "cherry_pick", "ids": ["x"]}, 400, "invalid", "ids[0]"),
+            ({"source": TASK, "title": "x" * 201}, 400, "invalid", "title"),
+            ({"source": TASK, "state": "merged"}, 400, "unknown_field", "state"),
+        ],
+    )
+    def test_what_makes_no_request(
+        self, api: Api, learned: Any, body: Any, status: int, code: str, field: Any
+    ) -> None:
+        with nothing_left():
+            refused(api.post("/merge-requests", body), status, code, field)
+
+    @pytest.mark.parametrize(
+        ("body", "code", "field"),
+        [
+            ({}, "invalid", "decisions"),
+            ({"decisions": "x"}, "invalid", "decisions"),
+            ({"decisions": [1]}, "invalid", "decisions[0]"),
+            ({"decisions": [{"id": UNKNOWN}]}, "invalid", "decisions[0].choice"),
+            ({"decisions": [{"id": "x", "choice": "source"}]}, "invalid", "decisions[0].id"),
+            ({"decisions": [{"id": UNKNOWN, "choice": "mine"}]}, "invalid", "decisions[0].choice"),
+            ({"decisions": [{"id": UNKNOWN, "choice": "source", "x": 1}]}, "unknown_field", "decisions[0].x"),
+            ({"choice": "edited"}, "invalid", "choice"),
+        ],
+    )
+    def test_what_decides_nothing(self, api: Api, conflict: Any, body: Any, code: str, field: str) -> None:
+        done(api.post("/merge-requests", {"source": TASK}), 201)
+        with nothing_left():
+            refused(api.post("/merge-requests/1/decisions", body), 400, code, field)
+
+    def test_another_projects_request_is_none(self, api: Api, stranger: Api, learned: Any) -> None:
+        made = done(api.post("/merge-requests", {"source": TASK}), 201)
+        for key in (made["id"], "1", "0", UNKNOWN):
+            refused(stranger.get(f"/merge-requests/{key}"), 404, "not_found")
+            refused(stranger.post(f"/merge-requests/{key}/merge"), 404, "not_found")
+        refused(api.get("/merge-requests/x"), 400, "invalid", "id")
+
+    def test_a_second_one_and_the_authors_approval(self, api: Api, learned: Any) -> None:
+        done(api.post("/merge-requests", {"source": TASK}), 201)
+        with nothing_left():
+            refused(api.post("/merge-requests", {"source": TASK}), 409, "exists")
+            refused(api.post("/merge-requests/1/approve"), 409, "conflict")
+
+    def test_force_needs_an_admin(self, api: Api, reviewer: Api, learned: Any) -> None:
+        api.fact("A guess.", branch=TASK)
+        done(api.post("/merge-requests", {"source": TASK}), 201)
+        with nothing_left():
+            refused(reviewer.post("/merge-requests/1/merge"), 409, "conflict")
+            refused(reviewer.post("/merge-requests/1/merge", {"force": True}), 403, "scope_missing")
+        assert done(api.post("/merge-requests/1/merge", {"force": True}))["state"] == "merged"
+
+    def test_a_merge_sent_twice_is_one(self, reviewer: Api, api: Api, learned: Any) -> None:
+        done(api.post("/merge-requests", {"source": TASK}), 201)
+        one, two = (reviewer.post("/merge-requests/1/merge", Idempotency_Key="m") for _ in range(2))
+        assert done(one) == done(two)
+        assert two["Idempotency-Replayed"] == "true"
+
+
+class TestBranches:
+    def test_a_plan_and_a_merge(self, api: Api, reviewer: Api, learned: Any) -> None:
+        path = f"/branches/{TASK}/merge"
+        with nothing_left():
+            plan = done(reviewer.post(path, {"dry_run": True}))
+        assert list(plan) == list(m.MergeShape().get_fields())
+        assert (plan["dry_run"], plan["commit"], plan["mergeable"]) == (True, None, True)
+        assert [(row["class"], row["type"]) for row in plan["results"]] == [
+            ("applied", "fact"),
+            ("applied", "verdict"),
+        ]
+        merged = done(reviewer.post(path, {"into": "main", "message": "Done."}))
+        assert list(merged) == list(plan)
+        assert (merged["dry_run"], merged["commit"]["message"]) == (False, "Done.")
+        assert merged["counts"] == plan["counts"]
+        assert texts(api) == ["Tokens live for an hour."]
+        with nothing_left():
+            assert done(reviewer.post(path))["commit"] is None
+
+    def test_pages_of_a_plan(self, api: Api, learned: Any) -> None:
+        path = f"/branches/{TASK}/merge"
+        first = done(api.post(path, {"dry_run": True, "limit": 1}))
+        rest = done(api.post(path, {"dry_run": True, "limit": 1, "cursor": first["next"]}))
+        assert {row["type"] for row in (*first["results"], *rest["results"])} == {"fact", "verdict"}
+        chosen = done(api.post(path, {"dry_run": True, "type": "fact", "class": ["applied"]}))
+        assert [row["id"] for row in chosen["results"]] == [learned["id"]]
+        assert done(api.post(path, {"dry_run": True, "class": ["conflict"]}))["results"] == []
+
+    def test_decisions_come_along(self, api: Api, reviewer: Api, conflict: Any) -> None:
+        path = f"/branches/{TASK}/merge"
+        refused(reviewer.post(path), 409, "conflict")
+        body = {"decisions": [{"id": conflict["id"], "choice": "source"}]}
+        preview = done(reviewer.post(path, {**body, "dry_run": True, "type": "fact"}))
+        assert preview["results"][0]["decision"]["choice"] == "source"
+        done(reviewer.post(path, body))
+        assert texts(api) == ["Tokens live for an hour."]
+
+    def test_a_cherry_pick(self, api: Api, learned: Any) -> None:
+        api.fact("A guess.", branch=TASK)
+        body = {"strategy": "cherry_pick", "ids": [learned["id"]]}
+        done(api.post(f"/branches/{TASK}/merge", body))
+        assert texts(api) == ["Tokens live for an hour."]
+
+    @pytest.mark.parametrize(
+        ("body", "status", "code", "field"),
+        [
+            ({"target": TASK}, 409, "conflict", None),
+            ({"target": "none"}, 404, "not_found", None),
+            ({"target": "main", "into": TASK}, 400, "invalid", "target"),
+            ({"strategy": "best"}, 400, "invalid", "strategy"),
+            ({"dry_run": True, "class": ["x"]}, 400, "invalid", "class"),
+            ({"dry_run": True, "type": "x"}, 400, "invalid", "type"),
+            ({"nope": 1}, 400, "unknown_field", "nope"),
+        ],
+    )
+    def test_refusals(self, api: Api, learned: Any, body: Any, status: int, code: str, field: Any) -> None:
+        with nothing_left():
+            refused(api.post(f"/branches/{TASK}/merge", body), status, code, field)
+
+    def test_an_archived_branch(self, api: Api, learned: Any) -> None:
+        api.delete(f"/branches/{TASK}")
+        with nothing_left():
+            refused(api.post(f"/branches/{TASK}/merge"), 409, "branch_archived")
+            refused(api.post(f"/branches/{TASK}/merge", {"dry_run": True}), 409, "branch_archived")

@@ -1,0 +1,150 @@
+"""Gates: what each lets through, what it refuses and why."""
+
+from typing import Any
+
+import pytest
+from django.core.checks import run_checks
+
+from memory.engines.facts.bulk_actions import ActionEngine
+from memory.engines.facts.engine import FactEngine
+from memory.engines.merging.branch_policy import Policy
+from memory.engines.merging.gates import GateResult, run_gate
+from memory.engines.merging.guarded_merge import GuardedMergeEngine, load_plan
+from memory.engines.merging.options import MergeOptions
+from memory.engines.merging.plan import Decision
+from memory.engines.support.validation import secrets_found
+from memory.models import FactAssessment, Project
+from tests.memory.merging.conftest import TASK, judge, write_verified
+
+pytestmark = pytest.mark.django_db(transaction=True)
+facts = FactEngine()
+
+
+def run(actor: Any, name: str, **options: Any) -> GateResult:
+    found = GuardedMergeEngine().preview_merge(source=TASK, actor=actor, **options)
+    (result,) = [one for one in found.check.results if one.name == name]
+    return result
+
+
+class TestConflicts:
+    @pytest.mark.parametrize(
+        ("reason", "words"),
+        [
+            ("vectors_pending", "without their vector yet"),
+            ("embedder_off", "Without an embedder"),
+            ("embedder_unavailable", "does not answer"),
+        ],
+    )
+    def test_facts_that_were_not_compared_are_a_warning(self, mira, learned, task, main, reason, words):
+        """The plan itself says so where an embedder is at work; here it is told."""
+        options = MergeOptions(task, main)
+        plan = load_plan(options)
+        plan.unchecked, plan.unchecked_reason = [learned.uid], reason
+        result = run_gate("conflicts", plan, options, Policy())
+        assert (result.state, result.ids, result.count) == ("warning", (learned.uid,), 1)
+        assert words in result.reason
+        assert result.reason.endswith(": 1.")
+
+    def test_each_conflict_waits_for_its_decision(self, mira, conflict):
+        result = run(mira, "conflicts")
+        assert (result.state, result.ids, result.link) == ("failed", (conflict.uid,), "class=conflict")
+        assert run(mira, "conflicts", decisions=[Decision(conflict.uid, "skip")]).state != "failed"
+
+
+class TestVerified:
+    def test_a_fact_without_a_verdict_fails(self, mira, learned):
+        guess = facts.write_fact(fact_text="A guess.", branch_name=TASK, actor=mira).fact
+        result = run(mira, "require_verified")
+        assert (result.state, result.ids, result.count) == ("failed", (guess.uid,), 1)
+        assert result.reason == "Facts without a verdict that counts: 1."
+
+    def test_no_fact_at_all_passes(self, mira, task):
+        assert run(mira, "require_verified").reason == "No fact arrives."
+
+    def test_an_invalidated_one_always_fails(self, mira, learned):
+        wrong = write_verified(mira, "Wrong.")
+        judge(mira, wrong, action="invalidate")
+        result = run(mira, "require_verified")
+        assert (result.state, result.ids) == ("failed", (wrong.uid,))
+        assert result.reason == "Facts that were judged to be wrong: 1; without a verdict that counts: 0."
+
+    def test_a_verdict_is_on_what_the_fact_says(self, mira, learned):
+        facts.update_fact(
+            fact_id=learned.uid, updates={"fact_text": "Another."}, branch_name=TASK, actor=mira
+        )
+        assert run(mira, "require_verified").state == "failed"
+        judge(mira, learned)
+        assert run(mira, "require_verified").state == "passed"
+
+    def test_the_heuristic_is_named(self, mira, learned):
+        FactAssessment.objects.all_versions().filter(uid=learned.uid).update(method="heuristic")
+        result = run(mira, "require_verified")
+        assert (result.state, result.ids) == ("warning", (learned.uid,))
+        assert "heuristic alone, which measures little more than length: 1." in result.reason
+
+    def test_archived_facts_do_not_count(self, mira, learned):
+        guess = facts.write_fact(fact_text="A guess.", branch_name=TASK, actor=mira).fact
+        ActionEngine().apply_action(action="archive", fact_ids=[guess.uid], branch_name=TASK, actor=mira)
+        assert run(mira, "require_verified").state == "passed"
+
+    @pytest.mark.parametrize(
+        ("choice", "state"), [("skip", "passed"), ("target", "passed"), ("source", "failed")]
+    )
+    def test_what_is_left_out_does_not_count(self, mira, conflict, choice, state):
+        facts.update_fact(
+            fact_id=conflict.uid, updates={"fact_text": "A guess."}, branch_name=TASK, actor=mira
+        )
+        decisions = [Decision(conflict.uid, choice)]
+        assert run(mira, "require_verified", decisions=decisions).state == state
+
+    def test_what_is_not_picked_does_not_count(self, mira, learned):
+        facts.write_fact(fact_text="A guess.", branch_name=TASK, actor=mira)
+        options = {"strategy": "cherry_pick", "ids": [learned.uid]}
+        assert run(mira, "require_verified", **options).state == "passed"
+
+    def test_an_edited_text_has_no_verdict(self, mira, conflict):
+        decisions = [Decision(conflict.uid, "edited", text="Half a day.")]
+        assert run(mira, "require_verified", decisions=decisions).state == "failed"
+
+    @pytest.mark.parametrize(("strategy", "state"), [("ours", "passed"), ("theirs", "failed")])
+    def test_the_strategy_decides_what_arrives(self, mira, conflict, strategy, state):
+        facts.update_fact(
+            fact_id=conflict.uid, updates={"fact_text": "A guess."}, branch_name=TASK, actor=mira
+        )
+        assert run(mira, "require_verified", strategy=strategy).state == state
+
+
+class TestSecrets:
+    def test_a_secret_that_was_stored_does_not_arrive(self, mira, project, task):
+        Project.objects.filter(pk=project.pk).update(redact_secrets=False)
+        secrets_found.start(project.pk)
+        text = "The key is ghp_" + "a1B2" * 9
+        fact = write_verified(mira, text)
+        assert fact.fact_text == text
+        result = run(mira, "secrets")
+        assert (result.state, result.ids) == ("failed", (fact.uid,))
+        assert result.reason == "Memories whose text holds a secret: 1."
+
+    def test_plain_texts_pass(self, mira, learned):
+        assert run(mira, "secrets").reason == "No secret was found in the texts that arrive."
+
+
+class TestRegistry:
+    def test_one_entry_in_the_settings_makes_a_gate(self, mira, learned, settings):
+        gates = {"secrets": f"{__name__}.refuse_everything"}
+        settings.DAY1 = {**settings.DAY1, "merge_gates": gates}
+        result = run(mira, "secrets")
+        assert (result.state, result.reason) == ("failed", "No.")
+
+    def test_a_gate_that_the_settings_do_not_name_fails(self, mira, learned, settings):
+        settings.DAY1 = {**settings.DAY1, "merge_gates": {}}
+        result = run(mira, "conflicts")
+        assert (result.state, result.reason) == ("failed", "The settings name no gate conflicts.")
+
+    def test_a_wrong_path_is_found_at_the_start(self, settings):
+        settings.DAY1 = {**settings.DAY1, "merge_gates": {"x": "memory.nowhere.check"}}
+        assert "day1.E011" in [found.id for found in run_checks(tags=["day1"])]
+
+
+def refuse_everything(name: str, plan: Any, options: Any, policy: Any) -> GateResult:
+    return GateResult(name, "failed", "No.")

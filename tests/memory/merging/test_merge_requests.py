@@ -1,0 +1,492 @@
+"""Merge requests: from the question to the merge and back, and all that is refused on the way."""
+
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from django.db import connections
+
+from memory.engines.activity.events import EventEngine
+from memory.engines.branches.manager import BranchManager
+from memory.engines.facts.engine import FactEngine
+from memory.engines.merging.guarded_merge import GuardedMergeEngine
+from memory.engines.merging.plan import Decision
+from memory.engines.merging.requests import MergeRequestEngine
+from memory.exceptions import (
+    BranchArchived,
+    BranchForbidden,
+    BranchNotFound,
+    Conflict,
+    Day1Error,
+    Exists,
+    IllegalTransition,
+    Invalid,
+    NotFound,
+    ScopeMissing,
+)
+from memory.models import AuditEntry, MergeDecision, MergeRequest
+from memory.models.nodes import uuid7
+from tests.memory.api.client import nothing_left
+from tests.memory.merging.conftest import TASK, texts, write_verified
+
+pytestmark = pytest.mark.django_db(transaction=True)
+engine, facts = MergeRequestEngine(), FactEngine()
+
+
+def refuse(kind: type[Day1Error], text: str, work: Callable[..., Any], **arguments: Any) -> Day1Error:
+    """Check that a call is refused with exactly this sentence and leaves nothing behind; return the error."""
+    with nothing_left(), pytest.raises(kind) as caught:
+        work(**arguments)
+    assert caught.value.text == text
+    assert caught.value.code == kind.code
+    return caught.value
+
+
+def settle(actor: Any, request: MergeRequest, fact: Any, choice: str, text: str = "", token: str = "") -> Any:
+    decision = Decision(fact.uid, choice, token, text)
+    return engine.decide_conflicts(request_id=request.pk, decisions=[decision], actor=actor)
+
+
+class TestTheWay:
+    def test_a_request_is_opened_checked_approved_merged_and_reverted(self, mira, vera, request_for, project):
+        request = request_for
+        assert (request.number, request.title, request.state) == (1, f"Merge {TASK} into main", "open")
+        assert (request.author_kind, request.author_label) == ("user", "mira")
+        found = engine.check_request(request_id=1, actor=vera)
+        assert [one.name for one in found.check.results] == ["conflicts", "secrets", "require_verified"]
+        assert (found.check.failed, found.check.mergeable) == ([], True)
+        assert engine.approve_request(request_id=request.pk, actor=vera).request.state == "approved"
+        before = texts("main", project)
+        done = engine.merge_request(request_id=request.pk, actor=vera)
+        assert (done.request.state, done.request.closed_by) == ("merged", "vera")
+        assert done.request.merge_commit == done.result.commit
+        assert done.result.commit.message == f"#1 Merge {TASK} into main"
+        assert texts("main", project) == before | {"Tokens live for an hour."}
+        undone = engine.revert_request(request_id=request.pk, actor=vera)
+        assert (undone.state, undone.revert_commit.kind) == ("reverted", "commit.revert")
+        assert texts("main", project) == before
+
+    def test_the_trail_and_the_events_name_the_request(self, mira, vera, request_for, project):
+        engine.approve_request(request_id=1, actor=vera)
+        engine.merge_request(request_id=1, actor=vera)
+        engine.revert_request(request_id=1, actor=vera)
+        entries = AuditEntry.objects.filter(action__startswith="merge_request.").order_by("id")
+        assert [(one.action.split(".")[1], one.actor_label) for one in entries] == [
+            ("create", "mira"),
+            ("approve", "vera"),
+            ("merge", "vera"),
+            ("revert", "vera"),
+        ]
+        assert {one.target for one in entries} == {str(request_for.pk)}
+        assert {(one.detail["number"], one.detail["source"], one.detail["target"]) for one in entries} == {
+            (1, TASK, "main")
+        }
+        events, _ = EventEngine().read_events(project_id=project.pk, after=0)
+        told = [(one.kind, one.branch, one.commit) for one in events if one.kind.startswith("merge_request")]
+        assert told == [(one.action, "main", None) for one in entries]
+
+    def test_numbers_are_counted_in_the_project(self, mira, request_for, other_project):
+        engine.reject_request(request_id=1, actor=mira)
+        assert engine.create_request(source=TASK, actor=mira).number == 2
+
+    def test_a_rejected_one_makes_room_for_another(self, mira, vera, request_for):
+        row = engine.reject_request(request_id=1, reason="Not true.", actor=vera)
+        assert (row.state, row.reason, row.closed_by) == ("rejected", "Not true.", "vera")
+        assert engine.create_request(source=TASK, actor=mira).state == "open"
+
+    def test_its_author_may_withdraw_it(self, person, learned):
+        writer = person("writer", "write")
+        request = engine.create_request(source=TASK, actor=writer)
+        with pytest.raises(ScopeMissing):
+            engine.reject_request(request_id=request.pk, actor=person("other", "write"))
+        assert engine.reject_request(request_id=request.pk, actor=writer).state == "rejected"
+
+    def test_a_reverted_one_can_be_asked_for_again(self, mira, vera, request_for):
+        engine.merge_request(request_id=1, actor=vera)
+        engine.revert_request(request_id=1, actor=vera)
+        assert engine.create_request(source=TASK, actor=mira).number == 2
+
+    def test_lists_by_state_source_and_target(self, mira, vera, request_for, person):
+        BranchManager().create_branch(name="task/b", actor=mira)
+        second = engine.create_request(source="task/b", target=TASK, title="Second", actor=mira)
+        every = engine.list_requests(actor=mira)
+        assert [row.number for row in every] == [2, 1]
+        assert [row.number for row in engine.list_requests(actor=mira, source=TASK)] == [1]
+        assert [row.number for row in engine.list_requests(actor=mira, target=TASK)] == [2]
+        first = engine.list_requests(actor=mira, limit=1)
+        assert [row.number for row in engine.list_requests(actor=mira, limit=1, cursor=first.next)] == [1]
+        engine.reject_request(request_id=second.pk, actor=mira)
+        assert [row.number for row in engine.list_requests(actor=mira, state="rejected")] == [2]
+        engine.approve_request(request_id=1, actor=vera)
+        assert [row.number for row in engine.list_requests(actor=mira, state="approved")] == [1]
+        write_verified(mira, "One more.")
+        assert [row.number for row in engine.list_requests(actor=mira, state="approved")] == []
+        assert [row.number for row in engine.list_requests(actor=mira, state="open")] == [1]
+        with pytest.raises(Invalid):
+            engine.list_requests(actor=mira, state="no")
+
+    def test_a_key_sees_requests_of_its_branches_alone(self, person, request_for):
+        agent = person("agent", "write", branch_patterns=("task/*",))
+        stranger = person("stranger", "write", branch_patterns=("other/*",))
+        assert [row.number for row in engine.list_requests(actor=agent)] == [1]
+        assert engine.get_request(request_id=1, actor=agent).pk == request_for.pk
+        assert list(engine.list_requests(actor=stranger)) == []
+        with pytest.raises(NotFound):
+            engine.get_request(request_id=request_for.pk, actor=stranger)
+        with pytest.raises(BranchForbidden):
+            engine.check_request(request_id=1, actor=agent)
+
+    def test_a_key_of_a_task_may_ask_for_a_merge_into_main(self, person, learned):
+        agent = person("agent", "write", branch_patterns=("task/*",))
+        assert engine.create_request(source=TASK, actor=agent).target.name == "main"
+
+
+class TestApprovals:
+    def test_a_newer_commit_ends_an_approval(self, mira, vera, request_for):
+        engine.approve_request(request_id=1, actor=vera)
+        assert engine.get_request(request_id=1, actor=mira).current_state == "approved"
+        write_verified(mira, "One more.")
+        found = engine.check_request(request_id=1, actor=mira)
+        assert (found.request.current_state, [one.counts for one in found.approvals]) == ("open", [False])
+        again = engine.approve_request(request_id=1, actor=vera)
+        assert (again.request.state, [one.counts for one in again.approvals]) == ("approved", [True])
+
+    def test_another_decision_ends_an_approval(self, mira, vera, conflict):
+        request = engine.create_request(source=TASK, actor=mira)
+        settle(mira, request, conflict, "target")
+        engine.approve_request(request_id=1, actor=vera)
+        settled = settle(mira, request, conflict, "source")
+        assert settled.request.state == "open"
+        assert [one.counts for one in engine.check_request(request_id=1, actor=mira).approvals] == [False]
+
+    def test_the_author_may_not_approve(self, mira, request_for):
+        text = "Who opened a merge request into main may not approve it: its policy wants another."
+        refuse(Conflict, text, engine.approve_request, request_id=1, actor=mira)
+
+    def test_what_was_not_read_is_not_approved(self, mira, vera, request_for, task):
+        task.refresh_from_db()
+        seq = task.head
+        write_verified(mira, "One more.")
+        text = f"{TASK} has newer commits than those that you read: it is at {seq + 2}, not at {seq}."
+        refuse(Conflict, text, engine.approve_request, request_id=1, source_seq=seq, actor=vera)
+        assert (
+            engine.approve_request(request_id=1, source_seq=seq + 2, actor=vera).request.state == "approved"
+        )
+
+    def test_it_needs_the_scope_merge(self, person, request_for):
+        refuse(
+            ScopeMissing,
+            "This needs the scope merge.",
+            engine.approve_request,
+            request_id=1,
+            actor=person("vic", "curate"),
+        )
+
+
+class TestDecisions:
+    def test_a_conflict_waits_for_a_decision(self, mira, vera, conflict, project):
+        request = engine.create_request(source=TASK, actor=mira)
+        error = refuse(
+            Conflict,
+            "The merge is refused by conflicts: Conflicts without a decision: 1.",
+            engine.merge_request,
+            request_id=1,
+            actor=vera,
+        )
+        assert (error.data["gates"], error.data["ids"]) == ("conflicts", [str(conflict.uid)])
+        settled = settle(mira, request, conflict, "source")
+        assert (settled.decided, settled.undecided) == (1, 0)
+        engine.merge_request(request_id=1, actor=vera)
+        assert texts("main", project) == {"Tokens live for an hour."}
+
+    def test_the_plan_shows_what_was_decided(self, mira, conflict):
+        request = engine.create_request(source=TASK, actor=mira)
+        settle(mira, request, conflict, "skip")
+        found = engine.plan_request(request_id=1, classes=["conflict"], kind="fact", actor=mira)
+        (item,) = found.plan.page
+        row = found.decisions[("fact", conflict.uid)]
+        assert (item.uid, row.choice, row.by, row.token) == (conflict.uid, "skip", "mira", item.token)
+
+    def test_the_latest_decision_counts(self, mira, conflict):
+        request = engine.create_request(source=TASK, actor=mira)
+        for choice in ("source", "target", "skip"):
+            settle(mira, request, conflict, choice)
+        assert MergeDecision.objects.get().choice == "skip"
+
+    def test_by_rule(self, mira, vera, conflict, project):
+        request = engine.create_request(source=TASK, actor=mira)
+        options = {"request_id": request.pk, "actor": mira}
+        assert engine.decide_conflicts(choice="target", reasons=["deleted"], **options).decided == 0
+        assert engine.decide_conflicts(choice="target", kind="relation", **options).decided == 0
+        settled = engine.decide_conflicts(choice="target", reasons=["edited"], kind="fact", **options)
+        assert settled.decided == 1
+        engine.decide_conflicts(choice="target", **options)
+        assert engine.check_request(request_id=1, actor=mira).check.mergeable
+
+    def test_a_conflict_that_changed_is_refused_with_what_it_is_now(self, mira, conflict):
+        request = engine.create_request(source=TASK, actor=mira)
+        (item,) = engine.plan_request(request_id=1, classes=["conflict"], kind="fact", actor=mira).plan.page
+        facts.update_fact(
+            fact_id=conflict.uid, updates={"fact_text": "A week."}, branch_name=TASK, actor=mira
+        )
+        with nothing_left(), pytest.raises(Conflict) as caught:
+            settle(mira, request, conflict, "source", token=item.token)
+        assert caught.value.text == "Conflicts changed since they were decided: 1. Decide them anew."
+        (now,) = caught.value.data["conflicts"]
+        assert (now["id"], now["kind"], now["reason"]) == (str(conflict.uid), "fact", "edited")
+        assert now["token"] not in ("", item.token)
+        assert settle(mira, request, conflict, "source", token=now["token"]).undecided == 0
+
+    def test_a_decision_on_what_changed_since_counts_no_more(self, mira, vera, conflict):
+        request = engine.create_request(source=TASK, actor=mira)
+        settle(mira, request, conflict, "source")
+        facts.update_fact(
+            fact_id=conflict.uid, updates={"fact_text": "A week."}, branch_name="main", actor=mira
+        )
+        with nothing_left(), pytest.raises(Conflict) as caught:
+            engine.merge_request(request_id=1, actor=vera)
+        assert caught.value.data["gates"] == "conflicts"
+        assert [one["id"] for one in caught.value.data["conflicts"]] == [str(conflict.uid)]
+
+    @pytest.mark.parametrize(
+        ("choice", "text", "field"),
+        [
+            ("edited", "", "decisions[0].text"),
+            ("edited", "  ", "decisions[0].text"),
+            ("source", "A text.", "decisions[0].text"),
+            ("mine", "", "decisions[0].choice"),
+        ],
+    )
+    def test_a_decision_that_makes_no_sense(self, mira, conflict, choice, text, field):
+        request = engine.create_request(source=TASK, actor=mira)
+        with nothing_left(), pytest.raises(Invalid) as caught:
+            settle(mira, request, conflict, choice, text)
+        assert caught.value.data["field"] == field
+
+    def test_what_is_no_conflict_is_not_decided(self, mira, request_for, learned):
+        with nothing_left(), pytest.raises(Conflict):
+            settle(mira, request_for, learned, "source")
+
+    def test_a_rule_takes_no_text(self, mira, conflict):
+        engine.create_request(source=TASK, actor=mira)
+        refuse(
+            Invalid,
+            "A text settles one conflict: a rule takes no choice edited.",
+            engine.decide_conflicts,
+            request_id=1,
+            choice="edited",
+            actor=mira,
+        )
+
+    def test_decisions_or_a_rule(self, mira, request_for, learned):
+        text = "Give decisions, or a choice for all conflicts of a kind."
+        refuse(Invalid, text, engine.decide_conflicts, request_id=1, actor=mira)
+        both = {"decisions": [Decision(learned.uid, "source")], "choice": "source"}
+        refuse(Invalid, text, engine.decide_conflicts, request_id=1, actor=mira, **both)
+
+    def test_it_needs_the_scope_curate(self, person, conflict, mira):
+        request = engine.create_request(source=TASK, actor=mira)
+        with nothing_left(), pytest.raises(ScopeMissing):
+            settle(person("writer", "write"), request, conflict, "source")
+
+
+class TestRefused:
+    def test_a_branch_into_itself(self, mira, task):
+        text = "A branch cannot be merged into itself."
+        refuse(Conflict, text, engine.create_request, source=TASK, target=TASK, actor=mira)
+
+    @pytest.mark.parametrize(("source", "target"), [(TASK, "old"), ("old", "main")])
+    def test_an_archived_branch(self, mira, task, source, target):
+        BranchManager().create_branch(name="old", actor=mira)
+        BranchManager().archive_branch(name="old", actor=mira)
+        text = "The branch old is archived and takes no writes: restore it first."
+        refuse(BranchArchived, text, engine.create_request, source=source, target=target, actor=mira)
+
+    def test_a_branch_that_is_not_there(self, mira, task):
+        text = "There is no branch named task/none."
+        refuse(BranchNotFound, text, engine.create_request, source="task/none", actor=mira)
+
+    def test_a_branch_that_was_archived_meanwhile(self, mira, vera, request_for):
+        BranchManager().archive_branch(name=TASK, actor=mira)
+        text = f"The branch {TASK} is archived and takes no writes: restore it first."
+        for work in (engine.merge_request, engine.approve_request, engine.plan_request):
+            refuse(BranchArchived, text, work, request_id=1, actor=vera)
+        refuse(BranchArchived, text, engine.decide_conflicts, request_id=1, choice="source", actor=vera)
+        assert engine.check_request(request_id=1, actor=vera).check is None
+        assert engine.reject_request(request_id=1, actor=vera).state == "rejected"
+
+    def test_a_second_request_of_the_same_pair(self, mira, request_for):
+        text = f"Merge request 1 from {TASK} into main is open already."
+        refuse(Exists, text, engine.create_request, source=TASK, actor=mira)
+
+    def test_a_failing_gate_says_which_why_and_which_facts(self, mira, vera, request_for):
+        fact = facts.write_fact(fact_text="A guess.", branch_name=TASK, actor=mira).fact
+        error = refuse(
+            Conflict,
+            "The merge is refused by require_verified: Facts without a verdict that counts: 1.",
+            engine.merge_request,
+            request_id=1,
+            actor=vera,
+        )
+        assert (error.data["gates"], error.data["ids"]) == ("require_verified", [str(fact.uid)])
+
+    def test_whatever_is_done_with_a_closed_one(self, mira, vera, request_for):
+        engine.merge_request(request_id=1, actor=vera)
+        text = "Merge request 1 is merged already."
+        for work in (
+            engine.merge_request,
+            engine.approve_request,
+            engine.reject_request,
+            engine.plan_request,
+        ):
+            refuse(IllegalTransition, text, work, request_id=1, actor=vera)
+        refuse(IllegalTransition, text, engine.decide_conflicts, request_id=1, choice="source", actor=vera)
+
+    def test_the_revert_of_what_was_not_merged(self, vera, request_for):
+        text = "Only a merged request can be reverted: 1 is open."
+        refuse(IllegalTransition, text, engine.revert_request, request_id=1, actor=vera)
+
+    def test_the_revert_of_what_has_changed_since(self, mira, vera, request_for, learned):
+        engine.merge_request(request_id=1, actor=vera)
+        facts.update_fact(fact_id=learned.uid, updates={"fact_text": "Two."}, actor=mira)
+        with nothing_left(), pytest.raises(Conflict) as caught:
+            engine.revert_request(request_id=1, actor=vera)
+        assert caught.value.data["changed"] == [str(learned.uid)]
+        assert engine.get_request(request_id=1, actor=vera).state == "merged"
+
+    def test_a_merge_that_brings_nothing(self, mira, vera, task):
+        engine.create_request(source=TASK, actor=mira)
+        text = f"There is nothing to merge: main has all of {TASK} that is to arrive."
+        refuse(Conflict, text, engine.merge_request, request_id=1, actor=vera)
+
+    def test_ids_belong_to_cherry_pick(self, mira, learned):
+        make, options = engine.create_request, {"source": TASK, "actor": mira}
+        text = "Only the strategy cherry_pick takes ids."
+        refuse(Invalid, text, make, ids=[learned.uid], **options)
+        refuse(Invalid, "Name the memories to pick.", make, strategy="cherry_pick", **options)
+
+    def test_another_projects_request_is_none(self, request_for, other_project, person):
+        from memory.actors import local_actor
+
+        stranger = local_actor(other_project.pk)
+        for key in (1, request_for.pk, uuid7()):
+            with pytest.raises(NotFound):
+                engine.get_request(request_id=key, actor=stranger)
+
+    @pytest.mark.parametrize(
+        ("scope", "work", "options"),
+        [
+            ("propose", engine.create_request, {"source": TASK}),
+            ("curate", engine.merge_request, {"request_id": 1}),
+            ("merge", engine.merge_request, {"request_id": 1, "force": True}),
+            ("curate", engine.reject_request, {"request_id": 1}),
+            ("curate", engine.revert_request, {"request_id": 1}),
+        ],
+    )
+    def test_scopes(self, person, request_for, scope, work, options):
+        with nothing_left(), pytest.raises(ScopeMissing):
+            work(actor=person("vic", scope), **options)
+
+
+class TestForce:
+    def test_an_admin_overrules_the_gates_and_the_trail_names_them(self, mira, person, request_for, project):
+        facts.write_fact(fact_text="A guess.", branch_name=TASK, actor=mira)
+        done = engine.merge_request(request_id=1, force=True, actor=person("ada", "admin"))
+        assert done.request.state == "merged"
+        assert "A guess." in texts("main", project)
+        entry = AuditEntry.objects.get(action="merge.force")
+        assert (entry.target, entry.actor_label) == ("main", "ada")
+        assert entry.detail == {"source": TASK, "gates": ["require_verified"]}
+
+    def test_where_all_passes_nothing_is_overruled(self, person, request_for):
+        engine.merge_request(request_id=1, force=True, actor=person("ada", "admin"))
+        assert not AuditEntry.objects.filter(action="merge.force").exists()
+
+
+class TestTwoAtOnce:
+    def test_one_of_two_merges_wins(self, mira, vera, request_for, project):
+        """Both threads begin when the other is ready; one of them merges, one is told so."""
+        ready, outcomes = threading.Barrier(2), []
+
+        def merge(actor: Any) -> None:
+            ready.wait()
+            try:
+                outcomes.append(MergeRequestEngine().merge_request(request_id=1, actor=actor).request.state)
+            except Day1Error as error:
+                outcomes.append(error.text)
+            finally:
+                connections.close_all()
+
+        threads = [threading.Thread(target=merge, args=(actor,)) for actor in (mira, vera)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert sorted(outcomes) == ["Merge request 1 is merged already.", "merged"]
+        assert AuditEntry.objects.filter(action="merge_request.merge").count() == 1
+
+    def test_one_of_two_requests_is_opened(self, mira, learned):
+        ready, outcomes = threading.Barrier(2), []
+
+        def create() -> None:
+            ready.wait()
+            try:
+                outcomes.append(MergeRequestEngine().create_request(source=TASK, actor=mira).number)
+            except Exists as error:
+                outcomes.append(error.code)
+            finally:
+                connections.close_all()
+
+        threads = [threading.Thread(target=create) for _ in range(2)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert sorted(map(str, outcomes)) == ["1", "exists"]
+
+
+class TestWithoutARequest:
+    def merge(self, actor: Any, **options: Any) -> Any:
+        return GuardedMergeEngine().merge_branch(source=TASK, actor=actor, **options)
+
+    def test_a_branch_is_merged_under_the_policy_of_its_target(self, mira, learned, project):
+        facts.write_fact(fact_text="A guess.", branch_name=TASK, actor=mira)
+        with nothing_left(), pytest.raises(Conflict, match="refused by require_verified"):
+            self.merge(mira)
+        BranchManager().create_branch(name="task/other", actor=mira)
+        done = self.merge(mira, target="task/other", message="All of it.")
+        assert (done.commit.message, done.open_conflicts) == ("All of it.", 0)
+        assert texts("task/other", project) == {"A guess.", learned.fact_text}
+
+    def test_the_preview_changes_nothing(self, mira, learned):
+        with nothing_left():
+            found = GuardedMergeEngine().preview_merge(source=TASK, actor=mira)
+        assert {item.uid for item in found.plan.page} == {learned.uid}
+        assert found.check.mergeable
+
+    def test_what_there_is_nothing_of(self, mira, learned):
+        assert self.merge(mira).commit is not None
+        with nothing_left():
+            assert self.merge(mira).commit is None
+
+    def test_decisions_come_with_the_merge(self, mira, conflict, project):
+        with nothing_left(), pytest.raises(Conflict, match="refused by conflicts"):
+            self.merge(mira)
+        self.merge(mira, decisions=[Decision(conflict.uid, "source")])
+        assert texts("main", project) == {"Tokens live for an hour."}
+
+    def test_decisions_on_what_has_changed_are_refused(self, mira, conflict):
+        (item,) = GuardedMergeEngine().preview_merge(source=TASK, kind="fact", actor=mira).plan.page
+        facts.update_fact(
+            fact_id=conflict.uid, updates={"fact_text": "A week."}, branch_name="main", actor=mira
+        )
+        with nothing_left(), pytest.raises(Conflict) as caught:
+            self.merge(mira, decisions=[Decision(conflict.uid, "source", item.token)])
+        assert caught.value.text == "Conflicts changed since they were decided: 1. Decide them anew."
+
+    def test_it_needs_the_scope_merge_on_the_target_and_read_on_the_source(self, person, learned):
+        with nothing_left(), pytest.raises(ScopeMissing):
+            self.merge(person("vic", "curate"))
+        with nothing_left(), pytest.raises(BranchForbidden):
+            self.merge(person("vic", "merge", branch_patterns=("main",)))
