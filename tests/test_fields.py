@@ -24,6 +24,7 @@ from memory.engines.fields.facts import FACT, NewFact
 from memory.engines.fields.keys import KEY
 from memory.engines.fields.links import LINK, NewLink
 from memory.engines.fields.merges import MERGE_REQUEST
+from memory.engines.fields.policies import POLICY
 from memory.engines.fields.tasks import OBJECTIVE, TASK, TASK_AGENT, TaskFields
 from memory.engines.fields.types import Choice, JSONObject, LongText, TagList, Text
 from memory.exceptions import Invalid, TooLarge
@@ -62,8 +63,22 @@ def test_the_command_line_has_the_fields_as_they_are_declared() -> None:
     assert json.loads(format_nouns()).keys() == {noun.name for noun in NOUNS}
 
 
-MEMORY = (FACT, LINK, OBSERVATION, RELATION, SESSION, BRANCH, KEY, MERGE_REQUEST, CONVERSATION, MESSAGE)
-NOUNS = (*MEMORY, TASK, OBJECTIVE, TASK_AGENT)
+NOUNS = (
+    FACT,
+    LINK,
+    OBSERVATION,
+    RELATION,
+    SESSION,
+    BRANCH,
+    KEY,
+    MERGE_REQUEST,
+    CONVERSATION,
+    MESSAGE,
+    POLICY,
+    TASK,
+    OBJECTIVE,
+    TASK_AGENT,
+)
 
 
 @pytest.mark.parametrize("noun", NOUNS, ids=lambda noun: noun.name)

@@ -63,6 +63,9 @@ class Client:
     def list_versions(self, fact_id: str, branch: str, paging: Fields) -> Answer:
         return self.api.get(f"{fact_path(fact_id)}/history", branch=branch, **paging)
 
+    def act_on_facts(self, action: str, branch: str, fields: Fields) -> Answer:
+        return self.api.post("/facts/actions", action=action, branch=branch, **fields)
+
     def delete_fact(self, fact_id: str, branch: str, fields: Fields) -> None:
         self.api.delete(fact_path(fact_id), branch=branch, **fields)
 
@@ -148,6 +151,18 @@ class Client:
 
     def compare_workspace(self, workspace_id: str) -> Answer:
         return self.api.get(f"/workspaces/{quote_id(workspace_id)}/diff")
+
+    def preview_erasure(self, fields: Fields) -> Answer:
+        return self.api.post("/erasures", **fields, dry_run=True)
+
+    def erase(self, fields: Fields) -> Answer:
+        return self.api.post("/erasures", **fields, dry_run=False)
+
+    def list_erasures(self, filters: Fields, paging: Fields) -> Answer:
+        return self.api.get("/erasures", **filters, **paging)
+
+    def get_erasure(self, erasure_id: str) -> Answer:
+        return self.api.get(f"/erasures/{quote_id(erasure_id)}")
 
     def end_workspace(self, action: str, workspace_id: str) -> Answer:
         """Promote or drop it."""

@@ -8,9 +8,11 @@ from memory.api import branch_shapes, shapes
 from memory.api.base import Resource, build_cached_response, build_row_response, get_request_actor
 from memory.api.branch_merges import MergeRoute
 from memory.api.filters import BranchFilterSet
+from memory.api.policy_shapes import render_in_force
 from memory.api.reading import Input, parse_names, parse_point
 from memory.api.routes import serve_at
 from memory.api.schema import documented
+from memory.engines.access.policies import PolicyEngine
 from memory.engines.branches.manager import RESERVED, BranchManager
 from memory.engines.support import validation as c
 from memory.engines.versions.lookup import MAIN
@@ -95,6 +97,12 @@ class BranchViewSet(MergeRoute, Resource):
             name=name, actor=get_request_actor(request), kind=kind, **options
         )
         return Response(branch_shapes.diff_shape(found, kind))
+
+    @action(detail=True, methods=["get"])
+    def policy(self, request: Request, name: str) -> Response:
+        Input(request).refuse_unknown()
+        found = PolicyEngine().get_policy(branch_name=name, actor=get_request_actor(request))
+        return Response(render_in_force(found))
 
     @action(detail=True, methods=["get"])
     def stats(self, request: Request, name: str) -> Response:

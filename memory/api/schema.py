@@ -9,7 +9,7 @@ from drf_spectacular.extensions import OpenApiAuthenticationExtension
 from drf_spectacular.utils import OpenApiExample, OpenApiParameter, OpenApiResponse, extend_schema
 from rest_framework import serializers as s
 
-from memory.api import branch_shapes, copy_shapes, related_shapes, shapes
+from memory.api import branch_shapes, copy_shapes, policy_shapes, related_shapes, shapes
 from memory.api import requests as r
 from memory.api.filters import (
     BranchFilterSet,
@@ -20,13 +20,14 @@ from memory.api.filters import (
 )
 from memory.api.refusals import REFUSALS, WITHOUT_BODY, build_problem_schema, build_refusal
 from memory.engines.branches.diff import BASES, CHANGES, KINDS
+from memory.engines.fields.policies import POLICY
 from memory.engines.support import idempotency
 
 Schema = dict[str, Any]
 NAME: Schema = {"type": "string", "maxLength": 200}
-WHOLE: Schema = {"type": "integer", "minimum": 1}
-# Every other parameter is an id.
-PATHS = {"name": NAME, "session_id": NAME, "task": NAME, "agent_id": NAME, "n": WHOLE}
+PATTERN: Schema = {**NAME, "minLength": 1, "pattern": POLICY["pattern"].type.regex}
+NAMED = dict.fromkeys(("name", "session_id", "task", "agent_id"), NAME)
+PATHS = {**NAMED, "pattern": PATTERN, "n": {"type": "integer", "minimum": 1}}  # any other is an id
 TAG = '(W/)?"[!#-~]*"'
 TAGS = rf"^(\*|{TAG}( ?, ?{TAG})*)$"  # the values of If-Match; another If-None-Match matches nothing
 
@@ -70,10 +71,8 @@ ONCE = {
 
 def list_filter_parameters(filters: Any) -> list[OpenApiParameter]:
     """Return the query parameters of a FilterSet."""
-    return [
-        query(name, build_filter_schema(one), one.extra["help_text"])
-        for name, one in filters.base_filters.items()
-    ]
+    known = filters.base_filters.items()
+    return [query(name, build_filter_schema(one), one.extra["help_text"]) for name, one in known]
 
 
 def build_filter_schema(one: Any) -> Schema:
@@ -265,6 +264,7 @@ ROUTES: dict[str, dict[str, Callable]] = {
             None,
             [*DIFFERING, *PAGING],
         ),
+        "policy": route("The policy in force on a branch", {200: policy_shapes.PolicyInForceShape}),
         "stats": route("What a branch holds and who works on it", {200: branch_shapes.BranchStatsShape}),
     },
     "KeyViewSet": {
@@ -337,7 +337,7 @@ def document_routes(routes: Mapping[str, Mapping[str, Callable]], *modules: Any)
     return document_view
 
 
-documented = document_routes(ROUTES, shapes, copy_shapes, related_shapes, r)
+documented = document_routes(ROUTES, shapes, copy_shapes, policy_shapes, related_shapes, r)
 set_override(HealthShape, "component_name", "Health")
 set_override(HealthShape, "many", False)  # the action is called list, but returns one object
 

@@ -51,6 +51,7 @@ class WrittenShape(FactShape):
 class WrittenIdShape(s.Serializer):
     id = s.UUIDField()
     created = s.BooleanField(help_text="False when the same text was there already.")
+    status = s.ChoiceField(choices=Fact.Status.choices, help_text="created: it became a proposal.")
 
 
 class CommitShape(s.Serializer):

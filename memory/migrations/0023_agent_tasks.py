@@ -9,7 +9,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('memory', '0020_merge_requests'),
+        ('memory', '0024_erasures'),
     ]
 
     operations = [

@@ -44,6 +44,7 @@ class Entry:
     letter: str = ""
     is_current: bool = False
     count: str | None = None  # None where nothing is counted
+    is_separate: bool = False
 
 
 SECTIONS: list[Section] = []
@@ -74,16 +75,16 @@ def list_entries(
 
     On a page of the whole server there is no reader: its project is the one that was open last.
     """
-    groups: list[tuple[Any, list[Entry]]] = []
     if reader:
         name, entries = reader.project.name, list(_list_reader_entries(reader, section))
     elif member := last_member(request):
         name, entries = member.project.name, list(_list_member_entries(member, request.user))
     else:
         name, entries = "", []
-    apart = {one.title for one in SECTIONS if one.order >= SEPARATE_FROM}
-    groups.append((name, [one for one in entries if one.title not in apart]))
-    groups.append(("", [one for one in entries if one.title in apart]))
+    groups: list[tuple[Any, list[Entry]]] = [
+        (name, [one for one in entries if not one.is_separate]),
+        ("", [one for one in entries if one.is_separate]),
+    ]
     if request.user.is_superuser:
         groups.append((_("Server"), list(_list_server_entries(request))))
     return [group for group in groups if group[1]]
@@ -99,7 +100,8 @@ def last_member(request: HttpRequest) -> Membership | None:
 def _list_reader_entries(reader: Any, current: str) -> Iterable[Entry]:
     for one in sections_for(reader.actor):
         count = reader.open_questions if one.name == REVIEW else None
-        yield Entry(one.title, one.icon, reader.url(one.name), one.letter, one.name == current, count)
+        url, apart = reader.url(one.name), one.order >= SEPARATE_FROM
+        yield Entry(one.title, one.icon, url, one.letter, one.name == current, count, apart)
 
 
 def _list_member_entries(member: Membership, user: Any) -> Iterable[Entry]:
@@ -109,7 +111,8 @@ def _list_member_entries(member: Membership, user: Any) -> Iterable[Entry]:
             url = ADMIN.reverse(one.name, member.project.slug)
             counts = one.name == REVIEW
             count = count_questions(build_member_actor(member, user, ADMIN.surface)) if counts else None
-            yield Entry(one.title, one.icon, url, one.letter, count=count)
+            apart = one.order >= SEPARATE_FROM
+            yield Entry(one.title, one.icon, url, one.letter, count=count, is_separate=apart)
 
 
 def _list_server_entries(request: HttpRequest) -> Iterable[Entry]:

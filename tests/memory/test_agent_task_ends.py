@@ -9,6 +9,7 @@ from memory.actors import Actor
 from memory.checks import settings_are_known
 from memory.engines.agent_tasks.engine import TaskEngine
 from memory.engines.branches.manager import BranchManager
+from memory.engines.erasure.engine import ErasureEngine
 from memory.engines.facts.engine import FactEngine
 from memory.engines.merging.engine import MergeEngine
 from memory.engines.merging.plan import Decision
@@ -334,3 +335,16 @@ def test_how_far_branches_are_apart(actor: Actor, task: AgentTask) -> None:
     assert measure() == [(2, 1), (0, 1)]
     engine.complete_agent(task="fix", agent_id="ada", actor=actor)
     assert measure() == [(0, 1), (0, 2)]
+
+
+def test_an_erased_text_is_gone_from_tasks(actor: Actor) -> None:
+    word = "quokkaberylwort"
+    task = engine.create_task(
+        name="Fix", description=f"The {word}.", objectives=[f"Open {word}."], actor=actor
+    ).task
+    write(actor, TASK, f"The vault opens with {word}.")
+    engine.update_objective(task="fix", n=1, note=f"It is {word}.", actor=actor)
+    ErasureEngine().erase(actor=actor, scope="match", target=word, confirm="test")
+    row, objective = AgentTask.objects.get(), task.objectives.get()
+    assert word not in " ".join([row.name, row.description, objective.text, objective.note])
+    assert (row.slug, row.state, objective.state) == ("fix", "active", "todo")

@@ -35,7 +35,7 @@ from memory.queue.producer import enqueue
 
 NAME = re.compile(r"[a-z0-9._-]+(/[a-z0-9._-]+)*")
 NAME_LENGTH = BRANCH["name"].type.max_length
-RESERVED = frozenset("log diff stats enrich restore merge topology expired auto-archive".split())
+RESERVED = frozenset("log diff stats policy enrich restore merge topology expired auto-archive".split())
 
 
 @retry_methods

@@ -19,9 +19,9 @@ from memory.engines.merging.arrivals import (
     list_undecided,
     load_standings,
 )
-from memory.engines.merging.branch_policy import Policy
 from memory.engines.merging.options import MergeOptions
 from memory.engines.merging.plan import FullPlan
+from memory.engines.versions.policies import Policy
 from memory.models import FactAssessment
 
 PASSED, WARNING, FAILED = "passed", "warning", "failed"
