@@ -1,7 +1,7 @@
 r"""Diff, plan, merge and revert of a branch with 1,000 changes, and 1,000 branches, beside bare statements.
 
   .venv/bin/python -m bench.versions [--facts 100000] [--sizes 10000,1000000] [--only merge,branches,ratio] \
-    [--rounds 5] [--data-dir DIR] [--keep]
+    [--rounds 5] [--cpu] [--data-dir DIR] [--keep]
 
 The part ``ratio`` merges into targets of the two sizes, without an embedder: the cost follows the number of
 changes. Exit status 1 when a bound is missed.
@@ -13,6 +13,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -21,10 +22,10 @@ from typing import Any
 
 import numpy as np
 
-from bench import local_engine, many_rows, store_builder
+from bench import local_engine, many_rows, report, store_builder
 from bench.baseline_versions import BareVersions
 from bench.merge_sources import CHANGES, DELETED, EDITS, NEAR, NEW, Sources
-from bench.report import Figure, p50, table, timed, times
+from bench.report import Figure, p50, table, times
 from bench.store_builder import CHILD, Size
 
 PARTS = ("merge", "branches", "ratio")
@@ -58,6 +59,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--sizes", default="10000,1000000", help="of the targets whose costs are compared")
     parser.add_argument("--only", default=",".join(PARTS), help=f"of {', '.join(PARTS)}")
     parser.add_argument("--rounds", type=int, default=5, help="source branches, merged and reverted in turn")
+    parser.add_argument("--cpu", action="store_true", help="measure processor time: others use the machine")
     parser.add_argument("--data-dir", type=Path, default=Path(tempfile.gettempdir()) / "day1-bench")
     parser.add_argument("--keep", action="store_true", help="leave the stores for the next run")
     parser.add_argument("--json", type=Path, metavar="FILE")
@@ -77,11 +79,11 @@ def run_parts(options: argparse.Namespace) -> Iterator[Figure]:
             work = Path(shutil.copytree(made, Path(folder) / "work"))
             local_engine.set_up(work, "minilm")  # whose name the store's vectors have
             local_engine.optimize()
-            run = Run(work, options.rounds)
+            run = Run(work, options)
             if "merge" in kinds:
                 yield from run.figures(Path(shutil.copytree(made, Path(folder) / "bare")))
             if "branches" in kinds:
-                yield from Branches(run.actor).figures()
+                yield from Branches(run.actor, run.timed).figures()
         if not options.keep:
             shutil.rmtree(made)
     if "ratio" in options.only:
@@ -91,10 +93,11 @@ def run_parts(options: argparse.Namespace) -> Iterator[Figure]:
 class Run:
     """Merges of source branches into main, each reverted before the next."""
 
-    def __init__(self, work: Path, rounds: int) -> None:
+    def __init__(self, work: Path, options: argparse.Namespace) -> None:
         from memory.engines.versions.lookup import find_branch
 
-        self.work, self.rounds, self.actor = work, rounds, local_engine.local()
+        self.work, self.rounds, self.actor = work, options.rounds, local_engine.local()
+        self.timed = partial(report.timed, clock=time.process_time if options.cpu else time.perf_counter)
         self.main = find_branch(self.actor, "main").pk
         self.sources = Sources(self.actor)
         self.spent: dict[str, list[float]] = defaultdict(list)
@@ -122,7 +125,7 @@ class Run:
             "revert": lambda: RevertEngine().revert_commit(commit_id=done["merge"].commit.pk, actor=actor),
         }
         for step in steps:
-            self.spent[step].append(timed(partial(keep_result, done, step, steps[step])))
+            self.spent[step].append(self.timed(partial(keep_result, done, step, steps[step])))
             if after:
                 after(name, step)
         self.check(done)
@@ -153,14 +156,14 @@ class Run:
         source, head = find_branch(self.actor, name), find_branch(self.actor, "main").head
         at = (source.pk, self.main, source.fork_seq)
         if step == "diff":
-            self.bare[step].append(timed(lambda: rows.diff(*at)))
+            self.bare[step].append(self.timed(lambda: rows.diff(*at)))
         elif step == "plan":
             new = known[:NEW].copy()
-            self.bare[step].append(timed(lambda: rows.plan(*at, new, known)))
+            self.bare[step].append(self.timed(lambda: rows.plan(*at, new, known)))
         else:
             written = rows.take(self.main, head)
-            read = timed(lambda: rows.diff(*at))
-            self.bare[step].append(read + timed(lambda: rows.write(written)))
+            read = self.timed(lambda: rows.diff(*at))
+            self.bare[step].append(read + self.timed(lambda: rows.write(written)))
 
 
 def keep_result(done: dict[str, Any], step: str, work: Callable[[], Any]) -> None:
@@ -170,8 +173,8 @@ def keep_result(done: dict[str, Any], step: str, work: Callable[[], Any]) -> Non
 class Branches:
     """Lists, topology and searches with few and with many branches."""
 
-    def __init__(self, actor: Any) -> None:
-        self.actor = actor
+    def __init__(self, actor: Any, timed: Callable[..., float]) -> None:
+        self.actor, self.timed = actor, timed
 
     def figures(self) -> Iterator[Figure]:
         few = self.measure(FEW)
@@ -186,7 +189,7 @@ class Branches:
         main = Branch.objects.get(project=project, name="main")
         many_rows.put(many_rows.branches(project, main, count))
         local_engine.optimize()
-        return {name: p50([timed(work) for _ in range(RUNS)][2:]) for name, work in self.steps().items()}
+        return {name: p50([self.timed(work) for _ in range(RUNS)][2:]) for name, work in self.steps().items()}
 
     def steps(self) -> dict[str, Callable[[], Any]]:
         from memory.engines.branches.manager import BranchManager
@@ -218,7 +221,7 @@ def measure_apart(options: argparse.Namespace, facts: int) -> dict[str, float]:
     """Measure in another process, since Django takes one data folder per process."""
     command = [sys.executable, "-m", "bench.versions", "--child", "--facts", str(facts)]
     command += ["--rounds", str(options.rounds), "--data-dir", str(options.data_dir)]
-    command += ["--keep"] if options.keep else []
+    command += [f"--{flag}" for flag in ("keep", "cpu") if getattr(options, flag)]
     done = subprocess.run(command, cwd=local_engine.ROOT, check=True, stdout=subprocess.PIPE, text=True)
     return json.loads(done.stdout.splitlines()[-1])
 
@@ -229,7 +232,7 @@ def measure_sizes(options: argparse.Namespace) -> dict[str, float]:
         work = Path(shutil.copytree(made, Path(folder) / "work"))
         local_engine.set_up(work, "off")
         local_engine.optimize()
-        found = Run(work, options.rounds).measure()
+        found = Run(work, options).measure()
     if not options.keep:
         shutil.rmtree(made)
     return found

@@ -90,6 +90,22 @@ class Client:
     def count_branch(self, name: str) -> Answer:
         return self.api.get(f"{branch_path(name)}/stats")
 
+    def get_topology(self, filters: Fields, paging: Fields) -> Answer:
+        return self.api.get("/branches/topology", **filters, **paging)
+
+    def list_expired(self, paging: Fields) -> Answer:
+        return self.api.get("/branches/expired", **paging)
+
+    def enrich_branch(self, name: str, fields: Fields) -> Answer:
+        return self.api.post(f"{branch_path(name)}/enrich", **fields)
+
+    def auto_archive(self, dry_run: bool) -> Answer:
+        return self.api.post("/branches/auto-archive", dry_run=dry_run)
+
+    def read_past(self, branch: str, kind: str, at: str, filters: Fields, paging: Fields) -> Answer:
+        query = {**filters, **paging, "at": check_point(at)}
+        return self.api.get("/time-travel", branch=branch, type=kind, **query)
+
     def archive_branch(self, name: str) -> Answer:
         return self.api.delete(branch_path(name))
 

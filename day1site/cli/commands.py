@@ -82,7 +82,11 @@ TABLE: dict[str, Entry] = {
         archive=lazy_command("branches:archive", "Archive a branch"),
         restore=lazy_command("branches:restore", "Take an archived branch back into use"),
         stats=lazy_command("branches:stats", "Count what a branch holds and who works on it"),
+        topology=lazy_command("topology:topology", "Show the tree of branches"),
+        enrich=lazy_command("topology:enrich", "Change what is kept about a branch"),
+        expired=lazy_command("topology:expired", "List branches whose days are over"),
         merge=lazy_command("merges:merge_branch", "Merge a branch into another"),
+        **{"auto-archive": lazy_command("topology:auto_archive", "Archive branches whose days are over")},
     ),
     "merge-request": group(
         "merge-request",
@@ -125,6 +129,7 @@ TABLE: dict[str, Entry] = {
         drop=lazy_command("snapshots:drop", "Forget a snapshot, and remove its copy"),
         window=lazy_command("snapshots:window", "How long the database itself keeps every state"),
     ),
+    "time-travel": lazy_command("time_travel:time_travel", "Read what a branch held at a point of its past"),
     "workspace": group(
         "workspace",
         "copy the store to work apart",

@@ -8,7 +8,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('memory', '0021_policies'),
+        ('memory', '0022_branch_details'),
     ]
 
     operations = [

@@ -46,6 +46,13 @@ STATES = {
     "expired": ("clock", gettext_lazy("expired")),
     "outdated": ("clock", gettext_lazy("no longer valid")),
 }
+# States of branches: (colour, icon, label).
+BRANCH_STATES = {
+    "live": ("active", "branch", gettext_lazy("live")),
+    "expired": ("outdated", "clock", gettext_lazy("expired")),
+    "merged": ("done", "check", gettext_lazy("merged")),
+    "archived": ("archived", "archived", WORDS["archived"]),
+}
 # Actions of a row's buttons: (icon, title).
 ACTION_BUTTONS = {
     "verify": ("verified", gettext_lazy("Verify")),
@@ -149,6 +156,15 @@ def badge(state: str, text: str = "") -> SafeString:
     """Render the badge of a state with its colour, icon and label (or ``text`` instead)."""
     drawing, word = STATES[state]
     return format_html('<span class="badge {}">{}{}</span>', state, icon(drawing), text or word)
+
+
+@register.simple_tag
+def branch_state(state: str, since: datetime | None = None) -> SafeString:
+    """Render the badge of a branch's state; on pointing, since when it holds."""
+    tone, drawing, text = BRANCH_STATES[state]
+    exact = timezone.localtime(since).strftime("%Y-%m-%d %H:%M") if since else ""
+    title = format_html(' title="{}"', exact) if exact else ""
+    return format_html('<span class="badge {}"{}>{}{}</span>', tone, title, icon(drawing), text)
 
 
 @register.simple_tag

@@ -19,7 +19,7 @@ from memory.actors import SCOPES, Actor
 from memory.engines.access.members import build_member_actor, list_memberships
 from memory.engines.branches.manager import BranchManager
 from memory.engines.review.review_queue import ReviewEngine
-from memory.engines.versions.lookup import MAIN, resolve_point
+from memory.engines.versions.lookup import MAIN, find_branch, resolve_point
 from memory.engines.versions.policies import find_direct_writes
 from memory.exceptions import Conflict, Invalid, NotFound
 from memory.models import Branch, Commit, Membership, Project
@@ -168,9 +168,9 @@ def build_view_context(
     if member is None:
         raise NotFound("There is no project here that you belong to.")
     actor = build_member_actor(member, request.user, frame.surface)
-    branch = BranchManager().get_branch(
-        name=branch_name or request.GET.get("branch", "") or MAIN, actor=actor
-    )
+    name = branch_name or request.GET.get("branch", "") or MAIN
+    actor.require_scope("read", name)
+    branch = find_branch(actor, name)
     text = request.GET.get("at", "").strip()
     at = read_point(text)
     return ViewContext(actor, member, memberships, branch, at, text, resolve_point(branch, at), frame)

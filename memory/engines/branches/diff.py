@@ -74,6 +74,11 @@ class Difference:
     fields: dict[str, list[Any]] = field(default_factory=dict)
     commit: Commit | None = None  # the newest commit that touched it
 
+    @property
+    def row(self) -> Any:
+        """Return the row after the change; for a removal, the row before it."""
+        return self.after or self.before
+
 
 @dataclass(frozen=True)
 class BranchDiff:
@@ -91,6 +96,7 @@ class BranchDiff:
     behind: int
     counts: Counts | None
     page: Page[Difference]
+    since_merge: bool = False  # whether the two had the same history last by a merge, not by the fork
 
 
 @dataclass(frozen=True)

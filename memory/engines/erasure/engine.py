@@ -17,7 +17,7 @@ from django.utils import timezone
 from memory.actors import Actor
 from memory.db.backend import get_backend
 from memory.db.bulk_sql import insert_all
-from memory.db.retry import retry_methods
+from memory.db.retry import retry_transaction
 from memory.engines.audit.proofs import keyed_digest, new_salt, prove_digests
 from memory.engines.audit.trail import record_entry
 from memory.engines.embedding.engine import EmbeddingEngine
@@ -65,7 +65,6 @@ class Verification:
         return self.erasure.state == State.DONE and not self.versions_left and self.proof_holds
 
 
-@retry_methods
 class ErasureEngine:
     def preview_erasure(self, *, actor: Actor, scope: str, target: str) -> ErasurePlan:
         """Return what an erasure would take, without writing anything.
@@ -146,6 +145,7 @@ def drop_erased(project_id: UUID, found: Targets) -> Targets:
     return left
 
 
+@retry_transaction
 def begin_erasure(actor: Actor, scope: str, target: str, found: Targets) -> Erasure:
     """Record the erasure and the ids of all that it covers, in one transaction."""
     erasure = Erasure(
@@ -226,6 +226,7 @@ def blank_memories(erasure: Erasure) -> None:
     Erasure.objects.filter(pk=erasure.pk).update(blanked_at=erasure.blanked_at)
 
 
+@retry_transaction
 def blank_batch(erasure: Erasure, kind: str, uids: Sequence[UUID], shared: set[str]) -> None:
     """Overwrite some memories of one kind in one transaction, and destroy the keys of their digests."""
     with transaction.atomic(savepoint=False):
@@ -323,6 +324,7 @@ def find_obstacle(erasure: Erasure) -> str:
     return get_backend().overwrite_deleted()
 
 
+@retry_transaction
 def finish_erasure(erasure: Erasure, actor: Actor) -> Erasure:
     erasure.state, erasure.waits_for, erasure.pattern = State.DONE, "", ""
     erasure.proof, erasure.done_at = build_proof(erasure), timezone.now()

@@ -13,6 +13,7 @@ from django.db import models, transaction
 from django.db.models import Q
 from django.utils import timezone
 
+from memory.db.retry import retry_transaction
 from memory.engines.erasure.scopes import Targets
 from memory.engines.support.batches import batched
 from memory.engines.support.idempotency import hash_text
@@ -178,12 +179,16 @@ def change_rows(rows: models.QuerySet, columns: Sequence[str], change: Callable[
             (row.pk, new) for row in batch if (new := change(row)) != [getattr(row, c) for c in columns]
         ]
         if changed:
-            with transaction.atomic(savepoint=False):
-                for pk, values in changed:
-                    row_of_pk = rows.model._base_manager.filter(pk=pk)
-                    row_of_pk.update(**dict(zip(columns, values, strict=True)))
+            store_values(rows.model, columns, changed)
         count += len(changed)
     return count
+
+
+@retry_transaction
+def store_values(model: Any, columns: Sequence[str], changed: Sequence[tuple[Any, list[Any]]]) -> None:
+    with transaction.atomic(savepoint=False):
+        for pk, values in changed:
+            model._base_manager.filter(pk=pk).update(**dict(zip(columns, values, strict=True)))
 
 
 def iterate_rows(rows: models.QuerySet) -> Iterator[list[Any]]:

@@ -165,9 +165,10 @@ def merge_branches(
         title = message or f"Merge of {source} into {target}."
         with open_commit(actor, target, MERGE, title, write=Write.EXEMPT, bounded=False) as commit:
             merged = locked[source]
-            commit.source = merged, merged.head
             points = MergePoints(actor.project_id, merged, merged.head, commit.branch, commit.seq - 1)
             plan = build_plan(points, strategy, ids, decisions, compared)
+            # Without a seq only a part of the source was taken: the rest is still ahead.
+            commit.source = merged, merged.head if plan.takes_all else None
             write_plan(commit, plan)
     return MergeResult(commit.commit, plan.count_items(), len(plan.open_conflicts))
 

@@ -165,6 +165,12 @@ class FullPlan:
     def open_conflicts(self) -> list[PlanItem]:
         return [item for item in self.items if item.is_open]
 
+    @property
+    def takes_all(self) -> bool:
+        """Return whether nothing of the source is left for a later merge; what was erased never comes."""
+        left = find_items(self.items, REJECTED, NOT_PICKED) + find_items(self.items, REJECTED, OWNER_MISSING)
+        return self.picked is None and not left and not self.open_conflicts
+
     def list_arriving_facts(self) -> list[PlanItem]:
         """Return the facts that the target would show, or show otherwise, after the merge."""
         return [item for item in self.of_model(Fact) if item.arrives]

@@ -108,7 +108,7 @@ class CommitWriter:
         self.side_rows = 0  # rows outside the version tables that belong to this commit
         self.targets: list[str] = []
         self.detail: dict[str, Any] = {}  # what the audit entry says besides
-        self.source: tuple[Branch, int] | None = None  # of a merge: the source, and its seq
+        self.source: tuple[Branch, int | None] | None = None  # of a merge: the source, and its seq
         self.reverts: UUID | None = None  # the commit that this one takes back
         self.sessions: set[str] = set()  # sessions that this commit has begun or reported already
         self._fresh: dict[int, BranchedModel] = {}

@@ -1,5 +1,7 @@
 """Erasure: nothing brings it back, copies are listed, it is refused well, and a crash does no harm."""
 
+import threading
+import time
 from typing import Any
 
 import pytest
@@ -208,6 +210,38 @@ class TestRefused:
     def test_what_is_nothing(self, actor, main, scope, target, error) -> None:
         with pytest.raises(error):
             ERASURES.preview_erasure(actor=actor, scope=scope, target=target)
+
+
+class TestOthersMeanwhile:
+    def test_who_writes_the_same_fact(self, actor, main) -> None:
+        """A writer that copies the text forward all the time brings none of it past the erasure."""
+        fact = FACTS.write_fact(actor=actor, fact_text=f"Busy {WORD}").fact
+        other = FACTS.write_fact(actor=actor, fact_text="Untouched").fact
+        refused, written = threading.Event(), []
+
+        def keep_writing() -> None:
+            try:
+                for number in range(10_000):
+                    new = {"confidence": number % 10 / 10}
+                    FACTS.update_fact(fact_id=fact.uid, updates=new, actor=actor)
+                    written.append(number)
+            except Conflict:
+                refused.set()
+                FACTS.update_fact(fact_id=other.uid, updates={"confidence": 0.1}, actor=actor)
+            finally:
+                connection.close()
+
+        writer = threading.Thread(target=keep_writing)
+        writer.start()
+        while len(written) < 5:
+            time.sleep(0.01)
+        done = ERASURES.erase(actor=actor, scope="fact", target=str(fact.uid), confirm="test")
+        writer.join(60)
+        assert (done.state, refused.is_set()) == ("done", True)
+        assert tables_with(WORD) == set()
+        assert FACTS.get_fact(fact_id=other.uid, actor=actor).confidence == 0.1
+        if ON_SQLITE:
+            assert files_with(WORD) == {}
 
 
 class TestProof:

@@ -87,7 +87,7 @@ class Judgement:
         allowed = [(one.name, one.reason) for one in outcomes]
         is_new = key not in self.target.versions and key in self.offered
         if outcomes and is_new and (twins := self.find_twins(key)):
-            clear = key[0] == "fact" and all(self._is_settled(twin) for twin in twins)
+            clear = self.offered[key].fields.get("status") == "active" and all(map(self._is_settled, twins))
             allowed = [("identical", "")] + ([] if clear else allowed)
         if outcomes and key[0] in OWNED:
             allowed.append(("rejected", ""))
@@ -115,11 +115,10 @@ class Judgement:
         ]
 
     def _is_settled(self, twin: Key) -> bool:
-        """Return whether a twin is plainly there: active, without a verdict, untouched by this merge."""
-        row = self.before[twin]
+        """Return whether a fact is the target's alone: active, without a verdict, unknown to the source."""
         judged = ("verdict", twin[1])
-        known = {*self.before, *self.offered}
-        return row.fields["status"] == "active" and judged not in known and not self.outcomes(twin)
+        is_own = twin not in self.source.versions and judged not in self.before
+        return is_own and self.before[twin].fields.get("status") == "active"
 
     # ---- the result ----------------------------------------------------------------------------
 
@@ -308,8 +307,13 @@ class Judgement:
             uid, _, source = name.partition(" ")
             if kind != "confirmation" or not self._is_settled_fact(uid):
                 continue
-            if (kind, name) in self.before or ("fact", uid) in self.offered:
+            withdrawn = (kind, name) not in self.before and self._was_shown((kind, name))
+            if not withdrawn and ("fact", uid) in self.offered:
                 assert (kind, name) in self.after, f"{uid}: the confirmation by {source} is lost"
+
+    def _was_shown(self, key: Key) -> bool:
+        """Return whether the target has ever shown something that it does not show now."""
+        return any(key in shown for line, limit in self.target.lineage() for shown in line.shown[: limit + 1])
 
     def _check_hashes(self) -> None:
         for (kind, uid), row in self.after.items():

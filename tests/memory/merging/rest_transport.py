@@ -18,17 +18,29 @@ from memory.actors import local_actor
 from memory.models import Project
 from tests.memory.merging.transports import EngineTransport
 
-shown = EngineTransport(local_actor(Project.objects.get().pk)).observe({branch!r}, {seq!r})
+shown = EngineTransport(local_actor(Project.objects.get(slug={slug!r}).pk)).observe({branch!r}, {seq!r})
 print(base64.b64encode(pickle.dumps(shown)).decode())
+"""
+
+CREATE = """
+from memory.actors import local_actor
+from memory.engines.access.keys import KeyEngine
+from memory.engines.branches.manager import create_main
+from memory.models import Project
+
+project = Project.objects.create(name={slug!r}, slug={slug!r})
+create_main(project)
+key = {{"label": "history", "scopes": ["admin"], "rate_per_minute": 1_000_000}}
+print(KeyEngine().create_key(actor=local_actor(project.pk), **key)[1])
 """
 
 
 class RestTransport:
-    """The calls of ``EngineTransport`` over REST."""
+    """The calls of ``EngineTransport`` over REST, in a new project."""
 
-    def __init__(self, up: Up) -> None:
-        self.up, self.client = up, server.Client(up.first["url"], up.first["key"])
-        self.snapshots = 0
+    def __init__(self, up: Up, slug: str) -> None:
+        self.up, self.slug, self.snapshots = up, slug, 0
+        self.client = server.Client(up.first["url"], up.run_python(CREATE.format(slug=slug)).strip())
 
     def ask(self, method: str, path: str, body: Any = None) -> Any:
         """Send a request; return the answer. Raises Refused."""
@@ -144,13 +156,13 @@ class RestTransport:
             "force": True,
         }
         done = self.ask("POST", f"/branches/{source}/merge", body)
-        return Merged(done["commit"] and done["commit"]["id"], done["conflicts"])
+        return Merged(done["commit"] and done["commit"]["id"], done["open_conflicts"])
 
     # ---- reading -------------------------------------------------------------------------------
 
     def observe(self, branch: str, seq: int | None = None) -> dict[Key, Row]:
         """Return all that a branch shows, or showed at a seq."""
-        printed = self.up.run_python(OBSERVE.format(branch=branch, seq=seq))
+        printed = self.up.run_python(OBSERVE.format(slug=self.slug, branch=branch, seq=seq))
         return cast("dict[Key, Row]", pickle.loads(base64.b64decode(printed)))
 
 

@@ -196,8 +196,8 @@ class TestApprovals:
         engine.approve_request(request_id=1, actor=vera)
         write_verified(mira, "One more.")
         text = (
-            "The merge is refused by approvals: Approvals: 0 of 1. Older than the newest commit or decision, so"
-            " they do not count: 1."
+            "The merge is refused by approvals: Approvals: 0 of 1. Older than the newest commit or decision,"
+            " so they do not count: 1."
         )
         refuse(Conflict, text, engine.merge_request, request_id=1, actor=vera)
 
