@@ -28,21 +28,22 @@ def settings_are_known(**_: Any) -> list[CheckMessage]:
         found.append(Error(message, hint=f"DAY1['recipe'] is one of {known}.", id="day1.E002"))
     return (
         found
-        + check_paths(settings.session_parts)
+        + check_paths("session_parts", settings.session_parts, "day1.E005")
+        + check_paths("task_hooks", settings.task_hooks, "day1.E014")
         + check_consolidator(settings.consolidator)
         + check_gates(settings.merge_gates)
         + check_embedder()
     )
 
 
-def check_paths(paths: tuple[str, ...]) -> list[CheckMessage]:
+def check_paths(name: str, paths: tuple[str, ...], id: str) -> list[CheckMessage]:
     found: list[CheckMessage] = []
     for path in paths:
         try:
             import_string(path)
         except ImportError as error:
-            hint = "DAY1['session_parts'] holds dotted paths of classes."
-            found.append(Error(str(error), hint=hint, id="day1.E005"))
+            hint = f"DAY1[{name!r}] holds dotted paths of classes."
+            found.append(Error(str(error), hint=hint, id=id))
     return found
 
 

@@ -32,6 +32,15 @@ class Conf:
     recall_on_prompt: bool = True  # whether a person's prompt is answered with what memory knows of it
     recall_days: int = 90  # days that the search log is kept; 0 = for ever
     session_parts: tuple[str, ...] = ()  # classes that store a part of a session (SessionPart)
+    task_hooks: tuple[str, ...] = ()  # classes with a part in the end of a task (TaskHook)
+    durable_categories: tuple[str, ...] = (  # of facts that outlive a task, where a project names none
+        "bug_fix",
+        "architecture",
+        "pattern",
+        "decision",
+        "security",
+        "performance",
+    )
     consolidator: str = ""  # class that extracts facts from sessions (SessionConsolidator); "" = none
     # name -> function that checks a merge (Gate); a branch's policy says which of them count
     merge_gates: Mapping[str, str] = field(default_factory=MERGE_GATES.copy, hash=False)

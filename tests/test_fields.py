@@ -25,6 +25,7 @@ from memory.engines.fields.keys import KEY
 from memory.engines.fields.links import LINK, NewLink
 from memory.engines.fields.merges import MERGE_REQUEST
 from memory.engines.fields.policies import POLICY
+from memory.engines.fields.tasks import OBJECTIVE, TASK, TASK_AGENT, TaskFields
 from memory.engines.fields.types import Choice, JSONObject, LongText, TagList, Text
 from memory.exceptions import Invalid, TooLarge
 from memory.models import Fact
@@ -74,6 +75,9 @@ NOUNS = (
     CONVERSATION,
     MESSAGE,
     POLICY,
+    TASK,
+    OBJECTIVE,
+    TASK_AGENT,
 )
 
 
@@ -105,6 +109,10 @@ def test_python_knows_the_fields_of_other_nouns() -> None:
     assert get_type_hints(SessionFields).keys() == {*SESSION.field_names(Use.CREATE), "summary"} - {
         "session_id"
     }
+
+
+def test_python_knows_the_fields_of_a_new_task() -> None:
+    assert get_type_hints(TaskFields).keys() == set(TASK.field_names(Use.CREATE)) - {"name", "objectives"}
 
 
 def test_a_refusal_names_the_field_and_its_limit() -> None:

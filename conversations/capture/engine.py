@@ -221,7 +221,7 @@ def _load_context(event: HookEvent, actor: Actor, branch_name: str) -> str:
         return session.context if own else ""
     now = timezone.now()
     found = start_context(session, actor, find_branch(actor, branch_name).lineage(), now)
-    if found.text and own:
+    if found.text and own and found.is_storable:
         Session.objects.filter(pk=session.pk).update(context=found.text)
     if found.text:
         who = actor.with_origin(session_id=session.key)

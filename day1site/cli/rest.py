@@ -61,6 +61,12 @@ def session_path(session_id: str) -> str:
     return f"/sessions/{quote(session_id)}"
 
 
+def task_path(task: str) -> str:
+    if not task.strip("/"):
+        raise CliError("not_found", "There is no task with this id or short name.")
+    return f"/tasks/{quote(task, safe='')}"
+
+
 def quote_id(text: str) -> str:
     """Return an id as one segment of an address; nothing would name the list instead. Raises CliError."""
     if not text.strip("/"):

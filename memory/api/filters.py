@@ -11,7 +11,17 @@ from memory.engines.fields.branches import BRANCH_FILTERS
 from memory.engines.fields.facts import FACT_FILTERS
 from memory.engines.fields.filters import FilterField
 from memory.engines.fields.merges import MERGE_REQUEST_FILTERS
-from memory.models import Branch, Erasure, Fact, MergeRequest, ReviewItem, Snapshot, Workspace
+from memory.engines.fields.tasks import TASK_FILTERS
+from memory.models import (
+    AgentTask,
+    Branch,
+    Erasure,
+    Fact,
+    MergeRequest,
+    ReviewItem,
+    Snapshot,
+    Workspace,
+)
 
 Filters = TypeVar("Filters", bound=df.FilterSet)
 
@@ -71,6 +81,13 @@ class FactFilterSet(df.FilterSet):
 class BranchFilterSet(df.FilterSet):
     class Meta:
         model = Branch
+        fields: list[str] = []
+
+
+@declare_filters(TASK_FILTERS)
+class TaskFilterSet(df.FilterSet):
+    class Meta:
+        model = AgentTask
         fields: list[str] = []
 
 

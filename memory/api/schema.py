@@ -24,7 +24,8 @@ from memory.engines.support import idempotency
 Schema = dict[str, Any]
 NAME: Schema = {"type": "string", "maxLength": 200}
 PATTERN: Schema = {**NAME, "minLength": 1, "pattern": POLICY["pattern"].type.regex}
-PATHS = {"name": NAME, "pattern": PATTERN, "session_id": NAME}  # every other parameter is an id
+NAMED = dict.fromkeys(("name", "session_id", "task", "agent_id"), NAME)
+PATHS = {**NAMED, "pattern": PATTERN, "n": {"type": "integer", "minimum": 1}}  # any other is an id
 TAG = '(W/)?"[!#-~]*"'
 TAGS = rf"^(\*|{TAG}( ?, ?{TAG})*)$"  # the values of If-Match; another If-None-Match matches nothing
 
@@ -68,10 +69,8 @@ ONCE = {
 
 def list_filter_parameters(filters: Any) -> list[OpenApiParameter]:
     """Return the query parameters of a FilterSet."""
-    return [
-        query(name, build_filter_schema(one), one.extra["help_text"])
-        for name, one in filters.base_filters.items()
-    ]
+    known = filters.base_filters.items()
+    return [query(name, build_filter_schema(one), one.extra["help_text"]) for name, one in known]
 
 
 def build_filter_schema(one: Any) -> Schema:

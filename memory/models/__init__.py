@@ -3,6 +3,7 @@
 from importlib import import_module
 from pkgutil import iter_modules
 
+from memory.models.agent_tasks import AgentTask, TaskAgent, TaskObjective
 from memory.models.audit import AuditEntry
 from memory.models.base import OPEN, BranchedModel
 from memory.models.branches import MAX_DEPTH, Branch, Commit
@@ -28,6 +29,7 @@ from memory.models.vectors import NearCheck, Vector, VectorClock
 __all__ = [
     "MAX_DEPTH",
     "OPEN",
+    "AgentTask",
     "ApiKey",
     "AuditEntry",
     "Branch",
@@ -57,6 +59,8 @@ __all__ = [
     "ReviewItem",
     "Session",
     "Snapshot",
+    "TaskAgent",
+    "TaskObjective",
     "Vector",
     "VectorClock",
     "WorkHandle",

@@ -23,6 +23,15 @@ class Project(models.Model):
         default=True,
         help_text=_("Passwords, tokens and keys are taken out of whatever is written. Off: they are stored."),
     )
+    durable_categories = models.CharField(
+        _("categories that outlive a task"),
+        max_length=500,
+        blank=True,
+        help_text=_(
+            "Facts of these categories are offered to the parent branch when a task is completed,"
+            " separated by commas. Empty means the default of the server."
+        ),
+    )
     rules_off = JSONTextField(default=list, editable=False)  # rules that learn nothing; see Learning
     created_at = models.DateTimeField(_("made"), auto_now_add=True)
 

@@ -39,6 +39,11 @@ WORDS: dict[str, Any] = {
     "archived": _("archived"),
     "restored": _("restored"),
     "completed": _("completed"),
+    "todo": _("to do"),
+    "blocked": _("blocked"),
+    "cancelled": _("cancelled"),
+    "working": _("working"),
+    "left": _("left before the end"),
     "tool_use": _("use of a tool"),
     "discovery": _("discovery"),
     "decision": _("decision"),
@@ -113,6 +118,8 @@ FIELDS: dict[str, Any] = {
 }
 # The same for sessions and conversations, whose state active means something else than a fact's.
 RUN_WORDS = WORDS | {"active": _("running")}
+# The same for tasks and their objectives.
+TASK_WORDS = WORDS | {"active": _("in progress")}
 # Actions of commits and audit entries, by their kind.
 ACTION_LABELS: dict[str, Any] = {
     "fact.write": _("wrote a fact"),
@@ -166,6 +173,12 @@ ACTION_LABELS: dict[str, Any] = {
     "session.end": _("ended a session"),
     "erasure.begin": _("began an erasure"),
     "erasure.done": _("erased for good"),
+    "task.create": _("made a task"),
+    "task.join": _("joined a task"),
+    "task.objective": _("changed an objective"),
+    "task.agent_complete": _("completed a part of a task"),
+    "task.complete": _("completed a task"),
+    "task.cancel": _("cancelled a task"),
     "snapshot.create": _("made a snapshot"),
     "snapshot.restore": _("restored a snapshot"),
     "snapshot.drop": _("dropped a snapshot"),

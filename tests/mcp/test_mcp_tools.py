@@ -100,6 +100,8 @@ NEEDED = {
     "memory_explain": ["query", "fact_id"],
     "branch_create": ["name"],
     "branch_switch": ["name"],
+    "task_create": ["name"],
+    "task_update": ["task"],
     "verify_fact": ["fact_id", "verdict"],
     "log_message": ["role", "content"],
     "snapshot_create": ["name"],
@@ -117,6 +119,9 @@ def test_the_guide_has_every_tool_with_its_scope() -> None:
     guide = (Path(__file__).parent.parent.parent / "docs" / "mcp.md").read_text()
     told = re.findall(r"^\| `(\w+)` \| .* \| `(\w+)` \|$", guide, re.MULTILINE)
     assert told == [(name, one.scope) for name, one in ALL.items()]
+
+
+TASKS = ["task_create", "task_join", "task_update"]
 
 
 def test_the_instructions_fit_every_client() -> None:
@@ -144,8 +149,8 @@ def test_the_list_depends_on_the_key_alone(agent: Agent, viewer: Agent) -> None:
 @pytest.mark.parametrize(
     ("scope", "more"),
     [
-        ("write", ["log_message"]),
-        ("curate", ["branch_diff", "verify_fact", "log_message", "snapshot_create"]),
+        ("write", [*TASKS, "log_message"]),
+        ("curate", ["branch_diff", *TASKS, "verify_fact", "log_message", "snapshot_create"]),
     ],
 )
 def test_more_tools_for_more_scopes(

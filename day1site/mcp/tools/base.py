@@ -114,7 +114,7 @@ def plain(about: str) -> Schema:
 
 WHERE: Schema = {
     "branch": text("Branch to work on. Default: that of `work`, else the connection's, else main."),
-    "work": text("Handle from branch_switch: works on its branch without naming it."),
+    "work": text("Handle from branch_switch or task_join: works on its branch without naming it."),
 }
 REPOSITORY: Schema = {
     "repository": text(

@@ -64,6 +64,7 @@ _MAKERS: dict[type[t.Type], Callable[[Field, str], b.Schema]] = {
     t.Moment: lambda _, about: b.when(about),
     t.Identifier: lambda _, about: b.uid(about),
     t.TagList: lambda _, about: b.many(about),
+    t.ListOf: lambda _, about: b.many(about),
     t.JSONObject: lambda _, about: b.plain(about),
 }
 

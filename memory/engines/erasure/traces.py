@@ -20,6 +20,7 @@ from memory.engines.support.idempotency import hash_text
 from memory.engines.support.text_finder import TextFinder
 from memory.engines.support.write_buffer import buffer
 from memory.models import (
+    AgentTask,
     Branch,
     Commit,
     FactAssessment,
@@ -31,6 +32,7 @@ from memory.models import (
     ReviewItem,
     Session,
     Snapshot,
+    TaskObjective,
     Vector,
     Workspace,
 )
@@ -52,6 +54,8 @@ COLUMNS: tuple[tuple[Any, tuple[str, ...], str], ...] = (
     (Vector, ("error",), "project"),
     (MergeRequest, ("title", "description", "reason"), "project"),
     (MergeDecision, ("text",), "request__project"),
+    (AgentTask, ("name", "description", "result"), "project"),
+    (TaskObjective, ("text", "note"), "task__project"),
 )
 
 

@@ -34,6 +34,7 @@ BATCH_SIZE = 500
 # Models that a promotion copies, by app; models of higher apps are known by name only.
 PROMOTED = {
     "memory": (
+        "AgentTask",
         "AuditEntry",
         "Branch",
         "Commit",
@@ -46,6 +47,8 @@ PROMOTED = {
         "Relation",
         "ReviewItem",
         "Session",
+        "TaskAgent",
+        "TaskObjective",
         "Vector",
     ),
     "conversations": ("Conversation", "Message"),

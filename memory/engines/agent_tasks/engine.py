@@ -1,0 +1,309 @@
+"""Tasks of agents: made with a branch, joined by agents, merged into their branch, offered to the parent."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Unpack
+from uuid import UUID
+
+from django.db import transaction
+from django.db.models import Count, Prefetch, prefetch_related_objects
+
+from memory.actors import Actor
+from memory.db.retry import retry_methods
+from memory.engines.access.work_handles import WorkEngine, get_owner_name
+from memory.engines.agent_tasks import completion
+from memory.engines.agent_tasks.context import MAX_TOKENS, TaskContext, load_context
+from memory.engines.agent_tasks.distance import Distance, measure_parts
+from memory.engines.agent_tasks.rules import (
+    MAX_AGENTS,
+    PREFIX,
+    check_move,
+    check_objectives,
+    choose_agent,
+    choose_slug,
+    find_objective,
+    find_part,
+    find_task,
+    has_part,
+    name_agent_branch,
+    require_active,
+    require_part,
+    require_working,
+)
+from memory.engines.audit.trail import record_entry
+from memory.engines.branches.manager import BranchManager
+from memory.engines.fields.base import Use
+from memory.engines.fields.tasks import OBJECTIVE, TASK, TASK_FILTERS, TaskFields
+from memory.engines.support import validation as c
+from memory.engines.support.pagination import Page, paginate
+from memory.engines.versions.branch_access import filter_allowed_branches
+from memory.engines.versions.lookup import MAIN, find_branch
+from memory.exceptions import Exists, Invalid
+from memory.models import AgentTask, TaskAgent, TaskObjective
+from memory.models.nodes import next_rid
+
+CHECKS = TASK.field_checks(Use.CREATE) | {"objectives": check_objectives}
+ENDING = TASK.field_checks(Use.UPDATE)
+CHANGING = OBJECTIVE.field_checks(Use.UPDATE)
+FILTERS = {one.name: c.blank_or(one.make_check()) for one in TASK_FILTERS}
+State = AgentTask.State
+
+
+@dataclass(frozen=True)
+class CreatedTask:
+    """New task. No template is suggested before there are any."""
+
+    task: AgentTask
+    suggested_template: None = None
+
+
+@dataclass(frozen=True)
+class JoinedTask:
+    """An agent's part of a task, with a work handle; ``created`` is False where it had joined."""
+
+    task: AgentTask
+    part: TaskAgent
+    work: str
+    created: bool
+
+
+@retry_methods
+class TaskEngine:
+    def create_task(
+        self, *, name: str, actor: Actor, objectives: Sequence[str] = (), **fields: Unpack[TaskFields]
+    ) -> CreatedTask:
+        """Create a task with its branch ``task/<slug>``, forked from ``parent``, main by default.
+
+        Raises Invalid, UnknownField, Exists, BranchExists, BranchNotFound, BranchArchived, scope and branch
+        refusals.
+        """
+        values = c.validate({"name": name, "objectives": objectives, **fields}, CHECKS)
+        slug = choose_slug(values.get("slug", ""), values["name"])
+        actor.require_scope("write", PREFIX + slug)
+        next_rid.ensure_lease()
+        with transaction.atomic(savepoint=False):
+            if AgentTask.objects.filter(project=actor.project_id, slug=slug).exists():
+                raise Exists(
+                    "A task {slug} exists already: join it, or give this one another short name.",
+                    slug=slug,
+                    field="slug",
+                )
+            task = _add_task(actor, slug, values)
+            record_entry(actor, "task.create", slug, {"branch": task.branch.name})
+        return CreatedTask(_load_parts(task))
+
+    def get_task(self, *, task: UUID | str, actor: Actor) -> AgentTask:
+        """Return a task by its id or slug, with objectives and agents. Raises NotFound, BranchForbidden."""
+        return _load_parts(find_task(actor, task))
+
+    def list_tasks(
+        self, *, actor: Actor, state: str = "", agent_id: str = "", limit: int = 50, cursor: str = ""
+    ) -> Page[AgentTask]:
+        """List the tasks that the actor may see, with objectives and agents, the newest first."""
+        actor.require_scope("read")
+        payload = c.validate({"state": state, "agent_id": agent_id}, FILTERS)
+        rows = every = _list_visible(actor).select_related("branch", "parent")
+        if payload["state"]:
+            rows = rows.filter(state=payload["state"])
+        if payload["agent_id"]:
+            rows = every = rows.filter(agents__agent_id=payload["agent_id"])
+        return paginate(rows, key="-id", limit=limit, cursor=cursor, of=every, prepare=_load_all_parts)
+
+    def count_tasks(self, *, actor: Actor) -> dict[str, int]:
+        """Return how many tasks the actor may see, by state."""
+        actor.require_scope("read")
+        counts = _list_visible(actor).order_by().values_list("state").annotate(n=Count("pk"))
+        return dict.fromkeys(State.values, 0) | dict(counts)
+
+    def may_change(self, *, task: AgentTask, actor: Actor) -> bool:
+        """Return whether the actor may change a task now: it made or joined it, or curates."""
+        is_open = task.state == State.ACTIVE and actor.has_scope("write")
+        return is_open and actor.may_use(task.branch.name) and has_part(actor, task)
+
+    def measure_parts(self, *, task: AgentTask) -> dict[UUID, Distance]:
+        """Return how far each agent's branch is ahead of the task's and behind it, by the part's id."""
+        return measure_parts(task, list(task.agents.all()))
+
+    def get_task_context(
+        self, *, task: UUID | str, actor: Actor, max_tokens: int = MAX_TOKENS
+    ) -> TaskContext:
+        """Return what an agent should know of a task: objectives, agents and what each learned, the newest
+        facts of its branch, conflicts that wait. Texts of facts keep within ``max_tokens``.
+
+        Raises NotFound, Invalid, BranchForbidden.
+        """
+        return load_context(self.get_task(task=task, actor=actor), actor, max_tokens)
+
+    def join_task(self, *, task: UUID | str, actor: Actor, agent_id: str = "") -> JoinedTask:
+        """Give an agent its branch ``task/<slug>/<agent>`` and a work handle on it.
+
+        Who joined already gets the same branch, and works again where its part was completed. Raises
+        NotFound, Invalid, IllegalTransition, AgentForbidden, scope and branch refusals.
+        """
+        agent = choose_agent(actor, agent_id)
+        next_rid.ensure_lease()
+        with transaction.atomic(savepoint=False):
+            row = find_task(actor, task, "write", lock=True)
+            require_active(row)
+            part = row.agents.select_related("branch").filter(agent_id=agent).first()
+            created = part is None
+            part = _add_part(actor, row, agent) if part is None else _resume_part(actor, row, part)
+        _, work = WorkEngine().open_work(branch_name=part.branch.name, actor=actor)
+        return JoinedTask(_load_parts(row), part, work, created)
+
+    def update_objective(self, *, task: UUID | str, n: int, actor: Actor, **fields: str) -> TaskObjective:
+        """Change the state of an objective, or what is noted of it.
+
+        Raises NotFound, Invalid, UnknownField, IllegalTransition, Conflict for a step that another agent is
+        at, scope and branch refusals.
+        """
+        values = c.validate(fields, CHANGING)
+        if not values:
+            raise Invalid("{field} is needed.", field="state")
+        next_rid.ensure_lease()
+        with transaction.atomic(savepoint=False):
+            row = find_task(actor, task, "write", lock=True)
+            require_part(actor, row)
+            require_active(row)
+            objective = find_objective(row, n)
+            check_move(objective, values.get("state", objective.state), actor.agent_id)
+            _change_objective(actor, objective, values)
+            record_entry(actor, "task.objective", row.slug, {"n": n, "state": objective.state})
+        return objective
+
+    def complete_agent(
+        self, *, task: UUID | str, actor: Actor, agent_id: str = ""
+    ) -> completion.CompletedPart:
+        """Complete an agent's part: run the hooks, then merge its branch into the task's with ``auto``.
+
+        Conflicts stay unmerged and are named. Whoever may write on a task may merge into its branch: it is
+        shared work, and only a merge request leads out of it. Interrupted, it may be called again. Raises
+        NotFound, IllegalTransition, AgentForbidden, scope and branch refusals.
+        """
+        agent = choose_agent(actor, agent_id)
+        row = find_task(actor, task, "write")
+        require_part(actor, row)
+        require_active(row)
+        part = find_part(row, agent)
+        require_working(part)
+        completion.run_hooks("complete_agent", part, actor)
+        done = completion.merge_part(part, actor)
+        next_rid.ensure_lease()
+        with transaction.atomic(savepoint=False):
+            require_active(find_task(actor, row.pk, "write", lock=True))
+            require_working(find_part(row, agent))
+            completion.store_part(actor, done)
+        return done
+
+    def complete_task(self, *, task: UUID | str, actor: Actor, result: str = "") -> completion.CompletedTask:
+        """Complete a task: run the hooks, then offer its durable facts to the parent in a merge request.
+
+        Agents that still work are named as having left; their branches stay as they are. Raises NotFound,
+        Invalid, IllegalTransition, scope and branch refusals.
+        """
+        values = c.validate({"result": result}, ENDING)
+        row = find_task(actor, task, "write")
+        require_part(actor, row)
+        require_active(row)
+        completion.run_hooks("complete_task", row, actor)
+        ids = completion.list_durable(row, actor)
+        next_rid.ensure_lease()
+        with transaction.atomic(savepoint=False):
+            row = find_task(actor, row.pk, "write", lock=True)
+            require_active(row)
+            done = completion.store_task(actor, row, ids, values["result"])
+        return replace(done, task=_load_parts(done.task))
+
+    def cancel_task(self, *, task: UUID | str, actor: Actor, result: str = "") -> AgentTask:
+        """Cancel a task and archive its branches: nothing is merged, nothing is deleted.
+
+        Raises NotFound, Invalid, IllegalTransition, scope and branch refusals.
+        """
+        values = c.validate({"result": result}, ENDING)
+        next_rid.ensure_lease()
+        with transaction.atomic(savepoint=False):
+            row = find_task(actor, task, "write", lock=True)
+            require_part(actor, row)
+            require_active(row)
+            parts = list(row.agents.select_related("branch"))
+            for branch in (*(part.branch for part in parts), row.branch):
+                BranchManager().archive_branch(name=branch.name, actor=completion.act_for_task(actor))
+            completion.leave_parts(row)
+            completion.end_task(row, State.CANCELLED, actor, values["result"])
+            record_entry(actor, "task.cancel", row.slug)
+        return _load_parts(row)
+
+
+# ---- pieces ----------------------------------------------------------------------------------------
+
+
+def _list_visible(actor: Actor) -> Any:
+    return filter_allowed_branches(AgentTask.objects.filter(project=actor.project_id), actor)
+
+
+def _load_parts(task: AgentTask) -> AgentTask:
+    """Return a task as it is now, with its objectives and agents."""
+    row = AgentTask.objects.select_related("branch", "parent").get(pk=task.pk)
+    _load_all_parts([row])
+    return row
+
+
+def _load_all_parts(tasks: list[AgentTask]) -> None:
+    agents = Prefetch("agents", TaskAgent.objects.select_related("branch"))
+    prefetch_related_objects(tasks, "objectives", agents)
+
+
+def _add_task(actor: Actor, slug: str, values: dict[str, Any]) -> AgentTask:
+    parent, now = values.get("parent") or MAIN, actor.write_time()
+    branch = BranchManager().create_branch(
+        name=PREFIX + slug, parent=parent, purpose=values["name"], actor=actor
+    )
+    task = AgentTask.objects.create(
+        project_id=actor.project_id,
+        slug=slug,
+        branch=branch,
+        parent=find_branch(actor, parent),
+        owner=get_owner_name(actor),
+        created_by=actor.label,
+        created_at=now,
+        **{name: values[name] for name in ("name", "task_type", "description") if name in values},
+    )
+    steps = enumerate(values["objectives"], 1)
+    TaskObjective.objects.bulk_create(
+        [TaskObjective(task=task, n=n, text=text, updated_at=now) for n, text in steps]
+    )
+    return task
+
+
+def _add_part(actor: Actor, task: AgentTask, agent_id: str) -> TaskAgent:
+    if task.agents.count() >= MAX_AGENTS:
+        raise Invalid("A task has at most {most} agents.", most=MAX_AGENTS, field="agent_id")
+    branch = BranchManager().create_branch(
+        name=name_agent_branch(task, agent_id), parent=task.branch.name, purpose=task.name, actor=actor
+    )
+    part = TaskAgent.objects.create(
+        task=task,
+        agent_id=agent_id,
+        branch=branch,
+        owner=get_owner_name(actor),
+        joined_at=actor.write_time(),
+    )
+    record_entry(actor, "task.join", task.slug, {"agent": agent_id, "branch": branch.name})
+    return part
+
+
+def _resume_part(actor: Actor, task: AgentTask, part: TaskAgent) -> TaskAgent:
+    """Return the part of an agent that had joined; a completed one is open again."""
+    again = TaskAgent.objects.filter(pk=part.pk).exclude(state=TaskAgent.State.WORKING)
+    if again.update(state=TaskAgent.State.WORKING, completed_at=None):
+        record_entry(actor, "task.join", task.slug, {"agent": part.agent_id, "branch": part.branch.name})
+        part.state, part.completed_at = TaskAgent.State.WORKING, None
+    return part
+
+
+def _change_objective(actor: Actor, objective: TaskObjective, values: dict[str, Any]) -> None:
+    for name, value in values.items():
+        setattr(objective, name, value)
+    objective.agent_id = actor.agent_id or actor.label[:200]
+    objective.updated_at = actor.write_time()
+    objective.save(update_fields=[*values, "agent_id", "updated_at"])
