@@ -9,7 +9,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('memory', '0024_erasures'),
+        ('memory', '0022_branch_details'),
     ]
 
     operations = [

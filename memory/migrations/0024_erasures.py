@@ -8,7 +8,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('memory', '0022_branch_details'),
+        ('memory', '0023_agent_tasks'),
     ]
 
     operations = [
