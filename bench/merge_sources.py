@@ -21,11 +21,10 @@ class Sources:
         from memory.models import Fact
 
         self.actor, self.rng = actor, np.random.default_rng(SEED + 2)
+        self.main = find_branch(actor, "main")
         self.words = Vocabulary(np.random.default_rng(SEED))  # the store's vocabulary, for new texts
         self.words.rng = self.rng
-        own = Fact._base_manager.filter(
-            branch=find_branch(actor, "main"), slot__isnull=False, status="active"
-        )
+        own = Fact._base_manager.filter(branch=self.main, slot__isnull=False, status="active")
         self.uids = list(own.values_list("uid", flat=True))
         self.rng.shuffle(self.uids)
 
@@ -86,12 +85,10 @@ class Sources:
         from memory.models import Fact, Vector
 
         uids = [self.uids.pop() for _ in rows]
-        hashes = Fact._base_manager.filter(uid__in=uids, slot__isnull=False).values_list(
-            "content_hash", flat=True
-        )
-        known = np.stack(
-            list(Vector.objects.filter(content_hash__in=list(hashes)).values_list("data", flat=True))
-        )
+        shown = Fact._base_manager.filter(branch=self.main, uid__in=uids, slot__isnull=False)
+        hashes = list(shown.values_list("content_hash", flat=True))
+        vectors = Vector.objects.filter(content_hash__in=hashes).values_list("data", flat=True)
+        known = np.stack(list(vectors))
         beside = rows - (rows * known).sum(axis=1, keepdims=True) * known
         beside /= np.linalg.norm(beside, axis=1, keepdims=True)
         return NEAR_COSINE * known + np.sqrt(1 - NEAR_COSINE**2) * beside

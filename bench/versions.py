@@ -193,12 +193,15 @@ class Branches:
 
     def steps(self) -> dict[str, Callable[[], Any]]:
         from memory.engines.branches.manager import BranchManager
+        from memory.engines.branches.topology import BranchTopologyEngine
         from memory.engines.search.engine import SearchEngine
 
-        manager, search, actor = BranchManager(), SearchEngine(), self.actor
+        manager, topology = BranchManager(), BranchTopologyEngine()
+        search, actor = SearchEngine(), self.actor
         words = {"query": "what is the first fact about sources", "actor": actor, "search_type": "keyword"}
         return {
             f"list of {FEW}": lambda: manager.list_branches(actor=actor, limit=FEW),
+            f"topology, page of {FEW}": lambda: topology.get_topology(actor=actor, limit=FEW),
             "search on main": lambda: search.search(**words),
             "search on a branch without changes": lambda: search.search(**words, branch_name="task/t-7"),
             "search on a branch with 1,000 changes": lambda: search.search(**words, branch_name=CHILD),

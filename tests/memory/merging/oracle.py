@@ -286,12 +286,9 @@ def find_outcomes(kind: str, ours: Version | None, theirs: Version | None) -> li
         return [Outcome("applied", merged=theirs.fields)]
     if ours.fields is None and theirs.fields is None:
         return [Outcome("identical")]
-    if ours.undone:
-        same = ours.fields and theirs.fields and is_same_content(kind, ours.fields, theirs.fields)
-        return [
-            Outcome("conflict", "reverted"),
-            *([Outcome("identical", merged=ours.fields)] if same else []),
-        ]
+    if ours.undone:  # whatever else it is, nothing is applied without asking
+        diverged = [one for one in _merge_diverged(kind, ours, theirs) if one.name != "applied"]
+        return [Outcome("conflict", "reverted"), *diverged]
     found = list(_merge_diverged(kind, ours, theirs))
     return [*found, Outcome("conflict", "reverted")] if theirs.undone or was_undone(ours) else found
 

@@ -25,11 +25,11 @@ steps = st.one_of(
 )
 # Both sides begin with something in common.
 START = [("add", 0, 0), ("add", 0, 1), ("relate", 0, 0), ("talk", 0, 0), ("say", 0, 0), ("fork", 0, 1)]
-histories = st.lists(steps, min_size=20, max_size=40)
+histories = st.lists(steps, min_size=15, max_size=35)
 
 
 @given(history=histories)
-@random_histories(20)
+@random_histories(15)
 def test_nothing_is_lost_silently(history: list[tuple[str, int, int]]) -> None:
     world = World(EngineTransport(some_actor()))
     for step in [*START, *history]:

@@ -1,11 +1,13 @@
 """A store and its causal model, changed in step by random operations."""
 
 from collections.abc import Callable, Sequence
+from datetime import datetime
 from itertools import count
 from typing import Any
+from uuid import UUID
 
 from tests.memory.merging.judgement import Judgement, compare_sides
-from tests.memory.merging.oracle import Key, Line, Row
+from tests.memory.merging.oracle import Key, Line, Row, Shown
 from tests.memory.merging.transports import Choice, EngineTransport, Item, Refused
 
 MAX_BRANCHES = 4
@@ -36,6 +38,7 @@ class World:
         self.lines = {"main": Line()}
         self.merges: dict[str, list[int]] = {"main": []}
         self.texts = count(1)
+        self.places: dict[str, int] = {}  # of each memory in the history, by its id: ids differ in every run
         self.log: list[tuple] = []  # what was done, for a failure
 
     def play(self, step: tuple[str, int, int]) -> None:
@@ -49,10 +52,22 @@ class World:
     def pick(self, branch: str, kind: str, number: int, **fields: Any) -> str | None:
         """Return the id of a memory that the branch shows, with these values."""
         shown = self.lines[branch].shown[-1]
-        found = sorted(
-            uid for (k, uid), row in shown.items() if k == kind and fields.items() <= row.fields.items()
-        )
-        return found[number % len(found)] if found else None
+        found = [uid for (k, uid), row in shown.items() if k == kind and fields.items() <= row.fields.items()]
+        return sorted(found, key=self.get_place)[number % len(found)] if found else None
+
+    def get_place(self, uid: str) -> int:
+        return self.places.get(uid, len(self.places))
+
+    def number_memories(self, shown: Shown) -> None:
+        """Give new memories their places, those of one commit by their contents."""
+        new = [key for key in shown if key[1] not in self.places]
+        for _, uid in sorted(new, key=lambda key: (key[0], self.describe(shown[key]))):
+            self.places.setdefault(uid, len(self.places))
+
+    def describe(self, row: Row) -> list[str]:
+        """Return a content without what differs in every run: times, and ids but for their places."""
+        values = [value for _, value in sorted(row.fields.items()) if not isinstance(value, datetime)]
+        return [str(self.get_place(str(one))) if isinstance(one, UUID) else str(one) for one in values]
 
     def write(self, branch: str, work: Callable[..., Any], *args: Any, **options: Any) -> None:
         """Make one change, refused or not, and record what it changed."""
@@ -65,6 +80,7 @@ class World:
 
     def record(self, branch: str, record: Callable[..., Any], *args: Any) -> None:
         shown, line = self.transport.observe(branch), self.lines[branch]
+        self.number_memories(shown)
         head = self.transport.read_head(branch)
         if head == line.head:
             assert shown == line.shown[-1], "a change without a commit"
@@ -239,7 +255,9 @@ class World:
         """Merge and judge the result; merge again, to no effect. Return whether something is left."""
         self.log.append((source, target, strategy, number))
         line = self.lines[target]
-        items = self.transport.plan(source, target)
+        items = sorted(
+            self.transport.plan(source, target), key=lambda item: (item.kind, self.get_place(item.uid))
+        )
         name = "auto" if strategy == "decide" else strategy
         ids = (
             [item.uid for item in items if item.kind == "fact"][number % 2 :: 2]
@@ -272,6 +290,7 @@ class World:
 
     def settle(self, judgement: Judgement, source: str, target: str, choices: Sequence, done: Any) -> None:
         line, shown = self.lines[target], self.transport.observe(target)
+        self.number_memories(shown)
         before = line.shown[-1]
         versions = judgement.settle(choices, shown)
         if done.commit is None:
