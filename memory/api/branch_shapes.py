@@ -9,7 +9,6 @@ from rest_framework import serializers as s
 from memory.api import shapes
 from memory.engines.branches.diff import BASES, CHANGES, KINDS, BranchDiff, Difference
 
-
 LINE_LENGTH = 200
 
 

@@ -13,6 +13,7 @@ from memory.engines.merging.owners import (
     settle_parts,
 )
 from memory.engines.merging.plan import SOURCE, TARGET, Decision, FullPlan, MergePoints
+from memory.engines.merging.similar import Compared, compare_items, mark_similar
 from memory.engines.merging.strategies import (
     CHERRY_PICK,
     FAST_FORWARD,
@@ -25,12 +26,19 @@ from memory.engines.merging.strategies import (
     pick_items,
     squash_facts,
 )
+from memory.models import Fact
 
 
 def build_plan(
-    points: MergePoints, strategy: str, ids: Sequence[UUID] = (), decisions: Sequence[Decision] = ()
+    points: MergePoints,
+    strategy: str,
+    ids: Sequence[UUID] = (),
+    decisions: Sequence[Decision] = (),
+    compared: Compared | None = None,
 ) -> FullPlan:
     """Return all that a merge would do at these points. Writes nothing.
+
+    In a transaction the new facts must have been ``compared`` before.
 
     Raises Invalid (a decision that does not fit, an unknown id) and Conflict (a decision on a conflict that
     has changed since, a target that cannot be fast-forwarded).
@@ -38,8 +46,12 @@ def build_plan(
     if strategy == FAST_FORWARD:
         check_fast_forward(points)
     plan = FullPlan(points, strategy, list_changes(points))
+    if compared is None:
+        compared = compare_items(points, list(plan.of_model(Fact)))
     keep_extended(plan)
-    match_edges(plan, match_equal_texts(plan))
+    same_texts = match_equal_texts(plan)
+    mark_similar(plan, compared)
+    match_edges(plan, same_texts)
     apply_strategy(plan, ids, decisions)
     settle_parts(plan)
     fork_tails(plan)

@@ -1,7 +1,7 @@
 """MergeEngine: the plan of a three-way merge, and the merge itself."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 from uuid import UUID
 
@@ -12,6 +12,7 @@ from memory.db.budget import count_fitting, count_row_bytes
 from memory.db.retry import retry_methods
 from memory.engines.merging.builder import build_plan
 from memory.engines.merging.plan import CLASSES, Decision, FullPlan, MergePoints, PlanItem
+from memory.engines.merging.similar import compare_new_facts
 from memory.engines.merging.strategies import AUTO, check_strategy
 from memory.engines.merging.writes import write_plan
 from memory.engines.support import validation as c
@@ -116,15 +117,22 @@ def find_points(actor: Actor, source: str, target: str, position: dict[str, Any]
     """Return the points of a plan: those of its first page, else the present heads."""
     for name in (source, target):
         actor.require_scope("read", name)
+    points = load_points(actor, source, target)
+    seqs = {
+        side: resolve_own_point(branch, position.get(side))
+        for side, branch in (("source", points.source), ("target", points.target))
+    }
+    return replace(points, source_seq=seqs["source"], target_seq=seqs["target"])
+
+
+def load_points(actor: Actor, source: str, target: str) -> MergePoints:
+    """Return the present heads. Raises Conflict, BranchNotFound, BranchArchived."""
     check_branches(source, target)
     one, other = find_branch(actor, source), find_branch(actor, target)
     for branch in (one, other):
         if branch.archived_at:
             raise BranchArchived(name=branch.name)
-    seqs = [
-        resolve_own_point(branch, position.get(side)) for branch, side in ((one, "source"), (other, "target"))
-    ]
-    return MergePoints(actor.project_id, one, seqs[0], other, seqs[1])
+    return MergePoints(actor.project_id, one, one.head, other, other.head)
 
 
 def check_branches(source: str, target: str) -> None:
@@ -145,6 +153,7 @@ def merge_branches(
     """Merge without a check of the actor's scopes; the caller has checked them."""
     check_branches(source, target)
     check_strategy(strategy, ids)
+    compared = compare_new_facts(load_points(actor, source, target))
     next_rid.ensure_lease()
     with transaction.atomic(savepoint=False):
         locked = lock_branches(actor, (source, target))
@@ -153,7 +162,7 @@ def merge_branches(
             merged = locked[source]
             commit.source = merged, merged.head
             points = MergePoints(actor.project_id, merged, merged.head, commit.branch, commit.seq - 1)
-            plan = build_plan(points, strategy, ids, decisions)
+            plan = build_plan(points, strategy, ids, decisions, compared)
             write_plan(commit, plan)
     return MergeResult(commit.commit, plan.count_items(), len(plan.open_conflicts))
 

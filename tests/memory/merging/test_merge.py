@@ -4,6 +4,7 @@ import pytest
 
 from memory.engines.branches.manager import BranchManager
 from memory.engines.branches.revert import RevertEngine
+from memory.engines.embedding.engine import EmbeddingEngine
 from memory.engines.facts.bulk_actions import ActionEngine
 from memory.engines.facts.engine import FactEngine
 from memory.engines.facts.links import LinkEngine
@@ -12,6 +13,7 @@ from memory.engines.merging.engine import MergeEngine
 from memory.engines.merging.plan import Decision
 from memory.exceptions import BranchArchived, BranchNotFound, Conflict, Invalid, ScopeMissing
 from memory.models import Branch, Fact, FactLink, Relation
+from tests.memory.fake_provider import FakeProvider, beside
 
 pytestmark = pytest.mark.django_db(transaction=True)
 FACTS, MERGES, BRANCHES = FactEngine(), MergeEngine(), BranchManager()
@@ -346,3 +348,71 @@ class TestRefusals:
         with pytest.raises(ScopeMissing):
             MERGES.merge_branch(source="task/x", actor=writer)
         assert MERGES.plan_merge(source="task/x", actor=writer).counts == {}
+
+
+SAME_TEXTS = ("The cache is cleared every night.", "Every night the cache gets cleared.")
+CONTRARY_TEXTS = ("The cache holds 30 minutes.", "The cache holds for 45 minutes.")
+
+
+class TestSimilar:
+    @pytest.fixture
+    def pair(self, actor, settings, write, fork):
+        """Return a function that writes two near texts, the first on main, and embeds both."""
+        with FakeProvider() as provider:
+            settings.DAY1 = provider.settings(batch=64)
+
+            def pair(texts):
+                provider.vectors[texts[1]] = beside(texts[0], 0.9)
+                fork()
+                both = write(texts[0]), write(texts[1], "task/x")
+                EmbeddingEngine().embed_pending(actor.project_id)
+                return both
+
+            yield pair
+
+    @pytest.mark.parametrize(
+        ("texts_", "reason"), [(SAME_TEXTS, "near_duplicate"), (CONTRARY_TEXTS, "contested")]
+    )
+    def test_is_a_conflict(self, project, pair, plan, merge, texts_, reason):
+        here, there = pair(texts_)
+        item = only(plan())
+        assert (item.uid, item.reason, item.other.uid, round(item.score, 1)) == (
+            there.uid,
+            reason,
+            here.uid,
+            0.9,
+        )
+        assert (merge().commit, texts(project)) == (None, [texts_[0]])
+
+    @pytest.mark.parametrize(
+        ("choice", "active"),
+        [
+            ("source", CONTRARY_TEXTS[1:]),
+            ("target", CONTRARY_TEXTS[:1]),
+            ("both", CONTRARY_TEXTS),
+            ("edited", ["New."]),
+        ],
+    )
+    def test_is_settled_once_for_all(self, project, pair, plan, merge, choice, active):
+        here, there = pair(CONTRARY_TEXTS)
+        merge(
+            decisions=[Decision(there.uid, choice, only(plan()).token, "New." if choice == "edited" else "")]
+        )
+        for branch in ("main", "task/x"):
+            rows = Fact.objects.on(Branch.objects.get(project=project, name=branch)).fetch_all()
+            assert sorted(row.fact_text for row in rows if row.status == "active") == sorted(active)
+            merge("main", "task/x")
+        assert (merge().commit, merge("main", "task/x").commit) == (None, None)
+        links = FactLink.objects.on(Branch.objects.get(project=project, name="main")).fetch_all()
+        expected = [("CONTESTED_BY", here.uid, there.uid)] if choice == "both" else []
+        assert [(link.link_type, link.from_id, link.to_id) for link in links] == expected
+
+    def test_what_has_no_vector_is_named(self, write, fork, plan):
+        fork()
+        write("new", "task/x")
+        found = plan()
+        assert (found.counts, found.unchecked, found.unchecked_reason) == (
+            {"fact": {"applied": 1}},
+            1,
+            "embedder_off",
+        )
