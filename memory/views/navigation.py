@@ -12,13 +12,14 @@ from memory.actors import ROLE_SCOPES, SCOPES, Actor
 from memory.engines.access.members import build_member_actor, list_memberships
 from memory.models import Membership
 from memory.views.frames import ADMIN
-from memory.views.view_context import count_questions
+from memory.views.view_context import count_questions, count_requests
 
 if TYPE_CHECKING:
     from django_stubs_ext import StrOrPromise
 
 LAST = "day1_project"  # in the session: the project that was open last
-REVIEW = "review"  # the section whose questions are counted
+REVIEW, REQUESTS = "review", "merge-requests"  # the sections with a count
+COUNT_IDS = {REVIEW: "open-questions", REQUESTS: "open-requests"}  # of their elements
 SEPARATE_FROM = 80  # sections from this order on stand apart: who may use the project, and what was done
 
 
@@ -44,6 +45,7 @@ class Entry:
     letter: str = ""
     is_current: bool = False
     count: str | None = None  # None where nothing is counted
+    count_id: str = ""
 
 
 SECTIONS: list[Section] = []
@@ -98,8 +100,10 @@ def last_member(request: HttpRequest) -> Membership | None:
 
 def _list_reader_entries(reader: Any, current: str) -> Iterable[Entry]:
     for one in sections_for(reader.actor):
-        count = reader.open_questions if one.name == REVIEW else None
-        yield Entry(one.title, one.icon, reader.url(one.name), one.letter, one.name == current, count)
+        count = count_requests(reader.actor) if one.name == REQUESTS else None
+        count = reader.open_questions if one.name == REVIEW else count
+        is_current, count_id = one.name == current, COUNT_IDS.get(one.name, "")
+        yield Entry(one.title, one.icon, reader.url(one.name), one.letter, is_current, count, count_id)
 
 
 def _list_member_entries(member: Membership, user: Any) -> Iterable[Entry]:
@@ -107,8 +111,8 @@ def _list_member_entries(member: Membership, user: Any) -> Iterable[Entry]:
     for one in SECTIONS:
         if SCOPES.index(one.scope) <= highest:
             url = ADMIN.reverse(one.name, member.project.slug)
-            counts = one.name == REVIEW
-            count = count_questions(build_member_actor(member, user, ADMIN.surface)) if counts else None
+            counter = {REVIEW: count_questions, REQUESTS: count_requests}.get(one.name)
+            count = counter(build_member_actor(member, user, ADMIN.surface)) if counter else None
             yield Entry(one.title, one.icon, url, one.letter, count=count)
 
 
