@@ -43,7 +43,7 @@ def main() -> None:
         shutil.rmtree(made)
     print("\n" + table(figures))
     if options.json:
-        options.json.write_text(json.dumps([figure.told() for figure in figures], indent=2) + "\n")
+        options.json.write_text(json.dumps([figure.as_dict() for figure in figures], indent=2) + "\n")
     sys.exit(0 if all(figure.kept for figure in figures) else 1)
 
 

@@ -155,7 +155,7 @@ def main() -> None:
         print(table(figures))
         print(f"{time.monotonic() - started:.0f} s in all")
         if chosen.json:
-            chosen.json.write_text(json.dumps([figure.told() for figure in figures], indent=1))
+            chosen.json.write_text(json.dumps([figure.as_dict() for figure in figures], indent=1))
 
 
 if __name__ == "__main__":

@@ -56,6 +56,11 @@ def conf() -> Conf:
     return settings_given
 
 
+def list_gates() -> tuple[str, ...]:
+    """Return the names of the gates in the settings, which need not be right otherwise."""
+    return tuple(getattr(settings, "DAY1", {}).get("merge_gates", MERGE_GATES))
+
+
 def _default(setting: Field) -> Any:
     return setting.default if setting.default_factory is MISSING else setting.default_factory()
 

@@ -92,6 +92,22 @@ class BranchArchived(Day1Error):
     message = _("The branch {name} is archived and takes no writes: restore it first.")
 
 
+class DirectWritesRefused(Day1Error):
+    """A write that the policy of its branch does not take; ``branch`` names the branch."""
+
+    code, status = "direct_writes_refused", 409
+    message = _(
+        "The branch {branch} takes no direct writes: write on a branch of your own and open a merge request,"
+        " or propose the fact."
+    )
+
+
+CHANGES_REFUSED = _(
+    "The branch {branch} takes proposals only: nothing on it is changed or removed without the scope curate."
+    " Propose a fact that replaces it, or change it on a branch of your own and open a merge request."
+)
+
+
 class Conflict(Day1Error):
     code, status, message = "conflict", 409, _("This conflicts with what is stored.")
 

@@ -143,6 +143,14 @@ def sweep_copies() -> None:
     delete_orphans()
 
 
+@shared_task(name="memory.sweep_erasures")
+def sweep_erasures() -> None:
+    """Finish erasures that were interrupted or had to wait."""
+    from memory.engines.erasure.engine import ErasureEngine
+
+    ErasureEngine().finish_pending()
+
+
 @shared_task(name="memory.tidy")
 def tidy() -> None:
     """Optimize the search index and the planner's statistics; verify that no audit entry was changed."""

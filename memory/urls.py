@@ -25,6 +25,7 @@ from memory.views.navigation import Section, add_section
 from memory.views.review import Answer, Review
 from memory.views.search import Search
 from memory.views.sessions import SessionPage, Sessions
+from memory.views.topology import Expired, Topology
 
 PAGES: list[Page] = [
     ("", Home, "home"),
@@ -54,6 +55,8 @@ PAGES: list[Page] = [
     ("review", Review, "review"),
     ("review/<uuid:item_id>", Answer, "review-answer"),
     ("branches", Branches, "branches"),
+    ("branches/topology", Topology, "topology"),
+    ("branches/expired", Expired, "expired"),
     ("sessions", Sessions, "sessions"),
     ("session", SessionPage, "session"),
     ("branches/<path:branch_name>", BranchPage, "branch"),

@@ -24,6 +24,7 @@ from memory.engines.fields.facts import FACT, NewFact
 from memory.engines.fields.keys import KEY
 from memory.engines.fields.links import LINK, NewLink
 from memory.engines.fields.merges import MERGE_REQUEST
+from memory.engines.fields.policies import POLICY
 from memory.engines.fields.types import Choice, JSONObject, LongText, TagList, Text
 from memory.exceptions import Invalid, TooLarge
 from memory.models import Fact
@@ -61,7 +62,19 @@ def test_the_command_line_has_the_fields_as_they_are_declared() -> None:
     assert json.loads(format_nouns()).keys() == {noun.name for noun in NOUNS}
 
 
-NOUNS = (FACT, LINK, OBSERVATION, RELATION, SESSION, BRANCH, KEY, MERGE_REQUEST, CONVERSATION, MESSAGE)
+NOUNS = (
+    FACT,
+    LINK,
+    OBSERVATION,
+    RELATION,
+    SESSION,
+    BRANCH,
+    KEY,
+    MERGE_REQUEST,
+    CONVERSATION,
+    MESSAGE,
+    POLICY,
+)
 
 
 @pytest.mark.parametrize("noun", NOUNS, ids=lambda noun: noun.name)

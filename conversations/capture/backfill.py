@@ -23,6 +23,7 @@ from memory.db.querysets import Lineage
 from memory.engines.sessions.observations import ObservationEngine
 from memory.engines.versions.commits import CommitWriter, open_commit
 from memory.engines.versions.lookup import find_branch
+from memory.engines.versions.policies import Write
 from memory.models import BranchedModel, Observation
 from memory.models.hashes import content_hash
 from memory.models.nodes import uuid7_near
@@ -71,7 +72,7 @@ def fill_gaps(event: HookEvent, turns: Sequence[Turn], actor: Actor, branch_name
     A call that an event told as a success, and that failed by its exit code, is marked as failed.
     """
     who = actor.with_origin(session_id=event.session)
-    with open_commit(who, branch_name, "hook.transcript") as commit:
+    with open_commit(who, branch_name, "hook.transcript", write=Write.EXEMPT) as commit:
         Backfill(commit, actor, event, turns).run()
         return not commit.empty
 

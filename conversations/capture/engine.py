@@ -28,7 +28,9 @@ from memory.engines.sessions.manager import SessionManager
 from memory.engines.support.foreground import FOREGROUND
 from memory.engines.support.idempotency import ConcurrentRequest, retry_on_conflict
 from memory.engines.versions.commits import open_commit
+from memory.engines.versions.erased import erased_sessions
 from memory.engines.versions.lookup import MAIN, find_branch
+from memory.engines.versions.policies import Write
 from memory.exceptions import TooLarge
 from memory.models import IngestedEvent, Session
 from memory.models.nodes import next_rid
@@ -54,7 +56,8 @@ class IngestEngine:
         client: str = "",
         answered: bool = False,
     ) -> dict[str, Any] | None:
-        """Store up to 1,000 events, in order, all or none; unknown and repeated ones are ignored.
+        """Store up to 1,000 events, in order, all or none; unknown and repeated ones are ignored, and those
+        of an erased session.
 
         What transcripts among them have besides follows in transactions of its own.
 
@@ -67,6 +70,8 @@ class IngestEngine:
         if len(events) > MAX_EVENTS:
             raise TooLarge(what="The list", limit=f"{MAX_EVENTS} events")
         read = [event for raw in events if (event := read_event(raw, client))]
+        gone = erased_sessions(actor.project_id, {event.session for event in read})
+        read = [event for event in read if event.session not in gone]
         is_test = bool(read) and all(event.name == "Test" for event in read)
         actor = replace(actor, surface=TEST_SURFACE if is_test else SURFACE)
         next_rid.ensure_lease()
@@ -132,7 +137,7 @@ def _store_events(events: Sequence[HookEvent], actor: Actor, branch_name: str) -
     """Store events that begin a session or become rows, in one commit."""
     keys = {event.session for event in events}
     who = actor.with_origin(session_id=events[0].session) if len(keys) == 1 else actor
-    with open_commit(who, branch_name, "hook.ingest") as commit:
+    with open_commit(who, branch_name, "hook.ingest", write=Write.EXEMPT) as commit:
         rows = EventRows(commit, actor)
         for event in events:
             rows.take(event)

@@ -18,6 +18,7 @@ from memory.engines.support import validation as c
 from memory.engines.support.pagination import Page, paginate_versions, point_in_list
 from memory.engines.versions.commits import CommitWriter, open_commit
 from memory.engines.versions.lookup import MAIN, find_branch, resolve_point
+from memory.engines.versions.policies import Write
 from memory.engines.versions.repositories import filter_sessions
 from memory.exceptions import Conflict, NotFound
 
@@ -61,7 +62,7 @@ class ConversationEngine:
         )
         actor = actor.with_origin(**stated)
         payload = c.validate({"title": title, "model": model}, CHECKS)
-        with open_commit(actor, branch_name, "conversation.create") as commit:
+        with open_commit(actor, branch_name, "conversation.create", write=Write.ADD) as commit:
             conversation = self.begin(commit, actor, **payload)
         return attach_counts([conversation], commit.lineage)[0]
 
@@ -77,7 +78,8 @@ class ConversationEngine:
     ) -> Conversation:
         """Close a conversation to new messages; again, it changes nothing. Raises NotFound."""
         actor.require_scope("write", branch_name)
-        with open_commit(actor, branch_name, "conversation.close") as commit:
+        # The end of a session closes its conversations, and a session ends on any branch.
+        with open_commit(actor, branch_name, "conversation.close", write=Write.EXEMPT) as commit:
             conversation = commit.get_version(Conversation, conversation_id)
             if conversation.status == Status.ACTIVE:
                 commit.targets.append(str(conversation.uid))

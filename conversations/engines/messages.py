@@ -35,6 +35,7 @@ from memory.engines.support.pagination import (
 )
 from memory.engines.versions.commits import CommitWriter, open_commit
 from memory.engines.versions.lookup import MAIN, find_branch, resolve_point
+from memory.engines.versions.policies import Write
 from memory.engines.versions.repositories import filter_sessions
 from memory.exceptions import Exists, Invalid, NotFound, TooLarge
 from memory.models import Branch
@@ -109,7 +110,7 @@ class MessageEngine:
         if len(messages) > MAX_MESSAGES:
             raise TooLarge(what="The list", limit=f"{MAX_MESSAGES} messages", field="messages")
         rows = [build_message(payload, actor) for payload in messages]
-        with open_commit(actor, branch_name, "message.write") as commit:
+        with open_commit(actor, branch_name, "message.write", write=Write.ADD) as commit:
             return self.add(commit, open_conversation(commit, conversation_id), rows)
 
     def add(

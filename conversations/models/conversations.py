@@ -1,10 +1,11 @@
 """Conversations. Their counts (messages, tokens) are computed when they are read."""
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from django.db import models
 
 from memory.models import BranchedModel
+from memory.models.base import ERASED_MARK
 from memory.models.kinds import MemoryKind
 
 
@@ -21,6 +22,7 @@ class Conversation(BranchedModel):
         ordered={"status": (Status.ACTIVE, Status.COMPLETED, Status.ARCHIVED)},
         fork_columns=("parent_conversation_id", "fork_point_message_id"),
     )
+    ERASED: ClassVar[dict[str, Any]] = {"title": ERASED_MARK}
 
     # Set by conversations.engines.conversations.
     message_count: int

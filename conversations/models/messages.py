@@ -1,6 +1,6 @@
 """Messages: append-only, numbered within their conversation."""
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from django.db import models
 from django_mysql.models import FixedCharField
@@ -8,6 +8,7 @@ from django_mysql.models import FixedCharField
 from memory.db.fields import JSONTextField
 from memory.db.indexes import FullTextIndex
 from memory.models import BranchedModel
+from memory.models.base import ERASED_MARK, Blank
 from memory.models.hashes import content_hash
 from memory.models.kinds import ORIGIN, MemoryKind
 
@@ -33,6 +34,13 @@ class Message(BranchedModel):
     )
     TEXT: ClassVar[str] = "content"
     OWNERS: ClassVar[dict[str, str]] = {"conversation_id": "conversation"}
+    ERASED: ClassVar[dict[str, Any]] = {
+        "content": ERASED_MARK,
+        "thinking": "",
+        "tool_calls": [],
+        "metadata": {},
+        "content_hash": Blank.DIGEST,
+    }
 
     embedding_state: str  # set where it is shown
     embedding_model: str

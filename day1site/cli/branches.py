@@ -9,7 +9,7 @@ from day1site.cli.output import note, short_time
 from day1site.cli.parameters import OneOf, argument, at_option, drop_empty, option, paging_options
 from day1site.cli.rest import Answer
 
-COMMIT_FIELDS = ("kind", "actor_label", "surface", "added", "changed", "removed", "message")
+COMMIT_FIELDS = ("actor_label", "surface", "added", "changed", "removed")
 
 name_argument = argument("name", "NAME")
 
@@ -33,7 +33,8 @@ def create(run: Invocation, **options: Any) -> None:
 @paging_options
 def list_branches(run: Invocation, archived: bool, **options: Any) -> None:
     client = run.open_client()
-    columns = ["name", "parent", "head", "last change", "purpose", *(["archived"] if archived else [])]
+    columns = ["name", "parent", "head", "ahead", "behind", "last change", "owner", "purpose"]
+    columns += ["archived"] if archived else []
     run.show_list(
         lambda paging: client.list_branches(archived, paging),
         options,
@@ -44,7 +45,9 @@ def list_branches(run: Invocation, archived: bool, **options: Any) -> None:
 
 
 def branch_cells(row: Answer, archived: bool) -> list[Any]:
-    cells = [row["name"], row["parent"], row["head"], short_time(row["head_at"]), row["purpose"]]
+    distance = [row.get("ahead"), row.get("behind")]  # which an older server does not tell
+    cells = [row["name"], row["parent"], row["head"], *distance, short_time(row["head_at"])]
+    cells += [row.get("owner"), row["purpose"]]
     return [*cells, short_time(row["archived_at"])] if archived else cells
 
 
@@ -56,10 +59,15 @@ def log(run: Invocation, name: str, **options: Any) -> None:
     run.show_list(
         lambda paging: client.list_commits(name, paging),
         options,
-        ["seq", "at", "kind", "by", "surface", "added", "changed", "removed", "message"],
-        lambda row: [row["seq"], short_time(row["at"]), *(row[field] for field in COMMIT_FIELDS)],
+        ["seq", "at", "title", "by", "surface", "added", "changed", "removed"],
+        commit_cells,
         f"No commit on {name} yet.",
     )
+
+
+def commit_cells(row: Answer) -> list[Any]:
+    title = row.get("title") or row["message"] or row["kind"]  # an older server has no titles
+    return [row["seq"], short_time(row["at"]), title, *(row[field] for field in COMMIT_FIELDS)]
 
 
 MEMORY_KINDS = ("fact", "relation", "observation", "conversation", "message", "link")

@@ -62,6 +62,9 @@ class Client:
     def list_versions(self, fact_id: str, branch: str, paging: Fields) -> Answer:
         return self.api.get(f"{fact_path(fact_id)}/history", branch=branch, **paging)
 
+    def act_on_facts(self, action: str, branch: str, fields: Fields) -> Answer:
+        return self.api.post("/facts/actions", action=action, branch=branch, **fields)
+
     def delete_fact(self, fact_id: str, branch: str, fields: Fields) -> None:
         self.api.delete(fact_path(fact_id), branch=branch, **fields)
 
@@ -85,6 +88,22 @@ class Client:
 
     def count_branch(self, name: str) -> Answer:
         return self.api.get(f"{branch_path(name)}/stats")
+
+    def get_topology(self, filters: Fields, paging: Fields) -> Answer:
+        return self.api.get("/branches/topology", **filters, **paging)
+
+    def list_expired(self, paging: Fields) -> Answer:
+        return self.api.get("/branches/expired", **paging)
+
+    def enrich_branch(self, name: str, fields: Fields) -> Answer:
+        return self.api.post(f"{branch_path(name)}/enrich", **fields)
+
+    def auto_archive(self, dry_run: bool) -> Answer:
+        return self.api.post("/branches/auto-archive", dry_run=dry_run)
+
+    def read_past(self, branch: str, kind: str, at: str, filters: Fields, paging: Fields) -> Answer:
+        query = {**filters, **paging, "at": check_point(at)}
+        return self.api.get("/time-travel", branch=branch, type=kind, **query)
 
     def archive_branch(self, name: str) -> Answer:
         return self.api.delete(branch_path(name))
@@ -120,6 +139,18 @@ class Client:
 
     def compare_workspace(self, workspace_id: str) -> Answer:
         return self.api.get(f"/workspaces/{quote_id(workspace_id)}/diff")
+
+    def preview_erasure(self, fields: Fields) -> Answer:
+        return self.api.post("/erasures", **fields, dry_run=True)
+
+    def erase(self, fields: Fields) -> Answer:
+        return self.api.post("/erasures", **fields, dry_run=False)
+
+    def list_erasures(self, filters: Fields, paging: Fields) -> Answer:
+        return self.api.get("/erasures", **filters, **paging)
+
+    def get_erasure(self, erasure_id: str) -> Answer:
+        return self.api.get(f"/erasures/{quote_id(erasure_id)}")
 
     def end_workspace(self, action: str, workspace_id: str) -> Answer:
         """Promote or drop it."""

@@ -110,8 +110,13 @@ def verify(run: Invocation, id: str, branch: str, **options: Any) -> None:
 def supersede(run: Invocation, id: str, text: str, branch: str, **options: Any) -> None:
     fields = {"new_fact_text": read_text(text), **drop_empty(options)}
     fact = run.open_client().change_fact("supersede", id, branch, fields)
-    stored = "stored" if fact["created"] else "known already"
-    run.show_line(fact, f"{fact['id']}\t{stored} on {branch}, supersedes {id}")
+    run.show_line(fact, f"{fact['id']}\t{describe_replacement(fact, branch, id)}")
+
+
+def describe_replacement(fact: Mapping[str, Any], branch: str, old: str) -> str:
+    if fact["status"] == "created":
+        return f"proposed on {branch}, supersedes {old} once it is accepted"
+    return f"{'stored' if fact['created'] else 'known already'} on {branch}, supersedes {old}"
 
 
 @command("archive", "Retire a fact: not searched, not deleted, restorable.", "day1 facts archive 0197…")
@@ -130,6 +135,48 @@ def archive(run: Invocation, id: str, branch: str, **options: Any) -> None:
 def restore(run: Invocation, id: str, branch: str, **options: Any) -> None:
     fact = run.open_client().change_fact("restore", id, branch, drop_empty(options))
     run.show_line(fact, f"{id}\trestored on {branch}")
+
+
+@command(
+    "accept",
+    "Accept proposals: searches find them, and what they replace is superseded.",
+    "day1 facts accept 0197… 0198…",
+)
+@argument("ids", "FACT_ID", nargs=-1, required=True)
+@option("--reason", default="", metavar="TEXT", help="why, in words; the history and the audit keep it")
+@branch_option
+def accept(run: Invocation, ids: Sequence[str], branch: str, **options: Any) -> int:
+    """End with status 1 when one of them is not accepted."""
+    return answer_proposals(run, "accept", branch, ids, options)
+
+
+@command(
+    "refuse",
+    "Refuse proposals: they are archived.",
+    'day1 facts refuse 0197… --reason "guessed, not read"',
+)
+@argument("ids", "FACT_ID", nargs=-1, required=True)
+@option("--reason", default="", metavar="TEXT", help="why, in words; the history and the audit keep it")
+@branch_option
+def refuse(run: Invocation, ids: Sequence[str], branch: str, **options: Any) -> int:
+    """End with status 1 when one of them is not refused."""
+    return answer_proposals(run, "refuse", branch, ids, options)
+
+
+def answer_proposals(
+    run: Invocation, action: str, branch: str, ids: Sequence[str], options: Mapping[str, Any]
+) -> int:
+    fields = {"fact_ids": list(ids), **drop_empty(options)}
+    report = run.open_client().act_on_facts(action, branch, fields)
+    run.show(report, lambda out: print_report(out, report))
+    return 1 if any(row["outcome"] == "refused" for row in report["results"]) else 0
+
+
+def print_report(out: Output, report: Answer) -> None:
+    for row in report["results"]:
+        out.line(f"{row['id']}\t{strip_control(row['message'])}")
+    if report["commit"]:
+        note(f"One commit, which undoes it: {report['commit']['id']}")
 
 
 @command("delete", "Delete a fact on this branch: its history stays.", "day1 facts delete 0197…")

@@ -22,6 +22,7 @@ GENERAL_CODES = (
     "unauthenticated",
     "scope_missing",
     "branch_forbidden",
+    "direct_writes_refused",
     "branch_archived",
     "rate_limited",
 )  # refusals that are no line's fault

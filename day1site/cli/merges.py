@@ -145,8 +145,9 @@ def print_request(out: Output, row: Answer) -> None:
     listed = ("approvals", "checks", "counts", "mergeable")
     out.pairs({name: value for name, value in row.items() if name not in listed})
     for approval in row["approvals"]:
-        outdated = "" if approval["counts"] else " (older than what it is now)"
-        note(f"approved by {approval['actor_label']} at {short_time(approval['at'])}{outdated}")
+        remark = "" if approval["counts"] else ", which does not count"
+        remark = ", older than what it is now" if approval["outdated"] else remark
+        note(f"approved by {approval['actor_label']} at {short_time(approval['at'])}{remark}")
     note_counts(row)
     note_checks(row)
 

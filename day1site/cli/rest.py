@@ -68,6 +68,9 @@ def quote_id(text: str) -> str:
     return quote(text, safe="")
 
 
+NULL: Any = object()  # the value of a field that is sent as null: None is not sent at all
+
+
 def drop_none(values: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in values.items() if value is not None}
 
@@ -76,10 +79,11 @@ def encode_body(values: Mapping[str, Any] | None) -> bytes:
     """Return the JSON of a body, in UTF-8 as it is: escapes would make most scripts twice as long."""
     if values is None:
         return b""
+    values = {name: None if value is NULL else value for name, value in drop_none(values).items()}
     try:
-        return json.dumps(drop_none(values), ensure_ascii=False).encode()
+        return json.dumps(values, ensure_ascii=False).encode()
     except UnicodeEncodeError:  # half a surrogate pair, which the API refuses in its own words
-        return json.dumps(drop_none(values)).encode()
+        return json.dumps(values).encode()
 
 
 def encode_query(values: Mapping[str, Any]) -> str:

@@ -21,6 +21,7 @@ NEXT_STEPS = {
     "not_found": "Check the id and the branch: memory_search finds ids, branch_list the branches.",
     "scope_missing": "This key may not do that; do not try again, ask the person for another key.",
     "branch_forbidden": "branch_list shows the branches that this key may use.",
+    "direct_writes_refused": "branch_create makes a branch to write on; memory_write with propose proposes.",
     "branch_archived": "Work on another branch: branch_list shows them.",
     "invalid": "Correct the argument and call again.",
     "unknown_field": "Take the arguments from the tool's schema.",

@@ -6,12 +6,13 @@ from rest_framework.response import Response
 
 from memory.api import shapes
 from memory.api.base import Resource, get_request_actor
+from memory.api.branch_schema import documented
 from memory.api.reading import Input, parse_id
 from memory.api.routes import serve_at
-from memory.api.schema import documented
+from memory.engines.branches.commit_changes import CommitEngine
 from memory.engines.branches.revert import RevertEngine
 
-revert_engine = RevertEngine()
+commit_engine, revert_engine = CommitEngine(), RevertEngine()
 
 
 @serve_at("commits", "commit")
@@ -22,9 +23,8 @@ class CommitViewSet(Resource):
     def retrieve(self, request: Request, pk: str) -> Response:
         commit_id = parse_id(pk)
         Input(request).refuse_unknown()
-        return Response(
-            shapes.commit(revert_engine.get_commit(commit_id=commit_id, actor=get_request_actor(request)))
-        )
+        found = commit_engine.get_commit(commit_id=commit_id, actor=get_request_actor(request))
+        return Response(shapes.commit_detail(found))
 
     @action(detail=True, methods=["post"])
     def revert(self, request: Request, pk: str) -> Response:

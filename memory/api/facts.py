@@ -63,7 +63,10 @@ class FactViewSet(SearchRoutes, Resource):
         facts = payload.body.pop("facts", None)
         payload.refuse_unknown()
         done = fact_engine.write_facts(facts=facts, actor=actor, branch_name=branch, **options)
-        results = [{"id": str(row.fact.uid), "created": row.created} for row in done.results]
+        results = [
+            {"id": str(row.fact.uid), "created": row.created, "status": row.fact.status}
+            for row in done.results
+        ]
         commit = shapes.commit(done.commit) if done.commit else None
         return Response({"results": results, "commit": commit}, status=201 if done.commit else 200)
 

@@ -11,7 +11,7 @@ from memory.engines.fields.branches import BRANCH_FILTERS
 from memory.engines.fields.facts import FACT_FILTERS
 from memory.engines.fields.filters import FilterField
 from memory.engines.fields.merges import MERGE_REQUEST_FILTERS
-from memory.models import Branch, Fact, MergeRequest, ReviewItem, Snapshot, Workspace
+from memory.models import Branch, Erasure, Fact, MergeRequest, ReviewItem, Snapshot, Workspace
 
 Filters = TypeVar("Filters", bound=df.FilterSet)
 
@@ -106,4 +106,12 @@ class WorkspaceFilterSet(df.FilterSet):
 class MergeRequestFilterSet(df.FilterSet):
     class Meta:
         model = MergeRequest
+        fields: list[str] = []
+
+
+class ErasureFilterSet(df.FilterSet):
+    state = df.ChoiceFilter(choices=Erasure.State.choices, help_text="Pending ones, or done.")
+
+    class Meta:
+        model = Erasure
         fields: list[str] = []

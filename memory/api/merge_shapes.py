@@ -196,7 +196,10 @@ class ApprovalShape(s.Serializer):
     actor_label = s.CharField(source="row.actor_label")
     at = s.DateTimeField(source="row.at")
     source_seq = s.IntegerField(source="row.source_seq")
-    counts = s.BooleanField(help_text="false since the source has a newer commit, or a decision was made.")
+    counts = s.BooleanField(
+        help_text="false when it is outdated, or the author's where the policy wants another."
+    )
+    outdated = s.BooleanField(help_text="The source has a newer commit since, or a decision was made.")
 
 
 class MergeRequestDetailShape(MergeRequestShape):

@@ -16,7 +16,8 @@ REFUSALS = {
     "408": ("TooSlow", "The body did not arrive in time: too_slow."),
     "409": (
         "Conflict",
-        "It does not fit what is stored: exists, illegal_transition, branch_archived, conflict.",
+        "It does not fit what is stored: exists, illegal_transition, branch_archived, direct_writes_refused,"
+        " conflict.",
     ),
     "412": ("Stale", "The fact has changed since it was read: stale_version."),
     "413": ("TooLarge", "Past a limit: too_large."),

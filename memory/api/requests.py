@@ -204,6 +204,11 @@ class BranchInput(Stated):
     at = PointField(required=False)
 
 
+@declare_fields(BRANCH.select_fields(Use.UPDATE))
+class BranchDetailsInput(Stated):
+    """What people keep about a branch; what is not given stays."""
+
+
 @declare_fields(KEY.select_fields(Use.CREATE))
 class KeyInput(RequestShape):
     """The scopes, branches, rate and expiry of a key."""

@@ -24,9 +24,9 @@ def serve_at(prefix: str, name: str) -> Callable[[View], View]:
 
 
 def find_view(prefix: str) -> Any:
-    """Return the ViewSet of a resource, from the module that is called like it: all of them take long."""
-    name = prefix.replace("-", "_")
-    for app in apps.get_app_configs():
-        if prefix not in ROUTES and app.module and module_has_submodule(app.module, f"api.{name}"):
-            import_modules(f"{app.name}.api.{name}")
+    """Return the ViewSet of a resource, from the modules that are called like it: all of them take long."""
+    module = prefix.replace("-", "_")
+    for app in apps.get_app_configs() if prefix not in ROUTES else ():
+        if app.module and module_has_submodule(app.module, f"api.{module}"):
+            import_modules(f"{app.name}.api.{module}")
     return ROUTES[prefix][0]

@@ -9,22 +9,22 @@ from drf_spectacular.extensions import OpenApiAuthenticationExtension
 from drf_spectacular.utils import OpenApiExample, OpenApiParameter, OpenApiResponse, extend_schema
 from rest_framework import serializers as s
 
-from memory.api import branch_shapes, copy_shapes, related_shapes, shapes
+from memory.api import copy_shapes, policy_shapes, related_shapes, shapes
 from memory.api import requests as r
 from memory.api.filters import (
-    BranchFilterSet,
     FactFilterSet,
     ReviewFilterSet,
     SnapshotFilterSet,
     WorkspaceFilterSet,
 )
 from memory.api.refusals import REFUSALS, WITHOUT_BODY, build_problem_schema, build_refusal
-from memory.engines.branches.diff import BASES, CHANGES, KINDS
+from memory.engines.fields.policies import POLICY
 from memory.engines.support import idempotency
 
 Schema = dict[str, Any]
 NAME: Schema = {"type": "string", "maxLength": 200}
-PATHS = {"name": NAME, "session_id": NAME}  # every other parameter is an id
+PATTERN: Schema = {**NAME, "minLength": 1, "pattern": POLICY["pattern"].type.regex}
+PATHS = {"name": NAME, "pattern": PATTERN, "session_id": NAME}  # every other parameter is an id
 TAG = '(W/)?"[!#-~]*"'
 TAGS = rf"^(\*|{TAG}( ?, ?{TAG})*)$"  # the values of If-Match; another If-None-Match matches nothing
 
@@ -159,6 +159,7 @@ EXAMPLES = {
     r.ActionInput: {"action": "archive", "fact_ids": ["0198a1b2-0000-7000-8000-000000000001"]},
     r.ResolveInput: {"decision": "keep_both", "reason": "Two caches."},
     r.SearchInput: {"query": "When do tokens expire?", "limit": 5},
+    r.BranchDetailsInput: {"owner": "Ada", "ttl_days": 14, "tags": ["auth"]},
     r.BranchInput: {"name": "task/fix-auth", "purpose": "Try longer tokens."},
     copy_shapes.SnapshotInput: {"name": "before the clean-up"},
     copy_shapes.WorkspaceInput: {"name": "bulk import"},
@@ -186,21 +187,6 @@ BULK = {201: shapes.BulkShape, 200: shapes.BulkShape}
 LISTING = [BRANCH, AT, *PAGING]
 FILTERS = list_filter_parameters(FactFilterSet)
 BRANCHES = query("branches", {"type": "array", "items": TEXT}, "Names or patterns, instead of branch.")
-DIFFERING = [
-    AT,
-    query("against", TEXT, "The branch to compare with; the parent when not given."),
-    query(
-        "against_at", {"anyOf": r.POINT["anyOf"]}, "A point of that branch, of the parent when none is named."
-    ),
-    query(
-        "base",
-        {"type": "string", "enum": list(BASES)},
-        "ancestor: what the branch changed since the two had the same history last. point: all that it shows "
-        "otherwise than the other, what came later there included; the default with against_at.",
-    ),
-    query("type", {"type": "string", "enum": list(KINDS), "default": "fact"}, "What to list."),
-    query("change", {"type": "array", "items": {"type": "string", "enum": list(CHANGES)}}, "Only these."),
-]
 SNAPSHOT, WORKSPACE = copy_shapes.SnapshotShape, copy_shapes.WorkspaceShape
 ROUTES: dict[str, dict[str, Callable]] = {
     "FactViewSet": {
@@ -245,26 +231,6 @@ ROUTES: dict[str, dict[str, Callable]] = {
         "search": route("Search facts", {200: shapes.FoundShape}, None, [*search_args(), *FILTERS, BRANCHES]),
         "search_by_body": route("Search facts, told in the body", {200: shapes.FoundShape}, r.SearchInput),
     },
-    "BranchViewSet": {
-        "create": route("Make a branch", {201: shapes.BranchShape}, r.BranchInput),
-        "list": route(
-            "List branches by name",
-            {200: page(shapes.BranchShape)},
-            None,
-            [*list_filter_parameters(BranchFilterSet), *PAGING],
-        ),
-        "retrieve": route("Read a branch", {200: shapes.BranchShape, 304: SAME}, None, [IF_NONE_MATCH]),
-        "destroy": route("Archive a branch; nothing is deleted", {200: shapes.BranchShape}, None, STATED),
-        "restore": route("Take an archived branch back into use", {200: shapes.BranchShape}, r.StatedInput),
-        "log": route("The branch's own commits, newest first", {200: page(shapes.CommitShape)}, None, PAGING),
-        "diff": route(
-            "What a branch shows otherwise than another point",
-            {200: branch_shapes.DiffShape},
-            None,
-            [*DIFFERING, *PAGING],
-        ),
-        "stats": route("What a branch holds and who works on it", {200: branch_shapes.BranchStatsShape}),
-    },
     "KeyViewSet": {
         "create": route("Make an API key; its token is told once", {201: shapes.NewKeyShape}, r.KeyInput),
         "list": route("List the project's keys, newest first", {200: page(shapes.KeyShape)}, None, PAGING),
@@ -280,10 +246,6 @@ ROUTES: dict[str, dict[str, Callable]] = {
         ),
         "retrieve": route("Read a question", {200: shapes.QuestionShape}),
         "resolve": route("Answer a question", {200: shapes.ResolvedShape}, r.ResolveInput),
-    },
-    "CommitViewSet": {
-        "retrieve": route("Read a commit", {200: shapes.CommitShape}),
-        "revert": route("Undo a commit", {201: shapes.CommitShape}, r.StatedInput),
     },
     "SnapshotViewSet": {
         "create": route("Keep a point of a branch, or the store", {201: SNAPSHOT}, copy_shapes.SnapshotInput),
@@ -335,7 +297,7 @@ def document_routes(routes: Mapping[str, Mapping[str, Callable]], *modules: Any)
     return document_view
 
 
-documented = document_routes(ROUTES, shapes, copy_shapes, related_shapes, r)
+documented = document_routes(ROUTES, shapes, copy_shapes, policy_shapes, related_shapes, r)
 set_override(HealthShape, "component_name", "Health")
 set_override(HealthShape, "many", False)  # the action is called list, but returns one object
 

@@ -8,6 +8,7 @@ from typing import Any
 from rest_framework import serializers as s
 
 from memory.api.declared_serializers import AnswerShape, declare_fields
+from memory.engines.branches.commit_titles import count_kinds
 from memory.engines.facts.bulk_actions import DONE, REFUSED, UNCHANGED, Report
 from memory.engines.fields.base import Use
 from memory.engines.fields.branches import BRANCH
@@ -51,6 +52,7 @@ class WrittenShape(FactShape):
 class WrittenIdShape(s.Serializer):
     id = s.UUIDField()
     created = s.BooleanField(help_text="False when the same text was there already.")
+    status = s.ChoiceField(choices=Fact.Status.choices, help_text="created: it became a proposal.")
 
 
 class CommitShape(s.Serializer):
@@ -70,6 +72,19 @@ class CommitShape(s.Serializer):
     added = s.IntegerField()
     changed = s.IntegerField()
     removed = s.IntegerField()
+
+
+class TitledCommitShape(CommitShape):
+    """A commit with its title: what a person or an agent wrote, else what changed."""
+
+    title = s.CharField()
+
+
+class CommitDetailShape(TitledCommitShape):
+    """A commit with its branch, and how many changes of each kind it made."""
+
+    branch = s.CharField(source="branch.name")
+    counts = s.DictField(child=s.IntegerField(), help_text="Of facts, verdicts, confirmations, answers, …")
 
 
 class BulkShape(s.Serializer):
@@ -250,12 +265,18 @@ fact = build_renderer(FactShape, "branch")
 found_fact = build_renderer(FoundFactShape, "branch")
 _version = build_renderer(VersionShape, "branch", "commit")
 commit = build_renderer(CommitShape)
+titled_commit = build_renderer(TitledCommitShape)
+_commit_detail = build_renderer(CommitDetailShape, "counts")
 verification = build_renderer(VerificationShape)
 link = build_renderer(LinkShape, "branch")
 _branch = build_renderer(BranchShape, "parent")
 key = build_renderer(KeyShape)
 _review = build_renderer(QuestionShape, "fact", "other")
 outcome = build_renderer(OutcomeShape)
+
+
+def commit_detail(row: Any) -> dict[str, Any]:
+    return _commit_detail(row, counts=count_kinds(row.tally))
 
 
 def version_shape(row: Any, branch: str) -> dict[str, Any]:

@@ -6,6 +6,7 @@ from pkgutil import iter_modules
 from memory.models.audit import AuditEntry
 from memory.models.base import OPEN, BranchedModel
 from memory.models.branches import MAX_DEPTH, Branch, Commit
+from memory.models.erasures import ErasedMemory, Erasure
 from memory.models.facts import Confirmation, Fact, FactAssessment, FactUse
 from memory.models.handles import WorkHandle
 from memory.models.ingest import IngestedEvent
@@ -14,6 +15,7 @@ from memory.models.links import FactLink
 from memory.models.merges import MergeApproval, MergeDecision, MergeRequest
 from memory.models.nodes import Node
 from memory.models.observations import Observation
+from memory.models.policies import BranchPolicy
 from memory.models.projects import Membership, Project
 from memory.models.queue import QueueMessage
 from memory.models.recall import RecallLog
@@ -29,9 +31,12 @@ __all__ = [
     "ApiKey",
     "AuditEntry",
     "Branch",
+    "BranchPolicy",
     "BranchedModel",
     "Commit",
     "Confirmation",
+    "ErasedMemory",
+    "Erasure",
     "Fact",
     "FactAssessment",
     "FactLink",

@@ -5,6 +5,7 @@ version across branches (a merge that copies a version keeps it), ``prev_vid`` i
 ``merged_vid`` the other parent. ``rid`` never leaves the server. See docs/decisions/0001.
 """
 
+from enum import Enum
 from typing import Any, ClassVar
 
 from django.db import models
@@ -16,6 +17,14 @@ from memory.models.kinds import MemoryKind
 from memory.models.nodes import new_rid, uuid7
 
 OPEN = 2**62  # the seq_to of a version that no later one has closed
+ERASED_MARK = "[erased]"  # what a reader sees in the place of an erased text
+
+
+class Blank(Enum):
+    """What an erasure puts into a column whose blank value depends on the row."""
+
+    DIGEST = "digest"  # a keyed hash of the former value: equal values of one memory stay equal
+    OWN_SLOT = "own slot"  # the slot of the row's uid instead of that of its content
 
 
 class BranchedModel(models.Model):
@@ -46,6 +55,9 @@ class BranchedModel(models.Model):
     DERIVES_UID: ClassVar[bool] = False  # whether the uid is derived from the content, and so may recur
     # Columns with the uid of a memory that this one is a part of or a statement on -> that memory's model.
     OWNERS: ClassVar[dict[str, str]] = {}
+
+    # Columns with content -> what an erasure leaves in them. Empty for a model without content.
+    ERASED: ClassVar[dict[str, Any]] = {}
 
     # Fields that identify the version; everything else is content.
     VERSION_FIELDS: ClassVar[frozenset[str]] = frozenset(
@@ -88,6 +100,11 @@ class BranchedModel(models.Model):
     @classmethod
     def content_fields(cls) -> list[str]:
         return [f.attname for f in cls._meta.concrete_fields if f.name not in cls.VERSION_FIELDS]
+
+    @classmethod
+    def blank_values(cls) -> dict[str, Any]:
+        """Return the columns that an erasure sets to the same value in every row."""
+        return {name: value for name, value in cls.ERASED.items() if not isinstance(value, Blank)}
 
     def content_values(self) -> dict[str, Any]:
         """Return the values that a new version starts from."""

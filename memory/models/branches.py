@@ -1,5 +1,6 @@
 """Branches and commits: a branch is a row with a parent, a fork point and a head."""
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from functools import reduce
 from operator import or_
@@ -41,9 +42,18 @@ class Branch(models.Model):
         default=True, help_text="False until the index holds what a branch from a past point needs."
     )
     purpose = models.CharField(max_length=500, blank=True)
+    owner = models.CharField(max_length=200, blank=True, default="", help_text="Who answers for it.")
+    ttl_days = models.PositiveIntegerField(
+        null=True, blank=True, help_text="It expires so many days after its last change; null: never."
+    )
+    tags = JSONTextField(default=list)
     created_at = models.DateTimeField()
     created_by = models.CharField(max_length=200, blank=True)
     archived_at = models.DateTimeField(null=True, blank=True)
+
+    # Set where it is shown, see memory.engines.branches.distance.
+    ahead: int
+    behind: int
 
     objects = BranchQuerySet.as_manager()
 
@@ -111,7 +121,8 @@ class Commit(models.Model):
     session_id = models.CharField(max_length=200, blank=True)
     agent_id = models.CharField(max_length=200, blank=True)
     task_id = models.CharField(max_length=200, blank=True)
-    # Of a merge: what was merged, and at which seq. Of a revert: the commit that it takes back.
+    # Of a merge: what was merged, and up to which seq; null where it took only a part. Of a revert: the
+    # commit that it takes back.
     source_branch = models.ForeignKey(
         Branch, on_delete=models.SET_NULL, null=True, blank=True, related_name="+", db_constraint=False
     )
@@ -121,12 +132,19 @@ class Commit(models.Model):
     changed = models.PositiveIntegerField(default=0)
     removed = models.PositiveIntegerField(default=0)
 
+    # Set where it is shown, see memory.engines.branches.commit_titles.
+    title: str
+    tally: Counter[tuple[str, str]]
+
     objects = CommitQuerySet.as_manager()
 
     class Meta:
         ordering = ["branch", "-seq"]
         constraints = [models.UniqueConstraint(fields=["branch", "seq"], name="one_commit_of_a_seq")]
-        indexes = [models.Index(fields=["branch", "at"], name="commit_branch_at")]
+        indexes = [
+            models.Index(fields=["branch", "at"], name="commit_branch_at"),
+            models.Index(fields=["reverts"], name="commit_reverts"),
+        ]
 
     def __str__(self) -> str:
         return f"{self.branch_id}@{self.seq} {self.kind}"

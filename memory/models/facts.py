@@ -1,7 +1,7 @@
 """Facts, and the data outside their history: verdicts, confirmations, use."""
 
 from datetime import datetime
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from django.db import models
 from django_mysql.models import FixedCharField
@@ -9,7 +9,7 @@ from django_mysql.models import FixedCharField
 from memory.db.fields import JSONTextField
 from memory.db.indexes import FullTextIndex
 from memory.models import hashes
-from memory.models.base import OPEN, BranchedModel
+from memory.models.base import ERASED_MARK, OPEN, Blank, BranchedModel
 from memory.models.kinds import ORIGIN, MemoryKind
 from memory.models.nodes import uuid7
 from memory.models.projects import Project
@@ -82,6 +82,23 @@ class Fact(BranchedModel):
     )
     TEXT: ClassVar[str] = "fact_text"
     SEARCHED: ClassVar[frozenset[str]] = frozenset({Status.ACTIVE, Status.DONE})
+
+    # Erased facts are archived, so that no search, context or briefing shows them.
+    ERASED: ClassVar[dict[str, Any]] = {
+        "fact_text": ERASED_MARK,
+        "essence": ERASED_MARK,
+        "category": "general",
+        "status": Status.ARCHIVED.value,
+        "held_status": "",
+        "source_id": "",
+        "source": "",
+        "pinned": False,
+        "tags": [],
+        "metadata": {},
+        "content_hash": Blank.DIGEST,
+        "norm_hash": Blank.DIGEST,
+        "judged_hash": Blank.DIGEST,
+    }
 
     # Attributes outside the history; memory.engines.facts.assessment sets them.
     verification_status: str
@@ -181,6 +198,7 @@ class FactAssessment(BranchedModel):
     KIND: ClassVar[MemoryKind] = MemoryKind("verdict", title="status", rank=2, states="fact")
     DERIVES_UID: ClassVar[bool] = True
     OWNERS: ClassVar[dict[str, str]] = {"uid": "fact"}
+    ERASED: ClassVar[dict[str, Any]] = {"reason": "", "judged_hash": Blank.DIGEST}
 
     status = models.CharField(max_length=20, choices=Status.choices)
     method = models.CharField(max_length=20, choices=Method.choices)

@@ -1,6 +1,6 @@
 """Observations of agents: tool calls with their outcome, decisions, errors, discoveries, insights."""
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from django.db import models
 from django_mysql.models import FixedCharField
@@ -8,7 +8,7 @@ from django_mysql.models import FixedCharField
 from memory.db.fields import JSONTextField
 from memory.db.indexes import FullTextIndex
 from memory.models import hashes
-from memory.models.base import BranchedModel
+from memory.models.base import ERASED_MARK, Blank, BranchedModel
 from memory.models.kinds import MemoryKind
 
 
@@ -38,6 +38,14 @@ class Observation(BranchedModel):
         derived=frozenset({"content_hash", "input_hash"}),
     )
     TEXT: ClassVar[str] = "summary"
+    ERASED: ClassVar[dict[str, Any]] = {
+        "summary": ERASED_MARK,
+        "raw_input": "",
+        "raw_output": "",
+        "metadata": {},
+        "input_hash": Blank.DIGEST,
+        "content_hash": Blank.DIGEST,
+    }
 
     observation_type = models.CharField(max_length=20, choices=Type.choices)
     tool_name = models.CharField(max_length=200, blank=True, default="")

@@ -2,12 +2,12 @@
 
 import hashlib
 import uuid
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from django.db import models
 
 from memory.db.fields import JSONTextField
-from memory.models.base import BranchedModel
+from memory.models.base import ERASED_MARK, Blank, BranchedModel
 from memory.models.hashes import normalise_text
 from memory.models.kinds import MemoryKind
 
@@ -27,6 +27,16 @@ class Relation(BranchedModel):
         identity=("source_key", "type_key", "target_key"),
     )
     DERIVES_UID: ClassVar[bool] = True
+    ERASED: ClassVar[dict[str, Any]] = {
+        "source_entity": ERASED_MARK,
+        "target_entity": ERASED_MARK,
+        "relation_type": ERASED_MARK,
+        "properties": {},
+        "source_key": Blank.DIGEST,
+        "target_key": Blank.DIGEST,
+        "type_key": Blank.DIGEST,
+        "slot": Blank.OWN_SLOT,
+    }
 
     source_entity = models.CharField(max_length=200)
     target_entity = models.CharField(max_length=200)

@@ -32,6 +32,7 @@ class Session(models.Model):
     started_at = models.DateTimeField()
     active_at = models.DateTimeField(null=True, blank=True, help_text="When it was last heard of.")
     ended_at = models.DateTimeField(null=True, blank=True)
+    erased_at = models.DateTimeField(null=True, blank=True, help_text="Since when it takes nothing more.")
     consolidated_at = models.DateTimeField(null=True, blank=True, help_text="Up to when it was learned from.")
 
     class Meta:

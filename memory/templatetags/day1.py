@@ -40,6 +40,13 @@ STATES = {
     "expired": ("clock", gettext_lazy("expired")),
     "outdated": ("clock", gettext_lazy("no longer valid")),
 }
+# States of branches: (colour, icon, label).
+BRANCH_STATES = {
+    "live": ("active", "branch", gettext_lazy("live")),
+    "expired": ("outdated", "clock", gettext_lazy("expired")),
+    "merged": ("done", "check", gettext_lazy("merged")),
+    "archived": ("archived", "archived", WORDS["archived"]),
+}
 # Actions of a row's buttons: (icon, title).
 ACTION_BUTTONS = {
     "verify": ("verified", gettext_lazy("Verify")),
@@ -146,20 +153,24 @@ def badge(state: str, text: str = "") -> SafeString:
 
 
 @register.simple_tag
+def branch_state(state: str, since: datetime | None = None) -> SafeString:
+    """Render the badge of a branch's state; on pointing, since when it holds."""
+    tone, drawing, text = BRANCH_STATES[state]
+    exact = timezone.localtime(since).strftime("%Y-%m-%d %H:%M") if since else ""
+    title = format_html(' title="{}"', exact) if exact else ""
+    return format_html('<span class="badge {}"{}>{}{}</span>', tone, title, icon(drawing), text)
+
+
+@register.simple_tag
 def row_button(action: str, fact: Fact, row_number: int) -> SafeString:
     """Render the button of a row of facts, labelled by its title and the text of the row."""
     drawing, title = ACTION_BUTTONS[action]
-    return format_html(
-        '<button id="{0}{1}" class="button plain" name="one" value="{2}:{3}:{4}" title="{5}" data-key="{7}"'
-        ' aria-labelledby="{0}{1} f{1}">{6}</button>',
-        action[0],
-        row_number,
-        action,
-        fact.uid,
-        fact.version,
-        title,
-        icon(drawing),
-        KEYS.get(action, ""),
+    button, value = f"{action[0]}{row_number:d}", f"{action}:{fact.uid}:{fact.version:d}"
+    # Three on each of 50 rows: only the title can hold a sign that has to be escaped.
+    return SafeString(
+        f'<button id="{button}" class="button plain" name="one" value="{value}" title="{escape(str(title))}"'
+        f' data-key="{KEYS.get(action, "")}" aria-labelledby="{button} f{row_number:d}">{icon(drawing)}'
+        "</button>"
     )
 
 

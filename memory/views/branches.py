@@ -8,12 +8,15 @@ from django.shortcuts import redirect
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from memory.engines.branches.branch_states import find_expiry
 from memory.engines.branches.diff import CHANGES
 from memory.engines.branches.manager import BranchManager
+from memory.engines.branches.topology import BranchTopologyEngine
 from memory.engines.facts.evidence import EvidenceEngine
 from memory.engines.merging.request_history import RequestHistoryEngine
 from memory.engines.versions.lookup import MAIN
 from memory.exceptions import Day1Error, Invalid
+from memory.models import Branch
 from memory.views.base import ProjectPage
 from memory.views.error_text import error_sentence
 from memory.views.filter_tokens import refuse_unknown
@@ -53,10 +56,50 @@ class BranchForm(forms.Form):
         required=False,
     )
 
+    owner = forms.CharField(
+        label=gettext_lazy("Owner"),
+        help_text=gettext_lazy("Who answers for it"),
+        max_length=200,
+        required=False,
+    )
+    ttl_days = forms.CharField(
+        label=gettext_lazy("Days to live"),
+        help_text=gettext_lazy("It expires so many days after its last change; empty: never"),
+        widget=forms.TextInput(attrs={"inputmode": "numeric", "autocomplete": "off"}),
+        required=False,
+    )
+    tags = forms.CharField(
+        label=gettext_lazy("Tags"), help_text=gettext_lazy("With commas between them"), required=False
+    )
+
+    @property
+    def detail_fields(self) -> list[forms.BoundField]:
+        """The fields of what people keep about a branch, besides its purpose."""
+        return [self["owner"], self["ttl_days"], self["tags"]]
+
     @property
     def location_fields(self) -> list[forms.BoundField]:
         """The fields that say where it begins."""
         return [self["name"], self["parent"], self["at"]]
+
+
+def read_details(typed: dict[str, str]) -> dict[str, Any]:
+    """Return the details of a branch from the texts of a form; the engine checks them."""
+    days = typed["ttl_days"]
+    tags = [tag.strip() for tag in typed["tags"].replace("，", ",").split(",")]
+    return {
+        "purpose": typed["purpose"],
+        "owner": typed["owner"],
+        "ttl_days": int(days) if days.isdecimal() and len(days) < 9 else days or None,
+        "tags": [tag for tag in tags if tag],
+    }
+
+
+def fill_details(branch: Branch) -> dict[str, Any]:
+    """Return the details of a branch as texts of a form."""
+    days = "" if branch.ttl_days is None else str(branch.ttl_days)
+    tags = ", ".join(branch.tags)
+    return {"purpose": branch.purpose, "owner": branch.owner, "ttl_days": days, "tags": tags}
 
 
 class Branches(ProjectPage):
@@ -89,8 +132,8 @@ class Branches(ProjectPage):
                 name=typed["name"],
                 parent=typed["parent"] or MAIN,
                 at=read_point(typed["at"]),
-                purpose=typed["purpose"],
                 actor=self.reader.actor,
+                **read_details(typed),
             )
         except Day1Error as error:
             form.errors.clear()  # the engine has checked all of it
@@ -110,13 +153,17 @@ class BranchPage(ProjectPage):
     section = "branches"
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
-        branch = self.reader.branch
+        branch = branch_manager.get_branch(name=self.reader.branch.name, actor=self.reader.actor)
         requested = self.request.GET.get("tab", "")
         tab = requested if requested in TABS else ("log" if branch.name == MAIN else "diff")
+        kwargs.setdefault("form", BranchForm(initial=fill_details(branch)))
         context = super().get_context_data(title=branch.name, branch=branch, tab=tab, tabs=TABS, **kwargs)
         return {
             **context,
             "tab_template": f"branch/{tab}.html",
+            "authors": branch_manager.list_authors(name=branch.name, actor=self.reader.actor),
+            "expires": find_expiry(branch),
+            "may_enrich": self.reader.allowed_now["write"],
             "may_archive": self._may_archive(),
             "may_restore": self.reader.can["curate"],
             **self._describe_merging(),
@@ -124,9 +171,11 @@ class BranchPage(ProjectPage):
         }
 
     def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        """Archive or restore the branch (?do=archive, ?do=restore); each undoes the other."""
+        """Archive or restore the branch (?do=archive, ?do=restore), or keep its details (?do=enrich)."""
         name, actor = self.reader.branch.name, self.reader.actor
         address = request.path
+        if request.GET.get("do") == "enrich":
+            return self._enrich(request)
         if request.GET.get("do") == "archive":
             branch_manager.archive_branch(name=name, actor=actor)
             undo = with_query(address, {"do": "restore"}) if actor.has_scope("curate") else ""
@@ -137,6 +186,20 @@ class BranchPage(ProjectPage):
         else:
             raise Invalid(_("A branch can be archived or restored here."))
         return redirect(address)
+
+    def _enrich(self, request: HttpRequest) -> HttpResponse:
+        form = BranchForm(request.POST)
+        typed = {name: request.POST.get(name, "").strip() for name in fill_details(self.reader.branch)}
+        try:
+            BranchTopologyEngine().enrich_branch(
+                name=self.reader.branch.name, actor=self.reader.actor, **read_details(typed)
+            )
+        except Day1Error as error:
+            form.errors.clear()  # the engine has checked all of it
+            add_form_error(form, error)
+            return self.render_to_response(self.get_context_data(form=form), status=error.status)
+        flash_success(request, _("Saved."))
+        return redirect(request.path)
 
     # ---- tabs ----------------------------------------------------------------------------------
 

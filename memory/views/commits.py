@@ -6,7 +6,7 @@ from uuid import UUID
 from django.utils.translation import gettext as _
 
 from memory.engines.branches.commit_changes import CommitEngine
-from memory.engines.branches.revert import RevertEngine
+from memory.engines.branches.commit_titles import count_kinds
 from memory.exceptions import NotFound
 from memory.models import Commit
 from memory.views.base import ProjectPage
@@ -22,7 +22,7 @@ def commit_context(reader: ViewContext, name: str, kind: str, paging: dict[str, 
     Raises NotFound, and Invalid for an unknown kind.
     """
     commit = find_commit(reader, name)
-    counts = commit_engine.count_changes(commit_id=commit.pk, actor=reader.actor)
+    counts = count_kinds(commit.tally)
     return {
         "commit": commit,
         "kind": kind,
@@ -44,7 +44,7 @@ def find_commit(reader: ViewContext, name: str) -> Commit:
     if name.isdecimal() and len(name) < 19:
         return commit_engine.find_commit(branch_name=reader.branch.name, seq=int(name), actor=reader.actor)
     try:
-        return RevertEngine().get_commit(commit_id=UUID(name), actor=reader.actor)
+        return commit_engine.get_commit(commit_id=UUID(name), actor=reader.actor)
     except ValueError:
         raise NotFound() from None
 
@@ -58,5 +58,6 @@ class CommitPage(ProjectPage):
             self.reader, kwargs.pop("commit"), self.request.GET.get("type", ""), self.paging()
         )
         commit = found["commit"]
-        title = _("Commit %(seq)s of %(name)s") % {"seq": commit.seq, "name": commit.branch.name}
+        names = {"title": commit.title, "seq": commit.seq, "name": commit.branch.name}
+        title = _("%(title)s · commit %(seq)s of %(name)s") % names
         return super().get_context_data(title=title, **found, **kwargs)

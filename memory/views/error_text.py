@@ -13,7 +13,7 @@ from memory.exceptions import Day1Error, ScopeMissing, StaleVersion
 from memory.views.labels import FIELDS, SIGNALS, WORDS
 
 # The values of an error that are words of the model; all others are names and stay as they are.
-WORDED = ("old", "new", "resolution")
+WORDED = ("old", "new", "resolution", "state")
 LISTED = ("allowed", "types", "known")  # values in one text, with commas between them
 OUTCOMES = {
     "verify": _("Verified."),

@@ -15,6 +15,7 @@ from memory.exceptions import (
     BranchArchived,
     Conflict,
     Day1Error,
+    DirectWritesRefused,
     IllegalTransition,
     Invalid,
     NotFound,
@@ -36,7 +37,7 @@ BUTTONS = frozenset({"verify", "invalidate", "unverify", "accept", "refuse", "ar
 
 
 # Errors that leave the form open, with all its input.
-RECOVERABLE_ERRORS = (Invalid, TooLarge, Conflict, IllegalTransition, BranchArchived)
+RECOVERABLE_ERRORS = (Invalid, TooLarge, Conflict, IllegalTransition, BranchArchived, DirectWritesRefused)
 
 
 def build_undo_url(reader: ViewContext, commit: Commit | None) -> str:
@@ -56,7 +57,7 @@ class Act(FactPage):
         self.reader.actor.require_scope(ACTIONS[action].scope, self.reader.branch.name)
         try:
             report = self._apply_action(action, request.POST.get("reason", "").strip())
-        except (BranchArchived, Conflict) as error:
+        except (BranchArchived, Conflict, DirectWritesRefused) as error:
             return self.render_refused(error)
         (result,) = report.results
         if result.error:

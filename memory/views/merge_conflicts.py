@@ -11,10 +11,10 @@ from django.utils.translation import gettext_lazy
 from memory.engines.facts.rules import is_same
 from memory.engines.merging.approvals import is_author
 from memory.engines.merging.arrivals import list_undecided
-from memory.engines.merging.branch_policy import find_policy
 from memory.engines.merging.plan import BOTH, CONFLICT, EDIT, SIMILAR, SKIP, Decision, PlanItem
 from memory.engines.merging.request_history import RequestHistoryEngine
 from memory.engines.merging.requests import MergeRequestEngine, RequestCheck
+from memory.engines.versions.policies import find_policy
 from memory.exceptions import BranchArchived, Conflict, Day1Error, IllegalTransition, Invalid, NotFound
 from memory.models import Fact, MergeRequest
 from memory.views.base import ProjectPage

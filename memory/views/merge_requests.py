@@ -86,7 +86,7 @@ class RequestForm(forms.Form):
 
 @add_page("merge-requests/new", "new-merge-request")
 class NewMergeRequest(ProjectPage):
-    """The form that opens a merge request from ?source=; a refused form keeps its input."""
+    """The form that opens a merge request from ?source=, else from the branch that is read."""
 
     template_name = "merge_request_new.html"
     section = "merge-requests"
@@ -122,9 +122,7 @@ class NewMergeRequest(ProjectPage):
         return redirect(self.reader.url("merge-request", made.number, branch="", at=""))
 
     def _find_source(self) -> Branch:
-        name = self.request.GET.get("source", "")
-        if not name:
-            raise Invalid("{field} is needed.", field="source")
+        name = self.request.GET.get("source", "") or self.reader.branch.name
         return BranchManager().get_branch(name=name, actor=self.reader.actor)
 
     def _suggest_title(self, source: Branch) -> str:

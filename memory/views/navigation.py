@@ -46,6 +46,7 @@ class Entry:
     is_current: bool = False
     count: str | None = None  # None where nothing is counted
     count_id: str = ""
+    is_separate: bool = False
 
 
 SECTIONS: list[Section] = []
@@ -76,16 +77,16 @@ def list_entries(
 
     On a page of the whole server there is no reader: its project is the one that was open last.
     """
-    groups: list[tuple[Any, list[Entry]]] = []
     if reader:
         name, entries = reader.project.name, list(_list_reader_entries(reader, section))
     elif member := last_member(request):
         name, entries = member.project.name, list(_list_member_entries(member, request.user))
     else:
         name, entries = "", []
-    apart = {one.title for one in SECTIONS if one.order >= SEPARATE_FROM}
-    groups.append((name, [one for one in entries if one.title not in apart]))
-    groups.append(("", [one for one in entries if one.title in apart]))
+    groups: list[tuple[Any, list[Entry]]] = [
+        (name, [one for one in entries if not one.is_separate]),
+        ("", [one for one in entries if one.is_separate]),
+    ]
     if request.user.is_superuser:
         groups.append((_("Server"), list(_list_server_entries(request))))
     return [group for group in groups if group[1]]
@@ -100,10 +101,17 @@ def last_member(request: HttpRequest) -> Membership | None:
 
 def _list_reader_entries(reader: Any, current: str) -> Iterable[Entry]:
     for one in sections_for(reader.actor):
-        count = count_requests(reader.actor) if one.name == REQUESTS else None
-        count = reader.open_questions if one.name == REVIEW else count
-        is_current, count_id = one.name == current, COUNT_IDS.get(one.name, "")
-        yield Entry(one.title, one.icon, reader.url(one.name), one.letter, is_current, count, count_id)
+        is_current, apart = one.name == current, one.order >= SEPARATE_FROM
+        count, count_id = count_for_reader(reader, one.name), COUNT_IDS.get(one.name, "")
+        yield Entry(one.title, one.icon, reader.url(one.name), one.letter, is_current, count, count_id, apart)
+
+
+def count_for_reader(reader: Any, name: str) -> str | None:
+    """Return how much waits in a section; None where nothing is counted."""
+    if name == REVIEW:
+        questions: str = reader.open_questions
+        return questions
+    return count_requests(reader.actor) if name == REQUESTS else None
 
 
 def _list_member_entries(member: Membership, user: Any) -> Iterable[Entry]:
@@ -113,7 +121,8 @@ def _list_member_entries(member: Membership, user: Any) -> Iterable[Entry]:
             url = ADMIN.reverse(one.name, member.project.slug)
             counter = {REVIEW: count_questions, REQUESTS: count_requests}.get(one.name)
             count = counter(build_member_actor(member, user, ADMIN.surface)) if counter else None
-            yield Entry(one.title, one.icon, url, one.letter, count=count)
+            apart = one.order >= SEPARATE_FROM
+            yield Entry(one.title, one.icon, url, one.letter, count=count, is_separate=apart)
 
 
 def _list_server_entries(request: HttpRequest) -> Iterable[Entry]:

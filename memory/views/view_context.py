@@ -20,9 +20,11 @@ from memory.engines.access.members import build_member_actor, list_memberships
 from memory.engines.branches.manager import BranchManager
 from memory.engines.merging.request_history import RequestHistoryEngine
 from memory.engines.review.review_queue import ReviewEngine
-from memory.engines.versions.lookup import MAIN, resolve_point
+from memory.engines.versions.lookup import MAIN, find_branch, resolve_point
+from memory.engines.versions.policies import find_direct_writes
 from memory.exceptions import Conflict, Invalid, NotFound
 from memory.models import Branch, Commit, Membership, Project
+from memory.models.policies import DirectWrites
 from memory.views.frames import WEB, Frame
 
 SEQ = re.compile(r"\d{1,18}")
@@ -79,6 +81,16 @@ class ViewContext:
         """Return the scopes usable on this branch now: none in the past, none when it is archived."""
         open_now = self.is_now and not self.branch.archived_at
         return {scope: has_scope and open_now for scope, has_scope in self.can.items()}
+
+    @cached_property
+    def writes_now(self) -> bool:
+        """Return whether the person may change memory on this branch now, by right and by its policy."""
+        if not self.allowed_now["write"]:
+            return False
+        direct_writes = find_direct_writes(self.project.pk, self.branch.name)
+        return direct_writes == DirectWrites.ALLOW or (
+            direct_writes == DirectWrites.PROPOSE and self.can["curate"]
+        )
 
     @property
     def is_now(self) -> bool:
@@ -166,9 +178,9 @@ def build_view_context(
     if member is None:
         raise NotFound("There is no project here that you belong to.")
     actor = build_member_actor(member, request.user, frame.surface)
-    branch = BranchManager().get_branch(
-        name=branch_name or request.GET.get("branch", "") or MAIN, actor=actor
-    )
+    name = branch_name or request.GET.get("branch", "") or MAIN
+    actor.require_scope("read", name)
+    branch = find_branch(actor, name)
     text = request.GET.get("at", "").strip()
     at = read_point(text)
     return ViewContext(actor, member, memberships, branch, at, text, resolve_point(branch, at), frame)

@@ -23,7 +23,7 @@ for name in ("mira", "vera"):
     Membership.objects.create(user=user, project=project, role="maintainer")
 """
 SCENE = f"""{LOADED}
-from tests.memory.views.test_merge_request_pages import ask, diverge
+from tests.memory.views.test_merge_request_pages import ask, diverge, want_another
 diverge(actor, {{count}}, branch="{{branch}}")
 """
 OPEN = ".question:not([data-answered], [data-sent])"
@@ -102,7 +102,7 @@ print(json.dumps([row.choice for row in rows]))
 
 
 def test_the_whole_way(visit: Callable[..., Page], server: Up) -> None:
-    server.run_python(SCENE.format(count=2, branch=TASK))
+    server.run_python(SCENE.format(count=2, branch=TASK) + "want_another(actor)\n")
     before = main_texts(server)
     page = visit("mira", f"/p/default/branches/{TASK}")
     page.get_by_role("link", name="Open a merge request").click()
@@ -115,7 +115,7 @@ def test_the_whole_way(visit: Callable[..., Page], server: Up) -> None:
     settle(page)
     page.keyboard.type("12")
     expect(page.locator(DECIDED)).to_have_count(2, timeout=15000)
-    expect(page.get_by_text("Ready to merge.")).to_be_visible()
+    expect(page.get_by_text("Approvals: 0 of 1.")).to_be_visible()
     assert choices(server) == ["target", "source"]
     expect(page.get_by_text("You opened it: another person approves.")).to_be_visible()
     other = visit("vera", page.url.removeprefix(server.first["url"]))

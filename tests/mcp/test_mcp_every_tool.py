@@ -33,6 +33,7 @@ async def day(client: Client) -> dict[str, Any]:
     await call("branch_switch", name="task/tags")
     await call("memory_supersede", fact_id=fact, new_fact_text="Deploys run from tags.", branch="task/tags")
     await call("branch_diff", name="task/tags")
+    await call("branch_merge", name="task/tags")
     await call("branch_list")
     await call("memory_get", fact_ids=[fact])
     await call("memory_context", session_id="s")

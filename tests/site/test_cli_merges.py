@@ -62,7 +62,7 @@ def test_a_branch_is_merged(day1: Day1, actor: Actor, learned: Fact) -> None:
     status, out, err = day1("branch", "merge", TASK, "--dry-run")
     assert (status, out.splitlines()[0]) == (0, "class\ttype\tid\treason\ttext")
     assert f"applied\tfact\t{learned.uid}\tnew\tTokens live for an hour." in out
-    assert "conflicts passed: No conflict is left without a decision." in err
+    assert "secrets passed: No secret was found in the texts that arrive." in err
     assert err.endswith("Nothing was changed.\n")
     assert texts(actor) == []
     status, out, err = day1("branch", "merge", TASK, "--message", "Done.")

@@ -17,6 +17,7 @@ from memory.actors import Actor
 from memory.db.retry import retry_methods
 from memory.engines.facts.batch import FactBatch
 from memory.engines.versions.commits import CommitWriter, open_commit
+from memory.engines.versions.policies import Write
 from memory.models import Fact, FactLink, Observation, Project, RecallLog, Session
 from memory.queue.producer import enqueue
 
@@ -96,7 +97,7 @@ class SessionConsolidation:
     @staticmethod
     def _commit_findings(session: Session, news: Sequence[Finding], actor: Actor) -> int:
         """Write findings in one commit, without sources that another worker has consumed meanwhile."""
-        with open_commit(actor, session.branch.name, "consolidate.session") as commit:
+        with open_commit(actor, session.branch.name, "consolidate.session", write=Write.EXTRACT) as commit:
             consumed = _find_consumed(commit.visible_rows(FactLink), [finding.source for finding in news])
             left = [finding for finding in news if finding.source not in consumed]
             return _write_findings(commit, left, actor) if left else 0

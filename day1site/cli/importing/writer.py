@@ -16,6 +16,7 @@ from conversations.capture.text_cleaning import (
 )
 from conversations.capture.transcripts.records import Dialogue, Report, Turn
 from day1site.cli.client import Client
+from day1site.cli.errors import CliError
 from day1site.cli.rest import Answer, iterate_rows
 from day1site.hooks.client.capture import find_repository
 
@@ -44,8 +45,8 @@ class TranscriptWriter:
             self.counts["messages", "new"] += len(fresh)
             self.counts["observations", "new"] += sum(bool(turn.call) for turn in fresh)
             stored += len(fresh)
-            if not self.dry_run:
-                self._store(dialogue, fresh, known)
+            if not self.dry_run and not self._store_unless_erased(dialogue, fresh, known):
+                return
         if stored and not self.dry_run and max(dialogue.last for dialogue in dialogues) < ago(OVER):
             self._end(session, dialogues)
 
@@ -81,6 +82,17 @@ class TranscriptWriter:
         return True
 
     # ---- writing -----------------------------------------------------------------------------------
+
+    def _store_unless_erased(self, dialogue: Dialogue, fresh: Sequence[Turn], known: "Known") -> bool:
+        """Store what is new; return False for a session that was erased, which takes nothing more."""
+        try:
+            self._store(dialogue, fresh, known)
+        except CliError as error:
+            if error.code != "conflict":
+                raise
+            self.report.skip(error.text)
+            return False
+        return True
 
     def _store(self, dialogue: Dialogue, fresh: Sequence[Turn], known: "Known") -> None:
         sources = {turn.source for turn in dialogue.messages}

@@ -23,6 +23,8 @@ ROW = {
     "head": {"type": "integer", "description": "How many commits it has."},
     "head_at": {"type": "string", "format": "date-time"},
     "purpose": {"type": "string"},
+    "ahead": {"type": "integer", "description": "Its commits that the parent has not."},
+    "behind": {"type": "integer", "description": "Commits of the parent that it has not."},
 }
 
 

@@ -218,6 +218,10 @@ class DatabaseWrapper(mysql.DatabaseWrapper):
     def checkpoint_log(self) -> None:
         """Do nothing: the server has its own log."""
 
+    def overwrite_deleted(self) -> str:
+        """Return "": the server's collector removes the objects of old rows that no snapshot holds."""
+        return ""
+
 
 def _only_reads(execute: Callable, sql: str, params: Any, many: bool, context: dict) -> Any:
     if not READS.match(sql):

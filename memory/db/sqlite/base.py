@@ -14,6 +14,7 @@ from memory.db.sqlite.checkpoint import get_log_bound
 from memory.db.sqlite.copies import Copies
 from memory.db.sqlite.django_internals import SQLiteWrapper
 from memory.db.sqlite.online_backup import OnlineCopy
+from memory.db.sqlite.overwriting import overwrite_deleted
 from memory.db.sqlite.schema import DatabaseSchemaEditor, index_tables
 from memory.db.sqlite.search_index import SearchIndex
 from memory.db.sqlite.storage import ErrorWrapper, get_state, note_commit
@@ -128,6 +129,13 @@ class DatabaseWrapper(SQLiteWrapper):
         """Move the write-ahead log into the database file."""
         with self.cursor() as cursor:
             cursor.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
+    def overwrite_deleted(self) -> str:
+        """Leave no byte of deleted or overwritten rows in the files; return why not, or "".
+
+        Not to be called inside a transaction. Writers wait for a part of it.
+        """
+        return overwrite_deleted(self)
 
     # ---- the queue of writers --------------------------------------------------------------------
 

@@ -9,6 +9,7 @@ from typing import Any
 
 PAGES = 2048  # of the file, copied between two reports of progress
 HEALTHY = "ok"  # SQLite's answer for an intact file
+MAGIC = b"SQLite format 3\0"  # the first bytes of every database file
 
 
 class OnlineCopy:
@@ -21,6 +22,11 @@ class OnlineCopy:
         """Return the paths of the database's own files."""
         return {Path(f"{self.path.resolve()}{end}") for end in ("", "-wal", "-shm", "-journal")}
 
+    def list_copies(self) -> set[Path]:
+        """Return the other SQLite files in the database's folder, such as backups of it."""
+        files = {path for path in self.path.parent.iterdir() if path.is_file()} - self.list_files()
+        return {path for path in files if path.resolve() not in self.list_files() and is_database(path)}
+
     def copy_to(self, target: Path, tell: Callable[[int, int], None]) -> str:
         """Copy the state of one moment to ``target``; return "" or the damage found in the copy."""
         with closing(sqlite3.connect(self.path)) as store, closing(sqlite3.connect(target)) as copy:
@@ -32,3 +38,12 @@ class OnlineCopy:
         with target.open("rb") as file:
             os.fsync(file.fileno())
         return "" if answer == HEALTHY else str(answer)
+
+
+def is_database(path: Path) -> bool:
+    """Return whether a file is an SQLite database; False for one that cannot be read."""
+    try:
+        with path.open("rb") as file:
+            return file.read(len(MAGIC)) == MAGIC
+    except OSError:
+        return False

@@ -82,8 +82,10 @@ def build_member_actor(member: Membership, user: Any, surface: str) -> Actor:
 
 def list_memberships(user: Any) -> list[Membership]:
     """Return a user's memberships, each with its ``project``, by project name; none when inactive."""
-    own = Membership.objects.filter(user=user, user__is_active=True)
-    return list(own.select_related("project").order_by("project__name", "project__slug"))
+    if not user.is_active:
+        return []
+    own = Membership.objects.filter(user=user).select_related("project").order_by()
+    return sorted(own, key=lambda member: (member.project.name, member.project.slug))
 
 
 def check_role(role: str) -> str:

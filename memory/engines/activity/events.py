@@ -26,7 +26,7 @@ from memory.models import AuditEntry, BranchedModel, Commit, Project
 MAX_LINE_LENGTH = 200  # characters of a change's text line
 DESCRIBED = 20  # larger commits are reported by their counts only
 BATCH_SIZE = 500  # trail entries per read
-OF_BRANCHES = frozenset({"branch.create", "branch.archive", "branch.restore"})
+OF_BRANCHES = frozenset({"branch.create", "branch.archive", "branch.restore", "policy.set", "policy.delete"})
 OF_REQUESTS = "merge_request."  # events on the branch that the request merges into
 # names of versioned kinds that differ from their model's
 NAMES = {"factlink": "link", "factassessment": "verdict"}

@@ -8,19 +8,21 @@ from uuid import UUID
 from django.db.models import Q, QuerySet
 
 from memory.actors import Actor
+from memory.engines.branches.commit_titles import (
+    ANSWER,
+    CONFIRMATION,
+    count_kinds,
+    list_kinds,
+    load_titles,
+)
 from memory.engines.branches.revert import RevertEngine
 from memory.engines.facts.links import describe_targets
 from memory.engines.support import validation as c
 from memory.engines.support.pagination import Page, paginate
-from memory.engines.versions.kinds import versioned_models
+from memory.engines.versions.kinds import models_by_kind
 from memory.engines.versions.lookup import find_branch
 from memory.exceptions import NotFound
-from memory.models import BranchedModel, Commit, Confirmation, Fact, FactLink, ReviewItem
-
-# Names of kinds that differ from their model's; FIRST_KINDS gives the order of listing.
-NAMES = {"factlink": "link", "factassessment": "verdict"}
-CONFIRMATION, ANSWER = "confirmation", "answer"
-FIRST_KINDS = ("fact", "verdict", CONFIRMATION, ANSWER, "link", "relation")
+from memory.models import Commit, Confirmation, Fact, FactLink, ReviewItem
 
 
 @dataclass(frozen=True)
@@ -50,34 +52,25 @@ class CommitEngine:
         branch = find_branch(actor, branch_name)
         if (found := branch.commits.select_related("branch").filter(seq=seq).first()) is None:
             raise NotFound()
-        return found
+        return load_titles([found])[0]
+
+    def get_commit(self, *, commit_id: UUID, actor: Actor) -> Commit:
+        """Return a commit with its branch, its title and its tally. Raises NotFound, BranchForbidden."""
+        return load_titles([RevertEngine().get_commit(commit_id=commit_id, actor=actor)])[0]
 
     def count_changes(self, *, commit_id: UUID, actor: Actor) -> dict[str, int]:
         """Count the commit's changes of each kind, without zeros. Raises as ``get_commit``."""
-        commit = RevertEngine().get_commit(commit_id=commit_id, actor=actor)
-        counts = {kind: _changed_rows(commit, kind).count() for kind in change_kinds()}
-        return {kind: count for kind, count in counts.items() if count}
+        return count_kinds(self.get_commit(commit_id=commit_id, actor=actor).tally)
 
     def list_changes(
         self, *, commit_id: UUID, actor: Actor, kind: str = "fact", limit: int = 50, cursor: str = ""
     ) -> Page[CommitChange]:
         """List the changes of one kind, in the order of writing. Raises Invalid and as ``get_commit``."""
         commit = RevertEngine().get_commit(commit_id=commit_id, actor=actor)
-        kind = c.one_of(change_kinds())("type", kind)
+        kind = c.one_of(list_kinds())("type", kind)
         key = "id" if kind in (CONFIRMATION, ANSWER) else "uid"
         page = paginate(_changed_rows(commit, kind), key=key, limit=limit, cursor=cursor)
         return Page(describe_rows(commit, kind, page.results), page.next, page.previous)
-
-
-def change_kinds() -> list[str]:
-    """Return all kinds of changes, those of facts first."""
-    return [*FIRST_KINDS, *(name for name in _models_by_kind() if name not in FIRST_KINDS)]
-
-
-def _models_by_kind() -> dict[str, type[BranchedModel]]:
-    """Return the versioned models by the name of their changes."""
-    names = {str(model._meta.model_name): model for model in versioned_models()}
-    return {NAMES.get(name, name): model for name, model in names.items()}
 
 
 def _changed_rows(commit: Commit, kind: str) -> QuerySet:
@@ -87,7 +80,7 @@ def _changed_rows(commit: Commit, kind: str) -> QuerySet:
         return Confirmation.objects.filter(in_commit, branch_id=commit.branch_id)
     if kind == ANSWER:
         return ReviewItem.objects.filter(branch=commit.branch_id, seq=commit.seq)
-    return _models_by_kind()[kind]._base_manager.filter(branch=commit.branch_id, seq_from=commit.seq)
+    return models_by_kind()[kind]._base_manager.filter(branch=commit.branch_id, seq_from=commit.seq)
 
 
 def describe_rows(commit: Commit, kind: str, rows: Sequence[Any]) -> list[CommitChange]:
@@ -97,7 +90,7 @@ def describe_rows(commit: Commit, kind: str, rows: Sequence[Any]) -> list[Commit
         return [describe_confirmation(commit, row, lines) for row in rows]
     if kind == ANSWER:
         return [CommitChange(kind, row.pk, "changed", None, row, lines) for row in rows]
-    shown = _models_by_kind()[kind].objects.on(commit.branch, commit.seq - 1)
+    shown = models_by_kind()[kind].objects.on(commit.branch, commit.seq - 1)
     before = {row.uid: row for row in shown.filter(uid__in=[row.uid for row in rows]).fetch_all()}
     return [describe_version(kind, before.get(row.uid), row, lines) for row in rows]
 

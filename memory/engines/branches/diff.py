@@ -91,6 +91,7 @@ class BranchDiff:
     behind: int
     counts: Counts | None
     page: Page[Difference]
+    since_merge: bool = False  # whether the two had the same history last by a merge, not by the fork
 
 
 @dataclass(frozen=True)

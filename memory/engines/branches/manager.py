@@ -15,7 +15,10 @@ from memory.db.bulk_sql import insert_one
 from memory.db.retry import retry_methods
 from memory.engines.audit.trail import record_entry
 from memory.engines.branches import diff as differing
+from memory.engines.branches.commit_titles import load_titles
+from memory.engines.branches.distance import annotate_distances, find_common_point
 from memory.engines.branches.stats import BranchStats, count_stats
+from memory.engines.fields.base import Use
 from memory.engines.fields.branches import BRANCH
 from memory.engines.support import validation as c
 from memory.engines.support.pagination import (
@@ -35,7 +38,9 @@ from memory.queue.producer import enqueue
 
 NAME = re.compile(r"[a-z0-9._-]+(/[a-z0-9._-]+)*")
 NAME_LENGTH = BRANCH["name"].type.max_length
-RESERVED = frozenset("log diff stats enrich restore merge topology expired auto-archive".split())
+DETAIL_CHECKS = BRANCH.field_checks(Use.UPDATE)
+MAX_READ_COMMITS = 200  # to find who works on a branch
+RESERVED = frozenset("log diff stats policy enrich restore merge topology expired auto-archive".split())
 
 
 @retry_methods
@@ -47,28 +52,32 @@ class BranchManager:
         actor: Actor,
         parent: str = MAIN,
         at: int | datetime | UUID | None = None,
-        purpose: str = "",
+        **details: Any,
     ) -> Branch:
         """Create a branch from the head of ``parent``, or from a seq, commit or time of it.
 
-        Raises Invalid (name, purpose, depth, point), BranchExists, BranchNotFound, BranchArchived, scope and
+        ``details`` are its purpose, owner, ttl_days and tags.
+
+        Raises Invalid (name, details, depth, point), BranchExists, BranchNotFound, BranchArchived, scope and
         branch refusals. Every branch grows from main, so main may always be forked; any other parent must be
         one that the actor may use.
         """
         actor.require_scope("write", check_name(name))
         if parent != MAIN:
             actor.require_scope("write", parent)
-        purpose = BRANCH["purpose"].check("purpose", purpose)
+        checked = c.validate(details, DETAIL_CHECKS)
         next_rid.ensure_lease()
         with transaction.atomic(savepoint=False):
-            branch = self._create_fork(actor, name, self._get_writable(actor, parent), at, purpose)
+            branch = self._create_fork(actor, name, self._get_writable(actor, parent), at, checked)
             record_entry(actor, "branch.create", name, {"parent": parent, "fork_seq": branch.fork_seq})
+        annotate_distances([branch])
         return branch
 
     def get_branch(self, *, name: str, actor: Actor) -> Branch:
         """Return a branch by name, archived ones included. Raises BranchNotFound, BranchForbidden."""
-        actor.require_scope("read", name)
-        return find_branch(actor, name)
+        branch = self._find_readable(name, actor)
+        annotate_distances([branch])
+        return branch
 
     def list_branches(
         self, *, actor: Actor, archived: bool = False, limit: int = 50, cursor: str = ""
@@ -80,7 +89,9 @@ class BranchManager:
         if actor.branch_patterns:
             allowed = [n for n in branches.values_list("name", flat=True) if actor.may_use(n)]
             branches = branches.filter(name__in=allowed)
-        return paginate(branches, key="name", limit=limit, cursor=cursor, of=every)
+        page = paginate(branches, key="name", limit=limit, cursor=cursor, of=every)
+        annotate_distances(page.results)
+        return page
 
     def find_branches(self, *, actor: Actor, part: str = "", limit: int = 10) -> list[Branch]:
         """Return live branches whose names contain ``part``, most recently written first."""
@@ -91,9 +102,11 @@ class BranchManager:
         return list(islice((one for one in branches.iterator(100) if actor.may_use(one.name)), limit))
 
     def list_commits(self, *, name: str, actor: Actor, limit: int = 50, cursor: str = "") -> Page[Commit]:
-        """List the branch's own commits, newest first."""
-        branch = self.get_branch(name=name, actor=actor)
-        return paginate(branch.commits.all(), key="-seq", limit=limit, cursor=cursor)
+        """List the branch's own commits with their titles, newest first."""
+        branch = self._find_readable(name, actor)
+        page = paginate(branch.commits.all(), key="-seq", limit=limit, cursor=cursor)
+        load_titles(page.results)
+        return page
 
     def compare_branch(
         self,
@@ -111,44 +124,50 @@ class BranchManager:
     ) -> differing.BranchDiff:
         """Compare a branch with ``against`` (its parent by default) since their last common ancestor.
 
-        With the base ``point``, the default when ``against_at`` is given, compare with that point itself, so
-        that later changes of ``against`` show too. Main began empty. The newest memories come first; further
-        pages stay at the points of the first. Raises BranchNotFound, Invalid, scope and branch refusals.
+        With the base ``point``, the default with ``against_at``, later changes of ``against`` show too. Main
+        began empty. The newest memories come first. Raises BranchNotFound, Invalid, scope refusals.
         """
         actor.require_scope("read", name)
-        kind = c.one_of(differing.KINDS)("type", kind)
-        changes = [c.one_of(differing.CHANGES)("change", one) for one in change or differing.CHANGES]
-        default = differing.ANCESTOR if against_at is None else differing.POINT
-        base = c.one_of(differing.BASES)("base", base or default)
+        kind, changes = check_changes(kind, change)
+        base = check_base(base, differing.ANCESTOR if against_at is None else differing.POINT)
         branch = find_branch(actor, name)
         other, start = self._other_side(actor, branch, against, against_at)
         mark = mark_from(repr((branch.pk, kind, changes, against, against_at, base)))
         position = read_cursor(cursor, mark)
         seq = resolve_own_point(branch, point_in_list(branch, cursor, at))
         start = resolve_point(other, position.get("against", start))
-        pin = {"list": mark, "seq": seq, "at": position.get("at", format_point(at)), "against": start}
-        after, before = branch.lineage(seq), other.lineage(start)
-        ancestor = differing.find_common_ancestor(after, before)
-        points = differing.order_points(
-            ancestor if base == differing.ANCESTOR else before, after, actor.project_id
-        )
+        # What came later on the parent counts too, as behind; later pages stay at what the first one saw.
+        is_chosen = bool(against) or against_at is not None or other.pk == branch.pk
+        newest = resolve_point(other, position.get("newest", start if is_chosen else other.head))
+        pin = {"list": mark, "at": position.get("at", format_point(at)), "seq": seq}
+        pin |= {"against": start, "newest": newest}
+        after = branch.lineage(seq)
+        common = find_common_point(branch, after, other, other.lineage(newest))
+        before = common.lineage if base == differing.ANCESTOR else other.lineage(start)
+        points = differing.order_points(before, after, actor.project_id)
         page = points.list_differences(differing.KINDS[kind], changes, limit, cursor, pin)
-        newest = before if against or against_at is not None or other.pk == branch.pk else other.lineage()
         return differing.BranchDiff(
             branch=branch,
             seq=seq,
             against=other,
             against_seq=start,
             base=base,
-            ahead=differing.count_commits(after, ancestor),
-            behind=differing.count_commits(newest, ancestor),
+            ahead=common.ahead,
+            behind=common.behind,
             counts=None if cursor else points.counts(),
             page=page,
+            since_merge=common.is_merge and base == differing.ANCESTOR,
         )
+
+    def list_authors(self, *, name: str, actor: Actor, limit: int = 8) -> list[Commit]:
+        """Return who made the branch's newest commits, each once: a commit that names agent or actor."""
+        newest = self._find_readable(name, actor).commits.order_by("-seq")[:MAX_READ_COMMITS]
+        found = {(one.agent_id, one.actor_kind, one.actor_label): one for one in reversed(newest)}
+        return sorted(found.values(), key=lambda one: -one.seq)[:limit]
 
     def load_stats(self, *, name: str, actor: Actor) -> BranchStats:
         """Return the branch's statistics. Raises BranchNotFound, BranchForbidden."""
-        return count_stats(self.get_branch(name=name, actor=actor))
+        return count_stats(self.get_branch(name=name, actor=actor))  # ahead and behind as everywhere
 
     def archive_branch(self, *, name: str, actor: Actor) -> Branch:
         """Archive a branch: no more writes, not listed, nothing deleted. Archiving again changes nothing."""
@@ -160,8 +179,7 @@ class BranchManager:
             branch = find_branch(actor, name)
             if Branch.objects.live().filter(pk=branch.pk).update(archived_at=actor.write_time()):
                 record_entry(actor, "branch.archive", name)
-        branch.refresh_from_db()
-        return branch
+        return self.get_branch(name=name, actor=actor)
 
     def restore_branch(self, *, name: str, actor: Actor) -> Branch:
         """Restore an archived branch."""
@@ -173,10 +191,13 @@ class BranchManager:
                 record_entry(actor, "branch.restore", name)
                 if not branch.indexed:
                     enqueue("memory.hold_past", branch.pk)
-        branch.refresh_from_db()
-        return branch
+        return self.get_branch(name=name, actor=actor)
 
     # ---- pieces --------------------------------------------------------------------------------
+
+    def _find_readable(self, name: str, actor: Actor) -> Branch:
+        actor.require_scope("read", name)
+        return find_branch(actor, name)
 
     def _other_side(self, actor: Actor, branch: Branch, against: str, at: Any) -> tuple[Branch, Any]:
         """Return the branch to compare with and the point on it; the fork point by default."""
@@ -199,7 +220,12 @@ class BranchManager:
         return branch
 
     def _create_fork(
-        self, actor: Actor, name: str, parent: Branch, at: int | datetime | UUID | None, purpose: str
+        self,
+        actor: Actor,
+        name: str,
+        parent: Branch,
+        at: int | datetime | UUID | None,
+        details: dict[str, Any],
     ) -> Branch:
         if parent.depth + 1 > MAX_DEPTH:
             raise Invalid("Branches nest at most {limit} deep.", limit=MAX_DEPTH, field="parent")
@@ -216,13 +242,24 @@ class BranchManager:
             created_at=now,
             created_by=actor.label,
             cycle=parent.cycle,
-            purpose=purpose,
+            **details,
             indexed=seq == parent.head and parent.indexed,
         )
         insert_branch(branch)
         if not branch.indexed:
             enqueue("memory.hold_past", branch.pk)
         return branch
+
+
+def check_base(base: str, default: str) -> str:
+    """Return a known base of a comparison. Raises Invalid."""
+    return str(c.one_of(differing.BASES)("base", base or default))
+
+
+def check_changes(kind: str, change: Sequence[str]) -> tuple[str, list[str]]:
+    """Return a known kind, and known changes: all of them where none is named. Raises Invalid."""
+    changes = [c.one_of(differing.CHANGES)("change", one) for one in change or differing.CHANGES]
+    return c.one_of(differing.KINDS)("type", kind), changes
 
 
 def insert_branch(branch: Branch) -> None:

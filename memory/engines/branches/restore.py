@@ -7,8 +7,9 @@ from typing import Any
 
 from memory.engines.embedding.enqueue import enqueue_embedding
 from memory.engines.support.batches import batched
-from memory.engines.versions.commits import CommitWriter, nearest_versions
+from memory.engines.versions.commits import CommitWriter
 from memory.engines.versions.kinds import versioned_models
+from memory.engines.versions.lookup import nearest_versions
 from memory.models import OPEN, Branch, BranchedModel, Confirmation
 
 BATCH_SIZE = 500

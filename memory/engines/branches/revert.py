@@ -5,15 +5,18 @@ from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID
 
+from django.db import transaction
 from django.utils import timezone
 
 from memory.actors import Actor
 from memory.db.retry import retry_methods
+from memory.engines.branches.reverted_requests import mark_reverted
 from memory.engines.embedding.enqueue import enqueue_embedding
 from memory.engines.facts.links import target_model
 from memory.engines.support.batches import batched
 from memory.engines.versions.commits import MERGE, REVERT, CommitWriter, open_commit
 from memory.engines.versions.kinds import versioned_models
+from memory.engines.versions.policies import Write, require_curator
 from memory.exceptions import Conflict, NotFound
 from memory.models import (
     OPEN,
@@ -25,6 +28,7 @@ from memory.models import (
     FactLink,
     ReviewItem,
 )
+from memory.models.nodes import next_rid
 
 BATCH_SIZE = 500
 MAX_NAMED_IDS = 20  # ids listed in a refusal
@@ -36,15 +40,23 @@ class RevertEngine:
         """Revert a commit by a new one: what it changed, verdicts, confirmations and review answers included,
         is as before; what it added is gone from the branch.
 
-        An actor's own commit needs the scope that it took to make it, another's needs ``merge``. Raises
-        NotFound, BranchArchived, and Conflict with the ids when something of it has changed since.
+        An actor's own commit needs the scope that it took to make it, another's needs ``merge``; where direct
+        writes are guarded, both need ``curate``. Raises NotFound, BranchArchived, and Conflict with the ids
+        when something of it has changed since.
         """
+        next_rid.ensure_lease()
+        with transaction.atomic(savepoint=False):
+            commit = self._revert_commit(commit_id, actor)
+            mark_reverted(commit, actor)
+        return commit
+
+    def _revert_commit(self, commit_id: UUID, actor: Actor) -> Commit:
         found = self._get_commit(commit_id, actor)
         name = found.branch.name
         actor.require_scope("write" if is_own_commit(found, actor) else "merge", name)
-        with open_commit(
-            actor, name, REVERT, f"Undo of {found.kind} at {found.seq}.", bounded=False
-        ) as commit:
+        require_curator(actor, name)
+        where = (actor, name, REVERT, f"Undo of {found.kind} at {found.seq}.")
+        with open_commit(*where, write=Write.EXEMPT, bounded=False) as commit:
             done = CommitEffects.from_commit(found)
             if done.needs_curate:
                 actor.require_scope("curate", name)

@@ -15,9 +15,7 @@ Rows = Callable[[Lineage], VersionedQuerySet]
 
 @dataclass(frozen=True)
 class BranchStats:
-    """Statistics of a branch. ``ahead``: its own commits; ``behind``: the parent's since the fork, 0 without
-    one.
-    """
+    """Statistics of a branch. ``ahead``: its own commits that the parent has not; ``behind``: the reverse."""
 
     branch: Branch
     facts: dict[str, int]  # by status
@@ -32,7 +30,8 @@ class BranchStats:
 
 
 def count_stats(branch: Branch) -> BranchStats:
-    lineage, parent = branch.lineage(), branch.parent
+    """Return the statistics of a branch whose distances are known."""
+    lineage = branch.lineage()
     facts = {status.value: 0 for status in Fact.Status} | tally_values(
         Fact.objects.in_lineage, "status", lineage
     )
@@ -41,8 +40,8 @@ def count_stats(branch: Branch) -> BranchStats:
         facts=facts,
         verification=count_verification(lineage, sum(facts.values())),
         links=sum(tally_values(FactLink.objects.in_lineage, "link_type", lineage).values()),
-        ahead=branch.head,
-        behind=parent.head - branch.fork_seq if parent else 0,
+        ahead=branch.ahead,
+        behind=branch.behind,
         children=branch.children.live().count(),
         sessions=Session.objects.filter(branch=branch).count(),
         agents=branch.commits.exclude(agent_id="").values("agent_id").distinct().count(),

@@ -94,7 +94,12 @@ class FactBatch:
     # ---- writing -------------------------------------------------------------------------------
 
     def write_facts(self, commit: CommitWriter) -> list[WriteResult]:
-        """Write the batch in the commit. Raises Invalid for a parent that the branch does not show."""
+        """Write the batch in the commit, as proposals where the branch's policy wants that.
+
+        Raises Invalid for a parent that the branch does not show.
+        """
+        if commit.proposes:
+            self._become_proposals()
         self._check_parents(commit)
         self.open_sessions(commit)
         known = self.find_existing(commit) if self.deduplicate else KnownTexts(commit.at)
@@ -107,6 +112,11 @@ class FactBatch:
         self.enqueue_embedding(commit, fresh)
         commit.targets += [str(row.uid) for row in fresh]
         return results
+
+    def _become_proposals(self) -> None:
+        self.status = Fact.Status.CREATED
+        for row in self.rows:
+            row.status = self.status
 
     def _take_row(self, commit: CommitWriter, row: Fact, known: KnownTexts) -> WriteResult:
         """Return the fact that says the same already, else the row as a new one."""

@@ -19,6 +19,7 @@ from memory.engines.facts.verdicts import record_verdict
 from memory.engines.support import validation as c
 from memory.engines.versions.commits import CommitWriter, open_commit
 from memory.engines.versions.lookup import MAIN
+from memory.engines.versions.policies import Write, require_curator
 from memory.exceptions import NOT_ARCHIVED, Day1Error, IllegalTransition, Invalid, NotFound, TooLarge
 from memory.models import Commit, Fact, FactAssessment
 
@@ -33,19 +34,22 @@ Content = dict[str, Any]
 
 @dataclass(frozen=True)
 class Action:
-    """Action: its scope, the kind of its commit, and the message for each changed fact."""
+    """Action: its scope, the kind of its commit, the message for each changed fact, and what it is to the
+    branch's policy.
+    """
 
     scope: str
     kind: str
     label: str
+    write: Write = Write.CHANGE
 
 
 ACTIONS = {
-    "verify": Action("curate", "fact.verify", "Verified."),
-    "invalidate": Action("curate", "fact.verify", "Invalidated."),
-    "unverify": Action("curate", "fact.verify", "Unverified."),
-    "accept": Action("write", "fact.accept", "Accepted."),
-    "refuse": Action("curate", "fact.refuse", "Refused."),
+    "verify": Action("curate", "fact.verify", "Verified.", Write.EXEMPT),
+    "invalidate": Action("curate", "fact.verify", "Invalidated.", Write.EXEMPT),
+    "unverify": Action("curate", "fact.verify", "Unverified.", Write.EXEMPT),
+    "accept": Action("write", "fact.accept", "Accepted.", Write.EXEMPT),
+    "refuse": Action("curate", "fact.refuse", "Refused.", Write.EXEMPT),
     "archive": Action("curate", "fact.archive", "Archived."),
     "restore": Action("curate", "fact.restore", "Restored."),
     "supersede": Action("write", "fact.supersede", "Superseded."),
@@ -108,16 +112,21 @@ class ActionEngine:
         """Apply one action to up to 1,000 facts of a branch. A refusal of one fact does not stop the others.
 
         Actions: verify, invalidate, unverify (a person's verdict, with ``reason``); accept, refuse (a
-        proposal becomes active, or is archived); archive, restore; supersede, by an existing fact
-        (``replaced_by``) or by a new one (``new_fact_text``); set_category.
+        proposal becomes active, or is archived; where direct writes are guarded, accepting needs the scope
+        curate); archive, restore; supersede, by an existing fact (``replaced_by``) or by a new one
+        (``new_fact_text``); set_category.
 
         ``expected_versions`` are those that the caller has read. Raises Invalid, TooLarge, BranchNotFound,
-        BranchArchived, NotFound for ``replaced_by``, scope and branch refusals.
+        BranchArchived, DirectWritesRefused, NotFound for ``replaced_by``, scope and branch refusals.
         """
         requested = ActionRequest.parse_request(action, category, replaced_by, new_fact_text, reason)
         actor.require_scope(requested.definition.scope, branch_name)
         ids = check_ids(fact_ids)
-        with open_commit(actor, branch_name, requested.definition.kind, requested.reason[:500]) as commit:
+        where = (actor, branch_name, requested.definition.kind, requested.reason[:500])
+        with open_commit(*where, write=requested.definition.write) as commit:
+            if requested.action == "accept":
+                require_curator(actor, branch_name)
+            commit.detail = {"reason": requested.reason} if requested.reason else {}
             batch = Batch(commit, ids, expected_versions or {})
             new = requested.apply_to(batch)
         outcomes = batch.build_outcomes(requested.definition.label)

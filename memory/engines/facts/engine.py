@@ -20,6 +20,7 @@ from memory.engines.support import validation as c
 from memory.engines.support.pagination import Page, paginate_history, paginate_versions, point_in_list
 from memory.engines.versions.commits import CommitWriter, open_commit
 from memory.engines.versions.lookup import MAIN, find_branch, resolve_point
+from memory.engines.versions.policies import Write
 from memory.exceptions import NOT_ARCHIVED, IllegalTransition, Invalid, NotFound, TooLarge
 from memory.models import Branch, Commit, Fact, FactAssessment
 
@@ -51,8 +52,9 @@ class FactEngine:
         """Store one fact. A visible, current fact with the same normalised text is returned instead:
         ``created`` is then False, and another session or agent counts as a confirmation.
 
-        ``propose`` stores it with the status ``created``: not searched until it is activated. Raises Invalid
-        and its subclasses, TooLarge, BranchNotFound, BranchArchived, scope and branch refusals.
+        ``propose`` stores it with the status ``created``: not searched until it is activated. So does the
+        policy of a branch, for an actor without the scope curate. Raises Invalid and its subclasses,
+        TooLarge, BranchNotFound, BranchArchived, DirectWritesRefused, scope and branch refusals.
         """
         actor.require_scope("propose" if propose else "write", branch_name)
         actor, content = with_origin(actor, fields)
@@ -83,7 +85,7 @@ class FactEngine:
         if len(facts) > MAX_FACTS_PER_WRITE:
             raise TooLarge(what="The list of facts", limit=f"{MAX_FACTS_PER_WRITE} facts", field="facts")
         batch = FactBatch(facts, actor, Status.CREATED if propose else Status.ACTIVE, deduplicate)
-        with open_commit(actor, branch_name, kind) as commit:
+        with open_commit(actor, branch_name, kind, write=Write.EXEMPT if propose else Write.STATE) as commit:
             results = batch.write_facts(commit)
         attach_new([written.fact for written in results if written.created], actor.project_id)
         annotate_facts(
@@ -106,8 +108,10 @@ class FactEngine:
         """
         actor.require_scope("write", branch_name)
         requested = rules.clean_update(updates)
-        with open_commit(actor, branch_name, "fact.update") as commit:
+        with open_commit(actor, branch_name, "fact.update", write=Write.EXEMPT) as commit:
             fact = self._get_current(commit, fact_id, expected_version)
+            if not answers_proposal(actor, fact, requested):
+                commit.require_write(Write.CHANGE)
             fact = self._apply_update(commit, fact, requested)
         return self._annotate_fact(fact, commit)
 
@@ -145,21 +149,24 @@ class FactEngine:
     ) -> WriteResult:
         """Write a fact that supersedes an old one. Category, kind, priority, tags, visibility and repository
         are inherited where they are not given. Where another current fact has the text already, that one
-        takes the place of the old one, as it is, and ``created`` is False.
+        takes the place of the old one, as it is, and ``created`` is False. Where the branch's policy makes
+        proposals of facts, the old one stands until the new one is accepted.
 
         Raises NotFound, StaleVersion, IllegalTransition, Invalid and its subclasses.
         """
         actor.require_scope("write", branch_name)
         actor, content = with_origin(actor, fields)
-        with open_commit(actor, branch_name, "fact.supersede") as commit:
+        with open_commit(actor, branch_name, "fact.supersede", write=Write.STATE) as commit:
             old = self._get_current(commit, old_fact_id, expected_version)
-            commit.change_row(old, **rules.change_status(old, Status.SUPERSEDED))
+            rules.check_move(old, Status.SUPERSEDED)
             new = {**inherit_content(old, actor.project_id), **content, "fact_text": new_fact_text}
             if "parent_id" in fields:
                 raise Invalid("parent_id is set by superseding.", field="parent_id")
+            if not commit.proposes:
+                commit.change_row(old, **rules.change_status(old, Status.SUPERSEDED))
             batch = FactBatch([new], actor, Status.ACTIVE, deduplicate, parent=old)
             (written,) = batch.write_facts(commit)
-            if not written.created:
+            if not written.created and not commit.proposes:
                 written = self._put_in_place(commit, written.fact, old)
         if written.created:
             attach_new([written.fact], actor.project_id)
@@ -211,7 +218,7 @@ class FactEngine:
         actor.require_scope("curate", branch_name)
         status = c.one_of(FactAssessment.Status.values)("verdict", verdict)
         reason = c.redact_stored(c.text_check(2000))("reason", reason)
-        with open_commit(actor, branch_name, "fact.verify") as commit:
+        with open_commit(actor, branch_name, "fact.verify", write=Write.EXEMPT) as commit:
             fact = self._get_current(commit, fact_id, expected_version)
             record_verdict(commit, [fact], status, reason)
         return self._annotate_fact(fact, commit)
@@ -341,6 +348,11 @@ class FactEngine:
 
     def _annotate_fact(self, fact: Fact, commit: CommitWriter) -> Fact:
         return annotate_facts([fact], commit.lineage, commit.actor.project_id)[0]
+
+
+def answers_proposal(actor: Actor, fact: Fact, requested: Mapping[str, Any]) -> bool:
+    """Return whether an update is a curator's answer to a proposal, and nothing else."""
+    return fact.status == Status.CREATED and set(requested) == {"status"} and actor.has_scope("curate")
 
 
 def with_origin(actor: Actor, fields: Mapping[str, Any]) -> tuple[Actor, dict[str, Any]]:

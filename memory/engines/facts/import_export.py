@@ -21,6 +21,7 @@ from memory.engines.support import validation as c
 from memory.engines.support.batches import batched
 from memory.engines.support.pagination import PAGE_BYTES
 from memory.engines.versions.commits import CommitWriter, open_commit
+from memory.engines.versions.erased import as_uuid, split_erased
 from memory.engines.versions.lookup import MAIN, find_branch, resolve_point
 from memory.exceptions import BranchArchived, Day1Error, Invalid
 from memory.models import Fact, FactLink
@@ -28,7 +29,7 @@ from memory.models import Fact, FactLink
 BATCH_SIZE = 1000  # lines in one commit
 PAGE_SIZE = 500
 Status = Fact.Status
-NEW, KNOWN, BROKEN = "new", "known", "broken"
+NEW, KNOWN, BROKEN, ERASED = "new", "known", "broken", "conflict: This fact was erased."
 # Fields of a line in addition to those of every new fact.
 LINE_FIELDS = FACT.field_checks(Use.IMPORT, Use.CREATE | Use.STATE)
 # Derived fields: an export writes them, and an import ignores them.
@@ -143,6 +144,8 @@ class FactImport:
                 good.append(self._parse_line(number, payload))
             except Day1Error as error:
                 broken.append(Outcome(number, BROKEN, reason=f"{error.code}: {error.text}"))
+        good, gone = split_erased(self.actor.project_id, good, lambda line: line.names)
+        broken += [Outcome(line.number, BROKEN, reason=ERASED) for line in gone]
         _in_order(good)
         self._load_known(view, good)
         good = self._with_parents(good, broken)
@@ -170,7 +173,7 @@ class FactImport:
                 view.visible_rows(Fact).filter(source_type=Fact.SourceType.IMPORT).exclude(source_id="")
             )
             for uid, source in imported.values_list("uid", "source_id"):
-                if name := _as_uuid(source):
+                if name := as_uuid(source):
                     self.ids.setdefault(name, uid)
             self._loaded = True
         requested = {
@@ -352,7 +355,7 @@ def set_metadata(row: Fact, own: Mapping[str, Any]) -> None:
 def list_ids(own: UUID | None, payload: Mapping[str, Any]) -> tuple[UUID, ...]:
     """Return the ids of a line: its own, and the one it was itself imported from."""
     from_import = payload.get("source_type") == Fact.SourceType.IMPORT
-    before = _as_uuid(payload.get("source_id")) if from_import else None
+    before = as_uuid(payload.get("source_id")) if from_import else None
     return tuple(name for name in (own, before) if name)
 
 
@@ -391,10 +394,3 @@ def _text_key(line: Line) -> TextKey | None:
     if line.current:
         return line.row.norm_hash, "current"
     return None if line.names else (line.row.norm_hash, str(line.row.status))
-
-
-def _as_uuid(text: Any) -> UUID | None:
-    try:
-        return UUID(text)
-    except (TypeError, ValueError, AttributeError):
-        return None

@@ -18,6 +18,7 @@ from memory.engines.support import validation as c
 from memory.engines.support.pagination import Page, paginate_versions, point_in_list
 from memory.engines.versions.commits import CommitWriter, open_commit
 from memory.engines.versions.lookup import MAIN, find_branch, resolve_point
+from memory.engines.versions.policies import Write
 from memory.exceptions import Exists, Invalid, NotFound
 from memory.models import Branch, BranchedModel, Fact, FactLink
 
@@ -37,7 +38,7 @@ class LinkEngine:
         """
         actor.require_scope("write", branch_name)
         requested = clean_fields(fields)
-        with open_commit(actor, branch_name, "link.write") as commit:
+        with open_commit(actor, branch_name, "link.write", write=Write.ADD) as commit:
             commit.get_version(Fact, from_id)
             _check_target(commit, requested["to_type"], requested["to_id"])
             if from_id == requested["to_id"]:

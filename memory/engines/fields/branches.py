@@ -5,10 +5,12 @@ from django.utils.translation import gettext_lazy as _
 from memory.engines.fields.base import READ, Field, Noun, Option, Use
 from memory.engines.fields.common import answered_time
 from memory.engines.fields.filters import one_of
-from memory.engines.fields.types import Flag, Pattern, Reference, Text, Whole
+from memory.engines.fields.types import Flag, Pattern, Reference, TagList, Text, Whole
 
 TOOL = Use.TOOL_ANSWER
 CREATE = READ | TOOL | Use.CREATE | Use.TOOL_CREATE
+DETAIL = READ | Use.CREATE | Use.UPDATE | Use.OPTION  # what people keep about a branch
+MAX_TTL_DAYS = 3650
 # No segment is a dot, and no two dots follow each other.
 BRANCH_NAME = r"^(?!(.*/)?\.(/|$))(?!.*\.\.)[a-z0-9._-]+(/[a-z0-9._-]+)*$"
 
@@ -46,10 +48,49 @@ BRANCH = Noun(
     Field(
         "purpose",
         Text(500),
-        use=CREATE | Use.OPTION,
+        use=CREATE | Use.UPDATE | Use.OPTION,
         label=_("Purpose"),
         tool_help="What it is for, up to 500 characters.",
         option=Option("what it is for"),
+    ),
+    Field(
+        "owner",
+        Text(200),
+        "Who answers for it: a person, a team or an agent.",
+        DETAIL,
+        label=_("Owner"),
+        option=Option("who answers for it", metavar="NAME"),
+    ),
+    Field(
+        "ttl_days",
+        Whole(1, MAX_TTL_DAYS),
+        "It expires so many days after its last change; null: never.",
+        DETAIL,
+        null=True,
+        label=_("Days to live"),
+        option=Option("it expires so many days after its last change", "--ttl-days"),
+    ),
+    Field(
+        "tags",
+        TagList(),
+        "At most 50, of at most 100 characters.",
+        DETAIL,
+        label=_("Tags"),
+        option=Option("a tag, several times for several", "--tag"),
+    ),
+    Field(
+        "ahead",
+        Whole(),
+        use=READ | TOOL,
+        label=_("Ahead"),
+        answer_help="Its own commits that no merge has brought to the parent; of main, all.",
+    ),
+    Field(
+        "behind",
+        Whole(),
+        use=READ | TOOL,
+        label=_("Behind"),
+        answer_help="Commits of the parent since the fork that no merge has brought here.",
     ),
     answered_time("created_at"),
     Field("created_by", Reference(200), use=READ),

@@ -21,7 +21,9 @@ from memory.engines.fields.common import STATED_CHECKS
 from memory.engines.support import validation as c
 from memory.engines.support.pagination import PAGE_BYTES, Page, paginate_versions, point_in_list
 from memory.engines.versions.commits import CommitWriter, open_commit
+from memory.engines.versions.erased import erased_uids
 from memory.engines.versions.lookup import MAIN, find_branch, resolve_point
+from memory.engines.versions.policies import Write
 from memory.exceptions import IllegalTransition, Invalid, NotFound
 from memory.models import Relation
 from memory.models.relations import build_relation_uid, name_key
@@ -89,7 +91,7 @@ class RelationEngine:
         rest = {name: value for name, value in fields.items() if name not in known}
         actor, requested = actor.with_origin(**c.validate(known, STATED_CHECKS)), c.validate(rest, CHECKS)
         check_interval(requested.get("valid_from"), requested.get("valid_until"))
-        with open_commit(actor, branch_name, "relation.write") as commit:
+        with open_commit(actor, branch_name, "relation.write", write=Write.ADD) as commit:
             return state_relation(commit, names, requested)
 
     def close_relation(
@@ -214,9 +216,12 @@ def _find_triple(commit: CommitWriter, triple: tuple[str, str, str]) -> Sequence
 
 
 def _free_uid(commit: CommitWriter, triple: tuple[str, str, str], visible: Collection[UUID]) -> UUID:
-    """Return the first id of a triple that no visible edge has: a reverted edge leaves its id free."""
-    uids = (build_relation_uid(commit.actor.project_id, triple, ordinal) for ordinal in count())
-    return next(uid for uid in uids if uid not in visible)
+    """Return the first id of a triple that no visible edge has, and none that was erased: a reverted edge
+    leaves its id free.
+    """
+    project_id = commit.actor.project_id
+    uids = (build_relation_uid(project_id, triple, ordinal) for ordinal in count())
+    return next(uid for uid in uids if uid not in visible and not erased_uids(project_id, [uid]))
 
 
 def strengthen_relation(commit: CommitWriter, known: Relation, requested: Mapping[str, Any]) -> Relation:

@@ -7,8 +7,8 @@ from django.db.models import Max
 from django.utils.translation import gettext_noop as _
 
 from memory.actors import Actor
-from memory.engines.merging.branch_policy import Policy
 from memory.engines.merging.gates import FAILED, PASSED, GateResult
+from memory.engines.versions.policies import Policy
 from memory.models import MergeApproval, MergeRequest
 
 APPROVALS = "approvals"
@@ -16,19 +16,23 @@ APPROVALS = "approvals"
 
 @dataclass(frozen=True)
 class Approval:
-    """An approval; it counts until the source has a newer commit or another decision was made."""
+    """An approval; it is outdated once the source has a newer commit, or another decision was made."""
 
     row: MergeApproval
     counts: bool
+    outdated: bool
 
 
-def list_approvals(request: MergeRequest) -> list[Approval]:
-    """Return the approvals of a request, the oldest first."""
+def list_approvals(request: MergeRequest, policy: Policy) -> list[Approval]:
+    """Return the approvals of a request, the oldest first. Its author's may not count."""
     decided_at = request.decisions.aggregate(last=Max("at"))["last"]
-    return [
-        Approval(row, row.source_seq == request.source.head and (decided_at is None or row.at >= decided_at))
-        for row in request.approvals.all()
-    ]
+    found = []
+    for row in request.approvals.all():
+        outdated = row.source_seq != request.source.head or bool(decided_at and row.at < decided_at)
+        own = (row.actor_kind, row.actor_id) == (request.author_kind, request.author_id)
+        counts = not outdated and (policy.author_may_approve or not own)
+        found.append(Approval(row, counts, outdated))
+    return found
 
 
 def count_approvals(approvals: Sequence[Approval]) -> int:
@@ -38,13 +42,14 @@ def count_approvals(approvals: Sequence[Approval]) -> int:
 
 def check_approvals(request: MergeRequest | None, policy: Policy) -> GateResult:
     """Return whether a merge has the approvals that the policy wants; one without a request has none."""
-    approvals = list_approvals(request) if request else []
+    approvals = list_approvals(request, policy) if request else []
     count = count_approvals(approvals)
-    data = {"count": count, "needed": policy.approvals, "outdated": len(approvals) - count}
+    outdated = sum(one.outdated for one in approvals)
+    data = {"count": count, "needed": policy.approvals, "outdated": outdated}
     state = PASSED if count >= policy.approvals else FAILED
     if request is None and state == FAILED:
         text = _("A merge request is needed, with approvals: {needed}.")
-    elif state == FAILED and data["outdated"] > 0:
+    elif state == FAILED and outdated:
         text = _(
             "Approvals: {count} of {needed}. Older than the newest commit or decision, so they do not count:"
             " {outdated}."

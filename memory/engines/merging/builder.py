@@ -12,7 +12,7 @@ from memory.engines.merging.owners import (
     move_verdicts,
     settle_parts,
 )
-from memory.engines.merging.plan import SOURCE, TARGET, Decision, FullPlan, MergePoints
+from memory.engines.merging.plan import ERASED, REJECTED, SOURCE, TARGET, Decision, FullPlan, MergePoints
 from memory.engines.merging.similar import Compared, compare_items, mark_similar
 from memory.engines.merging.strategies import (
     CHERRY_PICK,
@@ -26,6 +26,7 @@ from memory.engines.merging.strategies import (
     pick_items,
     squash_facts,
 )
+from memory.engines.versions.erased import erased_uids
 from memory.models import Fact
 
 
@@ -46,6 +47,7 @@ def build_plan(
     if strategy == FAST_FORWARD:
         check_fast_forward(points)
     plan = FullPlan(points, strategy, list_changes(points))
+    reject_erased(plan)
     if compared is None:
         compared = compare_items(points, list(plan.of_model(Fact)))
     keep_extended(plan)
@@ -59,6 +61,14 @@ def build_plan(
     fit_verdicts(plan)
     plan.confirmations = list_missing_confirmations(plan)
     return plan
+
+
+def reject_erased(plan: FullPlan) -> None:
+    """Reject what was erased: a merge must not bring it back."""
+    erased = erased_uids(plan.points.project_id, {item.uid for item in plan.items})
+    for item in plan.items:
+        if item.uid in erased:
+            item.outcome, item.reason = REJECTED, ERASED
 
 
 def apply_strategy(plan: FullPlan, ids: Sequence[UUID], decisions: Sequence[Decision]) -> None:

@@ -24,8 +24,9 @@ from memory.engines.merging.plan import (
     PlanItem,
 )
 from memory.engines.support.batches import batched
-from memory.engines.versions.commits import MERGE, REVERT, nearest_versions
+from memory.engines.versions.commits import MERGE, REVERT
 from memory.engines.versions.kinds import models_by_kind
+from memory.engines.versions.lookup import nearest_versions
 from memory.models import BranchedModel, Commit
 
 BATCH_SIZE = 500

@@ -12,7 +12,7 @@ from memory.db.budget import count_fitting, count_row_bytes
 from memory.db.retry import retry_methods
 from memory.engines.merging.builder import build_plan
 from memory.engines.merging.plan import CLASSES, Decision, FullPlan, MergePoints, PlanItem
-from memory.engines.merging.similar import compare_new_facts
+from memory.engines.merging.similar import Compared, compare_new_facts
 from memory.engines.merging.strategies import AUTO, check_strategy
 from memory.engines.merging.writes import write_plan
 from memory.engines.support import validation as c
@@ -28,6 +28,7 @@ from memory.engines.support.pagination import (
 from memory.engines.versions.commits import MERGE, lock_branches, open_commit
 from memory.engines.versions.kinds import models_by_kind
 from memory.engines.versions.lookup import MAIN, find_branch, resolve_own_point
+from memory.engines.versions.policies import Write
 from memory.exceptions import BranchArchived, Conflict
 from memory.models import Branch, Commit
 from memory.models.nodes import next_rid
@@ -149,20 +150,25 @@ def merge_branches(
     ids: Sequence[UUID] = (),
     decisions: Sequence[Decision] = (),
     message: str = "",
+    compared: Compared | None = None,
 ) -> MergeResult:
-    """Merge without a check of the actor's scopes; the caller has checked them."""
+    """Merge without a check of the actor's scopes; the caller has checked them.
+
+    In a transaction of the caller the new facts must have been ``compared`` before.
+    """
     check_branches(source, target)
     check_strategy(strategy, ids)
-    compared = compare_new_facts(load_points(actor, source, target))
+    compared = compared or compare_new_facts(load_points(actor, source, target))
     next_rid.ensure_lease()
     with transaction.atomic(savepoint=False):
         locked = lock_branches(actor, (source, target))
         title = message or f"Merge of {source} into {target}."
-        with open_commit(actor, target, MERGE, title, bounded=False) as commit:
+        with open_commit(actor, target, MERGE, title, write=Write.EXEMPT, bounded=False) as commit:
             merged = locked[source]
-            commit.source = merged, merged.head
             points = MergePoints(actor.project_id, merged, merged.head, commit.branch, commit.seq - 1)
             plan = build_plan(points, strategy, ids, decisions, compared)
+            # Without a seq only a part of the source was taken: the rest is still ahead.
+            commit.source = merged, merged.head if plan.takes_all else None
             write_plan(commit, plan)
     return MergeResult(commit.commit, plan.count_items(), len(plan.open_conflicts))
 

@@ -19,15 +19,24 @@ from memory.engines.merging.arrivals import (
     list_undecided,
     load_standings,
 )
-from memory.engines.merging.branch_policy import Policy
 from memory.engines.merging.options import MergeOptions
 from memory.engines.merging.plan import FullPlan
+from memory.engines.versions.policies import Policy
 from memory.models import FactAssessment
 
 PASSED, WARNING, FAILED = "passed", "warning", "failed"
 MAX_NAMED_IDS = 20  # memories that a result names
 HEURISTIC = FactAssessment.Method.HEURISTIC
 VERIFIED, INVALIDATED = FactAssessment.Status.VERIFIED, FactAssessment.Status.INVALIDATED
+
+# Why near duplicates of some facts were not looked for.
+PENDING = _("No conflict is left. Facts without their vector yet were compared with none: {count}.")
+UNCHECKED = {
+    "embedder_off": _("No conflict is left. Without an embedder no near duplicates are looked for: {count}."),
+    "embedder_unavailable": _(
+        "No conflict is left. The embedder does not answer, so facts were compared with none: {count}."
+    ),
+}
 
 
 @dataclass(frozen=True)
@@ -92,8 +101,7 @@ def check_conflicts(name: str, plan: FullPlan, options: MergeOptions, policy: Po
         ids, text = [item.uid for item in undecided], _("Conflicts without a decision: {count}.")
         return build_result(name, FAILED, text, ids, "class=conflict", count=len(undecided))
     if plan.unchecked:
-        text = _("No conflict is left. Facts without a vector, which were compared with no other: {count}.")
-        return build_result(name, WARNING, text, plan.unchecked)
+        return build_result(name, WARNING, UNCHECKED.get(plan.unchecked_reason, PENDING), plan.unchecked)
     return build_result(name, PASSED, _("No conflict is left without a decision."))
 
 

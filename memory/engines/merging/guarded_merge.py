@@ -11,7 +11,6 @@ from memory.db.retry import retry_methods
 from memory.engines.audit.trail import record_entry
 from memory.engines.merging.approvals import check_approvals
 from memory.engines.merging.arrivals import list_undecided
-from memory.engines.merging.branch_policy import find_policy
 from memory.engines.merging.builder import build_plan
 from memory.engines.merging.engine import (
     MergePlan,
@@ -32,10 +31,12 @@ from memory.engines.merging.settling import (
     refuse_outdated,
     select_current,
 )
+from memory.engines.merging.similar import Compared, compare_new_facts
 from memory.engines.merging.strategies import AUTO
 from memory.engines.support.pagination import check_limit, mark_from, parse_count, read_cursor
 from memory.engines.versions.commits import lock_branches
 from memory.engines.versions.lookup import MAIN, resolve_own_point
+from memory.engines.versions.policies import find_policy
 from memory.exceptions import Conflict, Unavailable
 from memory.models.nodes import next_rid
 
@@ -48,6 +49,7 @@ class MergeCheck:
     """A whole plan, and the results of the checks that the policy of the target wants."""
 
     plan: FullPlan
+    compared: Compared
     results: tuple[GateResult, ...]
 
     @property
@@ -90,8 +92,8 @@ class GuardedMergeEngine:
         Needs the scope read on both branches. Raises as ``merge_branch``, except for checks that fail.
         """
         options = build_options(actor, source, target, strategy, ids, decisions)
-        plan, page = plan_page(options, kind, classes, limit, cursor)
-        return MergePreview(page, check_plan(plan, options))
+        plan, compared, page = plan_page(options, kind, classes, limit, cursor)
+        return MergePreview(page, check_plan(plan, compared, options))
 
     def merge_branch(
         self,
@@ -140,28 +142,31 @@ def get_heads(options: MergeOptions) -> MergePoints:
     return MergePoints(source.project_id, source, source.head, target, target.head)
 
 
-def load_plan(options: MergeOptions, points: MergePoints | None = None) -> FullPlan:
-    """Return the whole plan with the decisions that still hold, at the heads or at other points.
+def load_plan(options: MergeOptions, points: MergePoints, compared: Compared) -> FullPlan:
+    """Return the whole plan at some points, with the decisions that still hold.
 
     Decisions that came with the merge are refused when a conflict has changed since; those of a request are
     left out, so that the conflict is undecided again. Raises Conflict.
     """
-    points = points or get_heads(options)
+    strategy, ids = options.strategy, options.ids
     try:
-        return build_plan(points, options.strategy, options.ids, options.decisions)
+        return build_plan(points, strategy, ids, options.decisions, compared)
     except Conflict as error:
         if "changed" not in error.data:
             raise
-    bare = build_plan(points, options.strategy, options.ids)
+    bare = build_plan(points, strategy, ids, (), compared)
     if options.request is None:
         refuse_outdated(bare, options.decisions)
-    return build_plan(points, options.strategy, options.ids, select_current(bare, options.decisions))
+    return build_plan(points, strategy, ids, select_current(bare, options.decisions), compared)
 
 
 def plan_page(
     options: MergeOptions, kind: str, classes: Sequence[str], limit: int, cursor: str
-) -> tuple[FullPlan, MergePlan]:
-    """Return a plan and one page of it; further pages stay at the points of the first. Raises Invalid."""
+) -> tuple[FullPlan, Compared, MergePlan]:
+    """Return a plan, what was compared for it, and one page; further pages stay at the points of the first.
+
+    Raises Invalid.
+    """
     check_limit(limit)
     key = (options.source.pk, options.target.pk, options.strategy, options.ids, kind, list(classes))
     mark = mark_from(repr(key))
@@ -171,24 +176,27 @@ def plan_page(
         source_seq=resolve_own_point(options.source, position.get("source")),
         target_seq=resolve_own_point(options.target, position.get("target")),
     )
-    plan = load_plan(options, points)
+    compared = compare_new_facts(points)
+    plan = load_plan(options, points, compared)
     pin = {"list": mark, "source": points.source_seq, "target": points.target_seq}
     items = plan.select_items(*check_filter(kind, classes))
     page = cut_page(items, parse_count(position.get("key", "0")), limit, pin)
-    return plan, summarise_plan(plan, page)
+    return plan, compared, summarise_plan(plan, page)
 
 
 def check_merge(options: MergeOptions) -> MergeCheck:
     """Check a merge as both branches are now."""
-    return check_plan(load_plan(options), options)
+    points = get_heads(options)
+    compared = compare_new_facts(points)
+    return check_plan(load_plan(options, points, compared), compared, options)
 
 
-def check_plan(plan: FullPlan, options: MergeOptions) -> MergeCheck:
+def check_plan(plan: FullPlan, compared: Compared, options: MergeOptions) -> MergeCheck:
     policy = find_policy(options.target.project_id, options.target.name)
     results = run_gates(plan, options, policy)
     if policy.approvals:
         results.append(check_approvals(options.request, policy))
-    return MergeCheck(plan, tuple(results))
+    return MergeCheck(plan, compared, tuple(results))
 
 
 # ---- the merge -----------------------------------------------------------------------------------------
@@ -232,6 +240,7 @@ def _merge(options: MergeOptions, check: MergeCheck, actor: Actor, message: str,
         ids=options.ids,
         decisions=_applied_decisions(check.plan, options),
         message=message,
+        compared=check.compared,
     )
     if force and check.failed:
         gates = [result.name for result in check.failed]

@@ -1,6 +1,6 @@
 """What belongs to another memory: it comes along with it, waits for it, or stops its removal."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
@@ -50,14 +50,25 @@ def _find_extended(points: MergePoints, removed: Mapping[Key, PlanItem]) -> set[
             for batch in batched([uid for _kind, uid in removed], BATCH_SIZE):
                 rows = _load_added(points, part, {f"{column}__in": batch})
                 found |= {key for row in rows for key in row.owner_keys() if key in removed}
-    return found
+    return found | {("fact", uid) for uid in _list_confirmed(points, {uid for _kind, uid in removed})}
+
+
+def _list_confirmed(points: MergePoints, uids: set[UUID]) -> Iterator[UUID]:
+    """Yield the facts that were confirmed on the target since the common ancestor, as the source was not."""
+    known = list_sources(uids, points.source_lineage)
+    for branch, after, until in points.reversed().list_ranges():
+        for batch in batched(sorted(uids), BATCH_SIZE):
+            rows = Confirmation.objects.filter(
+                ActiveOnLineage(points.target_lineage), branch_id=branch, seq__gt=after, seq__lte=until
+            )
+            pairs = rows.filter(uid__in=batch).values_list("uid", "source")
+            yield from (uid for uid, source in pairs if (uid, source) not in known)
 
 
 def _load_added(points: MergePoints, part: type[BranchedModel], owners: Mapping[str, Any]) -> list[Any]:
     """Return parts that the target has since the common ancestor and the source never had."""
-    back = MergePoints(points.project_id, points.target, points.target_seq, points.source, points.source_seq)
     rows: list[Any] = []
-    for branch, after, until in back.list_ranges():
+    for branch, after, until in points.reversed().list_ranges():
         own = part._base_manager.filter(branch=branch, seq_from__gt=after, seq_from__lte=until, **owners)
         rows += own.filter(seq_to__gt=until, deleted=False)
     known = load_nearest(part, points.source_lineage, [row.uid for row in rows])
@@ -173,12 +184,31 @@ def list_missing_confirmations(plan: FullPlan) -> list[Confirmation]:
         source = get_source(item.theirs) if item.uid in stands_for else ""
         if source and source != get_source(item.other):
             found.append((item.other.uid, source))
-    lineage = plan.points.target_lineage
-    known = list_sources({uid for uid, _ in found}, lineage)
+    known = _list_known(plan, {uid for uid, _ in found})
     if plan.picked is not None:
         found = [(uid, source) for uid, source in found if uid in plan.picked]
     kept = _drop_unshown(plan, [pair for pair in dict.fromkeys(found) if pair not in known])
     return [Confirmation(uid=uid, source=source) for uid, source in kept]
+
+
+def _list_known(plan: FullPlan, uids: set[UUID]) -> set[tuple[UUID, str]]:
+    """Return (fact id, source) of the target's confirmations, those included that a revert withdrew.
+
+    Withdrawn ones come back with a fact whose revert is settled for the source.
+    """
+    lineage = plan.points.target_lineage
+    items = plan.index_items()
+    returning = {uid for kind, uid in items if kind == "fact" and _is_returning(items[kind, uid])}
+    found = list_sources(uids, lineage)
+    for branch, limit in lineage:
+        for batch in batched(sorted(uids - returning), BATCH_SIZE):
+            rows = Confirmation.objects.filter(branch_id=branch, seq__lte=limit, uid__in=batch)
+            found |= set(rows.values_list("uid", "source"))
+    return found
+
+
+def _is_returning(item: PlanItem) -> bool:
+    return item.reason == REVERTED and item.outcome == CONFLICT and item.arrives
 
 
 def _load_confirmations(plan: FullPlan) -> Iterable[Confirmation]:

@@ -127,6 +127,10 @@ class MergePoints:
     def ancestor(self) -> Lineage:
         return find_common_ancestor(self.source_lineage, self.target_lineage)
 
+    def reversed(self) -> "MergePoints":
+        """Return the points of the merge the other way round."""
+        return MergePoints(self.project_id, self.target, self.target_seq, self.source, self.source_seq)
+
     def list_ranges(self) -> list[tuple[int, int, int]]:
         """Return the source's commits since the common ancestor: (branch, after this seq, up to this)."""
         limits = dict(self.ancestor)
@@ -160,6 +164,12 @@ class FullPlan:
     @property
     def open_conflicts(self) -> list[PlanItem]:
         return [item for item in self.items if item.is_open]
+
+    @property
+    def takes_all(self) -> bool:
+        """Return whether nothing of the source is left for a later merge; what was erased never comes."""
+        left = find_items(self.items, REJECTED, NOT_PICKED) + find_items(self.items, REJECTED, OWNER_MISSING)
+        return self.picked is None and not left and not self.open_conflicts
 
     def list_arriving_facts(self) -> list[PlanItem]:
         """Return the facts that the target would show, or show otherwise, after the merge."""

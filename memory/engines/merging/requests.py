@@ -15,11 +15,17 @@ from memory.engines.fields.merges import CHOICE, MERGE_REQUEST
 from memory.engines.merging import settling
 from memory.engines.merging.approvals import Approval, count_approvals, is_author, list_approvals
 from memory.engines.merging.arrivals import list_undecided
-from memory.engines.merging.branch_policy import find_policy
 from memory.engines.merging.engine import MergePlan, MergeResult
-from memory.engines.merging.guarded_merge import MergeCheck, check_merge, load_plan, merge_checked, plan_page
+from memory.engines.merging.guarded_merge import (
+    MergeCheck,
+    check_merge,
+    get_heads,
+    load_plan,
+    merge_checked,
+    plan_page,
+)
 from memory.engines.merging.options import MergeOptions, check_live, find_branches, parse_strategy
-from memory.engines.merging.plan import Decision
+from memory.engines.merging.plan import Decision, MergePoints
 from memory.engines.merging.request_rows import (
     check_pending,
     close_request,
@@ -28,9 +34,11 @@ from memory.engines.merging.request_rows import (
     project_requests,
     record_request,
 )
+from memory.engines.merging.similar import compare_new_facts
 from memory.engines.support import validation as c
 from memory.engines.support.pagination import Page, paginate
 from memory.engines.versions.lookup import MAIN
+from memory.engines.versions.policies import find_policy
 from memory.exceptions import Conflict, Exists, IllegalTransition, Invalid
 from memory.models import Branch, MergeApproval, MergeDecision, MergeRequest, Project
 from memory.models.nodes import next_rid
@@ -138,7 +146,8 @@ class MergeRequestEngine:
         request = self._readable(request_id, actor)
         waits = request.pending and not (request.source.archived_at or request.target.archived_at)
         check = check_merge(build_options(request)) if waits else None
-        return RequestCheck(request, list_approvals(request), check)
+        policy = find_policy(request.project_id, request.target.name)
+        return RequestCheck(request, list_approvals(request, policy), check)
 
     def plan_request(
         self,
@@ -158,7 +167,7 @@ class MergeRequestEngine:
         request = self._readable(request_id, actor)
         check_pending(request)
         check_live(request.source, request.target)
-        _, plan = plan_page(build_options(request), kind, classes, limit, cursor)
+        _, _, plan = plan_page(build_options(request), kind, classes, limit, cursor)
         rows = request.decisions.filter(uid__in=[item.uid for item in plan.page.results])
         return RequestPlan(request, plan, {(row.kind, row.uid): row for row in rows})
 
@@ -183,21 +192,18 @@ class MergeRequestEngine:
         actor.require_scope("read", request.source.name)
         parsed = _check_decisions(decisions, choice)
         options = build_options(request)
-        bare = load_plan(replace(options, decisions=()))
+        points = get_heads(options)
+        compared = compare_new_facts(points)
+        bare = load_plan(replace(options, decisions=()), points, compared)
         if choice:
             bound = settling.apply_rule(bare, choice, reasons, kind)
         else:
             bound = settling.bind_decisions(parsed, bare)
-        plan = load_plan(replace(options, decisions=settling.join_decisions(bare, options.decisions, bound)))
-        next_rid.ensure_lease()
-        with transaction.atomic(savepoint=False):
-            request = lock_request(request)
-            settling.store_decisions(request, bound, actor)
-            request.state, request.approved_seq = State.OPEN, None
-            request.source_seq, request.target_seq = plan.points.source_seq, plan.points.target_seq
-            request.save()
-            record_request(request, actor, "merge_request.decide", {"decided": len(bound)})
-        return Settled(request, len(bound), len(list_undecided(plan)))
+        options = replace(options, decisions=settling.join_decisions(bare, options.decisions, bound))
+        left = len(list_undecided(load_plan(options, points, compared)))
+        if bound:
+            request = _store_decisions(request, bound, points, actor)
+        return Settled(request, len(bound), left)
 
     def approve_request(
         self, *, request_id: UUID | int, actor: Actor, source_seq: int | None = None
@@ -220,12 +226,12 @@ class MergeRequestEngine:
             request = lock_request(request)
             _check_unmoved(request.source, source_seq)
             _insert_approval(request, actor)
-            enough = count_approvals(list_approvals(request)) >= max(policy.approvals, 1)
+            enough = count_approvals(list_approvals(request, policy)) >= max(policy.approvals, 1)
             request.state = State.APPROVED if enough else State.OPEN
             request.approved_seq = request.source.head if enough else None
             request.save()
             record_request(request, actor, "merge_request.approve", {"at_seq": request.source.head})
-        return RequestCheck(request, list_approvals(request), None)
+        return self.check_request(request_id=request.pk, actor=actor)
 
     def reject_request(self, *, request_id: UUID | int, actor: Actor, reason: str = "") -> MergeRequest:
         """Close a request without a merge. Needs the scope merge on the target; its author may withdraw it.
@@ -277,11 +283,8 @@ class MergeRequestEngine:
                     number=request.number,
                     state=request.current_state,
                 )
-            commit = RevertEngine().revert_commit(commit_id=request.merge_commit_id, actor=actor)
-            request.state, request.revert_commit = State.REVERTED, commit
-            request.save()
-            record_request(request, actor, "merge_request.revert", {"commit": str(commit.pk)})
-        return request
+            RevertEngine().revert_commit(commit_id=request.merge_commit_id, actor=actor)
+        return find_request(actor, request.pk)
 
     # ---- pieces --------------------------------------------------------------------------------
 
@@ -339,6 +342,20 @@ def _insert_request(actor: Actor, source: Branch, target: Branch, **values: Any)
         **values,
     )
     record_request(request, actor, "merge_request.create")
+    return request
+
+
+def _store_decisions(
+    request: MergeRequest, decisions: Sequence[Decision], points: MergePoints, actor: Actor
+) -> MergeRequest:
+    next_rid.ensure_lease()
+    with transaction.atomic(savepoint=False):
+        request = lock_request(request)
+        settling.store_decisions(request, decisions, actor)
+        request.state, request.approved_seq = State.OPEN, None
+        request.source_seq, request.target_seq = points.source_seq, points.target_seq
+        request.save()
+        record_request(request, actor, "merge_request.decide", {"decided": len(decisions)})
     return request
 
 

@@ -78,9 +78,15 @@ def _change_others(commit: CommitWriter, plan: FullPlan) -> None:
 
 
 def _add_new(commit: CommitWriter, rows: Sequence[BranchedModel]) -> None:
+    """Write rows beside those of the source. Their ids may derive from others: a revert left a tombstone."""
     for model in models_by_kind().values():
-        if batch := [row for row in rows if type(row) is model]:
-            commit.add_rows(batch)
+        batch = [row for row in rows if type(row) is model]
+        former = load_nearest(model, commit.lineage, [row.uid for row in batch])
+        shown = {uid for uid, row in former.items() if not row.deleted}
+        pairs = [(former.get(row.uid), row) for row in batch if row.uid not in shown]
+        for old, row in pairs:
+            row.prev_vid, row.version = (old.vid, old.version + 1) if old else (None, 1)
+        commit.merge_versions(pairs)
 
 
 def _move_verdicts(commit: CommitWriter, plan: FullPlan) -> None:

@@ -22,6 +22,7 @@ from memory.engines.support.pagination import Page, paginate
 from memory.engines.versions.branch_access import filter_allowed_branches
 from memory.engines.versions.commits import CommitWriter, open_commit
 from memory.engines.versions.lookup import find_branch
+from memory.engines.versions.policies import Write
 from memory.exceptions import Conflict, Invalid, NotFound
 from memory.models import Branch, Commit, Confirmation, Fact, ReviewItem
 
@@ -137,7 +138,8 @@ class ReviewEngine:
         answer = Decision.parse_decision(decision, keep, new_fact_text, reason)
         found = self._get_item(item_id, actor)
         actor.require_scope("curate", found.branch.name)
-        with open_commit(actor, found.branch.name, "review.resolve", answer.reason[:500]) as commit:
+        where = (actor, found.branch.name, "review.resolve", answer.reason[:500])
+        with open_commit(*where, write=Write.EXEMPT) as commit:
             # read again under the branch lock, so that nobody else can answer it
             item = ReviewItem.objects.get(pk=found.pk)
             if item.status != ReviewItem.Status.OPEN:

@@ -23,6 +23,7 @@ from memory.engines.support import validation as c
 from memory.engines.support.pagination import Page, paginate_versions, point_in_list
 from memory.engines.versions.commits import CommitWriter, open_commit
 from memory.engines.versions.lookup import MAIN, find_branch, resolve_point
+from memory.engines.versions.policies import Write
 from memory.engines.versions.repositories import filter_sessions
 from memory.exceptions import Invalid, NotFound, TooLarge
 from memory.models import FactLink, Observation
@@ -74,7 +75,7 @@ class ObservationEngine:
         if len(observations) > MAX_OBSERVATIONS:
             raise TooLarge(what="The list", limit=f"{MAX_OBSERVATIONS} observations", field="observations")
         rows = [build_observation(payload, actor) for payload in observations]
-        with open_commit(actor, branch_name, "observation.write") as commit:
+        with open_commit(actor, branch_name, "observation.write", write=Write.ADD) as commit:
             return self.add_observations(commit, rows)
 
     def add_observations(self, commit: CommitWriter, rows: Sequence[Observation]) -> Sequence[Observation]:

@@ -14,6 +14,7 @@ from memory.db.store_copies import Changes
 from memory.engines.embedding.worker import advance_clock
 from memory.engines.store.maintenance import reindex_rows
 from memory.engines.support.batches import batched
+from memory.engines.versions.blanking import replay_erasures
 from memory.engines.versions.pinned_versions import schedule_pin
 from memory.exceptions import Conflict
 from memory.models import (
@@ -53,6 +54,9 @@ PROMOTED = {
 LOCAL = {
     "memory": (
         "ApiKey",
+        "ErasedMemory",
+        "Erasure",
+        "BranchPolicy",
         "FactUse",
         "IdempotencyRecord",
         "Membership",
@@ -112,6 +116,7 @@ class Promotion:
         for kind, changes in self.changes.items():
             for rows in self._load_rows(kind, sorted(changes.only_there)):
                 self._add_rows(kind, rows)
+        replay_erasures(self.project_id)
 
     # ---- reading -------------------------------------------------------------------------------
 

@@ -15,6 +15,7 @@ from memory.db.backend import get_store_copies
 from memory.db.bulk_sql import insert_all
 from memory.engines.store.maintenance import reindex_rows
 from memory.engines.support.batches import batched
+from memory.engines.versions.blanking import replay_erasures
 from memory.engines.versions.kinds import versioned_models
 from memory.engines.versions.pinned_versions import schedule_pin
 from memory.models import OPEN, Branch, BranchedModel, Commit, Confirmation, Session, VectorClock
@@ -59,6 +60,8 @@ def restore_lost_rows(lost: Lost, project_id: UUID) -> dict[str, int]:
         insert_all(rows, ignore_conflicts=True)
         if issubclass(kind, BranchedModel):
             reindex_rows(rows)
+    if lost:
+        replay_erasures(project_id)
     return count_lost(lost)
 
 

@@ -22,6 +22,7 @@ from memory.engines.support import validation as c
 from memory.engines.support.pagination import Page, paginate
 from memory.engines.versions.commits import open_commit
 from memory.engines.versions.lookup import MAIN, find_branch, resolve_own_point
+from memory.engines.versions.policies import Write
 from memory.exceptions import Conflict, Exists, Invalid, NotFound
 from memory.models import Branch, Commit, Snapshot
 from memory.models.nodes import next_rid, uuid7
@@ -201,7 +202,8 @@ def _restore_branch(snapshot: Snapshot, actor: Actor, dry_run: bool) -> RestoreP
 
 
 def build_branch_plan(snapshot: Snapshot, actor: Actor, name: str, seq: int, **moves: bool) -> BranchPlan:
-    with open_commit(actor, name, KIND, f"back to {snapshot.name}", bounded=False) as commit:
+    where = (actor, name, KIND, f"back to {snapshot.name}")
+    with open_commit(*where, write=Write.EXEMPT, bounded=False) as commit:
         counts = go_back(commit, seq)
     return BranchPlan(name, commit.seq - commit.empty, seq, counts, **moves)
 

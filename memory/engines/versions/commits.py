@@ -6,7 +6,7 @@ stays true until they commit.
 
 import sys
 import threading
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime, timedelta
 from typing import Any, TypeVar
@@ -17,9 +17,12 @@ from django.db import transaction
 from memory.actors import Actor
 from memory.db.backend import get_index
 from memory.db.bulk_sql import insert_all, update_one
-from memory.db.querysets import Lineage
 from memory.db.raw_select import fetch_one
 from memory.engines.audit.trail import record_entry
+from memory.engines.versions.erased import refuse_erased
+from memory.engines.versions.kinds import group_by_model
+from memory.engines.versions.lookup import nearest_versions
+from memory.engines.versions.policies import Write, check_direct_write
 from memory.engines.versions.repositories import find_named_repository
 from memory.engines.versions.session_activity import begin_sessions, touch_sessions
 from memory.exceptions import BranchArchived, BranchNotFound, NotFound, TooLarge
@@ -34,16 +37,25 @@ MAX_COMMIT_ROWS = 5000  # versions that one commit writes while other writers wa
 
 @contextmanager
 def open_commit(
-    actor: Actor, branch_name: str, kind: str, message: str = "", *, bounded: bool = True
+    actor: Actor,
+    branch_name: str,
+    kind: str,
+    message: str = "",
+    *,
+    write: Write = Write.CHANGE,
+    bounded: bool = True,
 ) -> Iterator["CommitWriter"]:
     """Open a commit in one transaction. Without a change, no commit is made and no seq is used.
 
-    It writes at most MAX_COMMIT_ROWS versions; only reverts and restores, which cannot be done in parts, are
-    not ``bounded``. Raises BranchNotFound, BranchArchived; the writer raises TooLarge.
+    ``write`` says what it does, for the branch's policy: ``proposes`` of the writer is True where its facts
+    must become proposals. It writes at most MAX_COMMIT_ROWS versions; only reverts and restores, which cannot
+    be done in parts, are not ``bounded``. Raises BranchNotFound, BranchArchived, DirectWritesRefused; the
+    writer raises TooLarge.
     """
     next_rid.ensure_lease()
     with transaction.atomic(savepoint=False):
         writer = CommitWriter(lock_branch(actor, branch_name), actor, kind, message, bounded)
+        writer.require_write(write)
         _open.branches = branches_in_commit() | {writer.branch.pk}
         try:
             yield writer
@@ -76,14 +88,9 @@ def lock_branch(actor: Actor, name: str) -> Branch:
 
 
 def lock_branches(actor: Actor, names: Sequence[str]) -> dict[str, Branch]:
-    """Return branches by name, locked in the order of their ids: two merges of one pair wait, both ways.
-
-    Raises BranchNotFound, BranchArchived.
-    """
-    rows = Branch.objects.filter(
-        project=actor.project_id, name__in=[name for name in names if name.isascii()]
-    )
-    keys = dict(rows.values_list("name", "pk"))
+    """Return branches by name, locked in the order of their ids: no two merges wait for each other."""
+    known = Branch.objects.filter(project=actor.project_id, name__in=list(filter(str.isascii, names)))
+    keys = dict(known.values_list("name", "pk"))
     return {name: lock_branch(actor, name) for name in sorted(names, key=lambda name: keys.get(name, 0))}
 
 
@@ -100,12 +107,18 @@ class CommitWriter:
         self.added = self.changed = self.removed = 0
         self.side_rows = 0  # rows outside the version tables that belong to this commit
         self.targets: list[str] = []
-        self.source: tuple[Branch, int] | None = None  # of a merge: the source, and its seq
+        self.detail: dict[str, Any] = {}  # what the audit entry says besides
+        self.source: tuple[Branch, int | None] | None = None  # of a merge: the source, and its seq
         self.reverts: UUID | None = None  # the commit that this one takes back
         self.sessions: set[str] = set()  # sessions that this commit has begun or reported already
         self._fresh: dict[int, BranchedModel] = {}
         self._closed: dict[int, BranchedModel] = {}
         self.commit: Commit | None = None
+        self.proposes = False  # whether the branch's policy makes proposals of this commit's facts
+
+    def require_write(self, write: Write) -> None:
+        """Check what this commit does against the branch's policy. Raises DirectWritesRefused."""
+        self.proposes = check_direct_write(self.actor, self.branch.name, write)
 
     # ---- reading under the lock ----------------------------------------------------------------
 
@@ -141,6 +154,7 @@ class CommitWriter:
         """Write a new version with changed content. ``old`` is the visible one, the branch's own or
         inherited.
         """
+        refuse_erased(self.branch.project_id, [old])
         self.changed += 1
         return self._add_version(old, content, deleted=False)
 
@@ -150,6 +164,7 @@ class CommitWriter:
 
         An old version may be a tombstone of this branch; each memory may occur only once.
         """
+        refuse_erased(self.branch.project_id, [old for old, _, deleted in changes if not deleted])
         for start in range(0, len(changes), BATCH_SIZE):
             self._check_inherited([old for old, _, _ in changes[start : start + BATCH_SIZE]])
         fresh = []
@@ -339,11 +354,11 @@ class CommitWriter:
 
     def _index_rows(self) -> None:
         newest = self._newest_fork() if self._closed else None
-        for rows in _by_model(self._closed.values()):
+        for rows in group_by_model(self._closed.values()):
             # A closed version ends now: if any fork saw it, the newest one did.
             own = [newest is not None and row.seq_from <= newest for row in rows]
             get_index().close_versions(rows, own, self.seq)
-        for rows in _by_model(self._fresh.values()):
+        for rows in group_by_model(self._fresh.values()):
             get_index().index_rows([row for row in rows if not row.deleted])
 
     def _newest_fork(self) -> int | None:
@@ -376,24 +391,8 @@ class CommitWriter:
         detail = {"branch": self.branch.name, "seq": self.seq, "added": self.added, "changed": self.changed}
         detail["removed"] = self.removed
         detail |= {"agent_id": actor.agent_id} if actor.agent_id else {}
+        detail |= self.detail
         target = self.targets[0] if len(self.targets) == 1 else f"{self.branch.name}@{self.seq}"
         record_entry(actor, self.kind, target, detail, at=self.at)
         self.commit = commit
         return commit
-
-
-def nearest_versions(lineage: Lineage, model: type[Row], uids: Iterable[UUID]) -> dict[UUID, Row]:
-    """Return each memory's version on the nearest branch of a lineage that has one, tombstones included."""
-    found: dict[UUID, Row] = {}
-    for branch, limit in lineage:
-        rows = model._base_manager.filter(branch=branch, uid__in=uids, seq_from__lte=limit, seq_to__gt=limit)
-        for row in rows:
-            found.setdefault(row.uid, row)
-    return found
-
-
-def _by_model(rows: Iterable[BranchedModel]) -> list[list[BranchedModel]]:
-    grouped: dict[type, list[BranchedModel]] = {}
-    for row in rows:
-        grouped.setdefault(type(row), []).append(row)
-    return list(grouped.values())

@@ -1,5 +1,7 @@
 """The kinds of memory that are versioned on branches, of all apps."""
 
+from collections.abc import Iterable
+
 from django.apps import apps
 
 from memory.models import BranchedModel
@@ -21,3 +23,11 @@ def compared_fields(model: type[BranchedModel]) -> tuple[str, ...]:
     """Return the fields that a comparison of two versions shows."""
     hidden = model.KIND.derived | model.KIND.unseen
     return tuple(name for name in model.content_fields() if name not in hidden)
+
+
+def group_by_model(rows: Iterable[BranchedModel]) -> list[list[BranchedModel]]:
+    """Return rows in lists, one for each model."""
+    grouped: dict[type, list[BranchedModel]] = {}
+    for row in rows:
+        grouped.setdefault(type(row), []).append(row)
+    return list(grouped.values())

@@ -1,13 +1,17 @@
-"""Lookup of branches by name, and of points on them by number, id or time."""
+"""Lookup of branches by name, of points on them by number, id or time, and of the versions that they show."""
 
+from collections.abc import Iterable
 from datetime import datetime
+from typing import TypeVar
 from uuid import UUID
 
 from memory.actors import Actor
+from memory.db.querysets import Lineage
 from memory.db.raw_select import fetch_one
 from memory.exceptions import BranchNotFound, Invalid, NotFound
-from memory.models import Branch, Commit, Snapshot
+from memory.models import Branch, BranchedModel, Commit, Snapshot
 
+Row = TypeVar("Row", bound=BranchedModel)
 MAIN = "main"
 
 
@@ -79,3 +83,13 @@ def _seq_at_time(branch: Branch, when: datetime) -> int:
         if seq := commits.order_by("-at").values_list("seq", flat=True).first():
             return seq - inherited
     return -inherited
+
+
+def nearest_versions(lineage: Lineage, model: type[Row], uids: Iterable[UUID]) -> dict[UUID, Row]:
+    """Return each memory's version on the nearest branch of a lineage that has one, tombstones included."""
+    found: dict[UUID, Row] = {}
+    for branch, limit in lineage:
+        rows = model._base_manager.filter(branch=branch, uid__in=uids, seq_from__lte=limit, seq_to__gt=limit)
+        for row in rows:
+            found.setdefault(row.uid, row)
+    return found

@@ -5,6 +5,7 @@ from datetime import datetime
 from uuid import UUID
 
 from memory.engines.support.write_buffer import buffer
+from memory.exceptions import Conflict
 from memory.models import Branch, Session
 
 
@@ -14,10 +15,15 @@ def begin_sessions(
     """Create the unknown sessions, given as id -> (task, agent), in the running commit.
 
     A known session of the branch whose repository is unknown gets this one. Returns the repository of each.
+    Raises Conflict for an erased session.
     """
     touch_sessions(branch, at, named)
     rows = Session.objects.filter(project=branch.project_id, key__in=named)
-    known = dict(rows.values_list("key", "project_path"))
+    known = {}
+    for key, path, erased_at in rows.values_list("key", "project_path", "erased_at"):
+        if erased_at:
+            raise Conflict("The session {key} was erased: it takes nothing more.", key=key)
+        known[key] = path
     missing = sorted(set(named) - set(known))
     if repository and len(missing) < len(named):
         rows.filter(branch=branch, project_path="").update(project_path=repository)

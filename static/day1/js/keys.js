@@ -4,7 +4,7 @@ import { undo } from "./undo.js";
 
 const OFF = "day1-keys-off";
 const WAIT = 1500; // milliseconds for the letter after g
-const ROWS = "main [data-rows] > *, main .rows > li, main tbody > tr";
+const ROWS = "main [data-rows] > *, main .rows > li, main tbody > tr, main .tree .node";
 const PREVIEW = "[data-preview]"; // a fact that is shown beside its list: the keys are the list's
 
 let since = 0;
@@ -57,7 +57,9 @@ function act_on_row(key) {
 export const is_typing = (element) =>
     element.isContentEditable || element.matches("textarea, select, input:not([type=checkbox], [type=radio])");
 
-const rows = () => [...document.querySelectorAll(ROWS)].filter((row) => row.offsetParent && !row.closest(PREVIEW));
+const rows = () => [...document.querySelectorAll(ROWS)].filter(is_shown);
+// What is folded away has a place in the page, but is not seen.
+const is_shown = (row) => row.offsetParent && (row.checkVisibility?.() ?? true) && !row.closest(PREVIEW);
 const current = () => document.querySelector("main .at");
 
 function click(selector, within = document) {

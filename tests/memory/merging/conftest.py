@@ -36,6 +36,11 @@ def vera(person: Any) -> Actor:
 
 
 @pytest.fixture
+def ada(person: Any) -> Actor:
+    return person("ada", "admin")
+
+
+@pytest.fixture
 def task(mira: Actor, main: Branch) -> Branch:
     return BranchManager().create_branch(name=TASK, actor=mira)
 

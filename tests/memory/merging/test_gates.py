@@ -5,11 +5,18 @@ from typing import Any
 import pytest
 from django.core.checks import run_checks
 
+from memory.conf import conf
+from memory.engines.access.policies import PolicyEngine
 from memory.engines.facts.bulk_actions import ActionEngine
 from memory.engines.facts.engine import FactEngine
-from memory.engines.merging.gates import GateResult
-from memory.engines.merging.guarded_merge import GuardedMergeEngine
+from memory.engines.fields.policies import GATES
+from memory.engines.merging.gates import GateResult, run_gate
+from memory.engines.merging.guarded_merge import GuardedMergeEngine, check_merge
+from memory.engines.merging.options import MergeOptions
 from memory.engines.merging.plan import Decision
+from memory.engines.support.validation import secrets_found
+from memory.engines.versions.policies import Policy
+from memory.exceptions import Invalid
 from memory.models import FactAssessment, Project
 from tests.memory.merging.conftest import TASK, judge, write_verified
 
@@ -21,6 +28,31 @@ def run(actor: Any, name: str, **options: Any) -> GateResult:
     found = GuardedMergeEngine().preview_merge(source=TASK, actor=actor, **options)
     (result,) = [one for one in found.check.results if one.name == name]
     return result
+
+
+class TestConflicts:
+    @pytest.mark.parametrize(
+        ("reason", "words"),
+        [
+            ("vectors_pending", "without their vector yet"),
+            ("embedder_off", "Without an embedder"),
+            ("embedder_unavailable", "does not answer"),
+        ],
+    )
+    def test_facts_that_were_not_compared_are_a_warning(self, mira, learned, task, main, reason, words):
+        """The plan itself says so where an embedder is at work; here it is told."""
+        options = MergeOptions(task, main)
+        plan = check_merge(options).plan
+        plan.unchecked, plan.unchecked_reason = [learned.uid], reason
+        result = run_gate("conflicts", plan, options, Policy())
+        assert (result.state, result.ids, result.count) == ("warning", (learned.uid,), 1)
+        assert words in result.reason
+        assert result.reason.endswith(": 1.")
+
+    def test_each_conflict_waits_for_its_decision(self, mira, conflict):
+        result = run(mira, "conflicts")
+        assert (result.state, result.ids, result.link) == ("failed", (conflict.uid,), "class=conflict")
+        assert run(mira, "conflicts", decisions=[Decision(conflict.uid, "skip")]).state != "failed"
 
 
 class TestVerified:
@@ -89,8 +121,6 @@ class TestVerified:
 class TestSecrets:
     def test_a_secret_that_was_stored_does_not_arrive(self, mira, project, task):
         Project.objects.filter(pk=project.pk).update(redact_secrets=False)
-        from memory.engines.support.validation import secrets_found
-
         secrets_found.start(project.pk)
         text = "The key is ghp_" + "a1B2" * 9
         fact = write_verified(mira, text)
@@ -114,6 +144,17 @@ class TestRegistry:
         settings.DAY1 = {**settings.DAY1, "merge_gates": {}}
         result = run(mira, "conflicts")
         assert (result.state, result.reason) == ("failed", "The settings name no gate conflicts.")
+
+    def test_a_policy_names_the_gates_of_the_settings(self, ada):
+        entry, _ = PolicyEngine().set_policy(pattern="main", gates=list(conf().merge_gates), actor=ada)
+        assert entry.gates == [name for name, _ in GATES] == ["conflicts", "require_verified", "secrets"]
+        with pytest.raises(Invalid):
+            PolicyEngine().set_policy(pattern="main", gates=["none"], actor=ada)
+
+    def test_methods_that_the_policy_does_not_accept(self, mira, ada, learned):
+        PolicyEngine().set_policy(pattern="main", accept_methods=["judge"], actor=ada)
+        result = run(mira, "require_verified")
+        assert (result.state, result.ids) == ("failed", (learned.uid,))
 
     def test_a_wrong_path_is_found_at_the_start(self, settings):
         settings.DAY1 = {**settings.DAY1, "merge_gates": {"x": "memory.nowhere.check"}}

@@ -249,6 +249,28 @@ class TestReverts:
         assert texts(project) == ["added", "base"]
         assert merge().commit is None
 
+    def test_what_both_kept_returns_after_a_revert(self, project, actor, write, edit, fork, plan, merge):
+        fact = write("base")
+        fork()
+        edit(fact, fact_text="ours")
+        edit(fact, "task/x", fact_text="theirs")
+        for _ in range(2):
+            done = merge(decisions=[Decision(fact.uid, "both")])
+            assert texts(project) == ["ours", "theirs"]
+            assert merge().commit is None
+            RevertEngine().revert_commit(commit_id=done.commit.pk, actor=actor)
+            assert texts(project) == ["ours"]
+
+    def test_confirmations_wait_for_the_answer(self, project, actor, write, fork, merge):
+        fact = write("text", session_id="s1")
+        fork()
+        write("text", "task/x", session_id="s2")
+        done = merge()
+        assert FACTS.get_fact(fact_id=fact.uid, actor=actor).confirmation_count == 1
+        RevertEngine().revert_commit(commit_id=done.commit.pk, actor=actor)
+        assert merge().commit is None
+        assert FACTS.get_fact(fact_id=fact.uid, actor=actor).confirmation_count == 0
+
 
 class TestOtherKinds:
     def test_relations_of_one_triple_add_up(self, project, actor, fork, plan, merge):
@@ -280,6 +302,16 @@ class TestOtherKinds:
         ActionEngine().apply_action(action="verify", fact_ids=[fact.uid], actor=actor)
         delete(fact, "task/x")
         assert only(plan()).reason == "deleted"
+
+    def test_a_confirmed_fact_is_not_removed_unasked(self, project, actor, write, delete, fork, plan, merge):
+        fact = write("text", session_id="s1")
+        fork()
+        write("text", session_id="s2")
+        delete(fact, "task/x")
+        item = only(plan())
+        assert item.reason == "deleted"
+        merge(decisions=[Decision(fact.uid, "target", item.token)])
+        assert (texts(project), merge().commit) == (["text"], None)
 
 
 class TestStrategies:

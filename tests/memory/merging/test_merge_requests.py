@@ -7,8 +7,10 @@ from typing import Any
 import pytest
 from django.db import connections
 
+from memory.engines.access.policies import PolicyEngine
 from memory.engines.activity.events import EventEngine
 from memory.engines.branches.manager import BranchManager
+from memory.engines.branches.revert import RevertEngine
 from memory.engines.facts.engine import FactEngine
 from memory.engines.merging.guarded_merge import GuardedMergeEngine
 from memory.engines.merging.plan import Decision
@@ -31,7 +33,7 @@ from tests.memory.api.client import nothing_left
 from tests.memory.merging.conftest import TASK, texts, write_verified
 
 pytestmark = pytest.mark.django_db(transaction=True)
-engine, facts = MergeRequestEngine(), FactEngine()
+engine, facts, policies = MergeRequestEngine(), FactEngine(), PolicyEngine()
 
 
 def refuse(kind: type[Day1Error], text: str, work: Callable[..., Any], **arguments: Any) -> Day1Error:
@@ -54,12 +56,8 @@ class TestTheWay:
         assert (request.number, request.title, request.state) == (1, f"Merge {TASK} into main", "open")
         assert (request.author_kind, request.author_label) == ("user", "mira")
         found = engine.check_request(request_id=1, actor=vera)
-        assert [(one.name, one.state) for one in found.check.results] == [
-            ("conflicts", "passed"),
-            ("secrets", "passed"),
-            ("require_verified", "passed"),
-        ]
-        assert found.check.mergeable
+        assert [one.name for one in found.check.results] == ["conflicts", "require_verified", "secrets"]
+        assert (found.check.failed, found.check.mergeable) == ([], True)
         assert engine.approve_request(request_id=request.pk, actor=vera).request.state == "approved"
         before = texts("main", project)
         done = engine.merge_request(request_id=request.pk, actor=vera)
@@ -110,6 +108,14 @@ class TestTheWay:
         engine.merge_request(request_id=1, actor=vera)
         engine.revert_request(request_id=1, actor=vera)
         assert engine.create_request(source=TASK, actor=mira).number == 2
+
+    def test_a_merge_that_is_undone_as_a_commit_is_reverted_too(self, vera, request_for):
+        done = engine.merge_request(request_id=1, actor=vera)
+        undone = RevertEngine().revert_commit(commit_id=done.result.commit.pk, actor=vera)
+        request = engine.get_request(request_id=1, actor=vera)
+        assert (request.state, request.revert_commit) == ("reverted", undone)
+        entry = AuditEntry.objects.get(action="merge_request.revert")
+        assert (entry.target, entry.detail["commit"]) == (str(request.pk), str(undone.pk))
 
     def test_lists_by_state_source_and_target(self, mira, vera, request_for, person):
         BranchManager().create_branch(name="task/b", actor=mira)
@@ -164,9 +170,41 @@ class TestApprovals:
         assert settled.request.state == "open"
         assert [one.counts for one in engine.check_request(request_id=1, actor=mira).approvals] == [False]
 
-    def test_the_author_may_not_approve(self, mira, request_for):
+    def test_the_author_may_not_approve_where_the_policy_wants_another(self, mira, vera, ada, request_for):
+        engine.approve_request(request_id=1, actor=mira)
+        policies.set_policy(pattern="main", approvals=1, actor=ada)
         text = "Who opened a merge request into main may not approve it: its policy wants another."
         refuse(Conflict, text, engine.approve_request, request_id=1, actor=mira)
+
+    def test_an_authors_approval_from_before_does_not_count_either(self, mira, vera, ada, request_for):
+        engine.approve_request(request_id=1, actor=mira)
+        policies.set_policy(pattern="main", approvals=1, actor=ada)
+        text = "The merge is refused by approvals: Approvals: 0 of 1."
+        refuse(Conflict, text, engine.merge_request, request_id=1, actor=vera)
+
+    def test_as_many_as_the_policy_wants(self, mira, vera, ada, request_for):
+        policies.set_policy(pattern="main", approvals=2, actor=ada)
+        assert engine.approve_request(request_id=1, actor=vera).request.state == "open"
+        assert engine.approve_request(request_id=1, actor=vera).request.state == "open"
+        text = "The merge is refused by approvals: Approvals: 1 of 2."
+        refuse(Conflict, text, engine.merge_request, request_id=1, actor=vera)
+        assert engine.approve_request(request_id=1, actor=ada).request.state == "approved"
+        assert engine.merge_request(request_id=1, actor=vera).request.state == "merged"
+
+    def test_an_outdated_approval_does_not_count(self, mira, vera, ada, request_for):
+        policies.set_policy(pattern="main", approvals=1, actor=ada)
+        engine.approve_request(request_id=1, actor=vera)
+        write_verified(mira, "One more.")
+        text = (
+            "The merge is refused by approvals: Approvals: 0 of 1. Older than the newest commit or decision,"
+            " so they do not count: 1."
+        )
+        refuse(Conflict, text, engine.merge_request, request_id=1, actor=vera)
+
+    def test_without_a_request_there_are_none(self, mira, ada, learned):
+        policies.set_policy(pattern="main", approvals=1, actor=ada)
+        text = "The merge is refused by approvals: A merge request is needed, with approvals: 1."
+        refuse(Conflict, text, GuardedMergeEngine().merge_branch, source=TASK, actor=mira)
 
     def test_what_was_not_read_is_not_approved(self, mira, vera, request_for, task):
         task.refresh_from_db()

@@ -10,7 +10,8 @@ from django.utils import timezone
 from conversations.engines.conversations import ConversationEngine
 from conversations.engines.messages import MessageEngine
 from memory.actors import Actor
-from memory.engines.branches.commit_changes import CommitEngine, change_kinds
+from memory.engines.branches.commit_changes import CommitEngine
+from memory.engines.branches.commit_titles import list_kinds
 from memory.engines.branches.manager import BranchManager
 from memory.engines.branches.revert import RevertEngine
 from memory.engines.facts.engine import FactEngine
@@ -139,7 +140,7 @@ def test_refusals(actor: Actor, other_project: Project) -> None:
 
 
 def test_all_kinds_have_a_name() -> None:
-    assert change_kinds() == list(CHANGE_KINDS)
+    assert list_kinds() == list(CHANGE_KINDS)
 
 
 # ---- the pages -------------------------------------------------------------------------------------------

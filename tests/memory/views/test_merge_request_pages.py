@@ -5,9 +5,12 @@ from typing import Any
 from uuid import UUID
 
 import pytest
+from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 
 from memory.actors import Actor
+from memory.engines.access.policies import PolicyEngine
 from memory.engines.branches.manager import BranchManager
 from memory.engines.facts.bulk_actions import ActionEngine
 from memory.engines.facts.engine import FactEngine
@@ -56,6 +59,11 @@ def conflicting(actor: Actor, count: int) -> list[Fact]:
     found = diverge(actor, count)
     ask(TASK, actor, title="What the login task learned", description="Look at `token 0`.")
     return found
+
+
+def want_another(actor: Actor) -> None:
+    """Let merges into main need the approval of somebody else."""
+    PolicyEngine().set_policy(pattern="main", approvals=1, author_may_approve=False, actor=actor)
 
 
 def conflict_url(fact: Fact) -> str:
@@ -193,6 +201,7 @@ def test_links_and_verdicts_are_shown_by_the_facts_that_they_are_about(viewer: C
 def test_it_is_decided_approved_by_another_merged_and_undone(
     maintainer: Client, curator: Client, project: Project, actor: Actor
 ) -> None:
+    want_another(actor)
     one, two = conflicting(actor, 2)
     before = shown(project)
     read = token(text(curator.get(conflict_url(one))))
@@ -207,7 +216,7 @@ def test_it_is_decided_approved_by_another_merged_and_undone(
     assert decided[two.uid] == ("edited", "Token 1 of task/tokens lives for\na week.", "cora")
     assert "unverified <strong>1</strong>" in text(maintainer.get(PAGE))  # nobody has read the new text
     curator.post(conflict_url(two), {"choice": "target"})
-    assert "Ready to merge." in text(maintainer.get(PAGE))
+    assert "Approvals: 0 of 1." in text(maintainer.get(PAGE))
     head = Branch.objects.get(project=project, name=TASK).head
     maintainer.post(PAGE, {"do": "approve", "source_seq": head})
     assert MergeRequest.objects.get().state == "approved"
@@ -302,6 +311,25 @@ def test_conflicts_are_paged(curator: Client, actor: Actor) -> None:
     assert "Builds run at night." not in rest
 
 
+@pytest.mark.slow
+def test_the_pages_ask_no_more_for_more_rows(curator: Client, actor: Actor) -> None:
+    asked: list[list[int]] = []
+    for number, count in enumerate((3, 12), 1):
+        diverge(actor, count, branch=f"task/{number}")
+        ask(f"task/{number}", actor)
+        address = f"/p/test/merge-requests/{number}"
+        paths = ("/p/test/merge-requests", address, f"{address}?tab=changes", f"{address}?tab=commits")
+        asked.append([count_queries(curator, path) for path in paths])
+    assert asked[0] == asked[1]
+
+
+def count_queries(client: Client, path: str) -> int:
+    client.get(path)  # the last open project is stored once
+    with CaptureQueriesContext(connection) as queries:
+        assert client.get(path).status_code == 200
+    return len(queries)
+
+
 # ---- who may what --------------------------------------------------------------------------------------
 
 
@@ -329,6 +357,7 @@ def test_a_viewer_reads_a_curator_decides_a_maintainer_merges(
 def test_who_opened_it_approves_it_not_and_may_withdraw_it(
     maintainer: Client, curator: Client, actor: Actor
 ) -> None:
+    want_another(actor)
     BranchManager().create_branch(name=TASK, actor=actor)
     FACTS.write_fact(fact_text="Tokens live for an hour.", branch_name=TASK, actor=actor)
     sent = {"title": "Mine", "target": "main", "strategy": "auto"}

@@ -1,0 +1,105 @@
+"""OpenAPI descriptions of the routes of branches and commits."""
+
+from memory.api import branch_shapes, policy_shapes, shapes, topology_shapes
+from memory.api import requests as r
+from memory.api.filters import BranchFilterSet
+from memory.api.schema import (
+    AT,
+    IF_NONE_MATCH,
+    PAGING,
+    SAME,
+    STATED,
+    TEXT,
+    document_routes,
+    list_filter_parameters,
+    page,
+    query,
+    route,
+)
+from memory.engines.branches.branch_states import BranchState
+from memory.engines.branches.diff import BASES, CHANGES, KINDS
+from memory.engines.branches.topology import MAX_NODES
+
+DIFFERING = [
+    AT,
+    query("against", TEXT, "The branch to compare with; the parent when not given."),
+    query(
+        "against_at", {"anyOf": r.POINT["anyOf"]}, "A point of that branch, of the parent when none is named."
+    ),
+    query(
+        "base",
+        {"type": "string", "enum": list(BASES)},
+        "ancestor: what the branch changed since the two had the same history last. point: all that it shows "
+        "otherwise than the other, what came later there included; the default with against_at.",
+    ),
+    query("type", {"type": "string", "enum": list(KINDS), "default": "fact"}, "What to list."),
+    query("change", {"type": "array", "items": {"type": "string", "enum": list(CHANGES)}}, "Only these."),
+]
+TREE = [
+    query("name", {"type": "string", "maxLength": 200}, "A part of the name."),
+    query(
+        "state",
+        {"type": "array", "items": {"type": "string", "enum": BranchState.values}},
+        "Only branches in these states; all but archived ones when not given.",
+    ),
+    query("owner", {"type": "string", "maxLength": 200}, "Only those of this owner."),
+    query("tag", {"type": "string", "maxLength": 200}, "Only those with this tag."),
+    query(
+        "limit", {"type": "integer", "minimum": 1, "maximum": MAX_NODES, "default": MAX_NODES}, "Branches."
+    ),
+    PAGING[1],
+]
+documented = document_routes(
+    {
+        "BranchViewSet": {
+            "create": route("Make a branch", {201: shapes.BranchShape}, r.BranchInput),
+            "list": route(
+                "List branches by name",
+                {200: page(shapes.BranchShape)},
+                None,
+                [*list_filter_parameters(BranchFilterSet), *PAGING],
+            ),
+            "retrieve": route("Read a branch", {200: shapes.BranchShape, 304: SAME}, None, [IF_NONE_MATCH]),
+            "destroy": route("Archive a branch; nothing is deleted", {200: shapes.BranchShape}, None, STATED),
+            "restore": route(
+                "Take an archived branch back into use", {200: shapes.BranchShape}, r.StatedInput
+            ),
+            "enrich": route(
+                "Change what is kept about a branch", {200: shapes.BranchShape}, r.BranchDetailsInput
+            ),
+            "enrich_in_place": route(
+                "Change what is kept about a branch, as POST does",
+                {200: shapes.BranchShape},
+                r.BranchDetailsInput,
+            ),
+            "topology": route("The tree of branches", {200: topology_shapes.TreeShape}, None, TREE),
+            "expired": route(
+                "Branches whose days are over, or that were merged whole",
+                {200: page(topology_shapes.ExpiredShape)},
+                None,
+                PAGING,
+            ),
+            "auto_archive": route(
+                "Archive such branches, or tell which",
+                {200: topology_shapes.ArchiveReportShape},
+                topology_shapes.ArchiveInput,
+            ),
+            "log": route(
+                "The branch's own commits, newest first", {200: page(shapes.TitledCommitShape)}, None, PAGING
+            ),
+            "diff": route(
+                "What a branch shows otherwise than another point",
+                {200: branch_shapes.DiffShape},
+                None,
+                [*DIFFERING, *PAGING],
+            ),
+            "policy": route("The policy in force on a branch", {200: policy_shapes.PolicyInForceShape}),
+            "stats": route("What a branch holds and who works on it", {200: branch_shapes.BranchStatsShape}),
+        },
+        "CommitViewSet": {
+            "retrieve": route("Read a commit", {200: shapes.CommitDetailShape}),
+            "revert": route("Undo a commit", {201: shapes.CommitShape}, r.StatedInput),
+        },
+    },
+    topology_shapes,
+)

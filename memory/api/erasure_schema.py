@@ -1,0 +1,23 @@
+"""OpenAPI descriptions of the routes of erasures."""
+
+from memory.api import erasure_shapes as shapes
+from memory.api.filters import ErasureFilterSet
+from memory.api.schema import PAGING, document_routes, list_filter_parameters, page, route
+
+PLAN_OR_RESULT = {200: shapes.ErasurePlanShape, 201: shapes.ErasureShape, 202: shapes.ErasureShape}
+
+documented = document_routes(
+    {
+        "ErasureViewSet": {
+            "create": route("Erase, or say what would be erased", PLAN_OR_RESULT, shapes.ErasureInput),
+            "list": route(
+                "List erasures, newest first",
+                {200: page(shapes.ErasureShape)},
+                None,
+                [*list_filter_parameters(ErasureFilterSet), *PAGING],
+            ),
+            "retrieve": route("Read an erasure, and check that it holds", {200: shapes.ErasureCheckShape}),
+        },
+    },
+    shapes,
+)

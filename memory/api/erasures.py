@@ -1,0 +1,61 @@
+"""/erasures: preview, erase, list, read."""
+
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from memory.api import erasure_shapes, shapes
+from memory.api.base import Resource, get_request_actor
+from memory.api.erasure_schema import documented
+from memory.api.filters import ErasureFilterSet
+from memory.api.reading import Input, parse_id
+from memory.api.routes import serve_at
+from memory.engines.erasure.engine import ErasureEngine
+from memory.engines.erasure.scopes import MAX_MATCH
+from memory.engines.support import validation as c
+from memory.exceptions import Invalid
+from memory.models import Erasure
+
+erasure_engine = ErasureEngine()
+
+
+@serve_at("erasures", "erasure")
+@documented
+class ErasureViewSet(Resource):
+    lookup_value_regex = "[^/]+"
+    filterset_class = ErasureFilterSet
+    # No answer is stored: it would keep what is erased. A second erasure of the same is refused anyway.
+    reads = True
+
+    def create(self, request: Request) -> Response:
+        payload, actor = Input(request), get_request_actor(request)
+        fields = {
+            "scope": payload.take_value("scope", c.one_of(Erasure.Scope.values)),
+            "target": payload.take_value("target", c.text_check(MAX_MATCH, min_length=1)),
+        }
+        dry_run = payload.take_value("dry_run", c.check_boolean, True)
+        confirm = payload.take_value("confirm", c.text_check(200), "")
+        drop_copies = payload.take_value("drop_copies", c.check_boolean, False)
+        payload.refuse_unknown()
+        for name, value in fields.items():
+            if value is None:
+                raise Invalid("{field} is needed.", field=name)
+        if dry_run:
+            plan = erasure_engine.preview_erasure(actor=actor, **fields)
+            return Response(erasure_shapes.erasure_plan(plan))
+        done = erasure_engine.erase(actor=actor, **fields, confirm=confirm, drop_copies=drop_copies)
+        status = 201 if done.state == Erasure.State.DONE else 202
+        return Response(erasure_shapes.erasure(done), status=status)
+
+    def list(self, request: Request) -> Response:
+        payload = Input(request)
+        state = payload.take_value("state", c.blank_or(c.one_of(Erasure.State.values)), "")
+        paging = payload.take_paging()
+        payload.refuse_unknown()
+        page = erasure_engine.list_erasures(actor=get_request_actor(request), state=state, **paging)
+        return Response(shapes.page_shape(page, erasure_shapes.erasure))
+
+    def retrieve(self, request: Request, pk: str) -> Response:
+        erasure_id = parse_id(pk)
+        Input(request).refuse_unknown()
+        found = erasure_engine.verify_erasure(erasure_id=erasure_id, actor=get_request_actor(request))
+        return Response(erasure_shapes.erasure_check(found))

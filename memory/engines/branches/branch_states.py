@@ -1,0 +1,79 @@
+"""The state of a branch: live, expired, merged or archived."""
+
+from collections.abc import Container, Iterator
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from functools import cached_property
+from uuid import UUID
+
+from django.db.models import TextChoices
+from django.utils import timezone
+
+from memory.engines.branches.distance import Merges, load_merges
+from memory.models import Branch
+
+
+class BranchState(TextChoices):
+    LIVE = "live"
+    EXPIRED = "expired"
+    MERGED = "merged"
+    ARCHIVED = "archived"
+
+
+@dataclass(frozen=True)
+class KnownBranches:
+    """All branches of a project, by id, with the merges between them."""
+
+    by_id: dict[int, Branch]
+    merges: Merges
+    now: datetime
+
+    def find_state(self, branch: Branch) -> tuple[BranchState, datetime | None]:
+        """Return the state of a branch, and since when it holds; nobody knows when a live one began to be."""
+        if branch.archived_at:
+            return BranchState.ARCHIVED, branch.archived_at
+        if merge := self.merges.find_complete(branch):
+            return BranchState.MERGED, merge.at
+        ends = find_expiry(branch)
+        return (BranchState.EXPIRED, ends) if ends and ends <= self.now else (BranchState.LIVE, None)
+
+    @cached_property
+    def children(self) -> dict[int, list[Branch]]:
+        """Return the branches that were made from each, by name."""
+        found: dict[int, list[Branch]] = {}
+        for branch in sorted(self.by_id.values(), key=lambda one: one.name):
+            if branch.parent_id is not None:
+                found.setdefault(branch.parent_id, []).append(branch)
+        return found
+
+    def count_live_children(self, branch: Branch, gone: Container[int] = ()) -> int:
+        """Count the branches that were made from one and are in use, without those that are ``gone``."""
+        children = self.children.get(branch.pk, [])
+        return sum(1 for one in children if not one.archived_at and one.pk not in gone)
+
+    def list_in_order(self) -> Iterator[tuple[Branch, int]]:
+        """Yield every branch after its parent, siblings by name, with its level from 0."""
+        roots = sorted(
+            (one for one in self.by_id.values() if one.parent_id is None), key=lambda one: one.name
+        )
+        waiting = [(one, 0) for one in reversed(roots)]
+        while waiting:
+            branch, level = waiting.pop()
+            yield branch, level
+            waiting += [(one, level + 1) for one in reversed(self.children.get(branch.pk, []))]
+
+
+def load_branches(project_id: UUID) -> KnownBranches:
+    """Return all branches of a project, with ``ahead`` and ``behind``."""
+    branches = list(Branch.objects.filter(project=project_id).defer("ancestors"))
+    by_id, merges = {branch.pk: branch for branch in branches}, load_merges(branches)
+    for branch in branches:
+        merges.annotate(branch, by_id[branch.parent_id] if branch.parent_id else None)
+    return KnownBranches(by_id, merges, timezone.now())
+
+
+def find_expiry(branch: Branch) -> datetime | None:
+    """Return when a branch expires: so many days after its last change; main never does."""
+    if branch.ttl_days is None or branch.parent_id is None:
+        return None
+    return branch.head_at + timedelta(days=branch.ttl_days)

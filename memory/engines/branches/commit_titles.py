@@ -1,0 +1,199 @@
+"""Titles of commits: what a person or an agent wrote, else what changed."""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+from django.db.models import Count
+from django.utils.text import Truncator
+from django.utils.translation import gettext, ngettext_lazy
+
+from memory.engines.versions.kinds import models_by_kind
+from memory.models import Branch, Commit, Confirmation, FactAssessment, ReviewItem
+
+MAX_TITLE_LENGTH = 120
+MAX_PARTS = 3
+CONFIRMATION, ANSWER = "confirmation", "answer"
+FIRST_KINDS = ("fact", "verdict", CONFIRMATION, ANSWER, "link", "relation")
+TITLE_ORDER = (*FIRST_KINDS, "message", "observation", "conversation")
+ADDED, CHANGED, REMOVED = "added", "changed", "removed"
+REVERTED, RESTORED = re.compile(r" at (\d+)\.$"), "back to "  # what the messages of these commits say
+
+Tally = Counter[tuple[str, str]]  # how many rows by kind and change; of verdicts by what they say
+Tallies = dict[tuple[int, int], Tally]  # by branch and seq
+
+
+PHRASES: dict[tuple[str, str], Any] = {
+    ("fact", ADDED): ngettext_lazy("added %(n)s fact", "added %(n)s facts", "n"),
+    ("fact", CHANGED): ngettext_lazy("changed %(n)s fact", "changed %(n)s facts", "n"),
+    ("fact", REMOVED): ngettext_lazy("deleted %(n)s fact", "deleted %(n)s facts", "n"),
+    ("verdict", "verified"): ngettext_lazy("verified %(n)s fact", "verified %(n)s facts", "n"),
+    ("verdict", "invalidated"): ngettext_lazy("invalidated %(n)s fact", "invalidated %(n)s facts", "n"),
+    ("verdict", "unverified"): ngettext_lazy("cleared %(n)s verdict", "cleared %(n)s verdicts", "n"),
+    (CONFIRMATION, ADDED): ngettext_lazy("confirmed %(n)s fact", "confirmed %(n)s facts", "n"),
+    (CONFIRMATION, REMOVED): ngettext_lazy(
+        "withdrew %(n)s confirmation", "withdrew %(n)s confirmations", "n"
+    ),
+    (ANSWER, CHANGED): ngettext_lazy("answered %(n)s question", "answered %(n)s questions", "n"),
+    ("link", ADDED): ngettext_lazy("added %(n)s link", "added %(n)s links", "n"),
+    ("link", CHANGED): ngettext_lazy("changed %(n)s link", "changed %(n)s links", "n"),
+    ("link", REMOVED): ngettext_lazy("removed %(n)s link", "removed %(n)s links", "n"),
+    ("relation", ADDED): ngettext_lazy("added %(n)s relation", "added %(n)s relations", "n"),
+    ("relation", CHANGED): ngettext_lazy("changed %(n)s relation", "changed %(n)s relations", "n"),
+    ("relation", REMOVED): ngettext_lazy("removed %(n)s relation", "removed %(n)s relations", "n"),
+    ("message", ADDED): ngettext_lazy("added %(n)s message", "added %(n)s messages", "n"),
+    ("message", CHANGED): ngettext_lazy("moved %(n)s message", "moved %(n)s messages", "n"),
+    ("message", REMOVED): ngettext_lazy("removed %(n)s message", "removed %(n)s messages", "n"),
+    ("observation", ADDED): ngettext_lazy("recorded %(n)s observation", "recorded %(n)s observations", "n"),
+    ("observation", CHANGED): ngettext_lazy("changed %(n)s observation", "changed %(n)s observations", "n"),
+    ("observation", REMOVED): ngettext_lazy("removed %(n)s observation", "removed %(n)s observations", "n"),
+    ("conversation", ADDED): ngettext_lazy("began %(n)s conversation", "began %(n)s conversations", "n"),
+    ("conversation", CHANGED): ngettext_lazy(
+        "changed %(n)s conversation", "changed %(n)s conversations", "n"
+    ),
+    ("conversation", REMOVED): ngettext_lazy(
+        "removed %(n)s conversation", "removed %(n)s conversations", "n"
+    ),
+}
+# What a commit of one kind did, where that says more than that rows changed.
+ACTION_PHRASES: dict[tuple[str, str, str], Any] = {
+    ("fact.import", "fact", ADDED): ngettext_lazy("imported %(n)s fact", "imported %(n)s facts", "n"),
+    ("consolidate.session", "fact", ADDED): ngettext_lazy("learned %(n)s fact", "learned %(n)s facts", "n"),
+    ("fact.archive", "fact", CHANGED): ngettext_lazy("archived %(n)s fact", "archived %(n)s facts", "n"),
+    ("fact.restore", "fact", CHANGED): ngettext_lazy("restored %(n)s fact", "restored %(n)s facts", "n"),
+    ("fact.supersede", "fact", CHANGED): ngettext_lazy("replaced %(n)s fact", "replaced %(n)s facts", "n"),
+    ("fact.accept", "fact", CHANGED): ngettext_lazy(
+        "accepted %(n)s proposal", "accepted %(n)s proposals", "n"
+    ),
+    ("fact.refuse", "fact", CHANGED): ngettext_lazy("refused %(n)s proposal", "refused %(n)s proposals", "n"),
+    ("relation.close", "relation", CHANGED): ngettext_lazy(
+        "ended %(n)s relation", "ended %(n)s relations", "n"
+    ),
+    ("conversation.close", "conversation", CHANGED): ngettext_lazy(
+        "ended %(n)s conversation", "ended %(n)s conversations", "n"
+    ),
+}
+COUNTED: dict[str, Any] = {
+    "fact": ngettext_lazy("%(n)s fact", "%(n)s facts", "n"),
+    "verdict": ngettext_lazy("%(n)s verdict", "%(n)s verdicts", "n"),
+    CONFIRMATION: ngettext_lazy("%(n)s confirmation", "%(n)s confirmations", "n"),
+    ANSWER: ngettext_lazy("%(n)s answer", "%(n)s answers", "n"),
+    "link": ngettext_lazy("%(n)s link", "%(n)s links", "n"),
+    "relation": ngettext_lazy("%(n)s relation", "%(n)s relations", "n"),
+    "conversation": ngettext_lazy("%(n)s conversation", "%(n)s conversations", "n"),
+    "message": ngettext_lazy("%(n)s message", "%(n)s messages", "n"),
+    "observation": ngettext_lazy("%(n)s observation", "%(n)s observations", "n"),
+}
+
+
+# ---- titles ------------------------------------------------------------------------------------------
+
+
+def load_titles(commits: Sequence[Commit]) -> Sequence[Commit]:
+    """Set the ``title`` and the ``tally`` of commits, in the active language, and return them."""
+    tallies = tally_commits(commits)
+    ids = {commit.source_branch_id for commit in commits if commit.source_branch_id}
+    names = dict(Branch.objects.filter(pk__in=ids).values_list("pk", "name")) if ids else {}
+    for commit in commits:
+        commit.tally = tallies.get((commit.branch_id, commit.seq), Counter())
+        commit.title = build_title(commit, names.get(commit.source_branch_id or 0, ""))
+    return commits
+
+
+def build_title(commit: Commit, source: str = "") -> str:
+    """Return the title of a commit whose tally is known; ``source`` is the branch that it merged."""
+    if source and (not commit.message or commit.message.startswith(f"Merge of {source} into ")):
+        return _title_merge(commit.tally, source)
+    if commit.kind == "commit.revert" and (found := REVERTED.search(commit.message)):
+        return gettext("Undid commit %(seq)s") % {"seq": found[1]}
+    if commit.kind == "snapshot.restore":
+        return gettext("Restored the snapshot %(name)s") % {"name": commit.message.removeprefix(RESTORED)}
+    if line := commit.message.strip().partition("\n")[0]:
+        return Truncator(line).chars(MAX_TITLE_LENGTH)
+    return _title_changes(commit) or commit.kind
+
+
+def _title_merge(tally: Tally, source: str) -> str:
+    numbers = count_kinds(tally)
+    parts = [str(COUNTED[kind] % {"n": number}) for kind, number in numbers.items() if kind in COUNTED]
+    if not parts:
+        return gettext("Merged %(source)s") % {"source": source}
+    return gettext("Merged %(source)s: %(what)s") % {"source": source, "what": join_parts(parts)}
+
+
+def _title_changes(commit: Commit) -> str:
+    parts = []
+    for (kind, change), number in sorted(commit.tally.items(), key=_order):
+        phrase = ACTION_PHRASES.get((commit.kind, kind, change)) or PHRASES.get((kind, change))
+        if phrase is not None:
+            parts.append(str(phrase % {"n": number}))
+    line = join_parts(parts)
+    return line[:1].upper() + line[1:]
+
+
+def join_parts(parts: Sequence[str]) -> str:
+    """Return the first parts as one line; it says where there are more."""
+    more = [gettext("and more")] if len(parts) > MAX_PARTS else []
+    return gettext(", ").join([*parts[:MAX_PARTS], *more])
+
+
+def _order(part: tuple[tuple[str, str], int]) -> tuple[int, str, int]:
+    (kind, change), _number = part
+    first = TITLE_ORDER.index(kind) if kind in TITLE_ORDER else len(TITLE_ORDER)
+    changes = (ADDED, CHANGED, REMOVED)
+    return first, kind, changes.index(change) if change in changes else 0
+
+
+# ---- what commits changed ----------------------------------------------------------------------------
+
+
+def list_kinds() -> list[str]:
+    """Return all kinds of changes, those of facts first."""
+    return [*FIRST_KINDS, *(name for name in models_by_kind() if name not in FIRST_KINDS)]
+
+
+def count_kinds(tally: Tally) -> dict[str, int]:
+    """Count the changes of each kind, in the order of kinds, without zeros."""
+    sums = {kind: sum(n for (name, _change), n in tally.items() if name == kind) for kind in list_kinds()}
+    return {kind: count for kind, count in sums.items() if count}
+
+
+def tally_commits(commits: Iterable[Commit]) -> Tallies:
+    """Return what commits changed, in a fixed number of queries for the commits of one branch."""
+    seqs: dict[int, set[int]] = {}
+    for commit in commits:
+        seqs.setdefault(commit.branch_id, set()).add(commit.seq)
+    found: Tallies = {}
+    for branch, numbers in seqs.items():
+        for seq, kind, change, count in _count_rows(branch, numbers):
+            found.setdefault((branch, seq), Counter())[kind, change] += count
+    return found
+
+
+def _count_rows(branch: int, seqs: set[int]) -> Iterator[tuple[int, str, str, int]]:
+    for kind, model in models_by_kind().items():
+        rows = model._base_manager.filter(branch=branch, seq_from__in=seqs)
+        column = "status" if model is FactAssessment else "version"
+        for seq, deleted, value, count in _group(rows, "seq_from", "deleted", column):
+            yield seq, kind, _name_change(model, deleted, value), count
+    for kind, change, column, rows in _side_rows(branch, seqs):
+        for seq, count in _group(rows, column):
+            yield seq, kind, change, count
+
+
+def _side_rows(branch: int, seqs: set[int]) -> Iterator[tuple[str, str, str, Any]]:
+    confirmations = Confirmation.objects.filter(branch_id=branch)
+    yield CONFIRMATION, ADDED, "seq", confirmations.filter(seq__in=seqs)
+    yield CONFIRMATION, REMOVED, "seq_to", confirmations.filter(seq_to__in=seqs)
+    yield ANSWER, CHANGED, "seq", ReviewItem.objects.filter(branch=branch, seq__in=seqs)
+
+
+def _group(rows: Any, *columns: str) -> Any:
+    return rows.order_by().values_list(*columns).annotate(Count("pk"))
+
+
+def _name_change(model: Any, deleted: bool, value: Any) -> str:
+    if model is FactAssessment:
+        return "unverified" if deleted else str(value)
+    return REMOVED if deleted else ADDED if value == 1 else CHANGED

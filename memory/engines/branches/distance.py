@@ -1,0 +1,127 @@
+"""How far branches are ahead of and behind their parents; merges bring commits over."""
+
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, cast
+from uuid import UUID
+
+from memory.db.querysets import Lineage
+from memory.engines.branches.diff import count_commits, find_common_ancestor
+from memory.engines.support.batches import batched
+from memory.models import Branch, Commit
+
+BATCH_SIZE = 500
+
+
+@dataclass(frozen=True)
+class Merge:
+    """A merge that was not reverted: it brought ``source`` up to ``seq`` to ``target``."""
+
+    source: int
+    target: int
+    seq: int
+    target_seq: int  # of the merge commit
+    at: datetime
+
+
+@dataclass(frozen=True)
+class CommonPoint:
+    """The point at which two branches had the same history last, and the commits of each since then."""
+
+    lineage: Lineage
+    ahead: int
+    behind: int
+    is_merge: bool = False
+
+
+class Merges:
+    """The merges from and to some branches, read in a fixed number of queries."""
+
+    def __init__(self, merges: Iterable[Merge]) -> None:
+        self.by_source: dict[int, list[Merge]] = {}
+        self.reached: dict[tuple[int, int], int] = {}
+        for one in merges:
+            self.by_source.setdefault(one.source, []).append(one)
+            pair = (one.source, one.target)
+            self.reached[pair] = max(one.seq, self.reached.get(pair, 0))
+
+    def find_complete(self, branch: Branch) -> Merge | None:
+        """Return the first merge that took all commits of a branch; None where some were never merged."""
+        complete = [
+            one for one in self.by_source.get(branch.pk, []) if branch.head and one.seq >= branch.head
+        ]
+        return min(complete, key=lambda one: one.at, default=None)
+
+    def list_between(self, source: int, target: int, seq: int, target_seq: int) -> list[Merge]:
+        """Return the merges from one branch to another that both of these points include."""
+        found = (one for one in self.by_source.get(source, []) if one.target == target)
+        return [one for one in found if one.seq <= seq and one.target_seq <= target_seq]
+
+    def annotate(self, branch: Branch, parent: Branch | None) -> None:
+        """Set ``ahead`` and ``behind`` of a branch."""
+        if parent is None:
+            branch.ahead, branch.behind = branch.head, 0
+            return
+        taken = self.reached.get((branch.pk, parent.pk), 0)
+        updated = self.reached.get((parent.pk, branch.pk), 0)
+        branch.ahead = max(0, branch.head - taken)
+        branch.behind = max(0, parent.head - max(branch.fork_seq, updated))
+
+
+def load_merges(branches: Sequence[Branch]) -> Merges:
+    """Return the merges of the branches, and those of their parents into them."""
+    children = [branch.pk for branch in branches if branch.parent_id]
+    parents = {branch.parent_id for branch in branches if branch.parent_id}
+    found = dict(_find_merges([branch.pk for branch in branches]))
+    found |= dict(_find_merges(parents, branch__in=children))
+    reverted = _find_reverted(list(found))
+    return Merges(merge for pk, merge in found.items() if pk not in reverted)
+
+
+def annotate_distances(branches: Sequence[Branch]) -> Sequence[Branch]:
+    """Set ``ahead`` and ``behind`` of the branches, and return them."""
+    parents = {branch.parent_id for branch in branches if branch.parent_id}
+    loaded = {branch.pk: branch for branch in branches}
+    loaded |= Branch.objects.in_bulk(list(parents - loaded.keys())) if parents - loaded.keys() else {}
+    merges = load_merges(branches)
+    for branch in branches:
+        merges.annotate(branch, loaded[branch.parent_id] if branch.parent_id else None)
+    return branches
+
+
+def find_common_point(branch: Branch, after: Lineage, other: Branch, newest: Lineage) -> CommonPoint:
+    """Return where the histories of two branches met last: by the fork, or by a later merge between them."""
+    ancestor = find_common_ancestor(after, newest)
+    ahead, behind = count_commits(after, ancestor), count_commits(newest, ancestor)
+    own, others = dict(after).get(branch.pk, 0), dict(newest).get(other.pk, 0)
+    merges = load_merges([branch, other]) if branch.pk != other.pk else Merges([])
+    taken = merges.list_between(branch.pk, other.pk, own, others)
+    updates = merges.list_between(other.pk, branch.pk, others, own)
+    if taken:
+        ahead = own - max(one.seq for one in taken)
+    if updates:
+        behind = others - max(one.seq for one in updates)
+    if last := max([*taken, *updates], key=lambda one: one.at, default=None):
+        source = branch if last.source == branch.pk else other
+        return CommonPoint(source.lineage(last.seq), ahead, behind, is_merge=True)
+    return CommonPoint(ancestor, ahead, behind)
+
+
+def _find_merges(sources: Collection[int], **more: Any) -> Iterator[tuple[UUID, Merge]]:
+    """Yield the merges that took all of their source up to a seq, each with the id of its commit."""
+    columns = ("source_branch_id", "branch_id", "source_seq", "seq", "at")
+    for batch in batched(list(sources), BATCH_SIZE):
+        rows = Commit.objects.filter(source_branch__in=batch, source_seq__isnull=False, **more)
+        for pk, *row in rows.order_by().values_list("id", *columns):
+            yield pk, Merge(*cast("Any", row))
+
+
+def _find_reverted(commit_ids: Sequence[UUID]) -> set[UUID]:
+    """Return which commits were reverted, and stayed so."""
+    found: dict[UUID, UUID] = {}
+    for batch in batched(commit_ids, BATCH_SIZE):
+        rows = Commit.objects.filter(reverts__in=batch).order_by()
+        found |= {pk: target for pk, target in rows.values_list("id", "reverts") if target}
+    brought_back = _find_reverted(list(found)) if found else set()
+    return {target for revert, target in found.items() if revert not in brought_back}

@@ -1,0 +1,251 @@
+"""The tree of a project's branches, and what people keep about each: purpose, owner, days to live, tags."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any
+
+from django.apps import apps
+from django.db import transaction
+from django.db.models import Count
+
+from memory.actors import Actor
+from memory.db.retry import retry_methods
+from memory.engines.audit.trail import record_entry
+from memory.engines.branches.branch_states import BranchState, KnownBranches, load_branches
+from memory.engines.branches.expiry import (
+    ArchiveReport,
+    ExpiredBranch,
+    archive_expired,
+    find_expired,
+    list_page,
+)
+from memory.engines.branches.manager import DETAIL_CHECKS, BranchManager
+from memory.engines.support import validation as c
+from memory.engines.support.pagination import (
+    NOT_OURS,
+    Page,
+    mark_from,
+    parse_count,
+    read_cursor,
+    write_cursor,
+)
+from memory.engines.versions.lookup import find_branch
+from memory.exceptions import BranchArchived, Invalid
+from memory.models import OPEN, Branch, Commit
+
+MAX_NODES = 500  # branches on one page: a line of a tree is short, and a tree is read as a whole
+COUNTED = ("fact", "conversation", "observation")
+DEFAULT_STATES = (BranchState.LIVE, BranchState.EXPIRED, BranchState.MERGED)
+
+
+@dataclass(frozen=True)
+class BranchNode:
+    """A branch in its tree. ``counts`` are the memories that it wrote or changed itself and still has.
+
+    ``level`` counts from 0; ``children`` are those of all states. Only a branch that ``matches`` is what was
+    looked for: others show where it grew.
+    """
+
+    branch: Branch
+    level: int
+    state: BranchState
+    since: datetime | None
+    children: int
+    matches: bool = True
+    facts: int = 0
+    conversations: int = 0
+    observations: int = 0
+    agents: int = 0
+
+    @property
+    def last_activity(self) -> datetime:
+        return self.branch.head_at
+
+
+@dataclass(frozen=True)
+class BranchTree(Page[BranchNode]):
+    """A page of a tree, parents before their children; ``counts`` has the branches of each state."""
+
+    counts: dict[str, int] | None = None
+    matching: int = 0
+
+
+@dataclass(frozen=True)
+class TreeFilter:
+    """Which branches are looked for; a text is a part of a name, in any case."""
+
+    name: str = ""
+    states: Sequence[str] = ()
+    owner: str = ""
+    tag: str = ""
+
+    def matches(self, branch: Branch, state: str) -> bool:
+        return (
+            state in (self.states or DEFAULT_STATES)
+            and self.name.lower() in branch.name
+            and (not self.owner or self.owner.casefold() == branch.owner.casefold())
+            and (not self.tag or self.tag in branch.tags)
+        )
+
+
+@retry_methods
+class BranchTopologyEngine:
+    def get_topology(
+        self,
+        *,
+        actor: Actor,
+        name: str = "",
+        states: Sequence[str] = (),
+        owner: str = "",
+        tag: str = "",
+        limit: int = MAX_NODES,
+        cursor: str = "",
+    ) -> BranchTree:
+        """Return the tree of the branches that the actor may use, with what each holds of its own.
+
+        Archived ones come only with their state. The ancestors of what matches are there too. All branches
+        are read in a few queries, and what the branches of a page hold is counted in four. Raises Invalid,
+        ScopeMissing.
+        """
+        actor.require_scope("read")
+        if not 1 <= limit <= MAX_NODES:
+            raise Invalid(
+                "A page has 1 to {most} results, not {limit}.", most=MAX_NODES, limit=limit, field="limit"
+            )
+        states = [c.one_of(BranchState.values)("state", state) for state in states]
+        known = load_branches(actor.project_id)
+        nodes = list_nodes(actor, known, TreeFilter(name, states, owner, tag))
+        mark = mark_from(repr(("topology", actor.project_id, name, states, owner, tag)))
+        page = cut_page(known, nodes, limit, cursor, mark)
+        return replace(
+            page,
+            results=count_nodes(page.results),
+            counts=None if cursor else count_states(actor, known),
+            matching=sum(node.matches for node in nodes),
+        )
+
+    def enrich_branch(self, *, name: str, actor: Actor, **details: Any) -> Branch:
+        """Change the purpose, owner, days to live or tags of a branch; what is not given stays.
+
+        Raises BranchNotFound, BranchArchived, UnknownField, Invalid, scope and branch refusals.
+        """
+        actor.require_scope("write", name)
+        requested = c.validate(details, DETAIL_CHECKS)
+        with transaction.atomic(savepoint=False):
+            branch = find_branch(actor, name)
+            if branch.archived_at:
+                raise BranchArchived(name=name)
+            changed = {key: value for key, value in requested.items() if getattr(branch, key) != value}
+            if changed:
+                Branch.objects.filter(pk=branch.pk).update(**changed)
+                record_entry(actor, "branch.enrich", name, {"changed": sorted(changed)})
+        return BranchManager().get_branch(name=name, actor=actor)
+
+    def list_expired(self, *, actor: Actor, limit: int = 50, cursor: str = "") -> Page[ExpiredBranch]:
+        """List the branches whose days are over, or that were merged whole; archived ones are not among them.
+
+        Each has the reason for which ``auto_archive`` would leave it, if any. Raises Invalid, ScopeMissing.
+        """
+        actor.require_scope("read")
+        found = find_expired(actor, load_branches(actor.project_id))
+        return list_page(found, limit, cursor, mark_from(repr(("expired", actor.project_id))))
+
+    def auto_archive(self, *, actor: Actor, dry_run: bool = True) -> ArchiveReport:
+        """Archive what ``list_expired`` lists, as far as the actor may; the dry run, the default, only tells.
+
+        Left with a reason: branches with children in use or an open merge request, and those that changed
+        meanwhile. Raises ScopeMissing.
+        """
+        actor.require_scope("read" if dry_run else "write")
+        return archive_expired(actor, dry_run)
+
+
+# ---- the tree ----------------------------------------------------------------------------------------
+
+
+def list_nodes(actor: Actor, known: KnownBranches, filters: TreeFilter) -> list[BranchNode]:
+    """Return the branches that match, and their ancestors, in the order of the tree."""
+    nodes, shown_ids = [], set()
+    for branch, level in known.list_in_order():
+        if not actor.may_use(branch.name):
+            continue
+        state, since = known.find_state(branch)
+        matches = filters.matches(branch, state)
+        children = len(known.children.get(branch.pk, []))
+        nodes.append(BranchNode(branch, level, state, since, children, matches))
+        if matches:
+            shown_ids |= set(list_line(known, branch))
+    return [node for node in nodes if node.branch.pk in shown_ids]
+
+
+def list_line(known: KnownBranches, branch: Branch) -> list[int]:
+    """Return the ids of a branch and its ancestors."""
+    line = [branch.pk]
+    while branch.parent_id is not None:
+        branch = known.by_id[branch.parent_id]
+        line.append(branch.pk)
+    return line
+
+
+def count_states(actor: Actor, known: KnownBranches) -> dict[str, int]:
+    """Count the branches of each state that the actor may use."""
+    counts = dict.fromkeys(BranchState.values, 0)
+    for branch in known.by_id.values():
+        if actor.may_use(branch.name):
+            counts[known.find_state(branch)[0].value] += 1
+    return counts
+
+
+# ---- pages -------------------------------------------------------------------------------------------
+
+
+def cut_page(known: KnownBranches, nodes: list[BranchNode], limit: int, cursor: str, mark: str) -> BranchTree:
+    """Return the page that begins at the branch which the cursor names, or at the next one in the order.
+
+    Branches are never deleted, so its place in the order is known even where it does not match any more.
+    """
+    position = read_cursor(cursor, mark)
+    start = 0
+    if position:
+        order = {branch.pk: index for index, (branch, _level) in enumerate(known.list_in_order())}
+        if (first := order.get(parse_count(position["key"]))) is None:
+            raise Invalid(NOT_OURS, field="cursor")
+        start = sum(1 for node in nodes if order[node.branch.pk] < first)
+    batch = nodes[start : start + limit]
+
+    def cursor_at(index: int) -> str:
+        return write_cursor({"key": str(nodes[index].branch.pk), "list": mark})
+
+    after = cursor_at(start + limit) if start + limit < len(nodes) else None
+    return BranchTree(batch, after, cursor_at(max(0, start - limit)) if start else None)
+
+
+def count_nodes(nodes: Sequence[BranchNode]) -> list[BranchNode]:
+    """Return the nodes with counts of what each branch holds: a query per kind, one for the agents."""
+    ids = [node.branch.pk for node in nodes]
+    facts, conversations, observations = (count_own_rows(kind, ids) for kind in COUNTED)
+    agents = count_agents(ids)
+    return [
+        replace(
+            node,
+            facts=facts.get(node.branch.pk, 0),
+            conversations=conversations.get(node.branch.pk, 0),
+            observations=observations.get(node.branch.pk, 0),
+            agents=agents.get(node.branch.pk, 0),
+        )
+        for node in nodes
+    ]
+
+
+def count_own_rows(kind: str, ids: Sequence[int]) -> dict[int, int]:
+    """Count the open versions of a kind of memory on each branch."""
+    model = next(model for model in apps.get_models() if model._meta.model_name == kind)
+    rows = model._base_manager.filter(branch__in=ids, seq_to=OPEN, deleted=False)
+    return dict(rows.order_by().values_list("branch_id").annotate(Count("pk")))
+
+
+def count_agents(ids: Sequence[int]) -> dict[int, int]:
+    """Count the agents that committed on each branch."""
+    commits = Commit.objects.filter(branch__in=ids).exclude(agent_id="").order_by()
+    return dict(commits.values_list("branch_id").annotate(Count("agent_id", distinct=True)))

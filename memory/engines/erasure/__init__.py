@@ -1,0 +1,1 @@
+"""Erasure: content removed for good, wherever the store has it."""

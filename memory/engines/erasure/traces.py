@@ -1,0 +1,211 @@
+"""Traces: rows beside the memories that repeat their text, such as answers, logged searches, contexts.
+
+Whatever stands in for a text is the mark; the rows themselves stay.
+"""
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+from uuid import UUID
+
+from django.db import models, transaction
+from django.db.models import Q
+from django.utils import timezone
+
+from memory.db.retry import retry_transaction
+from memory.engines.erasure.scopes import Targets
+from memory.engines.support.batches import batched
+from memory.engines.support.idempotency import hash_text
+from memory.engines.support.text_finder import TextFinder
+from memory.engines.support.write_buffer import buffer
+from memory.models import (
+    Branch,
+    Commit,
+    FactAssessment,
+    IdempotencyRecord,
+    MergeDecision,
+    MergeRequest,
+    QueueMessage,
+    RecallLog,
+    ReviewItem,
+    Session,
+    Snapshot,
+    Vector,
+    Workspace,
+)
+from memory.models.base import ERASED_MARK
+from memory.models.nodes import uuid7
+
+BATCH_SIZE = 500
+ANSWER = json.dumps({"erased": True})  # in the place of a stored answer
+BRIEFED_BEFORE = "Session before ("  # how the summary of the previous session begins in a briefing
+# Columns in which people and programs may have repeated a text, with the path to the project.
+COLUMNS: tuple[tuple[Any, tuple[str, ...], str], ...] = (
+    (Session, ("summary", "context"), "project"),
+    (RecallLog, ("query",), "project"),
+    (Commit, ("message",), "branch__project"),
+    (Branch, ("purpose",), "project"),
+    (Snapshot, ("description",), "project"),
+    (Workspace, ("description",), "project"),
+    (FactAssessment, ("reason",), "branch__project"),
+    (Vector, ("error",), "project"),
+    (MergeRequest, ("title", "description", "reason"), "project"),
+    (MergeDecision, ("text",), "request__project"),
+)
+
+
+@dataclass
+class Traces:
+    """What is looked for: texts, ids, sessions, and a pattern in any spelling of its letters."""
+
+    project_id: UUID
+    targets: Targets
+    texts: Iterable[str] = ()
+    finder: TextFinder = field(init=False)
+    ids: frozenset[str] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.finder = TextFinder(self.texts)
+        self.ids = frozenset(map(str, self.targets.list_uids()))
+
+    def erase_all(self) -> int:
+        """Replace every trace, in short transactions; return how many rows had one."""
+        buffer.flush()
+        count = sum(self._redact_columns(*entry) for entry in COLUMNS)
+        return count + self._erase_sessions() + self._erase_answers() + self._erase_rest()
+
+    # ---- texts ---------------------------------------------------------------------------------
+
+    def _redact_columns(self, model: Any, columns: Sequence[str], path: str) -> int:
+        has_text = Q(*((f"{name}__gt", "") for name in columns), _connector=Q.OR)
+        rows = model._base_manager.filter(has_text, **{path: self.project_id})
+        return change_rows(rows, columns, lambda row: [self._redact_field(row, name) for name in columns])
+
+    def _redact_field(self, row: Any, name: str) -> str:
+        value = getattr(row, name)
+        if self.targets.match and self.targets.match.casefold() in value.casefold():
+            return ERASED_MARK
+        if isinstance(row, RecallLog) and not self.ids.isdisjoint(row.fact_ids):
+            return ERASED_MARK  # who finds a text often repeats its rarest words
+        if name == "context":
+            value = self._redact_lines(value)
+        return self.finder.redact(value, ERASED_MARK)[: row._meta.get_field(name).max_length]
+
+    def _redact_lines(self, context: str) -> str:
+        """Replace the lines of a briefing that are about an erased memory: they may shorten its text."""
+        lines = context.split("\n")
+        return "\n".join(ERASED_MARK if self._names_any(line) else line for line in lines)
+
+    def _names_any(self, text: str) -> bool:
+        return any(uid in self.ids for uid in list_ids(text))
+
+    # ---- sessions ------------------------------------------------------------------------------
+
+    def _erase_sessions(self) -> int:
+        keys, count = sorted(self.targets.sessions), 0
+        own = {"project": self.project_id}
+        for batch in batched(keys, BATCH_SIZE):
+            sessions = Session.objects.filter(key__in=batch, **own)
+            count += sessions.update(erased_at=timezone.now(), summary="", context="", recalled={})
+            count += RecallLog.objects.filter(session_id__in=batch, **own).update(query=ERASED_MARK)
+            commits = Commit.objects.filter(branch__project=self.project_id, session_id__in=batch)
+            count += commits.exclude(message="").update(message=ERASED_MARK)
+            later = Session.objects.filter(parent_session__in=batch, **own)
+            count += change_rows(later, ("context",), lambda row: [without_summary(row.context)])
+        return count
+
+    # ---- answers, the review queue, work that waits --------------------------------------------
+
+    def _erase_answers(self) -> int:
+        """Blank stored answers. Their requests stay known, so that none of them is carried out again."""
+        answers = IdempotencyRecord.objects.filter(project=self.project_id).exclude(body=ANSWER)
+
+        def blank(row: IdempotencyRecord) -> list[Any]:
+            if not self._repeats(row.body):
+                return [row.body, row.request_hash]
+            return [ANSWER, hash_text(str(uuid7()))]
+
+        return change_rows(answers, ("body", "request_hash"), blank)
+
+    def _repeats(self, text: str) -> bool:
+        match = self.targets.match
+        found = bool(match) and match.casefold() in text.casefold()
+        return found or self._names_any(text) or self.finder.redact(text, ERASED_MARK) != text
+
+    def _erase_rest(self) -> int:
+        count = 0
+        for batch in batched(sorted(self.targets.get_uids("fact")), BATCH_SIZE):
+            items = ReviewItem.objects.filter(
+                Q(fact_id__in=batch) | Q(other_id__in=batch), project=self.project_id
+            )
+            waiting = items.filter(status=ReviewItem.Status.OPEN)
+            closed = {
+                "status": ReviewItem.Status.RESOLVED,
+                "resolution": "dismiss",
+                "resolved_at": timezone.now(),
+            }
+            waiting.update(**closed)
+            count += items.update(details={})
+            answered = items.exclude(seq=0).values_list("branch_id", "seq")
+            count += sum(
+                Commit.objects.filter(branch_id=branch, seq=seq)
+                .exclude(message="")
+                .update(message=ERASED_MARK)
+                for branch, seq in set(answered)
+            )
+        return count + self._erase_messages()
+
+    def _erase_messages(self) -> int:
+        """Delete queued work that repeats a text; messages hold ids only, so there should be none."""
+        named = [
+            pk for pk, payload in QueueMessage.objects.values_list("pk", "payload") if self._found(payload)
+        ]
+        return QueueMessage.objects.filter(pk__in=named).delete()[0]
+
+    def _found(self, text: str) -> bool:
+        return self.finder.redact(text, ERASED_MARK) != text
+
+
+def change_rows(rows: models.QuerySet, columns: Sequence[str], change: Callable[[Any], list[Any]]) -> int:
+    """Write what ``change`` returns for the columns of each row, where it differs; return how many."""
+    count = 0
+    for batch in iterate_rows(rows):
+        changed = [
+            (row.pk, new) for row in batch if (new := change(row)) != [getattr(row, c) for c in columns]
+        ]
+        if changed:
+            store_values(rows.model, columns, changed)
+        count += len(changed)
+    return count
+
+
+@retry_transaction
+def store_values(model: Any, columns: Sequence[str], changed: Sequence[tuple[Any, list[Any]]]) -> None:
+    with transaction.atomic(savepoint=False):
+        for pk, values in changed:
+            model._base_manager.filter(pk=pk).update(**dict(zip(columns, values, strict=True)))
+
+
+def iterate_rows(rows: models.QuerySet) -> Iterator[list[Any]]:
+    """Yield the rows by their keys in short reads."""
+    ordered = rows.order_by("pk")
+    batch = list(ordered[:BATCH_SIZE])
+    while batch:
+        yield batch
+        batch = list(ordered.filter(pk__gt=batch[-1].pk)[:BATCH_SIZE])
+
+
+def without_summary(context: str) -> str:
+    """Return a briefing without the summary of the session before."""
+    lines = context.split("\n")
+    return "\n".join(ERASED_MARK if line.startswith(BRIEFED_BEFORE) else line for line in lines)
+
+
+def list_ids(text: str) -> Iterator[str]:
+    """Yield what has the form of an id in a text."""
+    position = text.find("-")
+    while position >= 0:
+        if position >= 8 and text[position + 5 : position + 6] == "-":
+            yield text[position - 8 : position + 28]
+        position = text.find("-", position + 1)

@@ -1,0 +1,57 @@
+"""What was erased: asked by whatever writes versions that it did not make, such as merges and imports."""
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, TypeVar
+from uuid import UUID, uuid5
+
+from memory.engines.support.batches import batched
+from memory.exceptions import Conflict
+from memory.models import BranchedModel, ErasedMemory, Fact, Session
+from memory.models.base import ERASED_MARK
+
+Item = TypeVar("Item")
+BATCH_SIZE = 500
+
+
+def as_uuid(text: Any) -> UUID | None:
+    """Return the id that a text is; None for anything else."""
+    try:
+        return UUID(text)
+    except (TypeError, ValueError, AttributeError):
+        return None
+
+
+def erased_uids(project_id: UUID, uids: Iterable[UUID]) -> set[UUID]:
+    """Return those of the ids that were erased in this project, or are being erased."""
+    found: set[UUID] = set()
+    for batch in batched(list(uids), BATCH_SIZE):
+        erased = ErasedMemory.objects.filter(project=project_id, uid__in=batch)
+        found |= set(erased.values_list("uid", flat=True))
+    return found
+
+
+def split_erased(
+    project_id: UUID, items: Sequence[Item], get_ids: Callable[[Item], Iterable[UUID]]
+) -> tuple[list[Item], list[Item]]:
+    """Split items of a file into those that may be stored and those of which an id was erased."""
+    erased = erased_uids(project_id, {uid for item in items for uid in get_ids(item)})
+    gone = [item for item in items if erased.intersection(get_ids(item))]
+    return [item for item in items if not erased.intersection(get_ids(item))], gone
+
+
+def build_session_uid(project_id: UUID, key: str) -> UUID:
+    """Return the id under which a session is listed among the erased."""
+    return uuid5(project_id, f"session:{key}")
+
+
+def erased_sessions(project_id: UUID, keys: Iterable[str]) -> set[str]:
+    """Return those of the sessions that were erased: what still arrives of them is not stored."""
+    rows = Session.objects.filter(project=project_id, key__in=set(keys)).exclude(erased_at=None)
+    return set(rows.values_list("key", flat=True))
+
+
+def refuse_erased(project_id: UUID, rows: Sequence[BranchedModel]) -> None:
+    """Refuse to change a fact that was erased. Raises Conflict."""
+    blank = [row.uid for row in rows if isinstance(row, Fact) and row.fact_text == ERASED_MARK]
+    if blank and erased_uids(project_id, blank):
+        raise Conflict("This fact was erased and cannot be changed.")

@@ -1,0 +1,47 @@
+"""Branch policies: what direct writes to a branch do, and what a merge into it needs."""
+
+from django.db import models
+from django.utils.translation import gettext_lazy as _
+
+from memory.db.fields import JSONTextField
+from memory.models.nodes import uuid7
+from memory.models.projects import Project
+
+MAX_APPROVALS = 5
+
+
+class Gate(models.TextChoices):
+    """The checks that a merge request passes, by the names that policies use."""
+
+    CONFLICTS = "conflicts", _("No conflict is left open")
+    REQUIRE_VERIFIED = "require_verified", _("Every fact that arrives is verified")
+    SECRETS = "secrets", _("No secret arrives")
+
+
+class DirectWrites(models.TextChoices):
+    """What a branch does with writes that no merge brings."""
+
+    ALLOW = "allow", _("Written at once")
+    PROPOSE = "propose", _("Facts become proposals; only curators change what is there")
+    REFUSE = "refuse", _("Refused, whoever writes: merges and accepted proposals change it")
+
+
+class BranchPolicy(models.Model):
+    """The policy of one branch, or of every branch whose name matches a pattern such as task/*."""
+
+    id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="+")
+    pattern = models.CharField(max_length=200)
+    gates = JSONTextField(default=list)
+    approvals = models.PositiveSmallIntegerField(default=0)
+    author_may_approve = models.BooleanField(default=False)
+    accept_methods = JSONTextField(default=list)
+    direct_writes = models.CharField(max_length=10, choices=DirectWrites.choices, default=DirectWrites.ALLOW)
+    updated_at = models.DateTimeField()
+    updated_by = models.CharField(max_length=200, blank=True)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["project", "pattern"], name="one_policy_of_a_pattern")]
+
+    def __str__(self) -> str:
+        return self.pattern

@@ -1,0 +1,83 @@
+"""The tree of branches, and those that are done with."""
+
+from typing import Any
+
+from django import forms
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.utils.translation import gettext_lazy, ngettext
+
+from memory.engines.branches.topology import MAX_NODES, BranchTopologyEngine
+from memory.views.base import ProjectPage
+from memory.views.filter_tokens import refuse_unknown
+from memory.views.flash import flash_success
+
+CODE = {"type": "search", "autocomplete": "off", "spellcheck": "false"}
+topology_engine = BranchTopologyEngine()
+UNFOLDED = 60  # branches that are all shown at once; of more, the first two levels
+FILTERS = ("name", "state", "owner", "tag")
+
+
+class TreeFilterForm(forms.Form):
+    """The filters of the tree; the engine checks them."""
+
+    name = forms.CharField(label=gettext_lazy("Name"), widget=forms.TextInput(CODE), required=False)
+    owner = forms.CharField(label=gettext_lazy("Owner"), max_length=200, required=False)
+    tag = forms.CharField(label=gettext_lazy("Tag"), max_length=100, required=False)
+
+
+class Topology(ProjectPage):
+    """The tree of branches with its filters; what is folded opens without a script."""
+
+    template_name = "topology.html"
+    section = "branches"
+    title = gettext_lazy("Tree of branches")
+
+    def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
+        refuse_unknown(self.request, FILTERS, ["open"])
+        get = self.request.GET
+        filters = {name: get.get(name, "").strip() for name in FILTERS if name != "state"}
+        states = [state for state in get.getlist("state") if state]
+        tree = topology_engine.get_topology(
+            actor=self.reader.actor, states=states, cursor=get.get("cursor", ""), limit=MAX_NODES, **filters
+        )
+        filtered = bool(states or any(filters.values()))
+        few = filtered or len(tree.results) <= UNFOLDED
+        return super().get_context_data(
+            tree=tree,
+            form=TreeFilterForm(initial=filters),
+            states=states,
+            filtered=filtered,
+            unfolded=few or get.get("open") == "all",
+            foldable=not few,
+            **kwargs,
+        )
+
+
+class Expired(ProjectPage):
+    """The branches whose days are over, or that were merged whole, and the button that archives them."""
+
+    template_name = "expired.html"
+    section = "branches"
+    title = gettext_lazy("Expired and merged")
+    extra_context = {
+        "lead": gettext_lazy("Branches whose days to live are over, or that were merged whole."),
+        "drawing": "archived",
+        "none_yet": gettext_lazy(
+            "No branch is expired or merged. A branch expires when it has days to live and they are over."
+        ),
+    }
+
+    def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
+        refuse_unknown(self.request, [])
+        page = topology_engine.list_expired(actor=self.reader.actor, **self.paging())
+        plan = topology_engine.auto_archive(actor=self.reader.actor)
+        return super().get_context_data(
+            page=page, count=plan.count, may_archive=self.reader.can["write"], **kwargs
+        )
+
+    def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        report = topology_engine.auto_archive(actor=self.reader.actor, dry_run=False)
+        text = ngettext("%(n)s branch is archived.", "%(n)s branches are archived.", report.count)
+        flash_success(request, text % {"n": report.count})
+        return redirect(request.path)

@@ -1,0 +1,36 @@
+"""Random histories over REST of a running server, judged by the causal model of tests/memory/merging."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from tests.memory.merging.rest_transport import RestTransport
+from tests.memory.merging.test_random_histories import BACK, FACTS, OTHERS, START
+from tests.memory.merging.world import World
+from tests.up_process import Up, prepared
+
+STEPS = 30
+MERGES = ["merge", "merge", "sync"]
+
+
+@pytest.fixture(scope="module")
+def up(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Up]:
+    folder: Path = tmp_path_factory.mktemp("histories") / "data"
+    with Up(prepared(folder), "--no-worker") as up:
+        yield up
+
+
+def draw_history(seed: int) -> list[tuple[str, int, int]]:
+    random = Random(seed)
+    groups = random.choices([[*FACTS, *OTHERS], MERGES, [*BACK, "fork"]], [5, 3, 1], k=STEPS)
+    return [(random.choice(group), random.randrange(4), random.randrange(30)) for group in groups]
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_nothing_is_lost_silently_over_rest(up: Up, seed: int) -> None:
+    world = World(RestTransport(up, f"history-{seed}"))
+    for step in [*START, *draw_history(seed)]:
+        world.play(step)
+    world.check_past()

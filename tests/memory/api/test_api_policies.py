@@ -1,0 +1,75 @@
+"""/policies and /branches/NAME/policy over REST."""
+
+import pytest
+
+from tests.memory.api.client import api_for, nothing_left, refused
+
+pytestmark = pytest.mark.django_db(transaction=True)
+RULES = {
+    "direct_writes": "refuse",
+    "approvals": 2,
+    "author_may_approve": False,
+    "gates": ["conflicts", "secrets"],
+    "accept_methods": ["human"],
+}
+
+
+def test_a_policy_is_made_changed_read_and_deleted(api):
+    made = api.patch("/policies/task%2F*", RULES)
+    assert made.status_code == 201
+    row = made.json()
+    assert {name: row[name] for name in RULES} == RULES
+    assert (row["pattern"], row["updated_by"]) == ("task/*", "tester")
+    changed = api.patch("/policies/task/*", {"approvals": 0})
+    assert (changed.status_code, changed.json()["approvals"]) == (200, 0)
+    assert changed.json()["gates"] == RULES["gates"]
+    assert api.get("/policies/task/*").json() == changed.json()
+    api.patch("/policies/main", {})
+    assert [one["pattern"] for one in api.get("/policies").json()["results"]] == ["main", "task/*"]
+    assert api.delete("/policies/task/*").status_code == 204
+    assert [one["pattern"] for one in api.get("/policies").json()["results"]] == ["main"]
+
+
+def test_the_policy_in_force_on_a_branch_names_the_entry_that_gave_it(api):
+    api.post("/branches", {"name": "task/a"})
+    default = api.get("/branches/task/a/policy").json()
+    assert default == {
+        "pattern": "",
+        "direct_writes": "allow",
+        "approvals": 0,
+        "author_may_approve": True,
+        "gates": ["conflicts", "secrets"],
+        "accept_methods": ["human", "judge", "heuristic"],
+    }
+    api.patch("/policies/task/*", RULES)
+    assert api.get("/branches/task%2Fa/policy").json() == {"pattern": "task/*", **RULES}
+    assert "require_verified" in api.get("/branches/main/policy").json()["gates"]
+
+
+def test_bad_rules_patterns_and_names_are_refused_and_leave_nothing(api):
+    with nothing_left():
+        refused(api.patch("/policies/main", {"approvals": 9}), 400, "invalid", field="approvals")
+        refused(api.patch("/policies/main", {"gates": ["vibes"]}), 400, "invalid", field="gates")
+        refused(api.patch("/policies/main", {"pattern": "x"}), 400, "unknown_field", field="pattern")
+        refused(api.patch("/policies/Main", {}), 400, "invalid", field="pattern")
+        refused(api.get("/policies/none"), 404, "not_found")
+        refused(api.delete("/policies/none"), 404, "not_found")
+        refused(api.get("/branches/none/policy"), 404, "not_found")
+        refused(api.post("/branches", {"name": "task/policy"}), 400, "invalid", field="name")
+
+
+def test_only_an_admin_key_changes_a_policy(api, project):
+    api.patch("/policies/main", RULES)
+    for scope in ("read", "write", "merge"):
+        key = api_for(project, scopes=[scope])
+        with nothing_left():
+            refused(key.patch("/policies/main", {"direct_writes": "allow"}), 403, "scope_missing")
+            refused(key.delete("/policies/main"), 403, "scope_missing")
+        assert key.get("/branches/main/policy").json()["direct_writes"] == "refuse"
+
+
+def test_another_project_sees_none_of_it(api, stranger):
+    api.patch("/policies/main", RULES)
+    assert stranger.get("/policies").json()["results"] == []
+    assert stranger.get("/branches/main/policy").json()["pattern"] == ""
+    refused(stranger.get("/policies/main"), 404, "not_found")

@@ -1,0 +1,376 @@
+"""Judgement of one merge by the causal model: each change is where it belongs, nothing was lost silently."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from memory.models.hashes import content_hash, judged_hash, norm_hash
+from tests.memory.merging.oracle import (
+    Fields,
+    Key,
+    Line,
+    Outcome,
+    Row,
+    Shown,
+    Version,
+    Versions,
+    find_outcomes,
+    is_same_content,
+    plain,
+)
+from tests.memory.merging.transports import Choice, Item
+
+OWNED = ("link", "message")  # what may be rejected because its owner does not come along
+DECIDED = {"ours": "target", "theirs": "source"}
+EDGE = ("from_id", "to_id", "to_type", "link_type")
+TRIPLE = ("source_key", "type_key", "target_key")
+PLACE = frozenset({"conversation_id", "sequence_num"})
+ENDS = frozenset({"from_id", "to_id"})
+SQUASHED = frozenset({"status", "held_status"})
+BESIDE = ("verdict", "confirmation")  # statements on facts, judged by what is shown
+HELD = ""
+
+
+@dataclass
+class Judgement:
+    """One merge: the source and the target before it, and what the plan says of each memory."""
+
+    source: Line
+    target: Line
+    strategy: str = "auto"
+    picked: frozenset[str] = frozenset()  # ids of a cherry-pick
+    plan: dict[Key, Item] = field(default_factory=dict)
+    choices: dict[Key, Choice] = field(default_factory=dict)
+    after: Shown = field(default_factory=dict)
+
+    @property
+    def before(self) -> Shown:
+        return self.target.shown[-1]
+
+    @property
+    def offered(self) -> Shown:
+        return self.source.shown[-1]
+
+    @cached_property
+    def touched(self) -> set[Key]:
+        return self.source.touched_since(self.target)
+
+    def outcomes(self, key: Key) -> list[Outcome]:
+        if key not in self.touched:
+            return []
+        return find_outcomes(key[0], self.target.versions.get(key), self.source.versions.get(key))
+
+    # ---- the plan ------------------------------------------------------------------------------
+
+    def check_plan(self, items: Sequence[Item]) -> None:
+        """Check that each change of the source is in exactly one class, one that the model allows."""
+        self.plan = {item.key: item for item in items}
+        assert len(self.plan) == len(items), "a memory is in the plan twice"
+        for key in sorted({*self.source.versions, *self.plan}):
+            if key[0] not in BESIDE:
+                self._check_item(key, self.plan.get(key))
+
+    def _check_item(self, key: Key, item: Item | None) -> None:
+        known = self.source.versions.get(key)
+        if known is None:  # the fork that takes the source's messages
+            assert key[0] == "conversation", f"{item}: the source never had it"
+            return
+        allowed = self._allowed_classes(key)
+        found = (item.name, item.reason if item.name == "conflict" else "") if item else None
+        never_there = known.fields is None and key not in self.target.versions
+        if found is None and (not allowed or never_there or self._follows_owner(key)):
+            return
+        assert found in allowed, f"{key}: in the plan as {found}, the model allows {allowed}"
+
+    def _allowed_classes(self, key: Key) -> list[tuple[str, str]]:
+        outcomes = self.outcomes(key)
+        allowed = [(one.name, one.reason) for one in outcomes]
+        is_new = key not in self.target.versions and key in self.offered
+        if outcomes and is_new and (twins := self.find_twins(key)):
+            clear = self.offered[key].fields.get("status") == "active" and all(map(self._is_settled, twins))
+            allowed = [("identical", "")] + ([] if clear else allowed)
+        if outcomes and key[0] in OWNED:
+            allowed.append(("rejected", ""))
+        if outcomes and key not in self.offered and self._has_own_parts(key[1]):
+            allowed.append(("conflict", "deleted"))
+        return allowed
+
+    def _has_own_parts(self, uid: str) -> bool:
+        """Return whether the target has added to a memory: a message, a link, a verdict, a confirmation."""
+        own = self.target.touched_since(self.source)
+        added = {key: row for key, row in self.before.items() if key in own or key not in self.offered}
+        return any(uid in (key[1][: len(uid)], *owners_of(row.fields)) for key, row in added.items())
+
+    def _follows_owner(self, key: Key) -> bool:
+        """Return whether a revert took a part with its owner: it is settled as that is."""
+        return key[0] in OWNED and "reverted" in {one.reason for one in self.outcomes(key)}
+
+    def find_twins(self, key: Key) -> list[Key]:
+        """Return the target's own memories with the text or edge of a memory that is new on the source."""
+        fields = self.offered[key].fields
+        return [
+            other
+            for other, row in self.before.items()
+            if other[0] == key[0] and other != key and says_same(key[0], fields, row.fields)
+        ]
+
+    def _is_settled(self, twin: Key) -> bool:
+        """Return whether a fact is the target's alone: active, without a verdict, unknown to the source."""
+        judged = ("verdict", twin[1])
+        is_own = twin not in self.source.versions and judged not in self.before
+        return is_own and self.before[twin].fields.get("status") == "active"
+
+    # ---- the result ----------------------------------------------------------------------------
+
+    def settle(self, choices: Sequence[Choice], after: Shown) -> Versions:
+        """Check what the target shows after the merge; return its versions."""
+        self.choices, self.after = {one.item.key: one for one in choices}, after
+        versions = dict(self.target.versions)
+        for key, item in self.plan.items():
+            if key[0] not in BESIDE and key in self.source.versions:
+                self._settle_item(key, item, versions)
+        self._check_others(versions)
+        self._settle_verdicts(versions)
+        self._check_confirmations()
+        self._check_hashes()
+        return versions
+
+    def get_choice(self, item: Item) -> str:
+        """Return what was decided of a conflict; HELD where it was not."""
+        choice = self.choices[item.key].choice if item.key in self.choices else ""
+        choice = choice or DECIDED.get(self.strategy, HELD)
+        return HELD if choice == "skip" else choice
+
+    def is_taken(self, item: Item) -> bool:
+        """Return whether the change arrives, be it by a decision against it."""
+        if item.name == "rejected":  # unless a decision brought its owner
+            return self.before.get(item.key) != self.after.get(item.key)
+        if self.strategy == "cherry_pick" and not self._is_picked(item):
+            return False
+        if item.name == "conflict" and item.kind in OWNED and self._is_ownerless(item.key):
+            return False
+        return item.name != "conflict" or self.get_choice(item) != HELD
+
+    def _is_picked(self, item: Item) -> bool:
+        """Return whether an item was picked; of what belongs to others, whether it came along."""
+        return item.uid in self.picked or (
+            item.kind in OWNED and self.before.get(item.key) != self.after.get(item.key)
+        )
+
+    def _settle_item(self, key: Key, item: Item, versions: Versions) -> None:
+        before, after = self.before.get(key), self.after.get(key)
+        if not self.is_taken(item):
+            assert after == before, f"{item} changed though it was not merged"
+            if item.name == "rejected" and not self._follows_owner(key):
+                assert self._is_ownerless(key), f"{key} rejected, its owners are there"
+            return
+        ours, theirs = self.target.versions.get(key), self.source.versions[key]
+        fields = after.fields if after else None
+        if item.name == "rejected" and self._follows_owner(key):
+            assert any(is_like(key[0], fields, one.fields if one else None) for one in (ours, theirs)), key
+        elif item.name in ("applied", "rejected"):
+            self._check_applied(key, fields)
+        elif item.name == "identical":
+            self._check_identical(key, fields)
+        else:
+            self._check_decided(key, item, fields)
+        copied = (
+            item.name != "conflict" and (ours is None or theirs.includes(ours)) and fields == theirs.fields
+        )
+        parents = tuple(one for one in (ours, theirs) if one is not None)
+        versions[key] = theirs if copied else Version(fields, parents)
+
+    def _is_ownerless(self, key: Key) -> bool:
+        """Return whether an end of a link, or the conversation of a message, is missing on the target."""
+        fields = self.source.versions[key].fields or {}
+        kinds = {"from_id": "fact", "to_id": fields.get("to_type", ""), "conversation_id": "conversation"}
+        owners = [(kind, str(fields[name])) for name, kind in kinds.items() if name in fields]
+        return any(owner not in self.after for owner in owners)
+
+    def _check_applied(self, key: Key, fields: Fields | None) -> None:
+        allowed = [one.merged for one in self.outcomes(key) if one.name == "applied"]
+        free = {"message": PLACE, "link": ENDS}.get(key[0], frozenset())
+        if self.strategy == "squash" and key not in self.target.versions:
+            free |= SQUASHED
+        assert any(is_like(key[0], fields, one, free) for one in allowed), f"{key}: {fields}, not {allowed}"
+        if key[0] == "message" and fields is not None:
+            self._check_place(key, fields)
+
+    def _check_place(self, key: Key, fields: Fields) -> None:
+        """Check that a message is in its conversation, or in a fork of that."""
+        original = self.offered[key].fields["conversation_id"]
+        found = self.after["conversation", str(fields["conversation_id"])].fields
+        assert original in (fields["conversation_id"], found["parent_conversation_id"]), key
+
+    def _check_identical(self, key: Key, fields: Fields | None) -> None:
+        kept = self.target.versions.get(key)
+        if kept is not None and kept.fields is not None and self.source.versions[key].fields is not None:
+            assert is_like(key[0], fields, kept.fields), f"{key}: {fields}, not {kept.fields}"
+            return
+        assert fields is None, f"{key} is identical to another memory, and yet there"
+        if key in self.offered:
+            self._check_twin(key)
+
+    def _check_twin(self, key: Key) -> None:
+        """Check that the target still shows the text or edge of a memory that it has as another one."""
+        offered = self.offered[key].fields
+        rows = [row.fields for other, row in self.after.items() if other[0] == key[0]]
+        if key[0] == "link":
+            return
+        assert any(says_same(key[0], offered, row) for row in rows), f"{key} is lost: its twin is gone"
+
+    def _check_decided(self, key: Key, item: Item, fields: Fields | None) -> None:
+        choice, kind = self.get_choice(item), key[0]
+        ours, theirs = self.target.versions.get(key), self.source.versions[key]
+        side = theirs if choice == "source" else ours
+        if choice == "edited":
+            assert fields is not None
+            assert fields["fact_text"] == self.choices[key].text
+        else:
+            allowed = [side.fields if side else None, *self._merged_with(key, side)]
+            assert any(is_like(kind, fields, one) for one in allowed), (
+                f"{key} {choice}: {fields}, not {allowed}"
+            )
+        if choice == "both" and theirs.fields:
+            texts = {row.fields["fact_text"] for (other, _), row in self.after.items() if other == "fact"}
+            assert theirs.fields["fact_text"] in texts, f"{key}: both were to stay"
+
+    def _merged_with(self, key: Key, side: Version | None) -> list[dict]:
+        """Return what a decision for one side may leave of the other: the fields that do not conflict."""
+        if side is None or side.fields is None:
+            return []
+        found = [one for one in self.outcomes(key) if one.conflicts and one.merged is not None]
+        return [{**side.fields, **(one.merged or {})} for one in found]
+
+    # ---- what the plan does not name -----------------------------------------------------------
+
+    def _check_others(self, versions: Versions) -> None:
+        """Check that the merge changed nothing else, but for what decisions and squashing add."""
+        for key in {*self.before, *self.after} - self.plan.keys():
+            before, after = self.before.get(key), self.after.get(key)
+            if before == after or key[0] in BESIDE:
+                continue
+            assert self._may_change(key, before, after), f"{key} changed: {before} -> {after}"
+            old = versions.get(key)
+            versions[key] = Version(after.fields if after else None, (old,) if old else ())
+        for key in self.plan.keys() - self.source.versions.keys():
+            if key in self.after:
+                versions[key] = Version(self.after[key].fields)
+
+    def _may_change(self, key: Key, before: Row | None, after: Row | None) -> bool:
+        if before is None:  # new: a second fact by a decision, or what squashing makes
+            added = "both" in {one.choice for one in self.choices.values()} or self.strategy == "squash"
+            return key not in self.source.versions and (added or key[0] == "conversation")
+        return after is not None and key in self._all_twins() and is_like(key[0], after.fields, before.fields)
+
+    def _all_twins(self) -> set[Key]:
+        same = [item.key for item in self.plan.values() if item.name == "identical"]
+        return {twin for key in same if key in self.offered for twin in self.find_twins(key)}
+
+    # ---- verdicts, confirmations, hashes -------------------------------------------------------
+
+    def _settle_verdicts(self, versions: Versions) -> None:
+        for key in [key for key in self.source.versions if key[0] == "verdict"]:
+            ours, theirs = self.target.versions.get(key), self.source.versions[key]
+            if key not in self.touched or (ours is not None and ours.includes(theirs)):
+                continue
+            if self._is_settled_fact(key[1]):
+                self._check_verdict(key, ours, theirs)
+            if self.after.get(key) != self.before.get(key):
+                fields = self.after[key].fields if key in self.after else None
+                copied = (ours is None or theirs.includes(ours)) and fields == theirs.fields
+                parents = tuple(one for one in (ours, theirs) if one)
+                versions[key] = theirs if copied else Version(fields, parents)
+
+    def _is_settled_fact(self, uid: str) -> bool:
+        """Return whether the target shows a fact, and has all that the source says of it."""
+        key = ("fact", uid)
+        item = self.plan.get(key)
+        unpicked = self.strategy == "cherry_pick" and uid not in self.picked
+        return key in self.after and not unpicked and (item is None or self.is_taken(item))
+
+    def _check_verdict(self, key: Key, ours: Version | None, theirs: Version) -> None:
+        fact = self.after["fact", key[1]].fields
+        one, two = fitting_status(ours and ours.fields, fact), fitting_status(theirs.fields, fact)
+        newer = ours is None or theirs.includes(ours)
+        if newer and (two or not one or theirs.fields is None):
+            allowed = {two}
+        else:
+            allowed = {one, two} if ours and ours.undone else {max(one, two, key=STRENGTH.index)}
+        found = fitting_status(self.after[key].fields if key in self.after else None, fact)
+        shown = {status or "unverified" for status in allowed}
+        assert (found or "unverified") in shown, f"{key}: {found}, not {shown}"
+
+    def _check_confirmations(self) -> None:
+        """Check that confirmations of both sides are there, as far as their fact is."""
+        for kind, name in self.before.keys() | self.offered.keys():
+            uid, _, source = name.partition(" ")
+            if kind != "confirmation" or not self._is_settled_fact(uid):
+                continue
+            withdrawn = (kind, name) not in self.before and self._was_shown((kind, name))
+            if not withdrawn and ("fact", uid) in self.offered:
+                assert (kind, name) in self.after, f"{uid}: the confirmation by {source} is lost"
+
+    def _was_shown(self, key: Key) -> bool:
+        """Return whether the target has ever shown something that it does not show now."""
+        return any(key in shown for line, limit in self.target.lineage() for shown in line.shown[: limit + 1])
+
+    def _check_hashes(self) -> None:
+        for (kind, uid), row in self.after.items():
+            if kind == "fact":
+                text, judged = row.fields["fact_text"], ("fact_text", "essence", "category")
+                hashes = (
+                    content_hash(text),
+                    norm_hash(text),
+                    judged_hash(*(row.fields[name] for name in judged)),
+                )
+                found = tuple(row.fields[name] for name in ("content_hash", "norm_hash", "judged_hash"))
+                assert found == hashes, f"the hashes of {uid} are of another content"
+
+
+STRENGTH = ("", "unverified", "verified", "invalidated")
+
+
+def owners_of(fields: Fields) -> list[str]:
+    return [str(fields[name]) for name in ("from_id", "to_id", "conversation_id") if name in fields]
+
+
+def fitting_status(verdict: Fields | None, fact: Fields) -> str:
+    """Return the status of a verdict on the fact's present content; empty for a verdict on another one."""
+    return str(verdict["status"]) if verdict and verdict["judged_hash"] == fact["judged_hash"] else ""
+
+
+def says_same(kind: str, one: Fields, other: Fields) -> bool:
+    """Return whether two memories state the same text or edge."""
+    if kind == "fact":
+        return bool(one["norm_hash"] == other["norm_hash"])
+    if kind == "link":
+        return [one[name] for name in EDGE] == [other[name] for name in EDGE]
+    if kind == "relation":
+        still_open = one["valid_until"] is None and other["valid_until"] is None
+        return still_open and [one[name] for name in TRIPLE] == [other[name] for name in TRIPLE]
+    return False
+
+
+def is_like(kind: str, one: Fields | None, two: Fields | None, free: frozenset[str] = frozenset()) -> bool:
+    """Return whether two contents are the same but for provenance and some free fields."""
+    if one is None or two is None:
+        return one is two
+    return is_same_content(
+        kind, *({name: side[name] for name in side if name not in free} for side in (one, two))
+    )
+
+
+def compare_sides(one: Shown, two: Shown) -> Mapping[Key, tuple[Fields | None, Fields | None]]:
+    """Return the memories that two branches show differently."""
+    found = {}
+    for key in {*one, *two}:
+        if key[0] in BESIDE:
+            continue
+        pair = tuple(side[key].fields if key in side else None for side in (one, two))
+        if not is_like(key[0], *pair):
+            found[key] = pair
+    return found
+
+
+__all__ = ["Judgement", "compare_sides", "plain"]

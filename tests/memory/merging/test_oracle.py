@@ -1,0 +1,122 @@
+"""The causal model itself: it must see what a wrong merge does."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from memory.models.hashes import content_hash, judged_hash, norm_hash
+from tests.memory.merging.judgement import Judgement
+from tests.memory.merging.oracle import Line, Row, Version, find_bases, find_outcomes
+from tests.memory.merging.transports import Item
+
+KEY = ("fact", "1")
+
+
+def fact(text: str, **fields: Any) -> dict[str, Any]:
+    hashes = (content_hash(text), norm_hash(text), judged_hash(text, text, "general"))
+    derived = dict(zip(("content_hash", "norm_hash", "judged_hash"), hashes, strict=True))
+    plain = {"category": "general", "status": "active", "confidence": 0.7, "tags": [], "metadata": {}}
+    return {"fact_text": text, "essence": text, **plain, **derived, **fields}
+
+
+def diverge(ours: Any, theirs: Any, base: Any) -> list[tuple[str, str]]:
+    root = Version(base)
+    outcomes = find_outcomes("fact", Version(ours, (root,)), Version(theirs, (root,)))
+    return [(one.name, one.reason) for one in outcomes]
+
+
+def test_what_includes_the_other_is_copied_or_nothing_to_do() -> None:
+    old = Version(fact("a"))
+    new = Version(fact("b"), (old,))
+    assert find_outcomes("fact", new, old) == []
+    assert [(one.name, one.merged) for one in find_outcomes("fact", old, new)] == [("applied", new.fields)]
+    assert [one.name for one in find_outcomes("fact", None, new)] == ["applied"]
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs", "expected"),
+    [
+        (fact("b"), fact("b"), ("identical", "")),
+        (fact("b"), fact("c"), ("conflict", "edited")),
+        (fact("b"), fact("a", status="archived"), ("conflict", "edited")),
+        (fact("b"), None, ("conflict", "deleted")),
+        (None, None, ("identical", "")),
+        (fact("b"), fact("a", tags=["t"]), ("applied", "")),
+        (fact("a", confidence=0.9), fact("a", confidence=0.8), ("applied", "")),
+        (fact("a", category="x"), fact("a", category="y"), ("conflict", "edited")),
+        (fact("a", metadata={"k": 1}), fact("a", metadata={"k": 2}), ("conflict", "edited")),
+        (fact("a", metadata={"k": 1}), fact("a", metadata={"l": 2}), ("applied", "")),
+    ],
+)
+def test_what_both_sides_changed_is_classed_by_its_fields(ours: Any, theirs: Any, expected: Any) -> None:
+    assert diverge(ours, theirs, fact("a"))[0] == expected
+
+
+def test_fields_are_merged_on_the_nearest_common_version() -> None:
+    root = Version(fact("a"))
+    one, two = Version(fact("a", tags=["x", "y"]), (root,)), Version(fact("b"), (root,))
+    both = Version(fact("b", tags=["x", "y"]), (one, two))
+    ours, theirs = Version(fact("b", tags=["y"]), (both,)), Version(fact("c", tags=["x", "y", "z"]), (both,))
+    assert find_bases(ours, theirs) == [both]
+    (outcome,) = find_outcomes("fact", ours, theirs)
+    assert outcome.merged is not None
+    assert (outcome.merged["fact_text"], outcome.merged["tags"]) == ("c", ["y", "z"])
+
+
+def test_the_revert_of_a_merge_asks_once() -> None:
+    root = Version(fact("a"))
+    theirs = Version(fact("b"), (root,))
+    undone = Version(fact("a"), (root,), undone=True)
+    assert [one.reason for one in find_outcomes("fact", undone, theirs)] == ["reverted"]
+    settled = Version(fact("a"), (undone, theirs))
+    assert find_outcomes("fact", settled, theirs) == []
+
+
+# ---- wrong merges ----------------------------------------------------------------------------------
+
+
+def lines(ours: Any, theirs: Any) -> tuple[Line, Line]:
+    """Return a source and a target that parted from a fact with the text "a"."""
+    start = {KEY: Row(1, fact("a"))}
+    root = Line()
+    root.record_write(start)
+    sides = [Line(root, 1), Line(root, 1)]
+    for line, fields in zip(sides, (theirs, ours), strict=True):
+        line.record_write({KEY: Row(2, fields)} if fields else {})
+    return sides[0], sides[1]
+
+
+def judge(ours: Any, theirs: Any, items: Sequence[Item], after: Any, strategy: str = "auto") -> None:
+    judgement = Judgement(*lines(ours, theirs), strategy)
+    judgement.check_plan(items)
+    judgement.settle([], {KEY: Row(3, after)} if after else {})
+
+
+APPLIED = Item(*KEY, "applied", "", "t")
+EDITED = replace(APPLIED, name="conflict", reason="edited")
+
+
+def test_a_right_merge_passes() -> None:
+    judge(fact("b"), fact("a", tags=["t"]), [APPLIED], fact("b", tags=["t"]))
+    judge(fact("b"), fact("c"), [EDITED], fact("c"), "theirs")
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs", "items", "after", "strategy"),
+    [
+        (fact("a", tags=["x"]), fact("b"), [], fact("a", tags=["x"]), "auto"),  # not in the plan
+        (fact("b"), fact("c"), [APPLIED], fact("c"), "auto"),  # no conflict
+        (fact("b"), fact("a", tags=["t"]), [APPLIED, APPLIED], fact("b", tags=["t"]), "auto"),  # in it twice
+        (fact("b"), fact("a", tags=["t"]), [APPLIED], fact("a", tags=["t"]), "auto"),  # ours is lost
+        (fact("b"), fact("a", tags=["t"]), [APPLIED], fact("b"), "auto"),  # theirs is lost
+        (fact("b"), fact("c"), [EDITED], fact("c"), "auto"),  # written though it is held
+        (fact("b"), fact("c"), [EDITED], fact("c"), "ours"),  # for the wrong side
+        (fact("b"), fact("c"), [EDITED], None, "theirs"),  # gone
+        (fact("b"), fact("c"), [EDITED], fact("c", judged_hash=""), "theirs"),  # hashes of another content
+    ],
+)
+def test_a_wrong_merge_is_seen(ours: Any, theirs: Any, items: Any, after: Any, strategy: str) -> None:
+    with pytest.raises(AssertionError):
+        judge(ours, theirs, items, after, strategy)

@@ -1,0 +1,37 @@
+"""Random histories of branches and merges, judged by a causal model: nothing is lost without a decision."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.memory.merging.transports import EngineTransport
+from tests.memory.merging.world import World
+from tests.memory.test_branches import some_actor
+from tests.memory.test_versions import random_histories
+
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.slow]
+
+FACTS = (
+    "add add edit edit retell adjust adjust tag confirm archive unarchive delete replace judge judge".split()
+)
+OTHERS = "link unlink relate relate close observe talk say say hang_up".split()
+BACK = "undo regret restore".split()
+
+branches, numbers = st.integers(0, 3), st.integers(0, 29)
+writes = st.tuples(st.sampled_from([*FACTS, *OTHERS]), branches, numbers)
+merges = st.tuples(st.sampled_from(["merge", "merge", "sync"]), branches, numbers)
+steps = st.one_of(
+    writes, writes, writes, merges, merges, st.tuples(st.sampled_from([*BACK, "fork"]), branches, numbers)
+)
+# Both sides begin with something in common.
+START = [("add", 0, 0), ("add", 0, 1), ("relate", 0, 0), ("talk", 0, 0), ("say", 0, 0), ("fork", 0, 1)]
+histories = st.lists(steps, min_size=20, max_size=40)
+
+
+@given(history=histories)
+@random_histories(20)
+def test_nothing_is_lost_silently(history: list[tuple[str, int, int]]) -> None:
+    world = World(EngineTransport(some_actor()))
+    for step in [*START, *history]:
+        world.play(step)
+    world.check_past()

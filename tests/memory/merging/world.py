@@ -1,0 +1,318 @@
+"""A store and its causal model, changed in step by random operations."""
+
+from collections.abc import Callable, Sequence
+from itertools import count
+from typing import Any
+
+from tests.memory.merging.judgement import Judgement, compare_sides
+from tests.memory.merging.oracle import Key, Line, Row
+from tests.memory.merging.transports import Choice, EngineTransport, Item, Refused
+
+MAX_BRANCHES = 4
+TEXTS = 6  # so few that two branches often state the same
+STRATEGIES = (
+    "auto",
+    "auto",
+    "decide",
+    "decide",
+    "decide",
+    "ours",
+    "theirs",
+    "cherry_pick",
+    "squash",
+    "fast_forward",
+)
+FACT_CHOICES = {
+    "edited": ("source", "target", "both", "edited", "skip"),
+    "deleted": ("source", "target", "skip"),
+    "reverted": ("source", "target", "skip"),
+}
+CHOICES = ("source", "target", "skip")
+
+
+class World:
+    def __init__(self, transport: Any) -> None:
+        self.transport: EngineTransport = transport
+        self.lines = {"main": Line()}
+        self.merges: dict[str, list[int]] = {"main": []}
+        self.texts = count(1)
+        self.log: list[tuple] = []  # what was done, for a failure
+
+    def play(self, step: tuple[str, int, int]) -> None:
+        name, branch, number = step
+        self.log.append(step)
+        branches = list(self.lines)
+        getattr(self, name)(branches[branch % len(branches)], number)
+
+    # ---- helpers -------------------------------------------------------------------------------
+
+    def pick(self, branch: str, kind: str, number: int, **fields: Any) -> str | None:
+        """Return the id of a memory that the branch shows, with these values."""
+        shown = self.lines[branch].shown[-1]
+        found = sorted(
+            uid for (k, uid), row in shown.items() if k == kind and fields.items() <= row.fields.items()
+        )
+        return found[number % len(found)] if found else None
+
+    def write(self, branch: str, work: Callable[..., Any], *args: Any, **options: Any) -> None:
+        """Make one change, refused or not, and record what it changed."""
+        try:
+            work(branch, *args, **options)
+        except Refused:
+            assert self.transport.observe(branch) == self.lines[branch].shown[-1]
+            return
+        self.record(branch, self.lines[branch].record_write)
+
+    def record(self, branch: str, record: Callable[..., Any], *args: Any) -> None:
+        shown, line = self.transport.observe(branch), self.lines[branch]
+        head = self.transport.read_head(branch)
+        if head == line.head:
+            assert shown == line.shown[-1], "a change without a commit"
+            return
+        assert head == line.head + 1
+        record(*args, shown)
+
+    def new_text(self) -> str:
+        return f"text {next(self.texts)}"
+
+    # ---- facts ---------------------------------------------------------------------------------
+
+    def add(self, branch: str, number: int) -> None:
+        self.write(branch, self.transport.write_fact, f"fact {number % TEXTS}")
+
+    def confirm(self, branch: str, number: int) -> None:
+        self.write(branch, self.transport.write_fact, f"fact {number % TEXTS}", session_id=f"s{number}")
+
+    def edit(self, branch: str, number: int) -> None:
+        self.update(branch, number, {"fact_text": self.new_text()})
+
+    def retell(self, branch: str, number: int) -> None:
+        """Edit a fact into a text that others may have too."""
+        self.update(branch, number, {"fact_text": f"fact {number % TEXTS}"})
+
+    def adjust(self, branch: str, number: int) -> None:
+        """Change a field beside the text."""
+        updates = [
+            {"priority": f"P{number % 4 + 1}"},
+            {"tags": [f"t{number % 3}"]},
+            {"metadata": {f"m{number % 2}": number}},
+            {"confidence": 0.1 * (number % 10)},
+            {"pinned": bool(number % 2)},
+            {"category": ("security", "decision")[number % 2]},
+        ]
+        self.update(branch, number // 6, updates[number % 6])
+
+    def tag(self, branch: str, number: int) -> None:
+        """Add a tag to those of a fact."""
+        if uid := self.pick(branch, "fact", number):
+            tags = self.lines[branch].shown[-1]["fact", uid].fields["tags"]
+            self.write(branch, self.transport.update_fact, uid, {"tags": [*tags, f"n{next(self.texts)}"]})
+
+    def update(self, branch: str, number: int, updates: dict) -> None:
+        if uid := self.pick(branch, "fact", number):
+            self.write(branch, self.transport.update_fact, uid, updates)
+
+    def archive(self, branch: str, number: int) -> None:
+        self.update(branch, number, {"status": "archived"})
+
+    def unarchive(self, branch: str, number: int) -> None:
+        if uid := self.pick(branch, "fact", number, status="archived"):
+            former = self.lines[branch].shown[-1]["fact", uid].fields["held_status"]
+            self.write(branch, self.transport.update_fact, uid, {"status": former})
+
+    def delete(self, branch: str, number: int) -> None:
+        if uid := self.pick(branch, "fact", number):
+            self.write(branch, self.transport.delete_fact, uid)
+
+    def replace(self, branch: str, number: int) -> None:
+        if uid := self.pick(branch, "fact", number, status="active"):
+            self.write(branch, self.transport.replace_fact, uid, self.new_text())
+
+    def judge(self, branch: str, number: int) -> None:
+        verdict = ("verified", "invalidated", "unverified")[number % 3]
+        if uid := self.pick(branch, "fact", number // 3):
+            self.write(branch, self.transport.judge_fact, uid, verdict)
+
+    # ---- links, relations, observations, conversations -----------------------------------------
+
+    def link(self, branch: str, number: int) -> None:
+        kind = ("fact", "fact", "observation", "message")[number % 4]
+        start, end = self.pick(branch, "fact", number // 4), self.pick(branch, kind, number // 4 + 1)
+        if start and end:
+            self.write(branch, self.transport.write_link, start, end, kind)
+
+    def unlink(self, branch: str, number: int) -> None:
+        if uid := self.pick(branch, "link", number):
+            start = str(self.lines[branch].shown[-1]["link", uid].fields["from_id"])
+            self.write(branch, self.transport.delete_link, start, uid)
+
+    def relate(self, branch: str, number: int) -> None:
+        properties = {f"p{number % 2}": number} if number % 3 else {f"q{next(self.texts)}": 1}
+        self.write(branch, self.transport.write_relation, f"lib {number % 2}", properties)
+
+    def close(self, branch: str, number: int) -> None:
+        if uid := self.pick(branch, "relation", number, valid_until=None):
+            self.write(branch, self.transport.close_relation, uid)
+
+    def observe(self, branch: str, number: int) -> None:
+        self.write(branch, self.transport.write_observation, f"seen {next(self.texts)}")
+
+    def talk(self, branch: str, number: int) -> None:
+        self.write(branch, self.transport.create_conversation, f"talk {next(self.texts)}")
+
+    def say(self, branch: str, number: int) -> None:
+        if uid := self.pick(branch, "conversation", number):
+            self.write(branch, self.transport.write_message, uid, f"said {next(self.texts)}")
+
+    def hang_up(self, branch: str, number: int) -> None:
+        if uid := self.pick(branch, "conversation", number):
+            self.write(branch, self.transport.close_conversation, uid)
+
+    # ---- branches ------------------------------------------------------------------------------
+
+    def fork(self, branch: str, number: int) -> None:
+        if len(self.lines) == MAX_BRANCHES:
+            return
+        line, name = self.lines[branch], f"b{len(self.lines)}"
+        seq = line.head if number % 2 else number % (line.head + 1)
+        self.transport.create_branch(name, branch, seq)
+        self.lines[name] = Line(line, seq)
+        self.merges[name] = []
+        assert self.transport.observe(name) == line.shown[seq]
+
+    def undo(self, branch: str, number: int) -> None:
+        """Revert one of the last commits; it may be refused."""
+        line = self.lines[branch]
+        if seq := max(0, line.head - number % 3):
+            self.revert(branch, seq, newest=seq == line.head)
+
+    def regret(self, branch: str, number: int) -> None:
+        """Revert a merge."""
+        if merges := self.merges[branch]:
+            self.revert(branch, merges[-1], newest=merges[-1] == self.lines[branch].head)
+
+    def revert(self, branch: str, seq: int, newest: bool) -> None:
+        line = self.lines[branch]
+        try:
+            self.transport.revert(branch, seq)
+        except Refused as refused:
+            self.check_unchanged(branch, refused)
+            return
+        if seq in self.merges[branch]:
+            self.record(branch, line.record_merge_revert, seq)
+        else:
+            self.record(branch, line.record_write)
+        if newest:
+            assert show_contents(line.shown[-1]) == show_contents(line.shown[seq - 1])
+
+    def restore(self, branch: str, number: int) -> None:
+        line = self.lines[branch]
+        seq = number % (line.head + 1)
+        self.transport.restore(branch, seq)
+        self.record(branch, line.record_restore, seq)
+        assert show_contents(line.shown[-1]) == show_contents(line.shown[seq])
+
+    # ---- merging -------------------------------------------------------------------------------
+
+    def merge(self, branch: str, number: int) -> None:
+        others = [name for name in self.lines if name != branch]
+        if others:
+            source = others[number % len(others)]
+            self.merge_branch(source, branch, STRATEGIES[number // 3 % len(STRATEGIES)], number)
+
+    def sync(self, branch: str, number: int) -> None:
+        """Merge in both directions: where nothing is held or rejected, both sides are equal then."""
+        others = [name for name in self.lines if name != branch]
+        if others:
+            other = others[number % len(others)]
+            left = [self.merge_branch(*pair, "auto", 0) for pair in ((other, branch), (branch, other))]
+            if not any(left):
+                differing = compare_sides(*(self.lines[name].shown[-1] for name in (branch, other)))
+                assert not [key for key in differing if not self.was_restored(key, branch, other)]
+
+    def was_restored(self, key: Key, *branches: str) -> bool:
+        """Return whether one of two branches went back to a version that the other one has in its past."""
+        one, two = (self.lines[name].versions.get(key) for name in branches)
+        return bool(one and two and one is not two and (one.includes(two) or two.includes(one)))
+
+    def merge_branch(self, source: str, target: str, strategy: str, number: int) -> bool:
+        """Merge and judge the result; merge again, to no effect. Return whether something is left."""
+        self.log.append((source, target, strategy, number))
+        line = self.lines[target]
+        items = self.transport.plan(source, target)
+        name = "auto" if strategy == "decide" else strategy
+        ids = (
+            [item.uid for item in items if item.kind == "fact"][number % 2 :: 2]
+            if name == "cherry_pick"
+            else []
+        )
+        if name == "cherry_pick" and not ids:
+            return True
+        judgement = Judgement(self.lines[source], line, name, frozenset(ids))
+        judgement.check_plan(items)
+        choices = self.decide(items, number) if strategy == "decide" else []
+        try:
+            done = self.transport.merge(source, target, name, choices, ids)
+        except Refused as refused:
+            self.check_refusal(refused, name, source, target)
+            return True
+        self.settle(judgement, source, target, choices, done)
+        left = [item for item in judgement.plan.values() if not judgement.is_taken(item)]
+        self.merge_again(source, target, name, ids)
+        return bool(left)
+
+    def merge_again(self, source: str, target: str, strategy: str, ids: Sequence[str]) -> None:
+        try:
+            done = self.transport.merge(source, target, strategy, (), ids)
+            assert done.commit is None, "merging again made a commit"
+        except Refused as refused:  # nothing of what was picked is left
+            if (strategy, refused.code) != ("cherry_pick", "invalid"):
+                raise
+        assert self.transport.read_head(target) == self.lines[target].head
+
+    def settle(self, judgement: Judgement, source: str, target: str, choices: Sequence, done: Any) -> None:
+        line, shown = self.lines[target], self.transport.observe(target)
+        before = line.shown[-1]
+        versions = judgement.settle(choices, shown)
+        if done.commit is None:
+            assert shown == before
+            line.states[-1] = versions
+        else:
+            assert self.transport.read_head(target) == line.head + 1
+            line.commit(versions, shown)
+            self.merges[target].append(line.head)
+        if judgement.strategy != "cherry_pick":
+            conflicts = [item for item in judgement.plan.values() if item.name == "conflict"]
+            assert done.held == sum(not judgement.get_choice(item) for item in conflicts)
+
+    def check_refusal(self, refused: Refused, strategy: str, source: str, target: str) -> None:
+        """Check that only a fast-forward over the target's own changes was refused, and changed nothing."""
+        assert strategy == "fast_forward", refused
+        self.check_unchanged(target, refused)
+        assert self.lines[target].head > 0
+
+    def check_unchanged(self, branch: str, refused: Refused) -> None:
+        assert refused.code == "conflict", refused
+        assert self.transport.observe(branch) == self.lines[branch].shown[-1]
+
+    def decide(self, items: Sequence[Item], number: int) -> list[Choice]:
+        conflicts = [item for item in items if item.name == "conflict"]
+        return [self.choose(item, number + place) for place, item in enumerate(conflicts)]
+
+    def choose(self, item: Item, number: int) -> Choice:
+        choices = FACT_CHOICES.get(item.reason, CHOICES) if item.kind == "fact" else CHOICES
+        choice = choices[number % len(choices)]
+        return Choice(item, choice, self.new_text() if choice == "edited" else "")
+
+    # ---- the end -------------------------------------------------------------------------------
+
+    def check_past(self) -> None:
+        """Check that each branch still shows at each of its commits what it showed then."""
+        for name, line in self.lines.items():
+            for seq, shown in enumerate(line.shown):
+                assert self.transport.observe(name, seq) == shown, (name, seq)
+
+
+def show_contents(shown: Any) -> dict[Key, Any]:
+    """Return what a branch shows, without the numbers of versions."""
+    return {key: row.fields if isinstance(row, Row) else row for key, row in shown.items()}
