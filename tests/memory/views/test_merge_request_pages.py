@@ -12,11 +12,13 @@ from django.test.utils import CaptureQueriesContext
 from memory.actors import Actor
 from memory.engines.access.policies import PolicyEngine
 from memory.engines.branches.manager import BranchManager
+from memory.engines.embedding.engine import EmbeddingEngine
 from memory.engines.facts.bulk_actions import ActionEngine
 from memory.engines.facts.engine import FactEngine
 from memory.engines.facts.links import LinkEngine
 from memory.engines.merging.requests import MergeRequestEngine
 from memory.models import Branch, Fact, MergeDecision, MergeRequest, Project
+from tests.memory.fake_provider import FakeProvider, beside
 from tests.memory.views.conftest import browser, person
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -234,6 +236,33 @@ def test_it_is_decided_approved_by_another_merged_and_undone(
     maintainer.post(f"{PAGE}?do=revert")
     assert shown(project) == before
     assert "took the merge back" in text(maintainer.get(PAGE))
+
+
+def test_two_facts_that_say_nearly_the_same_stand_side_by_side(
+    curator: Client, actor: Actor, settings: Any, project: Project
+) -> None:
+    there, arriving = "The cache is cleared every night.", "Every night the cache gets cleared."
+    with FakeProvider() as fake:
+        settings.DAY1 = fake.settings(batch=64)
+        fake.vectors[arriving] = beside(there, 0.9)
+        BranchManager().create_branch(name=TASK, actor=actor)
+        FACTS.write_fact(fact_text=there, actor=actor)
+        fact = FACTS.write_fact(fact_text=arriving, branch_name=TASK, actor=actor).fact
+        verify(actor, fact.uid, TASK)
+        EmbeddingEngine().embed_pending(actor.project_id)
+        ask(TASK, actor)
+        page = text(curator.get(f"{PAGE}?tab=changes"))
+        assert "nearly the same as a fact that is there" in page
+        assert ("0.90" in page, there in page, arriving in page, "What differs" in page) == (True,) * 4
+        assert re.findall(r'name="choice" value="(\w+)"[^>]*data-', page) == [
+            "target",
+            "source",
+            "both",
+            "skip",
+        ]
+        curator.post(f"{PAGE}?do=settle", {"reason": "near_duplicate", "choice": "both"})
+        assert MergeDecision.objects.get().choice == "both"
+        assert "Ready to merge." in text(curator.get(PAGE))
 
 
 def test_a_conflict_that_changed_is_shown_anew_and_keeps_the_typed_text(
