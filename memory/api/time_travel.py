@@ -83,14 +83,18 @@ class PastShape(s.Serializer):
 
 
 POINT_IN_TIME = query("at", {"anyOf": POINT["anyOf"]}, POINT["description"], required=True)
-KIND = query("type", {**TEXT, "default": "fact"}, "fact, relation, observation, conversation or message.")
+KINDS = ("fact", "relation", "observation", "conversation", "message")  # of all apps, for the document
+KIND = query("type", {**TEXT, "enum": list(KINDS), "default": "fact"}, "What to read.")
+CONVERSATION = query(
+    "conversation_id", {**TEXT, "format": "uuid"}, "Whose messages; needed for them, and for them alone."
+)
 ROUTES = {
     "TimeTravelViewSet": {
         "list": route(
             "Read what a branch held at a point; with the filters of this kind's list",
             {200: PastShape},
             None,
-            [POINT_IN_TIME, KIND, BRANCH, *PAGING],
+            [POINT_IN_TIME, KIND, CONVERSATION, BRANCH, *PAGING],
         )
     }
 }

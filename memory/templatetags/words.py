@@ -40,6 +40,18 @@ COUNTED = {
     ("link", "added"): ngettext_lazy("link added", "links added"),
     ("link", "changed"): ngettext_lazy("link changed", "links changed"),
     ("link", "removed"): ngettext_lazy("link removed", "links removed"),
+    ("relation", "added"): ngettext_lazy("relation added", "relations added"),
+    ("relation", "changed"): ngettext_lazy("relation changed", "relations changed"),
+    ("relation", "removed"): ngettext_lazy("relation removed", "relations removed"),
+    ("observation", "added"): ngettext_lazy("observation added", "observations added"),
+    ("observation", "changed"): ngettext_lazy("observation changed", "observations changed"),
+    ("observation", "removed"): ngettext_lazy("observation removed", "observations removed"),
+    ("conversation", "added"): ngettext_lazy("conversation added", "conversations added"),
+    ("conversation", "changed"): ngettext_lazy("conversation changed", "conversations changed"),
+    ("conversation", "removed"): ngettext_lazy("conversation removed", "conversations removed"),
+    ("message", "added"): ngettext_lazy("message added", "messages added"),
+    ("message", "changed"): ngettext_lazy("message changed", "messages changed"),
+    ("message", "removed"): ngettext_lazy("message removed", "messages removed"),
 }
 CODED = {field.name for field in FACT if isinstance(field.type, Choice)}  # fields with fixed values
 TOO_LONG = gettext_lazy("(too long to compare word by word)")
@@ -52,13 +64,12 @@ CHANGE_KINDS = {
     "answer": npgettext_lazy("counted", "answer", "answers"),
     "link": npgettext_lazy("counted", "link", "links"),
     "relation": npgettext_lazy("counted", "relation", "relations"),
+    "observation": npgettext_lazy("counted", "observation", "observations"),
     "conversation": npgettext_lazy("counted", "conversation", "conversations"),
     "message": npgettext_lazy("counted", "message", "messages"),
-    "observation": npgettext_lazy("counted", "observation", "observations"),
 }
-# The field that says of what kind a row is, and the one with its text; others are told by their name.
+# The field that says of what kind a row is.
 NATURES = {"message": "role", "observation": "observation_type", "conversation": "status"}
-TEXTS = {"message": "content", "observation": "summary"}
 MAX_LENGTH = 600  # characters of a text in a list of changes
 PIECES = {"same": "{}", "removed": "<del>{}</del>", "added": "<ins>{}</ins>"}
 
@@ -236,8 +247,11 @@ def row_kind(change: Any) -> str:
 @register.filter
 def change_text(change: Any) -> str:
     """Return the text of the row of a change, cut where it is long."""
-    name = TEXTS.get(change.kind)
-    return truncatechars(getattr(change.row, name), MAX_LENGTH) if name else str(change.row)
+    return (
+        truncatechars(getattr(change.row, change.row.TEXT), MAX_LENGTH)
+        if change.row.TEXT
+        else str(change.row)
+    )
 
 
 @register.filter

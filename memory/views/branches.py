@@ -9,7 +9,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from memory.engines.branches.branch_states import find_expiry
-from memory.engines.branches.diff import CHANGES
+from memory.engines.branches.diff import CHANGES, KINDS
 from memory.engines.branches.manager import BranchManager
 from memory.engines.branches.topology import BranchTopologyEngine
 from memory.engines.facts.evidence import EvidenceEngine
@@ -205,7 +205,7 @@ class BranchPage(ProjectPage):
 
     def _diff_context(self) -> dict[str, Any]:
         get = self.request.GET
-        kind = "link" if get.get("type") == "link" else "fact"
+        kind = requested if (requested := get.get("type", "")) in KINDS else "fact"
         change = [one for one in get.getlist("change") if one in CHANGES]
         against, point = get.get("against", ""), get.get("against_at", "")
         diff = branch_manager.compare_branch(

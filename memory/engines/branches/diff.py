@@ -74,6 +74,11 @@ class Difference:
     fields: dict[str, list[Any]] = field(default_factory=dict)
     commit: Commit | None = None  # the newest commit that touched it
 
+    @property
+    def row(self) -> Any:
+        """Return the row after the change; for a removal, the row before it."""
+        return self.after or self.before
+
 
 @dataclass(frozen=True)
 class BranchDiff:

@@ -6,6 +6,7 @@ from uuid import UUID
 from memory.engines.merging.changes import list_changes
 from memory.engines.merging.matching import fork_tails, match_edges, match_equal_texts
 from memory.engines.merging.owners import (
+    copy_verdicts,
     fit_verdicts,
     keep_extended,
     list_missing_confirmations,
@@ -48,8 +49,7 @@ def build_plan(
         check_fast_forward(points)
     plan = FullPlan(points, strategy, list_changes(points))
     reject_erased(plan)
-    if compared is None:
-        compared = compare_items(points, list(plan.of_model(Fact)))
+    plan.compared = compared = compared or compare_items(points, list(plan.of_model(Fact)))
     keep_extended(plan)
     same_texts = match_equal_texts(plan)
     mark_similar(plan, compared)
@@ -59,6 +59,7 @@ def build_plan(
     fork_tails(plan)
     move_verdicts(plan)
     fit_verdicts(plan)
+    copy_verdicts(plan)
     plan.confirmations = list_missing_confirmations(plan)
     return plan
 

@@ -31,7 +31,7 @@ from memory.engines.merging.settling import (
     refuse_outdated,
     select_current,
 )
-from memory.engines.merging.similar import Compared, compare_new_facts
+from memory.engines.merging.similar import Compared
 from memory.engines.merging.strategies import AUTO
 from memory.engines.support.pagination import check_limit, mark_from, parse_count, read_cursor
 from memory.engines.versions.commits import lock_branches
@@ -49,7 +49,6 @@ class MergeCheck:
     """A whole plan, and the results of the checks that the policy of the target wants."""
 
     plan: FullPlan
-    compared: Compared
     results: tuple[GateResult, ...]
 
     @property
@@ -92,8 +91,8 @@ class GuardedMergeEngine:
         Needs the scope read on both branches. Raises as ``merge_branch``, except for checks that fail.
         """
         options = build_options(actor, source, target, strategy, ids, decisions)
-        plan, compared, page = plan_page(options, kind, classes, limit, cursor)
-        return MergePreview(page, check_plan(plan, compared, options))
+        plan, page = plan_page(options, kind, classes, limit, cursor)
+        return MergePreview(page, check_plan(plan, options))
 
     def merge_branch(
         self,
@@ -142,11 +141,12 @@ def get_heads(options: MergeOptions) -> MergePoints:
     return MergePoints(source.project_id, source, source.head, target, target.head)
 
 
-def load_plan(options: MergeOptions, points: MergePoints, compared: Compared) -> FullPlan:
+def load_plan(options: MergeOptions, points: MergePoints, compared: Compared | None = None) -> FullPlan:
     """Return the whole plan at some points, with the decisions that still hold.
 
     Decisions that came with the merge are refused when a conflict has changed since; those of a request are
-    left out, so that the conflict is undecided again. Raises Conflict.
+    left out, so that the conflict is undecided again. What was ``compared`` at these points need not be
+    compared again. Raises Conflict.
     """
     strategy, ids = options.strategy, options.ids
     try:
@@ -157,16 +157,13 @@ def load_plan(options: MergeOptions, points: MergePoints, compared: Compared) ->
     bare = build_plan(points, strategy, ids, (), compared)
     if options.request is None:
         refuse_outdated(bare, options.decisions)
-    return build_plan(points, strategy, ids, select_current(bare, options.decisions), compared)
+    return build_plan(points, strategy, ids, select_current(bare, options.decisions), bare.compared)
 
 
 def plan_page(
     options: MergeOptions, kind: str, classes: Sequence[str], limit: int, cursor: str
-) -> tuple[FullPlan, Compared, MergePlan]:
-    """Return a plan, what was compared for it, and one page; further pages stay at the points of the first.
-
-    Raises Invalid.
-    """
+) -> tuple[FullPlan, MergePlan]:
+    """Return a plan and a page of it; further pages stay at the points of the first. Raises Invalid."""
     check_limit(limit)
     key = (options.source.pk, options.target.pk, options.strategy, options.ids, kind, list(classes))
     mark = mark_from(repr(key))
@@ -176,27 +173,24 @@ def plan_page(
         source_seq=resolve_own_point(options.source, position.get("source")),
         target_seq=resolve_own_point(options.target, position.get("target")),
     )
-    compared = compare_new_facts(points)
-    plan = load_plan(options, points, compared)
+    plan = load_plan(options, points)
     pin = {"list": mark, "source": points.source_seq, "target": points.target_seq}
     items = plan.select_items(*check_filter(kind, classes))
     page = cut_page(items, parse_count(position.get("key", "0")), limit, pin)
-    return plan, compared, summarise_plan(plan, page)
+    return plan, summarise_plan(plan, page)
 
 
 def check_merge(options: MergeOptions) -> MergeCheck:
     """Check a merge as both branches are now."""
-    points = get_heads(options)
-    compared = compare_new_facts(points)
-    return check_plan(load_plan(options, points, compared), compared, options)
+    return check_plan(load_plan(options, get_heads(options)), options)
 
 
-def check_plan(plan: FullPlan, compared: Compared, options: MergeOptions) -> MergeCheck:
+def check_plan(plan: FullPlan, options: MergeOptions) -> MergeCheck:
     policy = find_policy(options.target.project_id, options.target.name)
     results = run_gates(plan, options, policy)
     if policy.approvals:
         results.append(check_approvals(options.request, policy))
-    return MergeCheck(plan, compared, tuple(results))
+    return MergeCheck(plan, tuple(results))
 
 
 # ---- the merge -----------------------------------------------------------------------------------------
@@ -240,7 +234,7 @@ def _merge(options: MergeOptions, check: MergeCheck, actor: Actor, message: str,
         ids=options.ids,
         decisions=_applied_decisions(check.plan, options),
         message=message,
-        compared=check.compared,
+        compared=check.plan.compared,
     )
     if force and check.failed:
         gates = [result.name for result in check.failed]

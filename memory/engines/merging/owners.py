@@ -11,6 +11,7 @@ from memory.engines.merging.changes import load_nearest
 from memory.engines.merging.matching import draft_row
 from memory.engines.merging.plan import (
     APPLIED,
+    BOTH,
     COMBINED,
     CONFLICT,
     DELETED,
@@ -21,10 +22,12 @@ from memory.engines.merging.plan import (
     REVERTED,
     SAME,
     SAME_TEXT,
+    SIMILAR,
     FullPlan,
     MergePoints,
     PlanItem,
 )
+from memory.engines.merging.strategies import build_copy_id
 from memory.engines.support.batches import batched
 from memory.engines.versions.kinds import models_by_kind, versioned_models
 from memory.models import BranchedModel, Confirmation, Fact, FactAssessment
@@ -169,6 +172,17 @@ def move_verdicts(plan: FullPlan) -> None:
         item.merged = item.theirs.content_values()
         if fact.other.judged_hash == item.theirs.judged_hash:
             plan.moved_verdicts.append((fact.other, item.theirs))
+
+
+def copy_verdicts(plan: FullPlan) -> None:
+    """Give a fact that is kept as another one beside the target's the verdict that it has on the source."""
+    items = [item for item in plan.of_model(Fact) if item.decision and item.decision.choice == BOTH]
+    items = [item for item in items if item.reason not in SIMILAR]
+    verdicts = load_nearest(FactAssessment, plan.points.source_lineage, [item.uid for item in items])
+    for item in items:
+        verdict = verdicts.get(item.uid)
+        if verdict is not None and not verdict.deleted and verdict.judged_hash == item.theirs.judged_hash:
+            plan.written.append(FactAssessment(uid=build_copy_id(item), **verdict.content_values()))
 
 
 # ---- confirmations -------------------------------------------------------------------------------------

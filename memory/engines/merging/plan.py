@@ -150,6 +150,7 @@ class FullPlan:
     items: list[PlanItem] = field(default_factory=list)
     confirmations: list[Confirmation] = field(default_factory=list)
     picked: frozenset[UUID] | None = None  # of a cherry-pick; None for all
+    compared: Any = None  # new facts with those of the target: see Compared
     unchecked: list[UUID] = field(default_factory=list)
     unchecked_reason: str = ""
     written: list[BranchedModel] = field(default_factory=list)  # new rows beside those of the source

@@ -34,7 +34,6 @@ from memory.engines.merging.request_rows import (
     project_requests,
     record_request,
 )
-from memory.engines.merging.similar import compare_new_facts
 from memory.engines.support import validation as c
 from memory.engines.support.pagination import Page, paginate
 from memory.engines.versions.lookup import MAIN
@@ -167,7 +166,7 @@ class MergeRequestEngine:
         request = self._readable(request_id, actor)
         check_pending(request)
         check_live(request.source, request.target)
-        _, _, plan = plan_page(build_options(request), kind, classes, limit, cursor)
+        _, plan = plan_page(build_options(request), kind, classes, limit, cursor)
         rows = request.decisions.filter(uid__in=[item.uid for item in plan.page.results])
         return RequestPlan(request, plan, {(row.kind, row.uid): row for row in rows})
 
@@ -193,14 +192,13 @@ class MergeRequestEngine:
         parsed = _check_decisions(decisions, choice)
         options = build_options(request)
         points = get_heads(options)
-        compared = compare_new_facts(points)
-        bare = load_plan(replace(options, decisions=()), points, compared)
+        bare = load_plan(replace(options, decisions=()), points)
         if choice:
             bound = settling.apply_rule(bare, choice, reasons, kind)
         else:
             bound = settling.bind_decisions(parsed, bare)
         options = replace(options, decisions=settling.join_decisions(bare, options.decisions, bound))
-        left = len(list_undecided(load_plan(options, points, compared)))
+        left = len(list_undecided(load_plan(options, points, bare.compared)))
         if bound:
             request = _store_decisions(request, bound, points, actor)
         return Settled(request, len(bound), left)

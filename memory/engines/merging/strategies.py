@@ -75,9 +75,10 @@ def check_fast_forward(points: MergePoints) -> None:
 
 
 def decide_all(plan: FullPlan, choice: str) -> None:
-    """Settle every conflict for one side."""
+    """Settle for one side every conflict that nobody decided."""
     for item in plan.with_outcome(CONFLICT):
-        settle_item(plan, item, Decision(item.uid, choice, kind=item.kind))
+        if item.decision is None:
+            settle_item(plan, item, Decision(item.uid, choice, kind=item.kind))
 
 
 def apply_decisions(plan: FullPlan, decisions: Iterable[Decision]) -> None:
@@ -127,8 +128,13 @@ def _keep_both(plan: FullPlan, item: PlanItem) -> None:
     if item.ours.deleted or item.theirs.deleted:
         raise Invalid("One side removed it: choose source, target or skip.", field="choice")
     _keep_target(plan, item)
-    other = Fact(uid=uuid.uuid5(item.uid, f"both:{item.theirs.vid}"), **item.theirs.content_values())
+    other = Fact(uid=build_copy_id(item), **item.theirs.content_values())
     plan.written += [other, _build_contest(item.uid, other.uid, item.theirs)]
+
+
+def build_copy_id(item: PlanItem) -> UUID:
+    """Return the id under which the source's version of a fact becomes a fact of its own."""
+    return uuid.uuid5(item.uid, f"both:{item.theirs.vid}")
 
 
 def _edit_version(plan: FullPlan, item: PlanItem) -> None:

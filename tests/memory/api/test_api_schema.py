@@ -189,7 +189,8 @@ LOOKED_AT = [check for check in CHECKS.get_all() if check.__name__ not in IN_SEQ
 NOT_IN_THE_SCHEMA = {
     (400, "cursor"): "a cursor is opaque: only one that this list gave is taken",
     (400, "branch"): "branch and branches exclude each other, in a query too",
-    (400, "at"): "a copy of the store has no point in the past",
+    (400, "at"): "a copy of the store has no point in the past; the future cannot be read",
+    (400, "conversation_id"): "messages of the past are read by their conversation, and only they",
     (400, "replaced_by"): "it depends on the action",
     (400, "new_fact_text"): "it depends on the action",
     (400, "category"): "it depends on the action",

@@ -5,6 +5,8 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
+from memory.api.routes import find_view
+from memory.api.time_travel import KINDS, READERS
 from memory.models import Commit, Project
 from tests.memory.api.client import Api, api_for, nothing_left, refused
 
@@ -65,6 +67,11 @@ def test_a_branch_is_read_before_its_fork_too(api: Api) -> None:
     answer = api.get(f"/time-travel?branch=task/a&at={early}").json()
     assert (answer["seq"], [row["fact_text"] for row in answer["results"]]) == (0, ["one"])
     assert texts(api, "branch=task/a&at=1") == ["own", "one"]
+
+
+def test_every_kind_that_can_be_read_is_in_the_document() -> None:
+    find_view("time-travel")
+    assert READERS.keys() == set(KINDS)
 
 
 def test_wrong_points_are_refused(api: Api, project: Project, stranger: Api) -> None:

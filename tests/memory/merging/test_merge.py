@@ -168,6 +168,20 @@ class TestConflicts:
         assert (result.commit, result.open_conflicts) == (None, 1)
         assert only(plan()).reason == "edited"
 
+    def test_what_is_kept_beside_keeps_its_verdict(self, project, actor, both, merge):
+        verify = ActionEngine().apply_action
+        verify(action="verify", fact_ids=[both.uid], actor=actor, branch_name="task/x")
+        merge(decisions=[Decision(both.uid, "both")])
+        found = FACTS.list_facts(actor=actor).results
+        assert {fact.fact_text: fact.verification_status for fact in found} == {
+            "ours": "unverified",
+            "theirs": "verified",
+        }
+
+    def test_a_decision_goes_before_the_strategy(self, project, both, merge):
+        merge(strategy="ours", decisions=[Decision(both.uid, "source")])
+        assert texts(project) == ["theirs"]
+
     @pytest.mark.parametrize(("strategy", "left"), [("ours", ["ours"]), ("theirs", ["theirs"])])
     def test_of_a_strategy(self, project, both, merge, strategy, left):
         assert merge(strategy=strategy).open_conflicts == 0
