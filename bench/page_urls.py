@@ -30,7 +30,7 @@ QUERIES: dict[str, tuple[str, ...]] = {
     "conversations": ("", "session_id={session}"),
 }
 LEADS, FORM, SCRIPT = "leads elsewhere", "is a form's address", "answers a script"
-OPENED = "is of a merge request, which the stores of these pages have none of: its own tests open it"
+OPENED = "is of a row that the stores of these pages do not have: its own tests open it"
 NOT_A_PAGE = {
     **dict.fromkeys(("front", "go", "admin:go", "admin:index", "admin:app_list", "admin:login"), LEADS),
     **dict.fromkeys(("admin:logout", "admin:password_change", "admin:password_change_done"), LEADS),
@@ -40,6 +40,7 @@ NOT_A_PAGE = {
     **dict.fromkeys(
         ("merge-request", "admin:merge-request", "merge-conflict", "admin:merge-conflict"), OPENED
     ),
+    **dict.fromkeys(("erasure", "admin:erasure", "task", "admin:task"), OPENED),
     **dict.fromkeys(("admin:search", "admin:autocomplete", "admin:jsi18n"), SCRIPT),
     "admin:memory_project_delete": "is refused: a project holds memory",
 }
