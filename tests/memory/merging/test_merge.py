@@ -287,6 +287,22 @@ class TestReverts:
         assert texts(project) == ["added", "base"]
         assert merge().commit is None
 
+    def test_taken_back_again_it_is_asked_about_again(self, project, actor, write, edit, fork, plan, merge):
+        fact = write("base")
+        fork()
+        edit(fact, "task/x", fact_text="theirs")
+        write("added", "task/x")
+        commit = merge().commit
+        for shown in (["base"], ["added", "theirs"], ["base"]):
+            commit = RevertEngine().revert_commit(commit_id=commit.pk, actor=actor)
+            assert texts(project) == shown
+        items = plan().page.results
+        assert [(item.outcome, item.reason) for item in items] == [("conflict", "reverted")] * 2
+        assert (merge().commit, merge("main", "task/x").commit) == (None, None)
+        merge(strategy="theirs")
+        assert texts(project) == ["added", "theirs"]
+        assert merge().commit is None
+
     def test_what_both_kept_returns_after_a_revert(self, project, actor, write, edit, fork, plan, merge):
         fact = write("base")
         fork()
