@@ -36,7 +36,7 @@ from memory.engines.merging.strategies import AUTO
 from memory.engines.support.pagination import check_limit, mark_from, parse_count, read_cursor
 from memory.engines.versions.commits import lock_branches
 from memory.engines.versions.lookup import MAIN, resolve_own_point
-from memory.engines.versions.policies import find_policy
+from memory.engines.versions.policies import Policy, find_policy
 from memory.exceptions import Conflict
 from memory.models.nodes import next_rid
 
@@ -50,6 +50,7 @@ class MergeCheck:
 
     plan: FullPlan
     results: tuple[GateResult, ...]
+    policy: Policy
 
     @property
     def failed(self) -> list[GateResult]:
@@ -186,11 +187,15 @@ def check_merge(options: MergeOptions) -> MergeCheck:
 
 
 def check_plan(plan: FullPlan, options: MergeOptions) -> MergeCheck:
-    policy = find_policy(options.target.project_id, options.target.name)
+    policy = find_target_policy(options)
     results = run_gates(plan, options, policy)
     if policy.approvals:
         results.append(check_approvals(options.request, policy))
-    return MergeCheck(plan, tuple(results))
+    return MergeCheck(plan, tuple(results), policy)
+
+
+def find_target_policy(options: MergeOptions) -> Policy:
+    return find_policy(options.target.project_id, options.target.name)
 
 
 # ---- the merge -----------------------------------------------------------------------------------------
@@ -202,20 +207,25 @@ def merge_checked(options: MergeOptions, actor: Actor, message: str, force: bool
     So that long checks do not keep other writers waiting, they come before the locks; only where somebody
     writes all the time does the last one come under them, with the texts compared as they were just before.
     """
-    for left in reversed(range(MAX_TRIES)):
-        check = check_merge(options)
-        if check.failed and not force:
-            raise refuse_merge(check)
+    for is_last in (False,) * (MAX_TRIES - 1) + (True,):
+        check = require_passed(check_merge(options), force)
         with transaction.atomic(savepoint=False):
             now = lock_options(options, actor)
-            if now.state != options.state and not left:
-                check = check_plan(load_plan(now, get_heads(now), check.compared), check.compared, now)
-                if check.failed and not force:
-                    raise refuse_merge(check)
-            if now.state == options.state or not left:
+            is_current = now.state == options.state and find_target_policy(now) == check.policy
+            if is_last and not is_current:
+                plan = load_plan(now, get_heads(now), check.plan.compared)
+                check = require_passed(check_plan(plan, now), force)
+            if is_last or is_current:
                 return _merge(now, check, actor, message, force)
         options = now
     raise AssertionError("the last try merges or refuses")
+
+
+def require_passed(check: MergeCheck, force: bool) -> MergeCheck:
+    """Return a check that allows the merge. Raises Conflict for one that failed and is not overruled."""
+    if check.failed and not force:
+        raise refuse_merge(check)
+    return check
 
 
 def lock_options(options: MergeOptions, actor: Actor) -> MergeOptions:
