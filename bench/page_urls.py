@@ -30,11 +30,17 @@ QUERIES: dict[str, tuple[str, ...]] = {
     "conversations": ("", "session_id={session}"),
 }
 LEADS, FORM, SCRIPT = "leads elsewhere", "is a form's address", "answers a script"
+OPENED = "is of a row that the stores of these pages do not have: its own tests open it"
 NOT_A_PAGE = {
     **dict.fromkeys(("front", "go", "admin:go", "admin:index", "admin:app_list", "admin:login"), LEADS),
     **dict.fromkeys(("admin:logout", "admin:password_change", "admin:password_change_done"), LEADS),
     "admin:view_on_site": LEADS,
     **dict.fromkeys(("theme", "language", "undo", "admin:undo"), FORM),
+    **dict.fromkeys(("merge-request-checks", "admin:merge-request-checks"), SCRIPT),
+    **dict.fromkeys(
+        ("merge-request", "admin:merge-request", "merge-conflict", "admin:merge-conflict"), OPENED
+    ),
+    **dict.fromkeys(("erasure", "admin:erasure", "task", "admin:task"), OPENED),
     **dict.fromkeys(("admin:search", "admin:autocomplete", "admin:jsi18n"), SCRIPT),
     "admin:memory_project_delete": "is refused: a project holds memory",
 }

@@ -13,6 +13,7 @@ from memory.engines.branches.diff import CHANGES, KINDS
 from memory.engines.branches.manager import BranchManager
 from memory.engines.branches.topology import BranchTopologyEngine
 from memory.engines.facts.evidence import EvidenceEngine
+from memory.engines.merging.request_history import RequestHistoryEngine
 from memory.engines.versions.lookup import MAIN
 from memory.exceptions import Day1Error, Invalid
 from memory.models import Branch
@@ -165,6 +166,7 @@ class BranchPage(ProjectPage):
             "may_enrich": self.reader.allowed_now["write"],
             "may_archive": self._may_archive(),
             "may_restore": self.reader.can["curate"],
+            **self._describe_merging(),
             **getattr(self, f"_{tab}_context")(),
         }
 
@@ -231,6 +233,14 @@ class BranchPage(ProjectPage):
 
     def _stats_context(self) -> dict[str, Any]:
         return {"stats": branch_manager.load_stats(name=self.reader.branch.name, actor=self.reader.actor)}
+
+    def _describe_merging(self) -> dict[str, Any]:
+        """Return the branch's pending merge request, and whether one can be opened."""
+        if self.reader.branch.name == MAIN:
+            return {}
+        state = RequestHistoryEngine().describe_source(name=self.reader.branch.name, actor=self.reader.actor)
+        may_open = state.is_ahead and state.pending is None and self.reader.allowed_now["write"]
+        return {"pending_request": state.pending, "may_open_request": may_open}
 
     def _may_archive(self) -> bool:
         return self.reader.branch.name != MAIN and self.reader.allowed_now["write"]

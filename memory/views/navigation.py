@@ -12,13 +12,14 @@ from memory.actors import ROLE_SCOPES, SCOPES, Actor
 from memory.engines.access.members import build_member_actor, list_memberships
 from memory.models import Membership
 from memory.views.frames import ADMIN
-from memory.views.view_context import count_questions
+from memory.views.view_context import count_questions, count_requests
 
 if TYPE_CHECKING:
     from django_stubs_ext import StrOrPromise
 
 LAST = "day1_project"  # in the session: the project that was open last
-REVIEW = "review"  # the section whose questions are counted
+REVIEW, REQUESTS = "review", "merge-requests"  # the sections with a count
+COUNT_IDS = {REVIEW: "open-questions", REQUESTS: "open-requests"}  # of their elements
 SEPARATE_FROM = 80  # sections from this order on stand apart: who may use the project, and what was done
 
 
@@ -44,6 +45,7 @@ class Entry:
     letter: str = ""
     is_current: bool = False
     count: str | None = None  # None where nothing is counted
+    count_id: str = ""
     is_separate: bool = False
 
 
@@ -99,9 +101,17 @@ def last_member(request: HttpRequest) -> Membership | None:
 
 def _list_reader_entries(reader: Any, current: str) -> Iterable[Entry]:
     for one in sections_for(reader.actor):
-        count = reader.open_questions if one.name == REVIEW else None
-        url, apart = reader.url(one.name), one.order >= SEPARATE_FROM
-        yield Entry(one.title, one.icon, url, one.letter, one.name == current, count, apart)
+        is_current, apart = one.name == current, one.order >= SEPARATE_FROM
+        count, count_id = count_for_reader(reader, one.name), COUNT_IDS.get(one.name, "")
+        yield Entry(one.title, one.icon, reader.url(one.name), one.letter, is_current, count, count_id, apart)
+
+
+def count_for_reader(reader: Any, name: str) -> str | None:
+    """Return how much waits in a section; None where nothing is counted."""
+    if name == REVIEW:
+        questions: str = reader.open_questions
+        return questions
+    return count_requests(reader.actor) if name == REQUESTS else None
 
 
 def _list_member_entries(member: Membership, user: Any) -> Iterable[Entry]:
@@ -109,8 +119,8 @@ def _list_member_entries(member: Membership, user: Any) -> Iterable[Entry]:
     for one in SECTIONS:
         if SCOPES.index(one.scope) <= highest:
             url = ADMIN.reverse(one.name, member.project.slug)
-            counts = one.name == REVIEW
-            count = count_questions(build_member_actor(member, user, ADMIN.surface)) if counts else None
+            counter = {REVIEW: count_questions, REQUESTS: count_requests}.get(one.name)
+            count = counter(build_member_actor(member, user, ADMIN.surface)) if counter else None
             apart = one.order >= SEPARATE_FROM
             yield Entry(one.title, one.icon, url, one.letter, count=count, is_separate=apart)
 

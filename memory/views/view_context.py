@@ -18,6 +18,7 @@ from django.utils import timezone
 from memory.actors import SCOPES, Actor
 from memory.engines.access.members import build_member_actor, list_memberships
 from memory.engines.branches.manager import BranchManager
+from memory.engines.merging.request_history import RequestHistoryEngine
 from memory.engines.review.review_queue import ReviewEngine
 from memory.engines.versions.lookup import MAIN, find_branch, resolve_point
 from memory.engines.versions.policies import find_direct_writes
@@ -27,7 +28,7 @@ from memory.models.policies import DirectWrites
 from memory.views.frames import WEB, Frame
 
 SEQ = re.compile(r"\d{1,18}")
-MAX_COUNTED_QUESTIONS = 100  # open questions are counted up to this number
+MAX_COUNTED_QUESTIONS = 100  # open questions are counted up to this number, and merge requests
 RECENT = 8  # branches in the picker of the top bar
 
 At = int | UUID | datetime | None
@@ -135,6 +136,15 @@ class ViewContext:
 def count_questions(actor: Actor, branch: Branch | None = None) -> str:
     """Return the number of open questions, on all branches or on one: "" for none, "99+" for many."""
     count = ReviewEngine().count_open(actor=actor, maximum=MAX_COUNTED_QUESTIONS, branch=branch)
+    return format_count(count)
+
+
+def count_requests(actor: Actor) -> str:
+    """Return the number of merge requests that wait: "" for none, "99+" for many."""
+    return format_count(RequestHistoryEngine().count_pending(actor=actor, maximum=MAX_COUNTED_QUESTIONS))
+
+
+def format_count(count: int) -> str:
     return f"{MAX_COUNTED_QUESTIONS - 1}+" if count == MAX_COUNTED_QUESTIONS else str(count or "")
 
 

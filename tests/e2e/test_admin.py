@@ -118,6 +118,8 @@ def test_a_viewer_finds_nothing_to_press(browser: Browser, server: Up, newest: s
         "Observations",
         "Relations",
         "Branches",
+        "Merge requests",
+        "Tasks",
         "Members",
     ]
     assert [name.strip() for name in names] == seen

@@ -92,6 +92,8 @@ class Traces:
             return ERASED_MARK
         if isinstance(row, RecallLog) and not self.ids.isdisjoint(row.fact_ids):
             return ERASED_MARK  # who finds a text often repeats its rarest words
+        if isinstance(row, MergeDecision) and str(row.uid) in self.ids:
+            return ERASED_MARK  # it is a version of the text itself, though no memory has it yet
         if name == "context":
             value = self._redact_lines(value)
         return self.finder.redact(value, ERASED_MARK)[: row._meta.get_field(name).max_length]

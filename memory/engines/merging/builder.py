@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from uuid import UUID
 
 from memory.engines.merging.changes import list_changes
-from memory.engines.merging.matching import fork_tails, match_edges, match_equal_texts
+from memory.engines.merging.matching import fork_tails, keep_last_copies, match_edges, match_equal_texts
 from memory.engines.merging.owners import (
     copy_verdicts,
     fit_verdicts,
@@ -51,6 +51,7 @@ def build_plan(
     reject_erased(plan)
     plan.compared = compared = compared or compare_items(points, list(plan.of_model(Fact)))
     keep_extended(plan)
+    keep_last_copies(plan)
     same_texts = match_equal_texts(plan)
     mark_similar(plan, compared)
     match_edges(plan, same_texts)

@@ -113,7 +113,7 @@ def load_bases(model: type[BranchedModel], vids: dict[UUID, int | None]) -> Rows
 
 
 def find_reverted(rows: Sequence[BranchedModel]) -> set[int]:
-    """Return the vids of the versions that the revert of a merge made."""
+    """Return the vids of the versions that took a merge back."""
     if not rows:
         return set()
     made: dict[tuple[int, int], list[int]] = {}
@@ -122,9 +122,20 @@ def find_reverted(rows: Sequence[BranchedModel]) -> set[int]:
         for vid, *point in origins.values_list("rid", "branch_id", "seq_from"):
             made.setdefault((point[0], point[1]), []).append(vid)
     reverts = {key: commit for key, commit in _load_commits(made).items() if commit.kind == REVERT}
-    merged = Commit.objects.filter(pk__in={one.reverts for one in reverts.values()}, kind=MERGE)
-    merges = set(merged.values_list("pk", flat=True))
-    return {vid for key, one in reverts.items() if one.reverts in merges for vid in made[key]}
+    return {vid for key in _find_undone_merges(reverts) for vid in made[key]}
+
+
+def _find_undone_merges(reverts: dict[tuple[int, int], Commit]) -> set[tuple[int, int]]:
+    """Return the reverts that took a merge back, at first or again after a revert had brought it back."""
+    found: set[tuple[int, int]] = set()
+    waiting, undoes = {key: one.reverts for key, one in reverts.items()}, True
+    while waiting:
+        undone = Commit.objects.in_bulk({pk for pk in waiting.values() if pk})
+        commits = {key: undone[pk] for key, pk in waiting.items() if pk in undone}
+        found |= {key for key, one in commits.items() if undoes and one.kind == MERGE}
+        waiting = {key: one.reverts for key, one in commits.items() if one.kind == REVERT}
+        undoes = not undoes
+    return found
 
 
 def _load_commits(points: Iterable[tuple[int, int]]) -> dict[tuple[int, int], Commit]:

@@ -36,11 +36,11 @@ from memory.engines.merging.strategies import AUTO
 from memory.engines.support.pagination import check_limit, mark_from, parse_count, read_cursor
 from memory.engines.versions.commits import lock_branches
 from memory.engines.versions.lookup import MAIN, resolve_own_point
-from memory.engines.versions.policies import find_policy
-from memory.exceptions import Conflict, Unavailable
+from memory.engines.versions.policies import Policy, find_policy
+from memory.exceptions import Conflict
 from memory.models.nodes import next_rid
 
-MAX_TRIES = 5  # checks of a merge whose branches go on moving
+MAX_TRIES = 3  # checks of a merge whose branches go on moving; after the last one they stand still
 FORCED = "merge.force"
 
 
@@ -50,6 +50,7 @@ class MergeCheck:
 
     plan: FullPlan
     results: tuple[GateResult, ...]
+    policy: Policy
 
     @property
     def failed(self) -> list[GateResult]:
@@ -186,11 +187,15 @@ def check_merge(options: MergeOptions) -> MergeCheck:
 
 
 def check_plan(plan: FullPlan, options: MergeOptions) -> MergeCheck:
-    policy = find_policy(options.target.project_id, options.target.name)
+    policy = find_target_policy(options)
     results = run_gates(plan, options, policy)
     if policy.approvals:
         results.append(check_approvals(options.request, policy))
-    return MergeCheck(plan, tuple(results))
+    return MergeCheck(plan, tuple(results), policy)
+
+
+def find_target_policy(options: MergeOptions) -> Policy:
+    return find_policy(options.target.project_id, options.target.name)
 
 
 # ---- the merge -----------------------------------------------------------------------------------------
@@ -199,18 +204,28 @@ def check_plan(plan: FullPlan, options: MergeOptions) -> MergeCheck:
 def merge_checked(options: MergeOptions, actor: Actor, message: str, force: bool) -> MergeResult:
     """Merge what passed the checks. Where a branch or a decision changed in between, all is checked again.
 
-    So that long checks do not keep other writers waiting, they come before the locks.
+    So that long checks do not keep other writers waiting, they come before the locks; only where somebody
+    writes all the time does the last one come under them, with the texts compared as they were just before.
     """
-    for _ in range(MAX_TRIES):
-        check = check_merge(options)
-        if check.failed and not force:
-            raise refuse_merge(check)
+    for is_last in (False,) * (MAX_TRIES - 1) + (True,):
+        check = require_passed(check_merge(options), force)
         with transaction.atomic(savepoint=False):
             now = lock_options(options, actor)
-            if now.state == options.state:
+            is_current = now.state == options.state and find_target_policy(now) == check.policy
+            if is_last and not is_current:
+                plan = load_plan(now, get_heads(now), check.plan.compared)
+                check = require_passed(check_plan(plan, now), force)
+            if is_last or is_current:
                 return _merge(now, check, actor, message, force)
         options = now
-    raise Unavailable()
+    raise AssertionError("the last try merges or refuses")
+
+
+def require_passed(check: MergeCheck, force: bool) -> MergeCheck:
+    """Return a check that allows the merge. Raises Conflict for one that failed and is not overruled."""
+    if check.failed and not force:
+        raise refuse_merge(check)
+    return check
 
 
 def lock_options(options: MergeOptions, actor: Actor) -> MergeOptions:

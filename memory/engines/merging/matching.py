@@ -1,11 +1,12 @@
 """Memories of the source that the target has under another id: equal texts, equal edges, taken numbers."""
 
 import uuid
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID
 
+from memory.db.querysets import Lineage
 from memory.engines.facts.known_texts import KnownTexts
 from memory.engines.facts.supersession import CURRENT
 from memory.engines.merging.fields import merge_fields
@@ -14,6 +15,7 @@ from memory.engines.merging.plan import (
     COMBINED,
     IDENTICAL,
     NEW,
+    SAME,
     SAME_EDGE,
     SAME_TEXT,
     FullPlan,
@@ -21,7 +23,7 @@ from memory.engines.merging.plan import (
 )
 from memory.engines.support.batches import batched
 from memory.engines.versions.kinds import models_by_kind
-from memory.engines.versions.repositories import name_repositories
+from memory.engines.versions.repositories import is_elsewhere, name_repositories
 from memory.models import BranchedModel, Fact
 
 BATCH_SIZE = 500
@@ -34,6 +36,65 @@ def absorb_item(item: PlanItem, reason: str, other: Any) -> None:
     kept = item.ours if item.ours is not None else item.theirs
     item.merged = kept.content_values()
     item.removes = item.ours is None or item.ours.deleted
+
+
+# ---- the last copy -------------------------------------------------------------------------------------
+
+
+def keep_last_copies(plan: FullPlan) -> None:
+    """Keep what the source closed for a copy that the target closed in turn: one of the two must stay.
+
+    Three branches that merge in a circle come to this: each closed the copy that another one kept.
+    """
+    models: list[type[BranchedModel]] = [Fact, *_list_edge_models()]
+    for model in models:
+        for batch in batched([item for item in plan.of_model(model) if _closes_copy(item)], BATCH_SIZE):
+            for item in _find_last_copies(plan, model, batch):
+                item.outcome, item.reason, item.merged = IDENTICAL, SAME, item.ours.content_values()
+
+
+def _find_last_copies(
+    plan: FullPlan, model: type[BranchedModel], items: Sequence[PlanItem]
+) -> Iterator[PlanItem]:
+    """Yield those of which the source shows a copy that does not arrive, while the target has no other."""
+    on_source = _load_copies(plan, model, plan.points.source_lineage, items)
+    on_target = _load_copies(plan, model, plan.points.target_lineage, items)
+    own = {row.uid: row for row in on_target}
+    arriving = {item.uid for item in plan.of_model(model) if item.outcome in (APPLIED, IDENTICAL)}
+    removed = {item.uid for item in plan.of_model(model) if item.theirs.deleted}
+    for item in [item for item in items if item.uid in own]:
+        kept = {row.uid for row in on_source if _says_same(row, own[item.uid])}
+        left = {row.uid for row in on_target if _says_same(row, own[item.uid])} - removed
+        if kept and not kept & arriving and not left:
+            yield item
+
+
+def _list_edge_models() -> list[type[BranchedModel]]:
+    return [m for m in models_by_kind().values() if m.KIND.identity and not m.KIND.numbered]
+
+
+def _closes_copy(item: PlanItem) -> bool:
+    """Return whether the source closed, beside another one, a memory that the target shows."""
+    shown = item.ours is not None and not item.ours.deleted
+    return item.outcome == APPLIED and shown and item.theirs.deleted and item.theirs.merged_vid is not None
+
+
+def _load_copies(
+    plan: FullPlan, model: type[BranchedModel], lineage: Lineage, items: Sequence[PlanItem]
+) -> list[Any]:
+    """Return the shown memories of a lineage that may say the same as the target's of these items."""
+    name = "norm_hash" if model is Fact else model.KIND.identity[0]
+    values = {getattr(item.ours, name) for item in items}
+    rows: list[Any] = model.objects.in_lineage(lineage).filter(**{f"{name}__in": sorted(values)}).fetch_all()
+    if model is not Fact:
+        return rows
+    return [row for row in name_repositories(rows, plan.points.project_id) if row.status in CURRENT]
+
+
+def _says_same(one: Any, two: Any) -> bool:
+    if isinstance(one, Fact):
+        return one.norm_hash == two.norm_hash and not is_elsewhere(one.repository, two.repository)
+    return bool(one.identity() == two.identity())
 
 
 # ---- equal texts ---------------------------------------------------------------------------------------
@@ -88,12 +149,11 @@ def _take_over(ours: Any, theirs: Any, names: Iterable[str] = ()) -> dict[str, A
 
 def match_edges(plan: FullPlan, same_texts: dict[UUID, UUID]) -> None:
     """Absorb relations and links that the target has already; links follow absorbed facts."""
-    for model in models_by_kind().values():
-        if model.KIND.identity and not model.KIND.numbered:
-            items = [item for item in plan.of_model(model) if item.outcome == APPLIED and item.arrives]
-            for item in items:
-                _follow_absorbed(item, same_texts)
-            _absorb_known_edges(plan, model, items)
+    for model in _list_edge_models():
+        items = [item for item in plan.of_model(model) if item.outcome == APPLIED and item.arrives]
+        for item in items:
+            _follow_absorbed(item, same_texts)
+        _absorb_known_edges(plan, model, items)
 
 
 def _follow_absorbed(item: PlanItem, same_texts: dict[UUID, UUID]) -> None:

@@ -1,4 +1,5 @@
-// The review queue by keys: j k move, x selects, 1 2 choose, v i e answer, u undoes, ? shows the keys.
+// The review queue by keys: j k move, x selects, 1 2 choose, v i e answer, u undoes, ? shows the keys. The
+// conflicts of a merge request are such questions too: there 1 2 b s answer, and e opens the editor.
 // Every key presses a button or a box that is on the page anyway. An answer leaves the question at once; the
 // next one is marked while it is on its way, and answers reach the server in the order of the presses.
 import { asleep, is_changed, is_typing } from "./keys.js";
@@ -79,6 +80,8 @@ const ON_QUESTION = {
     v: () => press("v"),
     i: () => press("i"),
     e: () => press("e"),
+    b: () => press("b"),
+    s: () => press("s"),
 };
 const ACTIONS = { j: () => move(1), k: () => move(-1), u: undo, "?": () => keys.showModal() };
 

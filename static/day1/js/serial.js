@@ -34,9 +34,9 @@ export async function read(answer) {
     return new DOMParser().parseFromString(await answer.text(), "text/html");
 }
 
-// What an answer brings along beside its own part: messages, and how many questions wait.
+// What an answer brings along beside its own part: messages, how many questions wait, how a merge stands.
 export function replace_toasts(page) {
-    for (const id of ["toasts", "open-questions"]) {
+    for (const id of ["toasts", "open-questions", "request-gates", "request-status"]) {
         const fresh = page.getElementById(id);
         if (fresh) document.getElementById(id)?.replaceWith(fresh);
     }

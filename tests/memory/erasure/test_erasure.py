@@ -6,6 +6,8 @@ from django.db import models
 
 from memory.actors import Actor
 from memory.db.fields import JSONTextField
+from memory.engines.merging.plan import Decision
+from memory.engines.merging.requests import MergeRequestEngine
 from memory.exceptions import Conflict
 from memory.models import (
     AuditEntry,
@@ -106,6 +108,19 @@ class TestNothingIsLeft:
         prepare_traces(actor)
         assert tables_with(WORD)
         ERASURES.erase(actor=actor, scope="agent", target="ada", confirm="ada")
+        assert tables_with(WORD) == set()
+
+    def test_a_decision_that_no_merge_carried_out(self, actor, main) -> None:
+        """Its text stands in no version yet, so that only the id of the fact tells whose it is."""
+        fact = FACTS.write_fact(actor=actor, fact_text="The vault opens at night.").fact
+        BRANCHES.create_branch(name="task/x", actor=actor)
+        for branch, text in (("main", "The vault opens at dawn."), ("task/x", "The vault opens at noon.")):
+            FACTS.update_fact(fact_id=fact.uid, updates={"fact_text": text}, branch_name=branch, actor=actor)
+        request = MergeRequestEngine().create_request(source="task/x", actor=actor)
+        decision = Decision(fact.uid, "edited", text=f"The vault opens with {WORD}.")
+        MergeRequestEngine().decide_conflicts(request_id=request.pk, decisions=[decision], actor=actor)
+        assert tables_with(WORD) == {"MergeDecision.text"}
+        ERASURES.erase(scope="fact", target=str(fact.uid), confirm="test", actor=actor)
         assert tables_with(WORD) == set()
 
     def test_a_sibling_is_untouched(self, actor, main, other_project) -> None:

@@ -1,5 +1,7 @@
 """Merges: what is applied, what conflicts, what is decided, and what comes back."""
 
+from itertools import permutations
+
 import pytest
 
 from memory.engines.branches.manager import BranchManager
@@ -75,6 +77,16 @@ def texts(project, branch="main"):
 def only(plan, outcome="conflict"):
     (item,) = [item for item in plan.page.results if item.outcome == outcome]
     return item
+
+
+def merge_around(merge, circle):
+    """Merge three branches into each other until none has anything left to take."""
+    x, y, z = circle
+    for source, target in ((x, y), (y, z), (z, x), (y, x), (z, y), (x, z), (x, y), (y, x), (z, y), (z, x)):
+        merge(source, target)
+    left = [merge(source, target).commit for source, target in permutations(circle, 2)]
+    left = [merge(source, target).commit for source, target in permutations(circle, 2)] if any(left) else left
+    assert left == [None] * 6
 
 
 class TestApplied:
@@ -245,6 +257,32 @@ class TestEqualTexts:
         assert texts(project, "task/x") == ["Other.", "The port is 8080."]
         assert (merge().commit, merge("main", "task/x").commit) == (None, None)
 
+    def test_stay_when_three_branches_merge_in_a_circle(self, project, write, fork, merge):
+        circle = [fork(name).name for name in ("task/x", "task/y", "task/z")]
+        for name in circle:
+            write("The port is 8080.", name)
+        merge_around(merge, circle)
+        assert [texts(project, name) for name in circle] == [["The port is 8080."]] * 3
+
+    def test_edges_stay_too(self, actor, write, fork, merge):
+        ends = {"from_id": write("One.").uid, "to_id": write("Two.").uid}
+        circle = [fork(name).name for name in ("task/x", "task/y", "task/z")]
+        for name in circle:
+            LinkEngine().write_link(**ends, link_type="DEPENDS_ON", actor=actor, branch_name=name)
+        merge_around(merge, circle)
+        for name in circle:
+            found = LinkEngine().list_links(fact_id=ends["from_id"], actor=actor, branch_name=name)
+            assert len(found.results) == 1
+
+    def test_a_removal_of_what_stayed_still_counts(self, project, write, delete, fork, merge):
+        fork()
+        here, there = write("The port is 8080."), write("The port is 8080.", "task/x")
+        merge()
+        merge("main", "task/x")
+        delete(here)
+        merge("main", "task/x")
+        assert (here.uid != there.uid, texts(project, "task/x")) == (True, [])
+
 
 class TestReverts:
     def test_a_merge_is_taken_back_and_asked_about_once(self, project, actor, write, edit, fork, plan, merge):
@@ -261,6 +299,22 @@ class TestReverts:
         assert texts(project, "task/x") == ["added", "theirs"]
         merge(decisions=[Decision(fact.uid, "target"), Decision(added.uid, "source")])
         assert texts(project) == ["added", "base"]
+        assert merge().commit is None
+
+    def test_taken_back_again_it_is_asked_about_again(self, project, actor, write, edit, fork, plan, merge):
+        fact = write("base")
+        fork()
+        edit(fact, "task/x", fact_text="theirs")
+        write("added", "task/x")
+        commit = merge().commit
+        for shown in (["base"], ["added", "theirs"], ["base"]):
+            commit = RevertEngine().revert_commit(commit_id=commit.pk, actor=actor)
+            assert texts(project) == shown
+        items = plan().page.results
+        assert [(item.outcome, item.reason) for item in items] == [("conflict", "reverted")] * 2
+        assert (merge().commit, merge("main", "task/x").commit) == (None, None)
+        merge(strategy="theirs")
+        assert texts(project) == ["added", "theirs"]
         assert merge().commit is None
 
     def test_what_both_kept_returns_after_a_revert(self, project, actor, write, edit, fork, plan, merge):

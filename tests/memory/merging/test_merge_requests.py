@@ -5,13 +5,16 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from django.db import connections
+from django.db import connection, connections
 
+from memory.actors import Actor
+from memory.conf import conf
 from memory.engines.access.policies import PolicyEngine
 from memory.engines.activity.events import EventEngine
 from memory.engines.branches.manager import BranchManager
 from memory.engines.branches.revert import RevertEngine
 from memory.engines.facts.engine import FactEngine
+from memory.engines.merging.gates import GateResult
 from memory.engines.merging.guarded_merge import GuardedMergeEngine
 from memory.engines.merging.plan import Decision
 from memory.engines.merging.requests import MergeRequestEngine
@@ -532,3 +535,39 @@ class TestWithoutARequest:
             self.merge(person("vic", "curate"))
         with nothing_left(), pytest.raises(BranchForbidden):
             self.merge(person("vic", "merge", branch_patterns=("main",)))
+
+
+class TestBesideBusyWriters:
+    """A gate writes to the target during each check before the locks: the target never stands still."""
+
+    @pytest.fixture
+    def watch(self, settings):
+        def watch(gate: Callable[..., GateResult]) -> None:
+            gates = {**conf().merge_gates, "secrets": f"{__name__}.{gate.__name__}"}
+            settings.DAY1 = {**settings.DAY1, "merge_gates": gates}
+
+        return watch
+
+    def test_a_merge_still_comes_to_an_end(self, mira, learned, project, watch):
+        watch(write_beside)
+        result = GuardedMergeEngine().merge_branch(source=TASK, actor=mira)
+        assert result.counts == {"fact": {"applied": 1}, "verdict": {"applied": 1}}
+        assert learned.fact_text in texts("main", project)
+
+    def test_it_passes_its_gates_as_things_are_in_the_end(self, mira, learned, project, watch):
+        watch(refuse_in_the_end)
+        with pytest.raises(Conflict, match="refused by secrets: Not any more"):
+            GuardedMergeEngine().merge_branch(source=TASK, actor=mira)
+        assert learned.fact_text not in texts("main", project)
+
+
+def write_beside(name: str, plan: Any, options: Any, policy: Any) -> GateResult:
+    if not connection.in_atomic_block:
+        actor = Actor(options.target.project_id, "user", "ned", "ned", frozenset({"write"}))
+        facts.write_fact(fact_text=f"Note {uuid7()}.", branch_name="main", actor=actor)
+    return GateResult(name, "passed", "")
+
+
+def refuse_in_the_end(name: str, plan: Any, options: Any, policy: Any) -> GateResult:
+    found = write_beside(name, plan, options, policy)
+    return GateResult(name, "failed", "Not any more.") if connection.in_atomic_block else found

@@ -1,0 +1,150 @@
+"""What the pages of merge requests show beside the requests: their number, what happened, their commits."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from itertools import groupby
+from uuid import UUID
+
+from django.db import transaction
+from django.db.models import Max, Q
+
+from memory.actors import Actor
+from memory.db.retry import retry_methods
+from memory.engines.merging.guarded_merge import get_heads
+from memory.engines.merging.plan import MergePoints, PlanItem
+from memory.engines.merging.request_rows import find_request, lock_request, project_requests, record_request
+from memory.engines.merging.requests import build_options
+from memory.engines.support.pagination import Page, paginate
+from memory.engines.versions.lookup import find_branch
+from memory.exceptions import NotFound
+from memory.models import Commit, Fact, MergeDecision, MergeRequest
+from memory.models.nodes import next_rid
+
+OPENED, DECIDED, APPROVED = "opened", "decided", "approved"
+MERGED, REVERTED, REJECTED = "merged", "reverted", "rejected"
+
+
+@dataclass(frozen=True)
+class RequestEvent:
+    """Something that happened to a request. ``text`` is what was said, ``count`` of decided conflicts."""
+
+    name: str
+    at: datetime
+    by: str
+    kind: str = ""  # of the actor
+    text: str = ""
+    count: int = 0
+    commit: Commit | None = None
+
+
+@dataclass(frozen=True)
+class SourceState:
+    """What a branch could ask for: a merge of commits that its parent has not, unless that waits already."""
+
+    pending: MergeRequest | None
+    is_ahead: bool
+
+
+@retry_methods
+class RequestHistoryEngine:
+    def count_pending(self, *, actor: Actor, maximum: int) -> int:
+        """Return how many requests wait for a merge, up to a maximum."""
+        actor.require_scope("read")
+        return project_requests(actor).filter(state__in=MergeRequest.PENDING)[:maximum].count()
+
+    def list_events(self, *, request_id: UUID | int, actor: Actor) -> list[RequestEvent]:
+        """Return what happened to a request, the oldest first. Raises NotFound."""
+        actor.require_scope("read")
+        events = sorted(_collect_events(find_request(actor, request_id)), key=lambda event: event.at)
+        return list(_join_decisions(events))
+
+    def describe_source(self, *, name: str, actor: Actor) -> SourceState:
+        """Return whether a branch has commits to merge into its parent, and its pending request, if any."""
+        actor.require_scope("read", name)
+        branch = find_branch(actor, name)
+        rows = project_requests(actor).filter(source=branch)
+        pending = rows.filter(state__in=MergeRequest.PENDING).order_by("-id").first()
+        merged = rows.filter(state=MergeRequest.State.MERGED, target=branch.parent_id)
+        last = merged.aggregate(last=Max("merge_commit__source_seq"))["last"] or 0
+        is_live = branch.parent_id is not None and branch.archived_at is None
+        return SourceState(pending, is_live and branch.head > last)
+
+    def list_commits(
+        self, *, request_id: UUID | int, actor: Actor, limit: int = 50, cursor: str = ""
+    ) -> Page[Commit]:
+        """List the commits that a request brings, or brought, the newest first.
+
+        Needs the scope read on the source. Raises NotFound, Invalid.
+        """
+        request = find_request(actor, request_id)
+        actor.require_scope("read", request.source.name)
+        ranges = find_points(request).list_ranges()
+        conditions = [Q(branch=branch, seq__gt=after, seq__lte=until) for branch, after, until in ranges]
+        rows = Commit.objects.filter(Q(*conditions, _connector=Q.OR)) if conditions else Commit.objects.none()
+        return paginate(rows.select_related("branch"), key="-id", limit=limit, cursor=cursor)
+
+    def load_owner_texts(
+        self, *, request_id: UUID | int, items: Sequence[PlanItem], actor: Actor
+    ) -> dict[UUID, str]:
+        """Return the line of each fact that links and verdicts of a plan are about, by id, as the branch
+        shows it. Needs the scope read on the source.
+        """
+        request = find_request(actor, request_id)
+        actor.require_scope("read", request.source.name)
+        owners = {key for item in items if item.theirs for key in item.theirs.owner_keys()}
+        uids = [uid for kind, uid in owners if kind == Fact.KIND.name]
+        rows = Fact.objects.in_lineage(request.source.lineage()).filter(uid__in=uids).fetch_all()
+        return {row.uid: row.essence for row in rows}
+
+    def withdraw_decision(self, *, request_id: UUID | int, kind: str, uid: UUID, actor: Actor) -> None:
+        """Make a conflict undecided again. Needs the scope curate on the target.
+
+        Raises NotFound without a decision on it, IllegalTransition for a closed request.
+        """
+        request = find_request(actor, request_id)
+        actor.require_scope("curate", request.target.name)
+        next_rid.ensure_lease()
+        with transaction.atomic(savepoint=False):
+            request = lock_request(request)
+            deleted, _ = MergeDecision.objects.filter(request=request, kind=kind, uid=uid).delete()
+            if not deleted:
+                raise NotFound()
+            request.state, request.approved_seq = MergeRequest.State.OPEN, None
+            request.save()
+            record_request(request, actor, "merge_request.decide", {"withdrawn": f"{kind} {uid}"})
+
+
+def find_points(request: MergeRequest) -> MergePoints:
+    """Return the points of a request: the heads, or those of its merge; else where it was checked last."""
+    if request.pending:
+        return get_heads(build_options(request))
+    source_seq, target_seq = request.source_seq, request.target_seq
+    if (commit := request.merge_commit) is not None:
+        source_seq, target_seq = commit.source_seq or source_seq, commit.seq - 1
+    return MergePoints(request.source.project_id, request.source, source_seq, request.target, target_seq)
+
+
+def _collect_events(request: MergeRequest) -> Iterator[RequestEvent]:
+    author = request.author_agent or request.author_label
+    yield RequestEvent(OPENED, request.created_at, author, request.author_kind, request.description)
+    for at, by in request.decisions.values_list("at", "by"):
+        yield RequestEvent(DECIDED, at, by, count=1)
+    for row in request.approvals.all():
+        yield RequestEvent(APPROVED, row.at, row.actor_label, row.actor_kind)
+    if request.closed_at is not None:
+        name = REJECTED if request.state == MergeRequest.State.REJECTED else MERGED
+        commit = request.merge_commit
+        yield RequestEvent(name, request.closed_at, request.closed_by, "", request.reason, commit=commit)
+    if (commit := request.revert_commit) is not None:
+        yield RequestEvent(REVERTED, commit.at, commit.actor_label, commit.actor_kind, commit=commit)
+
+
+def _join_decisions(events: Iterable[RequestEvent]) -> Iterator[RequestEvent]:
+    """Make one event of the decisions that one actor made in a row, at the time of the last."""
+    for (name, _by), group in groupby(events, key=lambda event: (event.name, event.by)):
+        found = list(group)
+        if name == DECIDED:
+            yield replace(found[-1], count=len(found))
+        else:
+            yield from found

@@ -1,0 +1,52 @@
+"""Template tags of the pages of merge requests: words for states, classes, reasons, choices and events."""
+
+from typing import Any
+
+from django import template
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+
+from memory.templatetags.day1 import icon
+from memory.views.merge_labels import (
+    CHOICES,
+    CLASSES,
+    EVENT_ICONS,
+    EVENTS,
+    REASONS,
+    STATE_BADGES,
+    STATES,
+)
+
+register = template.Library()
+
+
+@register.simple_tag
+def merge_badge(state: str) -> SafeString:
+    """Render the badge of a request's state."""
+    drawing, tone = STATE_BADGES[state]
+    return format_html('<span class="badge {}">{}{}</span>', tone, icon(drawing), STATES[state])
+
+
+@register.simple_tag
+def class_word(name: str) -> Any:
+    return CLASSES.get(name, name)
+
+
+@register.simple_tag
+def reason_word(name: str) -> Any:
+    return REASONS.get(name, name)
+
+
+@register.simple_tag
+def choice_word(name: str) -> Any:
+    return CHOICES.get(name, name)
+
+
+@register.simple_tag
+def event_word(name: str) -> Any:
+    return EVENTS[name]
+
+
+@register.simple_tag
+def event_icon(name: str) -> SafeString:
+    return icon(EVENT_ICONS[name])

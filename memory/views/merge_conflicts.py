@@ -1,0 +1,256 @@
+"""One conflict of a merge request: both sides and what differs, decided by keys, buttons, or no script."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from memory.engines.facts.rules import is_same
+from memory.engines.merging.approvals import is_author
+from memory.engines.merging.arrivals import list_undecided
+from memory.engines.merging.plan import BOTH, CONFLICT, EDIT, SIMILAR, SKIP, Decision, PlanItem
+from memory.engines.merging.request_history import RequestHistoryEngine
+from memory.engines.merging.requests import MergeRequestEngine, RequestCheck
+from memory.engines.versions.policies import find_policy
+from memory.exceptions import BranchArchived, Conflict, Day1Error, IllegalTransition, Invalid, NotFound
+from memory.models import Fact, MergeRequest
+from memory.views.base import ProjectPage
+from memory.views.error_text import error_sentence
+from memory.views.flash import flash_success, flash_warning
+from memory.views.frames import add_page
+from memory.views.merge_labels import CHOICES, GATES
+from memory.views.view_context import with_query
+
+merge_request_engine, request_history = MergeRequestEngine(), RequestHistoryEngine()
+# The field with the text of a memory; others are told by their name.
+TEXTS = {"fact": "fact_text", "message": "content", "observation": "summary"}
+HIDDEN = frozenset({"fact_text", "essence", "content", "summary"})  # shown as texts, or derived from them
+MAX_NUMBER = 2**31 - 1
+RECOVERABLE_ERRORS = (Invalid, IllegalTransition, BranchArchived, Conflict)
+
+
+@dataclass(frozen=True)
+class Side:
+    """A version of a memory: its text, or that it was removed."""
+
+    text: str
+    removed: bool = False
+
+    @classmethod
+    def from_row(cls, row: Any) -> "Side | None":
+        if row is None:
+            return None
+        return cls(str(getattr(row, TEXTS.get(row.KIND.name, ""), row)), row.deleted)
+
+
+@dataclass(frozen=True)
+class ConflictView:
+    """A conflict as it is drawn: ``ours`` of the target, ``theirs`` of the branch."""
+
+    item: PlanItem
+    choices: tuple[str, ...]
+
+    @classmethod
+    def from_item(cls, item: PlanItem) -> "ConflictView":
+        return cls(item, list_choices(item))
+
+    @property
+    def choice(self) -> str:
+        return self.item.decision.choice if self.item.decision else ""
+
+    @property
+    def is_pair(self) -> bool:
+        return self.item.reason in SIMILAR
+
+    @property
+    def base(self) -> Side | None:
+        return None if self.is_pair else Side.from_row(self.item.base)
+
+    @property
+    def ours(self) -> Side | None:
+        return Side.from_row(self.item.other if self.is_pair else self.item.ours)
+
+    @property
+    def theirs(self) -> Side | None:
+        return Side.from_row(self.item.theirs)
+
+    @property
+    def has_texts(self) -> bool:
+        """Return whether both sides have a text that can be compared word by word."""
+        return bool(self.ours and self.theirs and not self.ours.removed and not self.theirs.removed)
+
+    @property
+    def new_text(self) -> str:
+        """Return what the field for an edited text begins with: a decided text, else the branch's."""
+        typed = self.item.decision.text if self.item.decision else ""
+        side = self.ours if self.theirs is None or self.theirs.removed else self.theirs
+        return typed or (side.text if side else "")
+
+    @property
+    def other_fields(self) -> list[tuple[str, Any, Any, Any]]:
+        """Return the fields besides the text in which the sides differ: name, base, ours, theirs."""
+        if self.is_pair:
+            return []
+        return [
+            (name, base, ours, theirs)
+            for name, (base, ours, theirs, _merged) in self.item.fields.items()
+            if name not in HIDDEN and not is_same(ours, theirs)
+        ]
+
+
+def list_choices(item: PlanItem) -> tuple[str, ...]:
+    """Return the choices that fit a conflict: only facts can be kept both or edited."""
+    if item.model is not Fact:
+        return ("target", "source", SKIP)
+    sides = (item.other, item.theirs) if item.reason in SIMILAR else (item.ours, item.theirs)
+    removed = any(row is None or row.deleted for row in sides)
+    return ("target", "source", EDIT, SKIP) if removed else ("target", "source", BOTH, EDIT, SKIP)
+
+
+def check_number(number: int) -> int:
+    """Check the number of a request. Raises NotFound."""
+    if number > MAX_NUMBER:
+        raise NotFound()
+    return number
+
+
+def build_gates(found: RequestCheck, address: str) -> list[dict[str, Any]]:
+    """Return the results of the checks, each with the address of what it is about."""
+    results = found.check.results if found.check else ()
+    return [
+        {
+            "name": one.name,
+            "title": GATES.get(one.name, one.name),
+            "state": one.state,
+            "count": one.count,
+            "reason": _(one.template).format(**one.data),
+            "url": with_query(address, gate_query(one.name)),
+        }
+        for one in results
+    ]
+
+
+def gate_query(name: str) -> dict[str, str]:
+    if name == "approvals":
+        return {}
+    return {"tab": "changes"} if name == "conflicts" else {"tab": "changes", "gate": name}
+
+
+class RequestPart(ProjectPage):
+    """What the pages of one request share: its check, made once for a page, and its gates."""
+
+    section = "merge-requests"
+
+    @property
+    def number(self) -> int:
+        return check_number(self.kwargs["number"])
+
+    @property
+    def address(self) -> str:
+        return self.reader.url("merge-request", self.number, branch="", at="")
+
+    def load_check(self) -> RequestCheck:
+        return merge_request_engine.check_request(request_id=self.number, actor=self.reader.actor)
+
+    def describe_check(self, found: RequestCheck) -> dict[str, Any]:
+        """Return the context of the gates and the foot."""
+        undecided = list_undecided(found.check.plan) if found.check else []
+        return {
+            "merge": found.request,
+            "address": self.address,
+            "gates": build_gates(found, self.address),
+            "mergeable": found.check is not None and found.check.mergeable,
+            "undecided": len(undecided),
+            **self.describe_rights(found.request),
+        }
+
+    def describe_rights(self, request: MergeRequest) -> dict[str, bool]:
+        """Return what the reader may do with a request as it is now."""
+        actor, can = self.reader.actor, self.reader.can
+        is_own = is_author(request, actor)
+        alone = is_own and not find_policy(actor.project_id, request.target.name).author_may_approve
+        archived = any(branch.archived_at for branch in (request.source, request.target))
+        live = request.pending and self.reader.is_now
+        open_branches = live and not archived
+        return {
+            "is_archived": archived,
+            "may_decide": open_branches and can["curate"],
+            "may_merge": open_branches and can["merge"],
+            "may_approve": open_branches and can["merge"] and not alone,
+            "needs_another": open_branches and can["merge"] and alone,
+            "may_reject": live and (can["merge"] or (is_own and can["write"])),
+            "may_revert": request.state == MergeRequest.State.MERGED and can["merge"],
+        }
+
+
+@add_page("merge-requests/<int:number>/conflicts/<slug:kind>/<uuid:uid>", "merge-conflict")
+class ConflictPage(RequestPart):
+    """One conflict. For a script, only its entry in the list is rendered."""
+
+    template_name = "merge_conflict.html"
+    fragment_name = "merge/conflict_again.html"
+    title = gettext_lazy("Conflict")
+
+    def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
+        found = kwargs.pop("found", None) or self.load_check()
+        item = self._find_item(found)
+        if item is None:
+            raise NotFound()
+        shown = {"one": ConflictView.from_item(item), **self.describe_check(found)}
+        return super().get_context_data(**shown, **kwargs)
+
+    def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        self.reader.require_now()
+        if request.GET.get("do") == "withdraw":
+            return self._withdraw()
+        choice = request.POST.get("choice", "")
+        try:
+            self._decide(choice)
+        except RECOVERABLE_ERRORS as error:
+            return self._render_refused(error)
+        undo = with_query(request.path, {"do": "withdraw"})
+        flash_success(request, _("Decided: %(choice)s.") % {"choice": CHOICES[choice]}, undo=undo)
+        return self._render_answered(str(CHOICES[choice]))
+
+    def _decide(self, choice: str) -> None:
+        post = self.request.POST
+        text = post.get("text", "").replace("\r\n", "\n") if choice == EDIT else ""
+        decision = Decision(self.kwargs["uid"], choice, post.get("token", ""), text, self.kwargs["kind"])
+        merge_request_engine.decide_conflicts(
+            request_id=self.number, decisions=[decision], actor=self.reader.actor
+        )
+
+    def _withdraw(self) -> HttpResponse:
+        key = {"kind": self.kwargs["kind"], "uid": self.kwargs["uid"]}
+        request_history.withdraw_decision(request_id=self.number, **key, actor=self.reader.actor)
+        flash_success(self.request, _("The conflict is undecided again."))
+        if getattr(self.request, "htmx", False):
+            return HttpResponse(status=204)
+        return redirect(with_query(self.address, {"tab": "changes"}))
+
+    def _find_item(self, found: RequestCheck) -> PlanItem | None:
+        items = found.check.plan.index_items() if found.check else {}
+        item = items.get((self.kwargs["kind"], self.kwargs["uid"]))
+        return item if item is not None and item.outcome == CONFLICT else None
+
+    def _render_refused(self, error: Day1Error) -> HttpResponse:
+        """Render the conflict as it is now, with the reason and the input; or that it is none any more."""
+        found = self.load_check()
+        if found.check is None:
+            raise error
+        if self._find_item(found) is None:
+            flash_warning(self.request, error_sentence(error))
+            return self._render_answered(_("This is no conflict any more."), found)
+        context = self.get_context_data(found=found, refusal=error, typed=self.request.POST)
+        return self.render_to_response(context, status=error.status)
+
+    def _render_answered(self, text: str, found: RequestCheck | None = None) -> HttpResponse:
+        if not getattr(self.request, "htmx", False):
+            return redirect(with_query(self.address, {"tab": "changes"}))
+        shown = self.describe_check(found or self.load_check())
+        context = super().get_context_data(**shown, said=text, **self.kwargs)
+        self.fragment_name = "merge/conflict_answered.html"
+        return self.render_to_response(context)

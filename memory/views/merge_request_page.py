@@ -1,0 +1,204 @@
+"""The page of one merge request: its gates, what happened, its changes and commits, and what can be done."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from memory.engines.merging.arrivals import list_undecided
+from memory.engines.merging.plan import CLASSES, CONFLICT, Decision, FullPlan, PlanItem
+from memory.engines.merging.requests import RequestCheck
+from memory.engines.merging.settling import MAX_DECISIONS
+from memory.engines.support.batches import batched
+from memory.exceptions import BranchArchived, Conflict, Day1Error, IllegalTransition, Invalid
+from memory.views.error_text import error_sentence
+from memory.views.flash import flash_success
+from memory.views.frames import add_page
+from memory.views.merge_conflicts import (
+    ConflictView,
+    RequestPart,
+    Side,
+    merge_request_engine,
+    request_history,
+)
+from memory.views.view_context import with_query
+from memory.views.widgets import parse_number
+
+TABS = {
+    "conversation": gettext_lazy("Conversation"),
+    "changes": gettext_lazy("Changes"),
+    "commits": gettext_lazy("Commits"),
+}
+CONFLICTS = 20  # of a page; the next ones are fetched before they run out
+PREVIEW = 20  # other changes below the conflicts
+OTHERS = tuple(name for name in CLASSES if name != CONFLICT)
+REFUSALS = (BranchArchived, Conflict, IllegalTransition, Invalid)
+
+
+@add_page("merge-requests/<int:number>", "merge-request")
+class MergeRequestPage(RequestPart):
+    template_name = "merge_request.html"
+
+    def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
+        found = self.load_check()
+        tab = self.request.GET.get("tab", "")
+        tab = tab if tab in TABS else "conversation"
+        shown = {**self.describe_check(found), "tab": tab, "tabs": TABS, "tab_template": f"merge/{tab}.html"}
+        shown |= getattr(self, f"_{tab}_context")(found)
+        if listed := [row["item"] for group in shown.get("groups", ()) for row in group["rows"]]:
+            shown["ends"] = self._act(request_history.load_owner_texts, items=listed)
+        return super().get_context_data(title=str(found.request), found=found, **shown, **kwargs)
+
+    def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        """Do what the button says (do=approve, reject, merge, revert, settle); a refusal shows the page."""
+        self.reader.require_now()
+        name = request.GET.get("do") or request.POST.get("do", "")
+        action: Callable[[], str] | None = getattr(self, f"_do_{name}", None) if name.isalpha() else None
+        if action is None:
+            raise Invalid(_("This page knows no such action."))
+        try:
+            sentence = action()
+        except REFUSALS as error:
+            return self._render_refused(error)
+        undo = with_query(self.address, {"do": "revert"}) if name == "merge" else ""
+        flash_success(request, sentence, undo=undo)
+        if getattr(request, "htmx", False):
+            return HttpResponse(status=204)
+        return redirect(with_query(self.address, {"tab": "changes" if name == "settle" else ""}))
+
+    def _render_refused(self, error: Day1Error) -> HttpResponse:
+        context = self.get_context_data(refusal=error_sentence(error), typed=self.request.POST)
+        return self.render_to_response(context, status=error.status)
+
+    # ---- what can be done ----------------------------------------------------------------------
+
+    def _act(self, method: Callable[..., Any], **options: Any) -> Any:
+        return method(request_id=self.number, actor=self.reader.actor, **options)
+
+    def _do_approve(self) -> str:
+        read = parse_number(self.request.POST.get("source_seq", ""), digits=18)
+        self._act(merge_request_engine.approve_request, source_seq=read)
+        return _("Approved.")
+
+    def _do_reject(self) -> str:
+        reason = self.request.POST.get("reason", "").strip()
+        self._act(merge_request_engine.reject_request, reason=reason)
+        return _("Rejected: nothing was merged.")
+
+    def _do_merge(self) -> str:
+        done = self._act(merge_request_engine.merge_request)
+        return _("Merged into %(target)s.") % {"target": done.request.target.name}
+
+    def _do_revert(self) -> str:
+        self._act(merge_request_engine.revert_request)
+        return _("The merge was taken back: everything is as before.")
+
+    def _do_settle(self) -> str:
+        """Decide all undecided conflicts of a reason for one side; what was decided stays as it is."""
+        post = self.request.POST
+        choice, reason = post.get("choice", ""), post.get("reason", "")
+        check = self.load_check().check
+        undecided = list_undecided(check.plan) if check else []
+        open_items = [item for item in undecided if reason in ("", item.reason)]
+        for batch in batched(open_items, MAX_DECISIONS):
+            decisions = [Decision(item.uid, choice, item.token, "", item.kind) for item in batch]
+            self._act(merge_request_engine.decide_conflicts, decisions=decisions)
+        return _("Conflicts decided: %(count)d.") % {"count": len(open_items)}
+
+    # ---- tabs ----------------------------------------------------------------------------------
+
+    def _conversation_context(self, found: RequestCheck) -> dict[str, Any]:
+        return {"events": self._act(request_history.list_events), "approvals": found.approvals}
+
+    def _commits_context(self, found: RequestCheck) -> dict[str, Any]:
+        return {"page": self._act(request_history.list_commits, **self.paging())}
+
+    def _changes_context(self, found: RequestCheck) -> dict[str, Any]:
+        if found.check is None:
+            return {}
+        plan, get = found.check.plan, self.request.GET
+        kind, gate, outcome = (get.get(name, "") for name in ("type", "gate", "class"))
+        shown = {"figures": list_figures(plan), "gate": gate}
+        if gate:
+            return {**shown, **list_failing(found, gate)}
+        if outcome and outcome != CONFLICT:
+            return {**shown, **self._list_class(kind, [outcome])}
+        return {**shown, **self._list_conflicts(plan, kind)}
+
+    def _list_class(self, kind: str, classes: Sequence[str]) -> dict[str, Any]:
+        found = self._act(merge_request_engine.plan_request, kind=kind, classes=classes, **self.paging())
+        return {"groups": group_items(found.plan.page.results), "page": found.plan.page}
+
+    def _list_conflicts(self, plan: FullPlan, kind: str) -> dict[str, Any]:
+        """Return a page of conflicts, and below the first page what else the merge brings."""
+        options = {"kind": kind, "classes": [CONFLICT], **self.paging(CONFLICTS)}
+        page = self._act(merge_request_engine.plan_request, **options).plan.page
+        others = plan.select_items("", OTHERS) if not options["cursor"] else []
+        return {
+            "conflicts": [ConflictView.from_item(item) for item in page.results],
+            "page": page,
+            "groups": group_items(others[:PREVIEW]),
+            "others": len(others),
+            "more": max(len(others) - PREVIEW, 0),
+            "reasons": count_undecided(plan),
+        }
+
+
+def list_figures(plan: FullPlan) -> list[tuple[str, str, int]]:
+    """Return the counts of a plan, conflicts first: class, kind, number. Confirmations have no list."""
+    counts = plan.count_items()
+    return [
+        (outcome, kind, by_class[outcome])
+        for outcome in CLASSES
+        for kind, by_class in counts.items()
+        if outcome in by_class and kind != "confirmation"
+    ]
+
+
+def count_undecided(plan: FullPlan) -> list[tuple[str, int]]:
+    """Return how many conflicts of each reason are undecided."""
+    reasons = [item.reason for item in list_undecided(plan)]
+    return [(reason, reasons.count(reason)) for reason in dict.fromkeys(reasons)]
+
+
+def list_failing(found: RequestCheck, name: str) -> dict[str, Any]:
+    """Return the memories that a gate is about, as many as its result names. Raises Invalid."""
+    results = {one.name: one for one in found.check.results} if found.check else {}
+    if name not in results:
+        raise Invalid("The settings name no gate {gate}.", gate=name)
+    result = results[name]
+    items = [item for item in found.check.plan.items if item.uid in result.ids] if found.check else []
+    return {"groups": group_items(items), "gate_count": result.count, "named": len(result.ids)}
+
+
+def group_items(items: Sequence[PlanItem]) -> list[dict[str, Any]]:
+    """Group items by kind and, of facts, by category, in the order of the plan."""
+    groups: dict[tuple[str, str], list[dict[str, Any]]] = {}
+    for item in items:
+        category = getattr(item.theirs, "category", "") or ""
+        groups.setdefault((item.kind, category), []).append(describe_item(item))
+    return [{"kind": kind, "category": category, "rows": found} for (kind, category), found in groups.items()]
+
+
+def describe_item(item: PlanItem) -> dict[str, Any]:
+    """Return what a row of the changes shows: the text before, where there was one, and after."""
+    return {"item": item, "before": Side.from_row(item.ours), "after": Side.from_row(item.theirs)}
+
+
+@add_page("merge-requests/<int:number>/checks", "merge-request-checks")
+class RequestChecks(RequestPart):
+    """The checks of a request in short, which the list fetches for each."""
+
+    template_name = "merge_request.html"
+    fragment_name = "merge/checks.html"
+
+    def get(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        if not getattr(request, "htmx", False):
+            return redirect(self.address)
+        return super().get(request, *args, **kwargs)
+
+    def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
+        return super().get_context_data(**self.describe_check(self.load_check()), **kwargs)

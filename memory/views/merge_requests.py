@@ -1,0 +1,134 @@
+"""Merge requests: their list, the checks of one in short, and the form that opens one."""
+
+from typing import Any
+
+from django import forms
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from memory.api.filters import MergeRequestFilterSet
+from memory.engines.branches.manager import BranchManager
+from memory.engines.merging.requests import MergeRequestEngine
+from memory.engines.versions.lookup import MAIN
+from memory.exceptions import Day1Error, Invalid
+from memory.models import Branch
+from memory.views.base import ProjectPage
+from memory.views.flash import flash_success
+from memory.views.frames import add_page
+from memory.views.labels import WORDS
+from memory.views.list_base import Listing
+from memory.views.merge_labels import STATES, STRATEGIES
+from memory.views.widgets import add_form_error
+
+merge_request_engine = MergeRequestEngine()
+CODE = {"autocomplete": "off", "spellcheck": "false"}
+ONE_COMMIT = 1
+
+
+@add_page("merge-requests", "merge-requests")
+class MergeRequests(Listing):
+    template_name = "merge_requests.html"
+    section = "merge-requests"
+    title = gettext_lazy("Merge requests")
+    filters = MergeRequestFilterSet
+    words = WORDS | STATES
+    labels = {
+        "state": gettext_lazy("State"),
+        "source": gettext_lazy("From"),
+        "target": gettext_lazy("Into"),
+    }
+    extra_context = {
+        "lead": gettext_lazy("What agents learned on branches and want to bring into another branch."),
+        "search": gettext_lazy("Filters, such as state:merged or source:task/login"),
+        "drawing": "merge",
+        "none_fits": gettext_lazy("No merge request fits."),
+        "none_yet": gettext_lazy(
+            "No merge request yet. An agent works on a branch, so that nothing half learned reaches main; a"
+            " merge request brings it over, after people have looked. Open one from the page of a branch, or:"
+        ),
+        "show_all": gettext_lazy("Show all merge requests"),
+    }
+
+    def list_rows(self, payload: dict[str, Any]) -> Any:
+        return merge_request_engine.list_requests(actor=self.reader.actor, **payload, **self.paging())
+
+    def search_rows(self, query: str, payload: dict[str, Any]) -> Any:
+        raise Invalid("Merge requests are filtered by state, source and target, and not searched.", field="q")
+
+    def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
+        states = [("", _("All")), *((name, word) for name, word in STATES.items())]
+        chosen = self.request.GET.get("state", "")
+        return super().get_context_data(states=states, chosen_state=chosen, **kwargs)
+
+
+class RequestForm(forms.Form):
+    """A form whose fields are all texts: the engine validates them."""
+
+    title = forms.CharField(
+        label=gettext_lazy("Title"), max_length=200, widget=forms.TextInput(attrs={"dir": "auto"})
+    )
+    description = forms.CharField(
+        label=gettext_lazy("Description"),
+        help_text=gettext_lazy("What was learned, and what a reader should look at."),
+        widget=forms.Textarea(attrs={"rows": 5, "dir": "auto"}),
+    )
+    target = forms.CharField(
+        label=gettext_lazy("Into"), max_length=200, widget=forms.TextInput(attrs={"list": "targets", **CODE})
+    )
+    strategy = forms.ChoiceField(
+        label=gettext_lazy("Strategy"), choices=list(STRATEGIES.items()), widget=forms.RadioSelect
+    )
+
+    use_required_attribute = False
+
+
+@add_page("merge-requests/new", "new-merge-request")
+class NewMergeRequest(ProjectPage):
+    """The form that opens a merge request from ?source=, else from the branch that is read."""
+
+    template_name = "merge_request_new.html"
+    section = "merge-requests"
+    title = gettext_lazy("New merge request")
+    scope = "write"
+
+    def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
+        actor, source = self.reader.actor, self._find_source()
+        if "form" not in kwargs:
+            target = source.parent.name if source.parent else MAIN
+            initial = {"title": self._suggest_title(source), "target": target, "strategy": "auto"}
+            kwargs["form"] = RequestForm(initial=initial)
+        targets = [one.name for one in BranchManager().find_branches(actor=actor) if one.pk != source.pk]
+        return super().get_context_data(source=source, targets=targets, **kwargs)
+
+    def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        form = RequestForm(request.POST)
+        typed = {name: request.POST.get(name, "").strip() for name in form.fields}
+        try:
+            made = merge_request_engine.create_request(
+                source=self._find_source().name,
+                actor=self.reader.actor,
+                title=typed["title"],
+                description=typed["description"],
+                target=typed["target"] or MAIN,
+                strategy=typed["strategy"] or "auto",
+            )
+        except Day1Error as error:
+            form.errors.clear()  # the engine has checked all of it
+            add_form_error(form, error)
+            return self.render_to_response(self.get_context_data(form=form), status=error.status)
+        flash_success(request, _("Merge request #%(number)s is open.") % {"number": made.number})
+        return redirect(self.reader.url("merge-request", made.number, branch="", at=""))
+
+    def _find_source(self) -> Branch:
+        name = self.request.GET.get("source", "") or self.reader.branch.name
+        return BranchManager().get_branch(name=name, actor=self.reader.actor)
+
+    def _suggest_title(self, source: Branch) -> str:
+        """Return what the branch was made for, else the message of its only commit."""
+        if source.purpose:
+            return source.purpose[:200]
+        commits = BranchManager().list_commits(name=source.name, actor=self.reader.actor, limit=2)
+        message = commits[0].message if len(commits) == ONE_COMMIT else ""
+        return message[:200] or _("Merge %(source)s") % {"source": source.name}

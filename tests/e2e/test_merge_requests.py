@@ -1,0 +1,174 @@
+"""A merge request in a browser: opened, decided by keys, approved by another person, merged, undone."""
+
+import json
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from tests.browser import LISTEN, View, check_clean, check_page, listen, settle
+from tests.e2e.key_scene import LOADED, late
+from tests.up_process import Up, prepared
+
+pytestmark = pytest.mark.browser
+PASSWORD = "correct horse battery"
+TASK = "task/tokens"
+PEOPLE = f"""
+from django.contrib.auth import get_user_model
+from memory.models import Membership, Project
+project = Project.objects.get(slug="default")
+for name in ("mira", "vera"):
+    user = get_user_model().objects.create_user(name, password="{PASSWORD}", is_staff=True)
+    Membership.objects.create(user=user, project=project, role="maintainer")
+"""
+SCENE = f"""{LOADED}
+from tests.memory.views.test_merge_request_pages import ask, diverge, want_another
+diverge(actor, {{count}}, branch="{{branch}}")
+"""
+OPEN = ".question:not([data-answered], [data-sent])"
+DECIDED = ".question[data-answered]"
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Up]:
+    folder = tmp_path_factory.mktemp("merges") / "data"
+    with Up(prepared(folder), "--no-worker", DAY1_EMBEDDER="off") as up:
+        up.run_python(PEOPLE)
+        yield up
+
+
+@pytest.fixture(scope="module")
+def states(browser: Browser, server: Up) -> dict[str, Any]:
+    """Return the cookies of both people."""
+    return {name: log_in(browser, server, name) for name in ("mira", "vera")}
+
+
+def log_in(browser: Browser, server: Up, name: str) -> Any:
+    context = browser.new_context()
+    page = context.new_page()
+    page.goto(f"{server.first['url']}/login")
+    page.get_by_label("Username").fill(name)
+    page.get_by_label("Password").fill(PASSWORD)
+    page.get_by_role("button", name="Log in").click()
+    page.wait_for_url(lambda url: "/login" not in url)
+    state = context.storage_state()
+    context.close()
+    return state
+
+
+@pytest.fixture
+def visit(browser: Browser, server: Up, states: dict[str, Any]) -> Iterator[Callable[..., Page]]:
+    """Open pages as one of the people, over a slow network; fail when the browser reported an error."""
+    views: list[View] = []
+
+    def visit(name: str, path: str) -> Page:
+        size = {"width": 1280, "height": 900}
+        context = browser.new_context(viewport=size, storage_state=states[name], reduced_motion="reduce")
+        context.add_init_script(LISTEN)
+        views.append(View(context.new_page()))
+        listen(views[-1], missing=False)
+        views[-1].page.goto(server.first["url"] + path)
+        context.route("**/*", late)
+        return views[-1].page
+
+    yield visit
+    for view in views:
+        settle(view.page)
+        view.page.context.unroute_all(behavior="ignoreErrors")
+        check_clean(view, server.first["url"])
+        view.page.context.close()
+
+
+def main_texts(server: Up) -> list[str]:
+    code = f"""{LOADED}
+import json
+branch = Branch.objects.get(project=project, name="main")
+print(json.dumps(sorted(row.fact_text for row in Fact.objects.on(branch))))
+"""
+    found: list[str] = json.loads(server.run_python(code))
+    return found
+
+
+def choices(server: Up) -> list[str]:
+    """Return the decisions on the newest request, in their order."""
+    code = f"""{LOADED}
+import json
+rows = MergeRequest.objects.order_by("-number")[0].decisions.order_by("at", "pk")
+print(json.dumps([row.choice for row in rows]))
+"""
+    found: list[str] = json.loads(server.run_python(code))
+    return found
+
+
+def test_the_whole_way(visit: Callable[..., Page], server: Up) -> None:
+    server.run_python(SCENE.format(count=2, branch=TASK) + "want_another(actor)\n")
+    before = main_texts(server)
+    page = visit("mira", f"/p/default/branches/{TASK}")
+    page.get_by_role("link", name="Open a merge request").click()
+    page.get_by_label("Description").fill("Please look at the tokens.")
+    page.get_by_role("button", name="Open the merge request").click()
+    expect(page.get_by_text("Please look at the tokens.")).to_be_visible()
+    settle(page)
+    page.get_by_role("link", name="conflicts 2").click()
+    expect(page.locator(OPEN)).to_have_count(2)
+    settle(page)
+    page.keyboard.type("12")
+    expect(page.locator(DECIDED)).to_have_count(2, timeout=15000)
+    expect(page.get_by_text("Approvals: 0 of 1.")).to_be_visible()
+    assert choices(server) == ["target", "source"]
+    expect(page.get_by_text("You opened it: another person approves.")).to_be_visible()
+    other = visit("vera", page.url.removeprefix(server.first["url"]))
+    other.get_by_role("button", name="Approve").click()
+    expect(other.get_by_text("Approved.")).to_be_visible()
+    settle(other)
+    other.get_by_role("button", name="Merge", exact=True).click()
+    expect(other.get_by_text("Merged into main.")).to_be_visible()
+    merged = main_texts(server)
+    assert "Builds run at night." in merged
+    assert sum("an hour" in text for text in merged) == 1
+    settle(other)
+    other.get_by_role("button", name="Undo the merge").click()
+    expect(other.get_by_text("The merge was taken back")).to_be_visible()
+    assert main_texts(server) == before
+
+
+def test_quick_presses_are_answers_and_undo_takes_them_back(visit: Callable[..., Page], server: Up) -> None:
+    server.run_python(SCENE.format(count=6, branch="task/quick") + "ask('task/quick', actor)\n")
+    page = visit("mira", "/p/default/merge-requests")
+    page.get_by_role("link", name="Merge task/quick into main").click()
+    settle(page)
+    page.goto(f"{page.url}?tab=changes")
+    expect(page.locator(OPEN)).to_have_count(6)
+    settle(page)
+    page.keyboard.type("12sb1")
+    expect(page.locator(DECIDED)).to_have_count(5, timeout=20000)
+    assert choices(server) == ["target", "source", "skip", "both", "target"]
+    page.keyboard.type("uu")
+    expect(page.locator(OPEN)).to_have_count(3, timeout=15000)
+    assert choices(server) == ["target", "source", "skip"]
+    page.keyboard.press("e")
+    page.keyboard.type("12sb\n")
+    page.keyboard.press("Escape")
+    page.wait_for_timeout(500)
+    assert choices(server) == ["target", "source", "skip"]
+
+
+@pytest.mark.parametrize("count", [0, 2, 30])
+def test_the_page_fits_and_is_legible(
+    visit: Callable[..., Page], browser: Browser, server: Up, states: dict[str, Any], count: int
+) -> None:
+    branch = f"task/fits-{count}"
+    made = server.run_python(
+        SCENE.format(count=count, branch=branch) + f"print(ask('{branch}', actor).number)\n"
+    )
+    context = browser.new_context(storage_state=states["mira"], reduced_motion="reduce")
+    context.add_init_script(LISTEN)
+    view = View(context.new_page())
+    listen(view, missing=False)
+    for tab in ("", "?tab=changes", "?tab=commits"):
+        address = f"{server.first['url']}/p/default/merge-requests/{made.strip()}{tab}"
+        view.page.goto(address)
+        settle(view.page)
+        check_page(view, server.first["url"], f"merge-request-{count}{tab.partition('=')[2]}")
+    context.close()

@@ -1,0 +1,444 @@
+"""The pages of merge requests: their list, the form, one request with its conflicts, and who may do what."""
+
+import re
+from typing import Any
+from uuid import UUID
+
+import pytest
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+
+from memory.actors import Actor
+from memory.engines.access.policies import PolicyEngine
+from memory.engines.branches.manager import BranchManager
+from memory.engines.embedding.engine import EmbeddingEngine
+from memory.engines.facts.bulk_actions import ActionEngine
+from memory.engines.facts.engine import FactEngine
+from memory.engines.facts.links import LinkEngine
+from memory.engines.merging.requests import MergeRequestEngine
+from memory.models import Branch, Fact, MergeDecision, MergeRequest, Project
+from tests.memory.fake_provider import FakeProvider, beside
+from tests.memory.views.conftest import browser, person
+
+pytestmark = pytest.mark.django_db(transaction=True)
+FACTS, ENGINE = FactEngine(), MergeRequestEngine()
+TASK = "task/tokens"
+PAGE = "/p/test/merge-requests/1"
+
+
+def text(answer: Any) -> str:
+    return " ".join(answer.content.decode().split())
+
+
+def verify(actor: Actor, uid: UUID, branch: str) -> None:
+    ActionEngine().apply_action(action="verify", fact_ids=[uid], branch_name=branch, actor=actor)
+
+
+def diverge(actor: Actor, count: int, branch: str = TASK) -> list[Fact]:
+    """Make a branch with a new verified fact and so many facts that main changes too."""
+    found = [
+        FACTS.write_fact(fact_text=f"Token {n} of {branch} lives for a day.", actor=actor).fact
+        for n in range(count)
+    ]
+    BranchManager().create_branch(name=branch, purpose="How long tokens live", actor=actor)
+    for fact in found:
+        for side, span in (("main", "two days"), (branch, "an hour")):
+            updates = {"fact_text": fact.fact_text.replace("a day", span)}
+            FACTS.update_fact(fact_id=fact.uid, updates=updates, branch_name=side, actor=actor)
+            verify(actor, fact.uid, side)
+    new = FACTS.write_fact(fact_text="Builds run at night.", category="ops", branch_name=branch, actor=actor)
+    verify(actor, new.fact.uid, branch)
+    return found
+
+
+def ask(branch: str, actor: Actor, **more: str) -> MergeRequest:
+    return ENGINE.create_request(source=branch, actor=actor, **more)
+
+
+def conflicting(actor: Actor, count: int) -> list[Fact]:
+    """Open a request whose branch brings a new fact, and so many conflicts with main."""
+    found = diverge(actor, count)
+    ask(TASK, actor, title="What the login task learned", description="Look at `token 0`.")
+    return found
+
+
+def want_another(actor: Actor) -> None:
+    """Let merges into main need the approval of somebody else."""
+    PolicyEngine().set_policy(pattern="main", approvals=1, author_may_approve=False, actor=actor)
+
+
+def conflict_url(fact: Fact) -> str:
+    return f"{PAGE}/conflicts/fact/{fact.uid}"
+
+
+def token(page: str) -> str:
+    return re.findall(r'name="token" value="(\w+)"', page)[0]
+
+
+def shown(project: Project) -> set[str]:
+    return {row.fact_text for row in Fact.objects.on(Branch.objects.get(project=project, name="main"))}
+
+
+# ---- the list and the form -----------------------------------------------------------------------------
+
+
+def test_the_empty_list_teaches(viewer: Client) -> None:
+    page = text(viewer.get("/p/test/merge-requests"))
+    assert "No merge request yet." in page
+    assert "merge-request create task/login" in page
+
+
+def test_the_list_shows_requests_by_state_and_their_checks(viewer: Client, actor: Actor) -> None:
+    conflicting(actor, 1)
+    page = text(viewer.get("/p/test/merge-requests"))
+    assert "What the login task learned" in page
+    assert f'hx-get="{PAGE}/checks"' in page
+    assert '<span class="count" id="open-requests">1</span>' in page
+    for state, there in (("open", True), ("merged", False), ("rejected", False)):
+        listed = text(viewer.get(f"/p/test/merge-requests?state={state}"))
+        assert ("What the login task learned" in listed) == there
+    checks = text(viewer.get(f"{PAGE}/checks", headers={"HX-Request": "true"}))
+    assert "conflicts <strong>1</strong>" in checks
+    assert viewer.get(f"{PAGE}/checks").headers["Location"] == PAGE
+
+
+def test_a_token_becomes_a_filter_and_words_are_refused(viewer: Client, actor: Actor) -> None:
+    answer = viewer.get("/p/test/merge-requests", {"q": "state:merged"})
+    assert answer.headers["Location"] == "/p/test/merge-requests?state=merged"
+    assert "and not searched" in text(viewer.get("/p/test/merge-requests?q=login"))
+
+
+def test_a_request_is_opened_from_the_page_of_its_branch(curator: Client, actor: Actor) -> None:
+    BranchManager().create_branch(name=TASK, purpose="How long tokens live", actor=actor)
+    branch, form = f"/p/test/branches/{TASK}", f"/p/test/merge-requests/new?source={TASK.replace('/', '%2F')}"
+    assert "Open a merge request" not in text(curator.get(branch))
+    FACTS.write_fact(fact_text="Tokens live for an hour.", branch_name=TASK, actor=actor)
+    assert f'href="{form}"' in text(curator.get(branch))
+    page = text(curator.get(form))
+    assert 'value="How long tokens live"' in page
+    assert 'name="target" value="main"' in page
+    assert "squash: all new facts arrive as one fact" in page
+    sent = {"title": "Tokens", "description": "", "target": "main", "strategy": "theirs"}
+    answer = curator.post(form, sent, follow=True)
+    assert answer.redirect_chain == [(PAGE, 302)]
+    request = MergeRequest.objects.get()
+    assert (request.title, request.strategy, request.author_label) == ("Tokens", "theirs", "cora")
+    assert "Merge request #1" not in text(curator.get("/p/test/"))
+    assert f'href="{PAGE}"' in text(curator.get(branch))
+    again = curator.post(form, sent)
+    assert (again.status_code, "is open already" in text(again)) == (409, True)
+
+
+@pytest.mark.parametrize(
+    ("change", "status"),
+    [
+        ({"strategy": "x"}, 400),
+        ({"target": "none"}, 404),
+        ({"target": TASK}, 409),
+        ({"title": "x" * 201}, 400),
+    ],
+)
+def test_a_refused_form_keeps_its_input(
+    curator: Client, actor: Actor, change: dict[str, str], status: int
+) -> None:
+    BranchManager().create_branch(name=TASK, actor=actor)
+    sent = {"title": "My own title", "description": "Much typed", "target": "main", "strategy": "auto"}
+    answer = curator.post(f"/p/test/merge-requests/new?source={TASK}", {**sent, **change})
+    assert answer.status_code == status
+    assert "Much typed" in text(answer)
+    assert not MergeRequest.objects.exists()
+
+
+# ---- one request ---------------------------------------------------------------------------------------
+
+
+def test_the_page_shows_gates_conversation_changes_and_commits(viewer: Client, actor: Actor) -> None:
+    (fact,) = conflicting(actor, 1)
+    page = text(viewer.get(PAGE))
+    assert "What the login task learned" in page
+    assert "Look at <code>token 0</code>." in page
+    assert "Conflicts without a decision: 1." in page
+    assert f'href="{PAGE}?tab=changes"' in page
+    assert "Not ready to merge." in page
+    changes = text(viewer.get(f"{PAGE}?tab=changes"))
+    assert "Token 0 of task/tokens lives for <del>a day</del><ins>two days</ins>." in changes
+    assert "Token 0 of task/tokens lives for <del>a day</del><ins>an hour</ins>." in changes
+    assert "Builds run at night." in changes
+    assert changes.index(str(fact.uid)) < changes.index("Builds run at night.")
+    assert 'name="choice"' not in changes  # a viewer decides nothing
+    listed = text(viewer.get(f"{PAGE}?tab=changes&class=applied&type=fact"))
+    assert ("Builds run at night." in listed, "an hour" in listed) == (True, False)
+    assert "wrote a fact" in text(viewer.get(f"{PAGE}?tab=commits"))
+
+
+def test_a_gate_leads_to_the_facts_that_fail_it(viewer: Client, actor: Actor) -> None:
+    BranchManager().create_branch(name=TASK, actor=actor)
+    for line in ("Nobody has read this.", "This was read."):
+        fact = FACTS.write_fact(fact_text=line, branch_name=TASK, actor=actor).fact
+    verify(actor, fact.uid, TASK)
+    ENGINE.create_request(source=TASK, actor=actor)
+    assert "unverified <strong>1</strong>" in text(viewer.get(PAGE))
+    page = text(viewer.get(f"{PAGE}?tab=changes&gate=require_verified"))
+    assert ("Nobody has read this." in page, "This was read." in page) == (True, False)
+    assert viewer.get(f"{PAGE}?tab=changes&gate=none").status_code == 400
+
+
+def test_links_and_verdicts_are_shown_by_the_facts_that_they_are_about(viewer: Client, actor: Actor) -> None:
+    BranchManager().create_branch(name=TASK, actor=actor)
+    one, two = (
+        FACTS.write_fact(fact_text=line, branch_name=TASK, actor=actor).fact
+        for line in ("The first says this.", "The second says that.")
+    )
+    link = {"from_id": one.uid, "to_id": two.uid, "link_type": "DEPENDS_ON"}
+    LinkEngine().write_link(**link, branch_name=TASK, actor=actor)
+    verify(actor, one.uid, TASK)
+    ask(TASK, actor)
+    links = text(viewer.get(f"{PAGE}?tab=changes&class=applied&type=link"))
+    assert "depends on" in links
+    assert links.index("The first says this.") < links.index("The second says that.")
+    assert "The first says this." in text(viewer.get(f"{PAGE}?tab=changes&class=applied&type=verdict"))
+
+
+def test_it_is_decided_approved_by_another_merged_and_undone(
+    maintainer: Client, curator: Client, project: Project, actor: Actor
+) -> None:
+    want_another(actor)
+    one, two = conflicting(actor, 2)
+    before = shown(project)
+    read = token(text(curator.get(conflict_url(one))))
+    answer = curator.post(conflict_url(one), {"choice": "source", "token": read})
+    assert (answer.status_code, answer.headers["Location"]) == (302, f"{PAGE}?tab=changes")
+    assert maintainer.post(PAGE, {"do": "merge"}).status_code == 409
+    curator.post(
+        conflict_url(two), {"choice": "edited", "text": "Token 1 of task/tokens lives for\r\na week."}
+    )
+    decided = {row.uid: (row.choice, row.text, row.by) for row in MergeDecision.objects.all()}
+    assert decided[one.uid] == ("source", "", "cora")
+    assert decided[two.uid] == ("edited", "Token 1 of task/tokens lives for\na week.", "cora")
+    assert "unverified <strong>1</strong>" in text(maintainer.get(PAGE))  # nobody has read the new text
+    curator.post(conflict_url(two), {"choice": "target"})
+    assert "Approvals: 0 of 1." in text(maintainer.get(PAGE))
+    head = Branch.objects.get(project=project, name=TASK).head
+    maintainer.post(PAGE, {"do": "approve", "source_seq": head})
+    assert MergeRequest.objects.get().state == "approved"
+    merged = text(maintainer.post(PAGE, {"do": "merge"}, follow=True))
+    assert "Undo the merge" in merged
+    assert shown(project) == {
+        "Token 0 of task/tokens lives for an hour.",
+        "Token 1 of task/tokens lives for two days.",
+        "Builds run at night.",
+    }
+    story = text(maintainer.get(PAGE))
+    told = ("opened it", "decided conflicts: 2", "approved it", "merged it")
+    assert sorted(told, key=story.index) == list(told)
+    assert "What the merge changed" in text(maintainer.get(f"{PAGE}?tab=changes"))
+    maintainer.post(f"{PAGE}?do=revert")
+    assert shown(project) == before
+    assert "took the merge back" in text(maintainer.get(PAGE))
+
+
+def test_two_facts_that_say_nearly_the_same_stand_side_by_side(
+    curator: Client, actor: Actor, settings: Any, project: Project
+) -> None:
+    there, arriving = "The cache is cleared every night.", "Every night the cache gets cleared."
+    with FakeProvider() as fake:
+        settings.DAY1 = fake.settings(batch=64)
+        fake.vectors[arriving] = beside(there, 0.9)
+        BranchManager().create_branch(name=TASK, actor=actor)
+        FACTS.write_fact(fact_text=there, actor=actor)
+        fact = FACTS.write_fact(fact_text=arriving, branch_name=TASK, actor=actor).fact
+        verify(actor, fact.uid, TASK)
+        EmbeddingEngine().embed_pending(actor.project_id)
+        ask(TASK, actor)
+        page = text(curator.get(f"{PAGE}?tab=changes"))
+        assert "nearly the same as a fact that is there" in page
+        assert ("0.90" in page, there in page, arriving in page, "What differs" in page) == (True,) * 4
+        assert re.findall(r'name="choice" value="(\w+)"[^>]*data-', page) == [
+            "target",
+            "source",
+            "both",
+            "skip",
+        ]
+        curator.post(f"{PAGE}?do=settle", {"reason": "near_duplicate", "choice": "both"})
+        assert MergeDecision.objects.get().choice == "both"
+        assert "Ready to merge." in text(curator.get(PAGE))
+
+
+def test_a_conflict_that_changed_is_shown_anew_and_keeps_the_typed_text(
+    curator: Client, actor: Actor
+) -> None:
+    (fact,) = conflicting(actor, 1)
+    read = token(text(curator.get(conflict_url(fact))))
+    FACTS.update_fact(
+        fact_id=fact.uid, updates={"fact_text": "Token 0 of task/tokens lives for three days."}, actor=actor
+    )
+    sent = {"choice": "edited", "token": read, "text": "My long text"}
+    answer = curator.post(conflict_url(fact), sent)
+    page = text(answer)
+    assert answer.status_code == 409
+    assert "three days" in page
+    assert "My long text" in page
+    assert token(page) != read
+    assert not MergeDecision.objects.exists()
+
+
+def test_a_conflict_that_is_gone_says_so(curator: Client, actor: Actor) -> None:
+    (fact,) = conflicting(actor, 1)
+    read = token(text(curator.get(conflict_url(fact))))
+    FACTS.update_fact(
+        fact_id=fact.uid, updates={"fact_text": "Token 0 of task/tokens lives for an hour."}, actor=actor
+    )
+    script = {"HX-Request": "true"}
+    answer = curator.post(conflict_url(fact), {"choice": "source", "token": read}, headers=script)
+    assert (answer.status_code, "This is no conflict any more." in text(answer)) == (200, True)
+    assert curator.get(conflict_url(fact)).status_code == 404
+
+
+@pytest.mark.parametrize(
+    "sent", [{}, {"choice": "x"}, {"choice": "edited"}, {"choice": "edited", "text": " "}]
+)
+def test_decisions_that_are_none(curator: Client, actor: Actor, sent: dict[str, str]) -> None:
+    (fact,) = conflicting(actor, 1)
+    assert curator.post(conflict_url(fact), sent).status_code == 400
+    assert not MergeDecision.objects.exists()
+
+
+def test_a_script_gets_the_answer_with_the_gates_and_can_take_it_back(curator: Client, actor: Actor) -> None:
+    (fact,) = conflicting(actor, 1)
+    script = {"HX-Request": "true"}
+    page = text(curator.post(conflict_url(fact), {"choice": "source"}, headers=script))
+    assert "data-answered" in page
+    assert "Ready to merge." in page
+    assert f'action="{conflict_url(fact)}?do=withdraw"' in page
+    assert curator.post(f"{conflict_url(fact)}?do=withdraw", headers=script).status_code == 204
+    assert not MergeDecision.objects.exists()
+    again = text(curator.get(conflict_url(fact), headers=script))
+    assert ('name="choice" value="source"' in again, "<html" in again) == (True, False)
+    assert curator.post(f"{conflict_url(fact)}?do=withdraw").status_code == 404
+
+
+def test_all_conflicts_of_a_reason_are_settled_at_once(curator: Client, actor: Actor) -> None:
+    first, *_rest = conflicting(actor, 3)
+    curator.post(conflict_url(first), {"choice": "target"})
+    page = text(curator.get(f"{PAGE}?tab=changes"))
+    assert "both sides changed it <strong>2</strong>" in page
+    curator.post(f"{PAGE}?do=settle", {"reason": "edited", "choice": "source"})
+    choices = {row.uid: row.choice for row in MergeDecision.objects.all()}
+    assert choices.pop(first.uid) == "target"
+    assert list(choices.values()) == ["source", "source"]
+    assert "Ready to merge." in text(curator.get(PAGE))
+
+
+def test_conflicts_are_paged(curator: Client, actor: Actor) -> None:
+    conflicting(actor, 23)
+    page = text(curator.get(f"{PAGE}?tab=changes"))
+    assert page.count('class="question card"') == 20
+    following = re.findall(r'rel="next" href="([^"]+)"', page)[0].replace("&amp;", "&")
+    rest = text(curator.get(following))
+    assert rest.count('class="question card"') == 3
+    assert "Builds run at night." not in rest
+
+
+@pytest.mark.slow
+def test_the_pages_ask_no_more_for_more_rows(curator: Client, actor: Actor) -> None:
+    asked: list[list[int]] = []
+    for number, count in enumerate((3, 12), 1):
+        diverge(actor, count, branch=f"task/{number}")
+        ask(f"task/{number}", actor)
+        address = f"/p/test/merge-requests/{number}"
+        paths = ("/p/test/merge-requests", address, f"{address}?tab=changes", f"{address}?tab=commits")
+        asked.append([count_queries(curator, path) for path in paths])
+    assert asked[0] == asked[1]
+
+
+def count_queries(client: Client, path: str) -> int:
+    client.get(path)  # the last open project is stored once
+    with CaptureQueriesContext(connection) as queries:
+        assert client.get(path).status_code == 200
+    return len(queries)
+
+
+# ---- who may what --------------------------------------------------------------------------------------
+
+
+def test_a_viewer_reads_a_curator_decides_a_maintainer_merges(
+    viewer: Client, curator: Client, maintainer: Client, stranger: Client, actor: Actor
+) -> None:
+    (fact,) = conflicting(actor, 1)
+    choice = {"choice": "target"}
+    assert viewer.get(PAGE).status_code == 200
+    assert viewer.post(conflict_url(fact), choice).status_code == 403
+    assert viewer.post(PAGE, {"do": "settle", **choice}).status_code == 403
+    assert viewer.get(f"/p/test/merge-requests/new?source={TASK}").status_code == 403
+    assert stranger.get(PAGE).status_code == 404
+    assert stranger.get("/p/other/merge-requests/1").status_code == 404
+    assert not MergeDecision.objects.exists()
+    assert curator.post(conflict_url(fact), choice).status_code == 302
+    for do in ("merge", "approve", "reject", "revert"):
+        assert curator.post(PAGE, {"do": do}).status_code == 403
+    page = text(curator.get(PAGE))
+    assert ('value="merge"' in page, 'value="approve"' in page) == (False, False)
+    page = text(maintainer.get(PAGE))
+    assert ('value="merge"' in page, 'value="approve"' in page) == (True, True)
+
+
+def test_who_opened_it_approves_it_not_and_may_withdraw_it(
+    maintainer: Client, curator: Client, actor: Actor
+) -> None:
+    want_another(actor)
+    BranchManager().create_branch(name=TASK, actor=actor)
+    FACTS.write_fact(fact_text="Tokens live for an hour.", branch_name=TASK, actor=actor)
+    sent = {"title": "Mine", "target": "main", "strategy": "auto"}
+    maintainer.post(f"/p/test/merge-requests/new?source={TASK}", sent)
+    page = text(maintainer.get(PAGE))
+    assert "You opened it: another person approves." in page
+    refused = maintainer.post(PAGE, {"do": "approve"})
+    assert (refused.status_code, "its policy wants another" in text(refused)) == (409, True)
+    assert curator.post(PAGE, {"do": "reject"}).status_code == 403
+    maintainer.post(PAGE, {"do": "reject", "reason": "Too early."})
+    assert (MergeRequest.objects.get().state, MergeRequest.objects.get().reason) == ("rejected", "Too early.")
+    page = text(maintainer.get(PAGE))
+    assert "Too early." in page
+    late = maintainer.post(PAGE, {"do": "merge"})
+    assert (late.status_code, "is rejected already" in text(late)) == (409, True)
+
+
+def test_an_approval_of_what_has_moved_is_refused(maintainer: Client, actor: Actor, project: Project) -> None:
+    conflicting(actor, 0)
+    read = Branch.objects.get(project=project, name=TASK).head
+    FACTS.write_fact(fact_text="One more.", branch_name=TASK, actor=actor)
+    answer = maintainer.post(PAGE, {"do": "approve", "source_seq": read})
+    assert (answer.status_code, "has newer commits" in text(answer)) == (409, True)
+
+
+@pytest.mark.parametrize("do", ["", "x", "describe_rights", "act", "1"])
+def test_an_unknown_action_is_refused(maintainer: Client, actor: Actor, do: str) -> None:
+    conflicting(actor, 0)
+    assert maintainer.post(PAGE, {"do": do}).status_code == 400
+
+
+def test_no_request_of_this_number(viewer: Client, project: Project) -> None:
+    for number in ("1", "9" * 30, "0"):
+        assert viewer.get(f"/p/test/merge-requests/{number}").status_code == 404
+
+
+def test_an_archived_branch_can_be_read_and_not_merged(maintainer: Client, actor: Actor) -> None:
+    (fact,) = conflicting(actor, 1)
+    BranchManager().archive_branch(name=TASK, actor=actor)
+    assert "is archived" in text(maintainer.get(PAGE))
+    assert maintainer.get(f"{PAGE}?tab=changes").status_code == 200
+    assert maintainer.post(PAGE, {"do": "merge"}).status_code == 409
+    assert maintainer.post(conflict_url(fact), {"choice": "target"}).status_code == 409
+
+
+def test_both_frames_show_the_same(project: Project, actor: Actor) -> None:
+    conflicting(actor, 1)
+    user = person("mira", project, "maintainer")
+    user.is_staff = True
+    user.save()
+    client = browser(user)
+    for page in ("merge-requests", "merge-requests/1", "merge-requests/1?tab=changes"):
+        answer = client.get(f"/admin/p/test/{page}")
+        assert answer.status_code == 200
+        assert "/admin/p/test/merge-requests/1" in text(answer)
