@@ -60,6 +60,7 @@ REASONS: dict[str, Any] = {
     "contested": _("contradicts a fact that is there"),
     "not_picked": _("not picked"),
     "owner_missing": _("what it belongs to does not arrive"),
+    "conflict_first": _("a conflict about the same edge comes first"),
     "erased": _("it was erased"),
 }
 CHOICES: dict[str, Any] = {

@@ -16,6 +16,7 @@ from memory.engines.facts.links import target_model
 from memory.engines.support.batches import batched
 from memory.engines.versions.commits import MERGE, REVERT, CommitWriter, open_commit
 from memory.engines.versions.kinds import versioned_models
+from memory.engines.versions.lookup import nearest_versions
 from memory.engines.versions.policies import Write, require_curator
 from memory.exceptions import Conflict, NotFound
 from memory.models import (
@@ -224,12 +225,15 @@ class CommitEffects:
             [(row, before[row.uid].content_values(), False) for row in rows if row.uid in before]
         )
 
-    @staticmethod
     def _undo_merged(
-        commit: CommitWriter, rows: Sequence[Any], before: dict[UUID, BranchedModel]
+        self, commit: CommitWriter, rows: Sequence[Any], before: dict[UUID, BranchedModel]
     ) -> Sequence[Any]:
         """Write versions that follow those before the merge: the source's changes are none of their past."""
-        pairs = [(row, _build_undone(row, before.get(row.uid))) for row in rows]
+        former: dict[UUID, Any] = {}
+        for batch in batched([row.uid for row in rows], BATCH_SIZE):
+            lineage = self.commit.branch.lineage(self.commit.seq - 1)
+            former |= nearest_versions(lineage, type(rows[0]), batch)
+        pairs = [(row, _build_undone(row, before.get(row.uid), former.get(row.uid))) for row in rows]
         # Removals first, as above.
         return commit.merge_versions(sorted(pairs, key=lambda pair: not pair[1].deleted))
 
@@ -260,12 +264,15 @@ class CommitEffects:
         return ReviewItem.objects.bulk_update(items, ["status", "resolved_at", "seq"]) if items else 0
 
 
-def _build_undone(row: Any, before: Any) -> Any:
-    """Return a version with the content before a merge; a tombstone where there was none."""
+def _build_undone(row: Any, before: Any, former: Any) -> Any:
+    """Return a version with the content before a merge, a tombstone where there was none.
+
+    It follows the ``former`` version, which may be a tombstone itself.
+    """
     kept = row if before is None else before
     undone = type(row)(uid=row.uid, **kept.content_values())
     undone.deleted, undone.vid, undone.merged_vid = before is None, None, None
-    undone.prev_vid = None if before is None else before.vid
+    undone.prev_vid = None if former is None else former.vid
     undone.version = row.version + 1
     return undone
 

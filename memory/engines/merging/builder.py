@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from uuid import UUID
 
 from memory.engines.merging.changes import list_changes
+from memory.engines.merging.edge_places import reject_taken_places
 from memory.engines.merging.matching import fork_tails, keep_last_copies, match_edges, match_equal_texts
 from memory.engines.merging.owners import (
     copy_verdicts,
@@ -11,6 +12,7 @@ from memory.engines.merging.owners import (
     keep_extended,
     list_missing_confirmations,
     move_verdicts,
+    reject_orphans,
     settle_parts,
 )
 from memory.engines.merging.plan import ERASED, REJECTED, SOURCE, TARGET, Decision, FullPlan, MergePoints
@@ -55,7 +57,9 @@ def build_plan(
     same_texts = match_equal_texts(plan)
     mark_similar(plan, compared)
     match_edges(plan, same_texts)
+    reject_orphans(plan)
     apply_strategy(plan, ids, decisions)
+    reject_taken_places(plan)
     settle_parts(plan)
     fork_tails(plan)
     move_verdicts(plan)

@@ -85,6 +85,8 @@ def _find_claim_conflicts(kind: MemoryKind, sides: Mapping[str, _Sides]) -> set[
 
 
 def _merge_field(kind: MemoryKind, name: str, side: _Sides) -> Any:
+    if name in kind.counters:
+        return _add_up(side)
     if not side.differ or (side.base is not MISSING and not side.theirs_changed):
         return side.ours
     if side.base is not MISSING and not side.ours_changed:
@@ -100,6 +102,7 @@ def _merge_field(kind: MemoryKind, name: str, side: _Sides) -> Any:
 
 
 def _add_up(side: _Sides) -> Any:
+    """Add what each side counted, which may be the same number."""
     return side.ours + side.theirs - (0 if side.base is MISSING else side.base)
 
 
@@ -139,7 +142,6 @@ def _is_equal(one: Any, other: Any) -> bool:
 
 
 _RULES: tuple[tuple[Callable[[MemoryKind], frozenset[str]], Callable[[_Sides], Any]], ...] = (
-    (lambda kind: kind.counters, _add_up),
     (lambda kind: kind.maxima, _choose_greater),
     (lambda kind: kind.minima, _choose_smaller),
     (lambda kind: kind.sets, _merge_set),

@@ -46,7 +46,7 @@ def keep_last_copies(plan: FullPlan) -> None:
 
     Three branches that merge in a circle come to this: each closed the copy that another one kept.
     """
-    models: list[type[BranchedModel]] = [Fact, *_list_edge_models()]
+    models: list[type[BranchedModel]] = [Fact, *list_edge_models()]
     for model in models:
         for batch in batched([item for item in plan.of_model(model) if _closes_copy(item)], BATCH_SIZE):
             for item in _find_last_copies(plan, model, batch):
@@ -69,7 +69,7 @@ def _find_last_copies(
             yield item
 
 
-def _list_edge_models() -> list[type[BranchedModel]]:
+def list_edge_models() -> list[type[BranchedModel]]:
     return [m for m in models_by_kind().values() if m.KIND.identity and not m.KIND.numbered]
 
 
@@ -149,7 +149,7 @@ def _take_over(ours: Any, theirs: Any, names: Iterable[str] = ()) -> dict[str, A
 
 def match_edges(plan: FullPlan, same_texts: dict[UUID, UUID]) -> None:
     """Absorb relations and links that the target has already; links follow absorbed facts."""
-    for model in _list_edge_models():
+    for model in list_edge_models():
         items = [item for item in plan.of_model(model) if item.outcome == APPLIED and item.arrives]
         for item in items:
             _follow_absorbed(item, same_texts)
@@ -166,11 +166,13 @@ def _follow_absorbed(item: PlanItem, same_texts: dict[UUID, UUID]) -> None:
 
 def _absorb_known_edges(plan: FullPlan, model: type[BranchedModel], items: Sequence[PlanItem]) -> None:
     drafts = {item.uid: draft_row(item) for item in items}
-    known: dict[str, Any] = _load_edges(plan, model, list(drafts.values()))
+    planned = {item.uid for item in plan.of_model(model)}
+    found: dict[str, Any] = load_edges(plan, model, list(drafts.values()))
+    known = {identity: row for identity, row in found.items() if row.uid not in planned}
     for item in items:
         draft = drafts[item.uid]
+        other = known.get(draft.identity())
         if _joins_itself(draft) or draft.identity() in known:
-            other = known.get(draft.identity())
             absorb_item(item, SAME_EDGE, other)
             if other is not None and other.uid != item.uid:
                 item.other_content = _take_over(other, item.theirs)
@@ -188,16 +190,14 @@ def _joins_itself(row: Any) -> bool:
     return hasattr(row, "from_id") and row.from_id == row.to_id
 
 
-def _load_edges(plan: FullPlan, model: type[BranchedModel], drafts: Sequence[Any]) -> dict[str, Any]:
-    """Return the target's edges with the identities of these, but for those that are in the plan."""
+def load_edges(plan: FullPlan, model: type[BranchedModel], drafts: Sequence[Any]) -> dict[str, Any]:
+    """Return the edges that the target shows in the places of these, by identity."""
     first, identities = model.KIND.identity[0], {row.identity() for row in drafts}
-    planned = {item.uid for item in plan.of_model(model)}
     rows = model.objects.in_lineage(plan.points.target_lineage)
     found: dict[str, Any] = {}
     for batch in batched(sorted({getattr(row, first) for row in drafts}), BATCH_SIZE):
-        for row in rows.filter(**{f"{first}__in": batch}).fetch_all():
-            if row.identity() in identities and row.uid not in planned:
-                found[row.identity()] = row
+        shown = rows.filter(**{f"{first}__in": batch}).fetch_all()
+        found |= {row.identity(): row for row in shown if row.identity() in identities}
     return found
 
 

@@ -8,6 +8,7 @@ from memory.db.expressions import ActiveOnLineage
 from memory.engines.facts.assessment import list_sources
 from memory.engines.facts.batch import get_source
 from memory.engines.merging.changes import load_nearest
+from memory.engines.merging.graph import VersionGraph
 from memory.engines.merging.matching import draft_row
 from memory.engines.merging.plan import (
     APPLIED,
@@ -75,11 +76,8 @@ def _load_added(points: MergePoints, part: type[BranchedModel], owners: Mapping[
         own = part._base_manager.filter(branch=branch, seq_from__gt=after, seq_from__lte=until, **owners)
         rows += own.filter(seq_to__gt=until, deleted=False)
     known = load_nearest(part, points.source_lineage, [row.uid for row in rows])
-    return [row for row in rows if row.uid not in known or row.vid not in _recent(known[row.uid])]
-
-
-def _recent(row: BranchedModel) -> tuple[int | None, ...]:
-    return row.vid, row.prev_vid, row.merged_vid
+    graph = VersionGraph.load(part, list(known))
+    return [row for row in rows if row.uid not in known or not graph.is_ancestor(row.vid, known[row.uid].vid)]
 
 
 # ---- parts and statements ------------------------------------------------------------------------------
@@ -96,6 +94,18 @@ def settle_parts(plan: FullPlan) -> None:
         if item.reason == REVERTED and any(_is_conflict(items.get(key)) for key in owners):
             _follow_owner(item, [items[key] for key in owners if key in items])
         elif item.arrives and not all(_is_shown(key, items, shown) for key in owners):
+            item.outcome, item.reason = REJECTED, OWNER_MISSING
+
+
+def reject_orphans(plan: FullPlan) -> None:
+    """Reject conflicts about what the target cannot show: its owner is neither there nor in conflict."""
+    items = plan.index_items()
+    asked = [item for item in plan.with_outcome(CONFLICT) if item.model.OWNERS and item.ours.deleted]
+    shown = _load_shown_owners(plan) if asked else set()
+    for item in asked:
+        owners = item.theirs.owner_keys()
+        is_asked = any(_is_conflict(items.get(key)) for key in owners)
+        if not is_asked and not all(_is_shown(key, items, shown) for key in owners):
             item.outcome, item.reason = REJECTED, OWNER_MISSING
 
 

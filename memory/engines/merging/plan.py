@@ -22,6 +22,7 @@ SAME, SAME_TEXT, SAME_EDGE = "same", "same_text", "same_edge"
 EDITED, DELETED, REVERTED = "edited", "deleted", "reverted"
 NEAR_DUPLICATE, CONTESTED = "near_duplicate", "contested"
 NOT_PICKED, OWNER_MISSING, ERASED = "not_picked", "owner_missing", "erased"
+CONFLICT_FIRST = "conflict_first"  # an edge whose place an edge in conflict has
 SIMILAR = (NEAR_DUPLICATE, CONTESTED)  # conflicts of two memories, not of two versions
 
 SOURCE, TARGET, BOTH, EDIT, SKIP = "source", "target", "both", "edited", "skip"

@@ -516,3 +516,62 @@ class TestSimilar:
             1,
             "embedder_off",
         )
+
+
+class TestEdges:
+    """What random histories found."""
+
+    @pytest.fixture
+    def relate(self, actor):
+        def relate(branch="main", **properties):
+            edge = {"source_entity": "A", "relation_type": "uses", "target_entity": "B"}
+            options = {"properties": properties, "actor": actor, "branch_name": branch}
+            return RelationEngine().write_relation(**edge, **options).relation
+
+        return relate
+
+    def edges(self, project, branch="main"):
+        return Relation.objects.on(Branch.objects.get(project=project, name=branch)).fetch_all()
+
+    def test_counts_of_both_sides_add_up(self, project, relate, fork, merge):
+        relate(x=1)
+        fork()
+        relate()
+        relate("task/x")
+        merge()
+        assert [row.strength for row in self.edges(project)] == [3]
+        merge("main", "task/x")
+        assert [row.strength for row in self.edges(project, "task/x")] == [3]
+        assert (merge().commit, merge("main", "task/x").commit) == (None, None)
+
+    def test_an_edge_waits_for_the_conflict_about_its_place(self, project, actor, relate, fork, merge, plan):
+        fork()
+        first = relate("task/x")
+        merge()
+        RelationEngine().close_relation(relation_id=first.uid, actor=actor, branch_name="task/x")
+        relate("task/x")
+        done = merge()
+        RevertEngine().revert_commit(commit_id=done.commit.pk, actor=actor)
+        second = next(item.uid for item in plan().page.results if item.uid != first.uid)
+        waiting = merge(decisions=[Decision(second, "source", kind="relation")])
+        assert (waiting.commit, waiting.counts) == (None, {"relation": {"conflict": 1, "rejected": 1}})
+        merge(decisions=[Decision(uid, "source", kind="relation") for uid in (second, first.uid)])
+        assert len(self.edges(project)) == 2
+        assert merge().commit is None
+
+    def test_a_pick_of_what_is_merged_already_changes_nothing(self, project, write, fork, merge):
+        fork()
+        fact = write("one", "task/x")
+        merge(strategy="cherry_pick", ids=[fact.uid])
+        assert merge(strategy="cherry_pick", ids=[fact.uid]).commit is None
+
+    def test_a_revert_over_a_tombstone_keeps_its_past(self, project, actor, write, delete, fork, merge, plan):
+        fact = write("one")
+        fork()
+        fork("task/y")
+        delete(fact)
+        delete(fact, "task/x")
+        done = merge()
+        RevertEngine().revert_commit(commit_id=done.commit.pk, actor=actor)
+        assert plan("task/y").counts == {}
+        assert texts(project) == []
