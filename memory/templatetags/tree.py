@@ -8,6 +8,8 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext_lazy, ngettext_lazy
 
+from memory.templatetags.day1 import icon
+
 register = template.Library()
 FIGURES = {
     "ahead": ngettext_lazy("%(n)s ahead", "%(n)s ahead", "n"),
@@ -47,13 +49,23 @@ def branch_tree(context: template.Context, nodes: Sequence[Any], unfolded: bool)
         with context.push(node=node, folds=has_rows):
             shown = line.render(context)
         if has_rows:
-            parts.append(_open_branch(shown, unfolded or node.level == 0))
+            parts.append(
+                _open_branch(shown, tree_figure(node.children, "branches"), unfolded or not node.level)
+            )
             depth.append(node.level)
         else:
             parts.append(f'<li><div class="node">{shown}</div></li>')
     return mark_safe("".join([*parts, *(CLOSED for _ in depth), "</ul>"]))  # every part is rendered
 
 
-def _open_branch(line: SafeString, is_open: bool) -> str:
+def _open_branch(line: SafeString, label: SafeString, is_open: bool) -> str:
+    """Return a branch and the start of its list. The line has links, so that it cannot be the summary."""
     opened = SafeString(" open") if is_open else ""
-    return format_html('<li><details{}><summary class="node">{}</summary><ul>', opened, line)
+    return format_html(
+        '<li><div class="node">{}</div><details{}><summary class="fold" data-key="o">'
+        '{}<span class="visually-hidden">{}</span></summary><ul>',
+        line,
+        opened,
+        icon("right"),
+        label,
+    )

@@ -101,7 +101,9 @@ class EraseMemory(ProjectPage):
     title = _("Erase for good")
 
     def get(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        return self.show_preview(request.GET.get("scope", ""), request.GET.get("target", ""), ConfirmForm())
+        if not request.GET.get("scope"):
+            return redirect(self.reader.url("erasures"))  # it asks what to erase
+        return self.show_preview(request.GET["scope"], request.GET.get("target", ""), ConfirmForm())
 
     def post(self, request: HttpRequest, **kwargs: Any) -> HttpResponse:
         scope, target = request.POST.get("scope", ""), request.POST.get("target", "")

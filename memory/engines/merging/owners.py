@@ -100,12 +100,12 @@ def settle_parts(plan: FullPlan) -> None:
 def reject_orphans(plan: FullPlan) -> None:
     """Reject conflicts about what the target cannot show: its owner is neither there nor in conflict."""
     items = plan.index_items()
-    asked = [item for item in plan.with_outcome(CONFLICT) if item.model.OWNERS and item.ours.deleted]
-    shown = _load_shown_owners(plan) if asked else set()
-    for item in asked:
+    conflicts = [item for item in plan.with_outcome(CONFLICT) if item.model.OWNERS and item.ours.deleted]
+    shown = _load_shown_owners(plan) if conflicts else set()
+    for item in conflicts:
         owners = item.theirs.owner_keys()
-        is_asked = any(_is_conflict(items.get(key)) for key in owners)
-        if not is_asked and not all(_is_shown(key, items, shown) for key in owners):
+        is_undecided = any(_is_conflict(items.get(key)) for key in owners)
+        if not is_undecided and not all(_is_shown(key, items, shown) for key in owners):
             item.outcome, item.reason = REJECTED, OWNER_MISSING
 
 

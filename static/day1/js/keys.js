@@ -4,7 +4,7 @@ import { undo } from "./undo.js";
 
 const OFF = "day1-keys-off";
 const WAIT = 1500; // milliseconds for the letter after g
-const ROWS = "main [data-rows] > *, main .rows > li, main tbody > tr, main .tree .node";
+const ROWS = "main [data-rows] > *, main .rows > li, main tbody > tr, main .tree li";
 const PREVIEW = "[data-preview]"; // a fact that is shown beside its list: the keys are the list's
 
 let since = 0;

@@ -190,7 +190,9 @@ def ask(branch: Branch, how_many: int) -> None:
 
 
 def counted(client: Client, path: str) -> list[str]:
-    return re.findall(r'<span class="count"(?: id="open-questions")?>([^<]*)</span>', text(client.get(path)))
+    """Return the number beside Review, if the page shows one; that of merge requests comes after it."""
+    marked = r'<span class="count"(?: id="open-questions")?>([^<]*)</span>'
+    return re.findall(marked, text(client.get(path)))[:1]
 
 
 def test_the_navigation_counts_what_waits_here(
