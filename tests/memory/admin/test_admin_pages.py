@@ -311,7 +311,7 @@ class TestBranches:
         address = re.search(r'formaction="([^"]+)"', html)[1]
         maintainer.post(address)
         assert FactEngine().list_facts(actor=actor).results == []
-        assert "undid a commit" in page(maintainer, log)
+        assert "Undid commit 1" in page(maintainer, log)
         assert str(one.rid) not in html
 
     def test_a_viewer_changes_nothing(self, viewer, write, main, actor):
