@@ -226,7 +226,7 @@ def test_branches(day1: Day1, fact: Fact) -> None:
     assert "task/a" in day1("branch", "list", "--archived")[1]
     assert day1("branch", "restore", "task/a") == (0, "task/a\trestored\n", "")
     log = [line.split("\t") for line in day1("branch", "log")[1].splitlines()]
-    assert [row[0:1] + row[2:8] for row in log[1:]] == [["1", "fact.write", "local", "cli", "1", "0", "0"]]
+    assert [row[0:1] + row[2:8] for row in log[1:]] == [["1", "Added 1 fact", "local", "cli", "1", "0", "0"]]
 
 
 def test_a_key_opens_until_it_is_revoked(day1: Day1) -> None:

@@ -285,7 +285,7 @@ def test_an_archived_branch_is_read_and_not_written(api: Api) -> None:
 
 
 def test_addresses_and_methods_that_do_not_exist(api: Api) -> None:
-    for path in ("/nothing", "/facts/a/b/c/d", "/branches/topology", "/facts.json"):
+    for path in ("/nothing", "/facts/a/b/c/d", "/branches/none", "/facts.json"):
         refused(api.get(path), 404, "not_found")
     wrong = [
         ("PUT", "/facts"),
