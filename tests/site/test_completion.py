@@ -19,7 +19,18 @@ pytestmark = pytest.mark.slow
 
 TIMEOUT_SECONDS = 60  # for a busy machine
 WINDOW = (50, 200)  # lines and columns
-VERBS = ("list", "show", "history", "archive", "restore", "delete", "supersede", "related")
+VERBS = (
+    "list",
+    "show",
+    "history",
+    "archive",
+    "restore",
+    "delete",
+    "supersede",
+    "related",
+    "accept",
+    "refuse",
+)
 INTERACTIVE = {
     "bash": (["bash", "--noprofile", "--norc", "-i"], "bind 'set show-all-if-ambiguous on'"),
     "zsh": (["zsh", "-f", "-i"], "autoload -Uz compinit && compinit -D -u"),
