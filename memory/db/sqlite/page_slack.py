@@ -191,7 +191,7 @@ class SlackCleaner:
         local = local if local <= limit else least
         if at + local + 4 > self.usable:
             raise UnknownLayoutError("a cell that leaves its page")
-        return Overflow(*struct.unpack_from(">I", page, at + local), length - local)
+        return Overflow(int.from_bytes(page[at + local : at + local + 4], "big"), length - local)
 
     def _follow(self, one: Overflow) -> None:
         """Note the pages with the rest of a long row, and how much of the last is used."""
