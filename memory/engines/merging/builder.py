@@ -29,6 +29,7 @@ from memory.engines.merging.strategies import (
     pick_items,
     squash_facts,
 )
+from memory.engines.merging.withdrawn import ask_about_withdrawn
 from memory.engines.versions.erased import erased_uids
 from memory.models import Fact
 
@@ -57,6 +58,7 @@ def build_plan(
     same_texts = match_equal_texts(plan)
     mark_similar(plan, compared)
     match_edges(plan, same_texts)
+    ask_about_withdrawn(plan)
     reject_orphans(plan)
     apply_strategy(plan, ids, decisions)
     reject_taken_places(plan)

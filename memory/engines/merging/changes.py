@@ -130,11 +130,11 @@ def find_reverted(rows: Sequence[BranchedModel]) -> set[int]:
         origins = type(rows[0])._base_manager.filter(rid__in=batch)
         for vid, *point in origins.values_list("rid", "branch_id", "seq_from"):
             made.setdefault((point[0], point[1]), []).append(vid)
-    reverts = {key: commit for key, commit in _load_commits(made).items() if commit.kind == REVERT}
-    return {vid for key in _find_undone_merges(reverts) for vid in made[key]}
+    reverts = {key: commit for key, commit in load_commits(made).items() if commit.kind == REVERT}
+    return {vid for key in find_undone_merges(reverts) for vid in made[key]}
 
 
-def _find_undone_merges(reverts: dict[tuple[int, int], Commit]) -> set[tuple[int, int]]:
+def find_undone_merges(reverts: dict[tuple[int, int], Commit]) -> set[tuple[int, int]]:
     """Return the reverts that took a merge back, at first or again after a revert had brought it back."""
     found: set[tuple[int, int]] = set()
     waiting, undoes = {key: one.reverts for key, one in reverts.items()}, True
@@ -147,7 +147,7 @@ def _find_undone_merges(reverts: dict[tuple[int, int], Commit]) -> set[tuple[int
     return found
 
 
-def _load_commits(points: Iterable[tuple[int, int]]) -> dict[tuple[int, int], Commit]:
+def load_commits(points: Iterable[tuple[int, int]]) -> dict[tuple[int, int], Commit]:
     found: dict[tuple[int, int], Commit] = {}
     for batch in batched(list(points), BATCH_SIZE):
         found |= Commit.objects.that_made(batch)

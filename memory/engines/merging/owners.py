@@ -26,6 +26,7 @@ from memory.engines.merging.plan import (
     SAME,
     SAME_TEXT,
     SIMILAR,
+    TARGET,
     FullPlan,
     MergePoints,
     PlanItem,
@@ -222,7 +223,7 @@ def list_missing_confirmations(plan: FullPlan) -> list[Confirmation]:
     stands_for = {
         item.uid: item.other.uid for item in plan.of_model(Fact) if item.reason == SAME_TEXT and item.other
     }
-    found = [(stands_for.get(row.uid, row.uid), row.source) for row in _load_confirmations(plan)]
+    found = [(stands_for.get(row.uid, row.uid), row.source) for row in load_confirmations(plan)]
     for item in plan.of_model(Fact):
         source = get_source(item.theirs) if item.uid in stands_for else ""
         if source and source != get_source(item.other):
@@ -251,10 +252,12 @@ def _list_known(plan: FullPlan, uids: set[UUID]) -> set[tuple[UUID, str]]:
 
 
 def _is_returning(item: PlanItem) -> bool:
-    return item.reason == REVERTED and item.outcome == CONFLICT and item.arrives
+    is_kept = item.decision is not None and item.decision.choice == TARGET
+    return item.reason == REVERTED and item.outcome == CONFLICT and item.arrives and not is_kept
 
 
-def _load_confirmations(plan: FullPlan) -> Iterable[Confirmation]:
+def load_confirmations(plan: FullPlan) -> Iterable[Confirmation]:
+    """Yield the source's confirmations since the common ancestor."""
     stood = ActiveOnLineage(plan.points.source_lineage)
     for branch, after, until in plan.points.list_ranges():
         yield from Confirmation.objects.filter(stood, branch_id=branch, seq__gt=after, seq__lte=until)

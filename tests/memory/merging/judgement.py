@@ -80,7 +80,14 @@ class Judgement:
         never_there = known.fields is None and key not in self.target.versions
         if found is None and (not allowed or never_there or self._follows_owner(key)):
             return
+        if found == ("conflict", "reverted") and self._lost_confirmations(key):
+            return
         assert found in allowed, f"{key}: in the plan as {found}, the model allows {allowed}"
+
+    def _lost_confirmations(self, key: Key) -> bool:
+        """Return whether the target lost a confirmation that it once showed and the source still has."""
+        of_fact = [one for one in self.offered if one[0] == "confirmation" and one[1].startswith(key[1])]
+        return key[0] == "fact" and any(one not in self.before and self._was_shown(one) for one in of_fact)
 
     def _allowed_classes(self, key: Key) -> list[tuple[str, str]]:
         outcomes = self.outcomes(key)

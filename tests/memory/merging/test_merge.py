@@ -350,15 +350,36 @@ class TestReverts:
             RevertEngine().revert_commit(commit_id=done.commit.pk, actor=actor)
             assert texts(project) == ["ours"]
 
-    def test_confirmations_wait_for_the_answer(self, project, actor, write, fork, merge):
+    @pytest.mark.parametrize(("choice", "count"), [("source", 1), ("target", 0)])
+    def test_confirmations_alone_are_asked_about_once(
+        self, project, actor, write, fork, plan, merge, choice, count
+    ):
         fact = write("text", session_id="s1")
         fork()
         write("text", "task/x", session_id="s2")
-        done = merge()
-        assert FACTS.get_fact(fact_id=fact.uid, actor=actor).confirmation_count == 1
-        RevertEngine().revert_commit(commit_id=done.commit.pk, actor=actor)
-        assert merge().commit is None
-        assert FACTS.get_fact(fact_id=fact.uid, actor=actor).confirmation_count == 0
+        for _ in range(2):
+            commit = merge(decisions=[Decision(fact.uid, choice)] if plan().page.results else ()).commit
+            counted = FACTS.get_fact(fact_id=fact.uid, actor=actor).confirmation_count
+            assert (merge().commit, plan().counts) == (None, {})
+            RevertEngine().revert_commit(commit_id=commit.pk, actor=actor)
+            assert FACTS.get_fact(fact_id=fact.uid, actor=actor).confirmation_count == 0
+            assert (only(plan()).reason, only(plan()).fields) == ("reverted", {})
+            assert merge().commit is None
+        assert counted == count
+
+    def test_a_change_of_a_fact_waits_with_its_confirmations(
+        self, project, actor, write, edit, fork, plan, merge
+    ):
+        fact = write("text", session_id="s1")
+        fork()
+        write("text", "task/x", session_id="s2")
+        RevertEngine().revert_commit(commit_id=merge().commit.pk, actor=actor)
+        edit(fact, "task/x", category="bug_fix")
+        assert list(only(plan()).fields) == ["category"]
+        merge(decisions=[Decision(fact.uid, "target")])
+        shown = FACTS.get_fact(fact_id=fact.uid, actor=actor)
+        assert (shown.confirmation_count, shown.category) == (0, "general")
+        assert plan().counts == {}
 
 
 class TestOtherKinds:
