@@ -1,6 +1,7 @@
-"""Conflicts of links and verdicts: shown by the texts of the memories that they are about, and decided."""
+"""Changes of a request in words: conflicts of links and verdicts, and why facts were not compared."""
 
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 from django.test import Client
@@ -11,7 +12,8 @@ from memory.actors import Actor
 from memory.engines.branches.manager import BranchManager
 from memory.engines.facts.links import LinkEngine
 from memory.models import FactLink, MergeDecision, Project
-from tests.memory.views.test_merge_request_pages import ENGINE, FACTS, TASK, ask, text, verify
+from tests.memory.fake_provider import FakeProvider
+from tests.memory.views.test_merge_request_pages import ENGINE, FACTS, TASK, ask, conflicting, text, verify
 
 pytestmark = pytest.mark.django_db(transaction=True)
 PAGE = "/p/test/merge-requests/2"
@@ -85,3 +87,22 @@ def test_a_link_to_what_was_said_shows_its_text(
     )
     merge_and_revert(actor)
     assert f"{ONE} → follows from → Look at the clock." in text(curator.get(f"{PAGE}?tab=changes"))
+
+
+@pytest.mark.parametrize(
+    ("provider", "words"),
+    [
+        (
+            "off",
+            "Without an embedder no near duplicates are looked for: 1 new fact was compared with no other.",
+        ),
+        ("http", "1 new fact has no vector yet and was compared with no other."),
+    ],
+)
+def test_the_page_says_why_facts_were_not_compared(
+    viewer: Client, actor: Actor, settings: Any, provider: str, words: str
+) -> None:
+    with FakeProvider() as fake:
+        settings.DAY1 = {"embedder": "off"} if provider == "off" else fake.settings(batch=64)
+        conflicting(actor, 1)
+        assert words in text(viewer.get("/p/test/merge-requests/1?tab=changes"))
