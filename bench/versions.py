@@ -120,8 +120,8 @@ class Run:
         done: dict[str, Any] = {}
         steps: dict[str, Callable[[], Any]] = {
             "diff": lambda: BranchManager().compare_branch(name=name, actor=actor),
-            "plan": lambda: merging.plan_merge(source=name, actor=actor),
-            "merge": lambda: merging.merge_branch(source=name, actor=actor),
+            "plan": lambda: merging.preview_merge(source=name, actor=actor),
+            "merge": lambda: merging.merge_branch(source=name, actor=actor, force=True),
             "revert": lambda: RevertEngine().revert_commit(commit_id=done["merge"].commit.pk, actor=actor),
         }
         for step in steps:
@@ -133,7 +133,7 @@ class Run:
     @staticmethod
     def check(done: dict[str, Any]) -> None:
         """Check that the branch's changes were all seen, merged and taken back."""
-        counts, merged = done["plan"].counts["fact"], done["merge"].commit
+        counts, merged = done["plan"].plan.counts["fact"], done["merge"].commit
         held = counts.get("conflict", 0)
         assert done["diff"].counts["fact"] == {"added": NEW, "changed": EDITS, "removed": DELETED}
         assert counts.get("applied", 0) + held == CHANGES, counts
