@@ -7,12 +7,13 @@ from typing import Any
 import pytest
 from django.db import connection, connections
 
-from memory.actors import Actor
+from memory.actors import Actor, local_actor
 from memory.conf import conf
 from memory.engines.access.policies import PolicyEngine
 from memory.engines.activity.events import EventEngine
 from memory.engines.branches.manager import BranchManager
 from memory.engines.branches.revert import RevertEngine
+from memory.engines.erasure.engine import ErasureEngine
 from memory.engines.facts.engine import FactEngine
 from memory.engines.merging.engine import MergeEngine
 from memory.engines.merging.gates import GateResult
@@ -30,7 +31,7 @@ from memory.exceptions import (
     NotFound,
     ScopeMissing,
 )
-from memory.models import AuditEntry, MergeDecision, MergeRequest
+from memory.models import AuditEntry, Fact, MergeDecision, MergeRequest
 from memory.models.nodes import uuid7
 from tests.memory.api.client import nothing_left
 from tests.memory.merging.conftest import TASK, texts, write_verified
@@ -559,6 +560,24 @@ class TestBesideBusyWriters:
         with pytest.raises(Conflict, match="refused by secrets: Not any more"):
             MergeEngine().merge_branch(source=TASK, actor=mira)
         assert learned.fact_text not in texts("main", project)
+
+    def test_what_is_erased_while_it_is_checked_does_not_arrive(self, mira, learned, project, watch):
+        watch(erase_beside)
+        before = texts("main", project)
+        result = MergeEngine().merge_branch(source=TASK, actor=mira)
+        assert result.counts["fact"] == {"rejected": 1}
+        assert texts("main", project) == before
+        assert not Fact._base_manager.filter(fact_text=learned.fact_text).exists()
+
+
+def erase_beside(name: str, plan: Any, options: Any, policy: Any) -> GateResult:
+    """Erase what arrives, when it is about to be merged."""
+    if not connection.in_atomic_block and plan.list_arriving_facts():
+        project = options.target.project
+        (item,) = plan.list_arriving_facts()
+        erasing = {"scope": "fact", "target": str(item.uid), "confirm": project.slug}
+        ErasureEngine().erase(actor=local_actor(project.pk), **erasing)
+    return GateResult(name, "passed", "")
 
 
 def write_beside(name: str, plan: Any, options: Any, policy: Any) -> GateResult:
