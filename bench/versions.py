@@ -79,6 +79,7 @@ def run_parts(options: argparse.Namespace) -> Iterator[Figure]:
             work = Path(shutil.copytree(made, Path(folder) / "work"))
             local_engine.set_up(work, "minilm")  # whose name the store's vectors have
             local_engine.optimize()
+            local_engine.freeze_gc()
             run = Run(work, options)
             if "merge" in kinds:
                 yield from run.figures(Path(shutil.copytree(made, Path(folder) / "bare")))
@@ -235,6 +236,7 @@ def measure_sizes(options: argparse.Namespace) -> dict[str, float]:
         work = Path(shutil.copytree(made, Path(folder) / "work"))
         local_engine.set_up(work, "off")
         local_engine.optimize()
+        local_engine.freeze_gc()
         found = Run(work, options).measure()
     if not options.keep:
         shutil.rmtree(made)
