@@ -61,7 +61,8 @@ class SearchIndex:
         if not rows or not (index := full_text_index(type(rows[0]))):
             return
         self.closed.add_versions(index, [(row, seq) for row in rows if not row.deleted])
-        kept, gone = [], []
+        kept: list[Any] = []
+        gone: list[Any] = []
         for row, keep in zip(rows, pinned, strict=True):
             (kept if keep else gone).append(row)
         tokens = [(row_tokens(index, row, row_state(row, PINNED)), row.pk) for row in kept]
