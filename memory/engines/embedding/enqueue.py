@@ -1,6 +1,7 @@
 """Queueing of texts for embedding, for any model, in the writer's transaction."""
 
 from collections.abc import Sequence
+from typing import Any
 
 from memory.engines.embedding.engine import embedder_is_on, enqueue_texts, get_embedding_states
 from memory.engines.versions.commits import CommitWriter
@@ -18,11 +19,11 @@ def enqueue_embedding(commit: CommitWriter, rows: Sequence[BranchedModel]) -> No
         enqueue("memory.embed", str(project_id))
 
 
-def enqueue_missing(commit: CommitWriter, rows: Sequence[BranchedModel]) -> None:
+def enqueue_missing(commit: CommitWriter, rows: Sequence[Any]) -> None:
     """Queue the texts of rows that were stored before, as far as they have no vector of the present model."""
     if not rows or not embedder_is_on():
         return
-    hashes = {row.content_hash: row for row in rows}  # type: ignore[attr-defined]  # models with TEXT have it
+    hashes = {row.content_hash: row for row in rows}
     states = get_embedding_states(commit.actor.project_id, hashes)
     missing = [row for value, row in hashes.items() if states[value][0] != Vector.State.READY]
     enqueue_embedding(commit, missing)
