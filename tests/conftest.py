@@ -13,6 +13,7 @@ from django.db.models.signals import post_migrate
 
 from memory.actors import Actor, local_actor
 from memory.db.backend import get_features, get_store_copies
+from memory.engines.access.policies import PolicyEngine
 from memory.engines.branches.manager import create_main
 from memory.engines.support.write_buffer import buffer
 from memory.models import Branch, Project, Snapshot, Workspace
@@ -94,6 +95,12 @@ def main(project: Project) -> Branch:
 @pytest.fixture
 def actor(project: Project) -> Actor:
     return local_actor(project.pk)
+
+
+@pytest.fixture
+def without_gates(actor: Actor) -> None:
+    """Let every branch be merged whatever arrives, so that a test sees what a merge does."""
+    PolicyEngine().set_policy(pattern="*", gates=[], actor=actor)
 
 
 @pytest.fixture

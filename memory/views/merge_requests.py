@@ -168,7 +168,7 @@ class NewMergeRequest(ProjectPage):
     def _list_changes(self, source: Branch, target: str) -> tuple[list[PlanItem], bool]:
         """Return the memories that the branch could bring, and whether there are more."""
         try:
-            plan = merge_engine.plan_merge(
+            found = merge_engine.preview_merge(
                 source=source.name,
                 target=target or MAIN,
                 classes=[CONFLICT, APPLIED],
@@ -177,8 +177,8 @@ class NewMergeRequest(ProjectPage):
             )
         except (BranchArchived, BranchNotFound, Conflict):  # opening the request says so
             return [], False
-        items = [item for item in plan.page.results if not item.model.OWNERS]
-        return items, plan.page.next is not None
+        page = found.plan.page
+        return [item for item in page.results if not item.model.OWNERS], page.next is not None
 
     def _suggest_title(self, source: Branch) -> str:
         """Return what the branch was made for, else the message of its only commit."""

@@ -120,7 +120,8 @@ class TaskPage(ProjectPage):
         actor = self.reader.actor
         found = task_engine.get_task_context(task=self.kwargs["name"], actor=actor, max_tokens=MAX_BUDGET)
         may_change = self.reader.is_now and task_engine.may_change(task=found.task, actor=actor)
-        distances = task_engine.measure_parts(task=found.task)
+        parts = [one.part for one in found.agents]
+        task_engine.measure_parts(parts=parts)
         objectives = list(found.task.objectives.all())
         return super().get_context_data(
             title=found.task.name,
@@ -128,9 +129,9 @@ class TaskPage(ProjectPage):
             found=found,
             objectives=[(one, list_moves(one) if may_change else []) for one in objectives],
             done=sum(one.state == TaskObjective.State.DONE for one in objectives),
-            agents=[(one.part, distances[one.part.pk]) for one in found.agents],
+            agents=parts,
             learned=list_learned(found),
-            working=sum(one.part.state == one.part.State.WORKING for one in found.agents),
+            working=sum(part.state == part.State.WORKING for part in parts),
             may_change=may_change,
             merge_request=find_request(found.task, actor),
             **kwargs,

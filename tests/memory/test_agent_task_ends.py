@@ -328,13 +328,13 @@ def test_how_far_branches_are_apart(actor: Actor, task: AgentTask) -> None:
     write(actor, TASK, "Of the task.")
 
     def measure() -> list[tuple[int, int]]:
-        row = engine.get_task(task="fix", actor=actor)
-        distances = engine.measure_parts(task=row)
-        return [tuple(distances[part.pk]) for part in row.agents.all()]
+        parts = list(engine.get_task(task="fix", actor=actor).agents.all())
+        engine.measure_parts(parts=parts)
+        return [(part.branch.ahead, part.branch.behind) for part in parts]
 
     assert measure() == [(2, 1), (0, 1)]
     engine.complete_agent(task="fix", agent_id="ada", actor=actor)
-    assert measure() == [(0, 1), (0, 2)]
+    assert measure() == [(0, 2), (0, 2)]
 
 
 def test_an_erased_text_is_gone_from_tasks(actor: Actor) -> None:

@@ -117,6 +117,11 @@ class MergePoints:
     target_seq: int
 
     @property
+    def key(self) -> tuple[int, int, int, int]:
+        """Return what tells these points from others of any project."""
+        return self.source.pk, self.source_seq, self.target.pk, self.target_seq
+
+    @property
     def source_lineage(self) -> Lineage:
         return self.source.lineage(self.source_seq)
 
@@ -152,10 +157,17 @@ class FullPlan:
     confirmations: list[Confirmation] = field(default_factory=list)
     picked: frozenset[UUID] | None = None  # of a cherry-pick; None for all
     compared: Any = None  # new facts with those of the target: see Compared
+    erased: frozenset[UUID] = frozenset()  # those of the items that were erased when they were read
+    arrivals: Any = None  # what arrives of it, once a gate asked: see Arrival
     unchecked: list[UUID] = field(default_factory=list)
     unchecked_reason: str = ""
     written: list[BranchedModel] = field(default_factory=list)  # new rows beside those of the source
     moved_verdicts: list[tuple[Any, Any]] = field(default_factory=list)  # the target's fact, and a verdict
+
+    def list_uids(self) -> set[UUID]:
+        """Return the ids of the memories whose content the plan has."""
+        others = {item.other.uid for item in self.items if item.other is not None}
+        return others | {item.uid for item in self.items}
 
     def of_model(self, model: type[BranchedModel]) -> Iterator[PlanItem]:
         return (item for item in self.items if item.model is model)

@@ -12,7 +12,6 @@ from django.db.models import Max, Q
 from memory.actors import Actor
 from memory.db.retry import retry_methods
 from memory.engines.facts.links import describe_memories
-from memory.engines.merging.guarded_merge import get_heads
 from memory.engines.merging.plan import MergePoints, PlanItem
 from memory.engines.merging.request_rows import find_request, lock_request, project_requests, record_request
 from memory.engines.merging.requests import build_options
@@ -122,7 +121,7 @@ class RequestHistoryEngine:
 def find_points(request: MergeRequest) -> MergePoints:
     """Return the points of a request: the heads, or those of its merge; else where it was checked last."""
     if request.pending:
-        return get_heads(build_options(request))
+        return build_options(request).points
     source_seq, target_seq = request.source_seq, request.target_seq
     if (commit := request.merge_commit) is not None:
         source_seq, target_seq = commit.source_seq or source_seq, commit.seq - 1

@@ -15,17 +15,10 @@ from memory.engines.fields.merges import CHOICE, MERGE_REQUEST
 from memory.engines.merging import settling
 from memory.engines.merging.approvals import Approval, count_approvals, is_author, list_approvals
 from memory.engines.merging.arrivals import list_undecided
-from memory.engines.merging.engine import MergePlan, MergeResult
-from memory.engines.merging.guarded_merge import (
-    MergeCheck,
-    check_merge,
-    get_heads,
-    load_plan,
-    merge_checked,
-    plan_page,
-)
+from memory.engines.merging.checked_merge import MergeCheck, MergeResult, check_merge, merge_checked
 from memory.engines.merging.options import MergeOptions, check_live, find_branches, parse_strategy
 from memory.engines.merging.plan import Decision, MergePoints
+from memory.engines.merging.plan_pages import MergePlan, plan_page
 from memory.engines.merging.request_rows import (
     check_pending,
     close_request,
@@ -191,14 +184,14 @@ class MergeRequestEngine:
         actor.require_scope("read", request.source.name)
         parsed = _check_decisions(decisions, choice)
         options = build_options(request)
-        points = get_heads(options)
-        bare = load_plan(replace(options, decisions=()), points)
+        points = options.points
+        bare = settling.load_plan(replace(options, decisions=()), points)
         if choice:
             bound = settling.apply_rule(bare, choice, reasons, kind)
         else:
             bound = settling.bind_decisions(parsed, bare)
         options = replace(options, decisions=settling.join_decisions(bare, options.decisions, bound))
-        left = len(list_undecided(load_plan(options, points, bare.compared)))
+        left = len(list_undecided(settling.load_plan(options, points, bare.compared)))
         if bound:
             request = _store_decisions(request, bound, points, actor)
         return Settled(request, len(bound), left)

@@ -5,7 +5,10 @@ from typing import Any
 
 from memory.actors import Actor
 from memory.engines.fields.merges import CHOICE, TEXT
-from memory.engines.merging.plan import CONFLICT, Decision, FullPlan, PlanItem
+from memory.engines.merging.builder import build_plan
+from memory.engines.merging.options import MergeOptions
+from memory.engines.merging.plan import CONFLICT, Decision, FullPlan, MergePoints, PlanItem
+from memory.engines.merging.similar import Compared
 from memory.engines.support.batches import batched
 from memory.exceptions import Conflict, Invalid
 from memory.models import MergeDecision, MergeRequest
@@ -15,6 +18,25 @@ Key = tuple[str, Any]  # kind and uid of a conflict
 MAX_DECISIONS = 1000  # in one call; a rule settles any number
 MAX_NAMED = 20  # conflicts that a refusal shows
 BATCH_SIZE = 500
+
+
+def load_plan(options: MergeOptions, points: MergePoints, compared: Compared | None = None) -> FullPlan:
+    """Return the whole plan at some points, with the decisions that still hold.
+
+    Decisions that came with the merge are refused when a conflict has changed since; those of a request are
+    left out, so that the conflict is undecided again. What was ``compared`` at these points need not be
+    compared again. Raises Conflict.
+    """
+    strategy, ids = options.strategy, options.ids
+    try:
+        return build_plan(points, strategy, ids, options.decisions, compared)
+    except Conflict as error:
+        if "changed" not in error.data:
+            raise
+    bare = build_plan(points, strategy, ids, (), compared)
+    if options.request is None:
+        refuse_outdated(bare, options.decisions)
+    return build_plan(points, strategy, ids, select_current(bare, options.decisions), bare.compared)
 
 
 def index_conflicts(plan: FullPlan) -> dict[Key, PlanItem]:

@@ -1,13 +1,19 @@
 """New facts that nearly equal or contradict a fact of the target: conflicts of two memories."""
 
+from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from threading import Lock
+from time import monotonic
 from uuid import UUID
 
-from memory.engines.merging.changes import compare_model, load_nearest
+from memory.engines.merging.changes import load_nearest
 from memory.engines.merging.pairs import Pairs, find_pairs
 from memory.engines.merging.plan import APPLIED, CONFLICT, NEW, FullPlan, MergePoints, PlanItem
 from memory.models import Fact
+
+CACHE_SIZE = 64  # comparisons that a process remembers; each has ids alone
+CACHE_SECONDS = 60.0  # facts expire, and providers come back
 
 
 @dataclass(frozen=True)
@@ -18,15 +24,45 @@ class Compared:
     uids: frozenset[UUID] = frozenset()
 
 
-def compare_new_facts(points: MergePoints) -> Compared:
-    """Compare the facts that are new on the source with those of the target.
+class ComparisonCache:
+    """Comparisons of this process by the points of their plans, which pages, decisions and the merge share.
 
-    To be called outside of a transaction: see ``find_pairs``.
+    Versions do not change, so a comparison stays true; one that lacks vectors is not kept.
     """
-    return compare_items(points, compare_model(Fact, points))
+
+    def __init__(self) -> None:
+        self._found: OrderedDict[tuple[int, ...], tuple[float, Compared]] = OrderedDict()
+        self._lock = Lock()
+
+    def get(self, points: MergePoints) -> Compared | None:
+        """Return the comparison at these points, where it was made within the last minute."""
+        with self._lock:
+            at, compared = self._found.get(points.key, (0.0, None))
+        return compared if monotonic() - at < CACHE_SECONDS else None
+
+    def put(self, points: MergePoints, compared: Compared) -> None:
+        """Keep a comparison of all facts; the oldest goes."""
+        if compared.pairs.unchecked:
+            return
+        with self._lock:
+            self._found[points.key] = monotonic(), compared
+            self._found.move_to_end(points.key)
+            while len(self._found) > CACHE_SIZE:
+                self._found.popitem(last=False)
+
+
+comparisons = ComparisonCache()
 
 
 def compare_items(points: MergePoints, items: Sequence[PlanItem]) -> Compared:
+    """Return how the facts that are new on the source compare with those of the target."""
+    if (compared := comparisons.get(points)) is None:
+        compared = _compare(points, items)
+        comparisons.put(points, compared)
+    return compared
+
+
+def _compare(points: MergePoints, items: Sequence[PlanItem]) -> Compared:
     facts = [item.theirs for item in items if is_new(item)]
     pairs = find_pairs(
         facts,

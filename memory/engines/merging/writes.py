@@ -1,9 +1,10 @@
 """What a plan writes on the target, as versions with their place in the version graph."""
 
 from collections.abc import Sequence
+from copy import copy
 from typing import Any
 
-from memory.engines.embedding.enqueue import enqueue_embedding
+from memory.engines.embedding.enqueue import enqueue_missing
 from memory.engines.facts.batch import FactBatch
 from memory.engines.merging.changes import RANK, load_nearest
 from memory.engines.merging.fields import complete_content
@@ -53,9 +54,7 @@ def build_version(item: PlanItem) -> tuple[Any, Any]:
 
 
 def _copy_theirs(item: PlanItem) -> Any:
-    row = item.model(uid=item.uid, **item.theirs.content_values())
-    for name in ("deleted", "vid", "prev_vid", "merged_vid"):
-        setattr(row, name, getattr(item.theirs, name))
+    row = copy(item.theirs)
     row.version = _next_version(item)
     return row
 
@@ -121,4 +120,4 @@ def _enqueue_texts(commit: CommitWriter, plan: FullPlan, rows: Sequence[Branched
             FactBatch.enqueue_embedding(commit, compared)
             kept = [row for row in kept if row.uid not in unchecked]
         if model.TEXT and kept:
-            enqueue_embedding(commit, kept)
+            enqueue_missing(commit, kept)

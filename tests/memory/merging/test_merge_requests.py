@@ -7,15 +7,16 @@ from typing import Any
 import pytest
 from django.db import connection, connections
 
-from memory.actors import Actor
+from memory.actors import Actor, local_actor
 from memory.conf import conf
 from memory.engines.access.policies import PolicyEngine
 from memory.engines.activity.events import EventEngine
 from memory.engines.branches.manager import BranchManager
 from memory.engines.branches.revert import RevertEngine
+from memory.engines.erasure.engine import ErasureEngine
 from memory.engines.facts.engine import FactEngine
+from memory.engines.merging.engine import MergeEngine
 from memory.engines.merging.gates import GateResult
-from memory.engines.merging.guarded_merge import GuardedMergeEngine
 from memory.engines.merging.plan import Decision
 from memory.engines.merging.requests import MergeRequestEngine
 from memory.exceptions import (
@@ -30,7 +31,7 @@ from memory.exceptions import (
     NotFound,
     ScopeMissing,
 )
-from memory.models import AuditEntry, MergeDecision, MergeRequest
+from memory.models import AuditEntry, Fact, MergeDecision, MergeRequest
 from memory.models.nodes import uuid7
 from tests.memory.api.client import nothing_left
 from tests.memory.merging.conftest import TASK, texts, write_verified
@@ -207,7 +208,7 @@ class TestApprovals:
     def test_without_a_request_there_are_none(self, mira, ada, learned):
         policies.set_policy(pattern="main", approvals=1, actor=ada)
         text = "The merge is refused by approvals: A merge request is needed, with approvals: 1."
-        refuse(Conflict, text, GuardedMergeEngine().merge_branch, source=TASK, actor=mira)
+        refuse(Conflict, text, MergeEngine().merge_branch, source=TASK, actor=mira)
 
     def test_what_was_not_read_is_not_approved(self, mira, vera, request_for, task):
         task.refresh_from_db()
@@ -493,7 +494,7 @@ class TestTwoAtOnce:
 
 class TestWithoutARequest:
     def merge(self, actor: Any, **options: Any) -> Any:
-        return GuardedMergeEngine().merge_branch(source=TASK, actor=actor, **options)
+        return MergeEngine().merge_branch(source=TASK, actor=actor, **options)
 
     def test_a_branch_is_merged_under_the_policy_of_its_target(self, mira, learned, project):
         facts.write_fact(fact_text="A guess.", branch_name=TASK, actor=mira)
@@ -506,7 +507,7 @@ class TestWithoutARequest:
 
     def test_the_preview_changes_nothing(self, mira, learned):
         with nothing_left():
-            found = GuardedMergeEngine().preview_merge(source=TASK, actor=mira)
+            found = MergeEngine().preview_merge(source=TASK, actor=mira)
         assert {item.uid for item in found.plan.page} == {learned.uid}
         assert found.check.mergeable
 
@@ -522,7 +523,7 @@ class TestWithoutARequest:
         assert texts("main", project) == {"Tokens live for an hour."}
 
     def test_decisions_on_what_has_changed_are_refused(self, mira, conflict):
-        (item,) = GuardedMergeEngine().preview_merge(source=TASK, kind="fact", actor=mira).plan.page
+        (item,) = MergeEngine().preview_merge(source=TASK, kind="fact", actor=mira).plan.page
         facts.update_fact(
             fact_id=conflict.uid, updates={"fact_text": "A week."}, branch_name="main", actor=mira
         )
@@ -550,15 +551,33 @@ class TestBesideBusyWriters:
 
     def test_a_merge_still_comes_to_an_end(self, mira, learned, project, watch):
         watch(write_beside)
-        result = GuardedMergeEngine().merge_branch(source=TASK, actor=mira)
+        result = MergeEngine().merge_branch(source=TASK, actor=mira)
         assert result.counts == {"fact": {"applied": 1}, "verdict": {"applied": 1}}
         assert learned.fact_text in texts("main", project)
 
     def test_it_passes_its_gates_as_things_are_in_the_end(self, mira, learned, project, watch):
         watch(refuse_in_the_end)
         with pytest.raises(Conflict, match="refused by secrets: Not any more"):
-            GuardedMergeEngine().merge_branch(source=TASK, actor=mira)
+            MergeEngine().merge_branch(source=TASK, actor=mira)
         assert learned.fact_text not in texts("main", project)
+
+    def test_what_is_erased_while_it_is_checked_does_not_arrive(self, mira, learned, project, watch):
+        watch(erase_beside)
+        before = texts("main", project)
+        result = MergeEngine().merge_branch(source=TASK, actor=mira)
+        assert result.counts["fact"] == {"rejected": 1}
+        assert texts("main", project) == before
+        assert not Fact._base_manager.filter(fact_text=learned.fact_text).exists()
+
+
+def erase_beside(name: str, plan: Any, options: Any, policy: Any) -> GateResult:
+    """Erase what arrives, when it is about to be merged."""
+    if not connection.in_atomic_block and plan.list_arriving_facts():
+        project = options.target.project
+        (item,) = plan.list_arriving_facts()
+        erasing = {"scope": "fact", "target": str(item.uid), "confirm": project.slug}
+        ErasureEngine().erase(actor=local_actor(project.pk), **erasing)
+    return GateResult(name, "passed", "")
 
 
 def write_beside(name: str, plan: Any, options: Any, policy: Any) -> GateResult:
