@@ -27,6 +27,7 @@ from memory.engines.merging.request_rows import (
     project_requests,
     record_request,
 )
+from memory.engines.merging.strategies import check_known
 from memory.engines.support import validation as c
 from memory.engines.support.pagination import Page, paginate
 from memory.engines.versions.lookup import MAIN
@@ -89,9 +90,9 @@ class MergeRequestEngine:
     ) -> MergeRequest:
         """Open a request to merge ``source`` into ``target``.
 
-        Into main anybody may ask who may write to the source. Raises Invalid (a branch into itself,
-        strategy, ids), BranchNotFound, BranchArchived, Exists while the pair has a pending request, scope and
-        branch refusals.
+        Into main anybody may ask who may write to the source. Raises Invalid (a branch into itself, strategy,
+        ids that the source does not have), BranchNotFound, BranchArchived, Exists while the pair has a
+        pending request, scope and branch refusals.
         """
         actor.require_scope("write", source)
         if target != MAIN:
@@ -100,6 +101,7 @@ class MergeRequestEngine:
         texts = {"title": title or f"Merge {source} into {target}"[:200], "description": description}
         values = {name: MERGE_REQUEST[name].check(name, text) for name, text in texts.items()}
         values["strategy"], chosen = parse_strategy(strategy, ids)
+        check_known(branches[0].lineage(), chosen)
         next_rid.ensure_lease()
         with transaction.atomic(savepoint=False):
             return _insert_request(actor, *branches, ids=[str(uid) for uid in chosen], **values)

@@ -14,6 +14,7 @@ from tests.memory.views.test_merge_request_pages import ENGINE, FACTS, TASK, div
 pytestmark = pytest.mark.django_db(transaction=True)
 FORM = f"/p/test/merge-requests/new?source={TASK}"
 SENT = {"title": "Some of it", "description": "", "target": "main", "strategy": "cherry_pick"}
+NOWHERE = "01a20ac4-d9b4-74b0-94b7-0e70285cff7b"
 ONE, TWO = "Logins need the clock.", "The clock runs four minutes fast."
 
 
@@ -65,6 +66,8 @@ def test_a_pick_of_nothing_is_refused_and_the_form_keeps_its_input(
     answer = curator.post(FORM, {**SENT, "title": "x" * 201, "ids": [str(two[0].uid)]})
     assert [ticked for _uid, ticked, _words in list_offered(text(answer))] == [True, False]
     assert curator.post(FORM, {**SENT, "ids": ["nonsense"]}).status_code == 400
+    unknown = curator.post(FORM, {**SENT, "ids": [NOWHERE]})
+    assert (unknown.status_code, f"The source has no change of {NOWHERE}." in text(unknown)) == (400, True)
     assert not MergeRequest.objects.exists()
 
 
