@@ -1,6 +1,6 @@
 """What the hook client does with an event: it goes to a spool on disk, then to the server. hook.py runs it.
 
-``--config`` names a FILE (default ~/.config/day1/hooks.json) with ``{"url", "key"}``, optionally ``"branch"``;
+``--config`` names a FILE (default ~/.config/day1/hooks.json): ``{"url", "key"}``, optionally ``"branch"``;
 the spool is in ``FILE.spool``. Without FILE, DAY1_URL and DAY1_KEY are used; without those nothing is stored.
 
 The start of a session or subagent waits for a response, at most three seconds, of a server that gives a sign
