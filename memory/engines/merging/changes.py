@@ -59,6 +59,15 @@ def list_touched(model: type[BranchedModel], points: MergePoints) -> list[UUID]:
     return sorted(found)
 
 
+def is_touched(model: type[BranchedModel], points: MergePoints, uid: UUID) -> bool:
+    """Return whether the source has versions of a memory since the common ancestor."""
+    rows = model._base_manager.filter(uid=uid)
+    return any(
+        rows.filter(branch=branch, seq_from__gt=after, seq_from__lte=until).exists()
+        for branch, after, until in points.list_ranges()
+    )
+
+
 def load_nearest(model: type[BranchedModel], lineage: Lineage, uids: Sequence[UUID]) -> Rows:
     """Return the version of each memory that a lineage has, tombstones included."""
     found: Rows = {}
