@@ -39,7 +39,7 @@ from tests.memory.merging.conftest import TASK, texts, write_verified
 
 pytestmark = pytest.mark.django_db(transaction=True)
 engine, facts, policies = MergeRequestEngine(), FactEngine(), PolicyEngine()
-merges = GuardedMergeEngine()
+merges = MergeEngine()
 
 
 def refuse(kind: type[Day1Error], text: str, work: Callable[..., Any], **arguments: Any) -> Day1Error:
