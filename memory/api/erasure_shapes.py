@@ -13,14 +13,20 @@ SCOPES = list(Erasure.Scope.values)
 
 
 class ErasureInput(s.Serializer):
-    """What to erase. With ``dry_run`` nothing is erased, and the answer says what would be."""
+    """What to erase. Without ``confirm``, or with ``dry_run``, nothing is erased, and the answer says what
+    would be.
+    """
 
     scope = s.ChoiceField(choices=SCOPES)
     target = s.CharField(
         max_length=1000, help_text="The id of the fact, session or agent; of a match, the text to look for."
     )
-    dry_run = s.BooleanField(required=False, help_text="Default: true.")
-    confirm = s.CharField(max_length=200, required=False, help_text="The name that the dry run asks for.")
+    dry_run = s.BooleanField(
+        required=False, help_text="true erases nothing. Default: true without confirm, else false."
+    )
+    confirm = s.CharField(
+        max_length=200, required=False, help_text="The name that the dry run asks for: erases for good."
+    )
     drop_copies = s.BooleanField(
         required=False, help_text="true drops the copies of the store that hold it too. Default: false."
     )
@@ -63,8 +69,9 @@ class StoreCopyShape(s.Serializer):
 
 
 class ErasurePlanShape(s.Serializer):
-    """What an erasure would do."""
+    """What an erasure would do. Nothing was erased."""
 
+    dry_run = s.BooleanField(help_text="true: nothing was erased.")
     scope = s.ChoiceField(choices=SCOPES)
     target = s.CharField()
     confirm = s.CharField(help_text="The name to send as confirm.")
@@ -86,6 +93,7 @@ def erasure_check(found: Verification) -> dict[str, Any]:
 
 def erasure_plan(plan: ErasurePlan) -> dict[str, Any]:
     return {
+        "dry_run": True,
         "scope": plan.scope,
         "target": plan.target,
         "confirm": plan.confirm,

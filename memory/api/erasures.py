@@ -32,8 +32,9 @@ class ErasureViewSet(Resource):
             "scope": payload.take_value("scope", c.one_of(Erasure.Scope.values)),
             "target": payload.take_value("target", c.text_check(MAX_MATCH, min_length=1)),
         }
-        dry_run = payload.take_value("dry_run", c.check_boolean, True)
-        confirm = payload.take_value("confirm", c.text_check(200), "")
+        confirm = payload.take_value("confirm", c.text_check(200))
+        # Who sends the name has read the preview, and must not take another one for the erasure.
+        dry_run = payload.take_value("dry_run", c.check_boolean, confirm is None)
         drop_copies = payload.take_value("drop_copies", c.check_boolean, False)
         payload.refuse_unknown()
         for name, value in fields.items():
@@ -42,7 +43,7 @@ class ErasureViewSet(Resource):
         if dry_run:
             plan = erasure_engine.preview_erasure(actor=actor, **fields)
             return Response(erasure_shapes.erasure_plan(plan))
-        done = erasure_engine.erase(actor=actor, **fields, confirm=confirm, drop_copies=drop_copies)
+        done = erasure_engine.erase(actor=actor, **fields, confirm=confirm or "", drop_copies=drop_copies)
         status = 201 if done.state == Erasure.State.DONE else 202
         return Response(erasure_shapes.erasure(done), status=status)
 

@@ -59,6 +59,15 @@ def list_touched(model: type[BranchedModel], points: MergePoints) -> list[UUID]:
     return sorted(found)
 
 
+def is_touched(model: type[BranchedModel], points: MergePoints, uid: UUID) -> bool:
+    """Return whether the source has versions of a memory since the common ancestor."""
+    rows = model._base_manager.filter(uid=uid)
+    return any(
+        rows.filter(branch=branch, seq_from__gt=after, seq_from__lte=until).exists()
+        for branch, after, until in points.list_ranges()
+    )
+
+
 def load_nearest(model: type[BranchedModel], lineage: Lineage, uids: Sequence[UUID]) -> Rows:
     """Return the version of each memory that a lineage has, tombstones included."""
     found: Rows = {}
@@ -121,7 +130,7 @@ def find_reverted(rows: Sequence[BranchedModel]) -> set[int]:
         origins = type(rows[0])._base_manager.filter(rid__in=batch)
         for vid, *point in origins.values_list("rid", "branch_id", "seq_from"):
             made.setdefault((point[0], point[1]), []).append(vid)
-    reverts = {key: commit for key, commit in _load_commits(made).items() if commit.kind == REVERT}
+    reverts = _load_reverts(made)
     return {vid for key in _find_undone_merges(reverts) for vid in made[key]}
 
 
@@ -138,10 +147,11 @@ def _find_undone_merges(reverts: dict[tuple[int, int], Commit]) -> set[tuple[int
     return found
 
 
-def _load_commits(points: Iterable[tuple[int, int]]) -> dict[tuple[int, int], Commit]:
+def _load_reverts(points: Iterable[tuple[int, int]]) -> dict[tuple[int, int], Commit]:
+    """Return the reverts among the commits at these points."""
     found: dict[tuple[int, int], Commit] = {}
     for batch in batched(list(points), BATCH_SIZE):
-        found |= Commit.objects.that_made(batch)
+        found |= Commit.objects.filter(kind=REVERT).that_made(batch)
     return found
 
 

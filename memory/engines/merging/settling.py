@@ -6,10 +6,12 @@ from typing import Any
 from memory.actors import Actor
 from memory.engines.fields.merges import CHOICE, TEXT
 from memory.engines.merging.builder import build_plan
+from memory.engines.merging.changes import is_touched
 from memory.engines.merging.options import MergeOptions
 from memory.engines.merging.plan import CONFLICT, Decision, FullPlan, MergePoints, PlanItem
 from memory.engines.merging.similar import Compared
 from memory.engines.support.batches import batched
+from memory.engines.versions.kinds import models_by_kind
 from memory.exceptions import Conflict, Invalid
 from memory.models import MergeDecision, MergeRequest
 
@@ -63,7 +65,7 @@ def check_decision(decision: Decision, index: int) -> Decision:
 
 def bind_decisions(decisions: Sequence[Decision], plan: FullPlan) -> list[Decision]:
     """Return the decisions with the tokens of the plan. Raises Conflict where a conflict has changed since,
-    or is none any more.
+    or is none any more, and Invalid where there was none.
     """
     conflicts = index_conflicts(plan)
     refuse_outdated(plan, decisions)
@@ -75,10 +77,13 @@ def bind_decisions(decisions: Sequence[Decision], plan: FullPlan) -> list[Decisi
 
 def refuse_outdated(plan: FullPlan, decisions: Iterable[Decision]) -> None:
     """Refuse decisions on conflicts that changed since, with the conflicts as they are now. Raises
-    Conflict.
+    Conflict, and Invalid for an id that no conflict can have had.
     """
-    conflicts = index_conflicts(plan)
-    outdated = [one for one in decisions if not is_current(one, conflicts)]
+    conflicts, items, decided = index_conflicts(plan), plan.index_items(), list(decisions)
+    for index, one in enumerate(decided):
+        if (one.kind, one.uid) not in items:
+            check_id(plan, one, index)
+    outdated = [one for one in decided if not is_current(one, conflicts)]
     if outdated:
         present = [conflicts.get((one.kind, one.uid)) for one in outdated[:MAX_NAMED]]
         raise Conflict(
@@ -86,6 +91,21 @@ def refuse_outdated(plan: FullPlan, decisions: Iterable[Decision]) -> None:
             count=len(outdated),
             ids=[str(one.uid) for one in outdated[:MAX_NAMED]],
             conflicts=[describe_conflict(item) for item in present if item],
+        )
+
+
+def check_id(plan: FullPlan, decision: Decision, index: int) -> None:
+    """Check that the source changed the memory that a decision is on. Raises Invalid.
+
+    One that it changed may have been in conflict before, and settled by another merge.
+    """
+    model = models_by_kind().get(decision.kind)
+    if model is None or not is_touched(model, plan.points, decision.uid):
+        raise Invalid(
+            "There is no conflict about {kind} {id}: the source has no change of it.",
+            kind=decision.kind,
+            id=decision.uid,
+            field=f"decisions[{index}].id",
         )
 
 

@@ -32,7 +32,8 @@ class TestRest:
         body = {"scope": "fact", "target": fact["id"]}
         with nothing_left():
             plan = api.post("/erasures", body).json()
-        assert (plan["confirm"], plan["counts"], plan["copies"], plan["left"]) == (
+        assert (plan["dry_run"], plan["confirm"], plan["counts"], plan["copies"], plan["left"]) == (
+            True,
             "test",
             {"fact": 1},
             [],
@@ -40,7 +41,7 @@ class TestRest:
         )
         example = {"kind": "fact", "id": fact["id"], "line": f"The code is {WORD}", "why": ""}
         assert plan["examples"] == [example]
-        made = api.post("/erasures", {**body, "dry_run": False, "confirm": "test"}, Idempotency_Key="once")
+        made = api.post("/erasures", {**body, "confirm": "test"}, Idempotency_Key="once")
         assert made.status_code == 201
         row = made.json()
         assert (row["scope"], row["target"], row["state"]) == ("fact", fact["id"], "done")
@@ -55,6 +56,19 @@ class TestRest:
         assert not IdempotencyRecord.objects.exists()
         assert tables_with(WORD) == set()
         assert api.get(f"/facts/search?q={WORD}").json()["results"] == []
+
+    def test_a_dry_run_with_the_name_erases_nothing(self, api: Api) -> None:
+        fact = api.fact("Keep me")
+        body = {"scope": "fact", "target": fact["id"], "confirm": "test", "dry_run": True}
+        with nothing_left():
+            assert api.post("/erasures", body).json()["dry_run"] is True
+            for confirm in ("x", ""):  # whoever sends a name means to erase
+                named = {"scope": "fact", "target": fact["id"], "confirm": confirm}
+                refused(api.post("/erasures", named), 400, "invalid", "confirm")
+                refused(api.post("/erasures", {**named, "dry_run": False}), 400, "invalid", "confirm")
+            without = {"scope": "fact", "target": fact["id"], "dry_run": False}
+            refused(api.post("/erasures", without), 400, "invalid", "confirm")
+        assert api.get(f"/facts/{fact['id']}").json()["fact_text"] == "Keep me"
 
     def test_refusals(self, api: Api, project, other_project) -> None:
         fact = api.fact("Keep me")

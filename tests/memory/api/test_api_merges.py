@@ -127,6 +127,14 @@ class TestMergeRequests:
         (now,) = refusal["data"]["conflicts"]
         assert (now["id"], now["token"] == item["token"]) == (conflict["id"], False)
 
+    def test_a_decision_on_an_unknown_id_is_a_mistake(self, api: Api, reviewer: Api, conflict: Any) -> None:
+        done(api.post("/merge-requests", {"source": TASK}), 201)
+        known = {"id": conflict["id"], "choice": "source"}
+        body = {"decisions": [known, {"id": UNKNOWN, "choice": "source"}]}
+        with nothing_left():
+            for path in ("/merge-requests/1/decisions", f"/branches/{TASK}/merge"):
+                refused(reviewer.post(path, body), 400, "invalid", "decisions[1].id")
+
     def test_a_request_is_rejected(self, api: Api, reviewer: Api, learned: Any) -> None:
         done(api.post("/merge-requests", {"source": TASK}), 201)
         row = done(reviewer.post("/merge-requests/1/reject", {"reason": "Not true."}))

@@ -3,6 +3,7 @@
 import threading
 from collections.abc import Callable
 from typing import Any
+from uuid import uuid4
 
 import pytest
 from django.db import connection, connections
@@ -38,6 +39,7 @@ from tests.memory.merging.conftest import TASK, texts, write_verified
 
 pytestmark = pytest.mark.django_db(transaction=True)
 engine, facts, policies = MergeRequestEngine(), FactEngine(), PolicyEngine()
+merges = MergeEngine()
 
 
 def refuse(kind: type[Day1Error], text: str, work: Callable[..., Any], **arguments: Any) -> Day1Error:
@@ -313,6 +315,26 @@ class TestDecisions:
     def test_what_is_no_conflict_is_not_decided(self, mira, request_for, learned):
         with nothing_left(), pytest.raises(Conflict):
             settle(mira, request_for, learned, "source")
+
+    def test_an_id_that_no_conflict_has_is_a_mistake(self, mira, conflict):
+        request = engine.create_request(source=TASK, actor=mira)
+        untouched = facts.write_fact(fact_text="On main alone.", branch_name="main", actor=mira).fact
+        for uid, kind in ((uuid4(), "fact"), (untouched.uid, "fact"), (conflict.uid, "link")):
+            wrong = Decision(uid, "source", kind=kind)
+            with nothing_left(), pytest.raises(Invalid) as caught:
+                engine.decide_conflicts(
+                    request_id=request.pk, decisions=[Decision(conflict.uid, "source"), wrong], actor=mira
+                )
+            assert caught.value.data["field"] == "decisions[1].id"
+            with nothing_left(), pytest.raises(Invalid) as caught:
+                merges.merge_branch(source=TASK, decisions=[wrong], actor=mira)
+            assert caught.value.data["field"] == "decisions[0].id"
+
+    def test_what_was_settled_meanwhile_has_changed(self, mira, ada, conflict):
+        request = engine.create_request(source=TASK, actor=mira)
+        merges.merge_branch(source=TASK, actor=ada, decisions=[Decision(conflict.uid, "target")], force=True)
+        with nothing_left(), pytest.raises(Conflict):
+            settle(mira, request, conflict, "source")
 
     def test_a_rule_takes_no_text(self, mira, conflict):
         engine.create_request(source=TASK, actor=mira)
