@@ -152,16 +152,18 @@ class MergeRequestEngine:
         classes: Sequence[str] = (),
         limit: int = 50,
         cursor: str = "",
+        checked: RequestCheck | None = None,
     ) -> RequestPlan:
         """Return a page of what a pending request would merge, with the decisions on its conflicts.
 
-        Needs the scope read on both branches. Raises Invalid, IllegalTransition for a closed request,
-        BranchArchived.
+        The plan of a request that was just ``checked`` is not made again. Needs the scope read on both
+        branches. Raises Invalid, IllegalTransition for a closed request, BranchArchived.
         """
         request = self._readable(request_id, actor)
         check_pending(request)
         check_live(request.source, request.target)
-        _, plan = plan_page(build_options(request), kind, classes, limit, cursor)
+        known = checked.check.plan if checked and checked.check else None
+        _, plan = plan_page(build_options(request), kind, classes, limit, cursor, known)
         rows = request.decisions.filter(uid__in=[item.uid for item in plan.page.results])
         return RequestPlan(request, plan, {(row.kind, row.uid): row for row in rows})
 
@@ -174,8 +176,10 @@ class MergeRequestEngine:
         choice: str = "",
         reasons: Sequence[str] = (),
         kind: str = "",
+        only_open: bool = False,
     ) -> Settled:
-        """Decide conflicts: those in ``decisions``, or by rule ``choice`` for all of some reasons and a kind.
+        """Decide conflicts: those in ``decisions``, or by rule ``choice`` for all of some reasons and a kind,
+        of which ``only_open`` leaves those that were decided.
 
         A decision with a token holds for the conflict that was read, one without for the present one. The
         latest decision counts, and ends approvals that were made before. Needs the scope curate on the
@@ -189,7 +193,8 @@ class MergeRequestEngine:
         points = options.points
         bare = settling.load_plan(replace(options, decisions=()), points)
         if choice:
-            bound = settling.apply_rule(bare, choice, reasons, kind)
+            kept = settling.select_current(bare, options.decisions) if only_open else []
+            bound = settling.apply_rule(bare, choice, reasons, kind, kept)
         else:
             bound = settling.bind_decisions(parsed, bare)
         options = replace(options, decisions=settling.join_decisions(bare, options.decisions, bound))

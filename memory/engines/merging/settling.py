@@ -133,14 +133,20 @@ def describe_conflict(item: PlanItem) -> dict[str, str]:
     return {"kind": item.kind, "id": str(item.uid), "reason": item.reason, "token": item.token}
 
 
-def apply_rule(plan: FullPlan, choice: str, reasons: Sequence[str], kind: str) -> list[Decision]:
-    """Return the same decision for all conflicts of some reasons and of one kind; for all without any."""
+def apply_rule(
+    plan: FullPlan, choice: str, reasons: Sequence[str], kind: str, kept: Iterable[Decision] = ()
+) -> list[Decision]:
+    """Return the same decision for all conflicts of some reasons and of one kind; for all without any.
+
+    Conflicts with a decision that is ``kept`` are left out.
+    """
     if choice == Choice.EDITED:
         raise Invalid("A text settles one conflict: a rule takes no choice edited.", field="choice")
+    decided = {(one.kind, one.uid) for one in kept}
     return [
         Decision(item.uid, choice, item.token, "", item.kind)
         for item in index_conflicts(plan).values()
-        if (not reasons or item.reason in reasons) and kind in ("", item.kind)
+        if item.key not in decided and (not reasons or item.reason in reasons) and kind in ("", item.kind)
     ]
 
 
