@@ -11,6 +11,7 @@ from django.db.models import Max
 from memory.actors import Actor
 from memory.db.retry import retry_methods
 from memory.engines.branches.revert import RevertEngine
+from memory.engines.branches.reverted_requests import find_standing
 from memory.engines.fields.merges import CHOICE, MERGE_REQUEST
 from memory.engines.merging import settling
 from memory.engines.merging.approvals import Approval, count_approvals, is_author, list_approvals
@@ -281,7 +282,7 @@ class MergeRequestEngine:
                     number=request.number,
                     state=request.current_state,
                 )
-            RevertEngine().revert_commit(commit_id=request.merge_commit_id, actor=actor)
+            RevertEngine().revert_commit(commit_id=find_standing(request.merge_commit_id), actor=actor)
         return find_request(actor, request.pk)
 
     # ---- pieces --------------------------------------------------------------------------------

@@ -320,6 +320,27 @@ class TestReverts:
         assert texts(project) == ["added", "theirs"]
         assert merge().commit is None
 
+    def test_brought_back_it_is_no_question(self, project, actor, write, edit, delete, fork, plan, merge):
+        fact, removed = write("base"), write("removed")
+        fork()
+        edit(fact, "task/x", fact_text="theirs")
+        delete(removed, "task/x")
+        write("added", "task/x")
+        commit = merge().commit
+        for _ in range(2):
+            commit = RevertEngine().revert_commit(commit_id=commit.pk, actor=actor)
+            assert texts(project) == ["base", "removed"]
+            assert {item.reason for item in plan().page.results} == {"reverted"}
+            commit = RevertEngine().revert_commit(commit_id=commit.pk, actor=actor)
+            assert texts(project) == ["added", "theirs"]
+            assert (plan().counts, merge().commit) == ({}, None)
+        edit(fact, "task/x", fact_text="later")
+        assert plan().counts == {"fact": {"applied": 1}}
+        merge()
+        assert texts(project) == ["added", "later"]
+        merge("main", "task/x")
+        assert texts(project, "task/x") == ["added", "later"]
+
     def test_what_both_kept_returns_after_a_revert(self, project, actor, write, edit, fork, plan, merge):
         fact = write("base")
         fork()

@@ -19,6 +19,7 @@ from memory.engines.facts.engine import FactEngine
 from memory.engines.merging.engine import MergeEngine
 from memory.engines.merging.gates import GateResult
 from memory.engines.merging.plan import Decision
+from memory.engines.merging.request_history import RequestHistoryEngine
 from memory.engines.merging.requests import MergeRequestEngine
 from memory.exceptions import (
     BranchArchived,
@@ -122,6 +123,21 @@ class TestTheWay:
         assert (request.state, request.revert_commit) == ("reverted", undone)
         entry = AuditEntry.objects.get(action="merge_request.revert")
         assert (entry.target, entry.detail["commit"]) == (str(request.pk), str(undone.pk))
+
+    def test_a_reverted_merge_that_is_brought_back(self, mira, vera, request_for, project, learned):
+        engine.merge_request(request_id=1, actor=vera)
+        shown = texts("main", project)
+        for _ in range(2):
+            reverted = engine.revert_request(request_id=1, actor=vera)
+            assert reverted.state == "reverted"
+            redone = RevertEngine().revert_commit(commit_id=reverted.revert_commit.pk, actor=vera)
+            request = engine.get_request(request_id=1, actor=vera)
+            assert (request.state, request.revert_commit, texts("main", project)) == ("merged", None, shown)
+            assert GuardedMergeEngine().preview_merge(source=TASK, actor=vera).plan.counts == {}
+        names = [one.name for one in RequestHistoryEngine().list_events(request_id=1, actor=vera)]
+        assert names == ["opened", "merged", "reverted", "merged", "reverted", "merged"]
+        entry = AuditEntry.objects.filter(action="merge_request.redo").order_by("id").last()
+        assert (entry.target, entry.detail["commit"]) == (str(request.pk), str(redone.pk))
 
     def test_lists_by_state_source_and_target(self, mira, vera, request_for, person):
         BranchManager().create_branch(name="task/b", actor=mira)
