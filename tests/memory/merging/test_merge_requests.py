@@ -133,7 +133,7 @@ class TestTheWay:
             redone = RevertEngine().revert_commit(commit_id=reverted.revert_commit.pk, actor=vera)
             request = engine.get_request(request_id=1, actor=vera)
             assert (request.state, request.revert_commit, texts("main", project)) == ("merged", None, shown)
-            assert GuardedMergeEngine().preview_merge(source=TASK, actor=vera).plan.counts == {}
+            assert MergeEngine().preview_merge(source=TASK, actor=vera).plan.counts == {}
         names = [one.name for one in RequestHistoryEngine().list_events(request_id=1, actor=vera)]
         assert names == ["opened", "merged", "reverted", "merged", "reverted", "merged"]
         entry = AuditEntry.objects.filter(action="merge_request.redo").order_by("id").last()
