@@ -14,7 +14,13 @@ from memory.engines.branches.revert import RevertEngine
 from memory.engines.branches.reverted_requests import find_standing
 from memory.engines.fields.merges import CHOICE, MERGE_REQUEST
 from memory.engines.merging import settling
-from memory.engines.merging.approvals import Approval, count_approvals, is_author, list_approvals
+from memory.engines.merging.approvals import (
+    Approval,
+    filter_state,
+    is_author,
+    list_approvals,
+    refresh_states,
+)
 from memory.engines.merging.arrivals import list_undecided
 from memory.engines.merging.checked_merge import MergeCheck, MergeResult, check_merge, merge_checked
 from memory.engines.merging.options import MergeOptions, check_live, find_branches, parse_strategy
@@ -129,8 +135,11 @@ class MergeRequestEngine:
             rows = rows.filter(source__name=c.text_check(200)("source", source))
         if target:
             rows = rows.filter(target__name=c.text_check(200)("target", target))
-        shown = rows.in_state(c.one_of(State.values)("state", state)) if state else rows
-        return paginate(shown, key="-id", limit=limit, cursor=cursor, of=rows)
+        shown = filter_state(rows, c.one_of(State.values)("state", state)) if state else rows
+        with_approvals = shown.prefetch_related("approvals")
+        page = paginate(with_approvals, key="-id", limit=limit, cursor=cursor, of=rows)
+        refresh_states(page.results)
+        return page
 
     def check_request(self, *, request_id: UUID | int, actor: Actor) -> RequestCheck:
         """Return a request with its approvals; while it is pending, with the results of its checks as both
@@ -225,9 +234,7 @@ class MergeRequestEngine:
             request = lock_request(request)
             _check_unmoved(request.source, source_seq)
             _insert_approval(request, actor)
-            enough = count_approvals(list_approvals(request, policy)) >= max(policy.approvals, 1)
-            request.state = State.APPROVED if enough else State.OPEN
-            request.approved_seq = request.source.head if enough else None
+            refresh_states([request])
             request.save()
             record_request(request, actor, "merge_request.approve", {"at_seq": request.source.head})
         return self.check_request(request_id=request.pk, actor=actor)

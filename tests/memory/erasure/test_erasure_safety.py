@@ -203,6 +203,16 @@ class TestRefused:
             ERASURES.erase(actor=actor, scope="fact", target=str(fact.uid), confirm="test")
         assert Erasure.objects.count() == 1
 
+    def test_a_person_is_no_agent(self, actor, project, main) -> None:
+        mira = Actor(project.pk, "user", "7", "mira", frozenset({"write"}))
+        FACTS.write_fact(actor=mira, fact_text="Written on a page")
+        FACTS.write_fact(actor=mira.with_origin(agent_id="ada"), fact_text="Written by a program")
+        for name in ("mira", "7"):
+            with pytest.raises(NotFound):
+                ERASURES.preview_erasure(actor=actor, scope="agent", target=name)
+        plan = ERASURES.preview_erasure(actor=actor, scope="agent", target="ada")
+        assert [one.line for one in plan.examples] == ["Written by a program"]
+
     @pytest.mark.parametrize(
         ("scope", "target", "error"),
         [

@@ -14,7 +14,7 @@ from memory.engines.graph.engine import RelationEngine
 from memory.engines.merging.engine import MergeEngine
 from memory.engines.merging.plan import Decision
 from memory.exceptions import BranchArchived, BranchNotFound, Conflict, Invalid, ScopeMissing
-from memory.models import Branch, Fact, FactLink, Relation
+from memory.models import Branch, Commit, Fact, FactLink, Relation
 from tests.memory.fake_provider import FakeProvider, beside
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("without_gates")]
@@ -394,6 +394,27 @@ class TestOtherKinds:
         ActionEngine().apply_action(action="verify", fact_ids=[fact.uid], actor=actor)
         delete(fact, "task/x")
         assert only(plan()).reason == "deleted"
+
+    def test_a_link_to_what_the_target_removed_holds_up_nothing(
+        self, project, actor, write, delete, fork, plan, merge
+    ):
+        gone, kept = write("gone"), write("kept")
+        fork()
+        LinkEngine().write_link(
+            from_id=kept.uid, to_id=gone.uid, link_type="DEPENDS_ON", actor=actor, branch_name="task/x"
+        )
+        write("added", "task/x")
+        delete(gone)
+        removal = Commit.objects.filter(branch__name="main").latest("seq")
+        done = merge()
+        assert (done.counts, done.open_conflicts) == ({"fact": {"applied": 1}, "link": {"rejected": 1}}, 0)
+        assert only(plan(), "rejected").reason == "owner_removed"
+        (task,) = [one for one in BRANCHES.list_branches(actor=actor).results if one.name == "task/x"]
+        assert (task.ahead, done.commit.source_seq) == (0, task.head)
+        RevertEngine().revert_commit(commit_id=removal.pk, actor=actor)
+        assert plan().counts == {"link": {"applied": 1}}
+        merge()
+        assert plan().counts == {}
 
     def test_a_confirmed_fact_is_not_removed_unasked(self, project, actor, write, delete, fork, plan, merge):
         fact = write("text", session_id="s1")

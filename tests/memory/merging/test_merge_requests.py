@@ -213,6 +213,15 @@ class TestApprovals:
         assert engine.approve_request(request_id=1, actor=ada).request.state == "approved"
         assert engine.merge_request(request_id=1, actor=vera).request.state == "merged"
 
+    def test_the_state_follows_a_change_of_the_policy(self, mira, vera, ada, request_for):
+        engine.approve_request(request_id=1, actor=vera)
+        for needed, state, other in ((2, "open", "approved"), (1, "approved", "open")):
+            policies.set_policy(pattern="main", approvals=needed, actor=ada)
+            assert engine.get_request(request_id=1, actor=mira).current_state == state
+            assert [one.current_state for one in engine.list_requests(actor=mira).results] == [state]
+            assert [one.number for one in engine.list_requests(actor=mira, state=state).results] == [1]
+            assert engine.list_requests(actor=mira, state=other).results == []
+
     def test_an_outdated_approval_does_not_count(self, mira, vera, ada, request_for):
         policies.set_policy(pattern="main", approvals=1, actor=ada)
         engine.approve_request(request_id=1, actor=vera)
