@@ -71,8 +71,13 @@ def bind_decisions(decisions: Sequence[Decision], plan: FullPlan) -> list[Decisi
     refuse_outdated(plan, decisions)
     return [
         Decision(one.uid, one.choice, conflicts[one.kind, one.uid].token, one.text, one.kind)
-        for one in decisions
+        for one in keep_latest(decisions)
     ]
+
+
+def keep_latest(decisions: Iterable[Decision]) -> tuple[Decision, ...]:
+    """Return one decision for each conflict, the last that was given."""
+    return tuple({(one.kind, one.uid): one for one in decisions}.values())
 
 
 def refuse_outdated(plan: FullPlan, decisions: Iterable[Decision]) -> None:
@@ -125,8 +130,7 @@ def join_decisions(
     plan: FullPlan, earlier: Iterable[Decision], later: Iterable[Decision]
 ) -> tuple[Decision, ...]:
     """Return the later decisions, and the earlier ones that still hold on other conflicts."""
-    joined = {(one.kind, one.uid): one for one in [*select_current(plan, earlier), *later]}
-    return tuple(joined.values())
+    return keep_latest([*select_current(plan, earlier), *later])
 
 
 def describe_conflict(item: PlanItem) -> dict[str, str]:

@@ -135,6 +135,20 @@ class TestMergeRequests:
             for path in ("/merge-requests/1/decisions", f"/branches/{TASK}/merge"):
                 refused(reviewer.post(path, body), 400, "invalid", "decisions[1].id")
 
+    def test_the_latest_of_two_decisions_in_one_call_counts(
+        self, api: Api, reviewer: Api, conflict: Any
+    ) -> None:
+        done(api.post("/merge-requests", {"source": TASK}), 201)
+        edited = {"id": conflict["id"], "choice": "edited", "text": "Tokens live for a year."}
+        body = {"decisions": [edited, {"id": conflict["id"], "choice": "target"}]}
+        settled = done(reviewer.post("/merge-requests/1/decisions", body))
+        assert (settled["decided"], settled["undecided"]) == (1, 0)
+        (item,) = done(api.get("/merge-requests/1/plan?class=conflict&type=fact"))["results"]
+        assert (item["decision"]["choice"], item["decision"]["text"]) == ("target", "")
+        both = {"decisions": [{"id": conflict["id"], "choice": "both"}, body["decisions"][1]]}
+        done(reviewer.post(f"/branches/{TASK}/merge", both))
+        assert texts(api) == ["Tokens live for two days."]
+
     def test_a_request_is_rejected(self, api: Api, reviewer: Api, learned: Any) -> None:
         done(api.post("/merge-requests", {"source": TASK}), 201)
         row = done(reviewer.post("/merge-requests/1/reject", {"reason": "Not true."}))
