@@ -135,6 +135,15 @@ class TestMergeRequests:
             for path in ("/merge-requests/1/decisions", f"/branches/{TASK}/merge"):
                 refused(reviewer.post(path, body), 400, "invalid", "decisions[1].id")
 
+    def test_a_merge_picks_as_many_as_a_request(self, api: Api, learned: Any) -> None:
+        body = {"strategy": "cherry_pick", "ids": [learned["id"]] * 1000}
+        done(api.post("/merge-requests", {"source": TASK, **body}), 201)
+        plan = done(api.post(f"/branches/{TASK}/merge", {"dry_run": True, **body}))
+        assert plan["counts"]["fact"] == {"applied": 1}
+        body["ids"].append(learned["id"])
+        for path in ("/merge-requests", f"/branches/{TASK}/merge"):
+            refused(api.post(path, {"source": TASK, **body} if "req" in path else body), 400, "invalid", "ids")
+
     def test_the_latest_of_two_decisions_in_one_call_counts(
         self, api: Api, reviewer: Api, conflict: Any
     ) -> None:
