@@ -135,6 +135,13 @@ class TestMergeRequests:
             for path in ("/merge-requests/1/decisions", f"/branches/{TASK}/merge"):
                 refused(reviewer.post(path, body), 400, "invalid", "decisions[1].id")
 
+    def test_a_rule_for_what_no_conflict_has_is_a_mistake(self, api: Api, reviewer: Api, conflict: Any) -> None:
+        done(api.post("/merge-requests", {"source": TASK}), 201)
+        with nothing_left():
+            for name, value in (("reasons", ["edited", "near-duplicate"]), ("type", "facts")):
+                body = {"choice": "source", name: value}
+                refused(reviewer.post("/merge-requests/1/decisions", body), 400, "invalid", name)
+
     def test_a_merge_picks_as_many_as_a_request(self, api: Api, learned: Any) -> None:
         body = {"strategy": "cherry_pick", "ids": [learned["id"]] * 1000}
         done(api.post("/merge-requests", {"source": TASK, **body}), 201)
