@@ -143,6 +143,8 @@ class BranchManager:
         pin |= {"against": start, "newest": newest}
         after = branch.lineage(seq)
         common = find_common_point(branch, after, other, other.lineage(newest))
+        if common.is_merge and common.lineage[0][0] == other.pk and not actor.may_use(other.name):
+            base = differing.POINT  # the fork: what the parent held at a later merge is its own
         before = common.lineage if base == differing.ANCESTOR else other.lineage(start)
         points = differing.order_points(before, after, actor.project_id)
         page = points.list_differences(differing.KINDS[kind], changes, limit, cursor, pin)

@@ -25,6 +25,7 @@ NOT_PICKED, OWNER_MISSING, ERASED = "not_picked", "owner_missing", "erased"
 OWNER_REMOVED = "owner_removed"  # on the target; what belongs to it has nowhere to go
 CONFLICT_FIRST = "conflict_first"  # an edge whose place an edge in conflict has
 SIMILAR = (NEAR_DUPLICATE, CONTESTED)  # conflicts of two memories, not of two versions
+CONFLICT_REASONS = (EDITED, DELETED, REVERTED, *SIMILAR)
 
 SOURCE, TARGET, BOTH, EDIT, SKIP = "source", "target", "both", "edited", "skip"
 CHOICES = (SOURCE, TARGET, BOTH, EDIT, SKIP)

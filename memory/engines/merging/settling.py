@@ -8,8 +8,9 @@ from memory.engines.fields.merges import CHOICE, TEXT
 from memory.engines.merging.builder import build_plan
 from memory.engines.merging.changes import is_touched
 from memory.engines.merging.options import MergeOptions
-from memory.engines.merging.plan import CONFLICT, Decision, FullPlan, MergePoints, PlanItem
+from memory.engines.merging.plan import CONFLICT, CONFLICT_REASONS, Decision, FullPlan, MergePoints, PlanItem
 from memory.engines.merging.similar import Compared
+from memory.engines.support import validation as c
 from memory.engines.support.batches import batched
 from memory.engines.versions.kinds import models_by_kind
 from memory.exceptions import Conflict, Invalid
@@ -71,8 +72,13 @@ def bind_decisions(decisions: Sequence[Decision], plan: FullPlan) -> list[Decisi
     refuse_outdated(plan, decisions)
     return [
         Decision(one.uid, one.choice, conflicts[one.kind, one.uid].token, one.text, one.kind)
-        for one in decisions
+        for one in keep_latest(decisions)
     ]
+
+
+def keep_latest(decisions: Iterable[Decision]) -> tuple[Decision, ...]:
+    """Return one decision for each conflict, the last that was given."""
+    return tuple({(one.kind, one.uid): one for one in decisions}.values())
 
 
 def refuse_outdated(plan: FullPlan, decisions: Iterable[Decision]) -> None:
@@ -125,8 +131,7 @@ def join_decisions(
     plan: FullPlan, earlier: Iterable[Decision], later: Iterable[Decision]
 ) -> tuple[Decision, ...]:
     """Return the later decisions, and the earlier ones that still hold on other conflicts."""
-    joined = {(one.kind, one.uid): one for one in [*select_current(plan, earlier), *later]}
-    return tuple(joined.values())
+    return keep_latest([*select_current(plan, earlier), *later])
 
 
 def describe_conflict(item: PlanItem) -> dict[str, str]:
@@ -138,10 +143,13 @@ def apply_rule(
 ) -> list[Decision]:
     """Return the same decision for all conflicts of some reasons and of one kind; for all without any.
 
-    Conflicts with a decision that is ``kept`` are left out.
+    Conflicts with a decision that is ``kept`` are left out. Raises Invalid for what is no reason or kind.
     """
     if choice == Choice.EDITED:
         raise Invalid("A text settles one conflict: a rule takes no choice edited.", field="choice")
+    for reason in reasons:
+        c.one_of(CONFLICT_REASONS)("reasons", reason)
+    c.blank_or(c.one_of(models_by_kind()))("type", kind)
     decided = {(one.kind, one.uid) for one in kept}
     return [
         Decision(item.uid, choice, item.token, "", item.kind)
