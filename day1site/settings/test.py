@@ -3,6 +3,7 @@
 import atexit
 import os
 import shutil
+import sys
 import tempfile
 from pathlib import Path
 
@@ -28,6 +29,10 @@ def remove(folder: str, maker: int) -> None:
     if os.getpid() == maker:  # not a forked child
         shutil.rmtree(folder, ignore_errors=True)
 
+
+# Tests start hundreds of processes: where compiled modules are not kept, each compiles all of them again.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
 
 # Never the folder of a real installation.
 os.environ["DAY1_DATA_DIR"] = test_folder()

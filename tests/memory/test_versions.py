@@ -360,9 +360,9 @@ def check_matches(world: World, shown: Any, ranked: list[int]) -> None:
     asked = np.stack([vector_of(text) for text in texts])
     second, none = shown.filter(Q(rid__in=ranked[::2])), shown.filter_indexed(category="none")
     for rows in (shown, shown.searchable(), second, none):
+        singly = [rows.search_vectors(one, 1000, MODEL, world.project.pk) for one in asked]
         for floor, k in ((-1.0, 1000), (-1.0, 2), (0.2, 1), (0.2, 50), (0.999, 3)):
             matched = rows.match_vectors(asked, floor, k, MODEL, world.project.pk)
-            singly = [rows.search_vectors(one, 1000, MODEL, world.project.pk) for one in asked]
             near = [[hit for hit in found if hit[1] >= floor][:k] for found in singly]
             assert [[rid for rid, _ in hits] for hits in matched] == [[r for r, _ in hits] for hits in near]
             scores = [score for hits in matched for _, score in hits]
