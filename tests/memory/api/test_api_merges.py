@@ -135,6 +135,25 @@ class TestMergeRequests:
             for path in ("/merge-requests/1/decisions", f"/branches/{TASK}/merge"):
                 refused(reviewer.post(path, body), 400, "invalid", "decisions[1].id")
 
+    def test_a_tail_that_became_a_fork_names_its_conversation(self, api: Api, reviewer: Api) -> None:
+        talk = done(api.post("/conversations", {"title": "Tokens"}), 201)["id"]
+
+        def say(content: str, branch: str) -> str:
+            body = {"role": "user", "content": content, "branch": branch}
+            return done(api.post(f"/conversations/{talk}/messages", body), 201)["id"]
+
+        last = say("How long?", "main")
+        api.post("/branches", {"name": TASK})
+        say("A day.", "main")
+        say("An hour.", TASK)
+        done(reviewer.post(f"/branches/{TASK}/merge"))
+        rows = done(api.get("/conversations"))["results"]
+        names = ("parent_conversation_id", "fork_point_message_id")
+        assert {row["id"] == talk: tuple(row[name] for name in names) for row in rows} == {
+            True: (None, None),
+            False: (talk, last),
+        }
+
     def test_a_rule_for_what_no_conflict_has_is_a_mistake(
         self, api: Api, reviewer: Api, conflict: Any
     ) -> None:
