@@ -186,6 +186,13 @@ class TestMergeRequests:
         done(reviewer.post(f"/branches/{TASK}/merge", both))
         assert texts(api) == ["Tokens live for two days."]
 
+    def test_a_call_has_at_most_a_thousand_decisions(self, api: Api, reviewer: Api, conflict: Any) -> None:
+        done(api.post("/merge-requests", {"source": TASK}), 201)
+        body = {"decisions": [{"id": conflict["id"], "choice": "source"}] * 1001}
+        with nothing_left():
+            for path in ("/merge-requests/1/decisions", f"/branches/{TASK}/merge"):
+                refused(reviewer.post(path, body), 400, "invalid", "decisions")
+
     def test_a_request_is_rejected(self, api: Api, reviewer: Api, learned: Any) -> None:
         done(api.post("/merge-requests", {"source": TASK}), 201)
         row = done(reviewer.post("/merge-requests/1/reject", {"reason": "Not true."}))
