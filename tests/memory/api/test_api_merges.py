@@ -186,6 +186,15 @@ class TestMergeRequests:
         done(reviewer.post(f"/branches/{TASK}/merge", both))
         assert texts(api) == ["Tokens live for two days."]
 
+    def test_a_plan_goes_on_whether_the_default_strategy_is_named(self, api: Api, learned: Any) -> None:
+        verified(api, api.fact("Keys are kept in a vault.", branch=TASK), TASK)
+        body = {"dry_run": True, "limit": 1, "type": "fact"}
+        first = done(api.post(f"/branches/{TASK}/merge", body))
+        body |= {"strategy": "auto", "cursor": first["next"]}
+        rest = done(api.post(f"/branches/{TASK}/merge", body))
+        shown = sorted(row["theirs"]["fact_text"] for row in [*first["results"], *rest["results"]])
+        assert (shown, rest["next"]) == (["Keys are kept in a vault.", "Tokens live for an hour."], None)
+
     def test_a_call_has_at_most_a_thousand_decisions(self, api: Api, reviewer: Api, conflict: Any) -> None:
         done(api.post("/merge-requests", {"source": TASK}), 201)
         body = {"decisions": [{"id": conflict["id"], "choice": "source"}] * 1001}
