@@ -53,7 +53,8 @@ def plan_page(
     Invalid.
     """
     check_limit(limit)
-    key = (options.source.pk, options.target.pk, options.strategy, options.ids, kind, list(classes))
+    strategy = str(options.strategy)  # the default is a choice, whose repr is another than its text's
+    key = (options.source.pk, options.target.pk, strategy, options.ids, kind, list(classes))
     mark = mark_from(repr(key))
     position = read_cursor(cursor, mark)
     points = _find_points(options, position)

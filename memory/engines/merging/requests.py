@@ -392,8 +392,6 @@ def _check_decisions(decisions: Sequence[Decision], choice: str) -> list[Decisio
     """Return checked decisions; there are some, or else a rule. Raises Invalid."""
     if bool(decisions) == bool(choice):
         raise Invalid("Give decisions, or a choice for all conflicts of a kind.", field="decisions")
-    if len(decisions) > settling.MAX_DECISIONS:
-        raise Invalid("{field} has at most {most} entries.", field="decisions", most=settling.MAX_DECISIONS)
     if choice:
         CHOICE.build_check()("choice", choice)
-    return [settling.check_decision(one, index) for index, one in enumerate(decisions)]
+    return settling.check_decisions(decisions)

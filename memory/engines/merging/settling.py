@@ -53,6 +53,13 @@ def load_decisions(request: MergeRequest) -> tuple[Decision, ...]:
     return tuple(Decision(*values) for values in rows)
 
 
+def check_decisions(decisions: Sequence[Decision]) -> list[Decision]:
+    """Return checked decisions, up to a thousand. Raises Invalid."""
+    if len(decisions) > MAX_DECISIONS:
+        raise Invalid("{field} has at most {most} entries.", field="decisions", most=MAX_DECISIONS)
+    return [check_decision(one, index) for index, one in enumerate(decisions)]
+
+
 def check_decision(decision: Decision, index: int) -> Decision:
     """Return a checked decision. Raises Invalid for a choice without its text, or a text without its use."""
     choice = CHOICE.build_check()(f"decisions[{index}].choice", decision.choice)
