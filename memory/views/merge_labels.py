@@ -37,6 +37,7 @@ GATES: dict[str, Any] = {
     "require_verified": _("unverified"),
     "secrets": _("secrets"),
     "approvals": _("approvals"),
+    "changes": _("changes"),
 }
 CLASSES: dict[str, Any] = {
     "conflict": _("in conflict"),

@@ -77,7 +77,9 @@ class MergeRequestPage(RequestPart):
         return method(request_id=self.number, actor=self.reader.actor, **options)
 
     def _do_approve(self) -> str:
-        read = parse_number(self.request.POST.get("source_seq", ""), digits=18)
+        text = self.request.POST.get("source_seq", "")
+        if (read := parse_number(text, digits=18)) is None and text:
+            raise Invalid("source_seq must be a whole number.", field="source_seq")
         self._act(merge_request_engine.approve_request, source_seq=read)
         return _("Approved.")
 

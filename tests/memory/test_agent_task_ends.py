@@ -7,6 +7,7 @@ import pytest
 
 from memory.actors import Actor
 from memory.checks import settings_are_known
+from memory.engines.access.policies import PolicyEngine
 from memory.engines.agent_tasks.engine import TaskEngine
 from memory.engines.branches.manager import BranchManager
 from memory.engines.erasure.engine import ErasureEngine
@@ -14,7 +15,15 @@ from memory.engines.facts.engine import FactEngine
 from memory.engines.merging.engine import MergeEngine
 from memory.engines.merging.plan import Decision
 from memory.engines.merging.requests import MergeRequestEngine
-from memory.exceptions import BranchForbidden, Exists, IllegalTransition, Invalid, NotFound, ScopeMissing
+from memory.exceptions import (
+    BranchForbidden,
+    Conflict,
+    Exists,
+    IllegalTransition,
+    Invalid,
+    NotFound,
+    ScopeMissing,
+)
 from memory.models import AgentTask, AuditEntry, Commit, Fact, MergeRequest, Project, TaskAgent
 from tests.memory.test_agent_tasks import key_actor, run_together, unchanged
 
@@ -99,6 +108,31 @@ def test_who_joins_again_goes_on_and_completes_again(actor: Actor, task: AgentTa
     done = engine.complete_agent(task="fix", agent_id="ada", actor=actor)
     assert done.part.merge_counts == {"fact": {"applied": 1}}
     assert texts(actor, TASK) == ["First.", "Second."]
+
+
+@pytest.mark.parametrize(
+    ("rules", "reason"),
+    [
+        (
+            {"gates": ["require_verified"]},
+            "refused by require_verified: Facts without a verdict that counts: 1.",
+        ),
+        ({"approvals": 1}, "refused by approvals"),
+    ],
+)
+def test_a_policy_of_the_branch_of_a_task_counts(
+    actor: Actor, task: AgentTask, rules: Any, reason: str
+) -> None:
+    join(actor, "ada")
+    write(actor, ADA, "Learned by ada.")
+    PolicyEngine().set_policy(pattern=TASK, actor=actor, **rules)
+    with pytest.raises(Conflict, match=reason):
+        engine.complete_agent(task="fix", agent_id="ada", actor=actor)
+    (part,) = engine.get_task(task="fix", actor=actor).agents.all()
+    assert (part.state, texts(actor, TASK)) == ("working", [])
+    PolicyEngine().set_policy(pattern=TASK, actor=actor, gates=["conflicts"], approvals=0)
+    engine.complete_agent(task="fix", agent_id="ada", actor=actor)
+    assert texts(actor, TASK) == ["Learned by ada."]
 
 
 def test_conflicts_are_held_named_and_settled(actor: Actor, task: AgentTask) -> None:

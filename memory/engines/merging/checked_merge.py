@@ -13,7 +13,7 @@ from memory.engines.merging.gates import FAILED, MAX_NAMED_IDS, GateResult, run_
 from memory.engines.merging.options import MergeOptions
 from memory.engines.merging.plan import FullPlan
 from memory.engines.merging.plan_pages import Counts
-from memory.engines.merging.request_rows import close_merged, lock_request
+from memory.engines.merging.request_rows import NOTHING_TO_MERGE, close_merged, lock_request
 from memory.engines.merging.settling import describe_conflict, load_decisions, load_plan
 from memory.engines.merging.writes import write_plan
 from memory.engines.versions.commits import MERGE, lock_branches, open_commit
@@ -65,17 +65,15 @@ def check_merge(options: MergeOptions) -> MergeCheck:
 
 
 def check_plan(plan: FullPlan, options: MergeOptions) -> MergeCheck:
-    """Ask the gates of the target's policy, and for its approvals."""
+    """Ask the gates of the target's policy, and for its approvals; a request must have something to merge."""
     policy = find_target_policy(options)
     results = run_gates(plan, options, policy)
     if policy.approvals:
         results.append(check_approvals(options.request, policy))
+    if options.request is not None and plan.is_empty and not list_undecided(plan):
+        names = {"source": options.source.name, "target": options.target.name}
+        results.append(GateResult("changes", FAILED, NOTHING_TO_MERGE, names))
     return MergeCheck(plan, tuple(results), policy)
-
-
-def accept_plan(plan: FullPlan, options: MergeOptions) -> MergeCheck:
-    """Ask nothing: for branches that a merge request stands before."""
-    return MergeCheck(plan, (), find_target_policy(options))
 
 
 def find_target_policy(options: MergeOptions) -> Policy:

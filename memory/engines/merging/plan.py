@@ -90,6 +90,13 @@ class PlanItem:
         return self.outcome == CONFLICT and not self.is_open and not self.removes
 
     @property
+    def is_written(self) -> bool:
+        """Return whether the merge writes a version of it."""
+        if self.outcome == CONFLICT:
+            return not self.is_open
+        return self.outcome in (APPLIED, IDENTICAL)
+
+    @property
     def is_open(self) -> bool:
         """Return whether it is a conflict that nothing settles."""
         return self.outcome == CONFLICT and (self.decision is None or self.decision.choice == SKIP)
@@ -176,6 +183,12 @@ class FullPlan:
 
     def with_outcome(self, *outcomes: str) -> list[PlanItem]:
         return [item for item in self.items if item.outcome in outcomes]
+
+    @property
+    def is_empty(self) -> bool:
+        """Return whether the merge has nothing to write."""
+        others = self.written or self.confirmations or self.moved_verdicts
+        return not others and not any(item.is_written for item in self.items)
 
     @property
     def open_conflicts(self) -> list[PlanItem]:

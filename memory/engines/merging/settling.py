@@ -142,7 +142,7 @@ def join_decisions(
 
 
 def describe_conflict(item: PlanItem) -> dict[str, str]:
-    return {"kind": item.kind, "id": str(item.uid), "reason": item.reason, "token": item.token}
+    return {"type": item.kind, "id": str(item.uid), "reason": item.reason, "token": item.token}
 
 
 def apply_rule(

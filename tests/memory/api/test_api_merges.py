@@ -98,7 +98,7 @@ class TestMergeRequests:
         assert (refusal["data"]["gates"], refusal["data"]["ids"]) == ("conflicts", [conflict["id"]])
         (item,) = done(api.get("/merge-requests/1/plan?class=conflict&type=fact"))["results"]
         assert refusal["data"]["conflicts"] == [
-            {"kind": "fact", "id": conflict["id"], "reason": "edited", "token": item["token"]}
+            {"type": "fact", "id": conflict["id"], "reason": "edited", "token": item["token"]}
         ]
         assert item["fields"]["fact_text"][:3] == [
             "Tokens live for a day.",

@@ -307,7 +307,7 @@ class TestDecisions:
             settle(mira, request, conflict, "source", token=item.token)
         assert caught.value.text == "Conflicts changed since they were decided: 1. Decide them anew."
         (now,) = caught.value.data["conflicts"]
-        assert (now["id"], now["kind"], now["reason"]) == (str(conflict.uid), "fact", "edited")
+        assert (now["id"], now["type"], now["reason"]) == (str(conflict.uid), "fact", "edited")
         assert now["token"] not in ("", item.token)
         assert settle(mira, request, conflict, "source", token=now["token"]).undecided == 0
 
@@ -451,7 +451,18 @@ class TestRefused:
     def test_a_merge_that_brings_nothing(self, mira, vera, task):
         engine.create_request(source=TASK, actor=mira)
         text = f"There is nothing to merge: main has all of {TASK} that is to arrive."
-        refuse(Conflict, text, engine.merge_request, request_id=1, actor=vera)
+        check = engine.check_request(request_id=1, actor=vera).check
+        assert (check.mergeable, [(one.name, one.reason) for one in check.failed]) == (
+            False,
+            [("changes", text)],
+        )
+        refuse(
+            Conflict,
+            f"The merge is refused by changes: {text}",
+            engine.merge_request,
+            request_id=1,
+            actor=vera,
+        )
 
     def test_ids_belong_to_cherry_pick(self, mira, learned):
         make, options = engine.create_request, {"source": TASK, "actor": mira}
