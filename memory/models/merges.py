@@ -3,10 +3,12 @@
 These rows describe what people and agents decided; no revert or restore of a branch changes them.
 """
 
+from collections.abc import Collection
 from typing import Self
+from uuid import UUID
 
 from django.db import models
-from django.db.models import F, Q
+from django.db.models import F
 
 from memory.db.fields import JSONTextField
 from memory.models.branches import Branch, Commit
@@ -15,14 +17,18 @@ from memory.models.projects import Project
 
 
 class MergeRequestQuerySet(models.QuerySet["MergeRequest"]):
-    def in_state(self, state: str) -> Self:
-        """Filter by state; an approval counts until the source has a newer commit."""
-        approved = Q(state=MergeRequest.State.APPROVED, approved_seq=F("source__head"))
+    def with_live_approvals(self) -> Self:
+        """Filter pending requests that somebody approved after the newest commit of their source."""
+        live = self.filter(state__in=MergeRequest.PENDING, approvals__source_seq=F("source__head"))
+        return live.distinct()
+
+    def in_state(self, state: str, approved: Collection[UUID]) -> Self:
+        """Filter by state; ``approved`` are the pending requests whose approvals suffice now."""
         match state:
             case MergeRequest.State.APPROVED:
-                return self.filter(approved)
+                return self.filter(pk__in=approved)
             case MergeRequest.State.OPEN:
-                return self.filter(state__in=MergeRequest.PENDING).exclude(approved)
+                return self.filter(state__in=MergeRequest.PENDING).exclude(pk__in=approved)
         return self.filter(state=state)
 
 

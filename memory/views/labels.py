@@ -148,6 +148,7 @@ ACTION_LABELS: dict[str, Any] = {
     "merge_request.reject": _("rejected a merge"),
     "merge_request.merge": _("merged a request"),
     "merge_request.revert": _("reverted a merge"),
+    "merge_request.redo": _("brought a reverted merge back"),
     "merge.force": _("overruled the checks of a merge"),
     "policy.set": _("set a policy"),
     "policy.delete": _("deleted a policy"),

@@ -60,6 +60,7 @@ REASONS: dict[str, Any] = {
     "contested": _("contradicts a fact that is there"),
     "not_picked": _("not picked"),
     "owner_missing": _("what it belongs to does not arrive"),
+    "owner_removed": _("what it belongs to was removed there"),
     "conflict_first": _("a conflict about the same edge comes first"),
     "erased": _("it was erased"),
 }

@@ -10,10 +10,9 @@ from django.utils.translation import gettext_lazy
 
 from memory.engines.merging.arrivals import list_undecided
 from memory.engines.merging.gates import GateResult
-from memory.engines.merging.plan import CLASSES, CONFLICT, Decision, FullPlan, PlanItem
+from memory.engines.merging.plan import CLASSES, CONFLICT, FullPlan, PlanItem
 from memory.engines.merging.requests import RequestCheck
-from memory.engines.merging.settling import MAX_DECISIONS
-from memory.engines.support.batches import batched
+from memory.engines.support.pagination import Page
 from memory.exceptions import BranchArchived, Conflict, Day1Error, IllegalTransition, Invalid
 from memory.views.error_text import error_sentence
 from memory.views.flash import flash_success
@@ -99,13 +98,9 @@ class MergeRequestPage(RequestPart):
         """Decide all undecided conflicts of a reason for one side; what was decided stays as it is."""
         post = self.request.POST
         choice, reason = post.get("choice", ""), post.get("reason", "")
-        check = self.load_check().check
-        undecided = list_undecided(check.plan) if check else []
-        open_items = [item for item in undecided if reason in ("", item.reason)]
-        for batch in batched(open_items, MAX_DECISIONS):
-            decisions = [Decision(item.uid, choice, item.token, "", item.kind) for item in batch]
-            self._act(merge_request_engine.decide_conflicts, decisions=decisions)
-        return _("Conflicts decided: %(count)d.") % {"count": len(open_items)}
+        rule = {"choice": choice, "reasons": [reason] if reason else [], "only_open": True}
+        done = self._act(merge_request_engine.decide_conflicts, **rule)
+        return _("Conflicts decided: %(count)d.") % {"count": done.decided}
 
     # ---- tabs ----------------------------------------------------------------------------------
 
@@ -124,12 +119,15 @@ class MergeRequestPage(RequestPart):
         if gate:
             return {**shown, **self._list_failing(found, gate)}
         if outcome and outcome != CONFLICT:
-            return {**shown, **self._list_class(kind, [outcome])}
-        return {**shown, **self._list_conflicts(plan, kind)}
+            return {**shown, **self._list_class(found, kind, [outcome])}
+        return {**shown, **self._list_conflicts(found, plan, kind)}
 
-    def _list_class(self, kind: str, classes: Sequence[str]) -> dict[str, Any]:
-        found = self._act(merge_request_engine.plan_request, kind=kind, classes=classes, **self.paging())
-        return {**self._group_items(found.plan.page.results), "page": found.plan.page}
+    def _list_class(self, found: RequestCheck, kind: str, classes: Sequence[str]) -> dict[str, Any]:
+        page = self._list_plan(found, kind=kind, classes=classes, **self.paging())
+        return {**self._group_items(page.results), "page": page}
+
+    def _list_plan(self, found: RequestCheck, **options: Any) -> Page[PlanItem]:
+        return self._act(merge_request_engine.plan_request, checked=found, **options).plan.page
 
     def _list_failing(self, found: RequestCheck, gate: str) -> dict[str, Any]:
         result = find_result(found, gate)
@@ -140,10 +138,10 @@ class MergeRequestPage(RequestPart):
         lines = self.load_lines(items)
         return {"groups": group_items(items, lines), "ends": lines}
 
-    def _list_conflicts(self, plan: FullPlan, kind: str) -> dict[str, Any]:
+    def _list_conflicts(self, found: RequestCheck, plan: FullPlan, kind: str) -> dict[str, Any]:
         """Return a page of conflicts, and below the first page what else the merge brings."""
         options = {"kind": kind, "classes": [CONFLICT], **self.paging(CONFLICTS)}
-        page = self._act(merge_request_engine.plan_request, **options).plan.page
+        page = self._list_plan(found, **options)
         others = plan.select_items("", OTHERS) if not options["cursor"] else []
         lines = self.load_lines([*page.results, *others[:PREVIEW]])
         return {

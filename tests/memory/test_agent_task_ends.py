@@ -14,7 +14,7 @@ from memory.engines.facts.engine import FactEngine
 from memory.engines.merging.engine import MergeEngine
 from memory.engines.merging.plan import Decision
 from memory.engines.merging.requests import MergeRequestEngine
-from memory.exceptions import Exists, IllegalTransition, Invalid, NotFound, ScopeMissing
+from memory.exceptions import BranchForbidden, Exists, IllegalTransition, Invalid, NotFound, ScopeMissing
 from memory.models import AgentTask, AuditEntry, Commit, Fact, MergeRequest, Project, TaskAgent
 from tests.memory.test_agent_tasks import key_actor, run_together, unchanged
 
@@ -150,6 +150,15 @@ def test_a_part_is_completed_by_who_may(actor: Actor, project: Project, task: Ag
     unchanged(lambda: engine.complete_agent(task="fix", actor=worker), Invalid, field="agent_id")
     unchanged(lambda: engine.complete_agent(task="no", agent_id="ada", actor=worker), NotFound)
     assert engine.complete_agent(task="fix", agent_id="ada", actor=worker).part.state == "completed"
+
+
+def test_a_part_on_a_branch_that_a_key_may_not_use_stays_there(actor: Actor, project: Project) -> None:
+    keyed = key_actor(project, branch_patterns=[TASK, ADA])
+    engine.create_task(name="Fix", actor=keyed)
+    join(actor, "bob")
+    write(actor, f"{TASK}/bob", "Only for bob.")
+    unchanged(lambda: engine.complete_agent(task="fix", agent_id="bob", actor=keyed), BranchForbidden)
+    assert texts(actor, TASK) == []
 
 
 # ---- hooks -----------------------------------------------------------------------------------------

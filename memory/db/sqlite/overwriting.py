@@ -7,6 +7,7 @@ VACUUM, which writes every page anew, removes them all.
 
 import shutil
 from contextlib import suppress
+from itertools import chain, repeat
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ from memory.db.sqlite.schema import index_tables
 from memory.db.sqlite.write_lock import get_file_lock
 
 MERGED_PAGES = 500  # of a full-text table in one transaction
-MAX_MERGES = 100_000
+MAX_MERGES = 10_000
 DISK_MARGIN = 2.2  # free space needed, as a multiple of the file's size: a temporary copy, and the log
 TIMEOUT_SECONDS = 60.0  # for other writers, and for readers of an old state
 
@@ -35,11 +36,15 @@ def overwrite_deleted(connection: Any) -> str:
 
 
 def merge_segments(connection: Any, name: str) -> None:
-    """Merge the segments of a full-text table into one, in steps between which others write."""
-    for _ in range(MAX_MERGES):
+    """Merge the segments that a full-text table has now into one, in steps between which others write.
+
+    A negative number begins with all segments. Repeated beside writers it would begin anew each time, so it
+    is the first step alone.
+    """
+    for pages in chain((-MERGED_PAGES,), repeat(MERGED_PAGES, MAX_MERGES)):
         with transaction.atomic(using=connection.alias, savepoint=False), connection.cursor() as cursor:
             before = connection.connection.total_changes
-            cursor.execute(f'INSERT INTO "{name}"("{name}", rank) VALUES (\'merge\', %s)', [-MERGED_PAGES])
+            cursor.execute(f'INSERT INTO "{name}"("{name}", rank) VALUES (\'merge\', %s)', [pages])
             if connection.connection.total_changes - before < 2:  # SQLite's sign that nothing was merged
                 return
 

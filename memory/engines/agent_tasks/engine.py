@@ -185,6 +185,7 @@ class TaskEngine:
         require_part(actor, row)
         require_active(row)
         part = find_part(row, agent)
+        actor.require_scope("read", part.branch.name)
         require_working(part)
         completion.run_hooks("complete_agent", part, actor)
         done = completion.merge_part(part, actor)

@@ -11,11 +11,11 @@ from django.utils import timezone
 
 from memory.actors import Actor
 from memory.db.retry import retry_methods
-from memory.engines.branches.reverted_requests import mark_reverted
+from memory.engines.branches.reverted_requests import find_merge, mark_requests
 from memory.engines.embedding.enqueue import enqueue_missing
 from memory.engines.facts.links import target_model
 from memory.engines.support.batches import batched
-from memory.engines.versions.commits import MERGE, REVERT, CommitWriter, open_commit
+from memory.engines.versions.commits import REVERT, CommitWriter, open_commit
 from memory.engines.versions.kinds import versioned_models
 from memory.engines.versions.lookup import nearest_versions
 from memory.engines.versions.policies import Write, require_curator
@@ -49,7 +49,7 @@ class RevertEngine:
         next_rid.ensure_lease()
         with transaction.atomic(savepoint=False):
             commit = self._revert_commit(commit_id, actor)
-            mark_reverted(commit, actor)
+            mark_requests(commit, actor)
         return commit
 
     def _revert_commit(self, commit_id: UUID, actor: Actor) -> Commit:
@@ -208,7 +208,10 @@ class CommitEffects:
     # ---- the revert ----------------------------------------------------------------------------
 
     def undo_effects(self, commit: CommitWriter) -> None:
-        write = self._undo_merged if self.commit.kind == MERGE else self._undo_versions
+        merge, stands = find_merge(self.commit)
+        write = self._undo_versions
+        if merge is not None:
+            write = self._undo_merged if stands else self._redo_merged
         for model, rows in self.made.items():
             fresh = write(commit, rows, self.before[model])
             enqueue_missing(commit, [row for row in fresh if row.TEXT])
@@ -229,13 +232,26 @@ class CommitEffects:
         self, commit: CommitWriter, rows: Sequence[Any], before: dict[UUID, BranchedModel]
     ) -> Sequence[Any]:
         """Write versions that follow those before the merge: the source's changes are none of their past."""
-        former: dict[UUID, Any] = {}
-        for batch in batched([row.uid for row in rows], BATCH_SIZE):
-            lineage = self.commit.branch.lineage(self.commit.seq - 1)
-            former |= nearest_versions(lineage, type(rows[0]), batch)
+        former = self._load_former(rows)
         pairs = [(row, _build_undone(row, before.get(row.uid), former.get(row.uid))) for row in rows]
         # Removals first, as above.
         return commit.merge_versions(sorted(pairs, key=lambda pair: not pair[1].deleted))
+
+    def _redo_merged(
+        self, commit: CommitWriter, rows: Sequence[Any], before: dict[UUID, BranchedModel]
+    ) -> Sequence[Any]:
+        """Write versions that follow the merge again: the source's changes are in their past once more."""
+        former = self._load_former(rows)
+        pairs = [(row, _build_redone(row, before.get(row.uid), former.get(row.uid))) for row in rows]
+        return commit.merge_versions(sorted(pairs, key=lambda pair: not pair[1].deleted))
+
+    def _load_former(self, rows: Sequence[Any]) -> dict[UUID, Any]:
+        """Return the versions before the commit, tombstones included."""
+        found: dict[UUID, Any] = {}
+        for batch in batched([row.uid for row in rows], BATCH_SIZE):
+            lineage = self.commit.branch.lineage(self.commit.seq - 1)
+            found |= nearest_versions(lineage, type(rows[0]), batch)
+        return found
 
     def _undo_confirmations(self, commit: CommitWriter) -> None:
         """Withdraw the confirmations that the commit gave, and renew those that it withdrew."""
@@ -274,6 +290,13 @@ def _build_undone(row: Any, before: Any, former: Any) -> Any:
     undone.prev_vid = None if former is None else former.vid
     undone.version = row.version + 1
     return undone
+
+
+def _build_redone(row: Any, before: Any, former: Any) -> Any:
+    """Return a version with the content of a merge that was taken back; both are its parents."""
+    redone = _build_undone(row, before, row)
+    redone.merged_vid = None if former is None else former.vid
+    return redone
 
 
 def _standing_versions(commit: Commit, rows: list[BranchedModel]) -> list[BranchedModel]:

@@ -2,14 +2,17 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
+from uuid import UUID
 
 from django.db.models import Max
 from django.utils.translation import gettext_noop as _
 
 from memory.actors import Actor
 from memory.engines.merging.gates import FAILED, PASSED, GateResult
-from memory.engines.versions.policies import Policy
+from memory.engines.versions.policies import Policy, find_policy
 from memory.models import MergeApproval, MergeRequest
+from memory.models.merges import MergeRequestQuerySet
 
 APPROVALS = "approvals"
 
@@ -38,6 +41,35 @@ def list_approvals(request: MergeRequest, policy: Policy) -> list[Approval]:
 def count_approvals(approvals: Sequence[Approval]) -> int:
     """Return how many actors have an approval that counts."""
     return len({(one.row.actor_kind, one.row.actor_id) for one in approvals if one.counts})
+
+
+def has_enough(request: MergeRequest, policy: Policy) -> bool:
+    """Return whether a request is approved: a policy that wants no approval still needs one for that."""
+    return count_approvals(list_approvals(request, policy)) >= max(policy.approvals, 1)
+
+
+def refresh_states(requests: Sequence[MergeRequest]) -> None:
+    """Set the state of pending requests as their approvals and policies are now; nothing is stored."""
+    find = cache(lambda name, project_id: find_policy(project_id, name))
+    for request in requests:
+        if request.pending:
+            # Nothing more is read for one that nobody approved since the newest commit.
+            live = any(row.source_seq == request.source.head for row in request.approvals.all())
+            enough = live and has_enough(request, find(request.target.name, request.project_id))
+            request.state = MergeRequest.State.APPROVED if enough else MergeRequest.State.OPEN
+            request.approved_seq = request.source.head if enough else None
+
+
+def filter_state(rows: MergeRequestQuerySet, state: str) -> MergeRequestQuerySet:
+    """Filter requests by their state as it is now, which follows the policies of their targets."""
+    return rows.in_state(state, list_approved(rows) if state in MergeRequest.PENDING else ())
+
+
+def list_approved(rows: MergeRequestQuerySet) -> list[UUID]:
+    """Return the ids of the pending requests whose approvals suffice now."""
+    live = list(rows.with_live_approvals().prefetch_related("approvals"))
+    refresh_states(live)
+    return [row.pk for row in live if row.state == MergeRequest.State.APPROVED]
 
 
 def check_approvals(request: MergeRequest | None, policy: Policy) -> GateResult:

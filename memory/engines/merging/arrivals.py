@@ -30,15 +30,21 @@ WEIGHTS: dict[str, int] = {FactAssessment.Status.INVALIDATED: 2, FactAssessment.
 
 @dataclass(frozen=True)
 class Arrival:
-    """A memory that the merge brings, with the content that the target will show."""
+    """A memory that the merge brings: the content that the target will show, and the version before."""
 
     kind: str
     uid: UUID
     values: Mapping[str, Any]
+    before: BranchedModel | None = None
 
     @property
     def retired(self) -> bool:
         return self.values.get("status") in RETIRED
+
+    def brings(self, name: str) -> bool:
+        """Return whether a field has a value that the target does not show yet."""
+        value = self.values.get(name)
+        return bool(value) and (self.before is None or not is_same(getattr(self.before, name), value))
 
 
 @dataclass(frozen=True)
@@ -71,7 +77,8 @@ def list_arriving_facts(plan: FullPlan) -> list[Arrival]:
 
 def _describe_item(item: PlanItem) -> Iterator[Arrival]:
     if item.arrives and not _stays_the_same(item):
-        yield Arrival(item.kind, item.uid, _get_content(item))
+        before = None if item.ours is None or item.ours.deleted else item.ours
+        yield Arrival(item.kind, item.uid, _get_content(item), before)
     if item.decision is None:
         return
     if item.decision.choice == BOTH and item.reason not in SIMILAR:

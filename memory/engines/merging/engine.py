@@ -10,7 +10,7 @@ from memory.engines.merging.checked_merge import MergeCheck, MergeResult, check_
 from memory.engines.merging.options import MergeOptions, find_branches, parse_strategy
 from memory.engines.merging.plan import Decision
 from memory.engines.merging.plan_pages import MergePlan, plan_page
-from memory.engines.merging.settling import check_decision
+from memory.engines.merging.settling import check_decisions, keep_latest
 from memory.engines.merging.strategies import AUTO
 from memory.engines.versions.lookup import MAIN
 
@@ -83,5 +83,5 @@ def build_options(
     for name in (source, target):
         actor.require_scope("read", name)
     branches = find_branches(actor, source, target)
-    checked = tuple(check_decision(one, index) for index, one in enumerate(decisions))
+    checked = keep_latest(check_decisions(decisions))
     return MergeOptions(*branches, *parse_strategy(strategy, ids), checked)

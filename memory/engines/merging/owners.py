@@ -16,8 +16,10 @@ from memory.engines.merging.plan import (
     COMBINED,
     CONFLICT,
     DELETED,
+    ERASED,
     IDENTICAL,
     OWNER_MISSING,
+    OWNER_REMOVED,
     REJECTED,
     REMOVED,
     REVERTED,
@@ -93,8 +95,8 @@ def settle_parts(plan: FullPlan) -> None:
         owners = [key for key in draft_row(item).owner_keys() if key not in fresh]
         if item.reason == REVERTED and any(_is_conflict(items.get(key)) for key in owners):
             _follow_owner(item, [items[key] for key in owners if key in items])
-        elif item.arrives and not all(_is_shown(key, items, shown) for key in owners):
-            item.outcome, item.reason = REJECTED, OWNER_MISSING
+        elif item.arrives:
+            _reject_unowned(item, owners, items, shown)
 
 
 def reject_orphans(plan: FullPlan) -> None:
@@ -105,8 +107,25 @@ def reject_orphans(plan: FullPlan) -> None:
     for item in conflicts:
         owners = item.theirs.owner_keys()
         is_undecided = any(_is_conflict(items.get(key)) for key in owners)
-        if not is_undecided and not all(_is_shown(key, items, shown) for key in owners):
-            item.outcome, item.reason = REJECTED, OWNER_MISSING
+        if not is_undecided:
+            _reject_unowned(item, owners, items, shown)
+
+
+def _reject_unowned(
+    item: PlanItem, owners: Iterable[Key], items: Mapping[Key, PlanItem], shown: set[Key]
+) -> None:
+    """Reject a part when the target does not show what it belongs to; that may arrive later, or never."""
+    missing = [key for key in owners if not _is_shown(key, items, shown)]
+    if missing:
+        waits = any(_may_arrive(items.get(key)) for key in missing)
+        item.outcome, item.reason = REJECTED, OWNER_MISSING if waits else OWNER_REMOVED
+
+
+def _may_arrive(item: PlanItem | None) -> bool:
+    """Return whether a memory that the target does not show after the merge may come with a later one."""
+    if item is None:
+        return False
+    return item.is_open or (item.outcome == REJECTED and item.reason not in (ERASED, OWNER_REMOVED))
 
 
 def _is_conflict(item: PlanItem | None) -> bool:

@@ -22,8 +22,10 @@ SAME, SAME_TEXT, SAME_EDGE = "same", "same_text", "same_edge"
 EDITED, DELETED, REVERTED = "edited", "deleted", "reverted"
 NEAR_DUPLICATE, CONTESTED = "near_duplicate", "contested"
 NOT_PICKED, OWNER_MISSING, ERASED = "not_picked", "owner_missing", "erased"
+OWNER_REMOVED = "owner_removed"  # on the target; what belongs to it has nowhere to go
 CONFLICT_FIRST = "conflict_first"  # an edge whose place an edge in conflict has
 SIMILAR = (NEAR_DUPLICATE, CONTESTED)  # conflicts of two memories, not of two versions
+CONFLICT_REASONS = (EDITED, DELETED, REVERTED, *SIMILAR)
 
 SOURCE, TARGET, BOTH, EDIT, SKIP = "source", "target", "both", "edited", "skip"
 CHOICES = (SOURCE, TARGET, BOTH, EDIT, SKIP)
@@ -181,7 +183,10 @@ class FullPlan:
 
     @property
     def takes_all(self) -> bool:
-        """Return whether nothing of the source is left for a later merge; what was erased never comes."""
+        """Return whether nothing of the source is left for a later merge.
+
+        What was erased never comes, nor what belongs to a memory that the target removed.
+        """
         left = find_items(self.items, REJECTED, NOT_PICKED) + find_items(self.items, REJECTED, OWNER_MISSING)
         return self.picked is None and not left and not self.open_conflicts
 

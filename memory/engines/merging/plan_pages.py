@@ -42,15 +42,23 @@ class MergePlan:
 
 
 def plan_page(
-    options: MergeOptions, kind: str, classes: Sequence[str], limit: int, cursor: str
+    options: MergeOptions,
+    kind: str,
+    classes: Sequence[str],
+    limit: int,
+    cursor: str,
+    known: FullPlan | None = None,
 ) -> tuple[FullPlan, MergePlan]:
-    """Return a plan and a page of it. Raises Invalid."""
+    """Return a plan and a page of it. A ``known`` plan at the same points is not made again. Raises
+    Invalid.
+    """
     check_limit(limit)
-    key = (options.source.pk, options.target.pk, options.strategy, options.ids, kind, list(classes))
+    strategy = str(options.strategy)  # the default is a choice, whose repr is another than its text's
+    key = (options.source.pk, options.target.pk, strategy, options.ids, kind, list(classes))
     mark = mark_from(repr(key))
     position = read_cursor(cursor, mark)
     points = _find_points(options, position)
-    plan = load_plan(options, points)
+    plan = known if known and known.points == points else load_plan(options, points)
     pin = {"list": mark, "source": points.source_seq, "target": points.target_seq}
     items = plan.select_items(*_check_filter(kind, classes))
     page = _cut_page(items, parse_count(position.get("key", "0")), limit, pin)

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from itertools import groupby
+from itertools import cycle, groupby
 from uuid import UUID
 
 from django.db import transaction
@@ -11,6 +11,7 @@ from django.db.models import Max, Q
 
 from memory.actors import Actor
 from memory.db.retry import retry_methods
+from memory.engines.branches.reverted_requests import list_turns
 from memory.engines.facts.links import describe_memories
 from memory.engines.merging.plan import MergePoints, PlanItem
 from memory.engines.merging.request_rows import find_request, lock_request, project_requests, record_request
@@ -140,8 +141,9 @@ def _collect_events(request: MergeRequest) -> Iterator[RequestEvent]:
         commit = request.merge_commit
         kind = commit.actor_kind if commit else ""
         yield RequestEvent(name, request.closed_at, request.closed_by, kind, request.reason, commit=commit)
-    if (commit := request.revert_commit) is not None:
-        yield RequestEvent(REVERTED, commit.at, commit.actor_label, commit.actor_kind, commit=commit)
+    turns = list_turns(request.merge_commit_id) if request.merge_commit_id else ()
+    for name, commit in zip(cycle((REVERTED, MERGED)), turns, strict=False):
+        yield RequestEvent(name, commit.at, commit.actor_label, commit.actor_kind, commit=commit)
 
 
 def _join_decisions(events: Iterable[RequestEvent]) -> Iterator[RequestEvent]:

@@ -5,6 +5,7 @@ from uuid import UUID
 
 from memory.actors import Actor
 from memory.engines.audit.trail import record_entry
+from memory.engines.merging.approvals import refresh_states
 from memory.engines.versions.lookup import MAIN
 from memory.exceptions import Conflict, IllegalTransition, NotFound
 from memory.models import Branch, Commit, MergeRequest
@@ -31,6 +32,7 @@ def find_request(actor: Actor, request_id: UUID | int) -> MergeRequest:
     key: dict[str, Any] = {"number" if isinstance(request_id, int) else "pk": request_id}
     if (found := project_requests(actor).filter(**key).first()) is None:
         raise NotFound()
+    refresh_states([found])
     return found
 
 
@@ -38,6 +40,7 @@ def lock_request(request: MergeRequest) -> MergeRequest:
     """Return the request as it is now, locked until the transaction ends. Raises IllegalTransition."""
     found = MergeRequest.objects.select_for_update().get(pk=request.pk)
     check_pending(found)
+    refresh_states([found])
     return found
 
 

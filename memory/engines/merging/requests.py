@@ -11,9 +11,16 @@ from django.db.models import Max
 from memory.actors import Actor
 from memory.db.retry import retry_methods
 from memory.engines.branches.revert import RevertEngine
+from memory.engines.branches.reverted_requests import find_standing
 from memory.engines.fields.merges import CHOICE, MERGE_REQUEST
 from memory.engines.merging import settling
-from memory.engines.merging.approvals import Approval, count_approvals, is_author, list_approvals
+from memory.engines.merging.approvals import (
+    Approval,
+    filter_state,
+    is_author,
+    list_approvals,
+    refresh_states,
+)
 from memory.engines.merging.arrivals import list_undecided
 from memory.engines.merging.checked_merge import MergeCheck, MergeResult, check_merge, merge_checked
 from memory.engines.merging.options import MergeOptions, check_live, find_branches, parse_strategy
@@ -128,8 +135,11 @@ class MergeRequestEngine:
             rows = rows.filter(source__name=c.text_check(200)("source", source))
         if target:
             rows = rows.filter(target__name=c.text_check(200)("target", target))
-        shown = rows.in_state(c.one_of(State.values)("state", state)) if state else rows
-        return paginate(shown, key="-id", limit=limit, cursor=cursor, of=rows)
+        shown = filter_state(rows, c.one_of(State.values)("state", state)) if state else rows
+        with_approvals = shown.prefetch_related("approvals")
+        page = paginate(with_approvals, key="-id", limit=limit, cursor=cursor, of=rows)
+        refresh_states(page.results)
+        return page
 
     def check_request(self, *, request_id: UUID | int, actor: Actor) -> RequestCheck:
         """Return a request with its approvals; while it is pending, with the results of its checks as both
@@ -152,16 +162,18 @@ class MergeRequestEngine:
         classes: Sequence[str] = (),
         limit: int = 50,
         cursor: str = "",
+        checked: RequestCheck | None = None,
     ) -> RequestPlan:
         """Return a page of what a pending request would merge, with the decisions on its conflicts.
 
-        Needs the scope read on both branches. Raises Invalid, IllegalTransition for a closed request,
-        BranchArchived.
+        The plan of a request that was just ``checked`` is not made again. Needs the scope read on both
+        branches. Raises Invalid, IllegalTransition for a closed request, BranchArchived.
         """
         request = self._readable(request_id, actor)
         check_pending(request)
         check_live(request.source, request.target)
-        _, plan = plan_page(build_options(request), kind, classes, limit, cursor)
+        known = checked.check.plan if checked and checked.check else None
+        _, plan = plan_page(build_options(request), kind, classes, limit, cursor, known)
         rows = request.decisions.filter(uid__in=[item.uid for item in plan.page.results])
         return RequestPlan(request, plan, {(row.kind, row.uid): row for row in rows})
 
@@ -174,8 +186,10 @@ class MergeRequestEngine:
         choice: str = "",
         reasons: Sequence[str] = (),
         kind: str = "",
+        only_open: bool = False,
     ) -> Settled:
-        """Decide conflicts: those in ``decisions``, or by rule ``choice`` for all of some reasons and a kind.
+        """Decide conflicts: those in ``decisions``, or by rule ``choice`` for all of some reasons and a kind,
+        of which ``only_open`` leaves those that were decided.
 
         A decision with a token holds for the conflict that was read, one without for the present one. The
         latest decision counts, and ends approvals that were made before. Needs the scope curate on the
@@ -189,7 +203,8 @@ class MergeRequestEngine:
         points = options.points
         bare = settling.load_plan(replace(options, decisions=()), points)
         if choice:
-            bound = settling.apply_rule(bare, choice, reasons, kind)
+            kept = settling.select_current(bare, options.decisions) if only_open else []
+            bound = settling.apply_rule(bare, choice, reasons, kind, kept)
         else:
             bound = settling.bind_decisions(parsed, bare)
         options = replace(options, decisions=settling.join_decisions(bare, options.decisions, bound))
@@ -219,9 +234,7 @@ class MergeRequestEngine:
             request = lock_request(request)
             _check_unmoved(request.source, source_seq)
             _insert_approval(request, actor)
-            enough = count_approvals(list_approvals(request, policy)) >= max(policy.approvals, 1)
-            request.state = State.APPROVED if enough else State.OPEN
-            request.approved_seq = request.source.head if enough else None
+            refresh_states([request])
             request.save()
             record_request(request, actor, "merge_request.approve", {"at_seq": request.source.head})
         return self.check_request(request_id=request.pk, actor=actor)
@@ -276,7 +289,7 @@ class MergeRequestEngine:
                     number=request.number,
                     state=request.current_state,
                 )
-            RevertEngine().revert_commit(commit_id=request.merge_commit_id, actor=actor)
+            RevertEngine().revert_commit(commit_id=find_standing(request.merge_commit_id), actor=actor)
         return find_request(actor, request.pk)
 
     # ---- pieces --------------------------------------------------------------------------------
@@ -379,8 +392,6 @@ def _check_decisions(decisions: Sequence[Decision], choice: str) -> list[Decisio
     """Return checked decisions; there are some, or else a rule. Raises Invalid."""
     if bool(decisions) == bool(choice):
         raise Invalid("Give decisions, or a choice for all conflicts of a kind.", field="decisions")
-    if len(decisions) > settling.MAX_DECISIONS:
-        raise Invalid("{field} has at most {most} entries.", field="decisions", most=settling.MAX_DECISIONS)
     if choice:
         CHOICE.build_check()("choice", choice)
-    return [settling.check_decision(one, index) for index, one in enumerate(decisions)]
+    return settling.check_decisions(decisions)

@@ -281,8 +281,8 @@ def ask(case: Any, known: dict[str, str], token: str) -> list[str]:
     """Send a generated request; return what is wrong with the response."""
     operation, wrong = case.operation, wrong_parts(case)
     names = {parameter.name for parameter in operation.path_parameters}
-    body_or_query = {ParameterLocation.BODY, ParameterLocation.QUERY}
-    if operation.method != "delete" and (not wrong or wrong & body_or_query):
+    elsewhere = wrong & {ParameterLocation.BODY, ParameterLocation.QUERY}
+    if operation.method != "delete" and (not wrong or elsewhere):
         case.path_parameters.update({name: known[name] for name in names if name in known})
     headers = {"Authorization": f"Bearer {token}"}
     response = case.call(headers=headers)

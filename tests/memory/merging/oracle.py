@@ -124,6 +124,15 @@ class Line:
             versions[key] = Version(old.fields if old else None, (old,) if old else (), undone=True)
         self.commit(versions, shown)
 
+    def record_merge_redo(self, seq: int, shown: Shown) -> None:
+        """Record the revert of a merge's revert: each version comes from both, the source's too."""
+        made, before, versions = self.states[seq], self.states[seq - 1], dict(self.versions)
+        for key in (key for key in made if made[key] is not before.get(key)):
+            merged = before.get(key)
+            parents = (versions[key], *([merged] if merged else []))
+            versions[key] = Version(merged.fields if merged else None, parents)
+        self.commit(versions, shown)
+
 
 def find_bases(one: Version, other: Version) -> list[Version]:
     """Return the nearest common versions: none of them is in the past of another one."""

@@ -14,7 +14,7 @@ from memory.engines.graph.engine import RelationEngine
 from memory.engines.merging.engine import MergeEngine
 from memory.engines.merging.plan import Decision
 from memory.exceptions import BranchArchived, BranchNotFound, Conflict, Invalid, ScopeMissing
-from memory.models import Branch, Fact, FactLink, Relation
+from memory.models import Branch, Commit, Fact, FactLink, Relation
 from tests.memory.fake_provider import FakeProvider, beside
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("without_gates")]
@@ -320,6 +320,27 @@ class TestReverts:
         assert texts(project) == ["added", "theirs"]
         assert merge().commit is None
 
+    def test_brought_back_it_is_no_question(self, project, actor, write, edit, delete, fork, plan, merge):
+        fact, removed = write("base"), write("removed")
+        fork()
+        edit(fact, "task/x", fact_text="theirs")
+        delete(removed, "task/x")
+        write("added", "task/x")
+        commit = merge().commit
+        for _ in range(2):
+            commit = RevertEngine().revert_commit(commit_id=commit.pk, actor=actor)
+            assert texts(project) == ["base", "removed"]
+            assert {item.reason for item in plan().page.results} == {"reverted"}
+            commit = RevertEngine().revert_commit(commit_id=commit.pk, actor=actor)
+            assert texts(project) == ["added", "theirs"]
+            assert (plan().counts, merge().commit) == ({}, None)
+        edit(fact, "task/x", fact_text="later")
+        assert plan().counts == {"fact": {"applied": 1}}
+        merge()
+        assert texts(project) == ["added", "later"]
+        merge("main", "task/x")
+        assert texts(project, "task/x") == ["added", "later"]
+
     def test_what_both_kept_returns_after_a_revert(self, project, actor, write, edit, fork, plan, merge):
         fact = write("base")
         fork()
@@ -373,6 +394,27 @@ class TestOtherKinds:
         ActionEngine().apply_action(action="verify", fact_ids=[fact.uid], actor=actor)
         delete(fact, "task/x")
         assert only(plan()).reason == "deleted"
+
+    def test_a_link_to_what_the_target_removed_holds_up_nothing(
+        self, project, actor, write, delete, fork, plan, merge
+    ):
+        gone, kept = write("gone"), write("kept")
+        fork()
+        LinkEngine().write_link(
+            from_id=kept.uid, to_id=gone.uid, link_type="DEPENDS_ON", actor=actor, branch_name="task/x"
+        )
+        write("added", "task/x")
+        delete(gone)
+        removal = Commit.objects.filter(branch__name="main").latest("seq")
+        done = merge()
+        assert (done.counts, done.open_conflicts) == ({"fact": {"applied": 1}, "link": {"rejected": 1}}, 0)
+        assert only(plan(), "rejected").reason == "owner_removed"
+        (task,) = [one for one in BRANCHES.list_branches(actor=actor).results if one.name == "task/x"]
+        assert (task.ahead, done.commit.source_seq) == (0, task.head)
+        RevertEngine().revert_commit(commit_id=removal.pk, actor=actor)
+        assert plan().counts == {"link": {"applied": 1}}
+        merge()
+        assert plan().counts == {}
 
     def test_a_confirmed_fact_is_not_removed_unasked(self, project, actor, write, delete, fork, plan, merge):
         fact = write("text", session_id="s1")

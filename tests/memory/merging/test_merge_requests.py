@@ -19,6 +19,7 @@ from memory.engines.facts.engine import FactEngine
 from memory.engines.merging.engine import MergeEngine
 from memory.engines.merging.gates import GateResult
 from memory.engines.merging.plan import Decision
+from memory.engines.merging.request_history import RequestHistoryEngine
 from memory.engines.merging.requests import MergeRequestEngine
 from memory.exceptions import (
     BranchArchived,
@@ -123,6 +124,21 @@ class TestTheWay:
         entry = AuditEntry.objects.get(action="merge_request.revert")
         assert (entry.target, entry.detail["commit"]) == (str(request.pk), str(undone.pk))
 
+    def test_a_reverted_merge_that_is_brought_back(self, mira, vera, request_for, project, learned):
+        engine.merge_request(request_id=1, actor=vera)
+        shown = texts("main", project)
+        for _ in range(2):
+            reverted = engine.revert_request(request_id=1, actor=vera)
+            assert reverted.state == "reverted"
+            redone = RevertEngine().revert_commit(commit_id=reverted.revert_commit.pk, actor=vera)
+            request = engine.get_request(request_id=1, actor=vera)
+            assert (request.state, request.revert_commit, texts("main", project)) == ("merged", None, shown)
+            assert MergeEngine().preview_merge(source=TASK, actor=vera).plan.counts == {}
+        names = [one.name for one in RequestHistoryEngine().list_events(request_id=1, actor=vera)]
+        assert names == ["opened", "merged", "reverted", "merged", "reverted", "merged"]
+        entry = AuditEntry.objects.filter(action="merge_request.redo").order_by("id").last()
+        assert (entry.target, entry.detail["commit"]) == (str(request.pk), str(redone.pk))
+
     def test_lists_by_state_source_and_target(self, mira, vera, request_for, person):
         BranchManager().create_branch(name="task/b", actor=mira)
         second = engine.create_request(source="task/b", target=TASK, title="Second", actor=mira)
@@ -196,6 +212,15 @@ class TestApprovals:
         refuse(Conflict, text, engine.merge_request, request_id=1, actor=vera)
         assert engine.approve_request(request_id=1, actor=ada).request.state == "approved"
         assert engine.merge_request(request_id=1, actor=vera).request.state == "merged"
+
+    def test_the_state_follows_a_change_of_the_policy(self, mira, vera, ada, request_for):
+        engine.approve_request(request_id=1, actor=vera)
+        for needed, state, other in ((2, "open", "approved"), (1, "approved", "open")):
+            policies.set_policy(pattern="main", approvals=needed, actor=ada)
+            assert engine.get_request(request_id=1, actor=mira).current_state == state
+            assert [one.current_state for one in engine.list_requests(actor=mira).results] == [state]
+            assert [one.number for one in engine.list_requests(actor=mira, state=state).results] == [1]
+            assert engine.list_requests(actor=mira, state=other).results == []
 
     def test_an_outdated_approval_does_not_count(self, mira, vera, ada, request_for):
         policies.set_policy(pattern="main", approvals=1, actor=ada)

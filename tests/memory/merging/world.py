@@ -37,6 +37,7 @@ class World:
         self.transport: EngineTransport = transport
         self.lines = {"main": Line()}
         self.merges: dict[str, list[int]] = {"main": []}
+        self.merge_reverts: set[tuple[str, int]] = set()  # commits that took a merge back
         self.texts = count(1)
         self.places: dict[str, int] = {}  # of each memory in the history, by its id: ids differ in every run
         self.log: list[tuple] = []  # what was done, for a failure
@@ -215,7 +216,11 @@ class World:
             self.check_unchanged(branch, refused)
             return
         if seq in self.merges[branch]:
+            self.merge_reverts.add((branch, line.head + 1))
             self.record(branch, line.record_merge_revert, seq)
+        elif (branch, seq) in self.merge_reverts:
+            self.merges[branch].append(line.head + 1)  # it stands again, and may be taken back again
+            self.record(branch, line.record_merge_redo, seq)
         else:
             self.record(branch, line.record_write)
         if newest:
