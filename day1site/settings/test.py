@@ -50,3 +50,5 @@ TEST_NAME = str(Path(DATA_DIR) / "test.sqlite3") if ON_SQLITE else DATABASES["de
 DATABASES["default"]["TEST"] = {"NAME": TEST_NAME}
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 DAY1 = {"session_parts": DAY1["session_parts"], "embedder": "off"}
+# Each test client is a handler of its own, which would read the list of all static files anew.
+WHITENOISE_AUTOREFRESH = True
