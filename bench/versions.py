@@ -79,6 +79,7 @@ def run_parts(options: argparse.Namespace) -> Iterator[Figure]:
             work = Path(shutil.copytree(made, Path(folder) / "work"))
             local_engine.set_up(work, "minilm")  # whose name the store's vectors have
             local_engine.optimize()
+            local_engine.freeze_gc()
             run = Run(work, options)
             if "merge" in kinds:
                 yield from run.figures(Path(shutil.copytree(made, Path(folder) / "bare")))
@@ -120,8 +121,8 @@ class Run:
         done: dict[str, Any] = {}
         steps: dict[str, Callable[[], Any]] = {
             "diff": lambda: BranchManager().compare_branch(name=name, actor=actor),
-            "plan": lambda: merging.plan_merge(source=name, actor=actor),
-            "merge": lambda: merging.merge_branch(source=name, actor=actor),
+            "plan": lambda: merging.preview_merge(source=name, actor=actor),
+            "merge": lambda: merging.merge_branch(source=name, actor=actor, force=True),
             "revert": lambda: RevertEngine().revert_commit(commit_id=done["merge"].commit.pk, actor=actor),
         }
         for step in steps:
@@ -133,7 +134,7 @@ class Run:
     @staticmethod
     def check(done: dict[str, Any]) -> None:
         """Check that the branch's changes were all seen, merged and taken back."""
-        counts, merged = done["plan"].counts["fact"], done["merge"].commit
+        counts, merged = done["plan"].plan.counts["fact"], done["merge"].commit
         held = counts.get("conflict", 0)
         assert done["diff"].counts["fact"] == {"added": NEW, "changed": EDITS, "removed": DELETED}
         assert counts.get("applied", 0) + held == CHANGES, counts
@@ -235,6 +236,7 @@ def measure_sizes(options: argparse.Namespace) -> dict[str, float]:
         work = Path(shutil.copytree(made, Path(folder) / "work"))
         local_engine.set_up(work, "off")
         local_engine.optimize()
+        local_engine.freeze_gc()
         found = Run(work, options).measure()
     if not options.keep:
         shutil.rmtree(made)

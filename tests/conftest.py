@@ -5,6 +5,7 @@ import tempfile
 from collections.abc import Generator, Iterator
 from typing import Any
 
+import hypothesis
 import pytest
 from django.contrib.contenttypes.management import create_contenttypes
 from django.contrib.contenttypes.models import ContentType
@@ -13,13 +14,34 @@ from django.db.models.signals import post_migrate
 
 from memory.actors import Actor, local_actor
 from memory.db.backend import get_features, get_store_copies
+from memory.engines.access.policies import PolicyEngine
 from memory.engines.branches.manager import create_main
 from memory.engines.support.write_buffer import buffer
 from memory.models import Branch, Project, Snapshot, Workspace
 from memory.models.nodes import new_uuid, next_rid
 from tests import databases
 
+hypothesis.settings.register_profile("thorough", max_examples=400)
 pytest.register_assert_rewrite("tests.browser")  # its checks say what they found
+# Files of 10 s or more: begun last, one of them would keep a single process busy at the end.
+LONG_FILES = (
+    "tests/site/test_release_before.py",
+    "tests/mcp/test_mcp_stdio.py",
+    "tests/site/test_migrate_store.py",
+    "tests/site/test_up.py",
+    "tests/memory/test_versions.py",
+    "tests/site/test_pages_queries.py",
+    "tests/site/test_connect_finds.py",
+    "tests/site/test_demo.py",
+    "tests/memory/api/test_api_schema.py",
+    "tests/site/test_cli_processes.py",
+    "tests/memory/views/test_fact_pages.py",
+    "tests/memory/test_branch_diff.py",
+    "tests/memory/test_concurrency.py",
+    "tests/memory/test_linear_time.py",
+    "tests/site/test_wheel.py",
+    "tests/site/test_doctor.py",
+)
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)  # marks come before pytest selects by them
@@ -33,7 +55,14 @@ def pytest_collection_modifyitems(
         commit_in_each(items)
     yield
     if hasattr(config, "workerinput"):  # an xdist worker: the longest files start first
-        items.sort(key=lambda item: not item.nodeid.startswith("tests/e2e/"))
+        items.sort(key=place_of)
+
+
+def place_of(item: pytest.Item) -> tuple[bool, int]:
+    """Return what a full run sorts by: browser tests, then long files, then the others as they are."""
+    file = item.nodeid.partition("::")[0]
+    place = LONG_FILES.index(file) if file in LONG_FILES else len(LONG_FILES)
+    return not file.startswith("tests/e2e/"), place
 
 
 def pytest_xdist_auto_num_workers() -> int:
@@ -94,6 +123,12 @@ def main(project: Project) -> Branch:
 @pytest.fixture
 def actor(project: Project) -> Actor:
     return local_actor(project.pk)
+
+
+@pytest.fixture
+def without_gates(actor: Actor) -> None:
+    """Let every branch be merged whatever arrives, so that a test sees what a merge does."""
+    PolicyEngine().set_policy(pattern="*", gates=[], actor=actor)
 
 
 @pytest.fixture

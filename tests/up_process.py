@@ -1,5 +1,6 @@
 """A server as a user starts it: the process of `up`, and Python run beside it on the same data directory."""
 
+import fcntl
 import json
 import os
 import shutil
@@ -49,10 +50,28 @@ def prepared(folder: Path) -> Path:
 
 @cache
 def migrated_store() -> Path:
+    """Return a migrated, empty store, which the processes of a run make once for all of them."""
+    folder = run_folder() / "migrated"
+    folder.mkdir(exist_ok=True)
+    with (folder / "lock").open("a") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not (folder / "day1.sqlite3").exists():
+            migrate(folder / "day1.sqlite3")
+    return folder / "day1.sqlite3"
+
+
+def run_folder() -> Path:
+    """Return the folder of the test run, in which each process of pytest-xdist has one of its own."""
+    folder = Path(os.environ["DAY1_TEST_DATA_DIR"])
+    return folder.parent if folder.name == os.environ.get("PYTEST_XDIST_WORKER") else folder
+
+
+def migrate(store: Path) -> None:
+    """Put a migrated store there when it is complete."""
     folder = Path(mkdtemp())
     command = [sys.executable, "manage.py", "migrate", "-v", "0"]
     subprocess.run(command, cwd=ROOT, env=environment(DAY1_DATA_DIR=str(folder)), check=True)
-    return folder / "day1.sqlite3"
+    shutil.move(folder / "day1.sqlite3", store)
 
 
 class Up:

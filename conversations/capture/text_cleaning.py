@@ -52,6 +52,8 @@ def compile_elements(names: str) -> re.Pattern[str]:
     return re.compile(rf"<({names})\b[^>]{{0,200}}>.*?(?:</(?i:\1)\s*>|\Z)", re.S)
 
 
+# As Gemini CLI passes on what a hook told it.
+ESCAPED_BRIEFING = re.compile(rf"(?i)&lt;{BRIEFING_TAG}&gt;.*?(?:&lt;/{BRIEFING_TAG}&gt;|\Z)", re.S)
 _injected = compile_elements(INJECTED_ANYWHERE)
 _injected_in_prompts = compile_elements(INJECTED_IN_PROMPTS)
 
@@ -86,7 +88,7 @@ def strip_injected(text: str) -> str:
 
 def strip_prompt(text: str) -> str:
     """Return a person's own words, without all that Day1 or the program inserted among them."""
-    return _injected_in_prompts.sub("", text).strip()
+    return ESCAPED_BRIEFING.sub("", _injected_in_prompts.sub("", text)).strip()
 
 
 def strip_answer(text: str) -> str:

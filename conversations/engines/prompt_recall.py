@@ -26,6 +26,7 @@ from memory.engines.search.answer_boost import ASKS
 from memory.engines.search.candidates import PreparedQuery, find_candidates
 from memory.engines.search.query import MAX_QUERY_LENGTH, build_query
 from memory.engines.sessions.briefing import describe_fact, fenced_line, show_fact
+from memory.engines.sessions.utterances import find_utterances
 from memory.engines.versions.repositories import find_repositories
 from memory.models import Fact, FactLink, Session
 from memory.models.hashes import normalise_text
@@ -155,8 +156,10 @@ def find_facts(ask: Ask, near: Sequence[Hits]) -> Iterator[Memory]:
     own = [fact for fact, repository in known if repository in ("", ask.session.project_path)]
     strengths = {fact.rid: weigh(ask.question, fact.essence, cosines.get(fact.rid)) for fact in own}
     strong = [fact for fact in own if strengths[fact.rid] >= MIN_EVIDENCE]
+    utterances = find_utterances(strong, ask.lineage)
     for fact in attach_belief(strong, ask.lineage):
-        yield Memory(fact.uid, show_fact(fact), describe_fact(fact), strengths[fact.rid])
+        about = describe_fact(fact, utterances.get(fact.uid))
+        yield Memory(fact.uid, show_fact(fact), about, strengths[fact.rid])
 
 
 def find_messages(ask: Ask) -> Iterator[Memory]:

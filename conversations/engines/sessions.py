@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
+from uuid import UUID
 
 from django.db.models import Max
 from django.db.models.functions import Coalesce
@@ -10,9 +11,13 @@ from django.db.models.functions import Coalesce
 from conversations.engines.conversations import ConversationEngine, ConversationFilter
 from conversations.models import Conversation, Message
 from memory.actors import Actor
+from memory.db.querysets import Lineage
 from memory.db.raw_select import read_cut
 from memory.engines.search.fact_rows import MAX_FOUND_CHARACTERS
+from memory.engines.sessions.manager import Utterance
 from memory.models import Branch, Session
+
+SPEAKERS = {Message.Role.USER.value: Utterance.PERSON, Message.Role.ASSISTANT.value: Utterance.AGENT}
 
 
 class SessionConversations:
@@ -46,6 +51,15 @@ class SessionConversations:
         rows = Message.objects.on(branch).filter(session_id__in=[one.key for one in sessions]).rows()
         by_session = rows.order_by().values_list("session_id")
         return dict(by_session.annotate(last=Max(Coalesce("said_at", "created_at"))))
+
+    def find_utterances(self, lineage: Lineage, message_ids: Sequence[UUID]) -> dict[UUID, Utterance]:
+        """Return when messages were said and by whom, in one query for each branch of the lineage."""
+        columns = ("uid", "role", "said_at", "created_at")
+        rows = Message.objects.in_lineage(lineage).select_by_key(columns, "uid", message_ids)
+        return {
+            uid: Utterance(said_at or created_at, SPEAKERS.get(role, ""))
+            for uid, role, said_at, created_at in rows
+        }
 
 
 def _last_messages(session: Session, conversation: Conversation, limit: int) -> list[Message]:

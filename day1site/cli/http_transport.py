@@ -21,12 +21,12 @@ NO_SERVER = "What answers at {url} is no Day1 server."
 class HttpTransport:
     """One server and one key. Raises Refused, and CliError where no answer comes."""
 
-    def __init__(self, url: str, key: str) -> None:
+    def __init__(self, url: str, key: str, timeout: float = TIMEOUT_SECONDS) -> None:
         if urlsplit(url).scheme not in ("http", "https") or not urlsplit(url).netloc:
             raise UsageError(f"DAY1_URL must be an address such as http://127.0.0.1:8765, not {url}.")
         if not key.isascii() or not key.isprintable():
             raise CliError("unauthenticated", "DAY1_KEY holds characters that no key has.")
-        self.url, self.key = url, key
+        self.url, self.key, self.timeout = url, key, timeout
 
     def request(
         self, method: str, path: str, query: Mapping[str, Any], body: Mapping[str, Any] | None
@@ -59,7 +59,7 @@ class HttpTransport:
 
     def _send(self, request: Request) -> Answer:
         try:
-            with urlopen(request, timeout=TIMEOUT_SECONDS) as answer:
+            with urlopen(request, timeout=self.timeout) as answer:
                 note_secrets(int(answer.headers.get(REDACTED) or 0))
                 return self._read(answer)
         except HTTPError as error:

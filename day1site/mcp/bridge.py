@@ -31,6 +31,8 @@ Message = dict[str, Any]
 
 
 class Bridge:
+    timeout = TIMEOUT_SECONDS
+
     def __init__(self, url: str, key: str, out: TextIO, **settings: str) -> None:
         self.server, self.settings = url, {name: value for name, value in settings.items() if value}
         self.key, self.out, self.spoken = key, out, ""
@@ -99,7 +101,7 @@ class Bridge:
         """Return the server's response to a message, or an error with the reason for its absence."""
         request = Request(self.url, json.dumps(message).encode(), self.headers(message), method="POST")
         try:
-            with urlopen(request, timeout=TIMEOUT_SECONDS) as response:
+            with urlopen(request, timeout=self.timeout) as response:
                 return self.read(message, response.read())
         except HTTPError as error:
             return refusal(message, error)

@@ -30,7 +30,7 @@ NEXT_STEPS = {
     "too_large": "Shorten it, or store it in several facts.",
     "exists": "Take another name, or use what is there.",
     "conflict": "Read what is stored now, then decide anew.",
-    "illegal_transition": "memory_get shows the status that it has.",
+    "illegal_transition": "Read it as it is now, then decide anew.",
     "stale_version": "Somebody changed it: memory_get shows it as it is now.",
     "rate_limited": "Wait as long as it says, then call again.",
     "unavailable": "Wait a second, then call again.",

@@ -3,6 +3,7 @@
 import atexit
 import os
 import shutil
+import sys
 import tempfile
 from pathlib import Path
 
@@ -29,6 +30,10 @@ def remove(folder: str, maker: int) -> None:
         shutil.rmtree(folder, ignore_errors=True)
 
 
+# Tests start hundreds of processes: where compiled modules are not kept, each compiles all of them again.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
+
 # Never the folder of a real installation.
 os.environ["DAY1_DATA_DIR"] = test_folder()
 
@@ -45,3 +50,5 @@ TEST_NAME = str(Path(DATA_DIR) / "test.sqlite3") if ON_SQLITE else DATABASES["de
 DATABASES["default"]["TEST"] = {"NAME": TEST_NAME}
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 DAY1 = {"session_parts": DAY1["session_parts"], "embedder": "off"}
+# Each test client is a handler of its own, which would read the list of all static files anew.
+WHITENOISE_AUTOREFRESH = True

@@ -9,10 +9,10 @@ from memory.api.base import get_request_actor
 from memory.api.merge_inputs import take_force, take_merge, take_page
 from memory.api.reading import Input
 from memory.api.schema import route
-from memory.engines.merging.guarded_merge import GuardedMergeEngine
+from memory.engines.merging.engine import MergeEngine
 from memory.engines.support import validation as c
 
-merges = GuardedMergeEngine()
+merges = MergeEngine()
 
 
 class MergeRoute:

@@ -3,7 +3,7 @@
 from typing import Any
 
 from memory.api.reading import Input, parse_names
-from memory.engines.fields.merges import CHOICE, STRATEGY
+from memory.engines.fields.merges import CHOICE, MAX_IDS, STRATEGY
 from memory.engines.merging.plan import CLASSES, Decision
 from memory.engines.support import validation as c
 from memory.exceptions import Invalid, UnknownField
@@ -46,6 +46,11 @@ def parse_classes(name: str, value: Any) -> list[str]:
     return [c.one_of(CLASSES)(name, one) for one in values]
 
 
+def parse_picked(name: str, value: Any) -> list[str]:
+    """Parse the ids of a cherry pick, as a list or separated by commas. Raises Invalid."""
+    return parse_names(name, value.split(",") if isinstance(value, str) else value, MAX_IDS)
+
+
 def take_page(payload: Input, default: int = 50) -> dict[str, Any]:
     """Take which part of a plan is asked for."""
     return {
@@ -60,7 +65,7 @@ def take_merge(payload: Input) -> dict[str, Any]:
     return {
         "target": take_target(payload),
         "strategy": payload.take_value("strategy", STRATEGY.check, MergeRequest.Strategy.AUTO),
-        "ids": payload.take_value("ids", parse_names, ()),
+        "ids": payload.take_value("ids", parse_picked, ()),
         "decisions": payload.take_value("decisions", parse_decisions, ()),
     }
 

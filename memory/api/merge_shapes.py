@@ -12,10 +12,11 @@ from memory.api.declared_serializers import AnswerShape, declare_fields, request
 from memory.api.requests import Stated
 from memory.engines.fields.base import Use
 from memory.engines.fields.merges import CHOICE, IDS, MERGE_REQUEST, STRATEGY
-from memory.engines.merging.engine import MergePlan, MergeResult
+from memory.engines.merging.checked_merge import MergeResult
+from memory.engines.merging.engine import MergePreview
 from memory.engines.merging.gates import FAILED, PASSED, WARNING, GateResult
-from memory.engines.merging.guarded_merge import MergePreview
 from memory.engines.merging.plan import CLASSES, CONFLICT, PlanItem
+from memory.engines.merging.plan_pages import MergePlan
 from memory.engines.merging.requests import RequestCheck, RequestPlan, Settled
 from memory.engines.merging.settling import MAX_DECISIONS
 from memory.models import BranchedModel, MergeDecision, MergeRequest

@@ -33,11 +33,11 @@ def parse_integer(name: str, value: Any) -> int:
     return _safe(name, number)
 
 
-def parse_names(name: str, value: Any) -> list[str]:
+def parse_names(name: str, value: Any, most: int = MAX_NAMES) -> list[str]:
     """Parse a text or a list of texts. Raises Invalid."""
     values = [value] if isinstance(value, str) else value
-    if not isinstance(values, list) or len(values) > MAX_NAMES:
-        raise Invalid("{field} must be a text or a list of at most {most}.", field=name, most=MAX_NAMES)
+    if not isinstance(values, list) or len(values) > most:
+        raise Invalid("{field} must be a text or a list of at most {most}.", field=name, most=most)
     return [c.text_check(200)(name, item) for item in values]
 
 

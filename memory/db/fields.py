@@ -32,6 +32,10 @@ class JSONTextField(_Text):
     """JSON stored as text: a branch diff of the production database cannot return its JSON type."""
 
     def from_db_value(self, value: str | None, expression: Any, connection: Any) -> Any:
+        if value == "[]":  # as most lists and objects are
+            return []
+        if value == "{}":
+            return {}
         return None if value is None else json.loads(value)
 
     def to_python(self, value: Any) -> Any:

@@ -12,6 +12,7 @@ from memory.models import TaskAgent, TaskObjective
 from memory.templatetags.day1 import badge
 from memory.templatetags.elements import meter
 from memory.views.labels import TASK_WORDS
+from memory.views.merge_sides import describe_row
 
 register = template.Library()
 MAX_BADGES = 4
@@ -73,4 +74,4 @@ def agent_badges(parts: Iterable[TaskAgent]) -> SafeString | str:
 def plan_line(item: Any) -> str:
     """Return what the source of a merge says of a memory."""
     row = item.theirs if item.theirs is not None else item.ours
-    return getattr(row, "essence", "") or str(item.uid)
+    return getattr(row, "essence", "") or describe_row(row, {})

@@ -7,7 +7,7 @@ from django import template
 from django.template.defaultfilters import date, truncatechars
 from django.utils.html import format_html
 from django.utils.safestring import SafeString, mark_safe
-from django.utils.translation import gettext, gettext_lazy, ngettext_lazy, npgettext_lazy
+from django.utils.translation import gettext, gettext_lazy, ngettext_lazy
 
 from memory.engines.facts.field_diff import display_changes
 from memory.engines.fields.facts import FACT
@@ -15,19 +15,10 @@ from memory.engines.fields.types import Choice
 from memory.engines.support.word_diff import WordBudget, compare_words
 from memory.templatetags.day1 import badge, icon, maker, word
 from memory.views.error_text import error_sentence, explain_sentence
-from memory.views.labels import ACTION_LABELS, FIELDS, RUN_WORDS, SIGNALS
+from memory.views.labels import ACTION_LABELS, CHANGE_KINDS, EDGES, FIELDS, RUN_WORDS, SIGNALS
 
 register = template.Library()
 
-EDGES = {
-    "ASSOCIATED": (gettext_lazy("goes with"), gettext_lazy("goes with")),
-    "DEPENDS_ON": (gettext_lazy("depends on"), gettext_lazy("is needed by")),
-    "DERIVED_FROM": (gettext_lazy("follows from"), gettext_lazy("led to")),
-    "MESSAGE_OF": (gettext_lazy("is a message of"), gettext_lazy("has the message")),
-    "BRIDGE": (gettext_lazy("bridges to"), gettext_lazy("bridges from")),
-    "CONSOLIDATED_FROM": (gettext_lazy("stands for"), gettext_lazy("is contained in")),
-    "CONTESTED_BY": (gettext_lazy("is contested by"), gettext_lazy("contests")),
-}
 CHANGES = {
     "added": ("good", "plus", gettext_lazy("added")),
     "changed": ("info", "edit", gettext_lazy("changed")),
@@ -57,17 +48,6 @@ CODED = {field.name for field in FACT if isinstance(field.type, Choice)}  # fiel
 TOO_LONG = gettext_lazy("(too long to compare word by word)")
 # What has a page of its own, whose address is named after it.
 SOURCES = frozenset({"fact", "observation", "message", "conversation", "relation"})
-CHANGE_KINDS = {
-    "fact": npgettext_lazy("counted", "fact", "facts"),
-    "verdict": npgettext_lazy("counted", "verdict", "verdicts"),
-    "confirmation": npgettext_lazy("counted", "confirmation", "confirmations"),
-    "answer": npgettext_lazy("counted", "answer", "answers"),
-    "link": npgettext_lazy("counted", "link", "links"),
-    "relation": npgettext_lazy("counted", "relation", "relations"),
-    "observation": npgettext_lazy("counted", "observation", "observations"),
-    "conversation": npgettext_lazy("counted", "conversation", "conversations"),
-    "message": npgettext_lazy("counted", "message", "messages"),
-}
 # The field that says of what kind a row is.
 NATURES = {"message": "role", "observation": "observation_type", "conversation": "status"}
 MAX_LENGTH = 600  # characters of a text in a list of changes

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import npgettext_lazy
 
 from memory.engines.fields.branches import BRANCH
 from memory.engines.fields.facts import FACT
@@ -204,6 +205,30 @@ SIGNALS: dict[str, Any] = {
     "priority": _("priority"),
     "confidence": _("confidence"),
     "confirmations": _("confirmed"),
+}
+
+# Kinds of memory after a count.
+CHANGE_KINDS: dict[str, Any] = {
+    "fact": npgettext_lazy("counted", "fact", "facts"),
+    "verdict": npgettext_lazy("counted", "verdict", "verdicts"),
+    "confirmation": npgettext_lazy("counted", "confirmation", "confirmations"),
+    "answer": npgettext_lazy("counted", "answer", "answers"),
+    "link": npgettext_lazy("counted", "link", "links"),
+    "relation": npgettext_lazy("counted", "relation", "relations"),
+    "observation": npgettext_lazy("counted", "observation", "observations"),
+    "conversation": npgettext_lazy("counted", "conversation", "conversations"),
+    "message": npgettext_lazy("counted", "message", "messages"),
+}
+
+# What a link says of the fact that it leads from, and of the one that it leads to.
+EDGES: dict[str, tuple[Any, Any]] = {
+    "ASSOCIATED": (_("goes with"), _("goes with")),
+    "DEPENDS_ON": (_("depends on"), _("is needed by")),
+    "DERIVED_FROM": (_("follows from"), _("led to")),
+    "MESSAGE_OF": (_("is a message of"), _("has the message")),
+    "BRIDGE": (_("bridges to"), _("bridges from")),
+    "CONSOLIDATED_FROM": (_("stands for"), _("is contained in")),
+    "CONTESTED_BY": (_("is contested by"), _("contests")),
 }
 
 

@@ -1,5 +1,6 @@
 """One conflict of a merge request: both sides and what differs, decided by keys, buttons, or no script."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,28 +23,13 @@ from memory.views.error_text import error_sentence
 from memory.views.flash import flash_success, flash_warning
 from memory.views.frames import add_page
 from memory.views.merge_labels import CHOICES, GATES
+from memory.views.merge_sides import Lines, Side
 from memory.views.view_context import with_query
 
 merge_request_engine, request_history = MergeRequestEngine(), RequestHistoryEngine()
-# The field with the text of a memory; others are told by their name.
-TEXTS = {"fact": "fact_text", "message": "content", "observation": "summary"}
 HIDDEN = frozenset({"fact_text", "essence", "content", "summary"})  # shown as texts, or derived from them
 MAX_NUMBER = 2**31 - 1
 RECOVERABLE_ERRORS = (Invalid, IllegalTransition, BranchArchived, Conflict)
-
-
-@dataclass(frozen=True)
-class Side:
-    """A version of a memory: its text, or that it was removed."""
-
-    text: str
-    removed: bool = False
-
-    @classmethod
-    def from_row(cls, row: Any) -> "Side | None":
-        if row is None:
-            return None
-        return cls(str(getattr(row, TEXTS.get(row.KIND.name, ""), row)), row.deleted)
 
 
 @dataclass(frozen=True)
@@ -52,10 +38,11 @@ class ConflictView:
 
     item: PlanItem
     choices: tuple[str, ...]
+    lines: Lines  # of the memories that a link or a verdict is about
 
     @classmethod
-    def from_item(cls, item: PlanItem) -> "ConflictView":
-        return cls(item, list_choices(item))
+    def from_item(cls, item: PlanItem, lines: Lines) -> "ConflictView":
+        return cls(item, list_choices(item), lines)
 
     @property
     def choice(self) -> str:
@@ -67,15 +54,15 @@ class ConflictView:
 
     @property
     def base(self) -> Side | None:
-        return None if self.is_pair else Side.from_row(self.item.base)
+        return None if self.is_pair else Side.from_row(self.item.base, self.lines)
 
     @property
     def ours(self) -> Side | None:
-        return Side.from_row(self.item.other if self.is_pair else self.item.ours)
+        return Side.from_row(self.item.other if self.is_pair else self.item.ours, self.lines)
 
     @property
     def theirs(self) -> Side | None:
-        return Side.from_row(self.item.theirs)
+        return Side.from_row(self.item.theirs, self.lines)
 
     @property
     def has_texts(self) -> bool:
@@ -155,6 +142,14 @@ class RequestPart(ProjectPage):
     def load_check(self) -> RequestCheck:
         return merge_request_engine.check_request(request_id=self.number, actor=self.reader.actor)
 
+    def load_lines(self, items: Sequence[PlanItem]) -> Lines:
+        """Return the lines of the memories that links and verdicts among some items are about."""
+        parts = [item for item in items if item.model.OWNERS]
+        if not parts:
+            return {}
+        actor = self.reader.actor
+        return request_history.load_owner_texts(request_id=self.number, items=parts, actor=actor)
+
     def describe_check(self, found: RequestCheck) -> dict[str, Any]:
         """Return the context of the gates and the foot."""
         undecided = list_undecided(found.check.plan) if found.check else []
@@ -199,7 +194,8 @@ class ConflictPage(RequestPart):
         item = self._find_item(found)
         if item is None:
             raise NotFound()
-        shown = {"one": ConflictView.from_item(item), **self.describe_check(found)}
+        lines = self.load_lines([item])
+        shown = {"one": ConflictView.from_item(item, lines), **self.describe_check(found)}
         return super().get_context_data(**shown, **kwargs)
 
     def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:

@@ -9,10 +9,10 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from memory.engines.merging.arrivals import list_undecided
-from memory.engines.merging.plan import CLASSES, CONFLICT, Decision, FullPlan, PlanItem
+from memory.engines.merging.gates import GateResult
+from memory.engines.merging.plan import CLASSES, CONFLICT, FullPlan, PlanItem
 from memory.engines.merging.requests import RequestCheck
-from memory.engines.merging.settling import MAX_DECISIONS
-from memory.engines.support.batches import batched
+from memory.engines.support.pagination import Page
 from memory.exceptions import BranchArchived, Conflict, Day1Error, IllegalTransition, Invalid
 from memory.views.error_text import error_sentence
 from memory.views.flash import flash_success
@@ -20,10 +20,10 @@ from memory.views.frames import add_page
 from memory.views.merge_conflicts import (
     ConflictView,
     RequestPart,
-    Side,
     merge_request_engine,
     request_history,
 )
+from memory.views.merge_sides import Lines, Side
 from memory.views.view_context import with_query
 from memory.views.widgets import parse_number
 
@@ -48,8 +48,6 @@ class MergeRequestPage(RequestPart):
         tab = tab if tab in TABS else "conversation"
         shown = {**self.describe_check(found), "tab": tab, "tabs": TABS, "tab_template": f"merge/{tab}.html"}
         shown |= getattr(self, f"_{tab}_context")(found)
-        if listed := [row["item"] for group in shown.get("groups", ()) for row in group["rows"]]:
-            shown["ends"] = self._act(request_history.load_owner_texts, items=listed)
         return super().get_context_data(title=str(found.request), found=found, **shown, **kwargs)
 
     def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
@@ -79,7 +77,9 @@ class MergeRequestPage(RequestPart):
         return method(request_id=self.number, actor=self.reader.actor, **options)
 
     def _do_approve(self) -> str:
-        read = parse_number(self.request.POST.get("source_seq", ""), digits=18)
+        text = self.request.POST.get("source_seq", "")
+        if (read := parse_number(text, digits=18)) is None and text:
+            raise Invalid("source_seq must be a whole number.", field="source_seq")
         self._act(merge_request_engine.approve_request, source_seq=read)
         return _("Approved.")
 
@@ -100,13 +100,9 @@ class MergeRequestPage(RequestPart):
         """Decide all undecided conflicts of a reason for one side; what was decided stays as it is."""
         post = self.request.POST
         choice, reason = post.get("choice", ""), post.get("reason", "")
-        check = self.load_check().check
-        undecided = list_undecided(check.plan) if check else []
-        open_items = [item for item in undecided if reason in ("", item.reason)]
-        for batch in batched(open_items, MAX_DECISIONS):
-            decisions = [Decision(item.uid, choice, item.token, "", item.kind) for item in batch]
-            self._act(merge_request_engine.decide_conflicts, decisions=decisions)
-        return _("Conflicts decided: %(count)d.") % {"count": len(open_items)}
+        rule = {"choice": choice, "reasons": [reason] if reason else [], "only_open": True}
+        done = self._act(merge_request_engine.decide_conflicts, **rule)
+        return _("Conflicts decided: %(count)d.") % {"count": done.decided}
 
     # ---- tabs ----------------------------------------------------------------------------------
 
@@ -123,24 +119,38 @@ class MergeRequestPage(RequestPart):
         kind, gate, outcome = (get.get(name, "") for name in ("type", "gate", "class"))
         shown = {"figures": list_figures(plan), "gate": gate}
         if gate:
-            return {**shown, **list_failing(found, gate)}
+            return {**shown, **self._list_failing(found, gate)}
         if outcome and outcome != CONFLICT:
-            return {**shown, **self._list_class(kind, [outcome])}
-        return {**shown, **self._list_conflicts(plan, kind)}
+            return {**shown, **self._list_class(found, kind, [outcome])}
+        return {**shown, **self._list_conflicts(found, plan, kind)}
 
-    def _list_class(self, kind: str, classes: Sequence[str]) -> dict[str, Any]:
-        found = self._act(merge_request_engine.plan_request, kind=kind, classes=classes, **self.paging())
-        return {"groups": group_items(found.plan.page.results), "page": found.plan.page}
+    def _list_class(self, found: RequestCheck, kind: str, classes: Sequence[str]) -> dict[str, Any]:
+        page = self._list_plan(found, kind=kind, classes=classes, **self.paging())
+        return {**self._group_items(page.results), "page": page}
 
-    def _list_conflicts(self, plan: FullPlan, kind: str) -> dict[str, Any]:
+    def _list_plan(self, found: RequestCheck, **options: Any) -> Page[PlanItem]:
+        return self._act(merge_request_engine.plan_request, checked=found, **options).plan.page
+
+    def _list_failing(self, found: RequestCheck, gate: str) -> dict[str, Any]:
+        result = find_result(found, gate)
+        items = [item for item in found.check.plan.items if item.uid in result.ids] if found.check else []
+        return {**self._group_items(items), "gate_count": result.count, "named": len(result.ids)}
+
+    def _group_items(self, items: Sequence[PlanItem]) -> dict[str, Any]:
+        lines = self.load_lines(items)
+        return {"groups": group_items(items, lines), "ends": lines}
+
+    def _list_conflicts(self, found: RequestCheck, plan: FullPlan, kind: str) -> dict[str, Any]:
         """Return a page of conflicts, and below the first page what else the merge brings."""
         options = {"kind": kind, "classes": [CONFLICT], **self.paging(CONFLICTS)}
-        page = self._act(merge_request_engine.plan_request, **options).plan.page
+        page = self._list_plan(found, **options)
         others = plan.select_items("", OTHERS) if not options["cursor"] else []
+        lines = self.load_lines([*page.results, *others[:PREVIEW]])
         return {
-            "conflicts": [ConflictView.from_item(item) for item in page.results],
+            "conflicts": [ConflictView.from_item(item, lines) for item in page.results],
             "page": page,
-            "groups": group_items(others[:PREVIEW]),
+            "groups": group_items(others[:PREVIEW], lines),
+            "ends": lines,
             "others": len(others),
             "more": max(len(others) - PREVIEW, 0),
             "reasons": count_undecided(plan),
@@ -164,28 +174,27 @@ def count_undecided(plan: FullPlan) -> list[tuple[str, int]]:
     return [(reason, reasons.count(reason)) for reason in dict.fromkeys(reasons)]
 
 
-def list_failing(found: RequestCheck, name: str) -> dict[str, Any]:
-    """Return the memories that a gate is about, as many as its result names. Raises Invalid."""
+def find_result(found: RequestCheck, name: str) -> GateResult:
+    """Return the result of a gate. Raises Invalid."""
     results = {one.name: one for one in found.check.results} if found.check else {}
     if name not in results:
         raise Invalid("The settings name no gate {gate}.", gate=name)
-    result = results[name]
-    items = [item for item in found.check.plan.items if item.uid in result.ids] if found.check else []
-    return {"groups": group_items(items), "gate_count": result.count, "named": len(result.ids)}
+    return results[name]
 
 
-def group_items(items: Sequence[PlanItem]) -> list[dict[str, Any]]:
+def group_items(items: Sequence[PlanItem], lines: Lines) -> list[dict[str, Any]]:
     """Group items by kind and, of facts, by category, in the order of the plan."""
     groups: dict[tuple[str, str], list[dict[str, Any]]] = {}
     for item in items:
         category = getattr(item.theirs, "category", "") or ""
-        groups.setdefault((item.kind, category), []).append(describe_item(item))
+        groups.setdefault((item.kind, category), []).append(describe_item(item, lines))
     return [{"kind": kind, "category": category, "rows": found} for (kind, category), found in groups.items()]
 
 
-def describe_item(item: PlanItem) -> dict[str, Any]:
+def describe_item(item: PlanItem, lines: Lines) -> dict[str, Any]:
     """Return what a row of the changes shows: the text before, where there was one, and after."""
-    return {"item": item, "before": Side.from_row(item.ours), "after": Side.from_row(item.theirs)}
+    before, after = (Side.from_row(row, lines) for row in (item.ours, item.theirs))
+    return {"item": item, "before": before, "after": after}
 
 
 @add_page("merge-requests/<int:number>/checks", "merge-request-checks")

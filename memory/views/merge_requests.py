@@ -1,30 +1,38 @@
 """Merge requests: their list, the checks of one in short, and the form that opens one."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from django import forms
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
+from django.utils.text import Truncator
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from memory.api.filters import MergeRequestFilterSet
 from memory.engines.branches.manager import BranchManager
+from memory.engines.merging.engine import MergeEngine
+from memory.engines.merging.plan import APPLIED, CONFLICT, REMOVED, PlanItem
 from memory.engines.merging.requests import MergeRequestEngine
 from memory.engines.versions.lookup import MAIN
-from memory.exceptions import Day1Error, Invalid
-from memory.models import Branch
+from memory.exceptions import BranchArchived, BranchNotFound, Conflict, Day1Error, Invalid
+from memory.models import Branch, MergeRequest
 from memory.views.base import ProjectPage
 from memory.views.flash import flash_success
 from memory.views.frames import add_page
-from memory.views.labels import WORDS
+from memory.views.labels import CHANGE_KINDS, WORDS
 from memory.views.list_base import Listing
-from memory.views.merge_labels import STATES, STRATEGIES
+from memory.views.merge_labels import CLASSES, REASONS, STATES, STRATEGIES
+from memory.views.merge_sides import describe_row
 from memory.views.widgets import add_form_error
 
-merge_request_engine = MergeRequestEngine()
+merge_engine, merge_request_engine = MergeEngine(), MergeRequestEngine()
 CODE = {"autocomplete": "off", "spellcheck": "false"}
 ONE_COMMIT = 1
+MAX_OFFERED = 100  # memories that can be ticked
+MAX_LINE = 200
+CHERRY_PICK = MergeRequest.Strategy.CHERRY_PICK
 
 
 @add_page("merge-requests", "merge-requests")
@@ -80,8 +88,37 @@ class RequestForm(forms.Form):
     strategy = forms.ChoiceField(
         label=gettext_lazy("Strategy"), choices=list(STRATEGIES.items()), widget=forms.RadioSelect
     )
+    ids = forms.MultipleChoiceField(
+        label=gettext_lazy("Memories to take"),
+        help_text=gettext_lazy("Links, verdicts and messages come with what they belong to."),
+        widget=forms.CheckboxSelectMultiple,
+    )
 
     use_required_attribute = False
+
+    def offer_memories(self, items: Sequence[PlanItem], has_more: bool) -> None:
+        """Offer the memories that can be ticked; without any there is no cherry-pick."""
+        fields: dict[str, Any] = self.fields
+        if not items:
+            del fields["ids"]
+            fields["strategy"].choices = [one for one in STRATEGIES.items() if one[0] != CHERRY_PICK]
+            return
+        fields["ids"].choices = [(str(item.uid), describe_item(item)) for item in items]
+        if has_more:
+            fields["ids"].help_text = _(
+                "These are the first ones; the command line takes any by its id. Links, verdicts and messages"
+                " come with what they belong to."
+            )
+
+
+def describe_item(item: PlanItem) -> str:
+    """Return a memory of a plan in a line: whether it conflicts or was removed, its kind, its text."""
+    removed = item.theirs.deleted
+    row = item.ours if removed and item.ours is not None else item.theirs
+    state = CLASSES[CONFLICT] if item.outcome == CONFLICT else REASONS[REMOVED] if removed else ""
+    kind = "" if item.kind == "fact" else CHANGE_KINDS[item.kind] % 1
+    text = Truncator(describe_row(row, {})).chars(MAX_LINE)
+    return ": ".join(str(part) for part in (state, kind, text) if part)
 
 
 @add_page("merge-requests/new", "new-merge-request")
@@ -99,12 +136,14 @@ class NewMergeRequest(ProjectPage):
             target = source.parent.name if source.parent else MAIN
             initial = {"title": self._suggest_title(source), "target": target, "strategy": "auto"}
             kwargs["form"] = RequestForm(initial=initial)
+        kwargs["form"].offer_memories(*self._list_changes(source, kwargs["form"]["target"].value()))
         targets = [one.name for one in BranchManager().find_branches(actor=actor) if one.pk != source.pk]
         return super().get_context_data(source=source, targets=targets, **kwargs)
 
     def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         form = RequestForm(request.POST)
         typed = {name: request.POST.get(name, "").strip() for name in form.fields}
+        picked: list[Any] = request.POST.getlist("ids") if typed["strategy"] == CHERRY_PICK else []
         try:
             made = merge_request_engine.create_request(
                 source=self._find_source().name,
@@ -113,6 +152,7 @@ class NewMergeRequest(ProjectPage):
                 description=typed["description"],
                 target=typed["target"] or MAIN,
                 strategy=typed["strategy"] or "auto",
+                ids=picked,
             )
         except Day1Error as error:
             form.errors.clear()  # the engine has checked all of it
@@ -124,6 +164,21 @@ class NewMergeRequest(ProjectPage):
     def _find_source(self) -> Branch:
         name = self.request.GET.get("source", "") or self.reader.branch.name
         return BranchManager().get_branch(name=name, actor=self.reader.actor)
+
+    def _list_changes(self, source: Branch, target: str) -> tuple[list[PlanItem], bool]:
+        """Return the memories that the branch could bring, and whether there are more."""
+        try:
+            found = merge_engine.preview_merge(
+                source=source.name,
+                target=target or MAIN,
+                classes=[CONFLICT, APPLIED],
+                limit=MAX_OFFERED,
+                actor=self.reader.actor,
+            )
+        except (BranchArchived, BranchNotFound, Conflict):  # opening the request says so
+            return [], False
+        page = found.plan.page
+        return [item for item in page.results if not item.model.OWNERS], page.next is not None
 
     def _suggest_title(self, source: Branch) -> str:
         """Return what the branch was made for, else the message of its only commit."""

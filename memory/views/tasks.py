@@ -6,7 +6,7 @@ from django import forms
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext_lazy, ngettext
 
 from memory.actors import Actor
 from memory.engines.agent_tasks.context import MAX_BUDGET
@@ -120,7 +120,8 @@ class TaskPage(ProjectPage):
         actor = self.reader.actor
         found = task_engine.get_task_context(task=self.kwargs["name"], actor=actor, max_tokens=MAX_BUDGET)
         may_change = self.reader.is_now and task_engine.may_change(task=found.task, actor=actor)
-        distances = task_engine.measure_parts(task=found.task)
+        parts = [one.part for one in found.agents]
+        task_engine.measure_parts(parts=parts)
         objectives = list(found.task.objectives.all())
         return super().get_context_data(
             title=found.task.name,
@@ -128,9 +129,9 @@ class TaskPage(ProjectPage):
             found=found,
             objectives=[(one, list_moves(one) if may_change else []) for one in objectives],
             done=sum(one.state == TaskObjective.State.DONE for one in objectives),
-            agents=[(one.part, distances[one.part.pk]) for one in found.agents],
+            agents=parts,
             learned=list_learned(found),
-            working=sum(one.part.state == one.part.State.WORKING for one in found.agents),
+            working=sum(part.state == part.State.WORKING for part in parts),
             may_change=may_change,
             merge_request=find_request(found.task, actor),
             **kwargs,
@@ -162,7 +163,11 @@ class TaskPage(ProjectPage):
         done = task_engine.complete_agent(agent_id=request.POST.get("agent", ""), **task)
         words = {"agent": done.part.agent_id, "count": done.part.open_conflicts}
         if done.part.open_conflicts:
-            text = _("%(agent)s completed its part; %(count)s conflicts wait for a decision.")
+            text = ngettext(
+                "%(agent)s completed its part; %(count)s conflict waits for a decision.",
+                "%(agent)s completed its part; %(count)s conflicts wait for a decision.",
+                done.part.open_conflicts,
+            )
             flash_warning(request, text % words)
         else:
             flash_success(request, _("%(agent)s completed its part.") % words)
@@ -170,7 +175,11 @@ class TaskPage(ProjectPage):
     def _complete_task(self, request: HttpRequest, task: dict[str, Any]) -> None:
         done = task_engine.complete_task(result=request.POST.get("result", "").strip(), **task)
         if done.task.merge_request_id:
-            text = _("The task is completed: %(count)s facts are offered in a merge request.")
+            text = ngettext(
+                "The task is completed: %(count)s fact is offered in a merge request.",
+                "The task is completed: %(count)s facts are offered in a merge request.",
+                len(done.durable),
+            )
             flash_success(request, text % {"count": len(done.durable)})
         else:
             flash_success(request, _("The task is completed. There was nothing durable to offer."))

@@ -41,7 +41,7 @@ def say(actor):
 
 
 @pytest.fixture
-def merge(actor):
+def merge(actor, without_gates):
     def merge(source="task/x", target="main", **more):
         return MergeEngine().merge_branch(source=source, target=target, actor=actor, **more)
 

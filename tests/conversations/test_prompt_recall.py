@@ -86,6 +86,17 @@ def test_a_fact_and_the_message_that_says_the_same_are_one_line(api, learning):
     assert UUID.findall(line) == [fact["id"]]
 
 
+def test_a_learned_fact_comes_with_who_said_it_and_when(api, learning):
+    text = "We decided that the settlement webhook retries five times."
+    said = event("UserPromptSubmit", "s1", prompt=text)
+    said["day1"]["at"] = 1_600_000_000
+    send(api, said, event("SessionEnd", "s1"))
+    learn()
+    (fact,) = api.get("/facts").json()["results"]
+    line = only_line(say(api, ASKED, "s2", prompt_id="p2"))
+    assert line.endswith(f"[decision of a person, unverified, 2020-09-13, {fact['id']}]")
+
+
 def test_what_the_start_told_does_not_come_again(api, learning):
     say(api, "We decided that the settlement webhook retries five times.", "s1", prompt_id="p1")
     send(api, event("SessionEnd", "s1"))

@@ -9,6 +9,8 @@ from hypothesis import strategies as st
 
 from conversations.engines.consolidation.repairs import (
     MAX_COMMAND,
+    MAX_LENGTH,
+    MAX_WHOLE_COMMAND,
     ToolCalls,
     describe_change,
     describe_repair,
@@ -113,13 +115,39 @@ def test_the_reason_is_no_status_line():
 
 
 def test_a_command_is_never_cut_in_the_middle():
-    long = "printf '%s' " + "x" * 500
-    short = "printf with 512 characters"
+    long = "printf '%s' " + "x" * 600
+    short = "printf with 612 characters"
     assert repair(call("Bash", {"command": long}), command=long.replace("x", "y")) == (
         f"{short} failed: KeyError: 'port'. It worked after: ran {short}."
     )
     just = "x" * MAX_COMMAND
     assert repair(call("Bash", {"command": just})).endswith(f"ran {just}.")
+
+
+def install(length: int) -> str:
+    return "npm install " + " ".join(f"@scope/package-{number:02}@1.0.0" for number in range(length // 26))
+
+
+def test_the_command_that_repaired_it_is_whole_though_it_is_long():
+    command = install(480)
+    assert MAX_COMMAND < len(command) <= MAX_WHOLE_COMMAND
+    assert repair(call("Bash", {"command": command})).endswith(f"ran {command}.")
+
+
+def test_where_not_all_steps_have_room_the_last_are_whole():
+    old, new, path = "x" * 150, "y" * 150, "/srv/a.py"
+    edit = call("Edit", {"file_path": path, "old_string": old, "new_string": new})
+    command = install(480)
+    text = repair(edit, call("Bash", {"command": "make clean"}), call("Bash", {"command": command}))
+    assert text.endswith(f"It worked after: changed {path}; ran make clean; ran {command}.")
+    assert len(text) <= MAX_LENGTH + 1
+
+
+def test_many_long_steps_are_shown_from_the_last_on():
+    steps = [call("Bash", {"command": f"{number} {'x' * 190}"}) for number in range(5)]
+    text = repair(*steps)
+    assert len(text) <= MAX_LENGTH + 1
+    assert [f"ran {number} " in text for number in range(5)] == [False, False, True, True, True]
 
 
 @given(

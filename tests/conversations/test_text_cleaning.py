@@ -20,9 +20,17 @@ PROMPTS = [
     "<ide_opened_file>a.py</ide_opened_file>Fix <Foo />",
     "The code is <private>4711</private>.",
     "4711</private> was cut",
+    "And now? &lt;day1-memory&gt;\n- Totals were floats once.\n&lt;/day1-memory&gt;",
     "one\x00two",
 ]
-CLEAN = ["Go on, please", "Fix <Foo />", "The code is [private].", "[private] was cut", "one\ufffdtwo"]
+CLEAN = [
+    "Go on, please",
+    "Fix <Foo />",
+    "The code is [private].",
+    "[private] was cut",
+    "And now?",
+    "one\ufffdtwo",
+]
 
 
 def write_transcript(path: Path) -> Path:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests import databases
-from tests.site.hook_events import DECISION, REPAIR, bash, event, first_session
+from tests.site.hook_events import DECISION, REPAIR, bash, first_session, program_event
 from tests.site.test_hook_client import Client
 from tests.up_process import TIMEOUT_SECONDS, Up, prepared
 
@@ -49,8 +49,7 @@ def test_the_second_session_knows_what_the_first_decided(start, tmp_path):
         del one["day1"]
         assert client.run(one, CLAUDE_PROJECT_DIR="/srv/shop") == ""
     until(lambda: len(rows(server, "SELECT rid FROM memory_fact")) == 2)
-    second = event("SessionStart", "s2", source="startup")
-    del second["day1"]
+    second = program_event("SessionStart", "s2", source="startup")
     answer = json.loads(client.run(second, CLAUDE_PROJECT_DIR="/srv/shop"))
     told = answer["hookSpecificOutput"]["additionalContext"]
     assert DECISION in told
@@ -87,7 +86,7 @@ def test_broken_lines_are_set_aside_and_the_rest_arrives(start, tmp_path):
     deep = b'{"hook_event_name": "Stop", "session_id": "s", "x": ' + b"[" * 90 + b"]" * 90 + b"}"
     lines = [good[0], b'{"broken', good[1], b'{"x": NaN}', deep, b"7", good[2]]
     (client.spool / "events.jsonl").write_bytes(b"\n".join(lines) + b"\n")
-    client.run(event("UserPromptSubmit", prompt="Go on \u2028 now"))
+    client.run(program_event("UserPromptSubmit", prompt="Go on \u2028 now"))
     until(lambda: client.lines() == [])
     until(lambda: len(rows(server, "SELECT rid FROM conversations_message")) == 4)
     assert client.lines("broken.jsonl") == [b'{"broken', b'{"x": NaN}', b"7"]
@@ -100,11 +99,11 @@ def test_a_wrong_key_keeps_the_events(start, tmp_path):
     """The address may be that of the API, too."""
     server = start()
     client = Client(tmp_path, f"{server.first['url']}/api/v1", "day1_wrongkey_0")
-    assert client.run(event("SessionStart")) == ""
+    assert client.run(program_event("SessionStart")) == ""
     client.run(bash("t1", "ls", "r1"))
     assert len(client.lines()) == 2
     client.config.write_text(json.dumps({**server.first, "url": f"{server.first['url']}/api/v1/"}))
-    client.run(event("Stop", last_assistant_message="Done"))
+    client.run(program_event("Stop", last_assistant_message="Done"))
     until(lambda: client.lines() == [])
     assert rows(server, "SELECT content FROM conversations_message ORDER BY sequence_num") == [
         ("r1",),

@@ -62,12 +62,12 @@ def visit(browser: Browser, server: Up, states: dict[str, Any]) -> Iterator[Call
     """Open pages as one of the people, over a slow network; fail when the browser reported an error."""
     views: list[View] = []
 
-    def visit(name: str, path: str) -> Page:
+    def visit(name: str, path: str, missing: bool = False) -> Page:
         size = {"width": 1280, "height": 900}
         context = browser.new_context(viewport=size, storage_state=states[name], reduced_motion="reduce")
         context.add_init_script(LISTEN)
         views.append(View(context.new_page()))
-        listen(views[-1], missing=False)
+        listen(views[-1], missing)
         views[-1].page.goto(server.first["url"] + path)
         context.route("**/*", late)
         return views[-1].page
@@ -152,6 +152,78 @@ def test_quick_presses_are_answers_and_undo_takes_them_back(visit: Callable[...,
     page.keyboard.press("Escape")
     page.wait_for_timeout(500)
     assert choices(server) == ["target", "source", "skip"]
+
+
+def ask_clean(server: Up, branch: str) -> str:
+    """Open a request that can be merged at once; return the path of its page."""
+    code = (
+        SCENE.format(count=0, branch=branch)
+        + f"""
+from memory.engines.access.policies import PolicyEngine
+PolicyEngine().set_policy(pattern="main", approvals=0, actor=actor)
+new = facts.write_fact(fact_text="Only {branch} knows this.", branch_name="{branch}", actor=actor).fact
+facts.set_verification(
+    fact_id=new.uid, verdict="verified", reason="Read.", branch_name="{branch}", actor=actor
+)
+print(ask("{branch}", actor).number)
+"""
+    )
+    return f"/p/default/merge-requests/{server.run_python(code).strip()}"
+
+
+def test_enter_in_the_reason_rejects_nothing(visit: Callable[..., Page], server: Up) -> None:
+    page = visit("mira", ask_clean(server, "task/enter"))
+    settle(page)
+    page.get_by_text("Reject", exact=True).click()
+    page.get_by_placeholder("Why it is not merged").fill("I have to think.")
+    page.keyboard.press("Enter")
+    page.wait_for_timeout(600)
+    assert page.get_by_placeholder("Why it is not merged").input_value() == "I have to think."
+    expect(page.get_by_role("button", name="Merge", exact=True)).to_be_enabled()
+    page.get_by_role("button", name="Close without a merge").click()
+    expect(page.get_by_text("Rejected: nothing was merged.")).to_be_visible()
+
+
+def test_a_page_from_before_the_merge_merges_nothing_twice(visit: Callable[..., Page], server: Up) -> None:
+    """Merge in one window, then in another that is older; reload what was sent, and go back."""
+    address = ask_clean(server, "task/twice")
+    page, older = visit("vera", address), visit("mira", address, missing=True)
+    settle(page)
+    settle(older)
+    page.get_by_role("button", name="Merge", exact=True).dblclick()
+    expect(page.get_by_text("Merged into main.")).to_be_visible()
+    settle(page)
+    merged = main_texts(server)
+    older.get_by_role("button", name="Merge", exact=True).click()
+    expect(older.get_by_text("is merged already")).to_be_visible()
+    settle(older)
+    older.reload()
+    settle(older)
+    page.go_back()
+    settle(page)
+    for one in (page, older):
+        expect(one.get_by_role("button", name="Undo the merge")).to_be_enabled()
+        expect(one.get_by_role("button", name="Merge", exact=True)).to_have_count(0)
+    assert main_texts(server) == merged
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_a_slow_double_click_undoes_nothing(visit: Callable[..., Page], server: Up, width: int) -> None:
+    page = visit("mira", ask_clean(server, f"task/slow-{width}"))
+    page.set_viewport_size({"width": width, "height": 844})
+    settle(page)
+    box = page.get_by_role("button", name="Merge", exact=True).bounding_box()
+    assert box
+    place = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+    page.mouse.click(*place)
+    expect(page.get_by_text("Merged into main.")).to_be_visible()
+    settle(page)
+    undo = page.get_by_role("button", name="Undo the merge").bounding_box()
+    assert undo
+    assert undo["x"] > place[0]
+    page.mouse.click(*place)
+    settle(page)
+    expect(page.get_by_role("button", name="Undo the merge")).to_be_enabled()
 
 
 @pytest.mark.parametrize("count", [0, 2, 30])

@@ -25,6 +25,12 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Up]:
         yield up
 
 
+@pytest.fixture(scope="module")
+def local_data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a data directory for the tests that look at nothing but what they write into it."""
+    return tmp_path_factory.mktemp("local") / "data"
+
+
 def environment(**more: str) -> dict[str, str]:
     kept = {n: v for n, v in os.environ.items() if not n.startswith(("DAY1_", "DJANGO_"))}
     return {**kept, "DAY1_NO_BOOTSTRAP": "1", "DAY1_EMBEDDER": "off", **more}
@@ -74,14 +80,14 @@ def test_in_front_of_a_server_the_key_decides(mode: str, server: Up) -> None:
 
 
 @pytest.mark.slow
-def test_both_ways_list_the_tools_of_a_profile(server: Up, tmp_path: Path) -> None:
+def test_both_ways_list_the_tools_of_a_profile(server: Up, local_data: Path) -> None:
     async def names(parameters: StdioServerParameters) -> set[str]:
         async with Client(parameters) as client:
             return {tool.name.partition("_")[0] for tool in (await client.list_tools()).tools}
 
-    local = ("--profile", "memory", "--data-dir", str(tmp_path / "data"))
+    local = ("--profile", "memory", "--data-dir", str(local_data))
     remote = environment(DAY1_URL=server.first["url"], DAY1_KEY=server.first["key"])
-    own = environment(**databases.of(tmp_path / "data"))
+    own = environment(**databases.of(local_data))
     for words, env in ((local, own), (("--profile", "memory", "--branch", "main"), remote)):
         parameters = StdioServerParameters(command=sys.executable, args=command(*words), env=env)
         assert asyncio.run(names(parameters)) == {"memory"}
@@ -148,7 +154,7 @@ def test_a_client_whose_roots_are_nonsense_or_never_come_is_answered(
 
 
 @pytest.mark.slow
-def test_the_client_says_which_session_it_serves(tmp_path: Path) -> None:
+def test_the_client_says_which_session_it_serves(local_data: Path) -> None:
     async def write(parameters: StdioServerParameters) -> Any:
         async with Client(parameters) as client:
             made = await client.call_tool("memory_write", {"fact_text": "One."})
@@ -156,8 +162,8 @@ def test_the_client_says_which_session_it_serves(tmp_path: Path) -> None:
             read = await client.call_tool("memory_get", {"fact_ids": [uid]})
             return read.structured_content["facts"][0]["session_id"], made.structured_content["branch"]
 
-    words = ("--branch", "main", "--data-dir", str(tmp_path / "data"))
-    env = environment(CLAUDE_CODE_SESSION_ID="claude-1", **databases.of(tmp_path / "data"))
+    words = ("--branch", "main", "--data-dir", str(local_data))
+    env = environment(CLAUDE_CODE_SESSION_ID="claude-1", **databases.of(local_data))
     parameters = StdioServerParameters(command=sys.executable, args=command(*words), env=env)
     assert asyncio.run(write(parameters)) == ("claude-1", "main")
 
@@ -199,7 +205,7 @@ def work_tree(tmp_path: Path) -> Path:
 @pytest.mark.parametrize("bridged", [False, True])
 @pytest.mark.parametrize("mode", MODES)
 def test_roots_say_the_repository_where_the_folder_says_none(
-    mode: str, bridged: bool, server: Up, work_tree: Path, tmp_path: Path
+    mode: str, bridged: bool, server: Up, local_data: Path, work_tree: Path, tmp_path: Path
 ) -> None:
     """Offer a folder, two folders of two repositories, and none; only an older client can be asked."""
     (tmp_path / "till" / ".git").mkdir(parents=True)
@@ -220,8 +226,8 @@ def test_roots_say_the_repository_where_the_folder_says_none(
             return read.structured_content["facts"][0]["repository"]
 
     remote = environment(DAY1_URL=server.first["url"], DAY1_KEY=server.first["key"])
-    env = remote if bridged else environment(**databases.of(tmp_path / "data"))
-    start = [] if bridged else ["--data-dir", str(tmp_path / "data")]
+    env = remote if bridged else environment(**databases.of(local_data))
+    start = [] if bridged else ["--data-dir", str(local_data)]
     shop = "github.com/acme/shop" if mode == "legacy" else ""
     till = str(tmp_path / "till") if mode == "legacy" else ""
     assert asyncio.run(write([work_tree, work_tree.parent])) == shop
@@ -235,7 +241,7 @@ def test_roots_say_the_repository_where_the_folder_says_none(
 @pytest.mark.slow
 @pytest.mark.parametrize("bridged", [False, True])
 def test_the_folder_that_it_was_started_in_says_the_repository(
-    bridged: bool, server: Up, work_tree: Path, tmp_path: Path
+    bridged: bool, server: Up, local_data: Path, work_tree: Path, tmp_path: Path
 ) -> None:
     async def write(parameters: StdioServerParameters, text: str) -> str:
         async with Client(parameters) as client:
@@ -245,8 +251,8 @@ def test_the_folder_that_it_was_started_in_says_the_repository(
             return read.structured_content["facts"][0]["repository"]
 
     remote = environment(DAY1_URL=server.first["url"], DAY1_KEY=server.first["key"])
-    local = environment(**databases.of(tmp_path / "data"))
-    start = [] if bridged else ["--data-dir", str(tmp_path / "data")]
+    local = environment(**databases.of(local_data))
+    start = [] if bridged else ["--data-dir", str(local_data)]
     for words, folder, repository in (
         ((), work_tree, "github.com/acme/shop"),
         (("--repository", "https://github.com/acme/till.git"), work_tree, "github.com/acme/till"),

@@ -92,7 +92,8 @@ def test_refusals_say_what_to_do(agent: Agent, project: Project, task: dict[str,
     bound.call("task_update", task=task["slug"], complete="part")
     bound.refused("task_update", "illegal_transition", task=task["slug"], complete="part")
     bound.call("task_update", task=task["slug"], complete="task")
-    agent.refused("task_join", "illegal_transition", task=task["slug"], agent_id="eve")
+    told = agent.refused("task_join", "illegal_transition", task=task["slug"], agent_id="eve")
+    assert "memory_get" not in told  # which reads facts
     assert AgentTask.objects.count() == 1
 
 

@@ -22,7 +22,8 @@ from memory.models.hashes import normalise_text  # noqa: E402
 from memory.redaction import redact_text  # noqa: E402
 
 MIB = 1024 * 1024
-SHORT_SECONDS, LONG_SECONDS = 2.0, 1.0  # never reached in linear time; below it no ratio is taken
+LONG_CHARACTERS = MIB // 2
+SHORT_SECONDS, LONG_SECONDS = 0.5, 0.25  # never reached in linear time; below it no ratio is taken
 QUICK_SECONDS = LONG_SECONDS / 20  # of a quarter: even quadratic time, 16 times this, is below LONG_SECONDS
 MAX_RATIO = 9  # of four times the text: 4 when linear, 16 when quadratic
 TOKEN = "aB3dE5gH7jK9mN1pQ3sT5vW7yZ9bC2eF4h"
@@ -117,8 +118,8 @@ def seconds(function: Callable[[str], object], text: str) -> float:
 
 
 def main() -> None:
-    long = dict(hostile(MIB))
-    for name, text in hostile(MIB // 4):
+    long = dict(hostile(LONG_CHARACTERS))
+    for name, text in hostile(LONG_CHARACTERS // 4):
         for label, function in FUNCTIONS.items():
             short = seconds(function, text)
             slow = short > SHORT_SECONDS

@@ -7,6 +7,7 @@ import pytest
 
 from memory.actors import Actor
 from memory.checks import settings_are_known
+from memory.engines.access.policies import PolicyEngine
 from memory.engines.agent_tasks.engine import TaskEngine
 from memory.engines.branches.manager import BranchManager
 from memory.engines.erasure.engine import ErasureEngine
@@ -14,7 +15,15 @@ from memory.engines.facts.engine import FactEngine
 from memory.engines.merging.engine import MergeEngine
 from memory.engines.merging.plan import Decision
 from memory.engines.merging.requests import MergeRequestEngine
-from memory.exceptions import Exists, IllegalTransition, Invalid, NotFound, ScopeMissing
+from memory.exceptions import (
+    BranchForbidden,
+    Conflict,
+    Exists,
+    IllegalTransition,
+    Invalid,
+    NotFound,
+    ScopeMissing,
+)
 from memory.models import AgentTask, AuditEntry, Commit, Fact, MergeRequest, Project, TaskAgent
 from tests.memory.test_agent_tasks import key_actor, run_together, unchanged
 
@@ -101,6 +110,31 @@ def test_who_joins_again_goes_on_and_completes_again(actor: Actor, task: AgentTa
     assert texts(actor, TASK) == ["First.", "Second."]
 
 
+@pytest.mark.parametrize(
+    ("rules", "reason"),
+    [
+        (
+            {"gates": ["require_verified"]},
+            "refused by require_verified: Facts without a verdict that counts: 1.",
+        ),
+        ({"approvals": 1}, "refused by approvals"),
+    ],
+)
+def test_a_policy_of_the_branch_of_a_task_counts(
+    actor: Actor, task: AgentTask, rules: Any, reason: str
+) -> None:
+    join(actor, "ada")
+    write(actor, ADA, "Learned by ada.")
+    PolicyEngine().set_policy(pattern=TASK, actor=actor, **rules)
+    with pytest.raises(Conflict, match=reason):
+        engine.complete_agent(task="fix", agent_id="ada", actor=actor)
+    (part,) = engine.get_task(task="fix", actor=actor).agents.all()
+    assert (part.state, texts(actor, TASK)) == ("working", [])
+    PolicyEngine().set_policy(pattern=TASK, actor=actor, gates=["conflicts"], approvals=0)
+    engine.complete_agent(task="fix", agent_id="ada", actor=actor)
+    assert texts(actor, TASK) == ["Learned by ada."]
+
+
 def test_conflicts_are_held_named_and_settled(actor: Actor, task: AgentTask) -> None:
     fact = write(actor, TASK, "Tokens last an hour.")
     join(actor, "ada", "bob")
@@ -150,6 +184,15 @@ def test_a_part_is_completed_by_who_may(actor: Actor, project: Project, task: Ag
     unchanged(lambda: engine.complete_agent(task="fix", actor=worker), Invalid, field="agent_id")
     unchanged(lambda: engine.complete_agent(task="no", agent_id="ada", actor=worker), NotFound)
     assert engine.complete_agent(task="fix", agent_id="ada", actor=worker).part.state == "completed"
+
+
+def test_a_part_on_a_branch_that_a_key_may_not_use_stays_there(actor: Actor, project: Project) -> None:
+    keyed = key_actor(project, branch_patterns=[TASK, ADA])
+    engine.create_task(name="Fix", actor=keyed)
+    join(actor, "bob")
+    write(actor, f"{TASK}/bob", "Only for bob.")
+    unchanged(lambda: engine.complete_agent(task="fix", agent_id="bob", actor=keyed), BranchForbidden)
+    assert texts(actor, TASK) == []
 
 
 # ---- hooks -----------------------------------------------------------------------------------------
@@ -328,13 +371,13 @@ def test_how_far_branches_are_apart(actor: Actor, task: AgentTask) -> None:
     write(actor, TASK, "Of the task.")
 
     def measure() -> list[tuple[int, int]]:
-        row = engine.get_task(task="fix", actor=actor)
-        distances = engine.measure_parts(task=row)
-        return [tuple(distances[part.pk]) for part in row.agents.all()]
+        parts = list(engine.get_task(task="fix", actor=actor).agents.all())
+        engine.measure_parts(parts=parts)
+        return [(part.branch.ahead, part.branch.behind) for part in parts]
 
     assert measure() == [(2, 1), (0, 1)]
     engine.complete_agent(task="fix", agent_id="ada", actor=actor)
-    assert measure() == [(0, 1), (0, 2)]
+    assert measure() == [(0, 2), (0, 2)]
 
 
 def test_an_erased_text_is_gone_from_tasks(actor: Actor) -> None:

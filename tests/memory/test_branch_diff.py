@@ -17,6 +17,7 @@ from memory.engines.branches.diff import KINDS, DiffRange, find_common_ancestor,
 from memory.engines.branches.manager import BranchManager
 from memory.engines.facts.engine import FactEngine
 from memory.engines.facts.links import LinkEngine
+from memory.engines.merging.engine import MergeEngine
 from memory.exceptions import BranchForbidden, BranchNotFound, Invalid
 from memory.models import Branch, Fact, Project
 from tests.memory.api.client import api_for
@@ -43,7 +44,7 @@ def expected(before: dict[UUID, str], after: dict[UUID, str]) -> dict[UUID, tupl
 
 @pytest.mark.slow
 @given(history=histories)
-@random_histories(20)
+@random_histories(10)
 def test_the_difference_is_that_of_the_model(history: list[tuple]) -> None:
     world = World()
     for move in history:
@@ -73,7 +74,7 @@ def compare(both: DiffRange, wanted: dict[UUID, tuple[str, list]]) -> None:
 
 @pytest.mark.slow
 @given(history=histories)
-@random_histories(20)
+@random_histories(10)
 def test_what_a_branch_did_is_its_difference_from_its_beginning(history: list[tuple]) -> None:
     world = World()
     for step in history:
@@ -86,7 +87,7 @@ def test_what_a_branch_did_is_its_difference_from_its_beginning(history: list[tu
 
 @pytest.mark.slow
 @given(history=histories)
-@random_histories(20)
+@random_histories(10)
 def test_a_branch_counts_what_it_shows(history: list[tuple]) -> None:
     world = World()
     for step in history:
@@ -194,7 +195,7 @@ def test_a_branch_against_all_that_the_parent_shows_now(scene: dict[str, Fact], 
 
 
 @given(history=histories)
-@random_histories(20)
+@random_histories(10)
 def test_the_common_ancestor_is_that_of_the_model(history: list[tuple]) -> None:
     """Compare with the versions that the two model branches both inherited first."""
     world = World()
@@ -291,6 +292,19 @@ def test_refusals(actor: Actor, other_project: Project) -> None:
     early = datetime(2020, 1, 1, tzinfo=UTC)
     with pytest.raises(Invalid, match="task/a was not there yet: it was forked from main later"):
         BRANCHES.compare_branch(name="task/a", actor=actor, at=early)
+
+
+def test_what_a_forbidden_parent_held_at_a_merge_stays_its_own(actor: Actor) -> None:
+    fact = FACTS.write_fact(fact_text="before the fork", actor=actor).fact
+    BRANCHES.create_branch(name="task/a", actor=actor)
+    for branch, text in (("main", "said on main"), ("task/a", "said here")):
+        FACTS.update_fact(fact_id=fact.uid, updates={"fact_text": text}, branch_name=branch, actor=actor)
+    MergeEngine().merge_branch(source="main", target="task/a", strategy="ours", actor=actor)
+    bound = replace(actor, branch_patterns=("task/*",))
+    for who, before in ((actor, "said on main"), (bound, "before the fork")):
+        found = BRANCHES.compare_branch(name="task/a", actor=who)
+        assert [one.fields["fact_text"] for one in found.page] == [[before, "said here"]]
+    assert (found.base, found.since_merge) == ("point", False)
 
 
 @pytest.mark.slow

@@ -308,6 +308,7 @@ def test_a_merge_and_its_revert_pass_where_direct_writes_do_not(stored, actor, d
     writer, merger = with_scope(actor, "write"), with_scope(actor, "merge")
     FACTS.write_fact(fact_text="Learned on the branch.", actor=writer, branch_name="task/a")
     FACTS.delete_fact(fact_id=stored.two, actor=writer, branch_name="task/a")
+    PolicyEngine().set_policy(pattern="main", gates=[], actor=actor)
     before = listed(actor)
     merged = MergeEngine().merge_branch(source="task/a", target="main", actor=merger)
     assert listed(actor) == [

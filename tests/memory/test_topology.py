@@ -405,7 +405,7 @@ def test_archiving_needs_the_scope_to_write(actor: Actor) -> None:
     assert archived(actor) == set()
 
 
-def test_a_real_merge_takes_all_or_leaves_the_rest_ahead(actor: Actor) -> None:
+def test_a_real_merge_takes_all_or_leaves_the_rest_ahead(actor: Actor, without_gates: None) -> None:
     make(actor, "task/a")
     one, two = (write(actor, text, "task/a") for text in ("Tokens live an hour.", "Builds run at night."))
     engine = MergeEngine()

@@ -54,10 +54,11 @@ histories = st.lists(steps, min_size=4, max_size=18)
 
 
 def random_histories(examples: int) -> Any:
+    """Return the settings for a number of random histories; the profile "thorough" plays several times it."""
     slow = [HealthCheck.function_scoped_fixture, HealthCheck.too_slow, HealthCheck.data_too_large]
     # The same histories in every run; a failing one is reported as found, without shrinking.
     return settings(
-        max_examples=examples,
+        max_examples=examples * settings().max_examples // 100,  # 100 is the default of Hypothesis
         deadline=None,
         suppress_health_check=slow,
         database=None,
@@ -298,7 +299,7 @@ def check_chain(row: Branch) -> None:
 
 @pytest.mark.slow
 @given(history=histories)
-@random_histories(40)
+@random_histories(20)
 def test_rows_are_those_of_the_model(history: list[tuple]) -> None:
     world = World()
     played(world, history, check_rows)
@@ -325,7 +326,7 @@ def check_words(world: World, branch: NaiveBranch, row: Branch, seq: int) -> Non
 @pytest.mark.slow
 @pytest.mark.parametrize("few", [0, 3000])
 @given(history=histories)
-@random_histories(20)
+@random_histories(10)
 def test_words_are_found_in_what_is_visible(
     few: int, history: list[tuple], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -360,9 +361,9 @@ def check_matches(world: World, shown: Any, ranked: list[int]) -> None:
     asked = np.stack([vector_of(text) for text in texts])
     second, none = shown.filter(Q(rid__in=ranked[::2])), shown.filter_indexed(category="none")
     for rows in (shown, shown.searchable(), second, none):
+        singly = [rows.search_vectors(one, 1000, MODEL, world.project.pk) for one in asked]
         for floor, k in ((-1.0, 1000), (-1.0, 2), (0.2, 1), (0.2, 50), (0.999, 3)):
             matched = rows.match_vectors(asked, floor, k, MODEL, world.project.pk)
-            singly = [rows.search_vectors(one, 1000, MODEL, world.project.pk) for one in asked]
             near = [[hit for hit in found if hit[1] >= floor][:k] for found in singly]
             assert [[rid for rid, _ in hits] for hits in matched] == [[r for r, _ in hits] for hits in near]
             scores = [score for hits in matched for _, score in hits]
@@ -372,7 +373,7 @@ def check_matches(world: World, shown: Any, ranked: list[int]) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("few", [0, 3000])
 @given(history=histories)
-@random_histories(20)
+@random_histories(10)
 def test_vectors_are_those_of_what_is_visible(
     few: int, history: list[tuple], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -24,6 +24,13 @@ def event(name: str, session: str = "s1", **fields: Any) -> dict[str, Any]:
     }
 
 
+def program_event(name: str, session: str = "s1", **fields: Any) -> dict[str, Any]:
+    """Return an event as a program writes it: the client adds Day1's own fields, which tell a repetition."""
+    given = event(name, session, **fields)
+    del given["day1"]
+    return given
+
+
 def bash(call: str, command: str, output: str, session: str = "s1") -> dict[str, Any]:
     done = {"stdout": output, "stderr": "", "interrupted": False, "isImage": False}
     return event(

@@ -2,6 +2,7 @@
 
 import json
 import re
+import socket
 from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
@@ -12,6 +13,7 @@ import pytest
 from conversations.capture.engine import IngestEngine
 from conversations.models import Message
 from day1site.cli import main
+from day1site.cli.connect import target
 from day1site.cli.connect.codex_trust import hash_hooks
 from day1site.cli.connect.versions import COMMANDS
 from memory.engines.access.keys import KeyEngine
@@ -195,6 +197,34 @@ def test_a_version_that_is_not_known_is_said(
 
 
 # ---- Codex's trust -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("program", "name", "broken"),
+    [
+        ("codex", ".codex/config.toml", b"[[["),
+        ("gemini", ".gemini/settings.json", b'{"hooks": '),
+        ("gemini", ".gemini/settings.json", b'{"theme": "\xff"}'),
+    ],
+)
+def test_a_file_that_nobody_can_read_is_told(
+    day1: Day1, url: str, tmp_path: Path, program: str, name: str, broken: bytes
+) -> None:
+    day1("connect", program, "--url", url)
+    (tmp_path / name).write_bytes(broken)
+    status, told = check(day1)
+    assert status == 1
+    assert told["trouble"][0].startswith(f"{tmp_path / name} cannot be read: ")
+    assert (tmp_path / name).read_bytes() == broken
+
+
+def test_a_server_that_hangs_is_told_soon(day1: Day1, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(target, "PROOF_SECONDS", 0.5)
+    with socket.create_server(("127.0.0.1", 0), backlog=50) as hanging:
+        url = f"http://127.0.0.1:{hanging.getsockname()[1]}"
+        status, _, err = day1("connect", "gemini", "--url", url)
+        assert (status, "does not answer: timed out" in err) == (1, True)
+        assert check(day1)[1]["trouble"] == [f"unreachable: The server at {url} does not answer: timed out."]
 
 
 def test_hooks_that_wait_for_trust_are_told(day1: Day1, url: str, tmp_path: Path) -> None:

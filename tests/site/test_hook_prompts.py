@@ -2,6 +2,7 @@
 
 import json
 import os
+import socket
 import threading
 import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -20,7 +21,7 @@ class Answering(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         self.server.go_on.wait(30)
-        asked = isinstance(body, dict) and "prompt" in body
+        asked = isinstance(body, dict) and ("prompt" in body or "source" in body)
         self.server.taken += [body] if isinstance(body, dict) else body
         text = json.dumps(KNOWN).encode() if asked else b""
         self.send_response(200)
@@ -83,6 +84,31 @@ def test_after_a_server_that_hangs_the_next_prompts_do_not_wait(client, server):
     lasted = [timed(client, prompt(f"{number}")) for number in range(3)]
     assert min(lasted) < 0.5
     assert len(client.lines()) == 4
+
+
+@pytest.fixture
+def hanging(tmp_path):
+    """Return a client whose server takes connections and never answers."""
+    with socket.create_server(("127.0.0.1", 0), backlog=50) as listening:
+        yield Client(tmp_path, f"http://127.0.0.1:{listening.getsockname()[1]}")
+
+
+def test_a_start_waits_a_second_for_a_server_that_hangs_and_the_next_hardly(hanging):
+    assert 0.7 < timed(hanging, event("SessionStart", source="startup")) < 2
+    lasted = [
+        timed(hanging, event("SubagentStart", agent_id="a1")),
+        timed(hanging, event("SessionStart", source="clear")),
+        timed(hanging, event("SessionStart", source="resume")),
+    ]
+    assert min(lasted) < 0.6
+    assert timed(hanging, prompt("one")) < 0.6
+    assert len(hanging.lines()) == 5
+
+
+def test_a_start_after_a_prompt_without_answer_is_told_when_the_server_is_back(client, server):
+    client.spool.mkdir(mode=0o700)
+    (client.spool / "silent").touch()
+    assert json.loads(client.run(event("SessionStart", source="startup"))) == KNOWN
 
 
 def test_a_minute_later_it_asks_again(client, server):

@@ -129,8 +129,9 @@ STORY = [
 
 def test_a_transcript_becomes_a_session_with_messages_and_observations(day1: Day1, tmp_path: Path) -> None:
     file = story().write(tmp_path)
-    status, out, _ = day1("import-from", "claude-code", str(file))
+    status, out, err = day1("import-from", "claude-code", str(file))
     assert (status, out) == (0, "new: 1 conversations, 4 messages, 2 observations; on main.\n")
+    assert "1 secret was not stored: see [redacted: …] in the text." in err
     assert said() == STORY
     first, second = sorted(Observation.objects.all_versions(), key=lambda row: row.uid)
     assert (first.outcome, first.observation_type) == ("error", "error")
@@ -150,6 +151,7 @@ def test_a_second_import_adds_nothing_and_a_longer_one_only_what_is_new(day1: Da
     day1("import-from", "claude-code", str(file))
     again = day1("import-from", "claude-code", str(file))
     assert (again[0], again[1]) == (0, "new: nothing; known already: 4; on main.\n")
+    assert "not stored" not in again[2]
     transcript.user("u2", "And the receipts?").write(tmp_path)
     assert day1("import-from", "claude-code", str(file))[1] == (
         "new: 1 conversations, 1 messages; known already: 4; on main.\n"

@@ -304,8 +304,9 @@ is never a float.
 def test_an_instruction_file_becomes_a_fact_for_each_point(day1: Day1, tmp_path: Path, actor: Actor) -> None:
     (tmp_path / "CLAUDE.md").write_text(GUIDE)
     (tmp_path / "README.md").write_text("Nothing for agents.")
-    status, out, _ = day1("import-from", "instructions", str(tmp_path))
+    status, out, err = day1("import-from", "instructions", str(tmp_path))
     assert (status, out) == (0, "new: 3 facts; on main.\n")
+    assert "1 secret was not stored" in err
     facts = sorted(Fact.objects.all_versions(), key=lambda row: row.metadata["line"])
     assert [(f.fact_text, f.category, f.metadata["line"]) for f in facts] == [
         ("Money is counted in cents. It\nis never a float.", "our_till", 6),

@@ -19,7 +19,7 @@ from django.core.management import CommandError, call_command
 
 from day1site.server.process import bind
 from tests import databases
-from tests.up_process import ROOT, TIMEOUT_SECONDS, Up, environment
+from tests.up_process import ROOT, TIMEOUT_SECONDS, Up, environment, prepared
 
 
 @pytest.fixture
@@ -43,7 +43,8 @@ def up(folder: Path) -> Iterator[Any]:
 @pytest.fixture(scope="module")
 def running(tmp_path_factory) -> Iterator[Up]:
     """Start one server for the tests that leave it unchanged."""
-    server = Up(tmp_path_factory.mktemp("running") / "data", "--no-worker", DAY1_ADMIN_PASSWORD=CHOSEN)
+    folder = prepared(tmp_path_factory.mktemp("running") / "data")
+    server = Up(folder, "--no-worker", DAY1_ADMIN_PASSWORD=CHOSEN)
     try:
         yield server.ready()
     finally:

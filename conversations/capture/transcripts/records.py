@@ -70,6 +70,7 @@ class Report:
     broken: list[tuple[str, int, str]] = field(default_factory=list)
     files: int = 0
     empty: bool = True  # no file held anything
+    redacted: int = 0  # secrets taken out of what was stored
 
     def skip(self, reason: str, count: int = 1) -> None:
         if count:

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import takewhile
 from typing import Any
@@ -18,10 +19,20 @@ from memory.models import Observation
 
 MAX_STEPS = 5  # between a failure and its repair that are listed
 MAX_COMMAND, MAX_REASON = 200, 200  # characters
+MAX_WHOLE_COMMAND = 500  # characters of a command that repaired something
+MAX_LENGTH = 780  # characters of a repair: a longer one is not shown whole
 MAX_CHANGE = 160  # characters of the lines of a change
 STATUS_LINES = ("exit code", "process exited", "process group pgid")
 PATHS = ("file_path", "path", "absolute_path", "notebook_path")
 OLD, NEW = ("old_string", "oldString"), ("new_string", "newString")
+
+
+@dataclass(frozen=True)
+class Step:
+    """What was done between a failure and its repair; ``text`` is "" for what changed nothing."""
+
+    text: str
+    short: str
 
 
 class ToolCalls:
@@ -29,7 +40,7 @@ class ToolCalls:
 
     def __init__(self, rows: Sequence[Observation]) -> None:
         self.rows = rows
-        self._steps: dict[int, str] = {}
+        self._steps: dict[int, Step] = {}
 
     @cached_property
     def positions(self) -> dict[UUID, int]:
@@ -49,7 +60,7 @@ class ToolCalls:
                 written[path] = first_text(payload, ("content",))
         return before
 
-    def get_step(self, index: int) -> str:
+    def get_step(self, index: int) -> Step:
         """Return ``describe_step`` of a call."""
         if index not in self._steps:
             self._steps[index] = describe_step(self, index)
@@ -64,11 +75,30 @@ def describe_repair(calls: ToolCalls, index: int) -> str:
         return ""
     between = [at for at in range(failed + 1, index) if rows[at].input_hash != worked.input_hash]
     steps = [calls.get_step(at) for at in between if rows[at].outcome == Observation.Outcome.SUCCESS.value]
-    done = list(dict.fromkeys(step for step in steps if step))[-MAX_STEPS:]
+    done = list(dict.fromkeys(step for step in steps if step.text))[-MAX_STEPS:]
     if not done:
         return ""
-    failure = f"{describe_call(rows[failed])} failed: {get_reason(rows[failed])}"
-    return f"{failure}. It worked after: {'; '.join(done)}."
+    failure = f"{describe_call(rows[failed])} failed: {get_reason(rows[failed])}. It worked after: "
+    return f"{failure}{'; '.join(fit_steps(done, MAX_LENGTH - len(failure)))}."
+
+
+def fit_steps(steps: Sequence[Step], max_length: int) -> list[str]:
+    """Return the texts of the steps; where not all have room the last ones whole, and earlier ones in short.
+
+    The last one stays whatever its length.
+    """
+    first = 0
+    while first < len(steps) - 1 and measure_short(steps[first:]) > max_length:
+        first += 1
+    texts: list[str] = []
+    for at in range(len(steps) - 1, first - 1, -1):
+        left = max_length - sum(len(text) + 2 for text in texts) - measure_short(steps[first:at])
+        texts.append(steps[at].text if len(steps[at].text) <= left else steps[at].short)
+    return texts[::-1]
+
+
+def measure_short(steps: Sequence[Step]) -> int:
+    return sum(len(step.short) + 2 for step in steps)
 
 
 def describe_call(row: Observation) -> str:
@@ -88,17 +118,20 @@ def get_reason(row: Observation) -> str:
     return truncate(reasons[-1].rstrip("."), MAX_REASON) if reasons else "no reason given"
 
 
-def describe_step(calls: ToolCalls, index: int) -> str:
-    """Return a change of a file or a command; "" for a step that changes nothing."""
+def describe_step(calls: ToolCalls, index: int) -> Step:
+    """Return a change of a file or a command."""
     row = calls.rows[index]
     if row.tool_name in COMMANDS:
-        return f"ran {whole_command(' '.join(summarise_input(load_input(row)).split()))}"
-    return describe_change(calls, index) if row.tool_name in WRITERS else ""
+        line = " ".join(summarise_input(load_input(row)).split())
+        return Step(f"ran {whole_command(line, MAX_WHOLE_COMMAND)}", f"ran {whole_command(line)}")
+    text = describe_change(calls, index) if row.tool_name in WRITERS else ""
+    path = find_path(load_input(row)) if text else ""
+    return Step(text, min(text, truncate(f"changed {path}", MAX_REASON), key=len) if path else text)
 
 
-def whole_command(line: str) -> str:
+def whole_command(line: str, max_length: int = MAX_COMMAND) -> str:
     """Return a command, or of a long one its name and length: half of a command says something else."""
-    if len(line) <= MAX_COMMAND:
+    if len(line) <= max_length:
         return line
     return f"{truncate(line.split()[0], 60)} with {len(line)} characters"
 

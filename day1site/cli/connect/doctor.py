@@ -1,5 +1,6 @@
 """``doctor``: what is connected, and whether it works, tried with an event of each program."""
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -54,8 +55,7 @@ def check_program(name: str, state: State) -> Report:
 
 def check_settings(name: str, server: Server) -> list[str]:
     """Check whether the program's files hold what connect wrote, and whether it heeds that."""
-    lost = [str(file) for file in find_lost_files(name, server)]
-    trouble = [f"{file} has lost what connect wrote" for file in lost]
+    trouble = list(find_lost_files(name, server))
     trouble += [] if server.config.exists() else [f"{server.config} is gone"]
     off = [
         (file, word) for file, word in hook_switches(name) if settings_files.read_value(file, word) is True
@@ -78,16 +78,20 @@ def try_hooks(name: str, server: Server) -> tuple[bool | None, list[str]]:
     return sent and not trouble, trouble
 
 
-def find_lost_files(name: str, server: Server) -> list[Path]:
-    """Return the files that do not hold all of it any more."""
+def find_lost_files(name: str, server: Server) -> Iterator[str]:
+    """Yield which files do not hold all of it any more, and which nobody can read."""
     changes = CLIENTS[name](server)
-    lost = []
     for file in dict.fromkeys(change.file for change in changes):
         own = [change for change in changes if change.file == file]
-        text = settings_files.read_file(file)
-        if text is None or any(not settings_files.holds_change(text, change) for change in own):
-            lost.append(file)
-    return lost
+        try:
+            text = settings_files.read_file(file)
+        except CliError:
+            yield f"{file} cannot be read: it is not UTF-8"
+            continue
+        if text is not None and (error := settings_files.find_error(text, own[0])):
+            yield f"{file} cannot be read: {error}"
+        elif text is None or any(not settings_files.holds_change(text, change) for change in own):
+            yield f"{file} has lost what connect wrote"
 
 
 def count_waiting(folder: Path) -> int:

@@ -11,6 +11,7 @@ from typing import Any
 from day1site.cli.connect import jsonc, settings_files
 from day1site.cli.connect.clients import CLIENTS, Server
 from day1site.cli.connect.jsonc import value_at
+from day1site.cli.connect.target import PROOF_SECONDS
 from day1site.cli.errors import CliError
 from day1site.cli.http_transport import HttpTransport
 from day1site.cli.rest import Api, session_path
@@ -64,7 +65,7 @@ def send_event(program: str, server: Server, line: str) -> list[str]:
         return [f"the hook did not end within {HOOK_SECONDS:.0f} seconds: {line}"]
     if done.returncode or done.stderr.strip():
         return [f"the hook ended with status {done.returncode}: {line}: {done.stderr.strip()[:200]}"]
-    return look_for(Api(HttpTransport(server.url, server.key)), session, mark)
+    return look_for(Api(HttpTransport(server.url, server.key, PROOF_SECONDS)), session, mark)
 
 
 def look_for(api: Api, session: str, mark: str) -> list[str]:
@@ -107,7 +108,9 @@ def check_stored(messages: list[dict[str, Any]], context: dict[str, Any]) -> lis
 
 def find_last_event(program: str, server: Server) -> str | None:
     """Return when the server heard of a session of the program last, its test events left out."""
-    page = Api(HttpTransport(server.url, server.key)).get("/sessions", agent_id=program, limit=MAX_SESSIONS)
+    page = Api(HttpTransport(server.url, server.key, PROOF_SECONDS)).get(
+        "/sessions", agent_id=program, limit=MAX_SESSIONS
+    )
     rows = [row for row in page["results"] if not row["id"].startswith(SESSION_PREFIX)]
     times = [row[name] for row in rows for name in ("active_at", "ended_at", "started_at") if row.get(name)]
     return max(times, default=None)

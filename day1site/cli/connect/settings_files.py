@@ -44,10 +44,23 @@ def apply_change(text: str, change: Change) -> str:
     return text if current == change.value else jsonc.put(text, change.path, change.value)
 
 
+def find_error(text: str, change: Change) -> str:
+    """Return why a file's text is no JSON or TOML; "" where it is."""
+    try:
+        parse_text(text, change)
+    except (jsonc.NotJson, InvalidToml) as error:
+        return str(error)
+    return ""
+
+
+def parse_text(text: str, change: Change) -> Any:
+    return parse_toml(text) if change.is_toml else jsonc.loads(text)
+
+
 def holds_change(text: str, change: Change) -> bool:
     """Tell whether a change is in a file's text."""
     try:
-        content = parse_toml(text) if change.is_toml else jsonc.loads(text)
+        content = parse_text(text, change)
     except (jsonc.NotJson, InvalidToml):
         return False
     current = value_at(content, change.path)

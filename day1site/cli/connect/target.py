@@ -21,6 +21,7 @@ from day1site.settings.paths import data_dir
 
 DATA_DIR = "DAY1_DATA_DIR"  # also set by --data-dir, see bootstrap.py
 LIST_TOOLS = {"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {}}
+PROOF_SECONDS = 10.0  # for each call: a server that hangs is no proof
 RETRY = "python3 manage.py retry_tasks --list shows them, without --list they run again"
 
 
@@ -113,7 +114,7 @@ def choose_store(run: Invocation, state: State) -> None:
 def prove(server: Server) -> Proof:
     """Call the server over REST and over MCP, with the program's own key."""
     try:
-        api = Api(HttpTransport(server.url, server.key))
+        api = Api(HttpTransport(server.url, server.key, PROOF_SECONDS))
         api.get("/facts", limit=1)
         tools, trouble = count_tools(server)
         return Proof(tools, [*trouble, *check_tasks(api.get("/health"))])
@@ -123,7 +124,9 @@ def prove(server: Server) -> Proof:
 
 def count_tools(server: Server) -> tuple[int, list[str]]:
     """Return how many tools /mcp lists, as the program itself would have them."""
-    answer = Bridge(server.url, server.key, sys.stdout).ask(LIST_TOOLS) or {}
+    bridge = Bridge(server.url, server.key, sys.stdout)
+    bridge.timeout = PROOF_SECONDS
+    answer = bridge.ask(LIST_TOOLS) or {}
     if tools := answer.get("result", {}).get("tools"):
         return len(tools), []
     reason = answer.get("error", {}).get("message", "it answered nothing")

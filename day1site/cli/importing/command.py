@@ -16,8 +16,9 @@ from day1site.cli.importing import exports, gemini, instructions, opencode
 from day1site.cli.importing.import_lock import hold_import_lock
 from day1site.cli.importing.writer import LIVE, TranscriptWriter, ago
 from day1site.cli.invocation import Invocation, command
-from day1site.cli.output import note, progress
+from day1site.cli.output import note, note_secrets, progress
 from day1site.cli.parameters import WHOLE, OneOf, argument, branch_option, option, switch
+from memory.redaction import count_marks
 
 READERS: dict[str, Callable[[Path, Report], Iterator[Dialogue]]] = {
     "claude-code": claude_code.read,
@@ -110,6 +111,8 @@ def import_facts(client: Client, path: Path, branch: str, dry_run: bool, report:
                 report.breaks(Path(origin["file"]), origin["line"], outcome.reason)
             else:
                 counts["facts", outcome.state] += 1
+                is_stored = outcome.state == "new" and not dry_run
+                report.redacted += count_marks(facts[outcome.number]["fact_text"]) if is_stored else 0
     return counts
 
 
@@ -118,10 +121,12 @@ def import_facts(client: Client, path: Path, branch: str, dry_run: bool, report:
 
 def print_report(run: Invocation, counts: Counts, report: Report, branch: str, dry_run: bool) -> None:
     explain_report(report)
+    note_secrets(report.redacted)
     answer: dict[str, Any] = {"dry_run": dry_run, "files": report.files, "new": {}, "known": {}}
     for (kind, state), count in counts.items():
         if count:
             answer[state][kind] = count
+    answer["redacted"] = report.redacted
     answer["skipped"] = dict(report.skipped)
     answer["errors"] = [
         {"file": file, "line": line, "reason": reason} for file, line, reason in report.broken

@@ -19,6 +19,7 @@ from day1site.cli.client import Client
 from day1site.cli.errors import CliError
 from day1site.cli.rest import Answer, iterate_rows
 from day1site.hooks.client.capture import find_repository
+from memory.redaction import count_marks
 
 BATCH_SIZE = 200  # messages in one request
 BATCH_BYTES = 3 * 1024 * 1024
@@ -100,9 +101,9 @@ class TranscriptWriter:
         if fresh:
             conversation = known.open.get(dialogue.agent) or self._begin(dialogue)
             for batch in _batches(fresh):
-                rows = self.client.write_messages(
-                    conversation, self.branch, [_message(s, dialogue) for s in batch]
-                )
+                messages = [_message(turn, dialogue) for turn in batch]
+                rows = self.client.write_messages(conversation, self.branch, messages)
+                self.report.redacted += count_marks(messages)
                 stored |= {turn.source: row["id"] for turn, row in zip(batch, rows, strict=True)}
         missing = [
             turn

@@ -1,15 +1,14 @@
 """What the hook client does with an event: it goes to a spool on disk, then to the server. hook.py runs it.
 
-``--config`` names a FILE (default ~/.config/day1/hooks.json) with ``{"url", "key"}`` and optionally
-``"branch"``; the spool is in ``FILE.spool``. Without FILE, DAY1_URL and DAY1_KEY are used; without those
-nothing is stored.
+``--config`` names a FILE (default ~/.config/day1/hooks.json): ``{"url", "key"}``, optionally ``"branch"``;
+the spool is in ``FILE.spool``. Without FILE, DAY1_URL and DAY1_KEY are used; without those nothing is stored.
 
-The start of a session or subagent waits for a response, at most three seconds; a person's prompt at most one,
-and not at all within a minute of a time when none came. Everything else is sent by a background process, now
-or with a later event. It always exits with 0 and writes nothing to standard
-error: a memory must never stop the agent. Standard library only, Python 3.8 and later; slow modules are
-imported where needed: the sending code is in delivery.py, the cutting in event_cuts.py, and transcripts.py
-sends what no event brought.
+The start of a session or subagent waits for a response, at most three seconds, of a server that gives a sign
+of life within one; a person's prompt at most one. Within a minute of a time when none came a start waits a
+fifth of a second for that sign, a prompt not at all. All else is sent by a background process, now or with a
+later event. It always exits with 0 and writes nothing to standard error: a memory must never stop the agent.
+Standard library only, Python 3.8 and later; slow modules are imported where needed: the sending code is in
+delivery.py, the cutting in event_cuts.py, and transcripts.py sends what no event brought.
 """
 
 import os
@@ -23,6 +22,7 @@ MAX_CUT_BYTES = 4 * MIB  # of an event after it was cut
 MAX_SPOOL_BYTES = 64 * MIB  # beyond it the oldest events go
 WAIT, BACKLOG = 2.8, 1.5  # seconds for the response; for sending the events before it
 PROMPT_WAIT, PROMPT_BACKLOG = 0.9, 0.4  # the same, for a prompt
+SIGN_WAIT, SILENT_SIGN_WAIT = 0.8, 0.2  # seconds for a sign of life, before a start waits
 SILENCE = 60.0  # seconds in which no prompt waits, after none was answered
 NICE = 5  # of the background process: the agent goes first
 TIMEOUT_SECONDS = 20.0  # seconds for one request in the background
@@ -325,11 +325,11 @@ def answer(spool, event):
     """Print the server's response to this event, sent in order, or ahead of a long backlog."""
     start = time.monotonic()
     wait, backlog = (PROMPT_WAIT, PROMPT_BACKLOG) if event.is_prompt else (WAIT, BACKLOG)
-    if hasattr(os, "fork"):
-        import signal
-
-        signal.signal(signal.SIGALRM, lambda *_: give_up(spool))
-        signal.setitimer(signal.ITIMER_REAL, wait)
+    if not event.is_prompt:
+        sign_wait = SILENT_SIGN_WAIT if spool.is_silent() else SIGN_WAIT
+        if not sender(spool, sign_wait).server.is_awake():
+            give_up(spool)
+    give_up_after(wait - (time.monotonic() - start), spool)
     sending = sender(spool, wait)
     body = sending.deliver(until=start + backlog, mine=event.nonce)
     if body is None:  # it was not reached, or another process sent it
@@ -339,8 +339,17 @@ def answer(spool, event):
         in_background(spool)
 
 
+def give_up_after(seconds, spool):
+    """End this process when so many seconds have passed, where the system can do that."""
+    if hasattr(os, "fork"):
+        import signal
+
+        signal.signal(signal.SIGALRM, lambda *_: give_up(spool))
+        signal.setitimer(signal.ITIMER_REAL, seconds)
+
+
 def give_up(spool):
-    """End without an answer; the next prompts do not wait."""
+    """End without an answer; the next prompts and starts do not wait for one."""
     try:
         spool.set_silent()
     finally:

@@ -7,6 +7,7 @@ import json
 import os
 import time
 from http.client import HTTPConnection, HTTPException, HTTPSConnection
+from socket import timeout
 from urllib.parse import quote, urlsplit
 
 MIB = 1 << 20
@@ -264,13 +265,29 @@ class Server:
                     return 0, b""
         return 0, b""
 
+    def is_awake(self):
+        """Return whether the server gives any answer in time, or nobody is there to wait for."""
+        try:
+            connection = self._connect(urlsplit(self.url))
+            connection.request("GET", self._path("/health"))
+            connection.getresponse().read(MIB)
+            connection.close()
+        except timeout:  # noqa: UP041  # no TimeoutError before Python 3.10
+            return False
+        except (OSError, HTTPException):
+            return True  # the event is sent all the same, and fails at once
+        return True
+
+    def _path(self, route):
+        root = urlsplit(self.url).path.rstrip("/")
+        root = root[: -len(API)] if root.endswith(API) else root
+        return f"{root}{API}{route}"
+
     def _post(self, text):
         address = urlsplit(self.url)
         if self.connection is None:
             self.connection = self._connect(address)
-        root = address.path.rstrip("/")
-        root = root[: -len(API)] if root.endswith(API) else root
-        path = f"{root}{API}/ingest/hook?branch={quote(self.branch, safe='')}"
+        path = self._path(f"/ingest/hook?branch={quote(self.branch, safe='')}")
         headers = {"Authorization": "Bearer " + self.key, "Content-Type": "application/json"}
         try:
             self.connection.request("POST", path, text.encode("utf-8", "replace"), headers)

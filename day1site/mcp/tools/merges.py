@@ -8,12 +8,12 @@ from day1site.mcp.tools import base as b
 from day1site.mcp.tools.declared_schemas import WHO
 from memory.api import merge_shapes
 from memory.api.merge_inputs import MESSAGE, take_merge, take_page
-from memory.engines.merging.guarded_merge import GuardedMergeEngine
+from memory.engines.merging.engine import MergeEngine
 from memory.engines.merging.plan import CLASSES
 from memory.engines.support import validation as c
 from memory.models import MergeDecision, MergeRequest
 
-merges = GuardedMergeEngine()
+merges = MergeEngine()
 DECISION = b.shape(
     {
         "id": b.uid("The memory in conflict."),

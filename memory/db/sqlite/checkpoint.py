@@ -9,8 +9,6 @@ import logging
 import os
 import sqlite3
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 logger = logging.getLogger(__name__)
@@ -27,24 +25,12 @@ class LogBound:
     def __init__(self, path: str) -> None:
         self.file = f"{path}-wal"
         self._next, self._step = MAX_BYTES, STEP_BYTES
-        self._is_lifted = False
-
-    @contextmanager
-    def lifted(self) -> Iterator[None]:
-        """Let the log grow, where a reader is known to keep it and writers would wait for nothing."""
-        self._is_lifted = True
-        try:
-            yield
-        finally:
-            self._is_lifted = False
 
     def enforce_limit(self, connection: Any) -> None:
         """Empty the log if it is too long. Call it with the writers' lock, after a commit.
 
         Never raises: committed data is safe in the log, however long that becomes.
         """
-        if self._is_lifted:
-            return
         if (size := self._log_size()) < MAX_BYTES:
             self._next, self._step = MAX_BYTES, STEP_BYTES
         elif size >= self._next and not self._truncate_log(connection):

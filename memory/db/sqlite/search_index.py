@@ -61,12 +61,13 @@ class SearchIndex:
         if not rows or not (index := full_text_index(type(rows[0]))):
             return
         self.closed.add_versions(index, [(row, seq) for row in rows if not row.deleted])
+        kept: list[Any] = []
+        gone: list[Any] = []
         for row, keep in zip(rows, pinned, strict=True):
-            if keep:
-                sql = f'UPDATE "{index.name}" SET tok = %s WHERE rowid = %s'
-                self._run_sql(sql, row_tokens(index, row, row_state(row, PINNED)), row.pk)
-            else:
-                self._run_sql(f'DELETE FROM "{index.name}" WHERE rowid = %s', row.pk)
+            (kept if keep else gone).append(row)
+        tokens = [(row_tokens(index, row, row_state(row, PINNED)), row.pk) for row in kept]
+        self._run_many(f'UPDATE "{index.name}" SET tok = %s WHERE rowid = %s', tokens)
+        self._delete_rows(index, gone)
 
     def pin_rows(self, rows: Sequence[Any]) -> None:
         """Index closed versions that a branch forked from a past point shows."""
@@ -77,8 +78,7 @@ class SearchIndex:
     def unpin_rows(self, rows: Sequence[Any]) -> None:
         """Remove closed versions that no branch shows at its head any more."""
         if rows and (index := full_text_index(type(rows[0]))):
-            for row in rows:
-                self._run_sql(f'DELETE FROM "{index.name}" WHERE rowid = %s', row.pk)
+            self._delete_rows(index, rows)
 
     def index_closed(self, rows: Sequence[Any]) -> None:
         """Index closed versions, for searches at past points."""
@@ -143,12 +143,19 @@ class SearchIndex:
             (row.pk, space_characters(getattr(row, column)), row_tokens(index, row, row_state(row, letters)))
             for row in rows
         ]
-        with self.connection.cursor() as cursor:
-            cursor.executemany(f'INSERT INTO "{index.name}" (rowid, text, tok) VALUES (%s, %s, %s)', values)
+        self._run_many(f'INSERT INTO "{index.name}" (rowid, text, tok) VALUES (%s, %s, %s)', values)
+
+    def _delete_rows(self, index: FullTextIndex, rows: Sequence[Any]) -> None:
+        self._run_many(f'DELETE FROM "{index.name}" WHERE rowid = %s', [(row.pk,) for row in rows])
 
     def _run_sql(self, sql: str, *params: Any) -> None:
         with self.connection.cursor() as cursor:
             cursor.execute(sql, params)
+
+    def _run_many(self, sql: str, values: Sequence[tuple]) -> None:
+        if values:
+            with self.connection.cursor() as cursor:
+                cursor.executemany(sql, values)
 
     def _fetch_rows(self, sql: str, *params: Any) -> list[tuple]:
         with self.connection.cursor() as cursor:

@@ -13,11 +13,13 @@ from memory.conf import conf
 from memory.engines.audit.trail import record_entry
 from memory.engines.fields.merges import MAX_IDS
 from memory.engines.merging.builder import build_plan
-from memory.engines.merging.engine import load_points, merge_branches
+from memory.engines.merging.checked_merge import MergeCheck, check_plan, merge_checked
+from memory.engines.merging.options import MergeOptions, find_branches
 from memory.engines.merging.plan import APPLIED, CONFLICT, FullPlan, PlanItem
 from memory.engines.merging.requests import MergeRequestEngine
-from memory.engines.merging.strategies import AUTO, CHERRY_PICK
+from memory.engines.merging.strategies import CHERRY_PICK
 from memory.models import AgentTask, Branch, Fact, TaskAgent
+from memory.models.policies import Gate
 
 MIN_DURABLE_CONFIDENCE = 0.8
 MAX_CONFLICTS = 20  # that an answer names
@@ -79,7 +81,8 @@ def act_for_task(actor: Actor) -> Actor:
 
 def plan_return(source: Branch, target: Branch, actor: Actor) -> FullPlan:
     """Return what a merge would do with the changes of a branch of a task."""
-    return build_plan(load_points(actor, source.name, target.name), AUTO)
+    options = MergeOptions(*find_branches(actor, source.name, target.name))
+    return build_plan(options.points, options.strategy)
 
 
 # ---- an agent's part -------------------------------------------------------------------------------
@@ -89,10 +92,21 @@ def merge_part(part: TaskAgent, actor: Actor) -> CompletedPart:
     """Merge an agent's branch into its task's; what conflicts stays and is named."""
     message = f"{part.agent_id} completed its part of {part.task.slug}."[:MAX_MESSAGE_LENGTH]
     # No scope merge is asked for: a task's branch is shared work, and only a merge request leads out of it.
-    merged = merge_branches(actor, part.branch.name, part.task.branch.name, message=message)
+    options = MergeOptions(*find_branches(actor, part.branch.name, part.task.branch.name))
+    merged = merge_checked(options, actor, message, check_plan=check_part)
     part.merge_commit = merged.commit.pk if merged.commit else None
     part.merge_counts, part.open_conflicts = merged.counts, merged.open_conflicts
     return CompletedPart(part, list_conflicts(part, actor)[:MAX_CONFLICTS])
+
+
+def check_part(plan: FullPlan, options: MergeOptions) -> MergeCheck:
+    """Ask the gates that somebody set for the task's branch, but for conflicts, which stay where they are.
+
+    Without an entry for that branch nothing is asked.
+    """
+    check = check_plan(plan, options)
+    results = () if check.policy.is_default else check.results
+    return replace(check, results=tuple(one for one in results if one.name != Gate.CONFLICTS))
 
 
 def list_conflicts(part: TaskAgent, actor: Actor) -> list[PlanItem]:

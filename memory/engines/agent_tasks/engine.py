@@ -13,7 +13,6 @@ from memory.db.retry import retry_methods
 from memory.engines.access.work_handles import WorkEngine, get_owner_name
 from memory.engines.agent_tasks import completion
 from memory.engines.agent_tasks.context import MAX_TOKENS, TaskContext, load_context
-from memory.engines.agent_tasks.distance import Distance, measure_parts
 from memory.engines.agent_tasks.rules import (
     MAX_AGENTS,
     PREFIX,
@@ -31,6 +30,7 @@ from memory.engines.agent_tasks.rules import (
     require_working,
 )
 from memory.engines.audit.trail import record_entry
+from memory.engines.branches.distance import annotate_distances
 from memory.engines.branches.manager import BranchManager
 from memory.engines.fields.base import Use
 from memory.engines.fields.tasks import OBJECTIVE, TASK, TASK_FILTERS, TaskFields
@@ -120,9 +120,9 @@ class TaskEngine:
         is_open = task.state == State.ACTIVE and actor.has_scope("write")
         return is_open and actor.may_use(task.branch.name) and has_part(actor, task)
 
-    def measure_parts(self, *, task: AgentTask) -> dict[UUID, Distance]:
-        """Return how far each agent's branch is ahead of the task's and behind it, by the part's id."""
-        return measure_parts(task, list(task.agents.all()))
+    def measure_parts(self, *, parts: Sequence[TaskAgent]) -> None:
+        """Set ``ahead`` and ``behind`` of each agent's branch, against the task's."""
+        annotate_distances([part.branch for part in parts])
 
     def get_task_context(
         self, *, task: UUID | str, actor: Actor, max_tokens: int = MAX_TOKENS
@@ -185,6 +185,7 @@ class TaskEngine:
         require_part(actor, row)
         require_active(row)
         part = find_part(row, agent)
+        actor.require_scope("read", part.branch.name)
         require_working(part)
         completion.run_hooks("complete_agent", part, actor)
         done = completion.merge_part(part, actor)

@@ -9,7 +9,7 @@ from uuid import UUID
 from django.db.models import TextChoices
 from django.utils import timezone
 
-from memory.engines.branches.distance import Merges, load_merges
+from memory.engines.branches.distance import Merges, load_project_merges
 from memory.models import Branch
 
 
@@ -66,7 +66,7 @@ class KnownBranches:
 def load_branches(project_id: UUID) -> KnownBranches:
     """Return all branches of a project, with ``ahead`` and ``behind``."""
     branches = list(Branch.objects.filter(project=project_id).defer("ancestors"))
-    by_id, merges = {branch.pk: branch for branch in branches}, load_merges(branches)
+    by_id, merges = {branch.pk: branch for branch in branches}, load_project_merges(project_id)
     for branch in branches:
         merges.annotate(branch, by_id[branch.parent_id] if branch.parent_id else None)
     return KnownBranches(by_id, merges, timezone.now())

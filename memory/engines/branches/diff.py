@@ -194,12 +194,13 @@ class DiffRange:
     def _load_values(kind: Kind, lineage: Lineage, uids: Sequence[UUID]) -> dict[UUID, list[Any]]:
         """Return the compared field values of each memory at a point."""
         columns = [name for name in kind.fields if name != VERDICT]
-        shown = kind.model.objects.in_lineage(lineage).filter(uid__in=uids)
+        shown = kind.model.objects.in_lineage(lineage)
         if VERDICT not in kind.fields:
-            return {uid: values for uid, *values in shown.gather_values("uid", *columns)}
-        verdicts = FactAssessment.objects.in_lineage(lineage).filter(uid__in=uids)
-        on = {uid: pair for uid, *pair in verdicts.gather_values("uid", "judged_hash", "status")}
-        rows = shown.gather_values("uid", "judged_hash", *columns)
+            return {uid: values for uid, *values in shown.select_by_key(("uid", *columns), "uid", uids)}
+        verdicts = FactAssessment.objects.in_lineage(lineage)
+        pairs = verdicts.select_by_key(("uid", "judged_hash", "status"), "uid", uids)
+        on = {uid: pair for uid, *pair in pairs}
+        rows = shown.select_by_key(("uid", "judged_hash", *columns), "uid", uids)
         return {uid: [*values, effective_status(on.get(uid), judged)] for uid, judged, *values in rows}
 
     def _commit_ranges(self) -> list[Range]:

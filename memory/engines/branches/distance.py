@@ -1,6 +1,6 @@
 """How far branches are ahead of and behind their parents; merges bring commits over."""
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, cast
@@ -73,10 +73,14 @@ def load_merges(branches: Sequence[Branch]) -> Merges:
     """Return the merges of the branches, and those of their parents into them."""
     children = [branch.pk for branch in branches if branch.parent_id]
     parents = {branch.parent_id for branch in branches if branch.parent_id}
-    found = dict(_find_merges([branch.pk for branch in branches]))
-    found |= dict(_find_merges(parents, branch__in=children))
-    reverted = _find_reverted(list(found))
-    return Merges(merge for pk, merge in found.items() if pk not in reverted)
+    found = _find_merges([branch.pk for branch in branches])
+    return _without_reverted(found | _find_merges(parents, branch__in=children))
+
+
+def load_project_merges(project_id: UUID) -> Merges:
+    """Return the merges between all branches of a project."""
+    branches = Branch.objects.filter(project=project_id).values("pk")
+    return _without_reverted(_read_merges(source_branch__in=branches))
 
 
 def annotate_distances(branches: Sequence[Branch]) -> Sequence[Branch]:
@@ -108,13 +112,23 @@ def find_common_point(branch: Branch, after: Lineage, other: Branch, newest: Lin
     return CommonPoint(ancestor, ahead, behind)
 
 
-def _find_merges(sources: Collection[int], **more: Any) -> Iterator[tuple[UUID, Merge]]:
-    """Yield the merges that took all of their source up to a seq, each with the id of its commit."""
-    columns = ("source_branch_id", "branch_id", "source_seq", "seq", "at")
+def _find_merges(sources: Collection[int], **more: Any) -> dict[UUID, Merge]:
+    found: dict[UUID, Merge] = {}
     for batch in batched(list(sources), BATCH_SIZE):
-        rows = Commit.objects.filter(source_branch__in=batch, source_seq__isnull=False, **more)
-        for pk, *row in rows.order_by().values_list("id", *columns):
-            yield pk, Merge(*cast("Any", row))
+        found |= _read_merges(source_branch__in=batch, **more)
+    return found
+
+
+def _read_merges(**where: Any) -> dict[UUID, Merge]:
+    """Return the merges that took all of their source up to a seq, by the id of their commit."""
+    columns = ("source_branch_id", "branch_id", "source_seq", "seq", "at")
+    rows = Commit.objects.filter(source_seq__isnull=False, **where).order_by()
+    return {pk: Merge(*cast("Any", row)) for pk, *row in rows.values_list("id", *columns)}
+
+
+def _without_reverted(found: Mapping[UUID, Merge]) -> Merges:
+    reverted = _find_reverted(list(found))
+    return Merges(merge for pk, merge in found.items() if pk not in reverted)
 
 
 def _find_reverted(commit_ids: Sequence[UUID]) -> set[UUID]:

@@ -16,7 +16,7 @@ from memory.db.retry import retry_methods
 from memory.engines.audit.trail import record_entry
 from memory.engines.branches import diff as differing
 from memory.engines.branches.commit_titles import load_titles
-from memory.engines.branches.distance import annotate_distances, find_common_point
+from memory.engines.branches.distance import CommonPoint, annotate_distances, find_common_point
 from memory.engines.branches.stats import BranchStats, count_stats
 from memory.engines.fields.base import Use
 from memory.engines.fields.branches import BRANCH
@@ -139,10 +139,10 @@ class BranchManager:
         # What came later on the parent counts too, as behind; later pages stay at what the first one saw.
         is_chosen = bool(against) or against_at is not None or other.pk == branch.pk
         newest = resolve_point(other, position.get("newest", start if is_chosen else other.head))
-        pin = {"list": mark, "at": position.get("at", format_point(at)), "seq": seq}
-        pin |= {"against": start, "newest": newest}
-        after = branch.lineage(seq)
-        common = find_common_point(branch, after, other, other.lineage(newest))
+        read_at = position.get("at", format_point(at))
+        pin = {"list": mark, "at": read_at, "seq": seq, "against": start, "newest": newest}
+        common = find_common_point(branch, after := branch.lineage(seq), other, other.lineage(newest))
+        base = base if may_start_at(common, other, actor) else differing.POINT
         before = common.lineage if base == differing.ANCESTOR else other.lineage(start)
         points = differing.order_points(before, after, actor.project_id)
         page = points.list_differences(differing.KINDS[kind], changes, limit, cursor, pin)
@@ -287,3 +287,9 @@ def create_main(project: Project, at: datetime | None = None) -> Branch:
     """Create the first branch of a new project, starting now or at an earlier time."""
     now = at or timezone.now()
     return Branch.objects.create(project=project, name=MAIN, head_at=now, created_at=now)
+
+
+def may_start_at(common: CommonPoint, other: Branch, actor: Actor) -> bool:
+    """Return whether a comparison may begin at a common point: what ``other`` had at a merge is its own."""
+    is_theirs = common.is_merge and common.lineage[0][0] == other.pk
+    return not is_theirs or actor.may_use(other.name)

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from memory.engines.embedding.enqueue import enqueue_embedding
+from memory.engines.embedding.enqueue import enqueue_missing
 from memory.engines.support.batches import batched
 from memory.engines.versions.commits import CommitWriter
 from memory.engines.versions.kinds import versioned_models
@@ -94,7 +94,7 @@ def go_back(commit: CommitWriter, seq: int) -> dict[str, dict[str, int]]:
     _confirm_as_then(commit, seq)
     back = [step.then for step in steps if step.kind != REMOVED and step.then]
     # Some texts may lack a vector of the present model.
-    enqueue_embedding(commit, [row for row in back if row.TEXT])
+    enqueue_missing(commit, [row for row in back if row.TEXT])
     return counts
 
 

@@ -1,6 +1,7 @@
 """Reverts: a new commit undoes an earlier one, as long as nothing that it touched has changed since."""
 
 from collections.abc import Sequence
+from copy import copy
 from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID
@@ -11,7 +12,7 @@ from django.utils import timezone
 from memory.actors import Actor
 from memory.db.retry import retry_methods
 from memory.engines.branches.reverted_requests import find_merge, mark_requests
-from memory.engines.embedding.enqueue import enqueue_embedding
+from memory.engines.embedding.enqueue import enqueue_missing
 from memory.engines.facts.links import target_model
 from memory.engines.support.batches import batched
 from memory.engines.versions.commits import REVERT, CommitWriter, open_commit
@@ -213,8 +214,7 @@ class CommitEffects:
             write = self._undo_merged if stands else self._redo_merged
         for model, rows in self.made.items():
             fresh = write(commit, rows, self.before[model])
-            # some texts may lack a vector of the present model
-            enqueue_embedding(commit, [row for row in fresh if row.TEXT])
+            enqueue_missing(commit, [row for row in fresh if row.TEXT])
         self._undo_confirmations(commit)
         commit.side_rows += self._undo_answers(commit)
 
@@ -285,8 +285,7 @@ def _build_undone(row: Any, before: Any, former: Any) -> Any:
 
     It follows the ``former`` version, which may be a tombstone itself.
     """
-    kept = row if before is None else before
-    undone = type(row)(uid=row.uid, **kept.content_values())
+    undone = copy(row if before is None else before)
     undone.deleted, undone.vid, undone.merged_vid = before is None, None, None
     undone.prev_vid = None if former is None else former.vid
     undone.version = row.version + 1

@@ -1,10 +1,11 @@
 """Queueing of texts for embedding, for any model, in the writer's transaction."""
 
 from collections.abc import Sequence
+from typing import Any
 
-from memory.engines.embedding.engine import embedder_is_on, enqueue_texts
+from memory.engines.embedding.engine import embedder_is_on, enqueue_texts, get_embedding_states
 from memory.engines.versions.commits import CommitWriter
-from memory.models import BranchedModel
+from memory.models import BranchedModel, Vector
 from memory.queue.producer import enqueue
 
 
@@ -16,3 +17,13 @@ def enqueue_embedding(commit: CommitWriter, rows: Sequence[BranchedModel]) -> No
         texts = {row.content_hash: getattr(row, row.TEXT) for row in requested}  # type: ignore[attr-defined]  # models with TEXT have it
         enqueue_texts(project_id, texts, commit.at)
         enqueue("memory.embed", str(project_id))
+
+
+def enqueue_missing(commit: CommitWriter, rows: Sequence[Any]) -> None:
+    """Queue the texts of rows that were stored before, as far as they have no vector of the present model."""
+    if not rows or not embedder_is_on():
+        return
+    hashes = {row.content_hash: row for row in rows}
+    states = get_embedding_states(commit.actor.project_id, hashes)
+    missing = [row for value, row in hashes.items() if states[value][0] != Vector.State.READY]
+    enqueue_embedding(commit, missing)

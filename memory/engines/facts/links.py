@@ -1,6 +1,6 @@
 """Typed links from facts to facts, observations and messages; versioned on branches as facts are."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Unpack
 from uuid import UUID
 
@@ -113,14 +113,20 @@ def target_model(kind: str) -> type[BranchedModel]:
 
 def describe_targets(lineage: Lineage, links: Sequence[FactLink]) -> dict[UUID, str]:
     """Return the text line of each link target that the lineage shows, by id."""
+    return describe_memories(lineage, {(link.to_type, link.to_id) for link in links})
+
+
+def describe_memories(lineage: Lineage, keys: Collection[tuple[str, UUID]]) -> dict[UUID, str]:
+    """Return the text line of each of these memories, named by kind and id, that the lineage shows.
+
+    Other kinds than those that a link may lead to are left out.
+    """
     lines: dict[UUID, str] = {}
-    for kind in {link.to_type for link in links}:
+    for kind in sorted({kind for kind, _uid in keys}.intersection(FactLink.Target.values)):
         model = target_model(kind)
         column = "essence" if model is Fact else model.TEXT
-        targets = model.objects.in_lineage(lineage).filter(
-            uid__in=[link.to_id for link in links if link.to_type == kind]
-        )
-        lines |= {uid: line[:LINE_LENGTH] for uid, line in targets.gather_values("uid", column)}
+        rows = model.objects.in_lineage(lineage).filter(uid__in=[uid for of, uid in keys if of == kind])
+        lines |= {uid: line[:LINE_LENGTH] for uid, line in rows.gather_values("uid", column)}
     return lines
 
 

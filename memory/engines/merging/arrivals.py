@@ -1,11 +1,12 @@
 """What a merge brings to its target, as it is decided: the memories that gates look at."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-from memory.engines.facts.assessment import Assessment, load_assessments
+from memory.db.querysets import Lineage
+from memory.engines.facts.assessment import Verdict, load_verdicts
 from memory.engines.facts.rules import is_same
 from memory.engines.merging.plan import (
     BOTH,
@@ -16,9 +17,11 @@ from memory.engines.merging.plan import (
     FullPlan,
     PlanItem,
 )
+from memory.engines.support.batches import batched
 from memory.engines.versions.kinds import compared_fields
 from memory.models import BranchedModel, Fact, FactAssessment, hashes
 
+BATCH_SIZE = 500
 RETIRED = frozenset({Fact.Status.ARCHIVED, Fact.Status.SUPERSEDED})
 JUDGED = ("fact_text", "essence", "category")  # what a verdict is on
 # A verdict that refuses goes before one that confirms.
@@ -27,15 +30,21 @@ WEIGHTS: dict[str, int] = {FactAssessment.Status.INVALIDATED: 2, FactAssessment.
 
 @dataclass(frozen=True)
 class Arrival:
-    """A memory that the merge brings, with the content that the target will show."""
+    """A memory that the merge brings: the content that the target will show, and the version before."""
 
     kind: str
     uid: UUID
     values: Mapping[str, Any]
+    before: BranchedModel | None = None
 
     @property
     def retired(self) -> bool:
         return self.values.get("status") in RETIRED
+
+    def brings(self, name: str) -> bool:
+        """Return whether a field has a value that the target does not show yet."""
+        value = self.values.get(name)
+        return bool(value) and (self.before is None or not is_same(getattr(self.before, name), value))
 
 
 @dataclass(frozen=True)
@@ -53,8 +62,10 @@ def list_undecided(plan: FullPlan) -> list[PlanItem]:
 
 def list_arrivals(plan: FullPlan) -> list[Arrival]:
     """Return what arrives of any kind: no removals, and nothing that was left out or stays as it is."""
-    found = [one for item in plan.items for one in _describe_item(item)]
-    return found + [_describe_row(row) for row in plan.written if not isinstance(row, Fact)]
+    if plan.arrivals is None:  # several gates ask
+        found = [one for item in plan.items for one in _describe_item(item)]
+        plan.arrivals = found + [_describe_row(row) for row in plan.written if not isinstance(row, Fact)]
+    return plan.arrivals
 
 
 def list_arriving_facts(plan: FullPlan) -> list[Arrival]:
@@ -66,7 +77,8 @@ def list_arriving_facts(plan: FullPlan) -> list[Arrival]:
 
 def _describe_item(item: PlanItem) -> Iterator[Arrival]:
     if item.arrives and not _stays_the_same(item):
-        yield Arrival(item.kind, item.uid, _get_content(item))
+        before = None if item.ours is None or item.ours.deleted else item.ours
+        yield Arrival(item.kind, item.uid, _get_content(item), before)
     if item.decision is None:
         return
     if item.decision.choice == BOTH and item.reason not in SIMILAR:
@@ -96,14 +108,21 @@ def _stays_the_same(item: PlanItem) -> bool:
 
 def load_standings(facts: Sequence[Arrival], plan: FullPlan) -> dict[UUID, Standing]:
     """Return the verdict on each fact as it arrives: the source's and the target's on the same content."""
-    uids = list({fact.uid for fact in facts})
+    uids = {fact.uid for fact in facts}
     points = plan.points
-    sides = [load_assessments(uids, one) for one in (points.source_lineage, points.target_lineage)]
-    return {fact.uid: choose_standing(fact, [side[fact.uid] for side in sides]) for fact in facts}
+    sides = [_load_verdicts(uids, one) for one in (points.source_lineage, points.target_lineage)]
+    return {fact.uid: choose_standing(fact, [side.get(fact.uid) for side in sides]) for fact in facts}
 
 
-def choose_standing(fact: Arrival, sides: Sequence[Assessment]) -> Standing:
+def _load_verdicts(uids: Iterable[UUID], lineage: Lineage) -> dict[UUID, Verdict]:
+    found: dict[UUID, Verdict] = {}
+    for batch in batched(list(uids), BATCH_SIZE):
+        found |= load_verdicts(batch, lineage)
+    return found
+
+
+def choose_standing(fact: Arrival, sides: Sequence[Verdict | None]) -> Standing:
     judged = hashes.judged_hash(*(fact.values[name] for name in JUDGED))
-    verdicts = [verdict for side in sides if (verdict := side.get_current_verdict(judged))]
+    verdicts = [verdict for verdict in sides if verdict and verdict.judged_hash == judged]
     strongest = max(verdicts, key=lambda one: WEIGHTS.get(one.status, 0), default=None)
     return Standing(strongest.status, strongest.method) if strongest else Standing()

@@ -73,9 +73,9 @@ def build_plan(
 
 def reject_erased(plan: FullPlan) -> None:
     """Reject what was erased: a merge must not bring it back."""
-    erased = erased_uids(plan.points.project_id, {item.uid for item in plan.items})
+    plan.erased = frozenset(erased_uids(plan.points.project_id, {item.uid for item in plan.items}))
     for item in plan.items:
-        if item.uid in erased:
+        if item.uid in plan.erased:
             item.outcome, item.reason = REJECTED, ERASED
 
 

@@ -130,7 +130,7 @@ def find_reverted(rows: Sequence[BranchedModel]) -> set[int]:
         origins = type(rows[0])._base_manager.filter(rid__in=batch)
         for vid, *point in origins.values_list("rid", "branch_id", "seq_from"):
             made.setdefault((point[0], point[1]), []).append(vid)
-    reverts = {key: commit for key, commit in load_commits(made).items() if commit.kind == REVERT}
+    reverts = load_reverts(made)
     return {vid for key in find_undone_merges(reverts) for vid in made[key]}
 
 
@@ -147,10 +147,11 @@ def find_undone_merges(reverts: dict[tuple[int, int], Commit]) -> set[tuple[int,
     return found
 
 
-def load_commits(points: Iterable[tuple[int, int]]) -> dict[tuple[int, int], Commit]:
+def load_reverts(points: Iterable[tuple[int, int]]) -> dict[tuple[int, int], Commit]:
+    """Return the reverts among the commits at these points."""
     found: dict[tuple[int, int], Commit] = {}
     for batch in batched(list(points), BATCH_SIZE):
-        found |= Commit.objects.that_made(batch)
+        found |= Commit.objects.filter(kind=REVERT).that_made(batch)
     return found
 
 

@@ -1,6 +1,7 @@
 """The three-way merge of one memory's fields."""
 
 from collections.abc import Callable, Mapping
+from copy import copy
 from dataclasses import dataclass
 from typing import Any
 
@@ -65,7 +66,9 @@ def take_theirs(
 
 def complete_content(row: BranchedModel, content: Mapping[str, Any]) -> dict[str, Any]:
     """Return the content of a version with its derived fields."""
-    draft = type(row)(**{**row.content_values(), **content})
+    draft = copy(row)
+    for name, value in content.items():
+        setattr(draft, name, value)
     if compute := getattr(draft, "compute_hashes", None):
         compute()
     return draft.content_values()

@@ -151,9 +151,13 @@ def check_secrets(name: str, plan: FullPlan, options: MergeOptions, policy: Poli
 
 
 def holds_secret(one: Arrival) -> bool:
-    """Return whether a field that is stored without secrets has one."""
-    noun = NOUNS.get(one.kind, ())
-    names = {field.attribute or field.name for field in noun if field.type.redacted}
-    return any(
-        redaction.redact_all(value) != value for name, value in one.values.items() if name in names and value
-    )
+    """Return whether a field that is stored without secrets brings one."""
+    values = (one.values[name] for name in list_redacted(one.kind) if one.brings(name))
+    return any(redaction.redact_all(value) != value for value in values)
+
+
+@cache
+def list_redacted(kind: str) -> frozenset[str]:
+    """Return the fields of a kind of memory that are stored without secrets."""
+    noun = NOUNS.get(kind, ())
+    return frozenset(field.attribute or field.name for field in noun if field.type.redacted)

@@ -7,12 +7,11 @@ from uuid import UUID
 
 from memory.actors import Actor
 from memory.engines.fields.merges import MAX_IDS
-from memory.engines.merging.engine import check_branches
-from memory.engines.merging.plan import Decision
+from memory.engines.merging.plan import Decision, MergePoints
 from memory.engines.merging.strategies import AUTO, check_strategy
 from memory.engines.support import validation as c
 from memory.engines.versions.lookup import find_branch
-from memory.exceptions import BranchArchived, Invalid
+from memory.exceptions import BranchArchived, Conflict, Invalid
 from memory.models import Branch, MergeRequest
 
 
@@ -28,6 +27,12 @@ class MergeOptions:
     request: MergeRequest | None = None
 
     @property
+    def points(self) -> MergePoints:
+        """Return both branches at their heads."""
+        source, target = self.source, self.target
+        return MergePoints(source.project_id, source, source.head, target, target.head)
+
+    @property
     def state(self) -> tuple[int, int, tuple[Decision, ...]]:
         """Return what the checks of a merge depend on: both heads and the decisions."""
         return self.source.head, self.target.head, self.decisions
@@ -38,7 +43,8 @@ def find_branches(actor: Actor, source: str, target: str) -> tuple[Branch, Branc
 
     Raises BranchNotFound, BranchArchived, and Conflict for a branch that is to be merged into itself.
     """
-    check_branches(source, target)
+    if source == target:
+        raise Conflict("A branch cannot be merged into itself.")
     branches = find_branch(actor, source), find_branch(actor, target)
     check_live(*branches)
     return branches

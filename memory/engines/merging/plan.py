@@ -25,6 +25,7 @@ NOT_PICKED, OWNER_MISSING, ERASED = "not_picked", "owner_missing", "erased"
 OWNER_REMOVED = "owner_removed"  # on the target; what belongs to it has nowhere to go
 CONFLICT_FIRST = "conflict_first"  # an edge whose place an edge in conflict has
 SIMILAR = (NEAR_DUPLICATE, CONTESTED)  # conflicts of two memories, not of two versions
+CONFLICT_REASONS = (EDITED, DELETED, REVERTED, *SIMILAR)
 
 SOURCE, TARGET, BOTH, EDIT, SKIP = "source", "target", "both", "edited", "skip"
 CHOICES = (SOURCE, TARGET, BOTH, EDIT, SKIP)
@@ -89,6 +90,13 @@ class PlanItem:
         return self.outcome == CONFLICT and not self.is_open and not self.removes
 
     @property
+    def is_written(self) -> bool:
+        """Return whether the merge writes a version of it."""
+        if self.outcome == CONFLICT:
+            return not self.is_open
+        return self.outcome in (APPLIED, IDENTICAL)
+
+    @property
     def is_open(self) -> bool:
         """Return whether it is a conflict that nothing settles."""
         return self.outcome == CONFLICT and (self.decision is None or self.decision.choice == SKIP)
@@ -116,6 +124,11 @@ class MergePoints:
     source_seq: int
     target: Branch
     target_seq: int
+
+    @property
+    def key(self) -> tuple[int, int, int, int]:
+        """Return what tells these points from others of any project."""
+        return self.source.pk, self.source_seq, self.target.pk, self.target_seq
 
     @property
     def source_lineage(self) -> Lineage:
@@ -153,16 +166,29 @@ class FullPlan:
     confirmations: list[Confirmation] = field(default_factory=list)
     picked: frozenset[UUID] | None = None  # of a cherry-pick; None for all
     compared: Any = None  # new facts with those of the target: see Compared
+    erased: frozenset[UUID] = frozenset()  # those of the items that were erased when they were read
+    arrivals: Any = None  # what arrives of it, once a gate asked: see Arrival
     unchecked: list[UUID] = field(default_factory=list)
     unchecked_reason: str = ""
     written: list[BranchedModel] = field(default_factory=list)  # new rows beside those of the source
     moved_verdicts: list[tuple[Any, Any]] = field(default_factory=list)  # the target's fact, and a verdict
+
+    def list_uids(self) -> set[UUID]:
+        """Return the ids of the memories whose content the plan has."""
+        others = {item.other.uid for item in self.items if item.other is not None}
+        return others | {item.uid for item in self.items}
 
     def of_model(self, model: type[BranchedModel]) -> Iterator[PlanItem]:
         return (item for item in self.items if item.model is model)
 
     def with_outcome(self, *outcomes: str) -> list[PlanItem]:
         return [item for item in self.items if item.outcome in outcomes]
+
+    @property
+    def is_empty(self) -> bool:
+        """Return whether the merge has nothing to write."""
+        others = self.written or self.confirmations or self.moved_verdicts
+        return not others and not any(item.is_written for item in self.items)
 
     @property
     def open_conflicts(self) -> list[PlanItem]:

@@ -12,14 +12,14 @@ from django.db.models import Max, Q
 from memory.actors import Actor
 from memory.db.retry import retry_methods
 from memory.engines.branches.reverted_requests import list_turns
-from memory.engines.merging.guarded_merge import get_heads
+from memory.engines.facts.links import describe_memories
 from memory.engines.merging.plan import MergePoints, PlanItem
 from memory.engines.merging.request_rows import find_request, lock_request, project_requests, record_request
 from memory.engines.merging.requests import build_options
 from memory.engines.support.pagination import Page, paginate
 from memory.engines.versions.lookup import find_branch
 from memory.exceptions import NotFound
-from memory.models import Commit, Fact, MergeDecision, MergeRequest
+from memory.models import Commit, MergeDecision, MergeRequest
 from memory.models.nodes import next_rid
 
 OPENED, DECIDED, APPROVED = "opened", "decided", "approved"
@@ -88,15 +88,18 @@ class RequestHistoryEngine:
     def load_owner_texts(
         self, *, request_id: UUID | int, items: Sequence[PlanItem], actor: Actor
     ) -> dict[UUID, str]:
-        """Return the line of each fact that links and verdicts of a plan are about, by id, as the branch
-        shows it. Needs the scope read on the source.
+        """Return the line of each memory that links and verdicts of a plan are about, by id: as the branch
+        shows it, else as the target does. Needs the scope read on both.
         """
         request = find_request(actor, request_id)
-        actor.require_scope("read", request.source.name)
-        owners = {key for item in items if item.theirs for key in item.theirs.owner_keys()}
-        uids = [uid for kind, uid in owners if kind == Fact.KIND.name]
-        rows = Fact.objects.in_lineage(request.source.lineage()).filter(uid__in=uids).fetch_all()
-        return {row.uid: row.essence for row in rows}
+        for branch in (request.source, request.target):
+            actor.require_scope("read", branch.name)
+        rows = [row for item in items for row in (item.ours, item.theirs) if row is not None]
+        owners = {key for row in rows for key in row.owner_keys()}
+        lines: dict[UUID, str] = {}
+        for branch in (request.target, request.source):
+            lines |= describe_memories(branch.lineage(), owners)
+        return lines
 
     def withdraw_decision(self, *, request_id: UUID | int, kind: str, uid: UUID, actor: Actor) -> None:
         """Make a conflict undecided again. Needs the scope curate on the target.
@@ -119,7 +122,7 @@ class RequestHistoryEngine:
 def find_points(request: MergeRequest) -> MergePoints:
     """Return the points of a request: the heads, or those of its merge; else where it was checked last."""
     if request.pending:
-        return get_heads(build_options(request))
+        return build_options(request).points
     source_seq, target_seq = request.source_seq, request.target_seq
     if (commit := request.merge_commit) is not None:
         source_seq, target_seq = commit.source_seq or source_seq, commit.seq - 1
@@ -136,7 +139,8 @@ def _collect_events(request: MergeRequest) -> Iterator[RequestEvent]:
     if request.closed_at is not None:
         name = REJECTED if request.state == MergeRequest.State.REJECTED else MERGED
         commit = request.merge_commit
-        yield RequestEvent(name, request.closed_at, request.closed_by, "", request.reason, commit=commit)
+        kind = commit.actor_kind if commit else ""
+        yield RequestEvent(name, request.closed_at, request.closed_by, kind, request.reason, commit=commit)
     turns = list_turns(request.merge_commit_id) if request.merge_commit_id else ()
     for name, commit in zip(cycle((REVERTED, MERGED)), turns, strict=False):
         yield RequestEvent(name, commit.at, commit.actor_label, commit.actor_kind, commit=commit)

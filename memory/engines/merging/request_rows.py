@@ -3,6 +3,8 @@
 from typing import Any
 from uuid import UUID
 
+from django.utils.translation import gettext_noop as _
+
 from memory.actors import Actor
 from memory.engines.audit.trail import record_entry
 from memory.engines.merging.approvals import refresh_states
@@ -12,6 +14,7 @@ from memory.models import Branch, Commit, MergeRequest
 from memory.models.merges import MergeRequestQuerySet
 
 State = MergeRequest.State
+NOTHING_TO_MERGE = _("There is nothing to merge: {target} has all of {source} that is to arrive.")
 
 
 def project_requests(actor: Actor) -> MergeRequestQuerySet:
@@ -55,11 +58,8 @@ def check_pending(request: MergeRequest) -> None:
 def close_merged(request: MergeRequest, commit: Commit | None, actor: Actor) -> None:
     """Record that a request was merged by a commit. Raises Conflict for a merge that changed nothing."""
     if commit is None:
-        raise Conflict(
-            "There is nothing to merge: {target} has all of {source} that is to arrive.",
-            source=request.source.name,
-            target=request.target.name,
-        )
+        names = {"source": request.source.name, "target": request.target.name}
+        raise Conflict(NOTHING_TO_MERGE, **names)
     request.merge_commit = commit
     close_request(request, State.MERGED, actor, {"commit": str(commit.pk), "seq_merged": commit.seq})
 

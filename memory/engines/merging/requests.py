@@ -22,17 +22,10 @@ from memory.engines.merging.approvals import (
     refresh_states,
 )
 from memory.engines.merging.arrivals import list_undecided
-from memory.engines.merging.engine import MergePlan, MergeResult
-from memory.engines.merging.guarded_merge import (
-    MergeCheck,
-    check_merge,
-    get_heads,
-    load_plan,
-    merge_checked,
-    plan_page,
-)
+from memory.engines.merging.checked_merge import MergeCheck, MergeResult, check_merge, merge_checked
 from memory.engines.merging.options import MergeOptions, check_live, find_branches, parse_strategy
 from memory.engines.merging.plan import Decision, MergePoints
+from memory.engines.merging.plan_pages import MergePlan, plan_page
 from memory.engines.merging.request_rows import (
     check_pending,
     close_request,
@@ -41,6 +34,7 @@ from memory.engines.merging.request_rows import (
     project_requests,
     record_request,
 )
+from memory.engines.merging.strategies import check_known
 from memory.engines.support import validation as c
 from memory.engines.support.pagination import Page, paginate
 from memory.engines.versions.lookup import MAIN
@@ -103,9 +97,9 @@ class MergeRequestEngine:
     ) -> MergeRequest:
         """Open a request to merge ``source`` into ``target``.
 
-        Into main anybody may ask who may write to the source. Raises Invalid (a branch into itself,
-        strategy, ids), BranchNotFound, BranchArchived, Exists while the pair has a pending request, scope and
-        branch refusals.
+        Into main anybody may ask who may write to the source. Raises Invalid (a branch into itself, strategy,
+        ids that the source does not have), BranchNotFound, BranchArchived, Exists while the pair has a
+        pending request, scope and branch refusals.
         """
         actor.require_scope("write", source)
         if target != MAIN:
@@ -114,6 +108,7 @@ class MergeRequestEngine:
         texts = {"title": title or f"Merge {source} into {target}"[:200], "description": description}
         values = {name: MERGE_REQUEST[name].check(name, text) for name, text in texts.items()}
         values["strategy"], chosen = parse_strategy(strategy, ids)
+        check_known(branches[0].lineage(), chosen)
         next_rid.ensure_lease()
         with transaction.atomic(savepoint=False):
             return _insert_request(actor, *branches, ids=[str(uid) for uid in chosen], **values)
@@ -167,16 +162,18 @@ class MergeRequestEngine:
         classes: Sequence[str] = (),
         limit: int = 50,
         cursor: str = "",
+        checked: RequestCheck | None = None,
     ) -> RequestPlan:
         """Return a page of what a pending request would merge, with the decisions on its conflicts.
 
-        Needs the scope read on both branches. Raises Invalid, IllegalTransition for a closed request,
-        BranchArchived.
+        The plan of a request that was just ``checked`` is not made again. Needs the scope read on both
+        branches. Raises Invalid, IllegalTransition for a closed request, BranchArchived.
         """
         request = self._readable(request_id, actor)
         check_pending(request)
         check_live(request.source, request.target)
-        _, plan = plan_page(build_options(request), kind, classes, limit, cursor)
+        known = checked.check.plan if checked and checked.check else None
+        _, plan = plan_page(build_options(request), kind, classes, limit, cursor, known)
         rows = request.decisions.filter(uid__in=[item.uid for item in plan.page.results])
         return RequestPlan(request, plan, {(row.kind, row.uid): row for row in rows})
 
@@ -189,8 +186,10 @@ class MergeRequestEngine:
         choice: str = "",
         reasons: Sequence[str] = (),
         kind: str = "",
+        only_open: bool = False,
     ) -> Settled:
-        """Decide conflicts: those in ``decisions``, or by rule ``choice`` for all of some reasons and a kind.
+        """Decide conflicts: those in ``decisions``, or by rule ``choice`` for all of some reasons and a kind,
+        of which ``only_open`` leaves those that were decided.
 
         A decision with a token holds for the conflict that was read, one without for the present one. The
         latest decision counts, and ends approvals that were made before. Needs the scope curate on the
@@ -201,14 +200,15 @@ class MergeRequestEngine:
         actor.require_scope("read", request.source.name)
         parsed = _check_decisions(decisions, choice)
         options = build_options(request)
-        points = get_heads(options)
-        bare = load_plan(replace(options, decisions=()), points)
+        points = options.points
+        bare = settling.load_plan(replace(options, decisions=()), points)
         if choice:
-            bound = settling.apply_rule(bare, choice, reasons, kind)
+            kept = settling.select_current(bare, options.decisions) if only_open else []
+            bound = settling.apply_rule(bare, choice, reasons, kind, kept)
         else:
             bound = settling.bind_decisions(parsed, bare)
         options = replace(options, decisions=settling.join_decisions(bare, options.decisions, bound))
-        left = len(list_undecided(load_plan(options, points, bare.compared)))
+        left = len(list_undecided(settling.load_plan(options, points, bare.compared)))
         if bound:
             request = _store_decisions(request, bound, points, actor)
         return Settled(request, len(bound), left)
@@ -392,8 +392,6 @@ def _check_decisions(decisions: Sequence[Decision], choice: str) -> list[Decisio
     """Return checked decisions; there are some, or else a rule. Raises Invalid."""
     if bool(decisions) == bool(choice):
         raise Invalid("Give decisions, or a choice for all conflicts of a kind.", field="decisions")
-    if len(decisions) > settling.MAX_DECISIONS:
-        raise Invalid("{field} has at most {most} entries.", field="decisions", most=settling.MAX_DECISIONS)
     if choice:
         CHOICE.build_check()("choice", choice)
-    return [settling.check_decision(one, index) for index, one in enumerate(decisions)]
+    return settling.check_decisions(decisions)

@@ -5,8 +5,12 @@ from typing import Any
 
 from memory.actors import Actor
 from memory.engines.fields.merges import CHOICE, TEXT
+from memory.engines.merging.builder import build_plan
 from memory.engines.merging.changes import is_touched
-from memory.engines.merging.plan import CONFLICT, Decision, FullPlan, PlanItem
+from memory.engines.merging.options import MergeOptions
+from memory.engines.merging.plan import CONFLICT, CONFLICT_REASONS, Decision, FullPlan, MergePoints, PlanItem
+from memory.engines.merging.similar import Compared
+from memory.engines.support import validation as c
 from memory.engines.support.batches import batched
 from memory.engines.versions.kinds import models_by_kind
 from memory.exceptions import Conflict, Invalid
@@ -19,6 +23,25 @@ MAX_NAMED = 20  # conflicts that a refusal shows
 BATCH_SIZE = 500
 
 
+def load_plan(options: MergeOptions, points: MergePoints, compared: Compared | None = None) -> FullPlan:
+    """Return the whole plan at some points, with the decisions that still hold.
+
+    Decisions that came with the merge are refused when a conflict has changed since; those of a request are
+    left out, so that the conflict is undecided again. What was ``compared`` at these points need not be
+    compared again. Raises Conflict.
+    """
+    strategy, ids = options.strategy, options.ids
+    try:
+        return build_plan(points, strategy, ids, options.decisions, compared)
+    except Conflict as error:
+        if "changed" not in error.data:
+            raise
+    bare = build_plan(points, strategy, ids, (), compared)
+    if options.request is None:
+        refuse_outdated(bare, options.decisions)
+    return build_plan(points, strategy, ids, select_current(bare, options.decisions), bare.compared)
+
+
 def index_conflicts(plan: FullPlan) -> dict[Key, PlanItem]:
     """Return the conflicts of a plan by kind and id."""
     return {item.key: item for item in plan.with_outcome(CONFLICT)}
@@ -28,6 +51,13 @@ def load_decisions(request: MergeRequest) -> tuple[Decision, ...]:
     """Return what was decided about a request's conflicts."""
     rows = request.decisions.order_by("pk").values_list("uid", "choice", "token", "text", "kind")
     return tuple(Decision(*values) for values in rows)
+
+
+def check_decisions(decisions: Sequence[Decision]) -> list[Decision]:
+    """Return checked decisions, up to a thousand. Raises Invalid."""
+    if len(decisions) > MAX_DECISIONS:
+        raise Invalid("{field} has at most {most} entries.", field="decisions", most=MAX_DECISIONS)
+    return [check_decision(one, index) for index, one in enumerate(decisions)]
 
 
 def check_decision(decision: Decision, index: int) -> Decision:
@@ -49,8 +79,13 @@ def bind_decisions(decisions: Sequence[Decision], plan: FullPlan) -> list[Decisi
     refuse_outdated(plan, decisions)
     return [
         Decision(one.uid, one.choice, conflicts[one.kind, one.uid].token, one.text, one.kind)
-        for one in decisions
+        for one in keep_latest(decisions)
     ]
+
+
+def keep_latest(decisions: Iterable[Decision]) -> tuple[Decision, ...]:
+    """Return one decision for each conflict, the last that was given."""
+    return tuple({(one.kind, one.uid): one for one in decisions}.values())
 
 
 def refuse_outdated(plan: FullPlan, decisions: Iterable[Decision]) -> None:
@@ -103,22 +138,30 @@ def join_decisions(
     plan: FullPlan, earlier: Iterable[Decision], later: Iterable[Decision]
 ) -> tuple[Decision, ...]:
     """Return the later decisions, and the earlier ones that still hold on other conflicts."""
-    joined = {(one.kind, one.uid): one for one in [*select_current(plan, earlier), *later]}
-    return tuple(joined.values())
+    return keep_latest([*select_current(plan, earlier), *later])
 
 
 def describe_conflict(item: PlanItem) -> dict[str, str]:
-    return {"kind": item.kind, "id": str(item.uid), "reason": item.reason, "token": item.token}
+    return {"type": item.kind, "id": str(item.uid), "reason": item.reason, "token": item.token}
 
 
-def apply_rule(plan: FullPlan, choice: str, reasons: Sequence[str], kind: str) -> list[Decision]:
-    """Return the same decision for all conflicts of some reasons and of one kind; for all without any."""
+def apply_rule(
+    plan: FullPlan, choice: str, reasons: Sequence[str], kind: str, kept: Iterable[Decision] = ()
+) -> list[Decision]:
+    """Return the same decision for all conflicts of some reasons and of one kind; for all without any.
+
+    Conflicts with a decision that is ``kept`` are left out. Raises Invalid for what is no reason or kind.
+    """
     if choice == Choice.EDITED:
         raise Invalid("A text settles one conflict: a rule takes no choice edited.", field="choice")
+    for reason in reasons:
+        c.one_of(CONFLICT_REASONS)("reasons", reason)
+    c.blank_or(c.one_of(models_by_kind()))("type", kind)
+    decided = {(one.kind, one.uid) for one in kept}
     return [
         Decision(item.uid, choice, item.token, "", item.kind)
         for item in index_conflicts(plan).values()
-        if (not reasons or item.reason in reasons) and kind in ("", item.kind)
+        if item.key not in decided and (not reasons or item.reason in reasons) and kind in ("", item.kind)
     ]
 
 

@@ -1,13 +1,21 @@
 """New facts that nearly equal or contradict a fact of the target: conflicts of two memories."""
 
-from collections.abc import Sequence
+from collections import OrderedDict
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
+from threading import Lock
+from time import monotonic
 from uuid import UUID
 
-from memory.engines.merging.changes import compare_model, load_nearest
+from memory.engines.merging.changes import load_nearest
 from memory.engines.merging.pairs import Pairs, find_pairs
 from memory.engines.merging.plan import APPLIED, CONFLICT, NEW, FullPlan, MergePoints, PlanItem
-from memory.models import Fact
+from memory.engines.versions.erased import count_erasures
+from memory.models import Commit, Fact
+
+Key = tuple[Hashable, ...]
+CACHE_SIZE = 64  # comparisons that a process remembers; each has ids alone
+CACHE_SECONDS = 60.0  # facts expire, and providers come back
 
 
 @dataclass(frozen=True)
@@ -18,15 +26,58 @@ class Compared:
     uids: frozenset[UUID] = frozenset()
 
 
-def compare_new_facts(points: MergePoints) -> Compared:
-    """Compare the facts that are new on the source with those of the target.
+class ComparisonCache:
+    """Comparisons of this process by the points of their plans, which pages, decisions and the merge share.
 
-    To be called outside of a transaction: see ``find_pairs``.
+    Versions do not change, but by an erasure, so a comparison stays true; one that lacks vectors is not kept.
     """
-    return compare_items(points, compare_model(Fact, points))
+
+    def __init__(self) -> None:
+        self._found: OrderedDict[Key, tuple[float, Compared]] = OrderedDict()
+        self._lock = Lock()
+
+    def get(self, key: Key) -> Compared | None:
+        """Return a comparison that was made within the last minute."""
+        with self._lock:
+            at, compared = self._found.get(key, (0.0, None))
+        return compared if monotonic() - at < CACHE_SECONDS else None
+
+    def put(self, key: Key, compared: Compared) -> None:
+        """Keep a comparison of all facts; the oldest goes."""
+        if compared.pairs.unchecked:
+            return
+        with self._lock:
+            self._found[key] = monotonic(), compared
+            self._found.move_to_end(key)
+            while len(self._found) > CACHE_SIZE:
+                self._found.popitem(last=False)
+
+
+comparisons = ComparisonCache()
+
+
+def build_key(points: MergePoints) -> Key:
+    """Return what a comparison depends on: the commits at both points, and the erasures.
+
+    A restored store may have other commits at the same seqs.
+    """
+    at = ((points.source, points.source_seq), (points.target, points.target_seq))
+    commits = [
+        Commit.objects.filter(branch=one, seq=seq).values_list("pk", flat=True).first() for one, seq in at
+    ]
+    return (*points.key, *commits, count_erasures(points.project_id))
 
 
 def compare_items(points: MergePoints, items: Sequence[PlanItem]) -> Compared:
+    """Return how the facts that are new on the source compare with those of the target."""
+    key = build_key(points)
+    if (compared := comparisons.get(key)) is None:
+        compared = _compare(points, items)
+        comparisons.put(key, compared)
+    return compared
+
+
+def _compare(points: MergePoints, items: Sequence[PlanItem]) -> Compared:
     facts = [item.theirs for item in items if is_new(item)]
     pairs = find_pairs(
         facts,

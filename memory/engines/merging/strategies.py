@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Any
 from uuid import UUID
 
+from memory.db.querysets import Lineage
 from memory.engines.facts.rules import clean_update, compute_essence
 from memory.engines.merging.changes import load_nearest
 from memory.engines.merging.fields import complete_content, take_theirs
@@ -46,18 +47,18 @@ LINE_MARK = "- "
 def pick_items(plan: FullPlan, ids: Collection[UUID]) -> None:
     """Keep the named memories and what belongs to them, reject all others. Raises Invalid for unknown ids."""
     known = {item.uid for item in plan.items}
-    _check_known(plan.points, [uid for uid in ids if uid not in known])
+    check_known(plan.points.source_lineage, [uid for uid in ids if uid not in known])
     plan.picked = picked = frozenset(ids)
     for item in sorted(plan.items, key=lambda item: item.model.KIND.rank):
         if item.uid not in picked and not _belongs_to(item, picked):
             item.outcome, item.reason, item.decision = REJECTED, NOT_PICKED, None
 
 
-def _check_known(points: MergePoints, uids: Sequence[UUID]) -> None:
+def check_known(source: Lineage, uids: Sequence[UUID]) -> None:
     """Raise Invalid for an id that the source has no memory of; one that is merged already is no mistake."""
     left = set(uids)
     for model in models_by_kind().values() if left else ():
-        left -= load_nearest(model, points.source_lineage, sorted(left)).keys()
+        left -= load_nearest(model, source, sorted(left)).keys()
     if left:
         raise Invalid("The source has no change of {id}.", id=min(left), field="ids")
 

@@ -6,12 +6,11 @@ from typing import Any
 from uuid import UUID
 
 from memory.engines.facts.assessment import list_sources
-from memory.engines.merging.changes import find_differing, find_undone_merges, load_commits, load_nearest
+from memory.engines.merging.changes import find_differing, find_undone_merges, load_nearest, load_reverts
 from memory.engines.merging.graph import VersionGraph
 from memory.engines.merging.owners import load_confirmations
 from memory.engines.merging.plan import CONFLICT, REJECTED, REVERTED, FullPlan, PlanItem
 from memory.engines.support.batches import batched
-from memory.engines.versions.commits import REVERT
 from memory.models import OPEN, Confirmation, Fact
 
 BATCH_SIZE = 500
@@ -63,9 +62,7 @@ def find_withdrawn(plan: FullPlan) -> Iterator[Withdrawal]:
     found = [
         one for one in _load_closed(plan, {uid for uid, _source in left}) if (one.uid, one.source) in left
     ]
-    commits = load_commits({one.point for one in found})
-    reverts = {point: commit for point, commit in commits.items() if commit.kind == REVERT}
-    undone = find_undone_merges(reverts)
+    undone = find_undone_merges(load_reverts({one.point for one in found}))
     yield from (one for one in found if one.point in undone)
 
 

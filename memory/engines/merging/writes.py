@@ -1,19 +1,14 @@
 """What a plan writes on the target, as versions with their place in the version graph."""
 
 from collections.abc import Sequence
+from copy import copy
 from typing import Any
 
-from memory.engines.embedding.enqueue import enqueue_embedding
+from memory.engines.embedding.enqueue import enqueue_missing
 from memory.engines.facts.batch import FactBatch
 from memory.engines.merging.changes import RANK, load_nearest
 from memory.engines.merging.fields import complete_content
-from memory.engines.merging.plan import (
-    APPLIED,
-    CONFLICT,
-    IDENTICAL,
-    FullPlan,
-    PlanItem,
-)
+from memory.engines.merging.plan import FullPlan, PlanItem
 from memory.engines.versions.commits import CommitWriter
 from memory.engines.versions.kinds import models_by_kind
 from memory.models import BranchedModel, Confirmation, Fact, FactAssessment
@@ -23,20 +18,14 @@ def write_plan(commit: CommitWriter, plan: FullPlan) -> None:
     """Write what a plan applies and what was decided. Nothing is written for a plan without it."""
     fresh: list[BranchedModel] = []
     for model in models_by_kind().values():
-        pairs = [build_version(item) for item in plan.of_model(model) if is_written(item)]
+        pairs = [build_version(item) for item in plan.of_model(model) if item.is_written]
         fresh += commit.merge_versions(pairs)
     _change_others(commit, plan)
     _add_new(commit, plan.written)
     _move_verdicts(commit, plan)
     _confirm_facts(commit, plan)
     _enqueue_texts(commit, plan, [*fresh, *plan.written])
-    commit.targets += [str(item.uid) for item in plan.items if item.model is Fact and is_written(item)]
-
-
-def is_written(item: PlanItem) -> bool:
-    if item.outcome == CONFLICT:
-        return not item.is_open
-    return item.outcome in (APPLIED, IDENTICAL)
+    commit.targets += [str(item.uid) for item in plan.items if item.model is Fact and item.is_written]
 
 
 def build_version(item: PlanItem) -> tuple[Any, Any]:
@@ -53,9 +42,7 @@ def build_version(item: PlanItem) -> tuple[Any, Any]:
 
 
 def _copy_theirs(item: PlanItem) -> Any:
-    row = item.model(uid=item.uid, **item.theirs.content_values())
-    for name in ("deleted", "vid", "prev_vid", "merged_vid"):
-        setattr(row, name, getattr(item.theirs, name))
+    row = copy(item.theirs)
     row.version = _next_version(item)
     return row
 
@@ -68,7 +55,7 @@ def _change_others(commit: CommitWriter, plan: FullPlan) -> None:
     """Write what changes of the target's memories that stand for others."""
     changed: dict[Any, dict[str, Any]] = {}
     for item in plan.items:
-        if item.other is not None and item.other_content and is_written(item):
+        if item.other is not None and item.other_content and item.is_written:
             changed.setdefault(item.other.uid, {"row": item.other, "content": {}})["content"].update(
                 item.other_content
             )
@@ -121,4 +108,4 @@ def _enqueue_texts(commit: CommitWriter, plan: FullPlan, rows: Sequence[Branched
             FactBatch.enqueue_embedding(commit, compared)
             kept = [row for row in kept if row.uid not in unchecked]
         if model.TEXT and kept:
-            enqueue_embedding(commit, kept)
+            enqueue_missing(commit, kept)

@@ -4,7 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import cache
-from typing import Any, Protocol, Unpack
+from typing import Any, ClassVar, Protocol, Unpack
+from uuid import UUID
 
 from django.db import transaction
 from django.db.models import F, Q
@@ -14,6 +15,7 @@ from django.utils.module_loading import import_string
 
 from memory.actors import Actor
 from memory.conf import conf
+from memory.db.querysets import Lineage
 from memory.db.retry import retry_methods
 from memory.engines.audit.trail import record_entry
 from memory.engines.fields.base import Use
@@ -39,6 +41,17 @@ Status = Session.Status
 CHECKS = SESSION.field_checks(Use.CREATE) | {"summary": SESSION["summary"].check}
 
 
+@dataclass(frozen=True)
+class Utterance:
+    """When something was said, and by whom; "" for what nobody said, such as a tool's output."""
+
+    PERSON: ClassVar = "a person"
+    AGENT: ClassVar = "the agent"
+
+    at: datetime
+    speaker: str = ""
+
+
 class SessionPart(Protocol):
     """Interface of another app's part of a session; DAY1["session_parts"] names the classes."""
 
@@ -50,6 +63,9 @@ class SessionPart(Protocol):
 
     def find_last_events(self, branch: Branch, sessions: Sequence[Session]) -> Mapping[str, datetime]:
         """Return when something last happened in the app's part of each session, where anything did."""
+
+    def find_utterances(self, lineage: Lineage, message_ids: Sequence[UUID]) -> Mapping[UUID, Utterance]:
+        """Return when each of the messages was said and by whom, where it is visible on the lineage."""
 
 
 class SessionConsolidator(Protocol):

@@ -6,7 +6,7 @@ from uuid import UUID, uuid5
 
 from memory.engines.support.batches import batched
 from memory.exceptions import Conflict
-from memory.models import BranchedModel, ErasedMemory, Fact, Session
+from memory.models import BranchedModel, ErasedMemory, Erasure, Fact, Session
 from memory.models.base import ERASED_MARK
 
 Item = TypeVar("Item")
@@ -28,6 +28,11 @@ def erased_uids(project_id: UUID, uids: Iterable[UUID]) -> set[UUID]:
         erased = ErasedMemory.objects.filter(project=project_id, uid__in=batch)
         found |= set(erased.values_list("uid", flat=True))
     return found
+
+
+def count_erasures(project_id: UUID) -> int:
+    """Return how many erasures there are in this project: it grows before anything is blanked."""
+    return Erasure.objects.filter(project=project_id).count()
 
 
 def split_erased(

@@ -7,7 +7,7 @@ from uuid import UUID
 
 from memory.actors import Actor
 from memory.db.querysets import Lineage
-from memory.db.raw_select import fetch_one
+from memory.db.raw_select import fetch_instances, fetch_one
 from memory.exceptions import BranchNotFound, Invalid, NotFound
 from memory.models import Branch, BranchedModel, Commit, Snapshot
 
@@ -89,7 +89,7 @@ def nearest_versions(lineage: Lineage, model: type[Row], uids: Iterable[UUID]) -
     """Return each memory's version on the nearest branch of a lineage that has one, tombstones included."""
     found: dict[UUID, Row] = {}
     for branch, limit in lineage:
-        rows = model._base_manager.filter(branch=branch, uid__in=uids, seq_from__lte=limit, seq_to__gt=limit)
-        for row in rows:
+        rows = model._base_manager.filter(branch=branch, seq_from__lte=limit, seq_to__gt=limit)
+        for row in fetch_instances(rows, "uid", uids):
             found.setdefault(row.uid, row)
     return found

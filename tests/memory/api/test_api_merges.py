@@ -98,7 +98,7 @@ class TestMergeRequests:
         assert (refusal["data"]["gates"], refusal["data"]["ids"]) == ("conflicts", [conflict["id"]])
         (item,) = done(api.get("/merge-requests/1/plan?class=conflict&type=fact"))["results"]
         assert refusal["data"]["conflicts"] == [
-            {"kind": "fact", "id": conflict["id"], "reason": "edited", "token": item["token"]}
+            {"type": "fact", "id": conflict["id"], "reason": "edited", "token": item["token"]}
         ]
         assert item["fields"]["fact_text"][:3] == [
             "Tokens live for a day.",
@@ -134,6 +134,73 @@ class TestMergeRequests:
         with nothing_left():
             for path in ("/merge-requests/1/decisions", f"/branches/{TASK}/merge"):
                 refused(reviewer.post(path, body), 400, "invalid", "decisions[1].id")
+
+    def test_a_tail_that_became_a_fork_names_its_conversation(self, api: Api, reviewer: Api) -> None:
+        talk = done(api.post("/conversations", {"title": "Tokens"}), 201)["id"]
+
+        def say(content: str, branch: str) -> str:
+            body = {"role": "user", "content": content, "branch": branch}
+            return done(api.post(f"/conversations/{talk}/messages", body), 201)["id"]
+
+        last = say("How long?", "main")
+        api.post("/branches", {"name": TASK})
+        say("A day.", "main")
+        say("An hour.", TASK)
+        done(reviewer.post(f"/branches/{TASK}/merge"))
+        rows = done(api.get("/conversations"))["results"]
+        names = ("parent_conversation_id", "fork_point_message_id")
+        assert {row["id"] == talk: tuple(row[name] for name in names) for row in rows} == {
+            True: (None, None),
+            False: (talk, last),
+        }
+
+    def test_a_rule_for_what_no_conflict_has_is_a_mistake(
+        self, api: Api, reviewer: Api, conflict: Any
+    ) -> None:
+        done(api.post("/merge-requests", {"source": TASK}), 201)
+        with nothing_left():
+            for name, value in (("reasons", ["edited", "near-duplicate"]), ("type", "facts")):
+                body = {"choice": "source", name: value}
+                refused(reviewer.post("/merge-requests/1/decisions", body), 400, "invalid", name)
+
+    def test_a_merge_picks_as_many_as_a_request(self, api: Api, learned: Any) -> None:
+        body = {"strategy": "cherry_pick", "ids": [learned["id"]] * 1000}
+        done(api.post("/merge-requests", {"source": TASK, **body}), 201)
+        plan = done(api.post(f"/branches/{TASK}/merge", {"dry_run": True, **body}))
+        assert plan["counts"]["fact"] == {"applied": 1}
+        body["ids"].append(learned["id"])
+        refused(api.post("/merge-requests", {"source": TASK, **body}), 400, "invalid", "ids")
+        refused(api.post(f"/branches/{TASK}/merge", body), 400, "invalid", "ids")
+
+    def test_the_latest_of_two_decisions_in_one_call_counts(
+        self, api: Api, reviewer: Api, conflict: Any
+    ) -> None:
+        done(api.post("/merge-requests", {"source": TASK}), 201)
+        edited = {"id": conflict["id"], "choice": "edited", "text": "Tokens live for a year."}
+        body = {"decisions": [edited, {"id": conflict["id"], "choice": "target"}]}
+        settled = done(reviewer.post("/merge-requests/1/decisions", body))
+        assert (settled["decided"], settled["undecided"]) == (1, 0)
+        (item,) = done(api.get("/merge-requests/1/plan?class=conflict&type=fact"))["results"]
+        assert (item["decision"]["choice"], item["decision"]["text"]) == ("target", "")
+        both = {"decisions": [{"id": conflict["id"], "choice": "both"}, body["decisions"][1]]}
+        done(reviewer.post(f"/branches/{TASK}/merge", both))
+        assert texts(api) == ["Tokens live for two days."]
+
+    def test_a_plan_goes_on_whether_the_default_strategy_is_named(self, api: Api, learned: Any) -> None:
+        verified(api, api.fact("Keys are kept in a vault.", branch=TASK), TASK)
+        body = {"dry_run": True, "limit": 1, "type": "fact"}
+        first = done(api.post(f"/branches/{TASK}/merge", body))
+        body |= {"strategy": "auto", "cursor": first["next"]}
+        rest = done(api.post(f"/branches/{TASK}/merge", body))
+        shown = sorted(row["theirs"]["fact_text"] for row in [*first["results"], *rest["results"]])
+        assert (shown, rest["next"]) == (["Keys are kept in a vault.", "Tokens live for an hour."], None)
+
+    def test_a_call_has_at_most_a_thousand_decisions(self, api: Api, reviewer: Api, conflict: Any) -> None:
+        done(api.post("/merge-requests", {"source": TASK}), 201)
+        body = {"decisions": [{"id": conflict["id"], "choice": "source"}] * 1001}
+        with nothing_left():
+            for path in ("/merge-requests/1/decisions", f"/branches/{TASK}/merge"):
+                refused(reviewer.post(path, body), 400, "invalid", "decisions")
 
     def test_a_request_is_rejected(self, api: Api, reviewer: Api, learned: Any) -> None:
         done(api.post("/merge-requests", {"source": TASK}), 201)

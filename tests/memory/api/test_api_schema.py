@@ -3,6 +3,7 @@
 import subprocess
 import sys
 from contextlib import suppress
+from functools import cache
 from inspect import signature
 from pathlib import Path
 from typing import Any
@@ -229,6 +230,38 @@ def operations() -> list[Any]:
     return [one for one in every if one.path != "/api/v1/events"]  # Django does not serve it: tests/events
 
 
+@cache
+def generate_cases(mode: schemathesis.GenerationMode) -> list[list[Any]]:
+    """Return requests for each operation. To generate one takes longer than to send it with every key."""
+    return [generate_for(operation, mode) for operation in operations()]
+
+
+def generate_for(operation: Any, mode: schemathesis.GenerationMode) -> list[Any]:
+    cases: list[Any] = []
+
+    @seed(7)
+    @settings(
+        max_examples=max(EXAMPLES.values()),
+        deadline=None,
+        database=None,
+        phases=[Phase.generate],
+        suppress_health_check=list(HealthCheck),
+    )
+    @given(case=operation.as_strategy(generation_mode=mode))
+    def run(case: Any) -> None:
+        # The key that is sent is a good one, so a request that lacks nothing else is not wrong.
+        assume(mode.is_positive or wrong_parts(case) - {ParameterLocation.HEADER})
+        cases.append(case)
+
+    with suppress(Unsatisfiable):  # a route without any input has no wrong one
+        run()
+    return cases
+
+
+def wrong_parts(case: Any) -> set[ParameterLocation]:
+    return {part for part, about in case.meta.components.items() if about.mode.is_negative}
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("scope", EXAMPLES)
 @pytest.mark.parametrize("mode", list(schemathesis.GenerationMode), ids=lambda mode: mode.value)
@@ -239,43 +272,26 @@ def test_generated_requests_get_documented_answers(
     known = {"id": api.fact("known")["id"], "name": "task/x"}
     known["task"] = api.post("/tasks", {"name": "known", "objectives": ["One."]}).json()["slug"]
     token = api_for(project, scopes=[scope], rate_per_minute=1_000_000).token
-    asked = (ask(operation, mode, known, token, EXAMPLES[scope]) for operation in operations())
+    asked = (ask(case, known, token) for cases in generate_cases(mode) for case in cases[: EXAMPLES[scope]])
     wrong = [line for lines in asked for line in lines]
     assert not wrong, "\n\n".join(wrong)
 
 
-def ask(operation: Any, mode: Any, known: dict[str, str], token: str, examples: int) -> list[str]:
-    """Send generated requests; return what is wrong with the responses."""
-    wrong = []
+def ask(case: Any, known: dict[str, str], token: str) -> list[str]:
+    """Send a generated request; return what is wrong with the response."""
+    operation, wrong = case.operation, wrong_parts(case)
     names = {parameter.name for parameter in operation.path_parameters}
-    ids = {name: known[name] for name in names if name in known} if operation.method != "delete" else {}
-
-    @seed(7)
-    @settings(
-        max_examples=examples,
-        deadline=None,
-        database=None,
-        phases=[Phase.generate],
-        suppress_health_check=list(HealthCheck),
-    )
-    @given(case=operation.as_strategy(generation_mode=mode))
-    def run(case: Any) -> None:
-        wrong_parts = {part for part, about in case.meta.components.items() if about.mode.is_negative}
-        # The key that is sent is a good one, so a request that lacks nothing else is not wrong.
-        assume(mode.is_positive or wrong_parts - {ParameterLocation.HEADER})
-        if mode.is_positive or wrong_parts & {ParameterLocation.BODY, ParameterLocation.QUERY}:
-            case.path_parameters.update(ids)
-        headers = {"Authorization": f"Bearer {token}"}
-        response = case.call(headers=headers)
-        try:
-            case.validate_response(response, checks=LOOKED_AT, headers=headers)
-        except FailureGroup as found:
-            unexpected = [one for one in found.exceptions if not is_known(one, response)]
-            wrong.extend(f"{operation.label}: {one}\n{response.text[:300]}" for one in unexpected)
-
-    with suppress(Unsatisfiable):  # a route without any input has no wrong one
-        run()
-    return wrong
+    elsewhere = wrong & {ParameterLocation.BODY, ParameterLocation.QUERY}
+    if operation.method != "delete" and (not wrong or elsewhere):
+        case.path_parameters.update({name: known[name] for name in names if name in known})
+    headers = {"Authorization": f"Bearer {token}"}
+    response = case.call(headers=headers)
+    try:
+        case.validate_response(response, checks=LOOKED_AT, headers=headers)
+    except FailureGroup as found:
+        unexpected = [one for one in found.exceptions if not is_known(one, response)]
+        return [f"{operation.label}: {one}\n{response.text[:300]}" for one in unexpected]
+    return []
 
 
 def is_known(failure: Exception, response: Any) -> bool:

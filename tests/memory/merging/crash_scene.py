@@ -39,7 +39,7 @@ def steps(actor: Any) -> dict[str, Callable[[], Any]]:
     from memory.models import Commit
 
     def merge() -> None:
-        MergeEngine().merge_branch(source="task/a", actor=actor, strategy="theirs")
+        MergeEngine().merge_branch(source="task/a", actor=actor, strategy="theirs", force=True)
 
     def revert() -> None:
         commit = Commit.objects.get(branch__name="main", source_branch__name="task/a")

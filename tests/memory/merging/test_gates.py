@@ -10,8 +10,9 @@ from memory.engines.access.policies import PolicyEngine
 from memory.engines.facts.bulk_actions import ActionEngine
 from memory.engines.facts.engine import FactEngine
 from memory.engines.fields.policies import GATES
+from memory.engines.merging.checked_merge import check_merge
+from memory.engines.merging.engine import MergeEngine
 from memory.engines.merging.gates import GateResult, run_gate
-from memory.engines.merging.guarded_merge import GuardedMergeEngine, check_merge
 from memory.engines.merging.options import MergeOptions
 from memory.engines.merging.plan import Decision
 from memory.engines.support.validation import secrets_found
@@ -25,7 +26,7 @@ facts = FactEngine()
 
 
 def run(actor: Any, name: str, **options: Any) -> GateResult:
-    found = GuardedMergeEngine().preview_merge(source=TASK, actor=actor, **options)
+    found = MergeEngine().preview_merge(source=TASK, actor=actor, **options)
     (result,) = [one for one in found.check.results if one.name == name]
     return result
 

@@ -17,7 +17,7 @@ from memory.exceptions import BranchArchived, BranchNotFound, Conflict, Invalid,
 from memory.models import Branch, Commit, Fact, FactLink, Relation
 from tests.memory.fake_provider import FakeProvider, beside
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("without_gates")]
 FACTS, MERGES, BRANCHES = FactEngine(), MergeEngine(), BranchManager()
 
 
@@ -64,7 +64,7 @@ def merge(actor):
 @pytest.fixture
 def plan(actor):
     def plan(source="task/x", target="main", **more):
-        return MERGES.plan_merge(source=source, target=target, actor=actor, **more)
+        return MERGES.preview_merge(source=source, target=target, actor=actor, **more).plan
 
     return plan
 
@@ -204,7 +204,10 @@ class TestConflicts:
         edit(both, "task/x", fact_text="theirs again")
         with pytest.raises(Conflict) as refused:
             merge(decisions=[Decision(both.uid, "source", token)])
-        assert refused.value.data["changed"] == [str(both.uid)]
+        present = only(plan())
+        assert refused.value.data["ids"] == [str(both.uid)]
+        assert [one["token"] for one in refused.value.data["conflicts"]] == [present.token]
+        assert present.token != token
 
     @pytest.mark.parametrize("side", ["main", "task/x"])
     def test_an_edit_against_a_removal(self, project, write, edit, delete, fork, plan, merge, side):
@@ -510,7 +513,7 @@ class TestRefusals:
         writer = Actor(project.pk, "key", "k", "k", frozenset({"write"}))
         with pytest.raises(ScopeMissing):
             MERGES.merge_branch(source="task/x", actor=writer)
-        assert MERGES.plan_merge(source="task/x", actor=writer).counts == {}
+        assert MERGES.preview_merge(source="task/x", actor=writer).plan.counts == {}
 
 
 SAME_TEXTS = ("The cache is cleared every night.", "Every night the cache gets cleared.")

@@ -8,15 +8,16 @@ from uuid import uuid4
 import pytest
 from django.db import connection, connections
 
-from memory.actors import Actor
+from memory.actors import Actor, local_actor
 from memory.conf import conf
 from memory.engines.access.policies import PolicyEngine
 from memory.engines.activity.events import EventEngine
 from memory.engines.branches.manager import BranchManager
 from memory.engines.branches.revert import RevertEngine
+from memory.engines.erasure.engine import ErasureEngine
 from memory.engines.facts.engine import FactEngine
+from memory.engines.merging.engine import MergeEngine
 from memory.engines.merging.gates import GateResult
-from memory.engines.merging.guarded_merge import GuardedMergeEngine
 from memory.engines.merging.plan import Decision
 from memory.engines.merging.request_history import RequestHistoryEngine
 from memory.engines.merging.requests import MergeRequestEngine
@@ -32,14 +33,14 @@ from memory.exceptions import (
     NotFound,
     ScopeMissing,
 )
-from memory.models import AuditEntry, MergeDecision, MergeRequest
+from memory.models import AuditEntry, Fact, MergeDecision, MergeRequest
 from memory.models.nodes import uuid7
 from tests.memory.api.client import nothing_left
 from tests.memory.merging.conftest import TASK, texts, write_verified
 
 pytestmark = pytest.mark.django_db(transaction=True)
 engine, facts, policies = MergeRequestEngine(), FactEngine(), PolicyEngine()
-merges = GuardedMergeEngine()
+merges = MergeEngine()
 
 
 def refuse(kind: type[Day1Error], text: str, work: Callable[..., Any], **arguments: Any) -> Day1Error:
@@ -132,7 +133,7 @@ class TestTheWay:
             redone = RevertEngine().revert_commit(commit_id=reverted.revert_commit.pk, actor=vera)
             request = engine.get_request(request_id=1, actor=vera)
             assert (request.state, request.revert_commit, texts("main", project)) == ("merged", None, shown)
-            assert GuardedMergeEngine().preview_merge(source=TASK, actor=vera).plan.counts == {}
+            assert MergeEngine().preview_merge(source=TASK, actor=vera).plan.counts == {}
         names = [one.name for one in RequestHistoryEngine().list_events(request_id=1, actor=vera)]
         assert names == ["opened", "merged", "reverted", "merged", "reverted", "merged"]
         entry = AuditEntry.objects.filter(action="merge_request.redo").order_by("id").last()
@@ -234,7 +235,7 @@ class TestApprovals:
     def test_without_a_request_there_are_none(self, mira, ada, learned):
         policies.set_policy(pattern="main", approvals=1, actor=ada)
         text = "The merge is refused by approvals: A merge request is needed, with approvals: 1."
-        refuse(Conflict, text, GuardedMergeEngine().merge_branch, source=TASK, actor=mira)
+        refuse(Conflict, text, MergeEngine().merge_branch, source=TASK, actor=mira)
 
     def test_what_was_not_read_is_not_approved(self, mira, vera, request_for, task):
         task.refresh_from_db()
@@ -306,7 +307,7 @@ class TestDecisions:
             settle(mira, request, conflict, "source", token=item.token)
         assert caught.value.text == "Conflicts changed since they were decided: 1. Decide them anew."
         (now,) = caught.value.data["conflicts"]
-        assert (now["id"], now["kind"], now["reason"]) == (str(conflict.uid), "fact", "edited")
+        assert (now["id"], now["type"], now["reason"]) == (str(conflict.uid), "fact", "edited")
         assert now["token"] not in ("", item.token)
         assert settle(mira, request, conflict, "source", token=now["token"]).undecided == 0
 
@@ -450,7 +451,18 @@ class TestRefused:
     def test_a_merge_that_brings_nothing(self, mira, vera, task):
         engine.create_request(source=TASK, actor=mira)
         text = f"There is nothing to merge: main has all of {TASK} that is to arrive."
-        refuse(Conflict, text, engine.merge_request, request_id=1, actor=vera)
+        check = engine.check_request(request_id=1, actor=vera).check
+        assert (check.mergeable, [(one.name, one.reason) for one in check.failed]) == (
+            False,
+            [("changes", text)],
+        )
+        refuse(
+            Conflict,
+            f"The merge is refused by changes: {text}",
+            engine.merge_request,
+            request_id=1,
+            actor=vera,
+        )
 
     def test_ids_belong_to_cherry_pick(self, mira, learned):
         make, options = engine.create_request, {"source": TASK, "actor": mira}
@@ -540,7 +552,7 @@ class TestTwoAtOnce:
 
 class TestWithoutARequest:
     def merge(self, actor: Any, **options: Any) -> Any:
-        return GuardedMergeEngine().merge_branch(source=TASK, actor=actor, **options)
+        return MergeEngine().merge_branch(source=TASK, actor=actor, **options)
 
     def test_a_branch_is_merged_under_the_policy_of_its_target(self, mira, learned, project):
         facts.write_fact(fact_text="A guess.", branch_name=TASK, actor=mira)
@@ -553,7 +565,7 @@ class TestWithoutARequest:
 
     def test_the_preview_changes_nothing(self, mira, learned):
         with nothing_left():
-            found = GuardedMergeEngine().preview_merge(source=TASK, actor=mira)
+            found = MergeEngine().preview_merge(source=TASK, actor=mira)
         assert {item.uid for item in found.plan.page} == {learned.uid}
         assert found.check.mergeable
 
@@ -569,7 +581,7 @@ class TestWithoutARequest:
         assert texts("main", project) == {"Tokens live for an hour."}
 
     def test_decisions_on_what_has_changed_are_refused(self, mira, conflict):
-        (item,) = GuardedMergeEngine().preview_merge(source=TASK, kind="fact", actor=mira).plan.page
+        (item,) = MergeEngine().preview_merge(source=TASK, kind="fact", actor=mira).plan.page
         facts.update_fact(
             fact_id=conflict.uid, updates={"fact_text": "A week."}, branch_name="main", actor=mira
         )
@@ -597,15 +609,33 @@ class TestBesideBusyWriters:
 
     def test_a_merge_still_comes_to_an_end(self, mira, learned, project, watch):
         watch(write_beside)
-        result = GuardedMergeEngine().merge_branch(source=TASK, actor=mira)
+        result = MergeEngine().merge_branch(source=TASK, actor=mira)
         assert result.counts == {"fact": {"applied": 1}, "verdict": {"applied": 1}}
         assert learned.fact_text in texts("main", project)
 
     def test_it_passes_its_gates_as_things_are_in_the_end(self, mira, learned, project, watch):
         watch(refuse_in_the_end)
         with pytest.raises(Conflict, match="refused by secrets: Not any more"):
-            GuardedMergeEngine().merge_branch(source=TASK, actor=mira)
+            MergeEngine().merge_branch(source=TASK, actor=mira)
         assert learned.fact_text not in texts("main", project)
+
+    def test_what_is_erased_while_it_is_checked_does_not_arrive(self, mira, learned, project, watch):
+        watch(erase_beside)
+        before = texts("main", project)
+        result = MergeEngine().merge_branch(source=TASK, actor=mira)
+        assert result.counts["fact"] == {"rejected": 1}
+        assert texts("main", project) == before
+        assert not Fact._base_manager.filter(fact_text=learned.fact_text).exists()
+
+
+def erase_beside(name: str, plan: Any, options: Any, policy: Any) -> GateResult:
+    """Erase what arrives, when it is about to be merged."""
+    if not connection.in_atomic_block and plan.list_arriving_facts():
+        project = options.target.project
+        (item,) = plan.list_arriving_facts()
+        erasing = {"scope": "fact", "target": str(item.uid), "confirm": project.slug}
+        ErasureEngine().erase(actor=local_actor(project.pk), **erasing)
+    return GateResult(name, "passed", "")
 
 
 def write_beside(name: str, plan: Any, options: Any, policy: Any) -> GateResult:

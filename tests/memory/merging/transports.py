@@ -163,12 +163,12 @@ class EngineTransport:
 
     def plan(self, source: str, target: str, **options: Any) -> list[Item]:
         """Return the whole plan, read in pages of few."""
-        read = partial(MergeEngine().plan_merge, source=source, target=target, actor=self.actor, limit=7)
+        read = partial(MergeEngine().preview_merge, source=source, target=target, actor=self.actor, limit=7)
         with refusals():
-            page = (plan := read(**options)).page
+            page = (plan := read(**options).plan).page
             items = list(page.results)
             while page.next:
-                page = read(**options, cursor=page.next).page
+                page = read(**options, cursor=page.next).plan.page
                 items += page.results
         counts = {kind: sum(found.values()) for kind, found in plan.counts.items() if kind != "confirmation"}
         assert counts == count_kinds(item.key for item in items)
@@ -181,7 +181,12 @@ class EngineTransport:
             Decision(UUID(one.item.uid), one.choice, token=one.item.token, text=one.text, kind=one.item.kind)
             for one in choices
         ]
-        options = {"strategy": strategy, "ids": [UUID(uid) for uid in ids], "decisions": decisions}
+        options = {
+            "strategy": strategy,
+            "ids": [UUID(uid) for uid in ids],
+            "decisions": decisions,
+            "force": True,
+        }
         with refusals():
             done = MergeEngine().merge_branch(source=source, target=target, actor=self.actor, **options)
         return Merged(str(done.commit.pk) if done.commit else None, done.open_conflicts)

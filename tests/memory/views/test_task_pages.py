@@ -129,8 +129,10 @@ def test_what_is_offered_stands_on_the_page(viewer: Client, actor: Actor, task: 
     )
     engine.complete_task(task=task.pk, result="Mended.", actor=actor)
     page = get_page(viewer, PAGE)
-    assert "1 fact is offered to main in merge request 1:" in page
-    assert ("waiting" in page, "Mended." in page) == (True, True)
+    link = '<a href="/p/test/merge-requests/1">merge request #1</a>'
+    assert f"1 fact is offered to main in {link}." in page
+    assert ("</svg>open</span>" in page, "Mended." in page) == (True, True)
+    assert viewer.get("/p/test/merge-requests/1").status_code == 200
 
 
 def grant_admin(name: str) -> None:
@@ -148,7 +150,7 @@ def test_conflicts_stand_on_the_page(curator: Client, actor: Actor, task: AgentT
     bob = f"{task.branch}/bob"
     FactEngine().update_fact(fact_id=fact.uid, updates={"fact_text": "A week."}, branch_name=bob, actor=actor)
     page = text(curator.post(PAGE, {"action": "complete-agent", "agent": "bob"}, follow=True))
-    assert "bob completed its part; 1 conflicts wait for a decision." in page
+    assert "bob completed its part; 1 conflict waits for a decision." in page
     assert ("1 conflict<" in page, "changed on both sides" in page, "A week." in page) == (True, True, True)
 
 

@@ -1,0 +1,164 @@
+"""The merge itself: what is written is the plan that passed the gates and approvals of the target."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from django.db import transaction
+
+from memory.actors import Actor
+from memory.engines.audit.trail import record_entry
+from memory.engines.merging.approvals import check_approvals
+from memory.engines.merging.arrivals import list_undecided
+from memory.engines.merging.gates import FAILED, MAX_NAMED_IDS, GateResult, run_gates
+from memory.engines.merging.options import MergeOptions
+from memory.engines.merging.plan import FullPlan
+from memory.engines.merging.plan_pages import Counts
+from memory.engines.merging.request_rows import NOTHING_TO_MERGE, close_merged, lock_request
+from memory.engines.merging.settling import describe_conflict, load_decisions, load_plan
+from memory.engines.merging.writes import write_plan
+from memory.engines.versions.commits import MERGE, lock_branches, open_commit
+from memory.engines.versions.erased import erased_uids
+from memory.engines.versions.policies import Policy, Write, find_policy
+from memory.exceptions import Conflict
+from memory.models import Commit
+from memory.models.nodes import next_rid
+
+MAX_TRIES = 3  # checks of a merge whose branches go on moving; after the last one they stand still
+FORCED = "merge.force"
+
+
+@dataclass(frozen=True)
+class MergeCheck:
+    """A whole plan, and the results of the checks that the policy of the target wants."""
+
+    plan: FullPlan
+    results: tuple[GateResult, ...]
+    policy: Policy
+
+    @property
+    def failed(self) -> list[GateResult]:
+        return [result for result in self.results if result.state == FAILED]
+
+    @property
+    def mergeable(self) -> bool:
+        return not self.failed
+
+
+@dataclass(frozen=True)
+class MergeResult:
+    """What a merge did. Without a ``commit`` there was nothing to do; ``open_conflicts`` are left."""
+
+    commit: Commit | None
+    counts: Counts
+    open_conflicts: int
+
+
+Check = Callable[[FullPlan, MergeOptions], MergeCheck]
+
+
+# ---- checks --------------------------------------------------------------------------------------------
+
+
+def check_merge(options: MergeOptions) -> MergeCheck:
+    """Check a merge as both branches are now."""
+    return check_plan(load_plan(options, options.points), options)
+
+
+def check_plan(plan: FullPlan, options: MergeOptions) -> MergeCheck:
+    """Ask the gates of the target's policy, and for its approvals; a request must have something to merge."""
+    policy = find_target_policy(options)
+    results = run_gates(plan, options, policy)
+    if policy.approvals:
+        results.append(check_approvals(options.request, policy))
+    if options.request is not None and plan.is_empty and not list_undecided(plan):
+        names = {"source": options.source.name, "target": options.target.name}
+        results.append(GateResult("changes", FAILED, NOTHING_TO_MERGE, names))
+    return MergeCheck(plan, tuple(results), policy)
+
+
+def find_target_policy(options: MergeOptions) -> Policy:
+    return find_policy(options.target.project_id, options.target.name)
+
+
+# ---- the merge -----------------------------------------------------------------------------------------
+
+
+def merge_checked(
+    options: MergeOptions, actor: Actor, message: str, force: bool = False, check_plan: Check = check_plan
+) -> MergeResult:
+    """Merge what passed the checks; conflicts that are not decided are left out, and come back later.
+
+    So that a long plan and its checks do not keep other writers waiting, they come before the locks. Where a
+    branch or a decision changed in between, all is planned again; only where somebody writes all the time is
+    the last plan made under the locks, with the texts compared as they were just before. Raises Conflict.
+    """
+    next_rid.ensure_lease()
+    for is_last in (False,) * (MAX_TRIES - 1) + (True,):
+        check = require_passed(check_plan(load_plan(options, options.points), options), force)
+        with transaction.atomic(savepoint=False):
+            now = lock_options(options, actor)
+            is_current = is_unchanged(options, now, check)
+            if is_last and not is_current:
+                plan = load_plan(now, now.points, check.plan.compared)
+                check = require_passed(check_plan(plan, now), force)
+            if is_last or is_current:
+                return _write_merge(now, check, actor, message)
+        options = now
+    raise AssertionError("the last try merges or refuses")
+
+
+def require_passed(check: MergeCheck, force: bool) -> MergeCheck:
+    """Return a check that allows the merge. Raises Conflict for one that failed and is not overruled."""
+    if check.failed and not force:
+        raise refuse_merge(check)
+    return check
+
+
+def lock_options(options: MergeOptions, actor: Actor) -> MergeOptions:
+    """Lock the request and both branches; return the options with their heads and decisions as they are now.
+
+    Raises IllegalTransition for a request that was closed meanwhile, BranchArchived.
+    """
+    request = options.request and lock_request(options.request)
+    locked = lock_branches(actor, (options.source.name, options.target.name))
+    decisions = load_decisions(request) if request else options.decisions
+    source, target = (locked[one.name] for one in (options.source, options.target))
+    return replace(options, source=source, target=target, decisions=decisions, request=request)
+
+
+def is_unchanged(options: MergeOptions, now: MergeOptions, check: MergeCheck) -> bool:
+    """Return whether a plan is still what its branches would give.
+
+    Versions do not change, but for those of erased memories: a plan read before must not bring them back.
+    """
+    if now.state != options.state or find_target_policy(now) != check.policy:
+        return False
+    return erased_uids(options.source.project_id, check.plan.list_uids()) <= check.plan.erased
+
+
+def _write_merge(options: MergeOptions, check: MergeCheck, actor: Actor, message: str) -> MergeResult:
+    """Write the plan in one commit on the target, which is locked and where the plan was made."""
+    source, target, plan = options.source, options.target, check.plan
+    title = message or f"Merge of {source.name} into {target.name}."
+    with open_commit(actor, target.name, MERGE, title, write=Write.EXEMPT, bounded=False) as commit:
+        # Without a seq only a part of the source was taken: the rest is still ahead.
+        commit.source = source, source.head if plan.takes_all else None
+        write_plan(commit, plan)
+    if check.failed:
+        gates = [result.name for result in check.failed]
+        record_entry(actor, FORCED, target.name, {"source": source.name, "gates": gates})
+    if options.request is not None:
+        close_merged(options.request, commit.commit, actor)
+    return MergeResult(commit.commit, plan.count_items(), len(plan.open_conflicts))
+
+
+def refuse_merge(check: MergeCheck) -> Conflict:
+    """Return the refusal of a merge with its gates, the reasons, and the memories that are at fault."""
+    ids = dict.fromkeys(uid for result in check.failed for uid in result.ids)
+    return Conflict(
+        "The merge is refused by {gates}: {reason}",
+        gates=", ".join(result.name for result in check.failed),
+        reason=" ".join(result.reason for result in check.failed),
+        ids=[str(uid) for uid in ids],
+        conflicts=[describe_conflict(item) for item in list_undecided(check.plan)[:MAX_NAMED_IDS]],
+    )
