@@ -169,8 +169,19 @@ def begin_erasure(actor: Actor, scope: str, target: str, found: Targets) -> Eras
         erasure.save(force_insert=True)
         for batch in batched(rows, BATCH_SIZE):
             insert_all(batch, ignore_conflicts=True)  # another erasure may cover some of them by now
+        refuse_missing(actor.project_id, found)
         record_entry(actor, "erasure.begin", str(erasure.pk), {"scope": scope, "counts": erasure.counts})
     return erasure
+
+
+def refuse_missing(project_id: UUID, found: Targets) -> None:
+    """Refuse an erasure that could not list all that it covers, rather than call it done. Raises Conflict.
+
+    An id is listed once on a server: another project may have erased what it had imported from this one.
+    """
+    uids = found.list_uids()
+    if uids - erased_uids(project_id, uids):
+        raise Conflict("Another project erased a memory of the same id, so this one cannot be erased yet.")
 
 
 def build_row(erasure: Erasure, kind: str, uid: UUID) -> ErasedMemory:

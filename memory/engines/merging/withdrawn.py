@@ -11,6 +11,7 @@ from memory.engines.merging.graph import VersionGraph
 from memory.engines.merging.owners import load_confirmations
 from memory.engines.merging.plan import CONFLICT, REJECTED, REVERTED, FullPlan, PlanItem
 from memory.engines.support.batches import batched
+from memory.engines.versions.erased import erased_uids
 from memory.models import OPEN, Confirmation, Fact
 
 BATCH_SIZE = 500
@@ -35,7 +36,8 @@ def ask_about_withdrawn(plan: FullPlan) -> None:
     withdrawn: dict[UUID, Withdrawal] = {}
     for one in find_withdrawn(plan):
         withdrawn[one.uid] = max(one, withdrawn.get(one.uid, one), key=lambda each: each.seq)
-    uids, items = sorted(withdrawn), plan.index_items()
+    erased = erased_uids(plan.points.project_id, withdrawn)
+    uids, items = sorted(withdrawn.keys() - erased), plan.index_items()
     ours = load_nearest(Fact, plan.points.target_lineage, uids)
     theirs = load_nearest(Fact, plan.points.source_lineage, uids)
     graph = VersionGraph.load(Fact, uids)
