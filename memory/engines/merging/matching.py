@@ -6,6 +6,9 @@ from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID
 
+from django.db.models import Q
+from django.utils import timezone
+
 from memory.db.querysets import Lineage
 from memory.engines.facts.known_texts import KnownTexts
 from memory.engines.facts.supersession import CURRENT
@@ -115,7 +118,7 @@ def match_equal_texts(plan: FullPlan) -> dict[UUID, UUID]:
 
 def _load_equal_texts(plan: FullPlan, items: Sequence[PlanItem]) -> KnownTexts:
     """Return the target's current facts with these texts which the source neither shows nor changes."""
-    facts = Fact.objects.in_lineage(plan.points.target_lineage)
+    facts = Fact.objects.in_lineage(plan.points.target_lineage).filter(~Q(expires_at__lte=timezone.now()))
     hashes = {item.theirs.norm_hash for item in items}
     found: list[Fact] = []
     for batch in batched(sorted(hashes), BATCH_SIZE):

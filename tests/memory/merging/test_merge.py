@@ -1,8 +1,10 @@
 """Merges: what is applied, what conflicts, what is decided, and what comes back."""
 
+from datetime import timedelta
 from itertools import permutations
 
 import pytest
+from django.utils import timezone
 
 from memory.engines.branches.manager import BranchManager
 from memory.engines.branches.revert import RevertEngine
@@ -110,6 +112,15 @@ class TestApplied:
         assert plan().counts == {}
         assert merge().commit is None
         assert merge("main", "task/x").commit is None
+
+    def test_an_expired_fact_of_the_same_text_is_none(self, project, write, fork, merge):
+        """As for writes: the text was learned anew, and must not end with the old one."""
+        fork()
+        expired, fresh = write("text"), write("text", "task/x")
+        Fact._base_manager.filter(uid=expired.uid).update(expires_at=timezone.now() - timedelta(days=1))
+        assert merge().counts == {"fact": {"applied": 1}}
+        main = Branch.objects.get(project=project, name="main")
+        assert {row.uid for row in Fact.objects.on(main).fetch_all()} == {expired.uid, fresh.uid}
 
     def test_provenance_stays(self, project, write, fork, merge):
         fork()
