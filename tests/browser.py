@@ -59,6 +59,15 @@ WAITING: WeakKeyDictionary[Page, set[Request]] = WeakKeyDictionary()
 LOOK_MS, QUIET_LOOKS = 50, 2
 
 
+def sign_in(page: Page, home: str, name: str, password: str) -> None:
+    """Log in as a person would, and wait for the page that follows."""
+    page.goto(f"{home}/login")
+    page.get_by_label("Username").fill(name)
+    page.get_by_label("Password").fill(password)
+    page.get_by_role("button", name="Log in").click()
+    page.wait_for_url(lambda url: "/login" not in url)
+
+
 def settle(page: Page) -> None:
     """Wait until the page and what its scripts fetch are here: keys work, and leaving aborts nothing."""
     page.wait_for_load_state()

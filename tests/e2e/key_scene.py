@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page, Route
 
-from tests.browser import LISTEN, View, check_clean, listen, settle
+from tests.browser import LISTEN, View, check_clean, listen, settle, sign_in
 from tests.up_process import Up, prepared
 
 PASSWORD = "correct horse battery"
@@ -81,11 +81,7 @@ for item in ReviewItem.objects.filter(status="resolved").order_by("seq"):
 def cookies(browser: Browser, server: Up) -> Any:
     context = browser.new_context()
     page = context.new_page()
-    page.goto(f"{server.first['url']}/login")
-    page.get_by_label("Username").fill("cora")
-    page.get_by_label("Password").fill(PASSWORD)
-    page.get_by_role("button", name="Log in").click()
-    page.wait_for_url(lambda url: "/login" not in url)
+    sign_in(page, server.first["url"], "cora", PASSWORD)
     state = context.storage_state()
     context.close()
     return state

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.browser import LISTEN, View, check_clean, check_page, listen, settle
+from tests.browser import LISTEN, View, check_clean, check_page, listen, settle, sign_in
 from tests.e2e.key_scene import LOADED, late
 from tests.up_process import Up, prepared
 
@@ -47,11 +47,7 @@ def states(browser: Browser, server: Up) -> dict[str, Any]:
 def log_in(browser: Browser, server: Up, name: str) -> Any:
     context = browser.new_context()
     page = context.new_page()
-    page.goto(f"{server.first['url']}/login")
-    page.get_by_label("Username").fill(name)
-    page.get_by_label("Password").fill(PASSWORD)
-    page.get_by_role("button", name="Log in").click()
-    page.wait_for_url(lambda url: "/login" not in url)
+    sign_in(page, server.first["url"], name, PASSWORD)
     state = context.storage_state()
     context.close()
     return state

@@ -21,7 +21,7 @@ from mcp import Client as McpClient
 from mcp.client.streamable_http import streamable_http_client
 from playwright.sync_api import Browser, Page, expect
 
-from tests.browser import LISTEN, View, check_clean, listen, settle
+from tests.browser import LISTEN, View, check_clean, listen, settle, sign_in
 from tests.site.hook_events import event
 from tests.site.test_hook_client import Client
 from tests.up_process import ROOT, TIMEOUT_SECONDS, Up, environment, prepared
@@ -109,11 +109,7 @@ def visit(browser: Browser, server: Up) -> Iterator[Callable[[str], Page]]:
         views.append(View(context.new_page()))
         listen(views[-1], missing=False)
         page = views[-1].page
-        page.goto(f"{server.first['url']}/login")
-        page.get_by_label("Username").fill(name)
-        page.get_by_label("Password").fill(PASSWORD)
-        page.get_by_role("button", name="Log in").click()
-        page.wait_for_url(lambda url: "/login" not in url)
+        sign_in(page, server.first["url"], name, PASSWORD)
         return page
 
     yield visit

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.browser import LISTEN, View, check_clean, listen
+from tests.browser import LISTEN, View, check_clean, listen, sign_in
 from tests.up_process import Up, prepared
 
 pytestmark = pytest.mark.browser
@@ -60,11 +60,7 @@ def enter(browser: Browser, server: Up) -> Iterator[Any]:
         listen(view, missing)
         views.append(view)
         page = view.page
-        page.goto(f"{server.first['url']}/login")
-        page.get_by_label("Username").fill(name)
-        page.get_by_label("Password").fill(PASSWORD)
-        page.get_by_role("button", name="Log in").click()
-        page.wait_for_url(lambda url: "/login" not in url)
+        sign_in(page, server.first["url"], name, PASSWORD)
         return page
 
     yield log_in

@@ -81,8 +81,13 @@ def act_for_task(actor: Actor) -> Actor:
 
 def plan_return(source: Branch, target: Branch, actor: Actor) -> FullPlan:
     """Return what a merge would do with the changes of a branch of a task."""
-    options = MergeOptions(*find_branches(actor, source.name, target.name))
+    options = make_options(source, target, actor)
     return build_plan(options.points, options.strategy)
+
+
+def make_options(source: Branch, target: Branch, actor: Actor) -> MergeOptions:
+    """Return the options with which the changes of a branch of a task are merged."""
+    return MergeOptions(*find_branches(actor, source.name, target.name))
 
 
 # ---- an agent's part -------------------------------------------------------------------------------
@@ -92,8 +97,8 @@ def merge_part(part: TaskAgent, actor: Actor) -> CompletedPart:
     """Merge an agent's branch into its task's; what conflicts stays and is named."""
     message = f"{part.agent_id} completed its part of {part.task.slug}."[:MAX_MESSAGE_LENGTH]
     # No scope merge is asked for: a task's branch is shared work, and only a merge request leads out of it.
-    options = MergeOptions(*find_branches(actor, part.branch.name, part.task.branch.name))
-    merged = merge_checked(options, actor, message, check_plan=check_part)
+    options = make_options(part.branch, part.task.branch, actor)
+    merged = merge_checked(options, actor, message, checker=check_part)
     part.merge_commit = merged.commit.pk if merged.commit else None
     part.merge_counts, part.open_conflicts = merged.counts, merged.open_conflicts
     return CompletedPart(part, list_conflicts(part, actor)[:MAX_CONFLICTS])

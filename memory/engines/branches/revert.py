@@ -1,8 +1,9 @@
 """Reverts: a new commit undoes an earlier one, as long as nothing that it touched has changed since."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from copy import copy
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 from uuid import UUID
 
@@ -209,9 +210,9 @@ class CommitEffects:
 
     def undo_effects(self, commit: CommitWriter) -> None:
         merge, stands = find_merge(self.commit)
-        write = self._undo_versions
+        write: Callable[..., Sequence[Any]] = self._undo_versions
         if merge is not None:
-            write = self._undo_merged if stands else self._redo_merged
+            write = partial(self._turn_merged, _build_undone if stands else _build_redone)
         for model, rows in self.made.items():
             fresh = write(commit, rows, self.before[model])
             enqueue_missing(commit, [row for row in fresh if row.TEXT])
@@ -228,21 +229,17 @@ class CommitEffects:
             [(row, before[row.uid].content_values(), False) for row in rows if row.uid in before]
         )
 
-    def _undo_merged(
-        self, commit: CommitWriter, rows: Sequence[Any], before: dict[UUID, BranchedModel]
+    def _turn_merged(
+        self,
+        build: Callable[..., Any],
+        commit: CommitWriter,
+        rows: Sequence[Any],
+        before: dict[UUID, BranchedModel],
     ) -> Sequence[Any]:
-        """Write versions that follow those before the merge: the source's changes are none of their past."""
+        """Take a merge back or bring it back: ``build`` says which versions the new ones follow."""
         former = self._load_former(rows)
-        pairs = [(row, _build_undone(row, before.get(row.uid), former.get(row.uid))) for row in rows]
+        pairs = [(row, build(row, before.get(row.uid), former.get(row.uid))) for row in rows]
         # Removals first, as above.
-        return commit.merge_versions(sorted(pairs, key=lambda pair: not pair[1].deleted))
-
-    def _redo_merged(
-        self, commit: CommitWriter, rows: Sequence[Any], before: dict[UUID, BranchedModel]
-    ) -> Sequence[Any]:
-        """Write versions that follow the merge again: the source's changes are in their past once more."""
-        former = self._load_former(rows)
-        pairs = [(row, _build_redone(row, before.get(row.uid), former.get(row.uid))) for row in rows]
         return commit.merge_versions(sorted(pairs, key=lambda pair: not pair[1].deleted))
 
     def _load_former(self, rows: Sequence[Any]) -> dict[UUID, Any]:
@@ -283,7 +280,8 @@ class CommitEffects:
 def _build_undone(row: Any, before: Any, former: Any) -> Any:
     """Return a version with the content before a merge, a tombstone where there was none.
 
-    It follows the ``former`` version, which may be a tombstone itself.
+    It follows the ``former`` version, which may be a tombstone itself: the source's changes are none of its
+    past.
     """
     undone = copy(row if before is None else before)
     undone.deleted, undone.vid, undone.merged_vid = before is None, None, None
@@ -293,7 +291,10 @@ def _build_undone(row: Any, before: Any, former: Any) -> Any:
 
 
 def _build_redone(row: Any, before: Any, former: Any) -> Any:
-    """Return a version with the content of a merge that was taken back; both are its parents."""
+    """Return a version with the content of a merge that was taken back.
+
+    Both are its parents: the source's changes are in its past once more.
+    """
     redone = _build_undone(row, before, row)
     redone.merged_vid = None if former is None else former.vid
     return redone

@@ -14,6 +14,7 @@ from memory.db.querysets import Lineage, VersionedQuerySet
 from memory.db.raw_select import select_by_key
 from memory.engines.embedding.engine import get_embedding_states
 from memory.engines.support import validation as c
+from memory.engines.support.batches import batched
 from memory.engines.versions.repositories import name_repositories
 from memory.models import Branch, Confirmation, Fact, FactAssessment, FactUse
 
@@ -123,8 +124,11 @@ def load_own_verdicts(uids: Iterable[UUID], lineage: Lineage) -> dict[UUID, Fact
 
 def load_verdicts(uids: Iterable[UUID], lineage: Lineage) -> dict[UUID, Verdict]:
     """Return the verdicts on the given facts as plain values, by fact id."""
-    found = FactAssessment.objects.in_lineage(lineage).select_by_key(Verdict._fields, "uid", uids)
-    return {values[0]: Verdict(*values) for values in found}
+    rows, found = FactAssessment.objects.in_lineage(lineage), dict[UUID, Verdict]()
+    for batch in batched(list(uids), BATCH_SIZE):
+        verdicts = rows.select_by_key(Verdict._fields, "uid", batch)
+        found |= {values[0]: Verdict(*values) for values in verdicts}
+    return found
 
 
 def has_verdict(statuses: Sequence[str], lineage: Lineage) -> HasVerdict:

@@ -1,11 +1,10 @@
 """What a merge brings to its target, as it is decided: the memories that gates look at."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-from memory.db.querysets import Lineage
 from memory.engines.facts.assessment import Verdict, load_verdicts
 from memory.engines.facts.rules import is_same
 from memory.engines.merging.plan import (
@@ -17,11 +16,9 @@ from memory.engines.merging.plan import (
     FullPlan,
     PlanItem,
 )
-from memory.engines.support.batches import batched
 from memory.engines.versions.kinds import compared_fields
 from memory.models import BranchedModel, Fact, FactAssessment, hashes
 
-BATCH_SIZE = 500
 RETIRED = frozenset({Fact.Status.ARCHIVED, Fact.Status.SUPERSEDED})
 JUDGED = ("fact_text", "essence", "category")  # what a verdict is on
 # A verdict that refuses goes before one that confirms.
@@ -110,15 +107,8 @@ def load_standings(facts: Sequence[Arrival], plan: FullPlan) -> dict[UUID, Stand
     """Return the verdict on each fact as it arrives: the source's and the target's on the same content."""
     uids = {fact.uid for fact in facts}
     points = plan.points
-    sides = [_load_verdicts(uids, one) for one in (points.source_lineage, points.target_lineage)]
+    sides = [load_verdicts(uids, one) for one in (points.source_lineage, points.target_lineage)]
     return {fact.uid: choose_standing(fact, [side.get(fact.uid) for side in sides]) for fact in facts}
-
-
-def _load_verdicts(uids: Iterable[UUID], lineage: Lineage) -> dict[UUID, Verdict]:
-    found: dict[UUID, Verdict] = {}
-    for batch in batched(list(uids), BATCH_SIZE):
-        found |= load_verdicts(batch, lineage)
-    return found
 
 
 def choose_standing(fact: Arrival, sides: Sequence[Verdict | None]) -> Standing:

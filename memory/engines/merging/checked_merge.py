@@ -84,7 +84,7 @@ def find_target_policy(options: MergeOptions) -> Policy:
 
 
 def merge_checked(
-    options: MergeOptions, actor: Actor, message: str, force: bool = False, check_plan: Check = check_plan
+    options: MergeOptions, actor: Actor, message: str, force: bool = False, checker: Check = check_plan
 ) -> MergeResult:
     """Merge what passed the checks; conflicts that are not decided are left out, and come back later.
 
@@ -94,13 +94,13 @@ def merge_checked(
     """
     next_rid.ensure_lease()
     for is_last in (False,) * (MAX_TRIES - 1) + (True,):
-        check = require_passed(check_plan(load_plan(options, options.points), options), force)
+        check = require_passed(checker(load_plan(options, options.points), options), force)
         with transaction.atomic(savepoint=False):
             now = lock_options(options, actor)
             is_current = is_unchanged(options, now, check)
             if is_last and not is_current:
                 plan = load_plan(now, now.points, check.plan.compared)
-                check = require_passed(check_plan(plan, now), force)
+                check = require_passed(checker(plan, now), force)
             if is_last or is_current:
                 return _write_merge(now, check, actor, message)
         options = now

@@ -15,7 +15,7 @@ from memory.db.backend import Ranked, get_backend
 from memory.db.querysets import Lineage
 from memory.db.raw_select import select_by_key
 from memory.engines.embedding.engine import active_provider
-from memory.engines.facts.assessment import Verdict, load_verdicts, searchable_rows
+from memory.engines.facts.assessment import load_verdicts, searchable_rows
 from memory.engines.review.near_duplicates import COMPARED, build_pair_key, load_vectors
 from memory.engines.review.review_queue import KEEP_BOTH
 from memory.engines.review.similarity import Comparison, compare_claims, get_thresholds
@@ -105,9 +105,7 @@ def find_pairs(
 def filter_compared(facts: Sequence[Fact], source: Lineage, now: datetime) -> list[Fact]:
     """Return the facts that a search on their branch finds by default, and its proposals."""
     current = [fact for fact in facts if is_current(fact, now)]
-    verdicts: dict[UUID, Verdict] = {}
-    for batch in batched(current, BATCH_SIZE):
-        verdicts |= load_verdicts([fact.uid for fact in batch], source)
+    verdicts = load_verdicts([fact.uid for fact in current], source)
     invalid = {
         (uid, verdict.judged_hash)
         for uid, verdict in verdicts.items()
