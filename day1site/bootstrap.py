@@ -215,7 +215,8 @@ class Environment:
 
     def install(self, lock: str) -> None:
         count = len(re.findall(r"^[\w.-]+==", (self.root / lock).read_text(), re.MULTILINE))
-        options = ["--require-hashes", "--only-binary", ":all:"]
+        # The lock names every package; an older pip looks for newer ones of "package[extra]" and gives up.
+        options = ["--no-deps", "--require-hashes", "--only-binary", ":all:"]
         options += ["--no-binary", DRIVER] if lock == MATRIXONE else []  # it is published as source only
         options += ["-r", str(self.root / lock)]
         if uv := find_uv():

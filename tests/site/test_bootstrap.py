@@ -60,7 +60,7 @@ def test_the_first_start_installs_and_the_second_does_nothing(checkout: Path, ca
 def test_packages_are_taken_by_hash_and_nothing_is_built(checkout: Path) -> None:
     Environment(checkout).ensure(RUNTIME)
     installing = (checkout / "uv.log").read_text().splitlines()[-1]
-    assert f"--require-hashes --only-binary :all: -r {checkout}/requirements.lock" in installing
+    assert f"--no-deps --require-hashes --only-binary :all: -r {checkout}/requirements.lock" in installing
 
 
 def test_the_command_line_runs_from_any_folder(checkout: Path) -> None:
@@ -227,7 +227,7 @@ def test_only_the_driver_is_built(builder: Path) -> None:
     environment.ensure(DEV)
     calls(builder)
     environment.ensure(MATRIXONE)
-    wanted = f"--require-hashes --only-binary :all: --no-binary mysqlclient -r {builder}/{MATRIXONE}"
+    wanted = f"--no-deps --require-hashes --only-binary :all: --no-binary mysqlclient -r {builder}/{MATRIXONE}"
     assert wanted in (builder / "uv.log").read_text()
     for lock in (RUNTIME, DEV, MATRIXONE):
         assert environment.holds(lock)
