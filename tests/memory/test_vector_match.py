@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from memory.db.sqlite.growable_arrays import BLOCK, Blocks
+from memory.db.sqlite.coded_vectors import BLOCK, CodedVectors, Codes
 from memory.db.sqlite.vector_match import BestRows
 from memory.db.sqlite.vector_scan import Scan, top_rows
 from memory.models import Fact
@@ -24,8 +24,8 @@ def singly(scan: Scan, floor: float, k: int) -> list[list[int]]:
 
 
 @pytest.fixture(scope="module")
-def blocks() -> Blocks:
-    stored = Blocks()
+def blocks() -> CodedVectors:
+    stored = CodedVectors()
     stored.append(units(ROWS))
     return stored
 
@@ -34,7 +34,7 @@ def blocks() -> Blocks:
 @pytest.mark.parametrize("shown", [ROWS, 900, 1, 0])
 @pytest.mark.parametrize(("floor", "k"), [(0.9, 5), (0.99, 1000), (-1.0, 3), (2.0, 5)])
 def test_the_same_as_one_by_one(
-    blocks: Blocks,
+    blocks: CodedVectors,
     monkeypatch: pytest.MonkeyPatch,
     sizes: tuple[int, int],
     shown: int,
@@ -55,8 +55,10 @@ def test_a_score_at_the_floor_counts_and_one_below_it_does_not() -> None:
     vectors = np.array([[1, 0], [0, 1]], dtype="f4")
     lower = np.float32(0.9)  # a little less than 0.9
     best = BestRows(vectors, 0.9, 5)
-    best.compare(np.array([[lower, 0.5], [1, 0]], dtype="f4"), np.array([0, 0, 1]), np.array([9, 4, 2]))
+    best.compare(
+        Codes.encode(np.array([[lower, 0.5], [1, 0]], dtype="f4")), np.array([0, 0, 1]), np.array([9, 4, 2])
+    )
     assert best.rank() == [[(2, 1.0)], []]
     best = BestRows(vectors, 0.5, 5)
-    best.compare(np.array([[0.5, 0.5]], dtype="f4"), np.array([0, 0]), np.array([9, 4]))
+    best.compare(Codes.encode(np.array([[0.5, 0.5]], dtype="f4")), np.array([0, 0]), np.array([9, 4]))
     assert best.rank() == [[(4, 0.5), (9, 0.5)]] * 2

@@ -23,7 +23,8 @@ from memory.db.index_tokens import value_code, vector_slots
 from memory.db.indexes import full_text_index
 from memory.db.querysets import Lineage, Ranked, VersionedQuerySet
 from memory.db.raw_select import select_by_key
-from memory.db.sqlite.growable_arrays import Blocks, Columns, inner_products
+from memory.db.sqlite.coded_vectors import CodedVectors, Codes, inner_products
+from memory.db.sqlite.growable_arrays import Columns
 from memory.db.sqlite.vector_loader import build_matrix, load_vectors, load_versions
 from memory.db.sqlite.vector_match import BestRows
 from memory.db.sqlite.vector_scan import Scan, VisibleMask, sort_hits
@@ -58,7 +59,7 @@ class VectorCache:
             found="?",
             **codes,
         )
-        self.vectors = Blocks()
+        self.vectors = CodedVectors()
         self._known: dict[int, int] = {}  # hash -> position of its vector
         self._loaded: dict[int, tuple[int, int]] = {}  # branch -> (lowest, highest) seq that is complete
         self._masks: OrderedDict[tuple[Lineage, bool, int], VisibleMask] = OrderedDict()
@@ -337,7 +338,9 @@ class VectorCache:
         best = BestRows(vectors, floor, k)
         for matrix, rids in self._read_vectors(rows.prefer_start_index().order_by(), vectors.shape[-1]):
             at = np.repeat(np.arange(len(rids)), [len(same) for same in rids])
-            best.compare(matrix, at, np.array([rid for same in rids for rid in same], dtype="i8"))
+            best.compare(
+                Codes.encode(matrix), at, np.array([rid for same in rids for rid in same], dtype="i8")
+            )
         return best.rank()
 
     def _score_rows(self, rows: models.QuerySet, vector: np.ndarray) -> Ranked:

@@ -3,6 +3,7 @@
 import numpy as np
 
 from memory.db.querysets import Ranked
+from memory.db.sqlite.coded_vectors import PAIRS, Codes, Query
 
 MAX_SCORES = 2**22  # of one product: 16 MB
 MAX_HITS = 2**20  # collected before the worse ones are dropped: 20 MB
@@ -12,28 +13,36 @@ class BestRows:
     """The best k rows of each of several vectors, of those that reach a floor; compared part by part."""
 
     def __init__(self, vectors: np.ndarray, floor: float, k: int) -> None:
-        self.vectors, self.floor, self.k = np.ascontiguousarray(vectors, dtype="f4"), floor, k
+        self.query, self.floor, self.k = Query(vectors), floor, k
         self._floors = np.full(len(vectors), floor, dtype="f4")  # of each vector, rising with its hits
         self._number, self._rid = np.empty(0, dtype="i4"), np.empty(0, dtype="i8")
         self._score = np.empty(0, dtype="f4")
 
-    def compare(self, matrix: np.ndarray, at: np.ndarray, rids: np.ndarray) -> None:
-        """Compare with rows whose vectors are in a matrix at the positions ``at``, in rising order."""
+    def compare(self, codes: Codes, at: np.ndarray, rids: np.ndarray) -> None:
+        """Compare with rows whose vectors are coded at the positions ``at``, in rising order."""
         if not len(at):
             return
         needed, at = np.unique(at, return_inverse=True)
-        # A whole matrix is multiplied in place: a copy of most of it would cost more than it saves.
-        if 4 * len(needed) < len(matrix):
-            matrix = matrix[needed]
+        # Most of a block is compared in place: a copy of it would cost more than it saves.
+        if 4 * len(needed) < len(codes):
+            codes = codes[needed]
         else:
-            at, matrix = needed[at], matrix[: needed[-1] + 1]
-        step = max(1, MAX_SCORES // len(matrix))
-        for start in range(0, len(self.vectors), step):
-            scores = self.vectors[start : start + step] @ matrix.T
-            near = scores >= self._floors[start : start + step, None]
-            # Two-dimensional nonzero takes fifty times as long where nearly everything is False.
-            number, position = np.divmod(np.flatnonzero(near), len(matrix))
-            self._collect(number + start, position, scores[number, position], at, rids)
+            at, codes = needed[at], codes[: needed[-1] + 1]
+        step = max(1, MAX_SCORES // len(codes))
+        for start in range(0, len(self.query.vectors), step):
+            number, position, score = self._find_near(codes, slice(start, start + step))
+            self._collect(number + start, position, score, at, rids)
+
+    def _find_near(self, codes: Codes, part: slice) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return the pairs of a vector and a position that reach the vector's floor, and their cosines."""
+        query, floors = self.query[part], self._floors[part]
+        lowest = floors - query.bound_error(codes.error)
+        # Two-dimensional nonzero takes fifty times as long where nearly everything is False.
+        near = np.flatnonzero(codes.estimate(query) >= lowest[:, None])
+        number, position = np.divmod(near, len(codes))
+        score = compare_pairs(query.vectors, number, codes, position)
+        reached = score >= floors[number]
+        return number[reached], position[reached], score[reached]
 
     def _collect(
         self, number: np.ndarray, position: np.ndarray, score: np.ndarray, at: np.ndarray, rids: np.ndarray
@@ -61,9 +70,20 @@ class BestRows:
     def rank(self) -> list[Ranked]:
         """Return the hits of each vector, best first; ties by row id."""
         self._drop_worse()
-        ranked: list[Ranked] = [[] for _ in self.vectors]
+        ranked: list[Ranked] = [[] for _ in self.query.vectors]
         hits = zip(self._number.tolist(), self._rid.tolist(), self._score.tolist(), strict=True)
         for number, rid, score in hits:
             if score >= self.floor:  # the products were compared with its rounded value
                 ranked[number].append((rid, score))
         return ranked
+
+
+def compare_pairs(vectors: np.ndarray, number: np.ndarray, codes: Codes, position: np.ndarray) -> np.ndarray:
+    """Return the cosine of each pair of a vector and a coded one."""
+    if len(number) > len(codes):  # most of the codes are needed, many of them for several vectors
+        return (vectors @ codes.decode(slice(None)).T)[number, position]
+    cosines = np.empty(len(number), dtype="f4")
+    for start in range(0, len(number), PAIRS):
+        part = slice(start, start + PAIRS)
+        cosines[part] = np.einsum("ij,ij->i", vectors[number[part]], codes.decode(position[part]))
+    return cosines

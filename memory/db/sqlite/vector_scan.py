@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from memory.db.querysets import Ranked, VersionedQuerySet
-from memory.db.sqlite.growable_arrays import BLOCK, Blocks
+from memory.db.sqlite.coded_vectors import BLOCK, CodedVectors, Query
 from memory.db.sqlite.vector_match import BestRows
 
 BATCH_SIZE = 500
@@ -34,22 +34,36 @@ class Scan(NamedTuple):
     rids: np.ndarray  # of all rows
     at: np.ndarray  # the rows to compare
     vec: np.ndarray  # the positions of their vectors
-    vectors: Blocks
+    vectors: CodedVectors
     vector: np.ndarray  # of shape (d,), or (m, d) for match_rows
 
     def best(self, k: int) -> Ranked:
         """Return the k best by cosine; ties by row id."""
-        return top_rows(self.rids, self.at, self.scores(), k)
+        return self._choose_best(self._estimate(), k)
 
     def scores(self) -> np.ndarray:
         return self.vectors.dot(self.vec, self.vector)
 
+    def _estimate(self) -> np.ndarray:
+        return self.vectors.estimate(self.vec, Query(self.vector))
+
+    def _choose_best(self, coarse: np.ndarray, k: int) -> Ranked:
+        """Compare the rows again whose coarse cosine may be among the k best."""
+        at, vec = self.at, self.vec
+        if 0 < k < len(coarse):
+            # The k-th best is at least `edge` less the bound, and a row is at most its own plus the bound.
+            edge = np.partition(coarse, len(coarse) - k)[len(coarse) - k]
+            bound = Query(self.vector).bound_error(self.vectors.error)
+            near = np.flatnonzero(coarse >= edge - 2 * bound)
+            at, vec = at[near], vec[near]
+        return top_rows(self.rids, at, self.vectors.dot(vec, self.vector), k)
+
     def best_that_pass(self, rows: VersionedQuerySet, k: int) -> Ranked:
         """Return the k best that pass filters unknown to the cache, checked by the database in rank order."""
-        scores, passed = self.scores(), list[tuple[int, float]]()
+        coarse, passed = self._estimate(), list[tuple[int, float]]()
         looked, take = 0, 4 * k
         while len(passed) < k and looked < len(self.at):
-            ranked = top_rows(self.rids, self.at, scores, take)
+            ranked = self._choose_best(coarse, take)
             passed += filter_passing(ranked[looked:], rows)
             looked = len(ranked)
             # The number needed at the pass rate so far, and half as many again.

@@ -1,0 +1,172 @@
+"""Unit vectors in memory: of each number a coarse byte, which a search compares, and two fine ones.
+
+A coarse cosine is wrong by at most a bound that is known (the lengths of what rounding dropped, by
+Cauchy-Schwarz), so the best rows are found with certainty: those whose coarse cosine comes within twice the
+bound of the k-th best are compared again, with all three bytes. That is as exact as float32.
+"""
+
+from collections.abc import Iterator
+
+import numkong
+import numpy as np
+
+BLOCK = 8192  # vectors in a block; blocks never move, so growth copies nothing
+PAIRS = 4096  # compared again at a time: 6 MB of floats at 384 dimensions
+PACKED_QUERIES = 16  # from so many on, a block is arranged for a product of matrices first
+MAX_CODE = 127
+FINE = 2 * (2**15 - 1)  # fine steps in a coarse one
+ROUNDING = 1e-5  # of float32 sums, added to each bound
+
+
+class Codes:
+    """Vectors of shape (n, d) as coarse and fine numbers, with the size of a coarse step of each."""
+
+    def __init__(self, coarse: np.ndarray, fine: np.ndarray, steps: np.ndarray, error: float) -> None:
+        self.coarse, self.fine, self.steps = coarse, fine, steps
+        self.error = error  # the highest length of what the coarse bytes of a vector leave out
+
+    @classmethod
+    def empty(cls, size: int, dimensions: int) -> "Codes":
+        shape = (size, dimensions)
+        return cls(np.empty(shape, dtype="i1"), np.empty(shape, dtype="i2"), np.empty(size, dtype="f4"), 0.0)
+
+    @classmethod
+    def encode(cls, vectors: np.ndarray) -> "Codes":
+        highest = np.maximum(vectors.max(axis=1), -vectors.min(axis=1))
+        steps = np.where(highest > 0, highest / MAX_CODE, 1).astype("f4")
+        rest = vectors / steps[:, None]
+        coarse = np.rint(rest)
+        rest -= coarse
+        squares = np.einsum("ij,ij->i", rest, rest) * steps**2
+        rest *= FINE
+        fine = np.rint(rest, out=rest).astype("i2")
+        return cls(coarse.astype("i1"), fine, steps, float(np.sqrt(squares.max(initial=0))))
+
+    def __len__(self) -> int:
+        return len(self.steps)
+
+    def __getitem__(self, at: np.ndarray | slice) -> "Codes":
+        return Codes(self.coarse[at], self.fine[at], self.steps[at], self.error)
+
+    def fill(self, start: int, codes: "Codes") -> None:
+        """Write other codes from a position on."""
+        end = start + len(codes)
+        self.error = max(self.error, codes.error)  # first: a reader may compare the new ones at once
+        self.coarse[start:end], self.fine[start:end] = codes.coarse, codes.fine
+        self.steps[start:end] = codes.steps
+
+    def estimate(self, query: "Query") -> np.ndarray:
+        """Return the coarse cosines with each vector of the query, of shape (m, n)."""
+        if not len(self):
+            return np.empty((len(query.vectors), 0), dtype="f4")
+        return multiply(query.codes.coarse, self.coarse) * query.codes.steps[:, None] * self.steps
+
+    def decode(self, at: np.ndarray | slice) -> np.ndarray:
+        """Return the vectors at these positions as float32."""
+        floats = self.fine[at].astype("f4")
+        floats /= FINE
+        floats += self.coarse[at]
+        floats *= self.steps[at][:, None]
+        return floats
+
+
+class Query:
+    """One or several unit vectors, of shape (m, d), to compare with coded ones."""
+
+    def __init__(self, vectors: np.ndarray, codes: Codes | None = None) -> None:
+        self.vectors = np.ascontiguousarray(np.atleast_2d(vectors), dtype="f4")
+        self.codes = codes or Codes.encode(self.vectors)
+
+    def __getitem__(self, part: slice) -> "Query":
+        return Query(self.vectors[part], self.codes[part])
+
+    def bound_error(self, error: float) -> float:
+        """Return by how much a coarse cosine may be wrong with vectors of this error."""
+        return self.codes.error * (1 + error) + error + ROUNDING
+
+
+class CodedVectors:
+    """Vectors in blocks. Positions follow the order of appending.
+
+    Reading may run while another thread appends: existing vectors never move.
+    """
+
+    def __init__(self) -> None:
+        self.size = 0
+        self._blocks: list[Codes] = []
+
+    @property
+    def dimensions(self) -> int:
+        return int(self._blocks[0].coarse.shape[1]) if self._blocks else 0
+
+    def append(self, vectors: np.ndarray) -> np.ndarray:
+        """Append float32 vectors of shape (m, d); return their positions."""
+        first, codes = self.size, Codes.encode(vectors)
+        while len(codes):
+            start = self.size % BLOCK
+            if start == 0:
+                self._blocks.append(Codes.empty(BLOCK, vectors.shape[1]))
+            part = codes[: BLOCK - start]
+            self._blocks[-1].fill(start, part)
+            self.size, codes = self.size + len(part), codes[len(part) :]
+        return np.arange(first, self.size)
+
+    @property
+    def error(self) -> float:
+        """The highest error of any vector's coarse bytes."""
+        return max((block.error for block in self._blocks), default=0.0)
+
+    def estimate(self, at: np.ndarray, query: Query) -> np.ndarray:
+        """Return the coarse cosine of one vector with each at the positions ``at``."""
+        size = self.size
+        if len(at) * 4 > size:
+            return self._estimate_all(query, size)[at]
+        cosines = np.empty(len(at), dtype="f4")
+        for block, part in self.split_positions(at):
+            cosines[part] = block[at[part] % BLOCK].estimate(query)[0]
+        return cosines
+
+    def _estimate_all(self, query: Query, size: int) -> np.ndarray:
+        cosines = np.empty(size, dtype="f4")
+        for number, start in enumerate(range(0, size, BLOCK)):
+            part = cosines[start : start + BLOCK]
+            part[:] = self._blocks[number][: len(part)].estimate(query)[0]
+        return cosines
+
+    def split_positions(self, at: np.ndarray) -> Iterator[tuple[Codes, np.ndarray]]:
+        """Yield each block with some of the positions ``at``, and the indexes of these in ``at``.
+
+        The indexes are in the order of the positions.
+        """
+        if not len(at):
+            return
+        order = np.argsort(at, kind="stable")
+        numbers, starts = np.unique(at[order] // BLOCK, return_index=True)
+        for number, indexes in zip(numbers.tolist(), np.split(order, starts[1:]), strict=True):
+            yield self._blocks[number], indexes
+
+    def dot(self, at: np.ndarray, vector: np.ndarray) -> np.ndarray:
+        """Return the inner product of ``vector`` with each vector at the positions ``at``."""
+        products = np.empty(len(at), dtype="f4")
+        for block, indexes in self.split_positions(at):
+            for start in range(0, len(indexes), PAIRS):
+                part = indexes[start : start + PAIRS]
+                products[part] = inner_products(block.decode(at[part] % BLOCK), vector)
+        return products
+
+
+def multiply(queries: np.ndarray, codes: np.ndarray) -> np.ndarray:
+    """Return the inner products of two arrays of bytes, of shapes (m, d) and (n, d), as (m, n) floats."""
+    if len(queries) < PACKED_QUERIES:
+        return np.asarray(numkong.cdist(queries, codes, "dot", out_dtype="f32"))
+    return np.asarray(numkong.dots_packed(queries, numkong.dots_pack(codes))).astype("f4")
+
+
+def inner_products(rows: np.ndarray, vector: np.ndarray) -> np.ndarray:
+    """Compute each row's inner product in the calling thread.
+
+    A BLAS library would wake a thread on each core and wait for all: many times slower where other searches
+    or writes use the cores.
+    """
+    product: np.ndarray = np.einsum("ij,j->i", rows, vector)
+    return product

@@ -1,0 +1,83 @@
+"""Coded vectors give the same best rows and cosines as float32, whatever the vectors are."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memory.db.sqlite.coded_vectors import BLOCK, CodedVectors, Codes, Query
+from memory.db.sqlite.vector_scan import Scan, top_rows
+
+
+def unit_vectors(seed: int, count: int, dimensions: int, spread: float) -> np.ndarray:
+    """Vectors around one direction: the smaller the spread, the closer together."""
+    random = np.random.default_rng(seed)
+    center = random.normal(size=dimensions)
+    vectors = center + spread * random.normal(size=(count, dimensions))
+    return (vectors / np.linalg.norm(vectors, axis=1, keepdims=True)).astype("f4")
+
+
+def scan_of(vectors: np.ndarray, vector: np.ndarray) -> Scan:
+    stored = CodedVectors()
+    stored.append(vectors)
+    every = np.arange(len(vectors))
+    return Scan(every + 1000, every, every.astype("i4"), stored, vector)
+
+
+@given(
+    seed=st.integers(0, 2**32 - 1),
+    count=st.integers(1, 400),
+    dimensions=st.sampled_from([1, 3, 64, 384]),
+    spread=st.sampled_from([1e-4, 0.05, 1.0, 30.0]),
+    k=st.integers(1, 60),
+)
+def test_the_best_rows_are_those_of_float32(
+    seed: int, count: int, dimensions: int, spread: float, k: int
+) -> None:
+    vectors = unit_vectors(seed, count + 1, dimensions, spread)
+    vector, vectors = vectors[0], vectors[1:]
+    exact = vectors.astype("f8") @ vector.astype("f8")
+    best = scan_of(vectors, vector).best(k)
+    assert len(best) == min(k, count)
+    assert np.allclose([score for _, score in best], np.sort(exact)[::-1][:k], atol=2e-6)
+    assert np.allclose([score for _, score in best], [exact[rid - 1000] for rid, _ in best], atol=2e-6)
+
+
+@pytest.mark.parametrize("spread", [1e-4, 0.05, 1.0, 30.0])
+def test_no_coarse_cosine_is_further_off_than_the_bound(spread: float) -> None:
+    vectors = unit_vectors(5, 3000, 384, spread)
+    stored, query = CodedVectors(), Query(vectors[:20])
+    stored.append(vectors)
+    coarse = Codes.encode(vectors).estimate(query)
+    off = np.abs(coarse - query.vectors @ vectors.T)
+    assert off.max() <= query.bound_error(stored.error)
+
+
+def test_blocks_fill_up_and_keep_positions() -> None:
+    vectors = unit_vectors(1, 2 * BLOCK + 10, 4, 1.0)
+    stored = CodedVectors()
+    parts = [stored.append(part) for part in (vectors[:3], vectors[3 : BLOCK + 1], vectors[BLOCK + 1 :])]
+    assert np.array_equal(np.concatenate(parts), np.arange(len(vectors)))
+    at = np.array([len(vectors) - 1, 0, BLOCK, BLOCK - 1, 0])
+    assert np.allclose(stored.dot(at, vectors[7]), vectors[at] @ vectors[7], atol=1e-6)
+    assert np.allclose(
+        stored.estimate(at, Query(vectors[7])),
+        vectors[at] @ vectors[7],
+        atol=Query(vectors[7]).bound_error(stored.error),
+    )
+
+
+def test_empty_and_zero_vectors_are_no_error() -> None:
+    stored = CodedVectors()
+    nothing = np.empty(0, dtype="i4")
+    assert (stored.dimensions, stored.error) == (0, 0.0)
+    assert Scan(nothing, nothing, nothing, stored, np.ones(3, dtype="f4")).best(5) == []
+    stored.append(np.zeros((2, 3), dtype="f4"))
+    assert stored.dot(np.array([0, 1]), np.ones(3, dtype="f4")).tolist() == [0.0, 0.0]
+
+
+def test_ties_are_ordered_by_row_id() -> None:
+    vectors = np.repeat(unit_vectors(2, 1, 16, 1.0), 50, axis=0)
+    scan = scan_of(vectors, vectors[0])
+    assert [rid for rid, _ in scan.best(7)] == list(range(1000, 1007))
+    assert scan.best(7) == top_rows(scan.rids, scan.at, scan.scores(), 7)
