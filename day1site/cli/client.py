@@ -6,6 +6,7 @@ Answers are plain dicts in the shapes of the REST API. Errors have ``code`` and 
 
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
@@ -30,7 +31,16 @@ class Client:
     """The questions and writes of all commands."""
 
     def __init__(self, transport: Transport, open_streams: Callable[[], Streams]) -> None:
-        self.api, self._open_streams = Api(transport), open_streams
+        self.transport, self.api, self._open_streams = transport, Api(transport), open_streams
+
+    @contextmanager
+    def answering_within(self, seconds: float) -> Iterator[None]:
+        """Wait at most so long for each answer."""
+        usual, self.transport.timeout = self.transport.timeout, seconds
+        try:
+            yield
+        finally:
+            self.transport.timeout = usual
 
     @property
     def streams(self) -> Streams:

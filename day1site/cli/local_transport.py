@@ -34,6 +34,8 @@ NO_ADDRESS = "There is no such address."
 class LocalTransport:
     """The REST API on the local store. Raises Refused."""
 
+    timeout = 0.0  # there is no server to wait for
+
     def __init__(self, actor: Actor) -> None:
         self.actor = actor
 

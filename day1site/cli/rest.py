@@ -19,6 +19,8 @@ Page = Callable[[dict[str, Any]], Answer]  # the page for the words of its pagin
 class Transport(Protocol):
     """How a request of the REST API gets its answer. Raises Refused."""
 
+    timeout: float  # seconds that a server may be silent
+
     def request(
         self, method: str, path: str, query: Mapping[str, Any], body: Mapping[str, Any] | None
     ) -> Answer: ...

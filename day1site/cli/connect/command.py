@@ -13,7 +13,7 @@ from day1site.cli.client import Client
 from day1site.cli.connect import settings_files
 from day1site.cli.connect.clients import CLIENTS, NEXT_STEPS, Change, Server, hook_command
 from day1site.cli.connect.state import State, config_file, digest, load_state, save_state, state_file
-from day1site.cli.connect.target import Proof, Target, choose_project, find_target, prove
+from day1site.cli.connect.target import Proof, Target, choose_project, find_target, prove, wait_briefly
 from day1site.cli.connect.undo import undo_connection
 from day1site.cli.errors import CliError, UsageError
 from day1site.cli.importing.command import import_memory, summarise
@@ -78,7 +78,8 @@ def link(run: Invocation, program: str, url: str, profile: str | None, dry_run: 
         return 0
     state |= {"data_dir": target.data_dir, "project": target.project}
     state["folders"] = [*state.get("folders", []), *folders]
-    server = replace(preview, key=find_key(client, state, program))
+    with wait_briefly(client):  # where no answer comes nothing was written yet
+        server = replace(preview, key=find_key(client, state, program))
     plan = plan_changes(CLIENTS[program](server), state)
     write_plan(program, server, state, plan)
     proof = prove(server) if target.is_expected else None

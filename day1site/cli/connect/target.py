@@ -2,12 +2,13 @@
 
 import os
 import sys
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from day1site.cli.client import base_address, server_url
+from day1site.cli.client import Client, base_address, server_url
 from day1site.cli.connect.clients import Server
 from day1site.cli.connect.state import State
 from day1site.cli.errors import CliError, UsageError
@@ -106,6 +107,11 @@ def choose_store(run: Invocation, state: State) -> None:
     if state.get("data_dir") and not os.environ.get(DATA_DIR) and Path(state["data_dir"]).is_dir():
         os.environ[DATA_DIR] = state["data_dir"]
     run.project = run.project or state.get("project", "")
+
+
+def wait_briefly(client: Client) -> AbstractContextManager[None]:
+    """Wait for each answer as long as a proof does: a server that hangs makes and revokes no key."""
+    return client.answering_within(PROOF_SECONDS)
 
 
 # ---- proving --------------------------------------------------------------------------------------------

@@ -15,7 +15,7 @@ from day1site.cli.connect.state import (
     save_state,
     state_file,
 )
-from day1site.cli.connect.target import choose_store
+from day1site.cli.connect.target import choose_store, wait_briefly
 from day1site.cli.errors import CliError
 from day1site.cli.invocation import Invocation
 from day1site.cli.output import note
@@ -119,7 +119,9 @@ def revoke_key(run: Invocation, program: str, state: State) -> None:
     if "key_id" not in state:
         return  # an earlier undo has done so
     try:
-        run.open_client().revoke_key(state["key_id"])
+        client = run.open_client()
+        with wait_briefly(client):
+            client.revoke_key(state["key_id"])
     except (CliError, Day1Error) as error:
         text = getattr(error, "text", "it is not known")
         note(f"The key {program} was not revoked: {text} day1 keys list shows it.")
