@@ -4,6 +4,7 @@ Standard library alone: the command line imports transcripts without Django.
 """
 
 BRIEFING_TAG = "day1-memory"  # around what Day1 tells a program at the start of a session
+BEFORE = "  before: "  # begins the line of a statement whose place the one above has taken
 
 
 def count_dense(text: str) -> int:

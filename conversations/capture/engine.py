@@ -222,7 +222,7 @@ def _load_context(event: HookEvent, actor: Actor, branch_name: str) -> str:
     now = timezone.now()
     found = start_context(session, actor, find_branch(actor, branch_name).lineage(), now)
     if found.text and own and found.is_storable:
-        Session.objects.filter(pk=session.pk).update(context=found.text)
+        Session.objects.filter(pk=session.pk, erased_at=None).update(context=found.text)
     if found.text:
         who = actor.with_origin(session_id=session.key)
         log_recall(who, [branch_name], "", found.fact_ids)
@@ -252,7 +252,8 @@ def _recall(event: HookEvent, question: Future[PreparedQuery] | None, actor: Act
     lineage = find_branch(actor, branch_name).lineage()
     found = recall_for_prompt(question.result(), session, lineage, timezone.now(), others)
     if found.ids and session.recalled.get(key) != found.ids:
-        Session.objects.filter(pk=session.pk).update(recalled={**session.recalled, key: found.ids})
+        recalled = {**session.recalled, key: found.ids}
+        Session.objects.filter(pk=session.pk, erased_at=None).update(recalled=recalled)
     if found.fact_ids:
         log_recall(actor.with_origin(session_id=session.key), [branch_name], event.prompt, found.fact_ids)
     return found.text

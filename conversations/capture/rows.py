@@ -56,7 +56,8 @@ class EventRows:
     def take(self, event: HookEvent) -> None:
         who = get_event_actor(self.actor, event)
         self.newest = None
-        self._open_session(event)
+        if not self._open_session(event):
+            return
         if event.name in ("SessionStart", "SubagentStart"):
             self._open_conversation(event, who)
         elif event.name == "UserPromptSubmit":
@@ -82,7 +83,11 @@ class EventRows:
 
     # ---- sessions and conversations ------------------------------------------------------------
 
-    def _open_session(self, event: HookEvent) -> None:
+    def _open_session(self, event: HookEvent) -> bool:
+        """Create or find the session of an event; return False for one that was erased by now.
+
+        It is read under the lock of the branch, which an erasure waits for: it takes nothing more afterwards.
+        """
         manager = SessionManager()
         if event.session not in self._sessions:
             who = replace(self.actor, agent_id=self.actor.bound_agent or event.client)
@@ -93,8 +98,11 @@ class EventRows:
                 project_path=get_project_path(event),
             )
             self.commit.touch_session(event.session)
+        if self._sessions[event.session].erased_at:
+            return False
         if event.name in self.begins:
             manager.resume_session(session_id=event.session, actor=self.actor)
+        return True
 
     def _open_conversation(self, event: HookEvent, who: Actor) -> Conversation:
         """Return the newest conversation of the session and agent; a resumed session gets a new one."""

@@ -3,7 +3,7 @@
 import os
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import datetime
@@ -26,7 +26,9 @@ from memory.engines.search.answer_boost import ASKS
 from memory.engines.search.candidates import PreparedQuery, find_candidates
 from memory.engines.search.query import MAX_QUERY_LENGTH, build_query
 from memory.engines.sessions.briefing import describe_fact, fenced_line, show_fact
-from memory.engines.sessions.utterances import find_utterances
+from memory.engines.sessions.manager import Utterance
+from memory.engines.sessions.revisions import find_revised, load_facts
+from memory.engines.sessions.utterances import FactEdge, find_utterances, hear_sources, load_edges
 from memory.engines.versions.repositories import find_repositories
 from memory.models import Fact, FactLink, Session
 from memory.models.hashes import normalise_text
@@ -152,14 +154,40 @@ def find_facts(ask: Ask, near: Sequence[Hits]) -> Iterator[Memory]:
     ranked = [rank(narrowed, hits, ask) for narrowed, hits in zip(ask.narrow(rows), near, strict=True)]
     cosines = {rid: cosine for found, _ in ranked for rid, cosine in found.items()}
     batch = list(rows.rows().filter(pk__in={rid for _, rids in ranked for rid in rids}))
-    known = zip(batch, find_repositories(ask.session.project_id, batch), strict=True)
-    own = [fact for fact, repository in known if repository in ("", ask.session.project_path)]
-    strengths = {fact.rid: weigh(ask.question, fact.essence, cosines.get(fact.rid)) for fact in own}
-    strong = [fact for fact in own if strengths[fact.rid] >= MIN_EVIDENCE]
-    utterances = find_utterances(strong, ask.lineage)
-    for fact in attach_belief(strong, ask.lineage):
+    own = filter_own(batch, ask.session)
+    strengths = {fact: weigh(ask.question, fact.essence, cosines.get(fact.rid)) for fact in own}
+    strong = {fact: strength for fact, strength in strengths.items() if strength >= MIN_EVIDENCE}
+    edges = load_edges(strong, ask.lineage)
+    utterances = hear_sources(strong, edges, ask.lineage)
+    newest = replace_revised(strong, find_own_revised(strong, edges, utterances, ask))
+    utterances |= find_utterances(newest.keys() - strong.keys(), ask.lineage)
+    for fact in attach_belief(list(newest), ask.lineage):
         about = describe_fact(fact, utterances.get(fact.uid))
-        yield Memory(fact.uid, show_fact(fact), about, strengths[fact.rid])
+        yield Memory(fact.uid, show_fact(fact), about, newest[fact])
+
+
+def filter_own(facts: Sequence[Fact], session: Session) -> list[Fact]:
+    """Return the facts of the session's repository, and of none."""
+    known = zip(facts, find_repositories(session.project_id, facts), strict=True)
+    return [fact for fact, repository in known if repository in ("", session.project_path)]
+
+
+def replace_revised(strengths: Mapping[Fact, float], revised: Mapping[UUID, Fact]) -> dict[Fact, float]:
+    """Return facts with their evidence; one whose place a newer statement took gives it to that one."""
+    newest: dict[Fact, float] = {}
+    for fact, strength in strengths.items():
+        shown = revised.get(fact.uid, fact)
+        newest[shown] = max(newest.get(shown, 0.0), strength)
+    return newest
+
+
+def find_own_revised(
+    facts: Iterable[Fact], edges: Sequence[FactEdge], utterances: Mapping[UUID, Utterance], ask: Ask
+) -> dict[UUID, Fact]:
+    """Return the statements of the repository that took the places of facts, by the id of the older one."""
+    found = find_revised(facts, edges, utterances, ask.lineage, ask.now)
+    own = {fact.uid for fact in filter_own(list(found.values()), ask.session)}
+    return {older: newer for older, newer in found.items() if newer.uid in own}
 
 
 def find_messages(ask: Ask) -> Iterator[Memory]:
@@ -177,7 +205,7 @@ def find_messages(ask: Ask) -> Iterator[Memory]:
     texts = {row.rid: best_part(ask.question, row.content) for row in batch}
     strengths = {rid: weigh(ask.question, text, cosines.get(rid)) for rid, text in texts.items()}
     strong = [row for row in batch if strengths[row.rid] >= MIN_EVIDENCE]
-    learned = learned_texts([row.uid for row in strong], ask.lineage, ask.now)
+    learned = learned_texts([row.uid for row in strong], ask)
     for row in strong:
         line, is_news = (
             fenced_line(texts[row.rid], MAX_LINE),
@@ -214,19 +242,27 @@ def list_earlier(session: Session) -> list[str]:
     return list(rows.exclude(pk=session.pk).order_by("-pk").values_list("key", flat=True)[:MAX_SESSIONS])
 
 
-def learned_texts(sources: Sequence[UUID], lineage: Lineage, now: datetime) -> dict[UUID, set[str]]:
-    """Return the texts of the facts learned from each message; REFUTED for one that is believed no more."""
+def learned_texts(sources: Sequence[UUID], ask: Ask) -> dict[UUID, set[str]]:
+    """Return the texts of the facts learned from each message; REFUTED for one that holds no more."""
     kinds = Q(link_type=FactLink.Type.CONSOLIDATED_FROM) | Q(link_type=FactLink.Type.DERIVED_FROM)
-    links = (
-        FactLink.objects.in_lineage(lineage).filter(kinds, to_id__in=sources).fetch_all() if sources else []
-    )
-    uids = {link.from_id for link in links}
-    rows = searchable_rows(lineage, now).filter(uid__in=uids).fetch_all() if uids else []
-    believed = {fact.uid: normalise_text(fact.fact_text) for fact in rows}
+    links = FactLink.objects.in_lineage(ask.lineage).filter(kinds, to_id__in=sources) if sources else None
+    known = [(link.to_id, link.from_id) for link in links.fetch_all()] if links is not None else []
+    believed = list_believed({uid for _, uid in known}, ask)
     texts: dict[UUID, set[str]] = defaultdict(set)
-    for link in links:
-        texts[link.to_id].add(believed.get(link.from_id, REFUTED))
+    for source, uid in known:
+        texts[source].add(believed.get(uid, REFUTED))
     return texts
+
+
+def list_believed(uids: Collection[UUID], ask: Ask) -> dict[UUID, str]:
+    """Return the texts of those facts that are believed, and whose place no newer statement took."""
+    facts = load_facts(uids, ask.lineage, ask.now).values()
+    edges = load_edges(facts, ask.lineage)
+    revised: Collection[UUID] = ()
+    if any(edge.is_revision for edge in edges):
+        utterances = hear_sources(facts, edges, ask.lineage)
+        revised = find_own_revised(facts, edges, utterances, ask)
+    return {fact.uid: normalise_text(fact.fact_text) for fact in facts if fact.uid not in revised}
 
 
 # ---- evidence ------------------------------------------------------------------------------------------

@@ -23,6 +23,7 @@ class Conversation(BranchedModel):
         fork_columns=("parent_conversation_id", "fork_point_message_id"),
     )
     ERASED: ClassVar[dict[str, Any]] = {"title": ERASED_MARK}
+    QUOTED: ClassVar[dict[str, int]] = {"title": 32}
 
     # Set by conversations.engines.conversations.
     message_count: int

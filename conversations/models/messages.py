@@ -41,6 +41,7 @@ class Message(BranchedModel):
         "metadata": {},
         "content_hash": Blank.DIGEST,
     }
+    QUOTED: ClassVar[dict[str, int]] = {"content": 32, "thinking": 32}
 
     embedding_state: str  # set where it is shown
     embedding_model: str

@@ -10,10 +10,14 @@ from memory.models.projects import Project
 
 
 class ReviewItem(models.Model):
-    """A question for a curator, for example whether two facts are duplicates."""
+    """A question for a curator, for example whether two facts are duplicates.
+
+    ``fact_id`` is the newer one. It may take the place of the other where the kind is contested.
+    """
 
     class Kind(models.TextChoices):
         NEAR_DUPLICATE = "near_duplicate"
+        CONTESTED = "contested"
 
     class Status(models.TextChoices):
         OPEN = "open"
@@ -33,7 +37,9 @@ class ReviewItem(models.Model):
     fact_id = models.UUIDField()
     other_id = models.UUIDField()
     pair = models.CharField(max_length=100, unique=True, help_text="Branch and both facts: asked only once.")
-    score = models.FloatField(help_text="The cosine of the two texts.")
+    score = models.FloatField(
+        help_text="How alike the two texts are: their cosine, of a contested pair their share of words."
+    )
     resolution = models.CharField(
         max_length=40, blank=True, help_text="What was decided; of an open one, what was decided and undone."
     )

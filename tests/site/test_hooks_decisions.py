@@ -45,10 +45,10 @@ def today() -> str:
 
 def test_what_was_said_long_ago_and_imported_later_has_its_day_and_comes_after(api, actor):
     live(api, "s1", "We use Memcached for the queue now.")
-    import_said(actor, "old", "2020-05-04T10:00:00Z", "We use Redis for the queue, not Rabbit.")
+    import_said(actor, "old", "2020-05-04T10:00:00Z", "We use Redis for the sessions, not Rabbit.")
     assert read_lines(api, "s2") == [
         ("We use Memcached for the queue now.", "decision of a person", today()),
-        ("We use Redis for the queue, not Rabbit.", "decision of a person", "2020-05-04"),
+        ("We use Redis for the sessions, not Rabbit.", "decision of a person", "2020-05-04"),
     ]
 
 
@@ -72,12 +72,12 @@ def test_what_is_said_again_is_as_new_as_the_last_time(api, actor):
 def test_the_same_statement_in_almost_the_same_words_comes_once(api, actor):
     import_said(actor, "a", "2020-01-01T00:00:00Z", "We decided to run make fmt before the commit.")
     import_said(actor, "b", "2020-02-01T00:00:00Z", "We decided to run make fmt before a commit")
-    import_said(actor, "c", "2020-03-01T00:00:00Z", "We decided not to run make fmt before a commit.")
+    import_said(actor, "c", "2020-03-01T00:00:00Z", "We decided not to run make fmt before a release.")
     languages = ["We decided to use C for it.", "We decided to use C++ for it."]
     import_said(actor, "d", "2020-03-02T00:00:00Z", *languages)
     assert {text for text, _, _ in read_lines(api, "s2")} == {
         "We decided to run make fmt before a commit",
-        "We decided not to run make fmt before a commit.",
+        "We decided not to run make fmt before a release.",
         *languages,
     }
 

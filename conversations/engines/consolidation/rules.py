@@ -90,6 +90,18 @@ def lessons(text: str, spoken_by_user: bool, previous: str = "") -> Iterator[Les
             yield lesson
 
 
+def read_rest(text: str, learned: Iterable[str]) -> Iterator[str]:
+    """Yield the other sentences of a prompt that may state something, orders of the moment included."""
+    known = " ".join(learned)
+    parts = list(sentences(text))
+    if any(QUOTE_SIGN.search(part) for part in parts):
+        return
+    for part in parts:
+        is_idle = ASKS.search(part) or PASSING.search(part) or REPORTED.search(part) or part in known
+        if not is_idle:
+            yield part
+
+
 def read_answer(text: str) -> Iterator[Lesson]:
     """Yield the sentences in which a phrase names a decision."""
     for sentence in sentences(text):

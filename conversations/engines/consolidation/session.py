@@ -1,7 +1,8 @@
 """Consolidation of a session: its decisions and repairs become facts, by rule."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from itertools import groupby, islice
 from typing import Any
 from uuid import UUID
@@ -10,20 +11,26 @@ from django.db.models import Q
 
 from conversations.engines.consolidation import rules
 from conversations.engines.consolidation.repairs import ToolCalls, describe_repair
+from conversations.engines.consolidation.revised import Statement, find_changes, find_earlier, link_revised
 from conversations.engines.consolidation.sentences import sentences
 from conversations.engines.learning import choose_rule
 from conversations.models import Message
 from memory.actors import Actor
 from memory.db.retry import retry_methods
 from memory.engines.facts.batch import FactBatch
+from memory.engines.review.revisions import may_revise
+from memory.engines.sessions.utterances import DECIDED
 from memory.engines.versions.commits import CommitWriter, open_commit
+from memory.engines.versions.erased import erased_uids
 from memory.engines.versions.policies import Write
 from memory.models import Fact, FactLink, Observation, Project, RecallLog, Session
 from memory.queue.producer import enqueue
+from memory.texts import BEFORE
 
 MAX_ENTRIES = 5000  # messages and observations of one session that are read
 PAGE_SIZE = 20  # messages that are read at once
 MAX_LESSONS = 50  # of one message; more are hardly decisions
+MAX_OPEN = 8  # further sentences of one prompt that are compared with older decisions
 MAX_PIECE = 100  # findings in one commit, so that other writers wait for one piece only
 MAX_PIECES = 20  # in one task, so that other tasks get their turn
 STATED = frozenset({Observation.Type.DECISION, Observation.Type.INSIGHT})
@@ -39,6 +46,14 @@ class Finding:
     category: str
     source: UUID
     to_type: str
+    said_at: datetime | None = None
+    is_persons: bool = False
+    is_open: bool = False  # learned only where it changes a decision
+
+    @property
+    def is_statement(self) -> bool:
+        """Return whether it says what was decided, so that it may take an older statement's place."""
+        return self.said_at is not None and self.category in DECIDED
 
     @property
     def rule(self) -> str:
@@ -89,6 +104,7 @@ class SessionConsolidation:
                 enqueue("memory.consolidate", session.pk)
                 break
             news = [one for one in piece if one.rule not in off and not spoken.says(one.text)]
+            news = _drop_open(session, news)
             if news:
                 count += self._commit_findings(session, news, actor)
                 pieces += 1
@@ -96,11 +112,14 @@ class SessionConsolidation:
 
     @staticmethod
     def _commit_findings(session: Session, news: Sequence[Finding], actor: Actor) -> int:
-        """Write findings in one commit, without sources that another worker has consumed meanwhile."""
+        """Write findings in one commit, without sources that were consumed or erased meanwhile."""
+        earlier = find_earlier(session, [finding.text for finding in news if finding.is_statement])
         with open_commit(actor, session.branch.name, "consolidate.session", write=Write.EXTRACT) as commit:
-            consumed = _find_consumed(commit.visible_rows(FactLink), [finding.source for finding in news])
+            sources = [finding.source for finding in news]
+            consumed = _find_consumed(commit.visible_rows(FactLink), sources)
+            consumed |= erased_uids(session.project_id, set(sources))
             left = [finding for finding in news if finding.source not in consumed]
-            return _write_findings(commit, left, actor) if left else 0
+            return _write_findings(commit, left, earlier, actor) if left else 0
 
 
 def _split_findings(findings: Iterable[Finding]) -> Iterator[list[Finding]]:
@@ -143,9 +162,22 @@ def _read_pages(rows: Any) -> Iterator[list[Message]]:
 
 
 def _find_in_message(row: Message, previous: str) -> Iterator[Finding]:
-    lessons = rules.lessons(row.content, row.role == Message.Role.USER, previous)
-    for lesson in islice(lessons, MAX_LESSONS):
-        yield Finding(lesson.text, lesson.category, row.uid, FactLink.Target.MESSAGE)
+    at, is_persons = row.said_at or row.created_at, row.role == Message.Role.USER
+    lessons = list(islice(rules.lessons(row.content, is_persons, previous), MAX_LESSONS))
+    found = [(lesson.text, lesson.category, False) for lesson in lessons]
+    if is_persons:
+        rest = rules.read_rest(row.content, [lesson.text for lesson in lessons])
+        found += [(text, "decision", True) for text in islice(filter(may_revise, rest), MAX_OPEN)]
+    for text, category, is_open in found:
+        yield Finding(text, category, row.uid, FactLink.Target.MESSAGE, at, is_persons, is_open)
+
+
+def _drop_open(session: Session, found: Sequence[Finding]) -> list[Finding]:
+    """Return the findings without those that change no decision, and lay nothing down by themselves."""
+    texts = [finding.text for finding in found if finding.is_open]
+    stated = [finding.text for finding in found if finding.is_statement and not finding.is_open]
+    changes = find_changes(session, texts, stated) if texts else set()
+    return [finding for finding in found if not finding.is_open or finding.text in changes]
 
 
 def _find_in_observations(session: Session) -> Iterator[Finding]:
@@ -179,11 +211,14 @@ def _find_consumed(links: Any, sources: Sequence[UUID]) -> set[UUID]:
 
 
 def _list_known_texts(session: Session) -> list[str]:
-    """Return the texts that Day1 gave this session: at its start, with prompts, and as search results."""
+    """Return the texts that Day1 gave this session: at its start, with prompts, and as search results.
+
+    What it gave as holding no more is none of them: a person who says it again goes back to it.
+    """
     recalls = RecallLog.objects.filter(project=session.project_id, session_id=session.key)
     ids = {UUID(uid) for recall in recalls.order_by("-id")[:500] for uid in recall.fact_ids}
     ids |= {UUID(uid) for found in session.recalled.values() for uid in found}
-    texts: list[str] = session.context.splitlines()
+    texts = [line for line in session.context.splitlines() if not line.startswith(BEFORE)]
     requested = sorted(ids)
     for start in range(0, len(requested), 500):
         facts = Fact.objects.on(session.branch).filter(uid__in=requested[start : start + 500]).fetch_all()
@@ -193,11 +228,17 @@ def _list_known_texts(session: Session) -> list[str]:
     return texts
 
 
-def _write_findings(commit: CommitWriter, found: Sequence[Finding], actor: Actor) -> int:
+def _write_findings(
+    commit: CommitWriter, found: Sequence[Finding], earlier: Mapping[str, Sequence[Fact]], actor: Actor
+) -> int:
     batch = FactBatch([finding.fact() for finding in found], actor, Fact.Status.ACTIVE, deduplicate=True)
     written = batch.write_facts(commit)
     links = {}
     for finding, result in zip(found, written, strict=True):
         links[(result.fact.uid, finding.source)] = finding.link(result.fact)
     commit.add_rows(list(links.values()))
+    pairs = zip(found, written, strict=True)
+    stated = [(one, result.fact, one.said_at) for one, result in pairs if one.said_at and one.text in earlier]
+    statements = [Statement(fact, at, one.is_persons) for one, fact, at in stated]
+    link_revised(commit, statements, {fact.uid: earlier[one.text] for one, fact, _ in stated})
     return sum(result.created for result in written)

@@ -9,7 +9,7 @@ from day1site.mcp import schemas
 from day1site.mcp.call_context import Call
 from day1site.mcp.tools import base as b
 from day1site.mcp.tools.declared_schemas import WHO, input_properties
-from day1site.mcp.tools.search import index_facts, newest_lines
+from day1site.mcp.tools.search import index_known, newest_lines
 from memory.api.reading import parse_integer, parse_names, parse_point
 from memory.engines.fields.base import Use
 from memory.engines.graph.engine import MAX_DEPTH
@@ -43,9 +43,10 @@ SCAN_LIMIT = 20  # sessions searched for the last ended one
         "session": {"anyOf": [schemas.schema(schemas.SessionPart), {"type": "null"}]},
         "summary": b.text("How the session ended, in its own words."),
         "parent_summary": b.text("The same of the session before it."),
-        "facts": b.many("What the session wrote, newest first.", schemas.schema(schemas.LineShape)),
+        "facts": b.many("What the session wrote, newest first.", schemas.schema(schemas.KnownLineShape)),
         "newest_facts": b.many(
-            "The newest of the branch, but of no other repository.", schemas.schema(schemas.LineShape)
+            "The newest of the branch that hold, but of no other repository.",
+            schemas.schema(schemas.KnownLineShape),
         ),
         "messages": b.many(
             "The last ones, oldest first; long ones are cut.",
@@ -91,7 +92,7 @@ def _load_session(call: Call, session_id: str, limits: dict[str, int]) -> dict[s
         "session": schemas.session(found.session),
         "summary": schemas.short(found.session.summary, 2000),
         "parent_summary": schemas.short(found.parent_summary, 1000),
-        "facts": schemas.within(index_facts(call, found.facts), CONTEXT_TOKENS // 2),
+        "facts": schemas.within(index_known(call, found.facts), CONTEXT_TOKENS // 2),
         "messages": schemas.within(values[::-1], CONTEXT_TOKENS // 2)[::-1],
         "observed": found.observations,
     }

@@ -17,6 +17,7 @@ from memory.engines.facts.bulk_actions import REASON, archive_fact
 from memory.engines.facts.facts_across_branches import facts_on
 from memory.engines.facts.field_diff import check_version
 from memory.engines.facts.supersession import check_keeper, link_superseded
+from memory.engines.review.revision_items import remove_revisions
 from memory.engines.support import validation as c
 from memory.engines.support.pagination import Page, paginate
 from memory.engines.versions.branch_access import filter_allowed_branches
@@ -172,7 +173,9 @@ def with_facts(items: Sequence[ReviewItem], project_id: UUID) -> None:
     for item in items:
         item.fact = known.get((item.branch_id, item.fact_id))
         item.other = known.get((item.branch_id, item.other_id))
-        item.best = max(filter(None, (item.fact, item.other)), key=rank_fact, default=None)
+        both = filter(None, (item.fact, item.other))
+        is_revised = item.kind == ReviewItem.Kind.CONTESTED and item.fact is not None
+        item.best = item.fact if is_revised else max(both, key=rank_fact, default=None)
 
 
 def count_item_bytes(item: ReviewItem) -> int:
@@ -226,6 +229,8 @@ class Decision:
         pair = (item.fact_id, item.other_id)
         if strangers := [uid for uid in (self.keep, *(expected or {})) if uid and uid not in pair]:
             raise Invalid("{id} is none of the two facts of this question.", id=strangers[0], field="keep")
+        if self.decision == KEEP_BOTH:
+            remove_revisions(commit, item)
         if self.decision in (KEEP_BOTH, DISMISS):
             return None
         read = expected or {UUID(uid): n for uid, n in item.details.get("versions", {}).items()}

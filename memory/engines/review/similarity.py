@@ -64,6 +64,10 @@ _NEGATIONS = frozenset(
         dont doesnt didnt isnt arent wasnt werent wont cant couldnt shouldnt wouldnt hasnt havent hadnt"""
     )
 )
+# Characters that negate in Chinese, but not in words such as 不同 (different), 特别 (special), 非常 (very).
+_CHINESE_NEGATION = re.compile(
+    r"(?<!差)不(?![同过仅但错断])|(?<![特区类分级性识个])别(?![名的人])|没(?!收)|[勿莫]|禁止|无需|避免"
+)
 # Words that begin a sentence without naming anything.
 _OPENERS = frozenset(
     split_words(
@@ -118,9 +122,10 @@ def extract_numbers(text: str) -> list[str]:
 
 
 def count_negations(text: str) -> int:
-    """Count the negating words of a text."""
+    """Count the negating words of a text, in English and Chinese."""
     words = (match.group().casefold().replace("’", "'") for match in _WORD.finditer(text))
-    return sum(word in _NEGATIONS or word.endswith("n't") for word in words)
+    english = sum(word in _NEGATIONS or word.endswith("n't") for word in words)
+    return english + (0 if text.isascii() else len(_CHINESE_NEGATION.findall(text)))
 
 
 def normalise_number(number: str) -> str:

@@ -1,7 +1,7 @@
 """Agents' sessions: created on first use, ended once, with a context for the next session."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from functools import cache
 from typing import Any, ClassVar, Protocol, Unpack
@@ -26,7 +26,7 @@ from memory.engines.support.pagination import Page, check_limit, paginate
 from memory.engines.support.write_buffer import buffer
 from memory.engines.versions.lookup import MAIN, find_branch
 from memory.engines.versions.repositories import is_elsewhere
-from memory.exceptions import BranchArchived, BranchForbidden, NotFound
+from memory.exceptions import BranchArchived, BranchForbidden, Conflict, NotFound
 from memory.models import Branch, Session
 from memory.models.nodes import next_rid
 from memory.queue.producer import enqueue
@@ -128,6 +128,7 @@ class SessionManager:
                 record_entry(actor, "session.create", key)
             else:
                 require_scope(actor, "write", session)
+                refuse_erased_session(session)
                 complete_session(session, values)
         return CreatedSession(session, created)
 
@@ -193,6 +194,8 @@ class SessionManager:
         with transaction.atomic(savepoint=False):
             session = get_session(actor, session_id)
             require_scope(actor, "write", session)
+            if text:
+                refuse_erased_session(session)
             end_session(session, actor, status, text)
         return session
 
@@ -203,7 +206,7 @@ class SessionManager:
         """
         rows = Session.objects.filter(project=actor.project_id, key=session_id)
         known = rows.select_related("branch").first()
-        if known and (known.project_path or not project_path):
+        if known and (known.project_path or not project_path or known.erased_at):
             require_scope(actor, "write", known)
             return known  # nothing to add: the common case for events of a session
         where = {"session_id": session_id, "branch_name": branch_name, "project_path": project_path}
@@ -225,13 +228,13 @@ class SessionManager:
         return session
 
     def replace_summary(self, *, session_id: str, actor: Actor, summary: str) -> None:
-        """Replace the session's summary. Raises NotFound, TooLarge."""
+        """Replace the session's summary; an erased one gets none. Raises NotFound, TooLarge."""
         actor.require_scope("write")
         session = get_session(actor, session_id)
         require_scope(actor, "write", session)
         if summary.strip():
             text = c.validate({"summary": summary}, CHECKS)["summary"]
-            Session.objects.filter(pk=session.pk).update(summary=text)
+            Session.objects.filter(pk=session.pk, erased_at=None).update(summary=text)
 
     def request_consolidation(self, *, session_id: str, actor: Actor) -> None:
         """Queue the consolidation of a session that still runs. Raises NotFound."""
@@ -245,7 +248,7 @@ class SessionManager:
         """
         session = Session.objects.select_related("branch").filter(pk=session_pk).first()
         engine = load_consolidator()
-        if session is None or engine is None or session.branch.archived_at:
+        if session is None or engine is None or session.branch.archived_at or session.erased_at:
             return 0
         started = timezone.now()
         count = engine.consolidate_session(session=session, actor=system_actor(session))
@@ -259,7 +262,8 @@ class SessionManager:
         """
         if load_consolidator() is None:
             return
-        ended = Session.objects.filter(ended_at__gte=timezone.now() - SWEPT, branch__archived_at=None)
+        recent = {"ended_at__gte": timezone.now() - SWEPT, "branch__archived_at": None}
+        ended = Session.objects.filter(**recent, erased_at=None)
         waiting = ended.filter(Q(consolidated_at=None) | Q(consolidated_at__lt=F("ended_at")))
         for pk in waiting.order_by("pk").values_list("pk", flat=True)[:BATCH_SIZE]:
             enqueue("memory.consolidate", pk)
@@ -358,11 +362,17 @@ def require_scope(actor: Actor, scope: str, session: Session) -> None:
         raise BranchForbidden("This session is on a branch that this key may not use.")
 
 
+def refuse_erased_session(session: Session) -> None:
+    """Refuse a change of an erased session. Raises Conflict."""
+    if session.erased_at:
+        raise Conflict("The session {key} was erased: it takes nothing more.", key=session.key)
+
+
 def complete_session(session: Session, values: Mapping[str, Any]) -> None:
     """Fill in empty fields of the session; present values stay."""
     news = {name: value for name, value in values.items() if value and not getattr(session, name)}
     if news:
-        Session.objects.filter(pk=session.pk).update(**news)
+        Session.objects.filter(pk=session.pk, erased_at=None).update(**news)
         for name, value in news.items():
             setattr(session, name, value)
 
@@ -374,13 +384,14 @@ def enqueue_consolidation(session: Session) -> None:
 
 def end_session(session: Session, actor: Actor, status: str, summary: str) -> None:
     if summary:
-        Session.objects.filter(pk=session.pk, summary="").update(summary=summary)
+        Session.objects.filter(pk=session.pk, summary="", erased_at=None).update(summary=summary)
     if Session.objects.filter(pk=session.pk, status=Status.ACTIVE).update(
         status=status, ended_at=actor.write_time()
     ):
         if not session.branch.archived_at:
+            closer = replace(actor, session_id="") if session.erased_at else actor
             for part in session_parts():
-                part.close(session, actor)
+                part.close(session, closer)
         record_entry(actor, "session.end", session.key, {"status": status})
         enqueue_consolidation(session)
     session.refresh_from_db()

@@ -1,8 +1,9 @@
 """Who said what a fact states, and when last: read from the messages that it was learned from."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import datetime
+from typing import Any, NamedTuple
 from uuid import UUID
 
 from memory.db.querysets import Lineage, VersionedQuerySet
@@ -11,7 +12,23 @@ from memory.engines.support.batches import batched
 from memory.models import Fact, FactLink, Observation
 
 LEARNED = frozenset({Fact.SourceType.CONSOLIDATION.value, Fact.SourceType.OBSERVATION.value})
+DECIDED = frozenset({"decision", "preference"})  # categories of what may be revised
 BATCH_SIZE = 500
+
+
+class FactEdge(NamedTuple):
+    """A link from a fact: to what it was learned from, or to a fact that contests it."""
+
+    from_id: UUID
+    to_id: UUID
+    to_type: str
+    link_type: str
+    valid_from: datetime | None
+
+    @property
+    def is_revision(self) -> bool:
+        """Return whether it says since when another statement holds."""
+        return self.link_type == FactLink.Type.CONTESTED_BY and self.valid_from is not None
 
 
 def find_utterances(facts: Iterable[Fact], lineage: Lineage) -> dict[UUID, Utterance]:
@@ -19,8 +36,27 @@ def find_utterances(facts: Iterable[Fact], lineage: Lineage) -> dict[UUID, Utter
 
     A fact that was learned again is as new as the last time, and a person's where a person said it once.
     """
-    learned = [fact.uid for fact in facts if fact.source_type in LEARNED]
-    sources = _find_sources(learned, lineage)
+    learned = [fact for fact in facts if fact.source_type in LEARNED]
+    return hear_sources(learned, load_edges(learned, lineage), lineage)
+
+
+def load_edges(facts: Iterable[Fact], lineage: Lineage) -> list[FactEdge]:
+    """Return the links that lead from facts which were learned, or state what was decided."""
+    uids = [fact.uid for fact in facts if fact.source_type in LEARNED or fact.category in DECIDED]
+    rows = _select(FactLink.objects.in_lineage(lineage), FactEdge._fields, "from_id", uids)
+    return [FactEdge(*row) for row in rows]
+
+
+def hear_sources(facts: Iterable[Fact], edges: Iterable[FactEdge], lineage: Lineage) -> dict[UUID, Utterance]:
+    """Return the utterance of each fact that was learned, by its links to messages and observations.
+
+    Who writes a fact by hand may link it to any message: that makes nobody the one who said it.
+    """
+    learned = {fact.uid for fact in facts if fact.source_type in LEARNED}
+    sources: dict[UUID, set[UUID]] = defaultdict(set)
+    for edge in edges:
+        if edge.from_id in learned and edge.to_type != FactLink.Target.FACT:
+            sources[edge.from_id].add(edge.to_id)
     heard = _find_heard({uid for found in sources.values() for uid in found}, lineage)
     per_fact = {fact: [heard[uid] for uid in found if uid in heard] for fact, found in sources.items()}
     return {fact: _join_utterances(several) for fact, several in per_fact.items() if several}
@@ -30,16 +66,6 @@ def _join_utterances(several: Sequence[Utterance]) -> Utterance:
     speakers = {one.speaker for one in several}
     speaker = Utterance.PERSON if Utterance.PERSON in speakers else max(speakers)
     return Utterance(max(one.at for one in several), speaker)
-
-
-def _find_sources(facts: Sequence[UUID], lineage: Lineage) -> Mapping[UUID, set[UUID]]:
-    """Return the messages and observations that facts were learned from."""
-    found: dict[UUID, set[UUID]] = defaultdict(set)
-    columns = ("from_id", "to_id", "to_type")
-    for fact, source, kind in _select(FactLink.objects.in_lineage(lineage), columns, "from_id", facts):
-        if kind != FactLink.Target.FACT:
-            found[fact].add(source)
-    return found
 
 
 def _find_heard(sources: Iterable[UUID], lineage: Lineage) -> dict[UUID, Utterance]:

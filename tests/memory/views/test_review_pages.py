@@ -70,6 +70,18 @@ def test_a_question_shows_both_facts_and_what_differs(curator: Client, actor: Ac
         assert f'name="version-{item.other_id}" value="1"' in page
 
 
+def test_the_newer_of_a_contested_pair_is_proposed_to_take_the_place(curator: Client, actor: Actor) -> None:
+    (item,) = pairs(actor, 1, score=0.6)
+    ReviewItem.objects.filter(pk=item.pk).update(kind="contested")
+    FACTS.set_verification(fact_id=item.other_id, verdict="verified", actor=actor)
+    page = text(curator.get("/p/test/review"))
+    assert "Does the newer one take the place of the older?" in page
+    assert f'name="keep" value="{item.fact_id}" data-nth="2" checked' in page
+    assert page.count('value="supersede"') == 1
+    answer(curator, item, "supersede", keep=str(item.fact_id))
+    assert fact(item.other_id, actor).status == "superseded"
+
+
 def test_a_verified_fact_is_proposed_to_stay(curator: Client, actor: Actor) -> None:
     (item,) = pairs(actor, 1)
     FACTS.set_verification(fact_id=item.other_id, verdict="verified", actor=actor)

@@ -1,0 +1,66 @@
+"""Whether a newer statement takes the place of an older one: pairs of a corpus, and rules one by one."""
+
+from pathlib import Path
+
+import pytest
+
+from bench.revisions import MIN_PRECISION, MIN_RECALL, get_precision, get_recall, measure
+from memory.engines.review.revisions import MAX_LENGTH, revises
+from memory.engines.review.similarity import Comparison, compare_claims, count_negations
+
+DATA = Path(__file__).parents[2] / "bench/data"
+REVISED = [
+    ("The gateway listens on port 9443.", "The gateway listens on port 8443 now."),
+    ("We use Postgres 16 for the ledger", "Switch the ledger to MySQL 8, not Postgres"),
+    ("账本用 Postgres", "账本改用 MySQL"),
+    ("Never log customer emails.", "You may log customer emails again."),
+    ("90 days for raw passes.", "Make it 400 days for raw passes now."),
+    ("Alerts go to Slack.", "We talked it over. Alerts go to PagerDuty now."),
+    ("超时 30 秒", "超时 60 秒"),
+]
+OTHERS = [
+    ("API port 9443", "admin port 8443"),
+    ("Postgres 16 for the ledger", "Redis 7 for the cache"),
+    ("never commit to main", "never push to main"),
+    ("The gateway listens on port 9443.", "The gateway listens on port 9444 for metrics."),
+    ("A carrier may book 6 slots a day.", "A carrier may book no more than 6 slots a day."),
+    ("Deploy the api with Docker.", "Deploy the worker with Podman now."),
+    ("The gateway listens on port 9443.", "Now the gateway listens on port 9443."),
+    ("账本用 Postgres", "缓存改用 Redis"),
+]
+
+
+def test_the_open_corpus_keeps_its_bounds() -> None:
+    counts = measure(DATA / "revisions_open.jsonl")
+    assert counts["pairs"] >= 70
+    assert get_precision(counts) >= MIN_PRECISION
+    assert get_recall(counts) >= MIN_RECALL
+
+
+@pytest.mark.parametrize(("older", "newer"), REVISED)
+def test_a_statement_that_changes_another_revises_it(older: str, newer: str) -> None:
+    assert revises(newer, older)
+
+
+@pytest.mark.parametrize(("older", "newer"), OTHERS)
+def test_a_statement_on_another_subject_revises_nothing(older: str, newer: str) -> None:
+    assert not revises(newer, older)
+    assert not revises(older, newer)
+
+
+def test_long_texts_revise_nothing() -> None:
+    long = "The gateway listens on port 9443. " * (MAX_LENGTH // 30)
+    assert not revises("The gateway listens on port 8443.", long)
+    assert not revises(long, "The gateway listens on port 8443.")
+
+
+@pytest.mark.parametrize(
+    ("text", "count"),
+    [("不要在主分支上提交", 1), ("禁止直接提交", 1), ("不同的端口", 0), ("特别快", 0), ("没有密码", 1)],
+)
+def test_chinese_negations_are_counted(text: str, count: int) -> None:
+    assert count_negations(text) == count
+
+
+def test_chinese_texts_that_differ_in_negation_contradict() -> None:
+    assert compare_claims("日志里写密码", "日志里不写密码") is Comparison.CONTRADICTION

@@ -1,0 +1,216 @@
+"""What a later session contradicted: the newer statement holds, the older one is shown as what was before."""
+
+import re
+from typing import Any
+
+import pytest
+
+from memory.engines.facts.engine import FactEngine
+from memory.engines.review.review_queue import ReviewEngine
+from memory.models import Fact, FactLink, ReviewItem
+from memory.ranking import count_tokens
+from tests.memory.api.client import Api
+from tests.site.hook_events import event, learn, send, told
+from tests.site.test_hooks_decisions import import_said, live
+
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("learning")]
+OLD = "We decided that the gateway listens on port 9443."
+NEW = "The gateway listens on port 8443 now, we decided."
+ASKED = "Which port does the gateway listen on, and who decided it?"
+
+
+def read_start(api: Api, session: str, **fields: Any) -> list[tuple[str, str]]:
+    """Return the lines of a session's start: each text, and what stood before."""
+    answer = send(api, event("SessionStart", session, **fields))
+    found = told(answer) if answer else ""
+    lines = re.findall(r"^- (.*) \[[^\]]*\](?:\n  before: (.*) \[[^\]]*\])?$", found, re.M)
+    return [(text, before) for text, before in lines]
+
+
+def find_fact(text: str) -> Fact:
+    return Fact.objects.all_versions().filter(fact_text=text).latest("rid")
+
+
+def ask(api: Api, session: str, prompt: str = ASKED) -> str:
+    answer = send(api, event("UserPromptSubmit", session, prompt=prompt, prompt_id=f"{session}-p"))
+    return told(answer) if answer else ""
+
+
+def test_the_newer_statement_holds_and_says_what_was_before(api):
+    live(api, "s1", OLD)
+    live(api, "s2", NEW)
+    assert read_start(api, "s3") == [(NEW, OLD)]
+    assert [(fact.fact_text, fact.status, fact.version) for fact in Fact.objects.all_versions()] == [
+        (OLD, "active", 1),
+        (NEW, "active", 1),
+    ]
+
+
+def test_the_line_of_what_was_before_has_its_day_and_id_and_the_start_keeps_its_budget(api):
+    for number in range(60):
+        live(
+            api,
+            f"a{number}",
+            f"We decided that dock {number}0 ships on floor 1{number} with crane K{number}.",
+        )
+    live(api, "s1", OLD)
+    live(api, "s2", NEW)
+    text = told(send(api, event("SessionStart", "s3")))
+    old = find_fact(OLD)
+    assert f"\n  before: {OLD} [{old.created_at.date()}, {old.uid}]\n" in text
+    assert count_tokens(text) <= 1000
+
+
+@pytest.mark.parametrize(
+    ("older", "newer"),
+    [
+        ("We decided that the API port is 9443.", "We decided that the admin port is 8443 now."),
+        ("We decided: Postgres 16 for the ledger.", "We decided: Redis 7 for the cache now."),
+        ("Never commit to main.", "Never push to main."),
+    ],
+)
+def test_other_subjects_hide_nothing(api, older, newer):
+    live(api, "s1", older)
+    live(api, "s2", newer)
+    assert read_start(api, "s3") == [(newer, ""), (older, "")]
+    assert not ReviewItem.objects.exists()
+
+
+def test_a_person_may_go_back_to_what_was_before(api):
+    live(api, "s1", OLD)
+    live(api, "s2", NEW)
+    read_start(api, "s3")
+    live(api, "s3", OLD)
+    assert read_start(api, "s4") == [(OLD, NEW)]
+
+
+def test_what_the_agent_says_replaces_nothing(api, actor):
+    import_said(actor, "a", "2020-01-01T00:00:00Z", OLD)
+    import_said(actor, "b", "2020-02-01T00:00:00Z", NEW, role="assistant")
+    assert read_start(api, "s3") == [(NEW, ""), (OLD, "")]
+
+
+def test_an_older_statement_that_is_imported_later_comes_as_what_was_before(api, actor):
+    live(api, "s1", NEW)
+    import_said(actor, "a", "2020-01-01T00:00:00Z", OLD)
+    assert read_start(api, "s3") == [(NEW, OLD)]
+
+
+@pytest.mark.parametrize("newer", ["The gateway listens on port 8443 now.", "Bump the gateway port to 8443."])
+def test_what_would_not_be_learned_by_itself_is_learned_where_it_changes_a_decision(api, newer):
+    other = {"client": "claude-code", "root": "github.com/acme/other"}
+    send(api, event("UserPromptSubmit", "o1", prompt=newer, prompt_id="o1", day1=other))
+    send(api, event("SessionEnd", "o1", day1=other))
+    assert learn("o1") == 0
+    older = "We decided that the gateway has port 9443."
+    live(api, "s1", OLD, older)
+    live(api, "s2", f"{newer} The tests are slow today, have a look.")
+    found = read_start(api, "s3")
+    assert [text for text, _ in found] in ([newer], [newer, OLD])
+
+
+def test_a_question_about_a_decision_and_a_passing_change_are_not_learned(api):
+    live(api, "s1", OLD)
+    live(api, "s2", "Does the gateway listen on port 8443 now?", "The gateway listens on port 8443 for now.")
+    assert read_start(api, "s3") == [(OLD, "")]
+
+
+def test_one_session_may_change_its_mind(api):
+    live(api, "s1", OLD, NEW)
+    assert read_start(api, "s3") == [(NEW, OLD)]
+
+
+def test_a_statement_of_another_repository_replaces_nothing(api):
+    other = {"client": "claude-code", "root": "github.com/acme/other"}
+    send(api, event("UserPromptSubmit", "o1", prompt=OLD, prompt_id="o1", day1=other))
+    send(api, event("SessionEnd", "o1", day1=other))
+    learn("o1")
+    live(api, "s2", NEW)
+    assert read_start(api, "s3") == [(NEW, "")]
+    assert read_start(api, "o3", day1=other) == [(OLD, "")]
+
+
+def test_a_fact_that_was_written_is_replaced_too(api, actor):
+    where = {"category": "decision", "repository": "github.com/acme/shop"}
+    FactEngine().write_fact(fact_text=OLD, actor=actor, **where)
+    live(api, "s2", NEW)
+    assert read_start(api, "s3") == [(NEW, OLD)]
+
+
+def test_a_verified_statement_stays_with_the_id_of_the_newer_one(api, actor):
+    live(api, "s1", OLD)
+    old = find_fact(OLD)
+    FactEngine().set_verification(fact_id=old.uid, verdict="verified", reason="seen", actor=actor)
+    live(api, "s2", NEW)
+    assert read_start(api, "s3") == [(NEW, ""), (OLD, "")]
+    text = told(send(api, event("SessionStart", "s4")))
+    assert f"{old.uid}, replaced by {find_fact(NEW).uid}]" in text
+
+
+def test_a_statement_holds_again_when_the_newer_one_is_archived(api, actor):
+    live(api, "s1", OLD)
+    live(api, "s2", NEW)
+    FactEngine().archive_fact(fact_id=find_fact(NEW).uid, actor=actor)
+    assert read_start(api, "s3") == [(OLD, "")]
+
+
+def test_a_link_without_a_time_and_one_to_what_nobody_said_hide_nothing(api, actor):
+    live(api, "s1", OLD, "We decided that Maria owns the menu.")
+    old, other = find_fact(OLD), find_fact("We decided that Maria owns the menu.")
+    written = FactEngine().write_fact(fact_text="The gateway has port 1.", actor=actor).fact
+    links = [(other.uid, {}), (written.uid, {"valid_from": "2031-01-01T00:00:00Z"})]
+    for uid, fields in links:
+        body = {"to_id": str(uid), "link_type": "CONTESTED_BY", **fields}
+        assert api.post(f"/facts/{old.uid}/links", body).status_code == 201
+    assert (OLD, "") in read_start(api, "s3")
+
+
+# ---- the review queue ----------------------------------------------------------------------------------
+
+
+def test_a_curator_is_asked_once_and_may_confirm(api, actor):
+    live(api, "s1", OLD)
+    live(api, "s2", NEW)
+    live(api, "s3", NEW)
+    (item,) = ReviewEngine().list_items(actor=actor, kind="contested").results
+    assert (item.fact.fact_text, item.other.fact_text, item.best) == (NEW, OLD, item.fact)
+    assert 0.5 < item.score <= 1
+    ReviewEngine().resolve_item(item_id=item.pk, decision="supersede", keep=item.fact_id, actor=actor)
+    assert find_fact(OLD).status == "superseded"
+    assert read_start(api, "s4") == [(NEW, "")]
+
+
+def test_a_curator_may_keep_both_and_undo_it(api, actor):
+    live(api, "s1", OLD)
+    live(api, "s2", NEW)
+    (item,) = ReviewEngine().list_items(actor=actor, kind="contested").results
+    done = ReviewEngine().resolve_item(item_id=item.pk, decision="keep_both", actor=actor)
+    assert read_start(api, "s3") == [(NEW, ""), (OLD, "")]
+    assert api.post(f"/commits/{done.commit.pk}/revert", {}).status_code in (200, 201)
+    assert read_start(api, "s4") == [(NEW, OLD)]
+
+
+def test_the_link_is_one_and_says_since_when(api):
+    live(api, "s1", OLD)
+    live(api, "s2", NEW)
+    (link,) = FactLink.objects.all_versions().filter(link_type="CONTESTED_BY")
+    assert (link.from_id, link.to_id) == (find_fact(OLD).uid, find_fact(NEW).uid)
+    assert link.valid_from <= find_fact(NEW).created_at
+
+
+# ---- with a prompt -------------------------------------------------------------------------------------
+
+
+def test_a_prompt_brings_the_newer_statement_alone(api):
+    live(api, "s1", OLD)
+    live(api, "s2", NEW)
+    found = ask(api, "s3")
+    assert NEW in found
+    assert OLD not in found
+
+
+def test_a_start_that_says_what_was_before_is_not_followed_by_it(api):
+    live(api, "s1", OLD)
+    live(api, "s2", NEW)
+    read_start(api, "s3")
+    assert ask(api, "s3") == ""
