@@ -8,7 +8,7 @@ from day1site.cli.output import Output, note, short_time
 from day1site.cli.parameters import OneOf, argument, drop_empty, option, paging_options, switch
 from day1site.cli.rest import Answer
 
-SCOPES = OneOf(("fact", "session", "agent", "match"))
+SCOPES = OneOf(("fact", "session", "agent", "actor", "match"))
 LEFT = {"derived": "made from it", "replaces": "replaces it", "source": "its source", "repeats": "repeats it"}
 
 
@@ -16,6 +16,7 @@ LEFT = {"derived": "made from it", "replaces": "replaces it", "source": "its sou
     "erase",
     "Remove memory for good, on every branch: it cannot be undone. Without --confirm, say what would go.",
     "day1 erase session 0197…",
+    "day1 erase actor mira",
     "day1 erase match 'Jane Doe' --confirm my-project",
 )
 @argument("scope", "SCOPE", type=SCOPES)

@@ -19,7 +19,9 @@ class ErasureInput(s.Serializer):
 
     scope = s.ChoiceField(choices=SCOPES)
     target = s.CharField(
-        max_length=1000, help_text="The id of the fact, session or agent; of a match, the text to look for."
+        max_length=1000,
+        help_text="The id of the fact, session or agent; of an actor, the id of an agent or the name"
+        " of a person as the history shows it; of a match, the text to look for.",
     )
     dry_run = s.BooleanField(
         required=False, help_text="true erases nothing. Default: true without confirm, else false."
@@ -41,6 +43,9 @@ class ErasureShape(s.Serializer):
     state = s.ChoiceField(choices=Erasure.State.choices)
     waits_for = s.CharField(help_text="Why it is pending; it goes on by itself.")
     counts = s.DictField(child=s.IntegerField(), help_text="Kind of memory -> number.")
+    to_drop = s.ListField(
+        source="undropped", child=s.CharField(), help_text="Copies of the store that are still to be dropped."
+    )
     dropped = s.ListField(child=s.CharField(), help_text="Copies of the store that were dropped.")
     proof = s.CharField(help_text="SHA-256 over the keyed digests of all memories, whose keys are destroyed.")
     requested_at = s.DateTimeField()

@@ -1,5 +1,7 @@
 """Erasures: what was removed for good, without the content."""
 
+from uuid import UUID, uuid5
+
 from django.db import models
 from django_mysql.models import FixedCharField
 
@@ -9,12 +11,13 @@ from memory.models.projects import Project
 
 
 class Erasure(models.Model):
-    """The erasure of a fact, a session, an agent, or of everything that contains a text."""
+    """The erasure of a fact, a session, an agent, a person, or of everything that contains a text."""
 
     class Scope(models.TextChoices):
         FACT = "fact"
         SESSION = "session"
         AGENT = "agent"
+        ACTOR = "actor"
         MATCH = "match"
 
     class State(models.TextChoices):
@@ -29,6 +32,7 @@ class Erasure(models.Model):
     state = models.CharField(max_length=10, choices=State.choices, default=State.PENDING)
     waits_for = models.CharField(max_length=500, blank=True, help_text="Why it is not done yet.")
     counts = JSONTextField(default=dict, help_text="Kind of memory -> number.")
+    to_drop = JSONTextField(default=list, help_text="Copies of the store that are still to be dropped.")
     dropped = JSONTextField(default=list, help_text="Names of the copies of the store that were dropped.")
     proof = FixedCharField(max_length=64, blank=True, help_text="SHA-256 over the digests of all memories.")
     requested_at = models.DateTimeField()
@@ -43,11 +47,20 @@ class Erasure(models.Model):
     def __str__(self) -> str:
         return f"{self.scope} {self.target}".strip()
 
+    @property
+    def undropped(self) -> list[str]:
+        """Return the names of the copies that are still to be dropped."""
+        return [f"{one['kind']} {one['name']}".strip() for one in self.to_drop]
+
 
 class ErasedMemory(models.Model):
-    """A memory that was erased, on every branch: no merge, import or restore brings it back."""
+    """A memory that was erased, on every branch: no merge, import or restore brings it back.
 
-    uid = models.UUIDField(primary_key=True, editable=False)
+    The key is made of project, kind and id: after an import two projects may list the same id.
+    """
+
+    id = models.UUIDField(primary_key=True, editable=False)
+    uid = models.UUIDField(editable=False)
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="+", db_index=False)
     erasure = models.ForeignKey(Erasure, on_delete=models.CASCADE, related_name="memories")
     kind = models.CharField(max_length=30, help_text="fact, message, …; session; source: an id in a file.")
@@ -55,4 +68,15 @@ class ErasedMemory(models.Model):
     digest = FixedCharField(max_length=64, blank=True, help_text="HMAC over the content of all versions.")
 
     class Meta:
-        indexes = [models.Index(fields=["project", "kind"], name="erased_kind")]
+        indexes = [
+            models.Index(fields=["project", "kind"], name="erased_kind"),
+            models.Index(fields=["project", "uid"], name="erased_uid"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.uid}"
+
+
+def build_erased_key(project_id: UUID, kind: str, uid: UUID) -> UUID:
+    """Return the key of a row: one column, as compound unique keys fail in bulk inserts on MatrixOne."""
+    return uuid5(project_id, f"{kind}:{uid}")

@@ -100,6 +100,8 @@ class Fact(BranchedModel):
         "judged_hash": Blank.DIGEST,
     }
 
+    QUOTED: ClassVar[dict[str, int]] = {"fact_text": 16, "essence": 16}
+
     # Attributes outside the history; memory.engines.facts.assessment sets them.
     verification_status: str
     verified_at: datetime | None
@@ -199,6 +201,7 @@ class FactAssessment(BranchedModel):
     DERIVES_UID: ClassVar[bool] = True
     OWNERS: ClassVar[dict[str, str]] = {"uid": "fact"}
     ERASED: ClassVar[dict[str, Any]] = {"reason": "", "judged_hash": Blank.DIGEST}
+    QUOTED: ClassVar[dict[str, int]] = {"reason": 32}
 
     status = models.CharField(max_length=20, choices=Status.choices)
     method = models.CharField(max_length=20, choices=Method.choices)

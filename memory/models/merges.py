@@ -71,9 +71,13 @@ class MergeRequest(models.Model):
     created_at = models.DateTimeField()
     source_seq = models.BigIntegerField(default=0, help_text="Of the source, when it was checked last.")
     target_seq = models.BigIntegerField(default=0, help_text="Of the target, when it was checked last.")
+    decided_at = models.DateTimeField(
+        null=True, blank=True, help_text="When a decision was last made or withdrawn: it ends approvals."
+    )
     approved_seq = models.BigIntegerField(null=True, help_text="Of the source, when it was approved.")
     closed_at = models.DateTimeField(null=True, blank=True)
     closed_by = models.CharField(max_length=200, blank=True, default="")
+    closed_by_kind = models.CharField(max_length=10, blank=True, default="")
     reason = models.CharField(max_length=500, blank=True, default="", help_text="Why it was rejected.")
     # The engine checks the references: the production database skips keys that are NULL.
     merge_commit = models.ForeignKey(
@@ -125,6 +129,7 @@ class MergeDecision(models.Model):
     choice = models.CharField(max_length=10, choices=Choice.choices)
     text = models.TextField(blank=True, default="")
     by = models.CharField(max_length=200, blank=True)
+    by_kind = models.CharField(max_length=10, blank=True, default="")
     at = models.DateTimeField()
 
     class Meta:

@@ -46,6 +46,8 @@ class Observation(BranchedModel):
         "input_hash": Blank.DIGEST,
         "content_hash": Blank.DIGEST,
     }
+    # Commands, and the first lines of what they print, are the same in many sessions.
+    QUOTED: ClassVar[dict[str, int]] = {"summary": 32, "raw_input": 120, "raw_output": 120}
 
     observation_type = models.CharField(max_length=20, choices=Type.choices)
     tool_name = models.CharField(max_length=200, blank=True, default="")

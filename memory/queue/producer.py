@@ -18,7 +18,14 @@ from memory.queue.publisher import publisher, send_task
 logger = logging.getLogger(__name__)
 
 NAMES = frozenset(
-    {"memory.catch_up", "memory.consolidate", "memory.embed", "memory.near", "memory.hold_past"}
+    {
+        "memory.catch_up",
+        "memory.consolidate",
+        "memory.embed",
+        "memory.hold_past",
+        "memory.near",
+        "memory.sweep_erasures",
+    }
 )
 
 atexit.register(publisher.flush)  # for a command that ends at once

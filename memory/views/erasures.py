@@ -19,6 +19,7 @@ from memory.views.widgets import add_form_error
 SCOPES = {
     "match": _("everything that contains a text"),
     "session": _("a session, with all that was said and learned in it"),
+    "actor": _("a person or an agent, with everything written under that name"),
     "agent": _("an agent, with everything that it wrote"),
     "fact": _("a fact, on every branch"),
 }
@@ -58,7 +59,7 @@ class TargetForm(forms.Form):
     target = forms.CharField(
         label=_("Which one"),
         max_length=MAX_MATCH,
-        help_text=_("The text to look for, or the id of the session, agent or fact."),
+        help_text=_("The text to look for, the id of the session, agent or fact, or the name of the person."),
         widget=forms.TextInput(attrs={"autocomplete": "off", "dir": "auto"}),
     )
 

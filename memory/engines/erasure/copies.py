@@ -1,6 +1,7 @@
 """Copies of the store that still hold what is erased: snapshots, workspaces, the window, backups."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
 from uuid import UUID
@@ -11,7 +12,7 @@ from memory.actors import Actor
 from memory.db.backend import get_features, get_online_copy
 from memory.engines.store.snapshots import SnapshotManager, with_copies
 from memory.engines.store.workspaces import WorkspaceEngine
-from memory.exceptions import Conflict
+from memory.exceptions import Conflict, NotFound
 from memory.models import Snapshot, Workspace
 
 SNAPSHOT, WORKSPACE, WINDOW, BACKUP = "snapshot", "workspace", "window", "backup"
@@ -71,20 +72,24 @@ def refuse_copies(actor: Actor, copies: Sequence[StoreCopy], drop: bool) -> None
         )
 
 
-def drop_copies(actor: Actor, copies: Sequence[StoreCopy]) -> list[str]:
-    """Drop the copies, their rows first; return their names."""
-    for copy in copies:
+def describe_agreed(copies: Sequence[StoreCopy]) -> list[dict[str, str]]:
+    """Return the copies as an erasure records them until they are dropped."""
+    return [{"kind": one.kind, "name": one.name, "id": str(one.pk) if one.pk else ""} for one in copies]
+
+
+def drop_copy(actor: Actor, entry: Mapping[str, str]) -> None:
+    """Drop a recorded copy; one that is gone is no error. Raises Conflict where it cannot be removed."""
+    if entry["kind"] == SNAPSHOT:
         # The files go first: without its row nobody would know that a copy is there.
-        if copy.kind == SNAPSHOT:
-            for row in Snapshot.objects.filter(pk__in=[copy.pk]):
+        for row in Snapshot.objects.filter(pk=entry["id"]):
+            with suppress(NotFound):  # another process resumes the same erasure
                 drop_row(replace(actor, project_id=row.project_id), row)
-        elif copy.kind == WORKSPACE:
-            for fork in Workspace.objects.filter(pk__in=[copy.pk]):
-                owner = replace(actor, project_id=fork.project_id)
-                WorkspaceEngine().drop_workspace(workspace_id=fork.pk, actor=owner)
-        else:
-            with_copies(lambda store: store.set_retention(0))
-    return [f"{copy.kind} {copy.name}".strip() for copy in copies]
+    elif entry["kind"] == WORKSPACE:
+        for fork in Workspace.objects.filter(pk=entry["id"]):
+            owner = replace(actor, project_id=fork.project_id)
+            WorkspaceEngine().drop_workspace(workspace_id=fork.pk, actor=owner)
+    else:
+        with_copies(lambda store: store.set_retention(0))
 
 
 def drop_row(actor: Actor, row: Snapshot) -> None:

@@ -17,7 +17,6 @@ from memory.engines.erasure.scopes import (
     project_rows,
     select_uids,
 )
-from memory.engines.support.text_finder import MIN_LENGTH
 from memory.models import BranchedModel, Erasure, Fact, FactLink, Project
 
 EXAMPLES = 5  # of each kind
@@ -66,8 +65,8 @@ def build_plan(project_id: UUID, scope: str, target: str, found: Targets) -> Era
 
 
 def confirm_name(project_id: UUID, scope: str, target: str) -> str:
-    """Return what has to be typed: the name of the session or agent, else that of the project."""
-    if scope in (Erasure.Scope.SESSION, Erasure.Scope.AGENT):
+    """Return what has to be typed: the name of the session, agent or person, else that of the project."""
+    if scope in (Erasure.Scope.SESSION, Erasure.Scope.AGENT, Erasure.Scope.ACTOR):
         return target
     return Project.objects.get(pk=project_id).slug
 
@@ -122,7 +121,9 @@ def list_texts(project_id: UUID, facts: Sequence[UUID]) -> list[str]:
     if len(facts) > MAX_TEXTS:
         return []
     rows = project_rows(Fact, project_id).filter(uid__in=facts).values_list("fact_text", flat=True)
-    return sorted({text.strip() for text in rows if len(text.strip()) >= MIN_LENGTH})[:MAX_TEXTS]
+    return sorted({text.strip() for text in rows if len(text.strip()) >= Fact.QUOTED["fact_text"]})[
+        :MAX_TEXTS
+    ]
 
 
 def _ends(links: QuerySet, column: str) -> list[Any]:

@@ -11,6 +11,7 @@ from uuid import UUID
 from django.db.models import Field, Q, QuerySet, TextField
 
 from memory.db.fields import JSONTextField
+from memory.engines.erasure.authors import Author
 from memory.engines.support import validation as c
 from memory.engines.support.batches import batched
 from memory.engines.versions.blanking import erasable_models
@@ -22,6 +23,12 @@ BATCH_SIZE = 500
 MIN_MATCH, MAX_MATCH = 4, 1000  # characters
 LEARNED = (Fact.SourceType.EXTRACTION, Fact.SourceType.CONSOLIDATION, Fact.SourceType.OBSERVATION)
 Scope = Erasure.Scope
+# Scopes of an origin -> the column that names it.
+ORIGINS: dict[str, str] = {
+    Scope.SESSION: "session_id",
+    Scope.AGENT: "agent_id",
+    Scope.ACTOR: "agent_id",
+}
 
 
 @dataclass
@@ -31,6 +38,7 @@ class Targets:
     memories: dict[str, set[UUID]] = field(default_factory=dict)
     sessions: set[str] = field(default_factory=set)
     match: str = ""
+    author: Author | None = None  # whose words beside memories go too
 
     def add_memories(self, kind: str, uids: Iterable[UUID]) -> None:
         if new := set(uids):
@@ -54,8 +62,11 @@ def find_targets(project_id: UUID, scope: str, target: str) -> Targets:
         Scope.FACT: find_fact,
         Scope.SESSION: find_session,
         Scope.AGENT: find_agent,
+        Scope.ACTOR: find_actor,
         Scope.MATCH: find_text,
     }
+    if not target and scope != Scope.MATCH:  # it would be everything that names no session, agent or person
+        raise NotFound()
     found = finder[Scope(scope)](project_id, target)
     if not found.memories and not found.sessions:
         raise NotFound()
@@ -63,7 +74,7 @@ def find_targets(project_id: UUID, scope: str, target: str) -> Targets:
     return found
 
 
-# ---- the four scopes -------------------------------------------------------------------------------
+# ---- the scopes ------------------------------------------------------------------------------------
 
 
 def find_fact(project_id: UUID, target: str) -> Targets:
@@ -74,26 +85,68 @@ def find_fact(project_id: UUID, target: str) -> Targets:
 
 
 def find_session(project_id: UUID, target: str) -> Targets:
-    sessions = Session.objects.filter(project=project_id, key=target)
-    return find_origin(project_id, Q(session_id=target), {key for (key,) in sessions.values_list("key")})
+    return find_written(project_id, Scope.SESSION, target)
 
 
 def find_agent(project_id: UUID, target: str) -> Targets:
-    sessions = Session.objects.filter(project=project_id, agent_id=target)
-    return find_origin(project_id, Q(agent_id=target), {key for (key,) in sessions.values_list("key")})
+    return find_written(project_id, Scope.AGENT, target)
 
 
-def find_origin(project_id: UUID, origin: Q, sessions: set[str]) -> Targets:
-    """Return what was written under an origin, and the rest of its conversations."""
-    found = Targets(sessions=sessions)
+def find_actor(project_id: UUID, target: str) -> Targets:
+    """Return what an agent of this id wrote, and what a person or key of this name wrote without one."""
+    found = find_written(project_id, Scope.ACTOR, target)
+    add_authored(found, Author(project_id, Scope.ACTOR, target))
+    return found
+
+
+def find_written(project_id: UUID, scope: str, target: str) -> Targets:
+    found = Targets(sessions=find_sessions(project_id, scope, target))
+    add_origin(project_id, found, Q(**{ORIGINS[scope]: target}))
+    return found
+
+
+def find_sessions(project_id: UUID, scope: str, target: str) -> set[str]:
+    """Return the sessions that a scope covers as a whole."""
+    columns: dict[str, str] = {Scope.SESSION: "key", Scope.AGENT: "agent_id", Scope.ACTOR: "agent_id"}
+    if scope not in columns:
+        return set()
+    sessions = Session.objects.filter(project=project_id, **{columns[scope]: target})
+    return set(sessions.values_list("key", flat=True))
+
+
+def find_late(erasure: Erasure, listed: Targets) -> Targets:
+    """Return what an erasure covers of its closed sessions, what its person wrote before the request, and
+    what was learned from listed memories.
+    """
+    project_id, found = erasure.project_id, Targets({kind: {*uids} for kind, uids in listed.memories.items()})
+    for batch in batched(sorted(listed.sessions), BATCH_SIZE):
+        add_origin(project_id, found, Q(**{ORIGINS[erasure.scope]: erasure.target}, session_id__in=batch))
+    if listed.author and erasure.scope == Scope.ACTOR:
+        add_authored(found, listed.author)
+    add_learned(project_id, found)
+    return found
+
+
+def add_origin(project_id: UUID, found: Targets, origin: Q) -> None:
+    """Add what was written under an origin, and the rest of its conversations."""
     for model in memory_models():
         found.add_memories(kind_name(model), select_uids(project_rows(model, project_id).filter(origin)))
+    add_parts(project_id, found)
+
+
+def add_authored(found: Targets, author: Author) -> None:
+    """Add what a person wrote, and the rest of its conversations."""
+    for model in memory_models():
+        found.add_memories(kind_name(model), author.find_memories(model))
+    add_parts(author.project_id, found)
+
+
+def add_parts(project_id: UUID, found: Targets) -> None:
     for model in memory_models():
         for column, kind in model.OWNERS.items():
             for batch in batched(sorted(found.get_uids(kind)), BATCH_SIZE):
                 parts = project_rows(model, project_id).filter(**{f"{column}__in": batch})
                 found.add_memories(kind_name(model), select_uids(parts))
-    return found
 
 
 def find_text(project_id: UUID, target: str) -> Targets:
@@ -138,13 +191,13 @@ def text_columns(model: type[BranchedModel]) -> list[Field]:
 
 def add_learned(project_id: UUID, found: Targets) -> None:
     """Add what Day1 itself learned from erased messages and observations, and their other halves."""
-    sources = found.get_uids("message") | found.get_uids("observation")
-    for batch in batched(sorted(found.get_uids("message")), BATCH_SIZE):
-        halves = project_rows(Observation, project_id).filter(message_id__in=batch)
-        found.add_memories("observation", select_uids(halves))
     for batch in batched(sorted(found.get_uids("observation")), BATCH_SIZE):
         halves = project_rows(Observation, project_id).filter(uid__in=batch).exclude(message_id=None)
         found.add_memories("message", set(halves.values_list("message_id", flat=True)))
+    for batch in batched(sorted(found.get_uids("message")), BATCH_SIZE):
+        halves = project_rows(Observation, project_id).filter(message_id__in=batch)
+        found.add_memories("observation", select_uids(halves))
+    sources = found.get_uids("message") | found.get_uids("observation")
     for batch in batched(sorted(sources), BATCH_SIZE):
         links = project_rows(FactLink, project_id).filter(to_id__in=batch).exclude(to_type="fact")
         facts = project_rows(Fact, project_id).filter(uid__in=list(links.values_list("from_id", flat=True)))

@@ -4,7 +4,7 @@ Whatever stands in for a text is the mark; the rows themselves stay.
 """
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID
@@ -13,6 +13,7 @@ from django.db import models, transaction
 from django.db.models import Q
 from django.utils import timezone
 
+from memory.db.budget import take_within
 from memory.db.retry import retry_transaction
 from memory.engines.erasure.scopes import Targets
 from memory.engines.support.batches import batched
@@ -40,6 +41,8 @@ from memory.models.base import ERASED_MARK
 from memory.models.nodes import uuid7
 
 BATCH_SIZE = 500
+READ_SIZE = 50  # rows that the database hands over at once
+MAX_BYTES = 4_000_000  # of the rows that are looked at together
 ANSWER = json.dumps({"erased": True})  # in the place of a stored answer
 BRIEFED_BEFORE = "Session before ("  # how the summary of the previous session begins in a briefing
 # Columns in which people and programs may have repeated a text, with the path to the project.
@@ -65,7 +68,7 @@ class Traces:
 
     project_id: UUID
     targets: Targets
-    texts: Iterable[str] = ()
+    texts: Mapping[str, int] = field(default_factory=dict)
     finder: TextFinder = field(init=False)
     ids: frozenset[str] = field(init=False)
 
@@ -77,7 +80,8 @@ class Traces:
         """Replace every trace, in short transactions; return how many rows had one."""
         buffer.flush()
         count = sum(self._redact_columns(*entry) for entry in COLUMNS)
-        return count + self._erase_sessions() + self._erase_answers() + self._erase_rest()
+        count += self._erase_sessions() + self._erase_statements()
+        return count + self._erase_answers() + self._erase_rest()
 
     # ---- texts ---------------------------------------------------------------------------------
 
@@ -113,13 +117,22 @@ class Traces:
         own = {"project": self.project_id}
         for batch in batched(keys, BATCH_SIZE):
             sessions = Session.objects.filter(key__in=batch, **own)
-            count += sessions.update(erased_at=timezone.now(), summary="", context="", recalled={})
+            sessions.filter(erased_at=None).update(erased_at=timezone.now())
+            count += sessions.update(summary="", context="", recalled={})
             count += RecallLog.objects.filter(session_id__in=batch, **own).update(query=ERASED_MARK)
             commits = Commit.objects.filter(branch__project=self.project_id, session_id__in=batch)
             count += commits.exclude(message="").update(message=ERASED_MARK)
             later = Session.objects.filter(parent_session__in=batch, **own)
             count += change_rows(later, ("context",), lambda row: [without_summary(row.context)])
         return count
+
+    def _erase_statements(self) -> int:
+        """Replace what an agent or person wrote beside memories: messages of commits, reasons of verdicts."""
+        if (author := self.targets.author) is None:
+            return 0
+        commits = author.find_commits().exclude(message__in=("", ERASED_MARK))
+        reasons = author.find_verdicts().exclude(reason=ERASED_MARK)
+        return int(commits.update(message=ERASED_MARK)) + int(reasons.update(reason=ERASED_MARK))
 
     # ---- answers, the review queue, work that waits --------------------------------------------
 
@@ -163,10 +176,13 @@ class Traces:
         return count + self._erase_messages()
 
     def _erase_messages(self) -> int:
-        """Delete queued work that repeats a text; messages hold ids only, so there should be none."""
-        named = [
-            pk for pk, payload in QueueMessage.objects.values_list("pk", "payload") if self._found(payload)
-        ]
+        """Delete the project's queued work that repeats a text; messages hold ids only, so none should.
+
+        Others name a session or a branch by its number. A sweep finds the work of a deleted one.
+        """
+        own = QueueMessage.objects.filter(payload__contains=str(self.project_id))
+        payloads = own.values_list("pk", "payload").iterator(BATCH_SIZE)
+        named = [pk for pk, payload in payloads if self._found(payload)]
         return QueueMessage.objects.filter(pk__in=named).delete()[0]
 
     def _found(self, text: str) -> bool:
@@ -196,10 +212,15 @@ def store_values(model: Any, columns: Sequence[str], changed: Sequence[tuple[Any
 def iterate_rows(rows: models.QuerySet) -> Iterator[list[Any]]:
     """Yield the rows by their keys in short reads."""
     ordered = rows.order_by("pk")
-    batch = list(ordered[:BATCH_SIZE])
+    batch = read_rows(ordered)
     while batch:
         yield batch
-        batch = list(ordered.filter(pk__gt=batch[-1].pk)[:BATCH_SIZE])
+        batch = read_rows(ordered.filter(pk__gt=batch[-1].pk))
+
+
+def read_rows(rows: models.QuerySet) -> list[Any]:
+    """Return the first rows, fewer of long ones: an answer may have mebibytes."""
+    return take_within(rows[:BATCH_SIZE].iterator(READ_SIZE), BATCH_SIZE, MAX_BYTES)
 
 
 def without_summary(context: str) -> str:

@@ -1,20 +1,25 @@
 """Search for many texts at once, each character looked at once, and their replacement."""
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Mapping
 
-MIN_LENGTH = 8  # characters; a shorter text is too common to be searched for outside its own memory
+KEY_LENGTH = 16  # characters by which texts are found; a shorter one is too common to be looked for
 MIN_PART = 40  # characters from which on the beginning of a text counts as the text: it may have been cut
 
 
 class TextFinder:
-    """Finder of texts, whole, or cut after 40 characters, or written on one line, or in JSON."""
+    """Finder of texts, whole, or cut after 40 characters, or written on one line, or in JSON.
 
-    def __init__(self, texts: Iterable[str]) -> None:
-        self._by_start: dict[str, set[str]] = {}
-        for text in texts:
+    ``texts`` says how many characters of each are needed at least to tell that it is this text.
+    """
+
+    def __init__(self, texts: Mapping[str, int]) -> None:
+        self._by_start: dict[str, dict[str, int]] = {}
+        for text, least in texts.items():
             for form in list_forms(text):
-                self._by_start.setdefault(form[:MIN_LENGTH], set()).add(form)
+                if len(form) >= max(least, KEY_LENGTH):
+                    forms = self._by_start.setdefault(form[:KEY_LENGTH], {})
+                    forms[form] = max(least, MIN_PART)
 
     def __bool__(self) -> bool:
         return bool(self._by_start)
@@ -28,24 +33,24 @@ class TextFinder:
         return "".join([*parts, value[last:]]) if parts else value
 
     def _find_spans(self, value: str) -> Iterator[tuple[int, int]]:
-        position, last = 0, len(value) - MIN_LENGTH
+        position, last = 0, len(value) - KEY_LENGTH
         while self._by_start and position <= last:
-            forms = self._by_start.get(value[position : position + MIN_LENGTH])
-            end = position + max((matched_length(value, position, form) for form in forms or ()), default=0)
+            forms = self._by_start.get(value[position : position + KEY_LENGTH], {})
+            lengths = (matched_length(value, position, form, part) for form, part in forms.items())
+            end = position + max(lengths, default=0)
             if end > position:
                 yield position, end
             position = max(end, position + 1)
 
 
 def list_forms(text: str) -> set[str]:
-    """Return the ways in which other rows may repeat a text, those of them that are long enough."""
+    """Return the ways in which other rows may repeat a text."""
     one_line = " ".join(text.split())
     escaped = (json.dumps(text, ensure_ascii=ascii_only)[1:-1] for ascii_only in (True, False))
-    forms = {text, text.strip(), one_line, *escaped}
-    return {form for form in forms if len(form) >= MIN_LENGTH}
+    return {text, text.strip(), one_line, *escaped}
 
 
-def matched_length(value: str, position: int, form: str) -> int:
+def matched_length(value: str, position: int, form: str, part: int) -> int:
     """Return how many characters of a form stand at a position; 0 where they are too few to be that text."""
     if value.startswith(form, position):
         return len(form)
@@ -53,4 +58,4 @@ def matched_length(value: str, position: int, form: str) -> int:
     while low < high:  # the longest common beginning
         middle = (low + high + 1) // 2
         low, high = (middle, high) if value.startswith(form[:middle], position) else (low, middle - 1)
-    return low if low >= MIN_PART else 0
+    return low if low >= part else 0

@@ -18,13 +18,13 @@ from memory.db.backend import get_index
 from memory.db.bulk_sql import update_one
 from memory.engines.audit.proofs import keyed_digest, new_salt
 from memory.engines.support.batches import batched
+from memory.engines.versions.erased import SESSION, SOURCE
 from memory.models import Branch, BranchedModel, ErasedMemory, NearCheck, Vector, VectorClock
 from memory.models.base import Blank
 from memory.models.vectors import vector_slot
 
 BATCH_SIZE = 200  # memories in one transaction, while other writers wait
 MIN_DIGEST_LENGTH = 32  # hex digits; hashes have 32 or 64
-SESSION, SOURCE = "session", "source"  # kinds of ErasedMemory that are no versions
 Rows = dict[type[BranchedModel], list[BranchedModel]]
 
 

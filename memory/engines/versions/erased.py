@@ -11,6 +11,7 @@ from memory.models.base import ERASED_MARK
 
 Item = TypeVar("Item")
 BATCH_SIZE = 500
+SESSION, SOURCE = "session", "source"  # kinds of ErasedMemory that are no versions
 
 
 def as_uuid(text: Any) -> UUID | None:
@@ -21,12 +22,16 @@ def as_uuid(text: Any) -> UUID | None:
         return None
 
 
-def erased_uids(project_id: UUID, uids: Iterable[UUID]) -> set[UUID]:
-    """Return those of the ids that were erased in this project, or are being erased."""
+def erased_uids(project_id: UUID, uids: Iterable[UUID], *, sources: bool = False) -> set[UUID]:
+    """Return those of the ids that were erased in this project, or are being erased.
+
+    ``sources`` adds the ids that erased facts had in a file: a memory of that id may still be there.
+    """
+    listed = ErasedMemory.objects.filter(project=project_id)
+    listed = listed if sources else listed.exclude(kind=SOURCE)
     found: set[UUID] = set()
     for batch in batched(list(uids), BATCH_SIZE):
-        erased = ErasedMemory.objects.filter(project=project_id, uid__in=batch)
-        found |= set(erased.values_list("uid", flat=True))
+        found |= set(listed.filter(uid__in=batch).values_list("uid", flat=True))
     return found
 
 
@@ -39,7 +44,7 @@ def split_erased(
     project_id: UUID, items: Sequence[Item], get_ids: Callable[[Item], Iterable[UUID]]
 ) -> tuple[list[Item], list[Item]]:
     """Split items of a file into those that may be stored and those of which an id was erased."""
-    erased = erased_uids(project_id, {uid for item in items for uid in get_ids(item)})
+    erased = erased_uids(project_id, {uid for item in items for uid in get_ids(item)}, sources=True)
     gone = [item for item in items if erased.intersection(get_ids(item))]
     return [item for item in items if not erased.intersection(get_ids(item))], gone
 

@@ -1,0 +1,187 @@
+"""The execution of an erasure, from wherever it stands: by its request, or by a sweep after a crash."""
+
+import logging
+from collections.abc import Mapping, Sequence
+from typing import Any
+from uuid import UUID
+
+from django.db import transaction
+from django.utils import timezone
+
+from memory.actors import Actor
+from memory.db.backend import get_backend
+from memory.db.retry import retry_transaction
+from memory.engines.audit.proofs import keyed_digest, prove_digests
+from memory.engines.audit.trail import record_entry
+from memory.engines.embedding.engine import EmbeddingEngine
+from memory.engines.erasure.copies import drop_copy, list_copies
+from memory.engines.erasure.listing import complete_list, load_targets
+from memory.engines.erasure.portions import Portion, read_portions
+from memory.engines.erasure.scopes import Targets, project_rows
+from memory.engines.erasure.traces import Traces
+from memory.engines.versions.blanking import (
+    Rows,
+    blank_rows,
+    delete_vectors,
+    erasable_models,
+    list_hashes,
+    load_versions,
+    lock_branches,
+)
+from memory.exceptions import Day1Error, ProviderUnavailable
+from memory.models import ErasedMemory, Erasure, NearCheck
+from memory.models.erasures import build_erased_key
+from memory.models.nodes import next_rid
+
+log = logging.getLogger(__name__)
+
+State = Erasure.State
+
+
+def run_erasure(erasure: Erasure, actor: Actor) -> Erasure:
+    """Carry out an erasure from where it stands; it stays pending while something holds a copy."""
+    trouble = drop_agreed(erasure, actor)
+    blank_memories(erasure)
+    if waits_for := trouble or find_obstacle(erasure):
+        return let_wait(erasure, waits_for)
+    return finish_erasure(erasure, actor)
+
+
+def let_wait(erasure: Erasure, waits_for: str) -> Erasure:
+    """Store why an erasure is not done."""
+    erasure.waits_for = waits_for[:500]
+    Erasure.objects.filter(pk=erasure.pk).update(waits_for=erasure.waits_for)
+    log.warning("Erasure %s is not done: %s", erasure.pk, waits_for)
+    return erasure
+
+
+def drop_agreed(erasure: Erasure, actor: Actor) -> str:
+    """Drop the copies of the store that the request agreed to lose; return why one is still there, or "".
+
+    They are recorded with the erasure, so that a sweep goes on with the rest of them after a crash.
+    """
+    for entry in list(erasure.to_drop):
+        try:
+            drop_copy(actor, entry)
+        except Day1Error as error:
+            return error.text
+        erasure.to_drop = [other for other in erasure.to_drop if other != entry]
+        erasure.dropped = [*erasure.dropped, f"{entry['kind']} {entry['name']}".strip()]
+        Erasure.objects.filter(pk=erasure.pk).update(to_drop=erasure.to_drop, dropped=erasure.dropped)
+    return ""
+
+
+# ---- blanking --------------------------------------------------------------------------------------
+
+
+def blank_memories(erasure: Erasure) -> None:
+    """Overwrite every row that is not blank yet, and the traces of its texts elsewhere."""
+    if not erasure.blanked_at:
+        complete_list(erasure)
+    targets, count = load_targets(erasure), 0
+    for portion in read_portions(erasure):
+        blank_portion(erasure, portion, targets)
+        count += 1
+    if not count and erasure.blanked_at:
+        return
+    Traces(erasure.project_id, targets).erase_all()  # by their ids, and of what was written meanwhile
+    queue_missing(erasure.project_id)
+    erasure.blanked_at = timezone.now()
+    Erasure.objects.filter(pk=erasure.pk).update(blanked_at=erasure.blanked_at)
+
+
+def blank_portion(erasure: Erasure, portion: Portion, targets: Targets) -> None:
+    traces = Traces(erasure.project_id, portion.get_targets(erasure), portion.texts)
+    traces.erase_all()  # before the texts are gone: a crash in between would leave them
+    shared = find_shared(erasure.project_id, portion.hashes, targets)
+    for kind, uids in portion.list_batches():
+        blank_batch(erasure, kind, uids, shared)
+    traces.erase_all()  # what was written meanwhile
+
+
+@retry_transaction
+def blank_batch(erasure: Erasure, kind: str, uids: Sequence[UUID], shared: set[str]) -> None:
+    """Overwrite some memories of one kind in one transaction, and destroy the keys of their digests."""
+    with transaction.atomic(savepoint=False):
+        lock_branches(erasure.project_id)
+        rows = ErasedMemory.objects.filter(erasure=erasure, kind=kind, uid__in=uids).exclude(salt="")
+        salts = dict(rows.values_list("uid", "salt"))
+        found = load_versions(erasure.project_id, kind, list(salts), written=False)
+        digests = digest_memories(found, salts)
+        hashes = list_hashes(found) - shared
+        blank_rows(found, salts)
+        NearCheck.objects.filter(project=erasure.project_id, uid__in=list(salts)).delete()
+        delete_vectors(erasure.project_id, hashes)
+        for uid, salt in salts.items():
+            digest = digests.get(uid) or keyed_digest(salt, [])
+            key = build_erased_key(erasure.project_id, kind, uid)
+            ErasedMemory.objects.filter(pk=key).update(salt="", digest=digest)
+
+
+def digest_memories(found: Rows, salts: Mapping[UUID, str]) -> dict[UUID, str]:
+    """Return a keyed digest over all content of each memory."""
+    content: dict[UUID, list[Any]] = {}
+    for model, rows in found.items():
+        for row in rows:
+            values = [getattr(row, name) for name in model.ERASED]
+            content.setdefault(row.uid, []).append([model._meta.label, row.rid, values])
+    return {uid: keyed_digest(salts[uid], values) for uid, values in content.items()}
+
+
+def find_shared(project_id: UUID, hashes: set[str], targets: Targets) -> set[str]:
+    """Return those of the hashes of texts that a memory which stays has too: their vectors stay."""
+    gone, found = targets.list_uids(), set()
+    for model in erasable_models():
+        if model.TEXT:
+            rows = project_rows(model, project_id).values_list("uid", "content_hash")
+            found |= {value for uid, value in rows.iterator(5000) if value in hashes and uid not in gone}
+    return found
+
+
+def queue_missing(project_id: UUID) -> None:
+    """Queue texts without a vector: one may have been written while the vector of its twin was deleted."""
+    try:
+        EmbeddingEngine().want_missing(project_id)
+    except ProviderUnavailable as error:
+        log.warning("Texts are embedded at the next start: %s", error)
+
+
+# ---- finishing -------------------------------------------------------------------------------------
+
+
+def find_obstacle(erasure: Erasure) -> str:
+    """Return why the erasure cannot be finished yet, or ""."""
+    if copies := list_copies(erasure.project_id, until=erasure.blanked_at):
+        names = ", ".join(f"{copy.kind} {copy.name}".strip() for copy in copies)
+        return f"Copies of the store were made meanwhile: {names}. Drop them."
+    Erasure.objects.filter(pk=erasure.pk).update(pattern="")
+    return get_backend().overwrite_deleted()
+
+
+@retry_transaction
+def finish_erasure(erasure: Erasure, actor: Actor) -> Erasure:
+    erasure.state, erasure.waits_for, erasure.pattern = State.DONE, "", ""
+    erasure.proof, erasure.done_at = build_proof(erasure), timezone.now()
+    next_rid.ensure_lease()
+    with transaction.atomic(savepoint=False):
+        done = {"state": State.DONE, "waits_for": "", "proof": erasure.proof, "done_at": erasure.done_at}
+        if Erasure.objects.filter(pk=erasure.pk, state=State.PENDING).update(**done):
+            detail = {"counts": erasure.counts, "dropped": erasure.dropped, "proof": erasure.proof}
+            record_entry(actor, "erasure.done", str(erasure.pk), detail)
+    return erasure
+
+
+def build_proof(erasure: Erasure) -> str:
+    return prove_digests(ErasedMemory.objects.filter(erasure=erasure).values_list("digest", flat=True))
+
+
+def resume_erasure(erasure: Erasure) -> bool:
+    """Go on with an erasure that was interrupted or had to wait; return whether it is done."""
+    rights = frozenset({"admin"})  # copies are dropped by the right of whoever requested it
+    actor = Actor(erasure.project_id, "system", label=erasure.requested_by, scopes=rights, surface="worker")
+    try:
+        return run_erasure(erasure, actor).state == State.DONE
+    except Exception as error:
+        log.exception("Erasure %s was not finished; the next sweep tries again", erasure.pk)
+        let_wait(erasure, f"It was stopped by an error ({type(error).__name__}) and is tried again.")
+        return False
