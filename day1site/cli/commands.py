@@ -99,6 +99,7 @@ TABLE: dict[str, Entry] = {
         plan=lazy_command("merges:plan", "List what a merge request would merge, and what was decided"),
         decide=lazy_command("merges:decide", "Decide conflicts"),
         approve=lazy_command("merges:approve", "Approve a merge request as its branch is now"),
+        withdraw=lazy_command("merges:withdraw", "Take back your approval, or a decision"),
         reject=lazy_command("merges:reject", "Close a merge request without a merge"),
         merge=lazy_command("merges:merge", "Merge a merge request whose checks pass"),
         revert=lazy_command("merges:revert", "Take the merge of a request back by a new commit"),

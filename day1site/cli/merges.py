@@ -142,7 +142,7 @@ def show(run: Invocation, request: str) -> None:
 
 
 def print_request(out: Output, row: Answer) -> None:
-    listed = ("approvals", "checks", "counts", "mergeable")
+    listed = ("approvals", "checks", "counts", "mergeable", "not_checked")
     out.pairs({name: value for name, value in row.items() if name not in listed})
     for approval in row["approvals"]:
         remark = "" if approval["counts"] else ", which does not count"
@@ -150,6 +150,8 @@ def print_request(out: Output, row: Answer) -> None:
         note(f"approved by {approval['actor_label']} at {short_time(approval['at'])}{remark}")
     note_counts(row)
     note_checks(row)
+    if row["not_checked"]:
+        note(f"not checked: {row['not_checked']}")
 
 
 @command(
@@ -216,6 +218,24 @@ def decision_body(options: Mapping[str, Any]) -> dict[str, Any]:
 @request_argument
 def approve(run: Invocation, request: str) -> None:
     row = run.open_client().api.post(request_path(request, "/approve"))
+    run.show_line(row, f"{row['number']}\t{row['state']}")
+
+
+@command(
+    "withdraw",
+    "Take back your approval, or with --id what was decided about a conflict.",
+    "day1 merge-request withdraw 3",
+    "day1 merge-request withdraw 3 --id 0197…",
+)
+@request_argument
+@option("--id", "uid", metavar="ID", help="the memory whose decision is taken back")
+@option("--type", metavar="TYPE", help="with --id: the kind of memory; default fact")
+def withdraw(run: Invocation, request: str, **options: Any) -> None:
+    if options["type"] and not options["uid"]:
+        raise UsageError("--type goes with --id.")
+    key = drop_empty({"id": options["uid"], "type": options["type"]})
+    path = request_path(request, "/decisions" if key else "/approve")
+    row = run.open_client().api.delete(path, **key)
     run.show_line(row, f"{row['number']}\t{row['state']}")
 
 

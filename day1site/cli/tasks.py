@@ -88,6 +88,8 @@ def print_context(out: Output, answer: Answer) -> None:
     if learned:
         rows = [[who, fact["id"], fact["category"], fact["essence"]] for who, fact in learned]
         out.table(["learned by", "id", "category", "text"], rows)
+    if answer["archived"]:
+        note(f"{answer['task']['branch']} is archived: nothing is merged into it until it is restored.")
     print_conflicts(out, answer["conflicts"])
 
 

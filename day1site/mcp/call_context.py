@@ -1,6 +1,6 @@
 """The context of one call: the caller, its arguments, and the branch."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -11,6 +11,7 @@ from memory.api.reading import Input
 from memory.db.fields import dumps
 from memory.engines.access.work_handles import Work, WorkEngine
 from memory.engines.support import validation as c
+from memory.engines.support.idempotency import Keep, keep_nothing
 from memory.engines.support.rate_limits import count_request
 from memory.engines.versions.lookup import MAIN
 from memory.engines.versions.repositories import find_repository, parse_repository
@@ -54,6 +55,13 @@ class Call:
     def __init__(self, caller: Caller, arguments: Mapping[str, Any]) -> None:
         self.caller, self.inputs = caller, Arguments(arguments)
         self.canonical_arguments = dumps(dict(arguments))
+        self.store: Callable[[dict[str, Any]], None] | None = None  # of the answer to a repeatable call
+
+    def keep_answer(self, describe: Callable[[Any], dict[str, Any]]) -> Keep:
+        """Return what a long tool hands to its engine: it stores the answer in the engine's transaction."""
+        if (store := self.store) is None:
+            return keep_nothing
+        return lambda result: store(describe(result))
 
     @cached_property
     def actor(self) -> Actor:

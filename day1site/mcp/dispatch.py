@@ -11,7 +11,7 @@ from day1site.mcp.call_context import Call, Caller
 from day1site.mcp.tools import Tool
 from memory.db.errors import StorageRefused
 from memory.engines.support import validation as c
-from memory.engines.support.idempotency import Answer, IdempotencyEngine
+from memory.engines.support.idempotency import Answer, IdempotencyEngine, Store
 from memory.engines.support.validation import secrets_found
 from memory.exceptions import Day1Error
 
@@ -67,6 +67,8 @@ def run(tool: Tool, caller: Caller, arguments: Mapping[str, Any]) -> dict[str, A
         raise ToolRefusal(format_refusal("unavailable", BUSY)) from None
     except Exception as error:
         raise _broken(tool) from error
+    finally:
+        secrets_found.take()  # also of a refused call: the thread's next one may be for another project
 
 
 def format_refusal(code: str, text: str, do: str = "") -> str:
@@ -89,12 +91,21 @@ def _answer(tool: Tool, caller: Caller, arguments: Mapping[str, Any]) -> dict[st
     key = call.take("idempotency_key", c.plain_text) if tool.writes else None
     if key is None:
         return tool.run(call)
-    kept = IdempotencyEngine().run_once(
-        actor=caller.actor,
-        key=key,
-        route=f"mcp {tool.name}",
-        request=call.canonical_arguments,
-        work=lambda: Answer(200, json.dumps(tool.run(call))),
-    )
+
+    def work(store: Store | None = None) -> Answer:
+        # A second try begins with all arguments.
+        again = Call(caller, arguments)
+        again.take("idempotency_key", c.plain_text)
+        again.store = store and (lambda found: store(make_answer(found)))
+        return make_answer(tool.run(again))
+
+    engine = IdempotencyEngine()
+    run = engine.run_long if tool.long else engine.run_once
+    route, request = f"mcp {tool.name}", call.canonical_arguments
+    kept = run(actor=caller.actor, key=key, route=route, request=request, work=work)
     found: dict[str, Any] = json.loads(kept.body)
     return found
+
+
+def make_answer(found: dict[str, Any]) -> Answer:
+    return Answer(200, json.dumps(found))

@@ -102,6 +102,14 @@ class LineShape(s.Serializer):
     repository = s.CharField(required=False, help_text="Where it was learned; missing where unknown.")
 
 
+class KnownLineShape(LineShape):
+    """Fact in an index of what is known."""
+
+    replaced_by = s.UUIDField(
+        required=False, help_text="A newer statement of a person that took its place; missing where none did."
+    )
+
+
 def lines(rows: Iterable[Fact], repositories: Iterable[str]) -> list[dict[str, str]]:
     """Return an index of facts; ``repositories`` says where each was learned."""
     return [line(row) | named_repository(name) for row, name in zip(rows, repositories, strict=True)]

@@ -16,7 +16,7 @@ from memory.actors import Actor
 from memory.api.reading import Input, count
 from memory.db.fields import dumps
 from memory.db.raw_select import CUT_MARK
-from memory.engines.support.idempotency import Answer, IdempotencyEngine
+from memory.engines.support.idempotency import Answer, IdempotencyEngine, Keep, Store, keep_nothing
 from memory.engines.support.validation import secrets_found
 from memory.exceptions import Invalid, StaleVersion
 
@@ -32,8 +32,9 @@ REPLAYED = "Idempotency-Replayed"
 class Resource(ViewSet):
     """A ViewSet whose POST requests support Idempotency-Key."""
 
-    writes = True  # False: a POST that cannot run in a transaction
     reads = False  # a POST that only reads: it may be repeated, and no answer is stored
+    long_actions: frozenset[str] = frozenset()  # POSTs that read for long before they lock: see keep_answer
+    _store: Store | None = None
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         super().initial(request, *args, **kwargs)
@@ -43,6 +44,12 @@ class Resource(ViewSet):
         if request.method == "POST" and key is not None and not self.reads:
             handler: Handler = getattr(self, "post")  # noqa: B009  # set for each request by the router
             setattr(self, "post", partial(self._run_once, handler, key))  # noqa: B010
+
+    def dispatch(self, request: Any, *args: Any, **kwargs: Any) -> Any:
+        try:
+            return super().dispatch(request, *args, **kwargs)
+        finally:
+            secrets_found.take()  # also after an error: the thread's next call may be for another project
 
     def finalize_response(self, request: Request, response: Any, *args: Any, **kwargs: Any) -> Any:
         """Add a header with the number of secrets redacted in the request."""
@@ -55,23 +62,36 @@ class Resource(ViewSet):
         """Return the handler's answer, or the stored one of an equal request."""
         made: list[Response] = []
 
-        def work() -> Answer:
+        def work(store: Store | None = None) -> Answer:
+            self._store = store
             made.append(handler(request, *args, **kwargs))
-            return Answer(made[-1].status_code, kept_text(self.storable_data(made[-1].data)))
+            return self._make_answer(made[-1].data, made[-1].status_code)
 
-        answer = IdempotencyEngine().run_once(
+        engine = IdempotencyEngine()
+        run = engine.run_long if self.action in self.long_actions else engine.run_once
+        answer = run(
             actor=get_request_actor(request),
             key=key,
             route=f"POST {request.path.rstrip('/')}",
             request=request_fingerprint(request),
             work=work,
-            writes=self.writes,
         )
         if not answer.replayed:
             return made[-1]
         response = build_row_response(json.loads(answer.body), answer.status)
         response.headers[REPLAYED] = "true"
         return response
+
+    def keep_answer(self, render: Callable[[Any], dict[str, Any]]) -> Keep:
+        """Return what a long action hands to its engine: it stores the rendered result of a repeatable
+        request in the engine's transaction.
+        """
+        if (store := self._store) is None:
+            return keep_nothing
+        return lambda result: store(self._make_answer(render(result), status.HTTP_200_OK))
+
+    def _make_answer(self, data: Any, code: int) -> Answer:
+        return Answer(code, kept_text(self.storable_data(data)))
 
     def storable_data(self, data: Any) -> Any:
         """Return the part of an answer that may be stored."""

@@ -1,22 +1,27 @@
 """/branches/{name}/merge: the plan of a merge, and the merge."""
 
+from typing import Any
+
 from rest_framework.decorators import action
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from memory.api import merge_shapes
-from memory.api.base import get_request_actor
+from memory.api.base import Resource, get_request_actor
 from memory.api.merge_inputs import take_force, take_merge, take_page
 from memory.api.reading import Input
 from memory.api.schema import route
+from memory.engines.merging.checked_merge import MergeResult
 from memory.engines.merging.engine import MergeEngine
 from memory.engines.support import validation as c
 
 merges = MergeEngine()
 
 
-class MergeRoute:
+class MergeRoute(Resource):
     """The route that merges a branch; it belongs to the ViewSet of branches."""
+
+    long_actions = frozenset({"merge"})
 
     @route("Merge a branch, or show the plan", {200: merge_shapes.MergeShape}, merge_shapes.MergeInput)
     @action(detail=True, methods=["post"])
@@ -29,5 +34,9 @@ class MergeRoute:
         if dry_run:
             found = merges.preview_merge(source=name, actor=actor, **options, **page)
             return Response(merge_shapes.preview_shape(found))
-        result = merges.merge_branch(source=name, actor=actor, **options, **force)
-        return Response(merge_shapes.result_shape(result, name, options["target"], options["strategy"]))
+
+        def render(result: MergeResult) -> dict[str, Any]:
+            return merge_shapes.result_shape(result, name, options["target"], options["strategy"])
+
+        keep = self.keep_answer(render)
+        return Response(render(merges.merge_branch(source=name, actor=actor, keep=keep, **options, **force)))

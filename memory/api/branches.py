@@ -8,7 +8,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from memory.api import branch_shapes, shapes, topology_shapes
-from memory.api.base import Resource, build_cached_response, build_row_response, get_request_actor
+from memory.api.base import build_cached_response, build_row_response, get_request_actor
 from memory.api.branch_merges import MergeRoute
 from memory.api.branch_schema import documented
 from memory.api.filters import BranchFilterSet
@@ -28,7 +28,7 @@ DETAILS = frozenset(DETAIL_CHECKS)
 
 @serve_at("branches", "branch")
 @documented
-class BranchViewSet(MergeRoute, Resource):
+class BranchViewSet(MergeRoute):
     lookup_field = "name"
     # A reserved last segment is not part of the name: it is a route of the branch.
     lookup_value_regex = rf"(?:[^/]+/)*(?!(?:{'|'.join(sorted(RESERVED))})/?$)[^/]+"

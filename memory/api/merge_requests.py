@@ -29,6 +29,8 @@ PLAN_FILTERS = [
     query("type", {"type": "string", "maxLength": 20}, "Only this kind of memory."),
     query("class", {"type": "array", "items": {"type": "string", "enum": list(CLASSES)}}, "Only these."),
 ]
+DECIDED = query("id", {"type": "string", "format": "uuid"}, "The memory that was decided.", required=True)
+KIND = c.text_check(20, min_length=1)
 ROUTES = {
     "MergeRequestViewSet": {
         "create": route("Ask for a merge", {201: REQUEST}, m.MergeRequestInput),
@@ -48,6 +50,10 @@ ROUTES = {
         "decisions": route(
             "Decide conflicts, one by one or by rule", {200: m.SettledShape}, m.DecisionsInput
         ),
+        "withdraw_decision": route(
+            "Make a conflict undecided again", {200: REQUEST}, None, [DECIDED, *PLAN_FILTERS[:1]]
+        ),
+        "withdraw_approval": route("Take one's own approval back", {200: REQUEST}),
         "approve": route("Approve it as the source is now", {200: DETAIL}, m.ApproveInput),
         "reject": route("Close it without a merge", {200: REQUEST}, m.RejectInput),
         "merge": route("Merge it", {200: m.MergedShape}, m.MergeRequestMergeInput),
@@ -66,6 +72,7 @@ def parse_key(text: str) -> UUID | int:
 class MergeRequestViewSet(Resource):
     lookup_value_regex = "[^/]+"
     filterset_class = MergeRequestFilterSet
+    long_actions = frozenset({"decisions", "approve", "merge"})
 
     def create(self, request: Request) -> Response:
         payload = Input(request)
@@ -113,8 +120,20 @@ class MergeRequestViewSet(Resource):
             "kind": payload.take_value("type", c.text_check(20), ""),
         }
         payload.refuse_unknown()
-        found = merge_request_engine.decide_conflicts(request_id=request_id, actor=actor, **values)
+        keep = self.keep_answer(m.settled_shape)
+        found = merge_request_engine.decide_conflicts(request_id=request_id, actor=actor, keep=keep, **values)
         return Response(m.settled_shape(found))
+
+    @decisions.mapping.delete
+    def withdraw_decision(self, request: Request, pk: str) -> Response:
+        request_id, payload = parse_key(pk), Input(request)
+        actor = payload.take_actor(get_request_actor(request))
+        uid, kind = payload.take_value("id", c.parse_uuid), payload.take_value("type", KIND, "fact")
+        payload.refuse_unknown()
+        if uid is None:
+            raise Invalid("{field} is needed.", field="id")
+        row = merge_request_engine.withdraw_decision(request_id=request_id, kind=kind, uid=uid, actor=actor)
+        return Response(m.request_shape(row))
 
     @action(detail=True, methods=["post"])
     def approve(self, request: Request, pk: str) -> Response:
@@ -122,8 +141,19 @@ class MergeRequestViewSet(Resource):
         actor = payload.take_actor(get_request_actor(request))
         seq = payload.take_value("source_seq", parse_integer)
         payload.refuse_unknown()
-        found = merge_request_engine.approve_request(request_id=request_id, actor=actor, source_seq=seq)
+        keep = self.keep_answer(m.detail_shape)
+        found = merge_request_engine.approve_request(
+            request_id=request_id, actor=actor, source_seq=seq, keep=keep
+        )
         return Response(m.detail_shape(found))
+
+    @approve.mapping.delete
+    def withdraw_approval(self, request: Request, pk: str) -> Response:
+        request_id, payload = parse_key(pk), Input(request)
+        actor = payload.take_actor(get_request_actor(request))
+        payload.refuse_unknown()
+        row = merge_request_engine.withdraw_approval(request_id=request_id, actor=actor)
+        return Response(m.request_shape(row))
 
     @action(detail=True, methods=["post"])
     def reject(self, request: Request, pk: str) -> Response:
@@ -139,8 +169,9 @@ class MergeRequestViewSet(Resource):
         request_id, payload = parse_key(pk), Input(request)
         actor, force = payload.take_actor(get_request_actor(request)), take_force(payload)
         payload.refuse_unknown()
-        done = merge_request_engine.merge_request(request_id=request_id, actor=actor, **force)
-        return Response(m.merged_shape(done.request, done.result))
+        keep = self.keep_answer(m.merged_shape)
+        done = merge_request_engine.merge_request(request_id=request_id, actor=actor, keep=keep, **force)
+        return Response(m.merged_shape(done))
 
     @action(detail=True, methods=["post"])
     def revert(self, request: Request, pk: str) -> Response:

@@ -17,7 +17,7 @@ from memory.engines.merging.engine import MergePreview
 from memory.engines.merging.gates import FAILED, PASSED, WARNING, GateResult
 from memory.engines.merging.plan import CLASSES, CONFLICT, PlanItem
 from memory.engines.merging.plan_pages import MergePlan
-from memory.engines.merging.requests import RequestCheck, RequestPlan, Settled
+from memory.engines.merging.request_results import MergedRequest, RequestCheck, RequestPlan, Settled
 from memory.engines.merging.settling import MAX_DECISIONS
 from memory.models import BranchedModel, MergeDecision, MergeRequest
 
@@ -122,7 +122,9 @@ class MadeDecisionShape(s.Serializer):
     text = s.CharField()
     by = s.CharField()
     at = s.DateTimeField(allow_null=True)
-    counts = s.BooleanField(help_text="false when the conflict has changed since.")
+    counts = s.BooleanField(
+        help_text="false when the conflict has changed since, or another one has to be decided first."
+    )
 
 
 class PlanItemShape(s.Serializer):
@@ -179,8 +181,10 @@ class MergeShape(MergePlanShape):
 
     source_seq = s.IntegerField(allow_null=True, help_text="null when there was nothing to do.")
     target_seq = s.IntegerField(allow_null=True)
-    checks = CheckShape(many=True, help_text="With dry_run: what the policy of the target says.")
-    mergeable = s.BooleanField(help_text="Whether all checks pass.")
+    checks = CheckShape(
+        many=True, help_text="What the policy of the target says; after a merge as it was then."
+    )
+    mergeable = s.BooleanField(help_text="Whether all checks pass; false after a merge that was forced.")
     commit = shapes.CommitShape(allow_null=True, help_text="null for a plan, or with nothing to do.")
 
     def get_fields(self) -> dict[str, s.Field]:
@@ -208,7 +212,10 @@ class MergeRequestDetailShape(MergeRequestShape):
 
     approvals = ApprovalShape(many=True)
     checks = CheckShape(many=True)
-    mergeable = s.BooleanField(help_text="Whether all checks pass.")
+    not_checked = s.CharField(
+        help_text='Why there are no checks: it is closed, or a branch is archived; "" otherwise.'
+    )
+    mergeable = s.BooleanField(help_text="Whether all checks pass; false without any.")
     counts = count_field()
 
 
@@ -252,6 +259,7 @@ def detail_shape(found: RequestCheck) -> dict[str, Any]:
         **seqs,
         "approvals": [_approval(one) for one in found.approvals],
         "checks": [check_shape(one) for one in check.results] if check else [],
+        "not_checked": found.not_checked,
         "mergeable": check.mergeable if check else False,
         "counts": check.plan.count_items() if check else {},
     }
@@ -261,9 +269,10 @@ def settled_shape(found: Settled) -> dict[str, Any]:
     return {**request_shape(found.request), "decided": found.decided, "undecided": found.undecided}
 
 
-def merged_shape(request: MergeRequest, result: MergeResult) -> dict[str, Any]:
+def merged_shape(done: MergedRequest) -> dict[str, Any]:
+    result = done.result
     commit = shapes.commit(result.commit) if result.commit else None
-    return {**request_shape(request), "commit": commit, "open_conflicts": result.open_conflicts}
+    return {**request_shape(done.request), "commit": commit, "open_conflicts": result.open_conflicts}
 
 
 def version_fields(row: BranchedModel | None) -> dict[str, Any] | None:
@@ -278,14 +287,15 @@ def version_fields(row: BranchedModel | None) -> dict[str, Any] | None:
 def item_shape(item: PlanItem, decision: MergeDecision | None = None) -> dict[str, Any]:
     fields = {name: [side_value(value) for value in sides] for name, sides in item.fields.items()}
     versions = {name: version_fields(getattr(item, name)) for name in ("base", "ours", "theirs", "other")}
-    token = item.token if item.outcome == CONFLICT else ""
+    has_target = item.ours is not None or item.other is not None  # else it is hidden, and nothing to decide
+    token = item.token if item.outcome == CONFLICT and has_target else ""
     return _item(item, **versions, fields=fields, token=token, decision=decision_shape(item, decision))
 
 
 def decision_shape(item: PlanItem, row: MergeDecision | None) -> dict[str, Any] | None:
     """Render what was decided: as it was stored with a request, else as it came with the merge."""
     if row is not None:
-        return _decision(row, counts=row.token == item.token)
+        return _decision(row, counts=row.token == item.token and item.decision is not None)
     if item.decision is None:
         return None
     return {"choice": item.decision.choice, "text": item.decision.text, "by": "", "at": None, "counts": True}
@@ -327,7 +337,9 @@ def result_shape(result: MergeResult, source: str, target: str, strategy: str) -
     head = {"dry_run": False, "source": source, "target": target, "strategy": strategy, **seqs}
     counts = {"counts": result.counts, "open_conflicts": result.open_conflicts}
     page = {"unchecked": 0, "unchecked_reason": "", "results": [], "next": None, "previous": None}
-    rest = {"checks": [], "mergeable": True, "commit": shapes.commit(commit) if commit else None}
+    checks = [check_shape(one) for one in result.check.results]
+    passed = {"checks": checks, "mergeable": result.check.mergeable}
+    rest = {**passed, "commit": shapes.commit(commit) if commit else None}
     return in_order(MergeShape, {**head, **counts, **page, **rest})
 
 

@@ -83,7 +83,7 @@ class TaskConflictShape(s.Serializer):
     """A memory that a merge left for a decision."""
 
     id = s.UUIDField()
-    kind = s.CharField()
+    type = s.CharField(help_text="The kind of memory, as a plan has it.")
     reason = s.CharField()
     line = s.CharField(help_text="What the agent's branch says.")
     token = s.CharField(help_text="Binds a decision to the two versions that differ.")
@@ -135,9 +135,14 @@ class TaskContextShape(s.Serializer):
     task = TaskShape()
     agents = LearnedShape(many=True)
     facts = LearnedFactShape(many=True, help_text="The newest of the task's branch.")
-    conflicts = TaskConflictShape(many=True, help_text="What merges of agents' branches left for a decision.")
+    conflicts = TaskConflictShape(
+        many=True, help_text="What merges of agents' branches left for a decision, the first of a few agents."
+    )
     tokens = s.IntegerField(help_text="What the facts cost in a prompt.")
     truncated = s.BooleanField(help_text="True when max_tokens left facts out.")
+    archived = s.BooleanField(
+        help_text="True when the task's branch is archived: nothing is merged into it, no conflict is listed."
+    )
 
 
 # ---- renderers -------------------------------------------------------------------------------------
@@ -162,7 +167,7 @@ def render_joined(done: JoinedTask) -> dict[str, Any]:
 
 
 def render_conflict(item: PlanItem, branch: str, into: str) -> dict[str, Any]:
-    row = {"id": str(item.uid), "kind": item.kind, "reason": item.reason, "token": item.token}
+    row = {"id": str(item.uid), "type": item.kind, "reason": item.reason, "token": item.token}
     return row | {"line": describe_item(item), "branch": branch, "into": into}
 
 
@@ -195,6 +200,7 @@ def render_context(found: TaskContext) -> dict[str, Any]:
         ],
         "tokens": found.tokens,
         "truncated": found.truncated,
+        "archived": found.archived,
     }
 
 

@@ -59,10 +59,8 @@ class TaskViewSet(Resource):
     lookup_value_regex = "[^/]+"
     filterset_class = TaskFilterSet
 
-    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
-        # Hooks and merges are transactions of their own; each step may be done again.
-        self.writes = self.action not in ("complete", "complete_agent")
-        super().initial(request, *args, **kwargs)
+    # Hooks and merges are transactions of their own; each step may be done again.
+    long_actions = frozenset({"complete", "complete_agent"})
 
     def storable_data(self, data: Any) -> Any:
         """Return an answer without the work handle, which is told once."""
@@ -106,13 +104,17 @@ class TaskViewSet(Resource):
     @action(detail=True, methods=["post"], url_path="agents/(?P<agent_id>.+)/complete")
     def complete_agent(self, request: Request, task: str, agent_id: str) -> Response:
         Input(request).refuse_unknown()
-        done = task_engine.complete_agent(task=task, agent_id=agent_id, actor=get_request_actor(request))
+        keep = self.keep_answer(shapes.render_completed_agent)
+        done = task_engine.complete_agent(
+            task=task, agent_id=agent_id, actor=get_request_actor(request), keep=keep
+        )
         return Response(shapes.render_completed_agent(done))
 
     @action(detail=True, methods=["post"])
     def complete(self, request: Request, task: str) -> Response:
+        result, keep = take_result(request), self.keep_answer(shapes.render_completed)
         done = task_engine.complete_task(
-            task=task, result=take_result(request), actor=get_request_actor(request)
+            task=task, result=result, actor=get_request_actor(request), keep=keep
         )
         return Response(shapes.render_completed(done))
 

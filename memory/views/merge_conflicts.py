@@ -14,7 +14,8 @@ from memory.engines.merging.approvals import is_author
 from memory.engines.merging.arrivals import list_undecided
 from memory.engines.merging.plan import BOTH, CONFLICT, EDIT, SIMILAR, SKIP, Decision, PlanItem
 from memory.engines.merging.request_history import RequestHistoryEngine
-from memory.engines.merging.requests import MergeRequestEngine, RequestCheck
+from memory.engines.merging.request_results import RequestCheck
+from memory.engines.merging.requests import MergeRequestEngine
 from memory.engines.versions.policies import find_policy
 from memory.exceptions import BranchArchived, Conflict, Day1Error, IllegalTransition, Invalid, NotFound
 from memory.models import Fact, MergeRequest
@@ -121,7 +122,7 @@ def build_gates(found: RequestCheck, address: str) -> list[dict[str, Any]]:
 
 
 def gate_query(name: str) -> dict[str, str]:
-    if name == "approvals":
+    if name in ("approvals", "fast_forward"):  # about no memories
         return {}
     return {"tab": "changes"} if name == "conflicts" else {"tab": "changes", "gate": name}
 
@@ -221,7 +222,7 @@ class ConflictPage(RequestPart):
 
     def _withdraw(self) -> HttpResponse:
         key = {"kind": self.kwargs["kind"], "uid": self.kwargs["uid"]}
-        request_history.withdraw_decision(request_id=self.number, **key, actor=self.reader.actor)
+        merge_request_engine.withdraw_decision(request_id=self.number, **key, actor=self.reader.actor)
         flash_success(self.request, _("The conflict is undecided again."))
         if getattr(self.request, "htmx", False):
             return HttpResponse(status=204)

@@ -38,6 +38,7 @@ GATES: dict[str, Any] = {
     "secrets": _("secrets"),
     "approvals": _("approvals"),
     "changes": _("changes"),
+    "fast_forward": _("fast-forward"),
 }
 CLASSES: dict[str, Any] = {
     "conflict": _("in conflict"),

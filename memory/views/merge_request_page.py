@@ -11,7 +11,7 @@ from django.utils.translation import gettext_lazy
 from memory.engines.merging.arrivals import list_undecided
 from memory.engines.merging.gates import GateResult
 from memory.engines.merging.plan import CLASSES, CONFLICT, FullPlan, PlanItem
-from memory.engines.merging.requests import RequestCheck
+from memory.engines.merging.request_results import RequestCheck
 from memory.engines.support.pagination import Page
 from memory.exceptions import BranchArchived, Conflict, Day1Error, IllegalTransition, Invalid
 from memory.views.error_text import error_sentence

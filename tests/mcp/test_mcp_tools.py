@@ -77,7 +77,7 @@ def test_a_schema_says_what_every_answer_has(name: str) -> None:
     schema = ALL[name].output
     assert set(schema["properties"]) - set(schema["required"]) <= OPTIONAL
     for part in list_objects(schema):
-        assert set(part["properties"]) - set(part["required"]) <= {*OPTIONAL, "history"}, part
+        assert set(part["properties"]) - set(part["required"]) <= {*OPTIONAL, "history", "replaced_by"}, part
 
 
 def list_objects(schema: Any) -> list[dict[str, Any]]:

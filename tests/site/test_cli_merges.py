@@ -135,3 +135,21 @@ def test_approve_and_reject(day1: Day1, learned: Fact) -> None:
     assert "approved by local" in day1("merge-request", "show", "1")[2]
     assert day1("merge-request", "reject", made["id"], "--reason", "No.") == (0, "1\trejected\n", "")
     assert day1("merge-request", "show", "7")[2] == "not_found: Nothing with this id is visible here.\n"
+
+
+def test_withdraw(day1: Day1, conflict: Fact) -> None:
+    day1("merge-request", "create", TASK)
+    day1("merge-request", "decide", "1", "--all", "--choice", "target")
+    day1("merge-request", "approve", "1")
+    assert day1("merge-request", "withdraw", "1", "--type", "fact")[0] == 2
+    assert day1("merge-request", "withdraw", "1", "--id", str(conflict.uid))[:2] == (0, "1\topen\n")
+    assert MergeRequest.objects.get().decisions.filter(kind="fact").count() == 0
+    assert day1("merge-request", "withdraw", "1")[:2] == (0, "1\topen\n")
+    status, _, error = day1("merge-request", "withdraw", "1")
+    assert (status, error.strip()) == (1, "not_found: You have not approved merge request 1.")
+
+
+def test_a_closed_request_says_why_it_is_not_checked(day1: Day1, learned: Fact) -> None:
+    day1("merge-request", "create", TASK)
+    day1("merge-request", "merge", "1")
+    assert "not checked: Merge request 1 is merged already." in day1("merge-request", "show", "1")[2]

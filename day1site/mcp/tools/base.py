@@ -22,6 +22,7 @@ class Tool:
     output: Schema
     scope: str = "read"
     writes: bool = False
+    long: bool = False  # it reads for long before it locks anything: see Call.keep_answer
     destructive: bool = False
     repeatable: bool = True  # a repeated call changes nothing more
 

@@ -8,6 +8,7 @@ from day1site.mcp.tools import base as b
 from day1site.mcp.tools.declared_schemas import WHO
 from memory.api import merge_shapes
 from memory.api.merge_inputs import MESSAGE, take_merge, take_page
+from memory.engines.merging.checked_merge import MergeResult
 from memory.engines.merging.engine import MergeEngine
 from memory.engines.merging.plan import CLASSES
 from memory.engines.support import validation as c
@@ -76,7 +77,7 @@ ITEM = b.row(
         "dry_run": {"type": "boolean"},
         "into": b.text("The branch that takes it in."),
         "counts": b.plain("How many of each type and class."),
-        "checks": b.many("What the policy says; empty after a merge.", b.plain("A check.")),
+        "checks": b.many("What the policy says; after a merge, what it said.", b.plain("A check.")),
         "mergeable": {"type": "boolean", "description": "Whether the checks pass."},
         "commit": {"type": ["string", "null"], "description": "The commit of the merge; null for a plan."},
         "open_conflicts": {"type": "integer", "description": "Conflicts that no decision settles."},
@@ -85,6 +86,7 @@ ITEM = b.row(
     },
     scope="merge",
     writes=True,
+    long=True,
     repeatable=True,
 )
 def branch_merge(call: Call) -> b.Answer:
@@ -96,8 +98,13 @@ def branch_merge(call: Call) -> b.Answer:
     if dry_run:
         found = merges.preview_merge(source=name, actor=actor, **options, **page)
         return describe_merge(merge_shapes.preview_shape(found))
-    result = merges.merge_branch(source=name, actor=actor, message=message, **options)
-    return describe_merge(merge_shapes.result_shape(result, name, options["target"], options["strategy"]))
+
+    def describe(result: MergeResult) -> b.Answer:
+        shape = merge_shapes.result_shape(result, name, options["target"], options["strategy"])
+        return describe_merge(shape)
+
+    keep = call.keep_answer(describe)
+    return describe(merges.merge_branch(source=name, actor=actor, message=message, keep=keep, **options))
 
 
 def describe_merge(answer: dict[str, Any]) -> b.Answer:

@@ -142,7 +142,17 @@ def _way(reason: str, uid: str) -> str:
 
 def newest_lines(call: Call, limit: int) -> list[dict[str, str]]:
     """Return an index of the newest active facts of the branch, without those of another repository."""
-    return index_facts(call, memory_engine.list_newest(limit=limit, **call.reading))
+    return index_known(call, memory_engine.list_newest(limit=limit, **call.reading))
+
+
+def index_known(call: Call, facts: Sequence[Fact]) -> list[dict[str, str]]:
+    """Return an index of facts, each with the newer statement that took its place, if any."""
+    replaced = memory_engine.find_replaced(facts=facts, **call.reading)
+    lines = index_facts(call, facts)
+    for fact, line in zip(facts, lines, strict=True):
+        if newer := replaced.get(fact.uid):
+            line["replaced_by"] = str(newer)
+    return lines
 
 
 def index_facts(call: Call, facts: Sequence[Fact]) -> list[dict[str, str]]:

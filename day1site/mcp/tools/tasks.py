@@ -6,10 +6,10 @@ from day1site.mcp import schemas
 from day1site.mcp.call_context import Call
 from day1site.mcp.tools import base as b
 from day1site.mcp.tools.declared_schemas import input_properties
-from memory.actors import Actor
 from memory.api import task_shapes as shapes
 from memory.api.reading import parse_integer
 from memory.api.shapes import build_renderer
+from memory.engines.agent_tasks.completion import CompletedPart, CompletedTask
 from memory.engines.agent_tasks.engine import TaskEngine
 from memory.engines.fields.base import Use
 from memory.engines.fields.tasks import OBJECTIVE, TASK, TASK_AGENT
@@ -91,6 +91,10 @@ def task_create(call: Call) -> b.Answer:
             "What its agents and its branch learned, newest first.", schemas.schema(schemas.LineShape)
         ),
         "conflicts": b.many("What merges left for a decision.", schemas.schema(shapes.TaskConflictShape)),
+        "archived": {
+            "type": "boolean",
+            "description": "true: the task's branch is archived, and nothing can be merged into it.",
+        },
         "tasks": b.many(
             "Tasks in progress, newest first; only when no task was named.",
             b.row({"slug": {"type": "string"}, "name": {"type": "string"}, "open": {"type": "integer"}}),
@@ -111,6 +115,7 @@ def task_join(call: Call) -> b.Answer:
     facts = [fact for one in found["agents"] for fact in one["facts"]] + found["facts"]
     answer = {"joined": render_task(done.task), "handle": done.work, "idle_hours": 24, "tasks": []}
     answer |= {"learned": [describe_line(fact) for fact in facts], "conflicts": found["conflicts"]}
+    answer |= {"archived": found["archived"]}
     return answer | {"branch": done.part.branch.name, "next": advise(done.task, done.work)}
 
 
@@ -145,6 +150,7 @@ def task_join(call: Call) -> b.Answer:
     },
     scope="write",
     writes=True,
+    long=True,
 )
 def task_update(call: Call) -> b.Answer:
     name = call.need("task", c.text_check(200))
@@ -158,22 +164,32 @@ def task_update(call: Call) -> b.Answer:
         raise Invalid("{field} is needed.", field="objective")
     if n is not None:
         task_engine.update_objective(task=name, n=n, actor=actor, **step)
-    answer: dict[str, Any] = {"conflicts": [], "durable": [], "left": []}
+
+    def describe(done: CompletedPart | CompletedTask | None) -> b.Answer:
+        task = task_engine.get_task(task=name, actor=actor)
+        where = {"branch": task.branch.name, "next": advise(task, "")}
+        return {"task": render_task(task), **describe_completion(done), **where}
+
+    keep = call.keep_answer(describe)
     if complete == OWN_PART:
-        answer |= complete_part(name, actor)
-    elif complete == WHOLE_TASK:
-        done = shapes.render_completed(task_engine.complete_task(task=name, actor=actor, result=result))
-        answer |= {"durable": done["durable"], "left": done["left"]}
-    task = task_engine.get_task(task=name, actor=actor)
-    return {"task": render_task(task), **answer, "branch": task.branch.name, "next": advise(task, "")}
+        return describe(task_engine.complete_agent(task=name, actor=actor, keep=keep))
+    if complete == WHOLE_TASK:
+        return describe(task_engine.complete_task(task=name, actor=actor, result=result, keep=keep))
+    return describe(None)
 
 
 # ---- pieces ----------------------------------------------------------------------------------------
 
 
-def complete_part(name: str, actor: Actor) -> dict[str, Any]:
-    done = task_engine.complete_agent(task=name, actor=actor)
-    return {"conflicts": shapes.render_completed_agent(done)["conflicts"]}
+def describe_completion(done: CompletedPart | CompletedTask | None) -> dict[str, Any]:
+    """Return what came of an agent's part or of a task, if one was completed."""
+    answer: dict[str, Any] = {"conflicts": [], "durable": [], "left": []}
+    if isinstance(done, CompletedPart):
+        answer["conflicts"] = shapes.render_completed_agent(done)["conflicts"]
+    elif done is not None:
+        found = shapes.render_completed(done)
+        answer |= {"durable": found["durable"], "left": found["left"]}
+    return answer
 
 
 def list_open_tasks(call: Call, branch: str) -> b.Answer:
@@ -186,6 +202,7 @@ def list_open_tasks(call: Call, branch: str) -> b.Answer:
     ]
     after = f'task_join {{"task": "{rows[0]["slug"]}"}}' if rows else "task_create: no task is in progress"
     answer: dict[str, Any] = {"joined": None, "handle": "", "idle_hours": 24, "learned": [], "conflicts": []}
+    answer |= {"archived": False}
     return answer | {"tasks": rows, "branch": branch, "next": after}
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 
 from django.utils import timezone
 
@@ -17,6 +18,7 @@ MIN_TOKENS, MAX_TOKENS, MAX_BUDGET = 100, 1500, 16_000
 MAX_NEWEST, MAX_LEARNED = 30, 10  # facts of the task's branch, and of each agent's
 MAX_AGENTS = 20  # of whom facts are shown, the last that joined
 MAX_CONFLICTS = 10
+MAX_PLANS = 5  # parts whose conflicts are listed: each takes the plan of a merge
 
 
 @dataclass(frozen=True)
@@ -29,7 +31,9 @@ class Learned:
 
 @dataclass(frozen=True)
 class TaskContext:
-    """A task with what its agents learned. ``truncated`` where the budget left facts out."""
+    """A task with what its agents learned. ``truncated`` where the budget left facts out; ``archived`` where
+    the task's branch is, so that nothing can be merged into it and no conflict is listed.
+    """
 
     task: AgentTask
     agents: Sequence[Learned] = ()
@@ -37,6 +41,7 @@ class TaskContext:
     conflicts: Sequence[tuple[TaskAgent, PlanItem]] = ()
     tokens: int = 0
     truncated: bool = False
+    archived: bool = False
 
 
 @dataclass
@@ -72,8 +77,9 @@ def load_context(task: AgentTask, actor: Actor, max_tokens: int) -> TaskContext:
     agents = [Learned(part, budget.take_fitting(shown.get(part.pk, ()))) for part in parts]
     cut, budget.limit, budget.is_over = budget.is_over, limit, False
     facts = budget.take_fitting(list_learned(actor, task.branch, MAX_NEWEST))
-    conflicts = [(part, item) for part in parts for item in list_waiting(part, task, actor)][:MAX_CONFLICTS]
-    return TaskContext(task, agents, facts, conflicts, budget.spent, cut or budget.is_over)
+    archived = task.branch.archived_at is not None
+    conflicts = [] if archived else list_waiting(task, parts, actor)
+    return TaskContext(task, agents, facts, conflicts, budget.spent, cut or budget.is_over, archived)
 
 
 def list_learned(actor: Actor, branch: Branch, limit: int = MAX_LEARNED) -> Sequence[Fact]:
@@ -85,8 +91,19 @@ def list_learned(actor: Actor, branch: Branch, limit: int = MAX_LEARNED) -> Sequ
     return attach_belief(rows.newest(limit), lineage)
 
 
-def list_waiting(part: TaskAgent, task: AgentTask, actor: Actor) -> Sequence[PlanItem]:
-    """Return conflicts that a part's merge left and nobody has settled since."""
-    part.task = task
-    is_open = part.open_conflicts and actor.may_use(part.branch.name) and not part.branch.archived_at
-    return list_conflicts(part, actor)[:MAX_CONFLICTS] if is_open else ()
+def list_waiting(
+    task: AgentTask, parts: Iterable[TaskAgent], actor: Actor
+) -> list[tuple[TaskAgent, PlanItem]]:
+    """Return the first conflicts that merges of parts left and nobody has settled since."""
+    waiting = (part for part in parts if is_readable(part, actor) and part.open_conflicts)
+    found: list[tuple[TaskAgent, PlanItem]] = []
+    for part in islice(waiting, MAX_PLANS):
+        part.task = task
+        found += [(part, item) for item in list_conflicts(part, actor)]
+        if len(found) >= MAX_CONFLICTS:
+            break
+    return found[:MAX_CONFLICTS]
+
+
+def is_readable(part: TaskAgent, actor: Actor) -> bool:
+    return actor.may_use(part.branch.name) and not part.branch.archived_at

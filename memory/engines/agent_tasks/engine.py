@@ -35,6 +35,7 @@ from memory.engines.branches.manager import BranchManager
 from memory.engines.fields.base import Use
 from memory.engines.fields.tasks import OBJECTIVE, TASK, TASK_FILTERS, TaskFields
 from memory.engines.support import validation as c
+from memory.engines.support.idempotency import Keep, keep_nothing
 from memory.engines.support.pagination import Page, paginate
 from memory.engines.versions.branch_access import filter_allowed_branches
 from memory.engines.versions.lookup import MAIN, find_branch
@@ -137,8 +138,9 @@ class TaskEngine:
     def join_task(self, *, task: UUID | str, actor: Actor, agent_id: str = "") -> JoinedTask:
         """Give an agent its branch ``task/<slug>/<agent>`` and a work handle on it.
 
-        Who joined already gets the same branch, and works again where its part was completed. Raises
-        NotFound, Invalid, IllegalTransition, AgentForbidden, scope and branch refusals.
+        Who joined already gets the same branch, and works again where its part was completed; with another
+        key than before, the part is that key's from now on. Raises NotFound, Invalid, IllegalTransition,
+        BranchArchived, AgentForbidden, scope and branch refusals.
         """
         agent = choose_agent(actor, agent_id)
         next_rid.ensure_lease()
@@ -148,7 +150,7 @@ class TaskEngine:
             part = row.agents.select_related("branch").filter(agent_id=agent).first()
             created = part is None
             part = _add_part(actor, row, agent) if part is None else _resume_part(actor, row, part)
-        _, work = WorkEngine().open_work(branch_name=part.branch.name, actor=actor)
+            _, work = WorkEngine().open_work(branch_name=part.branch.name, actor=actor)
         return JoinedTask(_load_parts(row), part, work, created)
 
     def update_objective(self, *, task: UUID | str, n: int, actor: Actor, **fields: str) -> TaskObjective:
@@ -172,13 +174,14 @@ class TaskEngine:
         return objective
 
     def complete_agent(
-        self, *, task: UUID | str, actor: Actor, agent_id: str = ""
+        self, *, task: UUID | str, actor: Actor, agent_id: str = "", keep: Keep = keep_nothing
     ) -> completion.CompletedPart:
         """Complete an agent's part: run the hooks, then merge its branch into the task's with ``auto``.
 
         Conflicts stay unmerged and are named. Whoever may write on a task may merge into its branch: it is
-        shared work, and only a merge request leads out of it. Interrupted, it may be called again. Raises
-        NotFound, IllegalTransition, AgentForbidden, scope and branch refusals.
+        shared work, and only a merge request leads out of it. Interrupted, it may be called again; ``keep``
+        is called with the result in the last transaction. Raises NotFound, IllegalTransition, AgentForbidden,
+        scope and branch refusals.
         """
         agent = choose_agent(actor, agent_id)
         row = find_task(actor, task, "write")
@@ -194,13 +197,17 @@ class TaskEngine:
             require_active(find_task(actor, row.pk, "write", lock=True))
             require_working(find_part(row, agent))
             completion.store_part(actor, done)
+            keep(done)
         return done
 
-    def complete_task(self, *, task: UUID | str, actor: Actor, result: str = "") -> completion.CompletedTask:
+    def complete_task(
+        self, *, task: UUID | str, actor: Actor, result: str = "", keep: Keep = keep_nothing
+    ) -> completion.CompletedTask:
         """Complete a task: run the hooks, then offer its durable facts to the parent in a merge request.
 
-        Agents that still work are named as having left; their branches stay as they are. Raises NotFound,
-        Invalid, IllegalTransition, scope and branch refusals.
+        Agents that still work are named as having left; their branches stay as they are. ``keep`` is called
+        with the result in the last transaction. Raises NotFound, Invalid, IllegalTransition, scope and branch
+        refusals.
         """
         values = c.validate({"result": result}, ENDING)
         row = find_task(actor, task, "write")
@@ -213,7 +220,9 @@ class TaskEngine:
             row = find_task(actor, row.pk, "write", lock=True)
             require_active(row)
             done = completion.store_task(actor, row, ids, values["result"])
-        return replace(done, task=_load_parts(done.task))
+            done = replace(done, task=_load_parts(done.task))
+            keep(done)
+        return done
 
     def cancel_task(self, *, task: UUID | str, actor: Actor, result: str = "") -> AgentTask:
         """Cancel a task and archive its branches: nothing is merged, nothing is deleted.
@@ -294,7 +303,10 @@ def _add_part(actor: Actor, task: AgentTask, agent_id: str) -> TaskAgent:
 
 
 def _resume_part(actor: Actor, task: AgentTask, part: TaskAgent) -> TaskAgent:
-    """Return the part of an agent that had joined; a completed one is open again."""
+    """Return the part of an agent that had joined, now the actor's; a completed one is open again."""
+    if part.owner != (owner := get_owner_name(actor)):
+        part.owner = owner
+        part.save(update_fields=["owner"])
     again = TaskAgent.objects.filter(pk=part.pk).exclude(state=TaskAgent.State.WORKING)
     if again.update(state=TaskAgent.State.WORKING, completed_at=None):
         record_entry(actor, "task.join", task.slug, {"agent": part.agent_id, "branch": part.branch.name})

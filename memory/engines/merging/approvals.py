@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from functools import cache
 from uuid import UUID
 
-from django.db.models import Max
 from django.utils.translation import gettext_noop as _
 
 from memory.actors import Actor
@@ -28,7 +27,7 @@ class Approval:
 
 def list_approvals(request: MergeRequest, policy: Policy) -> list[Approval]:
     """Return the approvals of a request, the oldest first. Its author's may not count."""
-    decided_at = request.decisions.aggregate(last=Max("at"))["last"]
+    decided_at = request.decided_at
     found = []
     for row in request.approvals.all():
         outdated = row.source_seq != request.source.head or bool(decided_at and row.at < decided_at)
@@ -93,3 +92,22 @@ def check_approvals(request: MergeRequest | None, policy: Policy) -> GateResult:
 
 def is_author(request: MergeRequest, actor: Actor) -> bool:
     return (request.author_kind, request.author_id) == (actor.kind, actor.id)
+
+
+def delete_approval(request: MergeRequest, actor: Actor) -> bool:
+    """Delete an actor's approval; return whether there was one."""
+    deleted, _details = request.approvals.filter(actor_kind=actor.kind, actor_id=actor.id).delete()
+    return bool(deleted)
+
+
+def insert_approval(request: MergeRequest, actor: Actor, source_seq: int) -> None:
+    """Store an approval of the source at a seq, in the place of an earlier one of the same actor."""
+    delete_approval(request, actor)
+    MergeApproval.objects.create(
+        request=request,
+        actor_kind=actor.kind,
+        actor_id=actor.id,
+        actor_label=actor.label,
+        at=actor.write_time(),
+        source_seq=source_seq,
+    )

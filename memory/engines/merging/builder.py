@@ -24,7 +24,7 @@ from memory.engines.merging.strategies import (
     SQUASH,
     THEIRS,
     apply_decisions,
-    check_fast_forward,
+    count_own_commits,
     decide_all,
     pick_items,
     squash_facts,
@@ -46,11 +46,11 @@ def build_plan(
     In a transaction the new facts must have been ``compared`` before.
 
     Raises Invalid (a decision that does not fit, an unknown id) and Conflict (a decision on a conflict that
-    has changed since, a target that cannot be fast-forwarded).
+    has changed since).
     """
-    if strategy == FAST_FORWARD:
-        check_fast_forward(points)
-    plan = FullPlan(points, strategy, list_changes(points))
+    picked = frozenset(ids) if strategy == CHERRY_PICK else None
+    plan = FullPlan(points, strategy, list_changes(points), picked=picked)
+    plan.own_commits = count_own_commits(points) if strategy == FAST_FORWARD else 0
     reject_erased(plan)
     plan.compared = compared = compared or compare_items(points, list(plan.of_model(Fact)))
     keep_extended(plan)

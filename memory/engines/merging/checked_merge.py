@@ -4,10 +4,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from django.db import transaction
+from django.utils.translation import gettext_noop as _
 
 from memory.actors import Actor
 from memory.engines.audit.trail import record_entry
-from memory.engines.merging.approvals import check_approvals
+from memory.engines.merging.approvals import APPROVALS, check_approvals
 from memory.engines.merging.arrivals import list_undecided
 from memory.engines.merging.gates import FAILED, MAX_NAMED_IDS, GateResult, run_gates
 from memory.engines.merging.options import MergeOptions
@@ -15,16 +16,19 @@ from memory.engines.merging.plan import FullPlan
 from memory.engines.merging.plan_pages import Counts
 from memory.engines.merging.request_rows import NOTHING_TO_MERGE, close_merged, lock_request
 from memory.engines.merging.settling import describe_conflict, load_decisions, load_plan
+from memory.engines.merging.strategies import FAST_FORWARD
 from memory.engines.merging.writes import write_plan
+from memory.engines.support.idempotency import Keep, keep_nothing
 from memory.engines.versions.commits import MERGE, lock_branches, open_commit
 from memory.engines.versions.erased import erased_uids
 from memory.engines.versions.policies import Policy, Write, find_policy
 from memory.exceptions import Conflict
-from memory.models import Commit
+from memory.models import Commit, MergeRequest
 from memory.models.nodes import next_rid
 
 MAX_TRIES = 3  # checks of a merge whose branches go on moving; after the last one they stand still
 FORCED = "merge.force"
+NO_FAST_FORWARD = _("{name} has {count} commits of its own: it cannot be fast-forwarded.")
 
 
 @dataclass(frozen=True)
@@ -51,6 +55,7 @@ class MergeResult:
     commit: Commit | None
     counts: Counts
     open_conflicts: int
+    check: MergeCheck  # as it was at the merge; failed where it was forced
 
 
 Check = Callable[[FullPlan, MergeOptions], MergeCheck]
@@ -73,7 +78,22 @@ def check_plan(plan: FullPlan, options: MergeOptions) -> MergeCheck:
     if options.request is not None and plan.is_empty and not list_undecided(plan):
         names = {"source": options.source.name, "target": options.target.name}
         results.append(GateResult("changes", FAILED, NOTHING_TO_MERGE, names))
+    if plan.own_commits:
+        results.append(refuse_fast_forward(plan))
     return MergeCheck(plan, tuple(results), policy)
+
+
+def refuse_fast_forward(plan: FullPlan) -> GateResult:
+    """Return the failed check of a target that has commits which did not come from the source."""
+    data = {"name": plan.points.target.name, "count": plan.own_commits}
+    return GateResult(FAST_FORWARD, FAILED, NO_FAST_FORWARD, data)
+
+
+def renew_approvals(check: MergeCheck, request: MergeRequest) -> MergeCheck:
+    """Return a check with the approvals of a request as they are now."""
+    approvals = check_approvals(request, check.policy)
+    results = (approvals if one.name == APPROVALS else one for one in check.results)
+    return replace(check, results=tuple(results))
 
 
 def find_target_policy(options: MergeOptions) -> Policy:
@@ -84,13 +104,19 @@ def find_target_policy(options: MergeOptions) -> Policy:
 
 
 def merge_checked(
-    options: MergeOptions, actor: Actor, message: str, force: bool = False, checker: Check = check_plan
+    options: MergeOptions,
+    actor: Actor,
+    message: str,
+    force: bool = False,
+    checker: Check = check_plan,
+    keep: Keep = keep_nothing,
 ) -> MergeResult:
     """Merge what passed the checks; conflicts that are not decided are left out, and come back later.
 
     So that a long plan and its checks do not keep other writers waiting, they come before the locks. Where a
     branch or a decision changed in between, all is planned again; only where somebody writes all the time is
-    the last plan made under the locks, with the texts compared as they were just before. Raises Conflict.
+    the last plan made under the locks, with the texts compared as they were just before. ``keep`` is called
+    with the result in the transaction of the merge. Raises Conflict.
     """
     next_rid.ensure_lease()
     for is_last in (False,) * (MAX_TRIES - 1) + (True,):
@@ -102,14 +128,19 @@ def merge_checked(
                 plan = load_plan(now, now.points, check.plan.compared)
                 check = require_passed(checker(plan, now), force)
             if is_last or is_current:
-                return _write_merge(now, check, actor, message)
+                result = _write_merge(now, check, actor, message)
+                keep(result)
+                return result
         options = now
     raise AssertionError("the last try merges or refuses")
 
 
 def require_passed(check: MergeCheck, force: bool) -> MergeCheck:
-    """Return a check that allows the merge. Raises Conflict for one that failed and is not overruled."""
-    if check.failed and not force:
+    """Return a check that allows the merge. Raises Conflict for one that failed and is not overruled.
+
+    No force makes a fast-forward of what is none: another strategy merges it.
+    """
+    if check.failed and (not force or any(one.name == FAST_FORWARD for one in check.failed)):
         raise refuse_merge(check)
     return check
 
@@ -148,8 +179,8 @@ def _write_merge(options: MergeOptions, check: MergeCheck, actor: Actor, message
         gates = [result.name for result in check.failed]
         record_entry(actor, FORCED, target.name, {"source": source.name, "gates": gates})
     if options.request is not None:
-        close_merged(options.request, commit.commit, actor)
-    return MergeResult(commit.commit, plan.count_items(), len(plan.open_conflicts))
+        close_merged(options.request, commit.commit, plan.points, actor)
+    return MergeResult(commit.commit, plan.count_items(), len(plan.open_conflicts), check)
 
 
 def refuse_merge(check: MergeCheck) -> Conflict:

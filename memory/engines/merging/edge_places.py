@@ -5,17 +5,23 @@ from typing import Any
 from uuid import UUID
 
 from memory.engines.merging.matching import draft_row, list_edge_models, load_edges
-from memory.engines.merging.plan import CONFLICT_FIRST, REJECTED, FullPlan, PlanItem
+from memory.engines.merging.plan import CONFLICT, CONFLICT_FIRST, REJECTED, FullPlan, PlanItem
 from memory.models import BranchedModel
 
 
 def reject_taken_places(plan: FullPlan) -> None:
-    """Reject each edge whose place is not free after the merge; it comes back with the next one."""
+    """Reject each edge whose place is not free after the merge; it comes back with the next one.
+
+    A conflict about such an edge is undecided again: nobody shall believe that its decision was carried out.
+    """
     for model in list_edge_models():
         # An edge that is rejected keeps a place that another one may have counted on.
         while taken := _find_taken(plan, model):
             for item in taken:
-                item.outcome, item.reason, item.decision = REJECTED, CONFLICT_FIRST, None
+                if item.outcome == CONFLICT:
+                    item.decision = None
+                else:
+                    item.outcome, item.reason = REJECTED, CONFLICT_FIRST
 
 
 def _find_taken(plan: FullPlan, model: type[BranchedModel]) -> list[PlanItem]:

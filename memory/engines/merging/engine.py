@@ -12,6 +12,7 @@ from memory.engines.merging.plan import Decision
 from memory.engines.merging.plan_pages import MergePlan, plan_page
 from memory.engines.merging.settling import check_decisions, keep_latest
 from memory.engines.merging.strategies import AUTO
+from memory.engines.support.idempotency import Keep, keep_nothing
 from memory.engines.versions.lookup import MAIN
 
 
@@ -59,17 +60,19 @@ class MergeEngine:
         decisions: Sequence[Decision] = (),
         message: str = "",
         force: bool = False,
+        keep: Keep = keep_nothing,
     ) -> MergeResult:
         """Merge a branch into another, when the gates and approvals of the target's policy allow it.
 
         ``force`` merges in spite of them: it needs the scope admin, and is audited. What conflicts and is not
-        decided is then left out, and comes back with the next merge. Raises Invalid, Conflict (merge into
+        decided is then left out, and comes back with the next merge. ``keep`` is called with the result, in
+        the transaction of the merge. Raises Invalid, Conflict (merge into
         itself, a check that fails, a decision on what has changed since), BranchNotFound, BranchArchived,
         scope and branch refusals.
         """
         actor.require_scope("admin" if force else "merge", target)
         options = build_options(actor, source, target, strategy, ids, decisions)
-        return merge_checked(options, actor, message, force)
+        return merge_checked(options, actor, message, force, keep=keep)
 
 
 def build_options(

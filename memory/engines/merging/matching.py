@@ -24,6 +24,7 @@ from memory.engines.merging.plan import (
     FullPlan,
     PlanItem,
 )
+from memory.engines.merging.strategies import is_picked
 from memory.engines.support.batches import batched
 from memory.engines.versions.kinds import models_by_kind
 from memory.engines.versions.repositories import is_elsewhere, name_repositories
@@ -140,6 +141,13 @@ def _shown_on_source(plan: FullPlan, uids: Sequence[UUID]) -> set[UUID]:
     return found
 
 
+def take_over(item: PlanItem, other: Any) -> dict[str, Any]:
+    """Return what changes of ``other``, the memory that stands for an item, or that its decision changes."""
+    if item.outcome != IDENTICAL:  # a decision on two facts that are nearly equal
+        return item.other_content
+    return _take_over(other, item.theirs, KEPT_TOGETHER if item.reason == SAME_TEXT else ())
+
+
 def _take_over(ours: Any, theirs: Any, names: Iterable[str] = ()) -> dict[str, Any]:
     """Return the fields of ``ours`` that change when it takes over those of another memory."""
     merged = merge_fields(None, ours, theirs)
@@ -154,6 +162,7 @@ def match_edges(plan: FullPlan, same_texts: dict[UUID, UUID]) -> None:
     """Absorb relations and links that the target has already; links follow absorbed facts."""
     for model in list_edge_models():
         items = [item for item in plan.of_model(model) if item.outcome == APPLIED and item.arrives]
+        items = [item for item in items if is_picked(plan, item)]
         for item in items:
             _follow_absorbed(item, same_texts)
         _absorb_known_edges(plan, model, items)
@@ -172,15 +181,22 @@ def _absorb_known_edges(plan: FullPlan, model: type[BranchedModel], items: Seque
     planned = {item.uid for item in plan.of_model(model)}
     found: dict[str, Any] = load_edges(plan, model, list(drafts.values()))
     known = {identity: row for identity, row in found.items() if row.uid not in planned}
+    arriving: dict[str, PlanItem] = {}
     for item in items:
         draft = drafts[item.uid]
         other = known.get(draft.identity())
-        if _joins_itself(draft) or draft.identity() in known:
+        if other is not None or _joins_itself(draft):
             absorb_item(item, SAME_EDGE, other)
-            if other is not None and other.uid != item.uid:
-                item.other_content = _take_over(other, item.theirs)
-        else:
-            known[draft.identity()] = None
+            item.other_content = _take_over(other, item.theirs) if other is not None else {}
+        elif (first := arriving.setdefault(draft.identity(), item)) is not item:
+            absorb_item(item, SAME_EDGE, None)
+            _extend_edge(first, item.theirs)
+
+
+def _extend_edge(item: PlanItem, theirs: Any) -> None:
+    """Let an edge that arrives take over another one that arrives in its place."""
+    draft = draft_row(item)
+    item.merged, item.reason = {**draft.content_values(), **_take_over(draft, theirs)}, COMBINED
 
 
 def draft_row(item: PlanItem) -> Any:

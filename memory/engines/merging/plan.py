@@ -166,6 +166,7 @@ class FullPlan:
     confirmations: list[Confirmation] = field(default_factory=list)
     picked: frozenset[UUID] | None = None  # of a cherry-pick; None for all
     compared: Any = None  # new facts with those of the target: see Compared
+    own_commits: int = 0  # of the target, which is to be fast-forwarded
     erased: frozenset[UUID] = frozenset()  # those of the items that were erased when they were read
     arrivals: Any = None  # what arrives of it, once a gate asked: see Arrival
     unchecked: list[UUID] = field(default_factory=list)
@@ -200,7 +201,7 @@ class FullPlan:
 
         What was erased never comes, nor what belongs to a memory that the target removed.
         """
-        left = find_items(self.items, REJECTED, NOT_PICKED) + find_items(self.items, REJECTED, OWNER_MISSING)
+        left = [one for one in self.with_outcome(REJECTED) if one.reason not in (ERASED, OWNER_REMOVED)]
         return self.picked is None and not left and not self.open_conflicts
 
     def list_arriving_facts(self) -> list[PlanItem]:

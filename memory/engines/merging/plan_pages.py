@@ -110,3 +110,12 @@ def _summarise_plan(plan: FullPlan, page: Page[PlanItem]) -> MergePlan:
         unchecked_reason=plan.unchecked_reason,
         page=page,
     )
+
+
+def hide_target(plan: MergePlan) -> MergePlan:
+    """Return a page of a plan without what the target has, nor what was decided about it."""
+    results = [
+        replace(item, ours=None, base=None, other=None, score=None, merged=None, decision=None)
+        for item in plan.page.results
+    ]
+    return replace(plan, page=replace(plan.page, results=results))

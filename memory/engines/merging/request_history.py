@@ -6,7 +6,6 @@ from datetime import datetime
 from itertools import cycle, groupby
 from uuid import UUID
 
-from django.db import transaction
 from django.db.models import Max, Q
 
 from memory.actors import Actor
@@ -14,13 +13,11 @@ from memory.db.retry import retry_methods
 from memory.engines.branches.reverted_requests import list_turns
 from memory.engines.facts.links import describe_memories
 from memory.engines.merging.plan import MergePoints, PlanItem
-from memory.engines.merging.request_rows import find_request, lock_request, project_requests, record_request
+from memory.engines.merging.request_rows import find_request, project_requests
 from memory.engines.merging.requests import build_options
 from memory.engines.support.pagination import Page, paginate
 from memory.engines.versions.lookup import find_branch
-from memory.exceptions import NotFound
-from memory.models import Commit, MergeDecision, MergeRequest
-from memory.models.nodes import next_rid
+from memory.models import Commit, MergeRequest
 
 OPENED, DECIDED, APPROVED = "opened", "decided", "approved"
 MERGED, REVERTED, REJECTED = "merged", "reverted", "rejected"
@@ -101,23 +98,6 @@ class RequestHistoryEngine:
             lines |= describe_memories(branch.lineage(), owners)
         return lines
 
-    def withdraw_decision(self, *, request_id: UUID | int, kind: str, uid: UUID, actor: Actor) -> None:
-        """Make a conflict undecided again. Needs the scope curate on the target.
-
-        Raises NotFound without a decision on it, IllegalTransition for a closed request.
-        """
-        request = find_request(actor, request_id)
-        actor.require_scope("curate", request.target.name)
-        next_rid.ensure_lease()
-        with transaction.atomic(savepoint=False):
-            request = lock_request(request)
-            deleted, _ = MergeDecision.objects.filter(request=request, kind=kind, uid=uid).delete()
-            if not deleted:
-                raise NotFound()
-            request.state, request.approved_seq = MergeRequest.State.OPEN, None
-            request.save()
-            record_request(request, actor, "merge_request.decide", {"withdrawn": f"{kind} {uid}"})
-
 
 def find_points(request: MergeRequest) -> MergePoints:
     """Return the points of a request: the heads, or those of its merge; else where it was checked last."""
@@ -132,14 +112,14 @@ def find_points(request: MergeRequest) -> MergePoints:
 def _collect_events(request: MergeRequest) -> Iterator[RequestEvent]:
     author = request.author_agent or request.author_label
     yield RequestEvent(OPENED, request.created_at, author, request.author_kind, request.description)
-    for at, by in request.decisions.values_list("at", "by"):
-        yield RequestEvent(DECIDED, at, by, count=1)
+    for at, by, kind in request.decisions.values_list("at", "by", "by_kind"):
+        yield RequestEvent(DECIDED, at, by, kind, count=1)
     for row in request.approvals.all():
         yield RequestEvent(APPROVED, row.at, row.actor_label, row.actor_kind)
     if request.closed_at is not None:
         name = REJECTED if request.state == MergeRequest.State.REJECTED else MERGED
         commit = request.merge_commit
-        kind = commit.actor_kind if commit else ""
+        kind = request.closed_by_kind or (commit.actor_kind if commit else "")
         yield RequestEvent(name, request.closed_at, request.closed_by, kind, request.reason, commit=commit)
     turns = list_turns(request.merge_commit_id) if request.merge_commit_id else ()
     for name, commit in zip(cycle((REVERTED, MERGED)), turns, strict=False):

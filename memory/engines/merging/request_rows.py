@@ -3,14 +3,17 @@
 from typing import Any
 from uuid import UUID
 
+from django.db.models import Max
 from django.utils.translation import gettext_noop as _
 
 from memory.actors import Actor
 from memory.engines.audit.trail import record_entry
 from memory.engines.merging.approvals import refresh_states
+from memory.engines.merging.options import check_live
+from memory.engines.merging.plan import MergePoints
 from memory.engines.versions.lookup import MAIN
-from memory.exceptions import Conflict, IllegalTransition, NotFound
-from memory.models import Branch, Commit, MergeRequest
+from memory.exceptions import BranchArchived, Conflict, Exists, IllegalTransition, NotFound
+from memory.models import Branch, Commit, MergeRequest, Project
 from memory.models.merges import MergeRequestQuerySet
 
 State = MergeRequest.State
@@ -55,8 +58,64 @@ def check_pending(request: MergeRequest) -> None:
         )
 
 
-def close_merged(request: MergeRequest, commit: Commit | None, actor: Actor) -> None:
+def insert_request(actor: Actor, source: Branch, target: Branch, **values: Any) -> MergeRequest:
+    """Insert a request, numbered in its project. Raises Exists while the pair has a pending one."""
+    # Requests of a project queue here, so that no two get the same number.
+    Project.objects.select_for_update().get(pk=actor.project_id)
+    slot = f"{source.pk}:{target.pk}"
+    rows = MergeRequest.objects.filter(project=actor.project_id)
+    if (pending := rows.filter(slot=slot).first()) is not None:
+        raise Exists(
+            "Merge request {number} from {source} into {target} is open already.",
+            number=pending.number,
+            source=source.name,
+            target=target.name,
+        )
+    request = MergeRequest.objects.create(
+        project_id=actor.project_id,
+        number=(rows.aggregate(last=Max("number"))["last"] or 0) + 1,
+        source=source,
+        target=target,
+        slot=slot,
+        author_kind=actor.kind,
+        author_id=actor.id,
+        author_label=actor.label,
+        author_agent=actor.agent_id,
+        created_at=actor.write_time(),
+        source_seq=source.head,
+        target_seq=target.head,
+        **values,
+    )
+    record_request(request, actor, "merge_request.create")
+    return request
+
+
+def explain_closed(request: MergeRequest) -> str:
+    """Return why a request is not checked: it is closed, or a branch is archived; "" for one that is."""
+    try:
+        check_pending(request)
+        check_live(request.source, request.target)
+    except (IllegalTransition, BranchArchived) as error:
+        return error.text
+    return ""
+
+
+def mark_checked(request: MergeRequest, points: MergePoints) -> None:
+    """Note at which seqs of both branches a request was checked; it is not saved."""
+    request.source_seq, request.target_seq = points.source_seq, points.target_seq
+
+
+def mark_decided(request: MergeRequest, actor: Actor) -> None:
+    """Store that decisions on a request changed, which ends its approvals."""
+    request.state, request.approved_seq = State.OPEN, None
+    now = actor.write_time()  # which may be in the past
+    request.decided_at = max(now, request.decided_at or now)
+    request.save()
+
+
+def close_merged(request: MergeRequest, commit: Commit | None, points: MergePoints, actor: Actor) -> None:
     """Record that a request was merged by a commit. Raises Conflict for a merge that changed nothing."""
+    mark_checked(request, points)
     if commit is None:
         names = {"source": request.source.name, "target": request.target.name}
         raise Conflict(NOTHING_TO_MERGE, **names)
@@ -68,6 +127,7 @@ def close_request(request: MergeRequest, state: str, actor: Actor, detail: dict[
     """Close a pending request: its branches may have another one."""
     request.state, request.slot = state, None
     request.closed_at, request.closed_by = actor.write_time(), actor.label
+    request.closed_by_kind = actor.kind
     request.save()
     record_request(request, actor, CLOSINGS[state], detail)
 

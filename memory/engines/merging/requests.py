@@ -1,12 +1,10 @@
 """Merge requests: a merge is asked for, checked, settled conflict by conflict, approved, and carried out."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import replace
 from uuid import UUID
 
 from django.db import transaction
-from django.db.models import Max
 
 from memory.actors import Actor
 from memory.db.retry import retry_methods
@@ -15,71 +13,48 @@ from memory.engines.branches.reverted_requests import find_standing
 from memory.engines.fields.merges import CHOICE, MERGE_REQUEST
 from memory.engines.merging import settling
 from memory.engines.merging.approvals import (
-    Approval,
+    delete_approval,
     filter_state,
+    insert_approval,
     is_author,
     list_approvals,
     refresh_states,
 )
 from memory.engines.merging.arrivals import list_undecided
-from memory.engines.merging.checked_merge import MergeCheck, MergeResult, check_merge, merge_checked
+from memory.engines.merging.checked_merge import (
+    MergeResult,
+    check_merge,
+    merge_checked,
+    renew_approvals,
+)
 from memory.engines.merging.options import MergeOptions, check_live, find_branches, parse_strategy
 from memory.engines.merging.plan import Decision, MergePoints
-from memory.engines.merging.plan_pages import MergePlan, plan_page
+from memory.engines.merging.plan_pages import hide_target, plan_page
+from memory.engines.merging.request_results import MergedRequest, RequestCheck, RequestPlan, Settled
 from memory.engines.merging.request_rows import (
     check_pending,
     close_request,
+    explain_closed,
     find_request,
+    insert_request,
     lock_request,
+    mark_checked,
+    mark_decided,
     project_requests,
     record_request,
 )
 from memory.engines.merging.strategies import check_known
 from memory.engines.support import validation as c
+from memory.engines.support.idempotency import Keep, keep_nothing
 from memory.engines.support.pagination import Page, paginate
 from memory.engines.versions.lookup import MAIN
 from memory.engines.versions.policies import find_policy
-from memory.exceptions import Conflict, Exists, IllegalTransition, Invalid
-from memory.models import Branch, MergeApproval, MergeDecision, MergeRequest, Project
+from memory.exceptions import Conflict, IllegalTransition, Invalid, NotFound
+from memory.models import Branch, Fact, MergeRequest
 from memory.models.nodes import next_rid
 
 State = MergeRequest.State
 REASON = MERGE_REQUEST["reason"]
-
-
-@dataclass(frozen=True)
-class RequestCheck:
-    """A merge request with its approvals and, while it is pending, the results of its checks."""
-
-    request: MergeRequest
-    approvals: Sequence[Approval]
-    check: MergeCheck | None
-
-
-@dataclass(frozen=True)
-class RequestPlan:
-    """A page of a request's plan, with what was decided about its conflicts by kind and id."""
-
-    request: MergeRequest
-    plan: MergePlan
-    decisions: dict[tuple[str, UUID], MergeDecision]
-
-
-@dataclass(frozen=True)
-class Settled:
-    """How many conflicts were decided just now, and how many are left without a decision."""
-
-    request: MergeRequest
-    decided: int
-    undecided: int
-
-
-@dataclass(frozen=True)
-class MergedRequest:
-    """A merged request and the result of its merge."""
-
-    request: MergeRequest
-    result: MergeResult
 
 
 @retry_methods
@@ -111,7 +86,7 @@ class MergeRequestEngine:
         check_known(branches[0].lineage(), chosen)
         next_rid.ensure_lease()
         with transaction.atomic(savepoint=False):
-            return _insert_request(actor, *branches, ids=[str(uid) for uid in chosen], **values)
+            return insert_request(actor, *branches, ids=[str(uid) for uid in chosen], **values)
 
     def get_request(self, *, request_id: UUID | int, actor: Actor) -> MergeRequest:
         """Return a request by its id or its number. Raises NotFound."""
@@ -142,16 +117,16 @@ class MergeRequestEngine:
         return page
 
     def check_request(self, *, request_id: UUID | int, actor: Actor) -> RequestCheck:
-        """Return a request with its approvals; while it is pending, with the results of its checks as both
-        branches are now.
+        """Return a request with its approvals and the results of its checks as both branches are now; for a
+        closed request, or one of an archived branch, why there are none.
 
-        Needs the scope read on both branches. Raises NotFound, scope and branch refusals.
+        Needs the scope read on the source. Raises NotFound, scope and branch refusals.
         """
         request = self._readable(request_id, actor)
-        waits = request.pending and not (request.source.archived_at or request.target.archived_at)
-        check = check_merge(build_options(request)) if waits else None
+        reason = explain_closed(request)
+        check = None if reason else check_merge(build_options(request))
         policy = find_policy(request.project_id, request.target.name)
-        return RequestCheck(request, list_approvals(request, policy), check)
+        return RequestCheck(request, list_approvals(request, policy), check, reason)
 
     def plan_request(
         self,
@@ -166,14 +141,17 @@ class MergeRequestEngine:
     ) -> RequestPlan:
         """Return a page of what a pending request would merge, with the decisions on its conflicts.
 
-        The plan of a request that was just ``checked`` is not made again. Needs the scope read on both
-        branches. Raises Invalid, IllegalTransition for a closed request, BranchArchived.
+        The plan of a request that was just ``checked`` is not made again. Needs the scope read on the source;
+        who may not read the target sees what the source brings alone. Raises Invalid, IllegalTransition for
+        a closed request, BranchArchived.
         """
         request = self._readable(request_id, actor)
         check_pending(request)
         check_live(request.source, request.target)
         known = checked.check.plan if checked and checked.check else None
         _, plan = plan_page(build_options(request), kind, classes, limit, cursor, known)
+        if not actor.may_use(request.target.name):
+            return RequestPlan(request, hide_target(plan), {})
         rows = request.decisions.filter(uid__in=[item.uid for item in plan.page.results])
         return RequestPlan(request, plan, {(row.kind, row.uid): row for row in rows})
 
@@ -187,14 +165,16 @@ class MergeRequestEngine:
         reasons: Sequence[str] = (),
         kind: str = "",
         only_open: bool = False,
+        keep: Keep = keep_nothing,
     ) -> Settled:
         """Decide conflicts: those in ``decisions``, or by rule ``choice`` for all of some reasons and a kind,
         of which ``only_open`` leaves those that were decided.
 
         A decision with a token holds for the conflict that was read, one without for the present one. The
-        latest decision counts, and ends approvals that were made before. Needs the scope curate on the
-        target. Raises Invalid, Conflict with the present conflicts where some changed since,
-        IllegalTransition for a closed request, BranchArchived.
+        latest decision counts, and ends approvals that were made before. ``keep`` is called with the result,
+        in the transaction that stores the decisions. Needs the scope curate on the target. Raises Invalid,
+        Conflict with the present conflicts where some changed since, IllegalTransition for a closed request,
+        BranchArchived.
         """
         request = self._writable(request_id, actor, "curate")
         actor.require_scope("read", request.source.name)
@@ -207,20 +187,45 @@ class MergeRequestEngine:
             bound = settling.apply_rule(bare, choice, reasons, kind, kept)
         else:
             bound = settling.bind_decisions(parsed, bare)
-        options = replace(options, decisions=settling.join_decisions(bare, options.decisions, bound))
+        joined = settling.join_decisions(bare, options.decisions, bound)
+        settling.refuse_rivals(bare, joined)
+        options = replace(options, decisions=joined)
         left = len(list_undecided(settling.load_plan(options, points, bare.compared)))
-        if bound:
-            request = _store_decisions(request, bound, points, actor)
-        return Settled(request, len(bound), left)
+        settled = Settled(request, len(bound), left)
+        return _store_decisions(settled, bound, points, actor, keep) if bound else settled
+
+    def withdraw_decision(
+        self, *, request_id: UUID | int, uid: UUID, actor: Actor, kind: str = Fact.KIND.name
+    ) -> MergeRequest:
+        """Make a conflict undecided again, which ends approvals too. Needs the scope curate on the target.
+
+        Raises NotFound without a decision on it, IllegalTransition for a closed request, BranchArchived.
+        """
+        request = self._writable(request_id, actor, "curate")
+        next_rid.ensure_lease()
+        with transaction.atomic(savepoint=False):
+            request = lock_request(request)
+            deleted, _ = request.decisions.filter(kind=kind, uid=uid).delete()
+            if not deleted:
+                raise NotFound("There is no decision on {kind} {id}.", kind=kind, id=uid)
+            mark_decided(request, actor)
+            record_request(request, actor, "merge_request.decide", {"withdrawn": f"{kind} {uid}"})
+        return request
 
     def approve_request(
-        self, *, request_id: UUID | int, actor: Actor, source_seq: int | None = None
+        self,
+        *,
+        request_id: UUID | int,
+        actor: Actor,
+        source_seq: int | None = None,
+        keep: Keep = keep_nothing,
     ) -> RequestCheck:
         """Approve a request with the source as it is now; a newer commit ends the approval.
 
-        ``source_seq`` is the seq of the source that was read. Needs the scope merge on the target. Raises
-        Conflict for its author, where the policy wants another, and for a source that has moved since;
-        IllegalTransition for a closed request, BranchArchived.
+        ``source_seq`` is the seq of the source that was read. ``keep`` is called with the result, in the
+        transaction that stores the approval. Needs the scope merge on the target. Raises Conflict for its
+        author, where the policy wants another, and for a source that has moved since; IllegalTransition for
+        a closed request, BranchArchived.
         """
         request = self._writable(request_id, actor, "merge")
         policy = find_policy(actor.project_id, request.target.name)
@@ -229,15 +234,39 @@ class MergeRequestEngine:
                 "Who opened a merge request into {target} may not approve it: its policy wants another.",
                 target=request.target.name,
             )
+        actor.require_scope("read", request.source.name)
         next_rid.ensure_lease()
+        check = check_merge(build_options(request))  # it takes long: before the lock
+        points = check.plan.points
         with transaction.atomic(savepoint=False):
             request = lock_request(request)
             _check_unmoved(request.source, source_seq)
-            _insert_approval(request, actor)
+            insert_approval(request, actor, points.source_seq)
+            refresh_states([request])
+            mark_checked(request, points)
+            request.save()
+            record_request(request, actor, "merge_request.approve", {"at_seq": points.source_seq})
+            check = renew_approvals(check, request)
+            found = RequestCheck(request, list_approvals(request, check.policy), check)
+            keep(found)
+        return found
+
+    def withdraw_approval(self, *, request_id: UUID | int, actor: Actor) -> MergeRequest:
+        """Take the actor's own approval back. Needs the scope merge on the target.
+
+        Raises NotFound without one, IllegalTransition for a closed request.
+        """
+        request = find_request(actor, request_id)
+        actor.require_scope("merge", request.target.name)
+        next_rid.ensure_lease()
+        with transaction.atomic(savepoint=False):
+            request = lock_request(request)
+            if not delete_approval(request, actor):
+                raise NotFound("You have not approved merge request {number}.", number=request.number)
             refresh_states([request])
             request.save()
-            record_request(request, actor, "merge_request.approve", {"at_seq": request.source.head})
-        return self.check_request(request_id=request.pk, actor=actor)
+            record_request(request, actor, "merge_request.approve", {"withdrawn": True})
+        return request
 
     def reject_request(self, *, request_id: UUID | int, actor: Actor, reason: str = "") -> MergeRequest:
         """Close a request without a merge. Needs the scope merge on the target; its author may withdraw it.
@@ -257,20 +286,31 @@ class MergeRequestEngine:
         return request
 
     def merge_request(
-        self, *, request_id: UUID | int, actor: Actor, message: str = "", force: bool = False
+        self,
+        *,
+        request_id: UUID | int,
+        actor: Actor,
+        message: str = "",
+        force: bool = False,
+        keep: Keep = keep_nothing,
     ) -> MergedRequest:
         """Merge a request whose gates pass and whose approvals suffice.
 
-        ``force`` merges in spite of them: it needs the scope admin, and is audited. Raises Conflict that
-        names the gates, why, and the memories; IllegalTransition when it is closed, also for the second of
-        two that merge at once; BranchArchived, scope and branch refusals.
+        ``force`` merges in spite of them: it needs the scope admin, and is audited. ``keep`` is called with
+        the result, in the transaction of the merge. Raises Conflict that names the gates, why, and the
+        memories; IllegalTransition when it is closed, also for the second of two that merge at once;
+        BranchArchived, scope and branch refusals.
         """
         request = self._writable(request_id, actor, "admin" if force else "merge")
         actor.require_scope("read", request.source.name)
         options = build_options(request)
         next_rid.ensure_lease()
-        result = merge_checked(options, actor, message or f"#{request.number} {request.title}", force)
-        return MergedRequest(find_request(actor, request.pk), result)
+        title = message or f"#{request.number} {request.title}"
+
+        def answer(result: MergeResult) -> MergedRequest:
+            return MergedRequest(find_request(actor, request.pk), result)
+
+        return answer(merge_checked(options, actor, title, force, keep=lambda result: keep(answer(result))))
 
     def revert_request(self, *, request_id: UUID | int, actor: Actor) -> MergeRequest:
         """Revert the merge of a request by a new commit. Needs the scope merge on the target.
@@ -295,9 +335,9 @@ class MergeRequestEngine:
     # ---- pieces --------------------------------------------------------------------------------
 
     def _readable(self, request_id: UUID | int, actor: Actor) -> MergeRequest:
+        """Return a request to an actor that may read its source; what the target has is hidden elsewhere."""
         request = find_request(actor, request_id)
-        for branch in (request.source, request.target):
-            actor.require_scope("read", branch.name)
+        actor.require_scope("read", request.source.name)
         return request
 
     def _writable(self, request_id: UUID | int, actor: Actor, scope: str) -> MergeRequest:
@@ -320,49 +360,19 @@ def build_options(request: MergeRequest) -> MergeOptions:
     )
 
 
-def _insert_request(actor: Actor, source: Branch, target: Branch, **values: Any) -> MergeRequest:
-    # Requests of a project queue here, so that no two get the same number.
-    Project.objects.select_for_update().get(pk=actor.project_id)
-    slot = f"{source.pk}:{target.pk}"
-    rows = MergeRequest.objects.filter(project=actor.project_id)
-    if (pending := rows.filter(slot=slot).first()) is not None:
-        raise Exists(
-            "Merge request {number} from {source} into {target} is open already.",
-            number=pending.number,
-            source=source.name,
-            target=target.name,
-        )
-    request = MergeRequest.objects.create(
-        project_id=actor.project_id,
-        number=(rows.aggregate(last=Max("number"))["last"] or 0) + 1,
-        source=source,
-        target=target,
-        slot=slot,
-        author_kind=actor.kind,
-        author_id=actor.id,
-        author_label=actor.label,
-        author_agent=actor.agent_id,
-        created_at=actor.write_time(),
-        source_seq=source.head,
-        target_seq=target.head,
-        **values,
-    )
-    record_request(request, actor, "merge_request.create")
-    return request
-
-
 def _store_decisions(
-    request: MergeRequest, decisions: Sequence[Decision], points: MergePoints, actor: Actor
-) -> MergeRequest:
+    settled: Settled, decisions: Sequence[Decision], points: MergePoints, actor: Actor, keep: Keep
+) -> Settled:
     next_rid.ensure_lease()
     with transaction.atomic(savepoint=False):
-        request = lock_request(request)
+        request = lock_request(settled.request)
         settling.store_decisions(request, decisions, actor)
-        request.state, request.approved_seq = State.OPEN, None
-        request.source_seq, request.target_seq = points.source_seq, points.target_seq
-        request.save()
+        mark_checked(request, points)
+        mark_decided(request, actor)
         record_request(request, actor, "merge_request.decide", {"decided": len(decisions)})
-    return request
+        settled = replace(settled, request=request)
+        keep(settled)
+    return settled
 
 
 def _check_unmoved(source: Branch, seq: int | None) -> None:
@@ -373,19 +383,6 @@ def _check_unmoved(source: Branch, seq: int | None) -> None:
             head=source.head,
             seq=seq,
         )
-
-
-def _insert_approval(request: MergeRequest, actor: Actor) -> None:
-    """Store an approval in the place of an earlier one of the same actor."""
-    request.approvals.filter(actor_kind=actor.kind, actor_id=actor.id).delete()
-    MergeApproval.objects.create(
-        request=request,
-        actor_kind=actor.kind,
-        actor_id=actor.id,
-        actor_label=actor.label,
-        at=actor.write_time(),
-        source_seq=request.source.head,
-    )
 
 
 def _check_decisions(decisions: Sequence[Decision], choice: str) -> list[Decision]:

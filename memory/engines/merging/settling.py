@@ -10,6 +10,7 @@ from memory.engines.merging.changes import is_touched
 from memory.engines.merging.options import MergeOptions
 from memory.engines.merging.plan import CONFLICT, CONFLICT_REASONS, Decision, FullPlan, MergePoints, PlanItem
 from memory.engines.merging.similar import Compared
+from memory.engines.merging.strategies import find_rivals
 from memory.engines.support import validation as c
 from memory.engines.support.batches import batched
 from memory.engines.versions.kinds import models_by_kind
@@ -39,6 +40,7 @@ def load_plan(options: MergeOptions, points: MergePoints, compared: Compared | N
     bare = build_plan(points, strategy, ids, (), compared)
     if options.request is None:
         refuse_outdated(bare, options.decisions)
+        refuse_rivals(bare, options.decisions)
     return build_plan(points, strategy, ids, select_current(bare, options.decisions), bare.compared)
 
 
@@ -107,6 +109,19 @@ def refuse_outdated(plan: FullPlan, decisions: Iterable[Decision]) -> None:
         )
 
 
+def refuse_rivals(plan: FullPlan, decisions: Iterable[Decision]) -> None:
+    """Refuse two decisions of which each changes the same fact of the target in its way. Raises Invalid."""
+    for one, two, other in find_rivals(plan.index_items(), decisions):
+        raise Invalid(
+            "{one} and {two} both change fact {other} of the target: where one decision edits it, choose"
+            " target, both or skip for the other.",
+            one=one.uid,
+            two=two.uid,
+            other=other,
+            field="decisions",
+        )
+
+
 def check_id(plan: FullPlan, decision: Decision, index: int) -> None:
     """Check that the source changed the memory that a decision is on. Raises Invalid.
 
@@ -129,9 +144,14 @@ def is_current(decision: Decision, conflicts: dict[Key, PlanItem]) -> bool:
 
 
 def select_current(plan: FullPlan, decisions: Iterable[Decision]) -> list[Decision]:
-    """Return the decisions on conflicts that are still as they were."""
+    """Return the decisions on conflicts that are still as they were; of rivals, which two people may have
+    made at once, the earlier one.
+    """
     conflicts = index_conflicts(plan)
-    return [one for one in decisions if is_current(one, conflicts)]
+    found = [one for one in decisions if is_current(one, conflicts)]
+    while rivals := find_rivals(conflicts, found):
+        found.remove(rivals[0][1])
+    return found
 
 
 def join_decisions(
@@ -182,6 +202,7 @@ def store_decisions(request: MergeRequest, decisions: Sequence[Decision], actor:
                 choice=one.choice,
                 text=one.text,
                 by=actor.label,
+                by_kind=actor.kind,
                 at=at,
             )
             for one in batch

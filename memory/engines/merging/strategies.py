@@ -2,7 +2,7 @@
 
 import uuid
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
@@ -48,10 +48,14 @@ def pick_items(plan: FullPlan, ids: Collection[UUID]) -> None:
     """Keep the named memories and what belongs to them, reject all others. Raises Invalid for unknown ids."""
     known = {item.uid for item in plan.items}
     check_known(plan.points.source_lineage, [uid for uid in ids if uid not in known])
-    plan.picked = picked = frozenset(ids)
-    for item in sorted(plan.items, key=lambda item: item.model.KIND.rank):
-        if item.uid not in picked and not _belongs_to(item, picked):
+    for item in plan.items:
+        if not is_picked(plan, item):
             item.outcome, item.reason, item.decision = REJECTED, NOT_PICKED, None
+
+
+def is_picked(plan: FullPlan, item: PlanItem) -> bool:
+    """Return whether a memory comes along: named or a part of what is named, anything without a pick."""
+    return plan.picked is None or item.uid in plan.picked or _belongs_to(item, plan.picked)
 
 
 def check_known(source: Lineage, uids: Sequence[UUID]) -> None:
@@ -69,17 +73,11 @@ def _belongs_to(item: PlanItem, picked: Collection[UUID]) -> bool:
     return bool(owners) and owners[0][1] in picked
 
 
-def check_fast_forward(points: MergePoints) -> None:
-    """Raise Conflict when the target has changes that did not come from the source."""
+def count_own_commits(points: MergePoints) -> int:
+    """Return how many commits the target has since the common ancestor that did not come from the source."""
     since = dict(points.ancestor).get(points.target.pk, 0)
     own = Commit.objects.filter(branch=points.target, seq__gt=since, seq__lte=points.target_seq)
-    own = own.exclude(kind=MERGE, source_branch=points.source)
-    if number := own.count():
-        raise Conflict(
-            "{name} has {count} commits of its own: it cannot be fast-forwarded.",
-            name=points.target.name,
-            count=number,
-        )
+    return own.exclude(kind=MERGE, source_branch=points.source).count()
 
 
 # ---- conflicts -----------------------------------------------------------------------------------------
@@ -87,15 +85,24 @@ def check_fast_forward(points: MergePoints) -> None:
 
 def decide_all(plan: FullPlan, choice: str) -> None:
     """Settle for one side every conflict that nobody decided."""
+    edited = {item.other.uid for item in plan.items if is_edit_of_other(item, item.decision)}
     for item in plan.with_outcome(CONFLICT):
         if item.decision is None:
-            settle_item(plan, item, Decision(item.uid, choice, kind=item.kind))
+            replaces = choice == SOURCE and item.other is not None and item.other.uid in edited
+            # What a decision has edited stays, and what would replace it arrives as another fact.
+            one = Decision(item.uid, BOTH if replaces else choice, kind=item.kind)
+            settle_item(plan, item, one)
 
 
-def apply_decisions(plan: FullPlan, decisions: Iterable[Decision]) -> None:
+def is_edit_of_other(item: PlanItem, decision: Decision | None) -> bool:
+    """Return whether a decision edits the target's fact that an arriving one nearly equals."""
+    return item.reason in SIMILAR and decision is not None and decision.choice == EDIT
+
+
+def apply_decisions(plan: FullPlan, decisions: Sequence[Decision]) -> None:
     """Settle conflicts as decided. Raises Invalid, and Conflict for one that is another by now, or gone."""
     items = plan.index_items()
-    changed = []
+    changed = [str(one.uid) for _, one, _ in find_rivals(items, decisions)]
     for decision in decisions:
         item = items.get((decision.kind, decision.uid))
         if item is None or item.outcome != CONFLICT or decision.token not in ("", item.token):
@@ -108,6 +115,24 @@ def apply_decisions(plan: FullPlan, decisions: Iterable[Decision]) -> None:
             count=len(changed),
             changed=changed[:MAX_NAMED],
         )
+
+
+def find_rivals(
+    items: Mapping[tuple[str, UUID], PlanItem], decisions: Iterable[Decision]
+) -> list[tuple[Decision, Decision, UUID]]:
+    """Return pairs of decisions that cannot both hold, the later one second, and the fact that both change.
+
+    Of two facts that nearly equal one of the target only one may edit it, and then none may replace it.
+    """
+    found, first = [], dict[UUID, Decision]()
+    for one in decisions:
+        item = items.get((one.kind, one.uid))
+        if item is None or item.reason not in SIMILAR or one.choice not in (EDIT, SOURCE):
+            continue
+        other = first.setdefault(item.other.uid, one)
+        if other is not one and EDIT in (other.choice, one.choice):
+            found.append((other, one, item.other.uid))
+    return found
 
 
 def settle_item(plan: FullPlan, item: PlanItem, decision: Decision) -> None:
@@ -189,7 +214,9 @@ def _keep_both_facts(plan: FullPlan, item: PlanItem) -> None:
 
 def _edit_other(plan: FullPlan, item: PlanItem) -> None:
     _drop_arriving(plan, item)
-    item.other_content = _edit_content(item.other, item.other.content_values(), item.decision)
+    content = _edit_content(item.other, item.other.content_values(), item.decision)
+    # The rest stays as it is: others may bring tags and confidence to the same fact.
+    item.other_content = {name: content[name] for name in ("fact_text", "essence")}
 
 
 Settle = Callable[[FullPlan, PlanItem], None]

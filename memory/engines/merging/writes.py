@@ -3,11 +3,13 @@
 from collections.abc import Sequence
 from copy import copy
 from typing import Any
+from uuid import UUID
 
 from memory.engines.embedding.enqueue import enqueue_missing
 from memory.engines.facts.batch import FactBatch
 from memory.engines.merging.changes import RANK, load_nearest
 from memory.engines.merging.fields import complete_content
+from memory.engines.merging.matching import take_over
 from memory.engines.merging.plan import FullPlan, PlanItem
 from memory.engines.versions.commits import CommitWriter
 from memory.engines.versions.kinds import models_by_kind
@@ -52,16 +54,17 @@ def _next_version(item: PlanItem) -> int:
 
 
 def _change_others(commit: CommitWriter, plan: FullPlan) -> None:
-    """Write what changes of the target's memories that stand for others."""
-    changed: dict[Any, dict[str, Any]] = {}
+    """Write what changes of the target's memories that stand for others, each with what all of them bring."""
+    stood_for: dict[UUID, list[PlanItem]] = {}
     for item in plan.items:
         if item.other is not None and item.other_content and item.is_written:
-            changed.setdefault(item.other.uid, {"row": item.other, "content": {}})["content"].update(
-                item.other_content
-            )
-    for one in changed.values():
-        row, content = one["row"], one["content"]
-        commit.change_row(row, **complete_content(row, {**row.content_values(), **content}))
+            stood_for.setdefault(item.other.uid, []).append(item)
+    for items in stood_for.values():
+        row = copy(items[0].other)
+        for item in items:
+            for name, value in take_over(item, row).items():
+                setattr(row, name, value)
+        commit.change_row(items[0].other, **complete_content(row, row.content_values()))
 
 
 def _add_new(commit: CommitWriter, rows: Sequence[BranchedModel]) -> None:
@@ -79,15 +82,19 @@ def _add_new(commit: CommitWriter, rows: Sequence[BranchedModel]) -> None:
 def _move_verdicts(commit: CommitWriter, plan: FullPlan) -> None:
     """Write the verdicts that facts of the same text bring, where they are weightier than the target's."""
     known = load_nearest(FactAssessment, commit.lineage, [fact.uid for fact, _ in plan.moved_verdicts])
+    kept: dict[UUID, Any] = {}
     for fact, verdict in plan.moved_verdicts:
-        content, own = verdict.content_values(), known.get(fact.uid)
-        if own is None:
-            commit.add_rows([FactAssessment(uid=fact.uid, **content)])
-        elif own.deleted or own.judged_hash != verdict.judged_hash or _weighs_more(verdict, own):
-            commit.add_versions([(own, content, False)])
+        if _prevails(verdict, kept.get(fact.uid, known.get(fact.uid))):
+            kept[fact.uid] = verdict
+    contents = {uid: row.content_values() for uid, row in kept.items()}
+    commit.add_rows([FactAssessment(uid=uid, **one) for uid, one in contents.items() if uid not in known])
+    commit.add_versions([(known[uid], one, False) for uid, one in contents.items() if uid in known])
 
 
-def _weighs_more(verdict: Any, own: Any) -> bool:
+def _prevails(verdict: Any, own: Any) -> bool:
+    """Return whether a verdict takes the place of the one that a fact has, if any."""
+    if own is None or own.deleted or own.judged_hash != verdict.judged_hash:
+        return True
     return RANK.index(verdict.status) > RANK.index(own.status)
 
 

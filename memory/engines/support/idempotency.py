@@ -5,14 +5,14 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from functools import partial
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from django.db import IntegrityError, connection, transaction
 from django.utils import timezone
 
 from memory.actors import Actor
 from memory.db.retry import retry_methods
-from memory.exceptions import Conflict, Invalid
+from memory.exceptions import Conflict, Day1Error, Invalid
 from memory.models import IdempotencyRecord
 from memory.models.nodes import next_rid
 
@@ -30,6 +30,14 @@ class Answer:
     status: int
     body: str
     replayed: bool = False
+
+
+Store = Callable[[Answer], None]
+Keep = Callable[[Any], None]  # what a surface does with the result of an engine, in its transaction
+
+
+def keep_nothing(result: Any) -> None:
+    """Do nothing with a result: nobody repeats the request."""
 
 
 class ConcurrentRequest(Exception):
@@ -64,18 +72,27 @@ class IdempotencyEngine:
         route: str,
         request: str,
         work: Callable[[], Answer],
-        writes: bool = True,
     ) -> Answer:
         """Return the response of ``work``, or the stored one when this actor repeats a request to a route.
 
         ``work`` runs in the transaction that stores its response: both are stored or neither. Errors are not
-        stored. Work that only reads (``writes=False``) runs outside of a transaction. A request waits for an
-        equal one in progress. Raises Conflict for another request under the same key, Invalid for an invalid
-        key, and what ``work`` raises.
+        stored. A request waits for an equal one in progress. Raises Conflict for another request under the
+        same key, Invalid for an invalid key, and what ``work`` raises.
         """
         slot, digest = build_slot(actor, check_key(key), route), hash_text(request)
-        run = self._run_and_store if writes else self._run_reading
-        return retry_on_conflict(partial(run, actor, slot, digest, work))
+        return retry_on_conflict(partial(self._run_and_store, actor, slot, digest, work))
+
+    def run_long(
+        self, *, actor: Actor, key: str, route: str, request: str, work: Callable[[Store], Answer]
+    ) -> Answer:
+        """Return the response of ``work`` as ``run_once`` does, without a transaction around all of it.
+
+        For work that reads for long before it locks anything: it calls the function that it gets with its
+        response, in the transaction in which it writes, so that both are stored or neither. What it does not
+        store itself is stored at its end.
+        """
+        slot, digest = build_slot(actor, check_key(key), route), hash_text(request)
+        return retry_on_conflict(partial(self._run_storing, actor, slot, digest, work))
 
     def _run_and_store(self, actor: Actor, slot: str, digest: str, work: Callable[[], Answer]) -> Answer:
         next_rid.ensure_lease()
@@ -87,12 +104,18 @@ class IdempotencyEngine:
             IdempotencyRecord.objects.filter(pk=slot).update(status=answer.status, body=answer.body)
         return answer
 
-    def _run_reading(self, actor: Actor, slot: str, digest: str, work: Callable[[], Answer]) -> Answer:
+    def _run_storing(self, actor: Actor, slot: str, digest: str, work: Callable[[Store], Answer]) -> Answer:
         if known := load_answer(slot, digest):
             return known
-        answer = work()
-        with transaction.atomic(savepoint=False):
-            store_answer(actor, slot, digest, answer)
+        try:
+            answer = work(partial(store_answer, actor, slot, digest))
+        except Day1Error:  # an equal request may have done it meanwhile, so that this one is refused
+            if known := load_answer(slot, digest):
+                return known
+            raise
+        if not IdempotencyRecord.objects.filter(pk=slot).exists():
+            with transaction.atomic(savepoint=False):
+                store_answer(actor, slot, digest, answer)
         return answer
 
 

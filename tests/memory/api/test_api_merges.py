@@ -127,6 +127,68 @@ class TestMergeRequests:
         (now,) = refusal["data"]["conflicts"]
         assert (now["id"], now["token"] == item["token"]) == (conflict["id"], False)
 
+    def test_what_was_decided_and_approved_is_taken_back(
+        self, api: Api, reviewer: Api, stranger: Api, conflict: Any
+    ) -> None:
+        done(api.post("/merge-requests", {"source": TASK}), 201)
+        done(reviewer.post("/merge-requests/1/decisions", {"choice": "source"}))
+        done(reviewer.post("/merge-requests/1/approve"))
+        path = f"/merge-requests/1/decisions?id={conflict['id']}"
+        refused(stranger.delete(path), 404, "not_found")
+        refused(reviewer.delete("/merge-requests/1/decisions"), 400, "invalid", "id")
+        assert done(reviewer.delete(path))["state"] == "open"
+        refused(reviewer.delete(f"{path}&type=fact"), 404, "not_found")
+        (item,) = done(api.get("/merge-requests/1/plan?class=conflict&type=fact"))["results"]
+        assert item["decision"] is None
+        refused(api.delete("/merge-requests/1/approve"), 404, "not_found")
+        assert done(reviewer.delete("/merge-requests/1/approve"))["state"] == "open"
+        assert done(api.get("/merge-requests/1"))["approvals"] == []
+
+    def test_a_key_of_its_branch_reads_its_request_and_nothing_of_main(
+        self, project: Project, api: Api, conflict: Any
+    ) -> None:
+        agent = api_for(project, scopes=["write"], branch_patterns=["task/*"])
+        number = done(agent.post("/merge-requests", {"source": TASK, "title": "Longer"}), 201)["number"]
+        done(api.post("/merge-requests/1/decisions", {"choice": "target"}))
+        assert [row["number"] for row in done(agent.get("/merge-requests"))["results"]] == [number]
+        found = done(agent.get("/merge-requests/1"))
+        assert (found["title"], found["state"], found["mergeable"]) == ("Longer", "open", True)
+        (item,) = done(agent.get("/merge-requests/1/plan?type=fact"))["results"]
+        assert (item["id"], item["class"], item["reason"]) == (conflict["id"], "conflict", "edited")
+        assert item["theirs"]["fact_text"] == "Tokens live for an hour."
+        hidden = ("ours", "base", "other", "score", "decision", "token")
+        assert [item[name] for name in hidden] == [None, None, None, None, None, ""]
+        for path in ("/merge-requests/1", "/merge-requests/1/plan"):
+            assert "two days" not in agent.get(path).content.decode()
+            assert "two days" in api.get("/merge-requests/1/plan").content.decode()
+        for path in ("merge", "approve", "decisions"):
+            refused(agent.post(f"/merge-requests/1/{path}", {}), 403, "scope_missing")
+        stranger = api_for(project, scopes=["write"], branch_patterns=["other/*"])
+        assert done(stranger.get("/merge-requests"))["results"] == []
+        refused(stranger.get("/merge-requests/1"), 404, "not_found")
+
+    def test_a_closed_request_says_why_it_is_not_checked(self, api: Api, reviewer: Api, learned: Any) -> None:
+        done(api.post("/merge-requests", {"source": TASK}), 201)
+        merged = done(reviewer.post("/merge-requests/1/merge"))
+        found = done(api.get("/merge-requests/1"))
+        assert (found["state"], found["mergeable"], found["checks"]) == ("merged", False, [])
+        assert found["not_checked"] == "Merge request 1 is merged already."
+        assert (found["source_seq"], found["target_seq"]) == (merged["source_seq"], merged["target_seq"])
+
+    def test_a_target_that_cannot_be_fast_forwarded_fails_a_check(
+        self, api: Api, reviewer: Api, learned: Any
+    ) -> None:
+        done(api.post("/merge-requests", {"source": TASK, "strategy": "fast_forward"}), 201)
+        api.fact("Main went on.")
+        found = done(api.get("/merge-requests/1"))
+        assert [one["name"] for one in found["checks"] if one["state"] == "failed"] == ["fast_forward"]
+        assert (found["mergeable"], done(api.get("/merge-requests/1/plan"))["counts"]["fact"]) == (
+            False,
+            {"applied": 1},
+        )
+        problem = refused(reviewer.post("/merge-requests/1/merge"), 409, "conflict")
+        assert problem["data"]["gates"] == "fast_forward"
+
     def test_a_decision_on_an_unknown_id_is_a_mistake(self, api: Api, reviewer: Api, conflict: Any) -> None:
         done(api.post("/merge-requests", {"source": TASK}), 201)
         known = {"id": conflict["id"], "choice": "source"}

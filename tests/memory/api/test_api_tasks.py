@@ -64,9 +64,9 @@ def test_conflicts_are_named_with_how_to_settle_them(api: Api, task: dict[str, A
         assert api.patch(f"/facts/{fact['id']}", changed).status_code == 200
     assert api.post("/tasks/fix-the-login/agents/ada/complete").json()["conflicts"] == []
     (conflict,) = api.post("/tasks/fix-the-login/agents/bob/complete").json()["conflicts"]
-    assert {name: conflict[name] for name in ("id", "kind", "reason", "branch", "into", "line")} == {
+    assert {name: conflict[name] for name in ("id", "type", "reason", "branch", "into", "line")} == {
         "id": fact["id"],
-        "kind": "fact",
+        "type": "fact",
         "reason": "edited",
         "branch": "task/fix-the-login/bob",
         "into": "task/fix-the-login",

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from functools import cached_property
 
 from memory.models.hashes import content_hash, judged_hash, norm_hash
@@ -119,6 +120,7 @@ class Judgement:
             other
             for other, row in self.before.items()
             if other[0] == key[0] and other != key and says_same(key[0], fields, row.fields)
+            if not has_expired(row.fields)
         ]
 
     def _is_settled(self, twin: Key) -> bool:
@@ -268,7 +270,9 @@ class Judgement:
         if before is None:  # new: a second fact by a decision, or what squashing makes
             added = "both" in {one.choice for one in self.choices.values()} or self.strategy == "squash"
             return key not in self.source.versions and (added or key[0] == "conversation")
-        return after is not None and key in self._all_twins() and is_like(key[0], after.fields, before.fields)
+        return (
+            after is not None and key in self._all_twins() and takes_over(key[0], after.fields, before.fields)
+        )
 
     def _all_twins(self) -> set[Key]:
         same = [item.key for item in self.plan.values() if item.name == "identical"]
@@ -350,13 +354,27 @@ def fitting_status(verdict: Fields | None, fact: Fields) -> str:
 def says_same(kind: str, one: Fields, other: Fields) -> bool:
     """Return whether two memories state the same text or edge."""
     if kind == "fact":
-        return bool(one["norm_hash"] == other["norm_hash"])
+        elsewhere = len({one["repository"], other["repository"]} - {""}) > 1
+        return bool(one["norm_hash"] == other["norm_hash"]) and not elsewhere
     if kind == "link":
         return [one[name] for name in EDGE] == [other[name] for name in EDGE]
     if kind == "relation":
         still_open = one["valid_until"] is None and other["valid_until"] is None
         return still_open and [one[name] for name in TRIPLE] == [other[name] for name in TRIPLE]
     return False
+
+
+def takes_over(kind: str, after: Fields, before: Fields) -> bool:
+    """Return whether a memory stayed as it was but for what a twin brings: tags, a greater confidence."""
+    if kind != "fact":
+        return is_like(kind, after, before)
+    more = set(before["tags"]) <= set(after["tags"]) and before["confidence"] <= after["confidence"]
+    return more and is_like(kind, after, before, frozenset({"tags", "confidence"}))
+
+
+def has_expired(fields: Fields) -> bool:
+    end = fields.get("expires_at")
+    return end is not None and end <= datetime.now(UTC)
 
 
 def is_like(kind: str, one: Fields | None, two: Fields | None, free: frozenset[str] = frozenset()) -> bool:

@@ -1,5 +1,6 @@
 """Gates: what each lets through, what it refuses and why."""
 
+from itertools import product
 from typing import Any
 
 import pytest
@@ -7,6 +8,7 @@ from django.core.checks import run_checks
 
 from memory.conf import conf
 from memory.engines.access.policies import PolicyEngine
+from memory.engines.branches.manager import BranchManager
 from memory.engines.facts.bulk_actions import ActionEngine
 from memory.engines.facts.engine import FactEngine
 from memory.engines.fields.policies import GATES
@@ -54,6 +56,18 @@ class TestConflicts:
         result = run(mira, "conflicts")
         assert (result.state, result.ids, result.link) == ("failed", (conflict.uid,), "class=conflict")
         assert run(mira, "conflicts", decisions=[Decision(conflict.uid, "skip")]).state != "failed"
+
+    def test_one_decision_settles_one_conflict(self, mira, main):
+        both = [write_verified(mira, f"Token {n} lives for a day.", "main") for n in range(2)]
+        BranchManager().create_branch(name=TASK, actor=mira)
+        for branch, fact in product(("main", TASK), both):
+            updates = {"fact_text": f"{fact.fact_text} On {branch}."}
+            facts.update_fact(fact_id=fact.uid, updates=updates, branch_name=branch, actor=mira)
+        one, two = (Decision(fact.uid, "target") for fact in both)
+        assert set(run(mira, "conflicts").ids) == {one.uid, two.uid}
+        result = run(mira, "conflicts", decisions=[one])
+        assert (result.state, result.ids, result.count) == ("failed", (two.uid,), 1)
+        assert run(mira, "conflicts", decisions=[one, two]).state != "failed"
 
 
 class TestVerified:

@@ -6,8 +6,10 @@ from itertools import permutations
 import pytest
 from django.utils import timezone
 
+from memory.engines.access.policies import PolicyEngine
 from memory.engines.branches.manager import BranchManager
 from memory.engines.branches.revert import RevertEngine
+from memory.engines.branches.topology import BranchTopologyEngine
 from memory.engines.embedding.engine import EmbeddingEngine
 from memory.engines.facts.bulk_actions import ActionEngine
 from memory.engines.facts.engine import FactEngine
@@ -270,6 +272,21 @@ class TestEqualTexts:
         merge("main", "task/x")
         assert texts(project, "task/x") == ["Other.", "The port is 8080."]
         assert (merge().commit, merge("main", "task/x").commit) == (None, None)
+
+    def test_what_the_target_judged_to_be_wrong_stays_wrong(self, project, actor, write, fork, plan, merge):
+        """Of one text invalidated goes before verified: what arrives does not make it right again."""
+        fork()
+        here, there = write("The port is 8080."), write("The port is 8080.", "task/x", session_id="s2")
+        for fact, branch, action in ((here, "main", "invalidate"), (there, "task/x", "verify")):
+            ActionEngine().apply_action(
+                action=action, fact_ids=[fact.uid], reason="Seen.", actor=actor, branch_name=branch
+            )
+        absorbed = only(plan(kind="fact"), "identical")
+        assert (absorbed.uid, absorbed.other.uid) == (there.uid, here.uid)
+        merge()
+        fact = FACTS.get_fact(fact_id=here.uid, actor=actor)
+        assert (texts(project), fact.verification_status) == (["The port is 8080."], "invalidated")
+        assert merge().commit is None
 
     def test_stay_when_three_branches_merge_in_a_circle(self, project, write, fork, merge):
         circle = [fork(name).name for name in ("task/x", "task/y", "task/z")]
@@ -631,10 +648,48 @@ class TestEdges:
         RevertEngine().revert_commit(commit_id=done.commit.pk, actor=actor)
         second = next(item.uid for item in plan().page.results if item.uid != first.uid)
         waiting = merge(decisions=[Decision(second, "source", kind="relation")])
-        assert (waiting.commit, waiting.counts) == (None, {"relation": {"conflict": 1, "rejected": 1}})
+        assert (waiting.commit, waiting.counts) == (None, {"relation": {"conflict": 2}})
+        assert waiting.open_conflicts == 2
         merge(decisions=[Decision(uid, "source", kind="relation") for uid in (second, first.uid)])
         assert len(self.edges(project)) == 2
         assert merge().commit is None
+
+    def test_a_decision_that_cannot_be_carried_out_is_not_counted(
+        self, project, actor, write, relate, fork, merge, plan
+    ):
+        """The gate asks for the conflict that comes first, and the branch is not merged as a whole."""
+        fork()
+        first = relate("task/x")
+        merge()
+        RelationEngine().close_relation(relation_id=first.uid, actor=actor, branch_name="task/x")
+        second = relate("task/x")
+        RevertEngine().revert_commit(commit_id=merge().commit.pk, actor=actor)
+        write("Something else.", "task/x")
+        PolicyEngine().set_policy(pattern="main", gates=["conflicts"], actor=actor)
+        decisions = [
+            Decision(first.uid, "skip", kind="relation"),
+            Decision(second.uid, "source", kind="relation"),
+        ]
+        with pytest.raises(Conflict) as caught:
+            merge(decisions=decisions)
+        assert caught.value.data["ids"] == [str(second.uid)]
+        done = merge(decisions=decisions, force=True)
+        assert (done.open_conflicts, done.commit.source_seq) == (2, None)
+
+    def test_a_branch_of_which_an_edge_waits_is_not_merged_whole(self, actor, relate, fork, merge, plan):
+        """Without an open conflict too: what has its place stays, as it was decided."""
+        fork()
+        first = relate("task/x")
+        merge()
+        RelationEngine().close_relation(relation_id=first.uid, actor=actor, branch_name="task/x")
+        RevertEngine().revert_commit(commit_id=merge().commit.pk, actor=actor)
+        second = relate("task/x")
+        decisions = [Decision(first.uid, "target", kind="relation")]
+        (item,) = [one for one in plan(decisions=decisions).page.results if one.uid == second.uid]
+        assert (item.outcome, item.reason) == ("rejected", "conflict_first")
+        done = merge(decisions=decisions)
+        assert (done.open_conflicts, done.commit.source_seq) == (0, None)
+        assert BranchTopologyEngine().auto_archive(actor=actor).results == []
 
     def test_a_pick_of_what_is_merged_already_changes_nothing(self, project, write, fork, merge):
         fork()

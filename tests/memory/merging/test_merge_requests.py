@@ -16,6 +16,7 @@ from memory.engines.branches.manager import BranchManager
 from memory.engines.branches.revert import RevertEngine
 from memory.engines.erasure.engine import ErasureEngine
 from memory.engines.facts.engine import FactEngine
+from memory.engines.merging.arrivals import list_undecided
 from memory.engines.merging.engine import MergeEngine
 from memory.engines.merging.gates import GateResult
 from memory.engines.merging.plan import Decision
@@ -98,6 +99,10 @@ class TestTheWay:
     def test_numbers_are_counted_in_the_project(self, mira, request_for, other_project):
         engine.reject_request(request_id=1, actor=mira)
         assert engine.create_request(source=TASK, actor=mira).number == 2
+        stranger = local_actor(other_project.pk)
+        BranchManager().create_branch(name=TASK, actor=stranger)
+        assert engine.create_request(source=TASK, actor=stranger).number == 1
+        assert engine.get_request(request_id=1, actor=mira).pk == request_for.pk
 
     def test_a_rejected_one_makes_room_for_another(self, mira, vera, request_for):
         row = engine.reject_request(request_id=1, reason="Not true.", actor=vera)
@@ -166,8 +171,8 @@ class TestTheWay:
         assert list(engine.list_requests(actor=stranger)) == []
         with pytest.raises(NotFound):
             engine.get_request(request_id=request_for.pk, actor=stranger)
-        with pytest.raises(BranchForbidden):
-            engine.check_request(request_id=1, actor=agent)
+        assert engine.check_request(request_id=1, actor=agent).check.mergeable
+        assert list(engine.list_requests(actor=person("main", "admin", branch_patterns=("main",)))) == []
 
     def test_a_key_of_a_task_may_ask_for_a_merge_into_main(self, person, learned):
         agent = person("agent", "write", branch_patterns=("task/*",))
@@ -296,6 +301,20 @@ class TestDecisions:
         assert settled.decided == 1
         engine.decide_conflicts(choice="target", **options)
         assert engine.check_request(request_id=1, actor=mira).check.mergeable
+
+    def test_a_rule_decides_the_conflicts_of_its_reason_alone(self, mira, vera, conflict, project):
+        removed = write_verified(mira, "Builds run at night.", TASK)
+        merges.merge_branch(source=TASK, strategy="cherry_pick", ids=[removed.uid], actor=mira, target="main")
+        facts.delete_fact(fact_id=removed.uid, branch_name=TASK, actor=mira)
+        facts.update_fact(fact_id=removed.uid, updates={"fact_text": "Builds run at noon."}, actor=mira)
+        request = engine.create_request(source=TASK, actor=mira)
+        options = {"request_id": request.pk, "actor": mira, "kind": "fact"}
+        assert engine.decide_conflicts(choice="target", reasons=["deleted"], **options).decided == 1
+        (open_one,) = list_undecided(engine.check_request(request_id=1, actor=mira).check.plan)
+        assert (open_one.uid, open_one.reason) == (conflict.uid, "edited")
+        assert engine.decide_conflicts(choice="source", reasons=["edited"], **options).undecided == 0
+        engine.merge_request(request_id=1, actor=vera)
+        assert texts("main", project) == {"Builds run at noon.", "Tokens live for an hour."}
 
     def test_a_conflict_that_changed_is_refused_with_what_it_is_now(self, mira, conflict):
         request = engine.create_request(source=TASK, actor=mira)
@@ -479,18 +498,28 @@ class TestRefused:
                 engine.get_request(request_id=key, actor=stranger)
 
     @pytest.mark.parametrize(
-        ("scope", "work", "options"),
+        ("lesser", "needed", "work", "options"),
         [
-            ("propose", engine.create_request, {"source": TASK}),
-            ("curate", engine.merge_request, {"request_id": 1}),
-            ("merge", engine.merge_request, {"request_id": 1, "force": True}),
-            ("curate", engine.reject_request, {"request_id": 1}),
-            ("curate", engine.revert_request, {"request_id": 1}),
+            ("propose", "write", engine.create_request, {"source": TASK, "target": "task/other"}),
+            ("curate", "merge", engine.approve_request, {"request_id": 1}),
+            ("curate", "merge", engine.merge_request, {"request_id": 1}),
+            ("merge", "admin", engine.merge_request, {"request_id": 1, "force": True}),
+            ("curate", "merge", engine.reject_request, {"request_id": 1}),
+            ("write", "curate", engine.decide_conflicts, {"request_id": 1, "choice": "source"}),
         ],
     )
-    def test_scopes(self, person, request_for, scope, work, options):
-        with nothing_left(), pytest.raises(ScopeMissing):
-            work(actor=person("vic", scope), **options)
+    def test_scopes(self, mira, person, request_for, lesser, needed, work, options):
+        """The scope before the one that is needed is refused, and that one is enough."""
+        BranchManager().create_branch(name="task/other", actor=mira)
+        text = f"This needs the scope {needed}."
+        refuse(ScopeMissing, text, work, actor=person("vic", lesser), **options)
+        work(actor=person("vic", needed), **options)
+
+    def test_the_scope_of_a_revert(self, vera, person, request_for):
+        engine.merge_request(request_id=1, actor=vera)
+        text = "This needs the scope merge."
+        refuse(ScopeMissing, text, engine.revert_request, request_id=1, actor=person("vic", "curate"))
+        assert engine.revert_request(request_id=1, actor=person("vic", "merge")).state == "reverted"
 
 
 class TestForce:

@@ -95,6 +95,7 @@ def judge(ours: Any, theirs: Any, items: Sequence[Item], after: Any, strategy: s
 
 
 APPLIED = Item(*KEY, "applied", "", "t")
+TAGGED = fact("a", tags=["t"])
 EDITED = replace(APPLIED, name="conflict", reason="edited")
 
 
@@ -104,19 +105,21 @@ def test_a_right_merge_passes() -> None:
 
 
 @pytest.mark.parametrize(
-    ("ours", "theirs", "items", "after", "strategy"),
+    ("ours", "theirs", "items", "after", "strategy", "message"),
     [
-        (fact("a", tags=["x"]), fact("b"), [], fact("a", tags=["x"]), "auto"),  # not in the plan
-        (fact("b"), fact("c"), [APPLIED], fact("c"), "auto"),  # no conflict
-        (fact("b"), fact("a", tags=["t"]), [APPLIED, APPLIED], fact("b", tags=["t"]), "auto"),  # in it twice
-        (fact("b"), fact("a", tags=["t"]), [APPLIED], fact("a", tags=["t"]), "auto"),  # ours is lost
-        (fact("b"), fact("a", tags=["t"]), [APPLIED], fact("b"), "auto"),  # theirs is lost
-        (fact("b"), fact("c"), [EDITED], fact("c"), "auto"),  # written though it is held
-        (fact("b"), fact("c"), [EDITED], fact("c"), "ours"),  # for the wrong side
-        (fact("b"), fact("c"), [EDITED], None, "theirs"),  # gone
-        (fact("b"), fact("c"), [EDITED], fact("c", judged_hash=""), "theirs"),  # hashes of another content
+        (fact("a", tags=["x"]), fact("b"), [], fact("a", tags=["x"]), "auto", "in the plan as None"),
+        (fact("b"), fact("c"), [APPLIED], fact("c"), "auto", "the model allows .*edited"),
+        (fact("b"), TAGGED, [APPLIED, APPLIED], fact("b", tags=["t"]), "auto", "in the plan twice"),
+        (fact("b"), TAGGED, [APPLIED], TAGGED, "auto", "'fact_text': 'a'.*, not"),  # ours is lost
+        (fact("b"), TAGGED, [APPLIED], fact("b"), "auto", "'tags': \\[\\].*, not"),  # theirs is lost
+        (fact("b"), fact("c"), [EDITED], fact("c"), "auto", "changed though it was not merged"),
+        (fact("b"), fact("c"), [EDITED], fact("c"), "ours", "target: .*'fact_text': 'c'"),
+        (fact("b"), fact("c"), [EDITED], None, "theirs", "source: None, not"),  # gone
+        (fact("b"), fact("c"), [EDITED], fact("c", judged_hash=""), "theirs", "are of another content"),
     ],
 )
-def test_a_wrong_merge_is_seen(ours: Any, theirs: Any, items: Any, after: Any, strategy: str) -> None:
-    with pytest.raises(AssertionError):
+def test_a_wrong_merge_is_seen(
+    ours: Any, theirs: Any, items: Any, after: Any, strategy: str, message: str
+) -> None:
+    with pytest.raises(AssertionError, match=message):
         judge(ours, theirs, items, after, strategy)

@@ -11,14 +11,13 @@ from tests.memory.test_versions import random_histories
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.slow]
 
-FACTS = (
-    "add add edit edit retell adjust adjust tag confirm archive unarchive delete replace judge judge".split()
-)
+WRITES = "add add place edit edit retell adjust adjust tag confirm".split()
+ENDS = "expire archive unarchive delete replace judge judge".split()
 OTHERS = "link unlink relate relate close observe talk say say hang_up".split()
 BACK = "undo regret restore".split()
 
 branches, numbers = st.integers(0, 3), st.integers(0, 29)
-writes = st.tuples(st.sampled_from([*FACTS, *OTHERS]), branches, numbers)
+writes = st.tuples(st.sampled_from([*WRITES, *ENDS, *OTHERS]), branches, numbers)
 merges = st.tuples(st.sampled_from(["merge", "merge", "sync"]), branches, numbers)
 steps = st.one_of(
     writes, writes, writes, merges, merges, st.tuples(st.sampled_from([*BACK, "fork"]), branches, numbers)
@@ -35,3 +34,13 @@ def test_nothing_is_lost_silently(history: list[tuple[str, int, int]]) -> None:
     for step in [*START, *history]:
         world.play(step)
     world.check_past()
+
+
+def test_histories_have_repositories_and_ends() -> None:
+    """What the steps are for is really there: the engine takes both."""
+    world = World(EngineTransport(some_actor()))
+    for step in (("place", 0, 1), ("add", 0, 0), ("expire", 0, 1)):
+        world.play(step)
+    facts = [row.fields for (kind, _), row in world.lines["main"].shown[-1].items() if kind == "fact"]
+    assert sorted(fact["repository"] for fact in facts) == ["", "github.com/acme/r1"]
+    assert sorted(fact["expires_at"] is not None for fact in facts) == [False, True]

@@ -12,6 +12,7 @@ from tests.memory.merging.transports import Choice, EngineTransport, Item, Refus
 
 MAX_BRANCHES = 4
 TEXTS = 6  # so few that two branches often state the same
+EXPIRED = "2020-01-01T00:00:00Z"
 STRATEGIES = (
     "auto",
     "auto",
@@ -96,6 +97,15 @@ class World:
 
     def add(self, branch: str, number: int) -> None:
         self.write(branch, self.transport.write_fact, f"fact {number % TEXTS}")
+
+    def place(self, branch: str, number: int) -> None:
+        """Add a fact of a repository: of another one the same text says something else."""
+        repository = f"github.com/acme/r{number % 2}"
+        self.write(branch, self.transport.write_fact, f"fact {number % TEXTS}", repository=repository)
+
+    def expire(self, branch: str, number: int) -> None:
+        """Let a fact end: its text may be learned anew, and does not meet the old one."""
+        self.update(branch, number, {"expires_at": EXPIRED})
 
     def confirm(self, branch: str, number: int) -> None:
         self.write(branch, self.transport.write_fact, f"fact {number % TEXTS}", session_id=f"s{number}")

@@ -442,3 +442,13 @@ def test_both_frames_show_the_same(project: Project, actor: Actor) -> None:
         answer = client.get(f"/admin/p/test/{page}")
         assert answer.status_code == 200
         assert "/admin/p/test/merge-requests/1" in text(answer)
+
+
+def test_a_target_that_cannot_be_fast_forwarded_is_shown(curator: Client, actor: Actor) -> None:
+    BranchManager().create_branch(name=TASK, actor=actor)
+    FACTS.write_fact(fact_text="Builds run at night.", branch_name=TASK, actor=actor)
+    ask(TASK, actor, strategy="fast_forward")
+    FACTS.write_fact(fact_text="Main went on.", actor=actor)
+    for tab in ("conversation", "changes", "commits"):
+        page = text(curator.get(f"{PAGE}?tab={tab}"))
+        assert "main has 1 commits of its own: it cannot be fast-forwarded." in page

@@ -1,0 +1,165 @@
+"""What a merge request answers while it cannot be merged, after it was, and after something was withdrawn."""
+
+from typing import Any
+
+import pytest
+
+from memory.actors import Actor
+from memory.engines.access.policies import PolicyEngine
+from memory.engines.branches.manager import BranchManager
+from memory.engines.facts.engine import FactEngine
+from memory.engines.merging.engine import MergeEngine
+from memory.engines.merging.plan import Decision
+from memory.engines.merging.request_history import RequestHistoryEngine
+from memory.engines.merging.requests import MergeRequestEngine
+from memory.exceptions import Conflict, IllegalTransition, NotFound, ScopeMissing
+from memory.models import AuditEntry, Fact
+from tests.memory.api.client import nothing_left
+from tests.memory.merging.conftest import TASK, texts, write_verified
+
+pytestmark = pytest.mark.django_db(transaction=True)
+ENGINE, HISTORY, MERGES = MergeRequestEngine(), RequestHistoryEngine(), MergeEngine()
+
+
+class TestFastForward:
+    TEXT = "main has 1 commits of its own: it cannot be fast-forwarded."
+
+    @pytest.fixture
+    def moved(self, mira: Actor, learned: Fact) -> Any:
+        """Open a request to fast-forward main, which then goes on by itself."""
+        request = ENGINE.create_request(source=TASK, strategy="fast_forward", actor=mira)
+        FactEngine().write_fact(fact_text="Main went on.", actor=mira)
+        return request
+
+    def test_a_target_that_moved_fails_a_check(self, vera, moved):
+        found = ENGINE.check_request(request_id=1, actor=vera)
+        assert [(one.name, one.reason) for one in found.check.failed] == [("fast_forward", self.TEXT)]
+        shown = ENGINE.plan_request(request_id=1, actor=vera).plan
+        assert shown.counts["fact"] == {"applied": 1}
+
+    def test_the_merge_is_refused_with_the_reason(self, vera, ada, moved):
+        for actor, force in ((vera, False), (ada, True)):
+            with nothing_left(), pytest.raises(Conflict) as caught:
+                ENGINE.merge_request(request_id=1, actor=actor, force=force)
+            assert caught.value.text == f"The merge is refused by fast_forward: {self.TEXT}"
+
+    def test_an_approval_is_done_as_a_whole(self, vera, moved):
+        found = ENGINE.approve_request(request_id=1, actor=vera)
+        assert (found.request.state, [one.counts for one in found.approvals]) == ("approved", [True])
+        assert [one.name for one in found.check.failed] == ["fast_forward"]
+
+    def test_without_a_request_too(self, vera, project, learned):
+        FactEngine().write_fact(fact_text="Main went on.", actor=vera)
+        preview = MERGES.preview_merge(source=TASK, strategy="fast_forward", actor=vera)
+        assert [one.name for one in preview.check.failed] == ["fast_forward"]
+        with nothing_left(), pytest.raises(Conflict, match="refused by fast_forward"):
+            MERGES.merge_branch(source=TASK, strategy="fast_forward", actor=vera)
+
+    def test_a_target_that_stood_still_passes(self, mira, vera, learned, project):
+        ENGINE.create_request(source=TASK, strategy="fast_forward", actor=mira)
+        assert ENGINE.merge_request(request_id=1, actor=vera).request.state == "merged"
+        assert texts("main", project) == {learned.fact_text}
+
+
+class TestWithdrawn:
+    @pytest.fixture
+    def approved(self, mira: Actor, vera: Actor, ada: Actor, conflict: Fact) -> Fact:
+        """Approve a request, and then decide its conflict."""
+        PolicyEngine().set_policy(pattern="main", approvals=1, actor=ada)
+        ENGINE.create_request(source=TASK, actor=mira)
+        ENGINE.approve_request(request_id=1, actor=vera)
+        ENGINE.decide_conflicts(request_id=1, decisions=[Decision(conflict.uid, "source")], actor=mira)
+        return conflict
+
+    def test_a_decision_that_is_taken_back_does_not_bring_an_approval_back(self, mira, vera, approved):
+        assert ENGINE.get_request(request_id=1, actor=mira).state == "open"
+        ENGINE.withdraw_decision(request_id=1, uid=approved.uid, actor=mira)
+        found = ENGINE.check_request(request_id=1, actor=mira)
+        assert (found.request.state, [one.counts for one in found.approvals]) == ("open", [False])
+        assert {one.name for one in found.check.failed} == {"conflicts", "approvals"}
+        assert ENGINE.approve_request(request_id=1, actor=vera).request.state == "approved"
+
+    def test_what_was_not_decided_is_refused(self, mira, approved):
+        ENGINE.withdraw_decision(request_id=1, uid=approved.uid, actor=mira)
+        with nothing_left(), pytest.raises(NotFound, match="There is no decision on fact"):
+            ENGINE.withdraw_decision(request_id=1, uid=approved.uid, actor=mira)
+
+    def test_it_needs_the_scope_curate(self, person, approved):
+        with nothing_left(), pytest.raises(ScopeMissing):
+            ENGINE.withdraw_decision(request_id=1, uid=approved.uid, actor=person("ned", "write"))
+
+    def test_an_approval_is_taken_back_by_who_gave_it(self, mira, vera, ada, person, request_for):
+        ENGINE.approve_request(request_id=1, actor=vera)
+        with nothing_left(), pytest.raises(NotFound, match="You have not approved merge request 1"):
+            ENGINE.withdraw_approval(request_id=1, actor=ada)
+        with nothing_left(), pytest.raises(ScopeMissing):
+            ENGINE.withdraw_approval(request_id=1, actor=person("vera", "curate"))
+        assert ENGINE.withdraw_approval(request_id=1, actor=vera).state == "open"
+        assert list(ENGINE.check_request(request_id=1, actor=mira).approvals) == []
+        last = AuditEntry.objects.order_by("id").last()
+        assert (last.action, last.detail["withdrawn"]) == ("merge_request.approve", True)
+
+    def test_nothing_is_taken_back_of_a_closed_one(self, mira, vera, request_for):
+        ENGINE.approve_request(request_id=1, actor=vera)
+        ENGINE.merge_request(request_id=1, actor=vera)
+        with nothing_left(), pytest.raises(IllegalTransition):
+            ENGINE.withdraw_approval(request_id=1, actor=vera)
+        with nothing_left(), pytest.raises(IllegalTransition):
+            ENGINE.withdraw_decision(request_id=1, uid=request_for.pk, actor=vera)
+
+
+class TestWho:
+    def test_each_event_names_the_kind_of_its_actor(self, mira, project, conflict):
+        agent = Actor(project.pk, "key", "k1", "robot", frozenset({"merge"}))
+        ENGINE.create_request(source=TASK, actor=mira)
+        ENGINE.decide_conflicts(request_id=1, choice="target", actor=agent)
+        ENGINE.reject_request(request_id=1, reason="No.", actor=agent)
+        found = [(one.name, one.by, one.kind) for one in HISTORY.list_events(request_id=1, actor=mira)]
+        assert found == [
+            ("opened", "mira", "user"),
+            ("decided", "robot", "key"),
+            ("rejected", "robot", "key"),
+        ]
+
+
+class TestClosed:
+    def test_says_why_it_is_not_checked(self, mira, vera, request_for):
+        assert ENGINE.check_request(request_id=1, actor=vera).not_checked == ""
+        ENGINE.merge_request(request_id=1, actor=vera)
+        found = ENGINE.check_request(request_id=1, actor=vera)
+        assert (found.check, found.not_checked) == (None, "Merge request 1 is merged already.")
+
+    def test_says_that_a_branch_is_archived(self, mira, vera, request_for):
+        BranchManager().archive_branch(name=TASK, actor=mira)
+        text = f"The branch {TASK} is archived and takes no writes: restore it first."
+        assert ENGINE.check_request(request_id=1, actor=vera).not_checked == text
+
+    def test_has_the_seqs_of_its_merge(self, mira, vera, learned, task, main):
+        other = write_verified(mira, "Builds run at night.")
+        picking = {"strategy": "cherry_pick", "ids": [other.uid]}
+        opened = ENGINE.create_request(source=TASK, actor=mira, **picking)
+        later = FactEngine().update_fact(
+            fact_id=other.uid, updates={"tags": ["ci"]}, branch_name=TASK, actor=mira
+        )
+        FactEngine().write_fact(fact_text="Main went on.", actor=mira)
+        task.refresh_from_db()
+        main.refresh_from_db()
+        merged = ENGINE.merge_request(request_id=1, actor=vera).request
+        assert (merged.source_seq, merged.target_seq) == (task.head, main.head)
+        assert merged.source_seq > opened.source_seq
+        commits = HISTORY.list_commits(request_id=1, actor=vera).results
+        assert (len(commits), commits[0].seq) == (task.head - task.fork_seq, later.seq_from)
+
+    def test_has_the_seqs_at_which_it_was_approved(self, mira, vera, request_for, task):
+        write_verified(mira, "One more.")
+        task.refresh_from_db()
+        request = ENGINE.approve_request(request_id=1, actor=vera).request
+        assert (request.source_seq, request.approved_seq) == (task.head, task.head)
+
+    def test_a_forced_merge_answers_what_it_overruled(self, mira, ada, learned):
+        FactEngine().write_fact(fact_text="A guess.", branch_name=TASK, actor=mira)
+        result = MERGES.merge_branch(source=TASK, force=True, actor=ada)
+        assert (result.check.mergeable, [one.name for one in result.check.failed]) == (
+            False,
+            ["require_verified"],
+        )
