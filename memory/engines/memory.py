@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from typing import Any
+from uuid import UUID
 
 from memory.actors import Actor
 from memory.engines.facts.batch import WriteResult
@@ -9,8 +10,8 @@ from memory.engines.facts.engine import FactEngine
 from memory.engines.graph.engine import Graph, RelationEngine
 from memory.engines.search.engine import SearchEngine, SearchResult
 from memory.engines.search.explain import ExplainEngine, Explanation
-from memory.engines.sessions.context import newest_facts
 from memory.engines.sessions.manager import SessionContext, SessionManager
+from memory.engines.sessions.newest import find_replaced, newest_facts
 from memory.engines.sessions.observations import ObservationEngine
 from memory.engines.support.pagination import Page
 from memory.engines.versions.repositories import find_repositories, list_repositories
@@ -44,6 +45,9 @@ class MemoryEngine:
 
     def list_newest(self, *, actor: Actor, **options: Any) -> Sequence[Fact]:
         return newest_facts(actor, **options)
+
+    def find_replaced(self, *, actor: Actor, branch_name: str, facts: Sequence[Fact]) -> dict[UUID, UUID]:
+        return find_replaced(actor, branch_name, facts)
 
     def list_repositories(self, *, actor: Actor, session_ids: Iterable[str]) -> dict[str, str]:
         return list_repositories(actor.project_id, session_ids)

@@ -227,7 +227,8 @@ def test_only_the_driver_is_built(builder: Path) -> None:
     environment.ensure(DEV)
     calls(builder)
     environment.ensure(MATRIXONE)
-    wanted = f"--no-deps --require-hashes --only-binary :all: --no-binary mysqlclient -r {builder}/{MATRIXONE}"
+    options = "--no-deps --require-hashes --only-binary :all: --no-binary mysqlclient"
+    wanted = f"{options} -r {builder}/{MATRIXONE}"
     assert wanted in (builder / "uv.log").read_text()
     for lock in (RUNTIME, DEV, MATRIXONE):
         assert environment.holds(lock)

@@ -16,7 +16,7 @@ from memory.db.retry import retry_methods
 from memory.engines.audit.trail import record_entry
 from memory.engines.branches import diff as differing
 from memory.engines.branches.commit_titles import load_titles
-from memory.engines.branches.distance import CommonPoint, annotate_distances, find_common_point
+from memory.engines.branches.distance import CommonPoint, Merges, annotate_distances, find_common_point
 from memory.engines.branches.stats import BranchStats, count_stats
 from memory.engines.fields.base import Use
 from memory.engines.fields.branches import BRANCH
@@ -70,7 +70,7 @@ class BranchManager:
         with transaction.atomic(savepoint=False):
             branch = self._create_fork(actor, name, self._get_writable(actor, parent), at, checked)
             record_entry(actor, "branch.create", name, {"parent": parent, "fork_seq": branch.fork_seq})
-        annotate_distances([branch])
+        Merges([]).annotate(branch, branch.parent)  # nothing can have been merged yet
         return branch
 
     def get_branch(self, *, name: str, actor: Actor) -> Branch:
