@@ -7,6 +7,17 @@ import sys
 import tempfile
 from pathlib import Path
 
+MEMORY_FOLDER, MIN_FREE_BYTES = "/dev/shm", 4 * 2**30
+
+
+def keep_files_in_memory() -> None:
+    """Put temporary files where no commit waits for a disk, unless TMPDIR says where or memory is short."""
+    if "TMPDIR" in os.environ or not os.access(MEMORY_FOLDER, os.W_OK):
+        return
+    if shutil.disk_usage(MEMORY_FOLDER).free >= MIN_FREE_BYTES:
+        os.environ["TMPDIR"] = MEMORY_FOLDER
+        tempfile.tempdir = None  # asked before, it remembers another
+
 
 def test_folder() -> str:
     """Create a folder for this run, shared with child processes and removed by its creator.
@@ -34,6 +45,7 @@ def remove(folder: str, maker: int) -> None:
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
 
+keep_files_in_memory()
 # Never the folder of a real installation.
 os.environ["DAY1_DATA_DIR"] = test_folder()
 
