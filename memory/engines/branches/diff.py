@@ -187,8 +187,19 @@ class DiffRange:
 
     def _filter_changed(self, kind: Kind, uids: Sequence[UUID]) -> Iterator[UUID]:
         for batch in batched(uids, BATCH_SIZE):
-            before, after = (self._load_values(kind, side, batch) for side in (self.before, self.after))
-            yield from (uid for uid in batch if not all(map(is_same, before[uid], after[uid])))
+            changed = self._list_new_texts(kind, batch)
+            rest = [uid for uid in batch if uid not in changed]
+            before, after = (self._load_values(kind, side, rest) for side in (self.before, self.after))
+            changed |= {uid for uid in rest if not all(map(is_same, before[uid], after[uid]))}
+            yield from (uid for uid in batch if uid in changed)
+
+    def _list_new_texts(self, kind: Kind, uids: Sequence[UUID]) -> set[UUID]:
+        """Return the memories whose texts differ, of which the other fields need not be read."""
+        if not (text := kind.model.TEXT):
+            return set()
+        sides = (kind.model.objects.in_lineage(side) for side in (self.before, self.after))
+        before, after = (dict(shown.select_by_key(("uid", text), "uid", uids)) for shown in sides)
+        return {uid for uid in uids if before[uid] != after[uid]}
 
     @staticmethod
     def _load_values(kind: Kind, lineage: Lineage, uids: Sequence[UUID]) -> dict[UUID, list[Any]]:
