@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from bench.revisions import MIN_PRECISION, MIN_RECALL, get_precision, get_recall, measure
-from memory.engines.review.revisions import MAX_LENGTH, revises
-from memory.engines.review.similarity import Comparison, compare_claims, count_negations
+from memory.engines.support.revision_rules import MAX_LENGTH, revises
+from memory.engines.support.similarity import Comparison, compare_claims, count_negations
 
 DATA = Path(__file__).parents[2] / "bench/data"
 REVISED = [

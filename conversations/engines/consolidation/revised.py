@@ -9,12 +9,12 @@ from django.utils import timezone
 
 from memory.engines.facts.assessment import searchable_rows
 from memory.engines.review.revision_items import store_revisions
-from memory.engines.review.revisions import revises
 from memory.engines.search.candidates import find_candidates
 from memory.engines.search.query import build_query
 from memory.engines.sessions.manager import Utterance
 from memory.engines.sessions.revisions import Revision, get_time
 from memory.engines.sessions.utterances import DECIDED, find_utterances
+from memory.engines.support.revision_rules import revises
 from memory.engines.versions.commits import CommitWriter
 from memory.engines.versions.repositories import find_repositories
 from memory.models import Fact, Session

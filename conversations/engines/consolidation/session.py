@@ -18,8 +18,8 @@ from conversations.models import Message
 from memory.actors import Actor
 from memory.db.retry import retry_methods
 from memory.engines.facts.batch import FactBatch
-from memory.engines.review.revisions import may_revise
 from memory.engines.sessions.utterances import DECIDED
+from memory.engines.support.revision_rules import may_revise
 from memory.engines.versions.commits import CommitWriter, open_commit
 from memory.engines.versions.erased import erased_uids
 from memory.engines.versions.policies import Write

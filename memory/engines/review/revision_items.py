@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Sequence
 
 from memory.engines.review.near_duplicates import build_pair_key
-from memory.engines.review.revisions import share_words
 from memory.engines.sessions.revisions import Revision
+from memory.engines.support.revision_rules import share_words
 from memory.engines.versions.commits import CommitWriter
 from memory.models import FactLink, ReviewItem
 

@@ -12,7 +12,7 @@ from functools import cached_property, lru_cache
 from itertools import chain
 
 from memory.db.segmentation import space_characters
-from memory.engines.review.similarity import count_negations, extract_names, extract_numbers, lowercase_stems
+from memory.engines.support.similarity import count_negations, extract_names, extract_numbers, lowercase_stems
 from memory.texts import count_dense
 from memory.words import STOP_WORDS
 
