@@ -169,7 +169,7 @@ def find_facts(ask: Ask, near: Sequence[Hits]) -> Iterator[Memory]:
     utterances |= find_utterances(added, ask.lineage)
     for fact, strength in newest.items():
         newer = revised.get(fact.uid)
-        about = describe_fact(fact, utterances.get(fact.uid), newer and newer.uid)
+        about = describe_fact(fact, utterances.get(fact.uid), newer.uid if newer else None)
         yield Memory(fact.uid, show_fact(fact), about, strength)
 
 
