@@ -94,7 +94,7 @@ def test_a_link_against_the_order_of_time_hides_nothing(api, actor):
 
 
 def test_a_link_that_ended_hides_nothing(api, actor):
-    live(api, "s1", OLD)
+    import_said(actor, "s1", "2019-01-01T00:00:00Z", OLD)
     live(api, "s2", NEW)
     keep_both(actor)
     times = {"valid_from": "2020-01-01T00:00:00Z", "valid_until": "2021-01-01T00:00:00Z"}
